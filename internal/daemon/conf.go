@@ -16,30 +16,29 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/kube"
 )
 
-// confPoll is how often the scheduler's file is looked at. Reading it is
-// cheaper than watching a directory of symbolic links, which is what a mounted
-// ConfigMap is, and cannot miss a change.
+// confPoll is the interval at which the scheduler's configuration file is read. Reading is cheaper than watching a
+// mounted ConfigMap, which is a directory of symbolic links, and cannot miss a change.
 const confPoll = 2 * time.Second
 
-// confMisses is how many looks in turn a file may be missing before that is told.
+// confMisses is the number of consecutive reads that must find the file missing before the loss is reported.
 const confMisses = 5
 
-// confFile is the scheduler's configuration file and the last good content of it.
+// confFile is the scheduler's configuration file together with its last valid content.
 type confFile struct {
 	path string
 	log  logr.Logger
 	last []byte
 	good *config.Config
-	// inForce is good, for other goroutines than that which follows the file.
+	// inForce is good, readable from any goroutine. good itself belongs to the goroutine that follows the file.
 	inForce atomic.Pointer[config.Config]
-	// metrics is the section of that name of good, for those who follow it.
+	// metrics is the metrics section of good, readable from any goroutine.
 	metrics atomic.Pointer[config.Metrics]
-	// state is how the configuration stands, teller who is told; nil: nobody.
+	// state is the state of the configuration, which teller publishes. A nil teller publishes nothing.
 	state  confState
 	teller *confTeller
 }
 
-// load reads the file for the start: then it must be there and valid.
+// load reads the file at startup, when it must exist and be valid.
 func (f *confFile) load() error {
 	if f.path == "" {
 		f.good = config.Default()
@@ -59,7 +58,7 @@ func (f *confFile) load() error {
 	return nil
 }
 
-// take makes the content the current one if it is good.
+// take makes the content the current configuration if it is valid.
 func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
 	f.last = data
 	c, warnings, err := config.Parse(data)
@@ -82,7 +81,7 @@ func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
 	return engine, nil
 }
 
-// engine makes an engine of the last good content.
+// engine creates an engine from the last valid configuration.
 func (f *confFile) engine() (*scheduler.Engine, error) {
 	e, err := scheduler.New(f.good, scheduler.WithAttacher(kube.New()))
 	if err != nil {
@@ -92,7 +91,7 @@ func (f *confFile) engine() (*scheduler.Engine, error) {
 	return e, nil
 }
 
-// thinker makes an engine of the last good content for thoughts: what it does is in no figures.
+// thinker creates an engine for simulations from the last valid configuration. It is not included in the metrics.
 func (f *confFile) thinker() (*scheduler.Engine, error) {
 	e, err := scheduler.New(f.inForce.Load(), scheduler.WithAttacher(kube.New()))
 	if err != nil {
@@ -101,7 +100,7 @@ func (f *confFile) thinker() (*scheduler.Engine, error) {
 	return e, nil
 }
 
-// follow sends an engine whenever the file has changed to something valid.
+// follow sends a new engine whenever the file changes to a valid configuration.
 func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine) {
 	f.teller.tell(ctx, f.state)
 	if f.path == "" {
@@ -118,7 +117,7 @@ func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine)
 		}
 		data, err := os.ReadFile(f.path)
 		if err != nil {
-			// A file being replaced may be missing for a moment.
+			// A file that is being replaced may be missing for a moment.
 			if missed++; missed == confMisses {
 				f.refuse(ctx, fmt.Errorf("scheduler configuration: %w", err))
 			}
@@ -145,7 +144,7 @@ func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine)
 	}
 }
 
-// refuse says aloud that the last good configuration stays, and why.
+// refuse reports that the new configuration is invalid and that the last valid one stays in use.
 func (f *confFile) refuse(ctx context.Context, why error) {
 	confReloads.WithLabelValues("refused").Inc()
 	confValid.Set(0)

@@ -17,15 +17,15 @@ import (
 	"github.com/vc-batch/vc/internal/build"
 )
 
-// confState is how the configuration stands, for people.
+// confState describes the state of the configuration for users.
 type confState struct {
 	text, source string
 	warnings     []string
-	refused      string // why the file as it is now was not taken
+	refused      string // why the current file was rejected; empty if it was accepted
 }
 
-// confTeller tells how the configuration stands: in a ConfigMap that `vcctl
-// config check` reads, and in an event on it when that changes.
+// confTeller publishes the state of the configuration in a ConfigMap, which `vcctl config check` reads, and records an
+// event on the ConfigMap when the state changes.
 type confTeller struct {
 	client    client.Client
 	namespace string
@@ -41,8 +41,7 @@ func newConfTeller(config *rest.Config, namespace, component string, log logr.Lo
 	return &confTeller{client: c, namespace: namespace, component: component, log: log}, nil
 }
 
-// tell writes the state when it differs from what is written. That it cannot is
-// no reason to stop scheduling: it is logged.
+// tell writes the state if it has changed. A failure is only logged, because scheduling can go on without it.
 func (t *confTeller) tell(ctx context.Context, s confState) {
 	if t == nil {
 		return
@@ -91,7 +90,7 @@ func equalData(a, b map[string]string) bool {
 	return true
 }
 
-// maxMessage is the API server's limit of an event's message.
+// maxMessage is the API server's limit for the length of an event's message.
 const maxMessage = 1024
 
 func (t *confTeller) event(ctx context.Context, s confState) error {

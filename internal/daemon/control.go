@@ -27,18 +27,18 @@ const (
 	drainTime        = 10 * time.Second
 )
 
-// newScheme knows Kubernetes' kinds and ours.
+// newScheme returns a scheme with Kubernetes' kinds and ours.
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
 		if err := add(s); err != nil {
-			panic(fmt.Sprintf("API kinds do not register: %v", err)) // a fault of the build, not of its use
+			panic(fmt.Sprintf("API kinds do not register: %v", err)) // a programming error
 		}
 	}
 	return s
 }
 
-// runControllers leads the controllers, term after term, and lets who lists jobs read from their caches.
+// runControllers runs the controllers, one term of leadership after the other, and serves job lists from their caches.
 func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
 	lists := &listing.Source{}
 	group, ctx := errgroup.WithContext(ctx)
@@ -60,7 +60,7 @@ func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
 	return group.Wait()
 }
 
-// controlTerm runs one manager; its caches begin empty. The term ends as soon as a write finds the fence closed.
+// controlTerm runs one manager, whose caches start empty. The term ends as soon as a write finds the fence closed.
 func controlTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, lists *listing.Source, ready func()) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -95,7 +95,7 @@ func controlTerm(ctx context.Context, o *Options, fence func() error, log logr.L
 	return nil
 }
 
-// newControlManager makes the manager of a term, whose every client is one of config.
+// newControlManager creates the manager of a term. All its clients use config.
 func newControlManager(config *rest.Config, log logr.Logger) (manager.Manager, error) {
 	cache, err := controllers.CacheOptions(config)
 	if err != nil {
@@ -105,11 +105,11 @@ func newControlManager(config *rest.Config, log logr.Logger) (manager.Manager, e
 		Scheme: newScheme(),
 		Logger: log,
 		Cache:  cache,
-		// The daemon has its own endpoints and its own election.
+		// The daemon has its own endpoints and its own leader election.
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",
 		GracefulShutdownTimeout: ptr.To(drainTime),
-		// A second term in one process registers the same names again.
+		// A second term in the same process registers the same names again.
 		Controller: ctrlconfig.Controller{SkipNameValidation: ptr.To(true)},
 	})
 	if err != nil {

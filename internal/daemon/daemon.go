@@ -22,11 +22,11 @@ import (
 	"github.com/vc-batch/vc/internal/admission"
 )
 
-// adoptLog gives controller-runtime the log of everybody else, once a process.
+// adoptLog sends controller-runtime's log to klog, like all other logs. It does so once per process.
 var adoptLog = sync.OnceFunc(func() { ctrllog.SetLogger(klog.Background()) })
 
-// Run runs the components until ctx is done and all of them have stopped, which
-// is success, or until one of them cannot go on.
+// Run runs the components until ctx is done and all of them have stopped, in which case it returns nil, or until one of
+// them fails.
 func Run(ctx context.Context, o Options) error {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -57,8 +57,8 @@ func Run(ctx context.Context, o Options) error {
 	return group.Wait()
 }
 
-// serveEndpoints starts what Options ask for. When one address cannot be had
-// nothing else has been started but listeners, and these end with the process.
+// serveEndpoints starts the endpoints in the options. If it fails, only listeners have been started, and they end with
+// the process.
 func serveEndpoints(ctx context.Context, group *errgroup.Group, o *Options, h *health) error {
 	if o.MetricsAddress != "" {
 		run, err := serve(o.MetricsAddress, "metrics", "--listen-address", metricsHandler(o.Pprof))
@@ -82,8 +82,8 @@ func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) 
 		return err
 	}
 	if slices.Contains(o.Components, Scheduler) {
-		// Before admission is there, so that the first job that it sees finds its
-		// queue. Where this cannot be done now the scheduler's term tries on.
+		// This runs before admission starts, so that the first job finds its queue. If it fails now, the scheduler's
+		// term tries again.
 		if err := ensureQueues(ctx, o, 1, log); err != nil {
 			log.V(1).Info("Queues cannot be made yet", "reason", err.Error())
 		}
@@ -92,7 +92,7 @@ func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) 
 	for _, component := range o.Components {
 		log := log.WithName(component)
 		if o.LeaderElect && component != Admission {
-			h.started(component) // standing by is all that is asked of it
+			h.started(component) // a component that waits for leadership counts as started
 		}
 		group.Go(func() error {
 			var err error
@@ -113,7 +113,8 @@ func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) 
 	return group.Wait()
 }
 
-// admissionOptions returns the options of admission. Several replicas may be behind a URL: they share their certificate where they keep their leases.
+// admissionOptions returns the options of admission. Behind a URL there may be several replicas, so they share their
+// certificate in the namespace of the leases.
 func admissionOptions(o *Options) admission.Options {
 	options := o.Admission
 	if options.URL != "" && options.SecretNamespace == "" {
@@ -134,7 +135,7 @@ func runAdmission(ctx context.Context, o *Options) error {
 	return admission.Run(ctx, o.Config, options)
 }
 
-// hintFor tells an API server that lacks our kinds from one that cannot be asked.
+// hintFor returns a hint for an error of the API server: the kinds are not installed, or the server cannot be reached.
 func hintFor(err error) string {
 	if apierrors.IsNotFound(err) {
 		return "install the kinds first: kubectl apply -f deploy/install.yaml"
@@ -147,8 +148,8 @@ const (
 	kindsPause = 100 * time.Millisecond
 )
 
-// awaitKinds waits until the API server serves our kinds, which it may be about
-// to when everything is installed at once.
+// awaitKinds waits until the API server serves our kinds. During an installation, the kinds may be created after this
+// process starts.
 func awaitKinds(ctx context.Context, config *rest.Config, log logr.Logger) error {
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {

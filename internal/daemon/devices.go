@@ -27,7 +27,7 @@ func init() {
 	metrics.Registry.MustRegister(cardShared, cardMemory, cardCores, cardLimit, cardPodMemory, cardPodCores)
 }
 
-// observeDevices replaces the series of the nodes whose cards changed.
+// observeDevices replaces the series of the nodes whose cards have changed.
 func observeDevices(nodes []decision.NodeDevices) {
 	for i := range nodes {
 		n := &nodes[i]

@@ -1,20 +1,18 @@
-// Package daemon runs the parts of the system against one API server: the
-// scheduler's loop, the controllers, admission; with leader election, health,
-// metrics and an orderly stop.
+// Package daemon runs the components of the system against one API server: the scheduler, the controllers and
+// admission. It provides leader election, health checks, metrics and an orderly shutdown.
 //
 //	In:   Options: a rest.Config and the names of the components
-//	Out:  whatever the components write; the HTTP endpoints
+//	Out:  the writes of the components; the HTTP endpoints
 //
 // # Invariants
 //
-//   - A term of leadership begins with nothing: its model is built from a full
-//     list of the API's truth before the first cycle, and thrown away at its end.
-//   - When leadership ends, for whatever cause, writing ends first; the lease is
-//     given back only after the last write.
-//   - A cycle, its assumption and its hand-over to the outbox happen in one
-//     goroutine, one after the other.
+//   - A term of leadership starts without state. The model is built from a full list of the API objects before the
+//     first cycle, and discarded at the end of the term.
+//   - When leadership ends, for whatever reason, writing stops first. The lease is released only after the last write.
+//   - A cycle, the assumption of its decisions and their hand-over to the outbox happen in one goroutine, one after the
+//     other.
 //
 // # Concurrency
 //
-// Run starts every goroutine and returns only when all of them have ended.
+// Run starts every goroutine and returns only after all of them have ended.
 package daemon

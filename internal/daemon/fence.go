@@ -6,8 +6,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// fencedConfig returns a copy of config whose clients write nothing once the fence is closed: not even a write that waited for its turn while the
-// process was stopped. The first such write calls end. Reads go on.
+// fencedConfig returns a copy of config whose clients write nothing after the fence is closed, not even a write that
+// was waiting while the process was suspended. The first such write calls end. Reads still work.
 func fencedConfig(config *rest.Config, fence func() error, end func()) *rest.Config {
 	fenced := rest.CopyConfig(config)
 	fenced.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -16,7 +16,7 @@ func fencedConfig(config *rest.Config, fence func() error, end func()) *rest.Con
 	return fenced
 }
 
-// fencedTransport asks the fence before each write, as late as a client can.
+// fencedTransport checks the fence before each write, as late as a client can.
 type fencedTransport struct {
 	next  http.RoundTripper
 	fence func() error
@@ -27,14 +27,14 @@ type fencedTransport struct {
 func (t *fencedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err := t.refuse(request.Method); err != nil {
 		if request.Body != nil {
-			_ = request.Body.Close() // a RoundTripper closes the body, whatever it returns
+			_ = request.Body.Close() // a RoundTripper must close the body in any case
 		}
 		return nil, err
 	}
 	return t.next.RoundTrip(request)
 }
 
-// refuse returns why a request of this method may not be sent; nil when it may.
+// refuse returns an error if a request with this method may not be sent.
 func (t *fencedTransport) refuse(method string) error {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -47,5 +47,5 @@ func (t *fencedTransport) refuse(method string) error {
 	return err
 }
 
-// WrappedRoundTripper gives client-go the transport below.
+// WrappedRoundTripper returns the inner transport, which client-go needs.
 func (t *fencedTransport) WrappedRoundTripper() http.RoundTripper { return t.next }

@@ -9,12 +9,12 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// mostGangs bounds the gangs that have series of their own, so that tens of
-// thousands of small jobs do not fill memory; more are only counted.
+// mostGangs is the greatest number of gangs with series of their own, so that tens of thousands of small jobs do not
+// fill the memory. Further gangs appear only in totals.
 const mostGangs = 10_000
 
-// Volcano's metrics of single gangs. Where Volcano has the PodGroup's name alone, which is not one of a kind, the
-// namespace stands before it.
+// Volcano's metrics for single gangs. Where Volcano uses the PodGroup's name alone, which is not unique, these use the
+// namespace and the name.
 var (
 	gangUnready = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_unschedule_task_count", Help: "Pods of a gang's minimum that have no node.",
@@ -37,7 +37,7 @@ var (
 		Name: "volcano_eviction_transactions_total", Help: "Gangs that pods were evicted for, by action.",
 	}, []string{"action"})
 
-	gangs = map[string]bool{} // that have series
+	gangs = map[string]bool{} // gangs with series of their own
 )
 
 func gangTime(what, help string) *prometheus.GaugeVec {
@@ -50,7 +50,7 @@ func init() {
 	metrics.Registry.MustRegister(gangUnready, gangTries, gangShare, gangLatency, gangDuration, gangCreated, gangPlaced, evictionTransactions)
 }
 
-// shown says whether a gang has series of its own.
+// shown reports whether a gang has series of its own.
 func shown(gang string) bool {
 	if !gangs[gang] && len(gangs) < mostGangs {
 		gangs[gang] = true
@@ -58,8 +58,7 @@ func shown(gang string) bool {
 	return gangs[gang]
 }
 
-// observeGangs brings the series of the gangs that changed up to date, and takes
-// away those of gangs that are gone.
+// observeGangs updates the series of the gangs that changed and removes the series of deleted gangs.
 func observeGangs(s *decision.Stats, now time.Time) {
 	for _, gone := range s.GangsGone {
 		if gangs[gone.Key()] {
@@ -105,7 +104,8 @@ func dropGang(g decision.Object) {
 	delete(gangs, g.Key())
 }
 
-// forgetGangs takes all series of gangs away: who does not lead knows nothing of them.
+// forgetGangs removes the series of all gangs. It runs when leadership ends, because this process no longer has current
+// values.
 func forgetGangs() {
 	for _, vec := range []interface{ Reset() }{gangUnready, gangTries, gangShare, gangDuration, gangCreated, gangPlaced} {
 		vec.Reset()
@@ -113,7 +113,7 @@ func forgetGangs() {
 	clear(gangs)
 }
 
-// observeEvictions counts the gangs that room is made for.
+// observeEvictions counts the gangs for which pods are evicted.
 func observeEvictions(evicts []decision.Evict) {
 	type side struct{ action, taker string }
 	seen := map[side]bool{}

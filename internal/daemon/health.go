@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// health knows whether the scheduler's loop is alive and which components are ready.
+// health tracks whether the scheduler's loop is alive and which components are ready.
 type health struct {
 	mu      sync.Mutex
-	last    time.Time     // of the last cycle
-	allowed time.Duration // longest time between cycles; 0: the loop need not run
+	last    time.Time     // time of the last cycle
+	allowed time.Duration // longest allowed time between cycles; 0 means that the loop need not run
 	waiting map[string]bool
 }
 
@@ -29,7 +29,7 @@ func (h *health) beat(now time.Time) {
 	h.last = now
 }
 
-// watch begins to expect a cycle every so often.
+// watch starts to expect a cycle within each allowed interval.
 func (h *health) watch(allowed time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -42,14 +42,14 @@ func (h *health) unwatch() {
 	h.allowed = 0
 }
 
-// started says that a component serves, or stands by for its turn to lead.
+// started records that a component serves or waits for leadership.
 func (h *health) started(component string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.waiting, component)
 }
 
-// live is nil unless the scheduler's loop is stuck.
+// live returns an error if the scheduler's loop is stuck.
 func (h *health) live(now time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -59,7 +59,7 @@ func (h *health) live(now time.Time) error {
 	return nil
 }
 
-// ready is nil when every component has started and the loop lives.
+// ready returns an error if a component has not started or the scheduler's loop is stuck.
 func (h *health) ready(now time.Time) error {
 	h.mu.Lock()
 	for c := range h.waiting {

@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/jobid"
 )
 
-// numberJobs makes the allocator of job ids that admission and the controllers of
-// this process share, so that its numbers rise in the order of the calls.
+// numberJobs creates the allocator of job IDs. Admission and the controllers of this process share it, so that the IDs
+// increase in the order of the calls.
 func (o *Options) numberJobs() error {
 	api, err := client.New(o.Config, client.Options{Scheme: newScheme()})
 	if err != nil {

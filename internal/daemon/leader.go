@@ -15,15 +15,14 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// errNotLeader is what a closed fence says.
+// errNotLeader is the error of a closed fence.
 var errNotLeader = errors.New("this process does not lead")
 
-// term is what runs while a component leads. It must end soon after ctx does.
-// fence returns an error once writing is no longer allowed, which may be
-// noticed before ctx ends: after the process itself had been stopped for a while.
+// term is the work of a component while it leads. It must end soon after ctx is done. fence returns an error once
+// writing is no longer allowed. After the process was suspended for a while, that may be before ctx is done.
 type term func(ctx context.Context, fence func() error) error
 
-// election says who leads a component.
+// election elects the leader of a component.
 type election struct {
 	client    kubernetes.Interface
 	lease     string
@@ -37,7 +36,7 @@ type election struct {
 
 func newElection(o *Options, lease string, log logr.Logger) (*election, error) {
 	config := rest.CopyConfig(o.Config)
-	config.Timeout = o.RenewDeadline / 2 // a call that hangs must not cost the term
+	config.Timeout = o.RenewDeadline / 2 // so that a call that hangs does not cost the leadership
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("client for leases: %w", err)
@@ -54,8 +53,8 @@ func newElection(o *Options, lease string, log logr.Logger) (*election, error) {
 	}, nil
 }
 
-// lead waits to be elected, runs one term, and gives the lease back after it.
-// It returns nil when ctx ended first or the term was lost.
+// lead waits for leadership, runs one term, and then releases the lease. It returns nil if ctx ended first or
+// leadership was lost.
 func (e *election) lead(ctx context.Context, run term) error {
 	electing, stopElecting := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopElecting()
@@ -100,14 +99,14 @@ func (e *election) lead(ctx context.Context, run term) error {
 		stopLeading()
 	}()
 	err = run(leading, e.fence(elector))
-	stopElecting() // after the last write: whoever comes next finds nothing in flight
+	stopElecting() // release the lease after the last write, so that the next leader finds no write in flight
 	<-ended
 	e.log.Info("Leadership ended")
 	return err
 }
 
-// fence is closed as soon as the last renewal is older than the renew deadline,
-// though the lease itself lasts longer: the difference is for clocks and calls in flight.
+// fence returns a function that fails as soon as the last renewal is older than the renew deadline. The lease itself
+// lasts longer; the difference allows for clock skew and calls in flight.
 func (e *election) fence(elector *leaderelection.LeaderElector) func() error {
 	return func() error {
 		if !elector.IsLeader() || elector.Check(e.renew-e.duration) != nil {

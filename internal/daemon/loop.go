@@ -11,51 +11,50 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// source is where deltas come from: the feed.
+// source supplies the deltas. The feed implements it.
 type source interface {
 	Signal() <-chan struct{}
 	Drain(spare []model.Delta) []model.Delta
 }
 
-// decider is the engine: a pure function of time and model.
+// decider makes the decisions. The engine implements it, as a pure function of time and model.
 type decider interface {
 	Cycle(now time.Time, c *model.Cluster) decision.Decisions
 }
 
-// effects is where decisions go: the outbox.
+// effects receives the decisions. The outbox implements it.
 type effects interface {
 	Put(d *decision.Decisions)
 }
 
-// loop is the scheduler's one goroutine: changes in, decisions out.
+// loop is the single goroutine of the scheduler. It receives changes and produces decisions.
 type loop struct {
 	source  source
 	effects effects
 	engine  decider
-	engines <-chan *scheduler.Engine // replacements after a reload
+	engines <-chan *scheduler.Engine // new engines after a configuration reload
 	cluster *model.Cluster
 	period  time.Duration
-	beat    func(time.Time) // told at every cycle, for health
+	beat    func(time.Time) // called at every cycle, for health checks
 	log     logr.Logger
-	muse    muse // answers Plans between the cycles
+	muse    muse // simulates Plans between the cycles
 
 	spare  []model.Delta
-	took   time.Duration // of the last cycle
-	window time.Duration // the next coalescing window, but for the cost of a cycle
-	wake   time.Time     // when the engine asked to be called though nothing changed
+	took   time.Duration // duration of the last cycle
+	window time.Duration // next coalescing window, without the part that depends on the duration of a cycle
+	wake   time.Time     // when the engine wants to run again even if nothing changes
 }
 
-// Bounds of the coalescing window: what arrives within it is decided together.
-// It grows with the cost of a cycle, so that deciding never takes more than
-// about a third of the time, and, up to windowDull, while changes stream in that
-// lead to nothing, such as the pods of a gang being created one by one.
+// Bounds of the coalescing window: changes that arrive within it are handled in one cycle. The window grows with the
+// duration of a cycle, so that cycles never take more than about a third of the time. It also grows, up to windowDull,
+// while a stream of changes leads to no decisions, for example while the pods of a gang are created one by one.
 const (
 	windowMin  = 2 * time.Millisecond
 	windowDull = 16 * time.Millisecond
 	windowMax  = 50 * time.Millisecond
 )
 
-// run cycles until ctx is done. The source must have been synced.
+// run repeats cycles until ctx is done. The source must have synced before.
 func (l *loop) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		again := l.cycle(time.Now())
@@ -65,10 +64,10 @@ func (l *loop) run(ctx context.Context) {
 	}
 }
 
-// cycle applies what changed, decides, assumes, and hands over.
+// cycle applies the changes, makes decisions, assumes them in the model, and hands them over.
 func (l *loop) cycle(now time.Time) (again bool) {
 	select {
-	case <-l.source.Signal(): // for what is drained here
+	case <-l.source.Signal(): // drained below
 	default:
 	}
 	deltas := l.source.Drain(l.spare)
@@ -89,8 +88,7 @@ func (l *loop) cycle(now time.Time) (again bool) {
 	return d.Again
 }
 
-// nextWindow doubles while changes lead to nothing and is short again after a
-// decision or a silence.
+// nextWindow doubles the window while changes lead to no decisions (dull), and resets it otherwise.
 func nextWindow(window time.Duration, dull bool) time.Duration {
 	if !dull {
 		return windowMin
@@ -98,8 +96,7 @@ func nextWindow(window time.Duration, dull bool) time.Duration {
 	return min(max(2*window, windowMin), windowDull)
 }
 
-// rest waits for the next reason to cycle, and then a little longer for what
-// comes with it.
+// rest waits for the next reason to run a cycle, and then a little longer for changes that follow.
 func (l *loop) rest(ctx context.Context) {
 	silence := l.period
 	if !l.wake.IsZero() {
@@ -112,7 +109,7 @@ func (l *loop) rest(ctx context.Context) {
 	case engine := <-l.engines:
 		l.engine, l.muse.engine = engine, nil
 	case q := <-l.muse.questions:
-		l.muse.asked = &q // a cycle first: what was submitted before the question is part of it
+		l.muse.asked = &q // run a cycle first, so that the answer includes objects submitted before the question
 	case <-timer.C:
 	case <-l.source.Signal():
 		timer.Reset(min(max(l.window, 3*l.took), windowMax))

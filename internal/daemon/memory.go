@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// startGarbage is how long after its start a component is done with the lists
-// that it began with.
+// startGarbage is the time after its start at which a component no longer needs its initial lists.
 const startGarbage = 3 * time.Second
 
-// giveBack returns to the system what a start leaves behind: lists of all pods,
-// several times as large as what is kept of them, which would be held until the
-// heap had grown as large again.
+// giveBack returns the garbage of the start to the operating system: the lists of all pods are several times as large
+// as the data kept from them. Otherwise the process would keep that memory until the heap had grown to the same size
+// again.
 func giveBack() { time.AfterFunc(startGarbage, debug.FreeOSMemory) }

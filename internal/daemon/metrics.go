@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Volcano's names where we have the numbers; vc_ names for what only we have.
+// Metrics that Volcano has use Volcano's names. All others start with vc_.
 var (
 	millisecondBuckets = prometheus.ExponentialBuckets(0.05, 2, 18) // 50 µs to 6.5 s
 
@@ -74,7 +74,7 @@ func init() {
 		writes, changes, startErrors, startsUnknown, confReloads, confValid)
 }
 
-// watchStages measures the stages of a cycle.
+// watchStages measures the stages of a cycle. The returned function ends the measurement.
 func watchStages(stage, name string) (end func()) {
 	began := time.Now()
 	return func() {

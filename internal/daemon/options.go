@@ -26,58 +26,56 @@ const (
 // Components lists all components, in the order in which they start.
 func Components() []string { return []string{Admission, Controllers, Scheduler} }
 
-// Namespace is where the daemon's own objects live unless Options say otherwise.
+// Namespace is the default namespace of the daemon's own objects.
 const Namespace = "volcano-system"
 
-// Options are what Run needs; Config is required.
+// Options configures Run. Config is required.
 type Options struct {
-	// Config of the API server. Run works on copies without client-side rate limits.
+	// Config is the configuration of the API server's clients. Run works on copies without client-side rate limits.
 	Config *rest.Config
-	// Components to run; none means all.
+	// Components lists the components to run. Empty means all.
 	Components []string
 
-	// LeaderElect lets one of several daemons work at a time, a component each.
+	// LeaderElect turns on leader election: of several daemons, one at a time runs each component.
 	LeaderElect bool
-	// LeaseNamespace of the leases; empty means Namespace.
+	// LeaseNamespace is the namespace of the leases. Empty means Namespace.
 	LeaseNamespace string
-	// Election times; zero means 15 s, 10 s and 2 s.
+	// The times of leader election. Zero means 15 s, 10 s and 2 s.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 
-	// SchedulerConf is the path of volcano-scheduler.conf; empty means the built-in
-	// one. The file is read again when it changes; an invalid one is refused and
-	// the last good one stays.
+	// SchedulerConf is the path of volcano-scheduler.conf. Empty means the built-in configuration. The file is read
+	// again when it changes. If the new content is invalid, it is rejected and the last valid one stays in use.
 	SchedulerConf string
-	// SchedulerNames are the values of spec.schedulerName that are ours; none means volcano.
+	// SchedulerNames lists the values of spec.schedulerName that this scheduler handles. Empty means volcano.
 	SchedulerNames []string
-	// DefaultQueue takes what names no queue; empty means default.
+	// DefaultQueue is the queue of jobs and PodGroups that name none. Empty means default.
 	DefaultQueue string
-	// NoCSI leaves out what CSI drivers say of nodes and of storage.
+	// NoCSI turns off the watches of CSI objects (drivers, nodes, capacities, attachments).
 	NoCSI bool
-	// SchedulePeriod is the longest time between two cycles; zero means one second.
+	// SchedulePeriod is the longest time between two cycles. Zero means one second.
 	SchedulePeriod time.Duration
 
-	// MetricsAddress serves /metrics (and /debug/pprof with Pprof); empty: not served.
+	// MetricsAddress is the address of /metrics (and of /debug/pprof with Pprof). Empty turns it off.
 	MetricsAddress string
-	// HealthAddress serves /healthz and /readyz; empty: not served.
+	// HealthAddress is the address of /healthz and /readyz. Empty turns it off.
 	HealthAddress string
 	// Pprof serves Go's profiles on MetricsAddress.
 	Pprof bool
 
-	pressure *governor.Governor // of all components together
+	pressure *governor.Governor // shared by all components
 
-	// Admission and Controllers are handed to these components.
+	// Admission and Controllers are the options of these components.
 	Admission   admission.Options
 	Controllers controllers.Options
-	// Listing says where the controllers answer who lists jobs, if at all.
+	// Listing configures whether and where the controllers serve job lists.
 	Listing listing.Options
 
-	// Ready is called, from a goroutine of Run, when a component does its work for
-	// the first time: admission when its webhooks are installed, the other two
-	// when they lead and have read everything. May be nil.
+	// Ready is called from a goroutine of Run when a component is ready for the first time: admission when its webhooks
+	// are installed, the other two when they lead and their caches are full. It may be nil.
 	Ready func(component string)
 }
 
-// withDefaults checks o and fills in what it leaves open.
+// withDefaults validates o and fills in the defaults.
 func (o Options) withDefaults() (Options, error) {
 	if o.Config == nil {
 		return o, fmt.Errorf("options have no API server configuration")

@@ -28,15 +28,15 @@ import (
 )
 
 const (
-	// keepPlans is how long an answer stays, and how long a question is worth one.
+	// keepPlans is the time an answered Plan is kept, and the age up to which a Plan is answered.
 	keepPlans = 5 * time.Minute
-	// plansAgain is how long the kind is waited for where it is not installed.
+	// plansAgain is the retry interval while the Plan kind is not installed.
 	plansAgain = 30 * time.Second
-	// plansPatience is how long the loop may take to come to a question.
+	// plansPatience is the longest time to wait until the loop takes a question.
 	plansPatience = 30 * time.Second
 )
 
-// planner answers Plans, one after the other, and deletes them when their time is over.
+// planner answers Plans, one after the other, and deletes them when they expire.
 type planner struct {
 	api        client.Client
 	config     *rest.Config
@@ -46,7 +46,7 @@ type planner struct {
 	questions  chan question
 	now        func() time.Time
 	log        logr.Logger
-	// taken are the plans that this process has taken up, until they are answered.
+	// taken holds the plans that this process has started to answer.
 	taken map[types.UID]bool
 }
 
@@ -60,7 +60,7 @@ func newPlanner(o *Options, fence func() error, log logr.Logger) (*planner, erro
 		questions: make(chan question), now: time.Now, log: log, taken: map[types.UID]bool{}}, nil
 }
 
-// run answers until ctx ends. Where the kind is not installed nobody can ask.
+// run answers Plans until ctx is done. While the kind is not installed, it retries.
 func (p *planner) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := p.serve(ctx); err != nil {
@@ -73,7 +73,7 @@ func (p *planner) run(ctx context.Context) {
 	}
 }
 
-// serve watches Plans and works through them.
+// serve watches Plans and answers them.
 func (p *planner) serve(ctx context.Context) error {
 	plans, err := cache.New(p.config, cache.Options{Scheme: p.scheme})
 	if err != nil {
@@ -120,7 +120,7 @@ func (p *planner) serve(ctx context.Context) error {
 	}
 }
 
-// do answers a Plan, or deletes it; again is when to look at it next.
+// do answers a Plan or deletes it. It returns when to process the Plan next.
 func (p *planner) do(ctx context.Context, plans client.Reader, key client.ObjectKey) (again time.Duration, err error) {
 	plan := &insightv1alpha1.Plan{}
 	if err := plans.Get(ctx, key, plan); err != nil {
@@ -155,8 +155,9 @@ func (p *planner) do(ctx context.Context, plans client.Reader, key client.Object
 	return keepPlans, gone(err)
 }
 
-// answerOnce answers a plan that no scheduler has taken up before. Before this one simulates it, the plan's status says so: if the simulation
-// ends the process, the next one answers that instead of trying it again.
+// answerOnce answers a plan, unless an earlier scheduler process has started to answer it. It records the start in the
+// plan's status before the simulation. If the simulation crashes the process, the next process reports that instead of
+// repeating the simulation.
 func (p *planner) answerOnce(ctx context.Context, plan *insightv1alpha1.Plan) (*insightv1alpha1.PlanStatus, error) {
 	if plan.Status.TakenUpAt != nil && !p.taken[plan.UID] {
 		at := metav1.NewTime(p.now())
@@ -190,7 +191,7 @@ func (p *planner) answerOnce(ctx context.Context, plan *insightv1alpha1.Plan) (*
 	return &status, nil
 }
 
-// write updates the status of a plan, while this process leads.
+// write updates the status of a plan if this process still leads.
 func (p *planner) write(ctx context.Context, plan *insightv1alpha1.Plan) error {
 	if err := p.fence(); err != nil {
 		return err
@@ -198,7 +199,7 @@ func (p *planner) write(ctx context.Context, plan *insightv1alpha1.Plan) error {
 	return p.api.Status().Update(ctx, plan)
 }
 
-// gone leaves out errors about a plan that was deleted or changed: it is about to be looked at again.
+// gone turns an error about a deleted or changed plan into nil, because the planner will process the plan again.
 func gone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
@@ -206,7 +207,8 @@ func gone(err error) error {
 	return err
 }
 
-// answer puts the question to the loop, and gives the loop rest afterwards: simulating takes at most a third of its time.
+// answer passes the simulation to the loop and waits for the result. Afterwards it pauses, so that simulations take at
+// most a third of the loop's time.
 func (p *planner) answer(ctx context.Context, thought *prospect.Thought) (status insightv1alpha1.PlanStatus, err error) {
 	answer := make(chan insightv1alpha1.PlanStatus, 1)
 	timer := time.NewTimer(plansPatience)
@@ -239,7 +241,8 @@ func (p *planner) rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// ask reads what the objects of a Plan are judged by. Everything comes from the API server's cache: plans are no reason to burden etcd.
+// ask reads the objects that a simulation needs. All lists come from the API server's cache, so that plans put no load
+// on etcd.
 func (p *planner) ask(ctx context.Context, plan *insightv1alpha1.Plan) (*prospect.Question, error) {
 	q := &prospect.Question{Plan: plan, Claims: map[string]bool{}, SchedulerNames: p.schedulers, Now: p.now()}
 	cached := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
@@ -270,7 +273,7 @@ func (p *planner) ask(ctx context.Context, plan *insightv1alpha1.Plan) (*prospec
 	return q, nil
 }
 
-// depends says whether a planned job waits for others: only then jobs are read.
+// depends reports whether a planned job depends on other jobs. Only then are jobs read.
 func depends(plan *insightv1alpha1.Plan) bool {
 	for i := range plan.Spec.Objects {
 		var head struct {

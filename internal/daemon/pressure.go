@@ -9,21 +9,20 @@ import (
 	"github.com/vc-batch/vc/internal/governor"
 )
 
-// watchPressure makes a governor and tells it of every write that goes out by
-// config, whichever component it is of.
+// watchPressure creates a governor that measures every write through config, for all components.
 func watchPressure(config *rest.Config) *governor.Governor {
 	g := &governor.Governor{}
 	config.Wrap(func(inner http.RoundTripper) http.RoundTripper { return &timed{inner: inner, governor: g} })
 	return g
 }
 
-// timed tells a governor how long writes take.
+// timed reports the duration of writes to a governor.
 type timed struct {
 	inner    http.RoundTripper
 	governor *governor.Governor
 }
 
-// RoundTrip is http.RoundTripper's.
+// RoundTrip implements http.RoundTripper.
 func (t *timed) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodGet {
 		return t.inner.RoundTrip(r)
@@ -35,5 +34,5 @@ func (t *timed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// WrappedRoundTripper lets client-go find what is below.
+// WrappedRoundTripper returns the inner transport, which client-go needs.
 func (t *timed) WrappedRoundTripper() http.RoundTripper { return t.inner }

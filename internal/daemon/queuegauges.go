@@ -36,13 +36,13 @@ func init() {
 	}
 }
 
-// resourceGauges are Volcano's three gauges of an amount of a queue.
+// resourceGauges holds Volcano's three gauges for one kind of amount of a queue.
 type resourceGauges struct {
 	cpu, memory, scalar *prometheus.GaugeVec
 	of                  func(*decision.QueueFigures) corev1.ResourceList
-	// limit: what is not named is unlimited, not nothing.
+	// limit means that a resource without an amount is unlimited instead of zero.
 	limit bool
-	// scalars are the resources that have a series, by queue.
+	// scalars holds the resources that have a series, by queue.
 	scalars map[string]map[corev1.ResourceName]bool
 }
 
@@ -70,7 +70,7 @@ func (g *resourceGauges) set(q *decision.QueueFigures) {
 	one(g.cpu, corev1.ResourceCPU, float64(amounts.Cpu().MilliValue()))
 	one(g.memory, corev1.ResourceMemory, float64(amounts.Memory().Value()))
 	had := g.scalars[q.Queue]
-	for name := range had { // of which there is nothing any more
+	for name := range had { // resources whose amount has become zero or unset
 		if _, has := amounts[name]; !has {
 			g.scalar.DeleteLabelValues(q.Queue, string(name))
 			delete(had, name)
@@ -98,8 +98,7 @@ func (g *resourceGauges) drop(queue string) {
 	delete(g.scalars, queue)
 }
 
-// observeQueues brings the series of the queues that changed up to date, and
-// takes away those of queues that are gone.
+// observeQueues updates the series of the queues that changed and removes the series of deleted queues.
 func observeQueues(s *decision.Stats) {
 	for _, name := range s.QueuesGone {
 		dropQueue(name)
@@ -126,7 +125,8 @@ func dropQueue(name string) {
 	startsUnknown.DeleteLabelValues(name)
 }
 
-// forgetQueues takes all series of queues away: who does not lead knows nothing of them.
+// forgetQueues removes the series of all queues. It runs when leadership ends, because this process no longer has
+// current values.
 func forgetQueues() {
 	for _, g := range queueAmounts {
 		g.cpu.Reset()

@@ -20,8 +20,8 @@ const (
 	queuePause = 100 * time.Millisecond
 )
 
-// ensureQueues makes the root queue and the default queue where they are
-// missing. With several tries, an admission webhook that is not up yet is waited for.
+// ensureQueues creates the root queue and the default queue if they are missing. With more than one try, it waits for
+// an admission webhook that is not up yet.
 func ensureQueues(ctx context.Context, o *Options, tries int, log logr.Logger) error {
 	c, err := client.New(o.Config, client.Options{Scheme: newScheme()})
 	if err != nil {

@@ -16,18 +16,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// schedulerLease is named as Volcano's, so that the two never schedule at once
-// by accident.
+// schedulerLease has the same name as Volcano's lease, so that both schedulers never run at the same time by accident.
 const schedulerLease = "vc-scheduler"
 
-// runScheduler leads the scheduler, term after term.
+// runScheduler runs the scheduler, one term of leadership after the other.
 func runScheduler(ctx context.Context, o *Options, h *health, log logr.Logger) error {
 	if err := extender.Register(); err != nil {
 		return err
 	}
 	conf := &confFile{path: o.SchedulerConf, log: log}
 	if err := conf.load(); err != nil {
-		return err // at the start a bad file is an error; later it is only refused
+		return err // at startup an invalid file is fatal; later it is only rejected
 	}
 	var once sync.Once
 	return terms(ctx, o, schedulerLease, log, func(ctx context.Context, fence func() error) error {
@@ -35,7 +34,7 @@ func runScheduler(ctx context.Context, o *Options, h *health, log logr.Logger) e
 	})
 }
 
-// scheduleTerm builds everything anew, waits for the whole truth, and cycles.
+// scheduleTerm builds all state from scratch, waits until the feed has synced, and runs the loop.
 func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() error, h *health, log logr.Logger, ready func()) error {
 	engine, err := conf.engine()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 const shutdownTime = 3 * time.Second
 
-// serve answers on address until ctx is done; it listens before it returns, so
-// that a port in use is an error at once.
+// serve listens on address and returns a function that serves until ctx is done. A port that is in use is therefore an
+// immediate error.
 func serve(address, what, flag string, handler http.Handler) (func(context.Context) error, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -30,7 +30,7 @@ func serve(address, what, flag string, handler http.Handler) (func(context.Conte
 			<-ctx.Done()
 			shut, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 			defer cancel()
-			_ = server.Shutdown(shut) // a scrape that hangs is cut off with the process
+			_ = server.Shutdown(shut) // requests that hang end with the process
 		}()
 		err := server.Serve(listener)
 		if errors.Is(err, http.ErrServerClosed) {

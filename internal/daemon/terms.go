@@ -17,12 +17,12 @@ func metaFor(namespace, name string) metav1.ObjectMeta {
 const (
 	restShort = time.Second
 	restLong  = 30 * time.Second
-	// goodTerm is how long a term must have lasted for its end to be no sign of trouble.
+	// goodTerm is the duration after which the end of a term is not counted as a failure.
 	goodTerm = time.Minute
 )
 
-// terms runs term after term until ctx ends. A term that fails is followed by
-// another after a rest; each begins with nothing but the API's truth.
+// terms runs one term after another until ctx is done. After a term that fails, it pauses. Each term starts without
+// state.
 func terms(ctx context.Context, o *Options, lease string, log logr.Logger, run term) error {
 	lead := func(ctx context.Context, run term) error { return run(ctx, func() error { return ctx.Err() }) }
 	if o.LeaderElect {
@@ -54,7 +54,7 @@ func terms(ctx context.Context, o *Options, lease string, log logr.Logger, run t
 	return nil //nolint:nilerr // a term's error at the stop is of no interest to anybody
 }
 
-// guarded turns a panic into the error that ends the term.
+// guarded runs a term and turns a panic into an error.
 func guarded(ctx context.Context, fence func() error, run term) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -11,30 +11,31 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler"
 )
 
-// question is put to the loop by the planner; the answer channel has room for one.
+// question is a simulation that the planner sends to the loop. The answer channel has a buffer of one.
 type question struct {
 	thought *prospect.Thought
 	answer  chan<- insightv1alpha1.PlanStatus
 }
 
 const (
-	// forgetThinker is after how long without a question the second engine is given up: it holds as much as the first.
+	// forgetThinker is the time without a question after which the second engine is dropped. It uses as much memory as
+	// the first.
 	forgetThinker = 10 * time.Minute
-	// longestSlice is how long one slice of an answer may take; after a longer one the plan is given up.
+	// longestSlice is the longest time for one slice of a simulation. After a longer one, the plan is given up.
 	longestSlice = 5 * time.Second
 )
 
-// muse is what the loop needs to answer questions: a second engine, created for the first of them.
+// muse holds the state for simulations in the loop: the second engine, which is created for the first question.
 type muse struct {
 	questions <-chan question
 	make      func() (*scheduler.Engine, error)
 
 	engine *scheduler.Engine
 	used   time.Time
-	asked  *question // to be answered, or continued, after the next cycle
+	asked  *question // the question to answer, or to continue, after the next cycle
 }
 
-// next returns the question to work on now, if there is one.
+// next returns the question to work on now, or nil.
 func (m *muse) next(now time.Time) *question {
 	if m.engine != nil && now.Sub(m.used) > forgetThinker {
 		m.engine = nil
@@ -49,8 +50,8 @@ func (m *muse) next(now time.Time) *question {
 	return m.asked
 }
 
-// think runs at most one slice of the answer to one question, from the model as the last cycle left it. It reports whether more slices
-// follow: a cycle comes before each of them, so that a plan delays every decision by one slice at most.
+// think runs at most one slice of a simulation, on the model after the last cycle. It reports whether more slices
+// follow. A cycle runs before each of them, so a plan delays every decision by one slice at most.
 func (l *loop) think(now time.Time) (more bool) {
 	m := &l.muse
 	q := m.next(now)
@@ -72,7 +73,7 @@ func (l *loop) think(now time.Time) (more bool) {
 	return !done
 }
 
-// tookTooLong is the answer to a plan that is given up.
+// tookTooLong returns the status of a plan that took too long to simulate.
 func tookTooLong(now time.Time, took time.Duration) insightv1alpha1.PlanStatus {
 	at := metav1.NewTime(now)
 	return insightv1alpha1.PlanStatus{
@@ -81,7 +82,8 @@ func tookTooLong(now time.Time, took time.Duration) insightv1alpha1.PlanStatus {
 	}
 }
 
-// ponder lets the second engine run a slice. A failure of it must not end the term. The undo of what was put into the model runs in any case.
+// ponder runs one slice of a simulation on the second engine. A panic in it does not end the term, and its changes to
+// the model are undone in any case.
 func (l *loop) ponder(now time.Time, thought *prospect.Thought) (status insightv1alpha1.PlanStatus, done bool) {
 	m := &l.muse
 	defer func() {

@@ -18,19 +18,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// usageEvery is how often what accounts have used is written down, at most. What
-// is lost in a crash is which of their pods started or ended in that time.
+// usageEvery is the shortest time between two writes of the accounts' usage. A crash loses the starts and ends of pods
+// within that time.
 const usageEvery = 30 * time.Second
 
-// usageKey is the key of the ConfigMap keys.UsageName under which all of it is,
-// as JSON: a list of model.UsageEntry.
+// usageKey is the key in the ConfigMap keys.UsageName that holds all usage, as a JSON list of model.UsageEntry.
 const usageKey = "usage"
 
-// maxUsage bounds what is written: a ConfigMap holds a mebibyte.
+// maxUsage is the greatest size to write, in bytes. A ConfigMap holds one mebibyte.
 const maxUsage = 900 << 10
 
-// usageKeeper keeps what accounts have used over restarts. It sits between the
-// loop and the outbox and sees every decision pass.
+// usageKeeper preserves the accounts' usage over restarts. It sits between the loop and the outbox, and all decisions
+// pass through it.
 type usageKeeper struct {
 	next      effects
 	client    client.Client
@@ -51,8 +50,7 @@ func newUsageKeeper(config *rest.Config, namespace string, next effects, fence f
 	return &usageKeeper{next: next, client: c, namespace: namespace, fence: fence, log: log, used: map[model.Account]model.Usage{}}, nil
 }
 
-// load reads what was written last. That it cannot be read is no reason not to
-// schedule: then everybody begins anew.
+// load reads the last written usage. If that fails, scheduling goes on and all accounts start at zero.
 func (k *usageKeeper) load(ctx context.Context) model.UsageSet {
 	var stored corev1.ConfigMap
 	var entries []model.UsageEntry
@@ -68,7 +66,7 @@ func (k *usageKeeper) load(ctx context.Context) model.UsageSet {
 	return model.UsageSet{Entries: entries}
 }
 
-// Put notes what a cycle says of use and hands the decisions on.
+// Put records the usage in the decisions and passes the decisions on.
 func (k *usageKeeper) Put(d *decision.Decisions) {
 	if len(d.Usage) > 0 {
 		k.note(d.Usage)
@@ -89,7 +87,7 @@ func (k *usageKeeper) note(entries []model.UsageEntry) {
 	}
 }
 
-// run writes from time to time until ctx is done, and once more then.
+// run writes the usage periodically until ctx is done, and then once more.
 func (k *usageKeeper) run(ctx context.Context) {
 	tick := time.NewTicker(usageEvery)
 	defer tick.Stop()
@@ -106,7 +104,7 @@ func (k *usageKeeper) run(ctx context.Context) {
 	}
 }
 
-// save writes when something changed, and only while this process leads.
+// save writes the usage if it has changed and this process leads.
 func (k *usageKeeper) save(ctx context.Context) {
 	text, due := k.text()
 	if !due || k.fence() != nil {
@@ -120,8 +118,8 @@ func (k *usageKeeper) save(ctx context.Context) {
 	}
 }
 
-// text is all of it as JSON, and whether it is to be written. Where there are too
-// many accounts, those that used least are left out.
+// text returns all usage as JSON, and whether it must be written. If there are too many accounts, it
+// leaves out the accounts with the least usage.
 func (k *usageKeeper) text() (string, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

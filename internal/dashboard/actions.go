@@ -18,14 +18,14 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// hands do what the dashboard's keys ask for, in the words of the command line.
+// hands carries out the actions of the dashboard's keys and returns messages in the words of the command line.
 type hands struct {
 	f       *cli.Factory
 	cluster *act.Cluster
 
 	mu     sync.Mutex
 	readOf types.UID // the job whose Sheet was read last
-	readAt time.Time // and when
+	readAt time.Time // when it was read
 }
 
 var _ screen.Actions = (*hands)(nil)
@@ -51,7 +51,7 @@ var jobVerbs = map[screen.Verb]*act.Verb{
 	screen.Cancel: act.Cancel, screen.Delete: act.Delete,
 }
 
-// Jobs does a verb to jobs.
+// Jobs applies an action to jobs.
 func (h *hands) Jobs(ctx context.Context, verb screen.Verb, jobs []*snapshot.Job) (string, error) {
 	v := jobVerbs[verb]
 	if v == nil {
@@ -87,24 +87,24 @@ func (h *hands) Node(ctx context.Context, verb screen.Verb, node string) (said s
 	return said, h.human(err)
 }
 
-// Manifest is an object as YAML.
+// Manifest returns an object as YAML.
 func (h *hands) Manifest(ctx context.Context, kind, namespace, name string) (string, error) {
 	text, err := h.cluster.Manifest(ctx, kind, namespace, name)
 	return text, h.human(err)
 }
 
-// readAfter is how long after somebody asks for a Sheet it is read: what is told of a change comes a moment after it, and one reading does for
-// several changes.
+// readAfter is the delay between a request for a Sheet and its reading. Related changes arrive within it, so that one
+// reading covers several of them.
 const readAfter = 500 * time.Millisecond
 
-// readAgain is how long the next reading of the same job waits: a job of a thousand pods changes all the time while they start. readWithin is how
-// long one may take.
+// readAgain is the shortest time between two readings of the same job, because a job of a thousand pods changes all the
+// time while they start. readWithin is the timeout of one reading.
 const (
 	readAgain  = 5 * time.Second
 	readWithin = 10 * time.Second
 )
 
-// Sheet is all that is told about a job: the whole of it, its PodGroup, pods and events.
+// Sheet returns all details of a job: the complete job, its PodGroup, pods and events.
 func (h *hands) Sheet(ctx context.Context, job *snapshot.Job) (*account.Sheet, error) {
 	if err := wait(ctx, h.pause(job.UID)); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (h *hands) Sheet(ctx context.Context, job *snapshot.Job) (*account.Sheet, e
 	return sheet, h.human(err)
 }
 
-// pause is how long a reading of a job waits before it begins, and notes that it does then.
+// pause returns the delay before the next reading of a job and records when that reading starts.
 func (h *hands) pause(uid types.UID) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -145,10 +145,10 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// shell is what is run in a container: the better shell that it has.
+// shell is the command that runs in a container: bash if the container has it, otherwise sh.
 var shell = []string{"sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash; exec sh"}
 
-// Attach gives the terminal to a pod: a shell in it.
+// Attach connects the terminal to a shell in a pod.
 func (h *hands) Attach(ctx context.Context, pod screen.PodRef, in io.Reader, out, errOut io.Writer) error {
 	fmt.Fprintf(errOut, "a shell in %s/%s; exit or Ctrl-D ends it\n", pod.Namespace, pod.Name)
 	restore, sizes := h.f.Streams.Raw(ctx)
@@ -158,7 +158,8 @@ func (h *hands) Attach(ctx context.Context, pod screen.PodRef, in io.Reader, out
 	return h.human(h.cluster.Shell(ctx, act.Shell{Namespace: pod.Namespace, Pod: pod.Name, Container: pod.Container, Command: shell, In: keys, Out: out, Sizes: sizes}))
 }
 
-// human says what went wrong as the command line would; of several errors the first, and how many more.
+// human returns an error in the words of the command line. Of several errors, it returns the first and the number of
+// the others.
 func (h *hands) human(err error) error {
 	if err == nil {
 		return nil

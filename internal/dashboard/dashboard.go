@@ -1,7 +1,7 @@
-// Package dashboard puts the dashboard and the command line together, which do not
-// know each other: it starts the one with what the other knows of terminal and cluster.
+// Package dashboard connects the dashboard with the command line, which do not depend on each other: it starts the
+// dashboard with the command line's terminal and cluster.
 //
-//	In:   a factory of the command line, how the user wants the dashboard
+//	In:   a factory of the command line, the user's options for the dashboard
 //	Out:  the dashboard, in the terminal
 //
 // # Concurrency
@@ -29,11 +29,11 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// In gives a factory the dashboard.
+// In adds the dashboard to a factory.
 func In(f *cli.Factory) { f.Dashboard = show }
 
-// show runs the dashboard until the user ends it. Who asks for another cluster gets its
-// dashboard; when that cannot be begun, the one before says why.
+// show runs the dashboard until the user ends it. If the user switches to another cluster, show starts that cluster's
+// dashboard. If that fails, it returns to the previous one and shows the error.
 func show(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
 	var said screen.Notice
 	before, as := f, o
@@ -57,8 +57,9 @@ func show(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
 	}
 }
 
-// of is a factory for another context of the same kubeconfig. Who acts, as whom and how stays as the command line says; what it says of where and by
-// which credentials is of the first cluster: it is left out, and named.
+// of returns a factory for another context of the same kubeconfig. It keeps the flags about the user's identity and the
+// connection. Flags about the cluster's address and credentials apply to the first cluster only, so of leaves them out
+// and returns their names.
 func of(f *cli.Factory, name string) (other *cli.Factory, left []string) {
 	other = cli.NewFactory(f.Program, f.Streams)
 	other.Now = f.Now
@@ -81,7 +82,7 @@ func of(f *cli.Factory, name string) (other *cli.Factory, left []string) {
 	return other, left
 }
 
-// one shows one cluster; next is the context that the user asks for then.
+// one shows one cluster. next is the context that the user switches to, or "".
 func one(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, said screen.Notice) (next string, err error) {
 	config, err := f.RESTConfig()
 	if err != nil {
@@ -125,7 +126,7 @@ func settings(f *cli.Factory, o cli.DashboardOptions, own string) tui.Settings {
 	return s
 }
 
-// colors is what was said about colours; nil is that the terminal decides.
+// colors returns the colours that the user requested. Nil means that the terminal decides.
 func colors(f *cli.Factory) *theme.Colors {
 	c := theme.TrueColor
 	switch {
@@ -137,9 +138,9 @@ func colors(f *cli.Factory) *theme.Colors {
 	return &c
 }
 
-// quiet keeps client-go from writing into the frames.
+// quiet prevents client-go from writing to the terminal while the dashboard is shown.
 func quiet(config *rest.Config) *rest.Config {
-	klog.SetLogger(logr.Discard()) // errors go to stderr whatever the output is
+	klog.SetLogger(logr.Discard()) // klog writes errors to stderr, whatever its output is
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{}
 	return config

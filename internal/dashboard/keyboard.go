@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// keyboard is the terminal's input for one shell. A read that still waits for a key
-// when the shell has ended would swallow the first key that is meant for the dashboard,
-// so the terminal is opened anew, and closing that ends the read.
+// keyboard returns the terminal's input for one shell. After the shell has ended, a read that still waits for a key
+// would swallow the first key for the dashboard. So keyboard opens the terminal a second time, and done closes it,
+// which ends the read.
 func keyboard(in io.Reader) (own io.Reader, done func()) {
 	if _, file := in.(*os.File); !file {
 		return in, func() {}
@@ -20,7 +20,7 @@ func keyboard(in io.Reader) (own io.Reader, done func()) {
 	return untilClosed{terminal}, func() { _ = terminal.Close() }
 }
 
-// untilClosed ends like a file when what is read was closed.
+// untilClosed returns io.EOF when its reader has been closed.
 type untilClosed struct{ io.Reader }
 
 func (r untilClosed) Read(p []byte) (int, error) {

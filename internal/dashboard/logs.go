@@ -7,10 +7,10 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// logs hands the lines of a Tail to the screens.
+// logs passes the lines of a Tail to the screens.
 type logs struct{ tail *tail.Tail }
 
-// Follow follows pods in place of those that are followed.
+// Follow follows these pods instead of the previous ones.
 func (l logs) Follow(refs []screen.PodRef) {
 	pods := make([]tail.Pod, len(refs))
 	for i, ref := range refs {
@@ -19,10 +19,10 @@ func (l logs) Follow(refs []screen.PodRef) {
 	l.tail.Follow(pods)
 }
 
-// Stop ends what Follow began.
+// Stop stops following pods.
 func (l logs) Stop() { l.tail.Stop() }
 
-// Next waits until there is more than it handed out last.
+// Next waits for new lines or states and returns the current view.
 func (l logs) Next(ctx context.Context) (*screen.LogView, error) {
 	v, err := l.tail.Next(ctx)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// addAttachable listens to what pods attach. Kinds that an API server does not
-// serve are taken for empty.
+// addAttachable adds the watches of volumes and devices. A kind that the API server does not serve is treated as empty.
 func (f *Feed) addAttachable(c *clients, list func(cache.Getter, string) cache.ListerWatcher, csi bool) {
 	f.add("PersistentVolume", list(c.core, "persistentvolumes"), &corev1.PersistentVolume{}, objectSink[corev1.PersistentVolume](f))
 	f.add("PersistentVolumeClaim", list(c.core, "persistentvolumeclaims"), &corev1.PersistentVolumeClaim{}, objectSink[corev1.PersistentVolumeClaim](f))
@@ -34,7 +33,7 @@ type object[T any] interface {
 	metav1.Object
 }
 
-// objectSink passes objects on as they are, but for who wrote which field.
+// objectSink passes on whole objects, without their managed fields.
 func objectSink[T any, P object[T]](f *Feed) cache.ReflectorStore {
 	return newSink(f,
 		func(o P) (model.Delta, bool) {

@@ -1,20 +1,18 @@
-// Package feed turns what the API server tells into deltas of the model. It
-// holds the only watches of the scheduler.
+// Package feed turns events from the API server into deltas of the model. It holds all watches of the scheduler.
 //
 //	In:   list and watch of pods, nodes, PodGroups, Queues, PriorityClasses, Numatopologies, HyperNodes
-//	Out:  []model.Delta in the order they arrived, drained by one goroutine
+//	Out:  []model.Delta in order of arrival, drained by one goroutine
 //
 // # Invariants
 //
-//   - Nothing is kept but names and UIDs: an object is converted as it arrives
-//     and forgotten. Core types travel as protobuf.
-//   - Deltas of one kind keep the order of the watch. After a new list, what the
-//     list lacks is reported gone; a name with another UID is reported gone
-//     before it is reported again.
-//   - Synced is closed only after the first list of every kind has been queued
-//     whole: what is drained after that is the API's truth, nothing less.
+//   - The feed keeps only names and UIDs. It converts an object on arrival and then drops it. Core types are
+//     transferred as protobuf.
+//   - Deltas of one kind keep the order of the watch. After a new list, objects that are missing from the list are
+//     reported as deleted. A name with a new UID is reported as deleted before it is reported again.
+//   - Synced is closed only after the complete first list of every kind has been queued. From then on, the drained
+//     deltas describe the complete state of the API server.
 //
 // # Concurrency
 //
-// Reflectors write and one goroutine drains; Put may be called by any.
+// Reflectors write, and one goroutine drains. Any goroutine may call Put.
 package feed

@@ -22,18 +22,18 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Options are what a Feed needs.
+// Options configures a Feed.
 type Options struct {
 	Config *rest.Config
-	// SchedulerNames are those whose pods are ours to place.
+	// SchedulerNames lists the scheduler names whose pods this scheduler places.
 	SchedulerNames []string
-	// NoCSI leaves out what CSI drivers say of nodes and of storage.
+	// NoCSI turns off the watches of CSI objects (drivers, nodes, capacities, attachments).
 	NoCSI bool
-	// Log of the zero value discards.
+	// Log receives log entries. The zero value discards them.
 	Log logr.Logger
 }
 
-// Feed delivers deltas. Make one with New for each term of leadership.
+// Feed delivers deltas. Create one with New for each term of leadership.
 type Feed struct {
 	log     logr.Logger
 	watches []watch
@@ -46,7 +46,7 @@ type Feed struct {
 	synced   chan struct{}
 }
 
-// watch is one kind that is listened to.
+// watch is the watch of one kind.
 type watch struct {
 	kind   string
 	source cache.ListerWatcher
@@ -54,7 +54,7 @@ type watch struct {
 	store  cache.ReflectorStore
 }
 
-// New prepares the watches; nothing is asked before Run.
+// New prepares the watches. It sends no request before Run.
 func New(o Options) (*Feed, error) {
 	clients, err := newClients(o.Config)
 	if err != nil {
@@ -91,7 +91,7 @@ func (f *Feed) add(kind string, source cache.ListerWatcher, sample any, store ca
 	f.watches = append(f.watches, watch{kind: kind, source: source, sample: sample, store: store})
 }
 
-// Run listens until ctx is done.
+// Run watches until ctx is done.
 func (f *Feed) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	for _, w := range f.watches {
@@ -104,13 +104,13 @@ func (f *Feed) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// Synced is closed when every kind has been listed once.
+// Synced returns a channel that is closed when every kind has been listed once.
 func (f *Feed) Synced() <-chan struct{} { return f.synced }
 
-// Signal holds one token while deltas may wait.
+// Signal returns a channel that holds one token while deltas may be waiting.
 func (f *Feed) Signal() <-chan struct{} { return f.signal }
 
-// Put queues deltas of another origin, such as failed writes.
+// Put queues deltas from another source, such as failed writes.
 func (f *Feed) Put(deltas ...model.Delta) {
 	if len(deltas) == 0 {
 		return
@@ -124,8 +124,8 @@ func (f *Feed) Put(deltas ...model.Delta) {
 	}
 }
 
-// Drain takes all deltas that wait, in order. It hands the caller's empty slice
-// over as the next inbox, so that two slices take turns.
+// Drain returns all waiting deltas in order. The caller's spare slice becomes the next inbox, so that two slices
+// alternate.
 func (f *Feed) Drain(spare []model.Delta) []model.Delta {
 	clear(spare[:cap(spare)])
 	f.mu.Lock()
@@ -141,7 +141,7 @@ func (f *Feed) kindSynced() {
 	}
 }
 
-// String names the kinds, for logs.
+// String returns the watched kinds, for logs.
 func (f *Feed) String() string {
 	kinds := make([]string, len(f.watches))
 	for i, w := range f.watches {

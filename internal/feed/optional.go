@@ -7,8 +7,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// optional is a kind that a cluster need not have: as long as its definition is
-// not installed its list is empty, and the others do not wait for it.
+// optional wraps the source of a kind that a cluster need not have. Until its definition is installed, the list is
+// empty, so that other kinds do not wait for it.
 func optional(source cache.ListerWatcher, empty runtime.Object) cache.ListerWatcher {
 	return &optionalKind{source, empty}
 }
@@ -18,7 +18,7 @@ type optionalKind struct {
 	empty runtime.Object
 }
 
-// List gives the objects, none when there is no such kind.
+// List returns the objects, or an empty list if the kind does not exist.
 func (o *optionalKind) List(options metav1.ListOptions) (runtime.Object, error) {
 	list, err := o.ListerWatcher.List(options)
 	if apierrors.IsNotFound(err) {

@@ -12,11 +12,11 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// sink is where a reflector of one kind puts objects: it turns them into deltas
-// and remembers only which names it has reported.
+// sink receives the objects of one kind from a reflector and turns them into deltas. It stores only the reported names
+// and UIDs.
 type sink[T metav1.Object] struct {
 	feed   *Feed
-	set    func(T) (model.Delta, bool) // false: the object does not concern us
+	set    func(T) (model.Delta, bool) // false: the scheduler does not need the object
 	gone   func(types.NamespacedName, types.UID) model.Delta
 	seen   map[types.NamespacedName]types.UID
 	listed bool
@@ -28,16 +28,15 @@ func newSink[T metav1.Object](f *Feed, set func(T) (model.Delta, bool), gone fun
 
 var _ cache.TransformingStore = (*sink[*corev1.Pod])(nil)
 
-// early is an object of a list that streams in, converted as it arrives: the whole
-// objects of fifty thousand pods would take hundreds of megabytes until the list
-// is complete.
+// early is an object of a list, converted to a delta while the list streams in. The whole objects of fifty thousand
+// pods would take hundreds of megabytes until the list is complete.
 type early struct {
 	metav1.ObjectMeta
 	delta    model.Delta
 	concerns bool
 }
 
-// Transformer converts what streams in; the reflector keeps that until Replace.
+// Transformer converts objects as they stream in. The reflector keeps the results until Replace.
 func (s *sink[T]) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		o, ok := obj.(T)
@@ -50,7 +49,7 @@ func (s *sink[T]) Transformer() cache.TransformFunc {
 	}
 }
 
-// read is what an object is called and says; ok is false for what is none of ours.
+// read returns an object's metadata and delta. ok is false if the scheduler does not need the object.
 func (s *sink[T]) read(obj any) (o metav1.Object, delta model.Delta, ok bool) {
 	if e, is := obj.(*early); is {
 		return e, e.delta, e.concerns
@@ -63,16 +62,16 @@ func (s *sink[T]) read(obj any) (o metav1.Object, delta model.Delta, ok bool) {
 	return whole, delta, ok
 }
 
-// Add takes a new object.
+// Add reports a new object.
 func (s *sink[T]) Add(obj any) error {
 	s.feed.Put(s.take(nil, obj)...)
 	return nil
 }
 
-// Update takes a changed object.
+// Update reports a changed object.
 func (s *sink[T]) Update(obj any) error { return s.Add(obj) }
 
-// Delete takes the last state of an object that is no more.
+// Delete reports a deleted object, given in its last state.
 func (s *sink[T]) Delete(obj any) error {
 	o, ok := obj.(T)
 	if !ok {
@@ -86,7 +85,7 @@ func (s *sink[T]) Delete(obj any) error {
 	return nil
 }
 
-// Replace takes a whole list; what it lacks is gone.
+// Replace reports a complete list. Objects that are missing from it are reported as deleted.
 func (s *sink[T]) Replace(objects []any, _ string) error {
 	here := make(map[types.NamespacedName]struct{}, len(objects))
 	for _, obj := range objects {
@@ -112,7 +111,7 @@ func (s *sink[T]) Replace(objects []any, _ string) error {
 	return nil
 }
 
-// Resync has no meaning here: nothing is kept that could be sent again.
+// Resync does nothing, because the sink keeps no objects to send again.
 func (s *sink[T]) Resync() error { return nil }
 
 func (s *sink[T]) take(deltas []model.Delta, obj any) []model.Delta {
@@ -172,7 +171,7 @@ func gangSink(f *Feed) cache.ReflectorStore {
 		})
 }
 
-// podSink takes our pods and those of others that hold room on a node.
+// podSink reports our pods, and pods of other schedulers that use resources of a node.
 func podSink(f *Feed, ours func(*corev1.Pod) bool) cache.ReflectorStore {
 	return newSink(f,
 		func(p *corev1.Pod) (model.Delta, bool) {

@@ -10,7 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// CoreClients are clients to watch Kubernetes' own kinds with: without rate limit and deadline, on a connection of their own, by protobuf.
+// CoreClients returns clients to watch Kubernetes' own kinds: without rate limit and deadline, on their own connection,
+// using protobuf.
 func CoreClients(config *rest.Config) (kubernetes.Interface, error) {
 	typed, err := kubernetes.NewForConfig(coreConfig(config))
 	if err != nil {
@@ -19,7 +20,7 @@ func CoreClients(config *rest.Config) (kubernetes.Interface, error) {
 	return typed, nil
 }
 
-// GroupClient is a client to watch the kinds of one group of ours with, which add registers.
+// GroupClient returns a client to watch the kinds of one of our API groups. The function add registers these kinds.
 func GroupClient(config *rest.Config, group schema.GroupVersion, add func(*runtime.Scheme) error) (rest.Interface, error) {
 	c, err := rest.RESTClientFor(ourConfig(config, group, add))
 	if err != nil {
@@ -28,5 +29,5 @@ func GroupClient(config *rest.Config, group schema.GroupVersion, add func(*runti
 	return c, nil
 }
 
-// RelistBackoff is how long to wait before a watch that failed is tried again.
+// RelistBackoff returns the backoff for retrying a failed watch.
 func RelistBackoff() *wait.Backoff { return relistBackoff() }

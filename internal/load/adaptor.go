@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// adaptor is Prometheus behind the API server's custom metrics.
+// adaptor reads Prometheus through the API server's custom metrics.
 type adaptor struct {
 	client  *http.Client
 	address string
@@ -20,7 +20,7 @@ const (
 	memoryMetric = "node_memory_usage_avg"
 )
 
-// Fetch asks for cpu, then for memory.
+// Fetch requests cpu, then memory.
 func (a *adaptor) Fetch(ctx context.Context) (map[string]Load, error) {
 	cpu, err := a.metric(ctx, cpuMetric)
 	if err != nil {

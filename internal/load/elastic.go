@@ -10,17 +10,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// elastic is Elasticsearch with Metricbeat's documents.
+// elastic reads Metricbeat's documents from Elasticsearch.
 type elastic struct {
 	client  *http.Client
 	address string
 	conf    config.Elastic
 }
 
-// maxHosts bounds the nodes asked for at once; Elasticsearch has 65,536 buckets.
+// maxHosts is the greatest number of nodes in one request. Elasticsearch allows 65,536 buckets.
 const maxHosts = 20000
 
-// Fetch asks for the averages of the last ten minutes, host by host.
+// Fetch requests the averages of the last ten minutes for each host.
 func (e *elastic) Fetch(ctx context.Context) (map[string]Load, error) {
 	average := func(field string) any { return map[string]any{"avg": map[string]any{"field": field}} }
 	question, err := json.Marshal(map[string]any{

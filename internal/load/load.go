@@ -1,13 +1,14 @@
-// Package load asks a source of metrics how loaded the nodes really are.
+// Package load reads the actual load of the nodes from a source of metrics.
 //
-//	In:   section metrics of the scheduler's configuration: Prometheus, its adaptor behind the API server, or Elasticsearch
-//	Out:  model.NodeUsageSet for every node that the source knows, every interval
+//	In:   section metrics of the scheduler's configuration: Prometheus, its adaptor behind the API server, or
+//	      Elasticsearch
+//	Out:  model.NodeUsageSet for every node in the source, every interval
 //
-// All nodes are asked for with one question each for cpu and memory.
+// One request for cpu and one for memory cover all nodes.
 //
 // # Concurrency
 //
-// Run is one goroutine; a Source belongs to it.
+// Run uses one goroutine, which owns the Source.
 package load
 
 import (
@@ -31,22 +32,21 @@ import (
 )
 
 const (
-	// answerTime bounds one question, answerSize what is read of its answer.
+	// answerTime is the timeout of one request, answerSize the greatest number of bytes read from its response.
 	answerTime = 10 * time.Second
 	answerSize = 64 << 20
 )
 
-// Source is asked for the load of all nodes, in percent averaged over ten
-// minutes.
+// Source returns the load of all nodes, in percent, averaged over ten minutes.
 type Source interface {
 	Fetch(ctx context.Context) (map[string]Load, error)
 }
 
-// Load of a node in percent.
+// Load is the load of a node in percent.
 type Load struct{ CPU, Memory float64 }
 
-// New makes the source that a configuration names. cluster is used by the
-// adaptor only, which is asked through the API server.
+// New creates the source that a configuration names. Only the adaptor uses cluster, because it is reached through the
+// API server.
 func New(m config.Metrics, cluster *rest.Config) (Source, error) {
 	client := &http.Client{Timeout: answerTime, Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: answerTime}).DialContext,
@@ -76,12 +76,11 @@ func New(m config.Metrics, cluster *rest.Config) (Source, error) {
 	return nil, fmt.Errorf("metrics.type: %q is no source of metrics", m.Type)
 }
 
-// look is how often Run sees whether the configuration is another one.
+// look is the interval at which Run checks whether the configuration has changed.
 const look = 2 * time.Second
 
-// Run asks again and again until ctx is done, and puts what it learns. current is
-// the configuration as it is now; with no type nothing is asked. A source that
-// fails is told of once, and once when it answers again.
+// Run reads the load periodically until ctx is done and passes it to put. current returns the current configuration;
+// without a type in it, Run reads nothing. Run logs the first failure of a source, and its recovery.
 func Run(ctx context.Context, current func() config.Metrics, cluster *rest.Config, put func(...model.Delta), log logr.Logger) {
 	r := runner{cluster: cluster, put: put, log: log}
 	ticker := time.NewTicker(look)
@@ -108,7 +107,7 @@ type runner struct {
 	failed bool
 }
 
-// turn asks if it is time to.
+// turn reads the load if it is time.
 func (r *runner) turn(ctx context.Context, m config.Metrics, now time.Time) {
 	if m != r.conf {
 		r.conf, r.source, r.next, r.failed = m, nil, time.Time{}, false
@@ -145,7 +144,7 @@ func (r *runner) ask(ctx context.Context) (map[string]Load, error) {
 	return r.source.Fetch(ctx)
 }
 
-// answer sends a request and reads a JSON answer.
+// answer sends a request and decodes its JSON response.
 func answer(client *http.Client, request *http.Request, into any) error {
 	response, err := client.Do(request)
 	if err != nil {
@@ -165,10 +164,10 @@ func answer(client *http.Client, request *http.Request, into any) error {
 	return nil
 }
 
-// percent is a measurement that can be believed: not below 0, not NaN.
+// percent reports whether a measurement is plausible: not negative, not NaN, not absurdly large.
 func percent(v float64) (float64, bool) { return v, v >= 0 && v < 1e6 }
 
-// byNode joins two measurements. A node counts when both know it.
+// byNode joins two measurements. It keeps only nodes that have both.
 func byNode(cpu, memory map[string]float64) map[string]Load {
 	out := make(map[string]Load, len(cpu))
 	for node, v := range cpu {

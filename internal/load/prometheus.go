@@ -9,20 +9,20 @@ import (
 	"strconv"
 )
 
-// prometheus is a Prometheus server with node_exporter's series, whose instance
-// is the node's name, a port behind it left aside.
+// prometheus reads node_exporter's series from a Prometheus server. The series' instance is the node's name; a port
+// after it is ignored.
 type prometheus struct {
 	client  *http.Client
 	address string
 }
 
-// The questions are Volcano's, for all nodes at once.
+// The queries are Volcano's. Each covers all nodes.
 const (
 	cpuQuery    = `avg_over_time(clamp_min(100 - (avg by (instance) (rate(node_cpu_seconds_total{mode="idle"}[5m])) * 100), 0)[10m:30s])`
 	memoryQuery = `100 * avg_over_time(((1 - node_memory_MemAvailable_bytes / node_memory_MemTotal_bytes))[10m:30s])`
 )
 
-// Fetch asks for cpu, then for memory.
+// Fetch requests cpu, then memory.
 func (p *prometheus) Fetch(ctx context.Context) (map[string]Load, error) {
 	cpu, err := p.query(ctx, cpuQuery)
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *prometheus) query(ctx context.Context, query string) (map[string]float6
 			ResultType string
 			Result     []struct {
 				Metric map[string]string
-				Value  [2]any // time, value as text
+				Value  [2]any // time, then the value as text
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func (p *prometheus) query(ctx context.Context, query string) (map[string]float6
 	return out, nil
 }
 
-// nodeOf is the node's name in an instance: node-1 or node-1:9100.
+// nodeOf returns the node's name in an instance: node-1 or node-1:9100.
 func nodeOf(instance string) string {
 	host, _, err := net.SplitHostPort(instance)
 	if err != nil {

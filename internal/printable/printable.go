@@ -1,5 +1,5 @@
-// Package printable makes text of others safe to show to a person. Names, annotations, conditions and events are written
-// by other users; a terminal obeys the control characters in them, and a line break in them forges a row of a table.
+// Package printable makes untrusted text safe to display. Other users write names, annotations, conditions and events.
+// A terminal obeys control characters in them, and a line break in them can forge a row of a table.
 //
 //	In:   text of any origin
 //	Out:  the same text, with every character that a terminal would obey in a visible form
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns text as part of one line: line breaks and tabs become a single blank, other control characters a visible
+// Line returns text as part of one line. Line breaks and tabs become a single blank, other control characters a visible
 // escape such as \x1b.
 func Line(text string) string {
 	if isPlain(text) {
@@ -24,7 +24,7 @@ func Line(text string) string {
 	return escaped(text, func(rune) bool { return false })
 }
 
-// Text returns text of several lines: line breaks and tabs stay, other control characters become a visible escape.
+// Text returns text of several lines. Line breaks and tabs stay, other control characters become a visible escape.
 func Text(text string) string {
 	if isPlain(text) {
 		return text
@@ -50,7 +50,7 @@ func breaksLine(r rune) bool {
 	return false
 }
 
-// escaped replaces what a terminal obeys and invalid UTF-8, except for the runes to keep.
+// escaped replaces invalid UTF-8 and all characters that a terminal obeys, except for the runes to keep.
 func escaped(text string, keep func(rune) bool) string {
 	var b strings.Builder
 	for i, r := range text {
@@ -69,8 +69,8 @@ func escaped(text string, keep func(rune) bool) string {
 	return b.String()
 }
 
-// isObeyed reports whether a terminal acts on a character in place of drawing it: control characters, line and paragraph
-// separators, and the characters that change the direction of what follows.
+// isObeyed reports whether a terminal acts on a character instead of drawing it: control characters, line and paragraph
+// separators, and characters that change the text direction.
 func isObeyed(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }

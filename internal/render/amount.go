@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Cores writes milli-cpu as people say it: 12160, 12.5, 0.1, 1.25.
+// Cores formats milli-CPU as cores: 12160, 12.5, 0.1, 1.25.
 func Cores(milli int64) string {
 	switch {
 	case milli < 0:
@@ -19,8 +19,7 @@ func Cores(milli int64) string {
 	return trimmed(float64(milli)/1000, 2)
 }
 
-// Memory writes bytes with the largest unit that leaves at least ten of it or a whole
-// number: 9Gi, 1015Gi, 95Ti, 512Mi.
+// Memory formats bytes in the largest unit that gives at least ten or a whole number: 9Gi, 1015Gi, 95Ti, 512Mi.
 func Memory(bytes int64) string {
 	if bytes < 0 {
 		return "-" + Memory(-bytes)
@@ -42,7 +41,7 @@ func Memory(bytes int64) string {
 	return strconv.FormatInt(bytes, 10)
 }
 
-// Amount writes an amount of a resource, given as milli-cpu, bytes or units.
+// Amount formats an amount of a resource, given as milli-CPU, bytes or units.
 func Amount(name corev1.ResourceName, amount int64) string {
 	switch name {
 	case corev1.ResourceCPU:
@@ -53,7 +52,7 @@ func Amount(name corev1.ResourceName, amount int64) string {
 	return strconv.FormatInt(amount, 10)
 }
 
-// trimmed writes a number with at most so many decimals, and none that are zero.
+// trimmed formats a number with at most the given number of decimals, without trailing zeros.
 func trimmed(value float64, decimals int) string {
 	text := strconv.FormatFloat(value, 'f', decimals, 64)
 	if decimals == 0 {

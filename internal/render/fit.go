@@ -2,7 +2,7 @@ package render
 
 import "slices"
 
-// CanSpare names columns that a narrow terminal may do without, by their titles; the first is the first to go.
+// CanSpare names, by title, the columns that a narrow terminal may omit. The first is omitted first.
 func (t *Table) CanSpare(titles ...string) {
 	for _, title := range titles {
 		if at := slices.Index(t.Header, title); at >= 0 {
@@ -11,10 +11,10 @@ func (t *Table) CanSpare(titles ...string) {
 	}
 }
 
-// Fit returns the columns to print, in order: all of them, unless the lines would be
-// wider than MaxWidth. Then those of Spare that say nothing in any row are left away, and as long
-// as the line is still too long, or leaves too little for the free text, the others of Spare, too;
-// those for which there is room in the end come back.
+// Fit returns the columns to print, in order. These are all columns unless the lines would be wider than MaxWidth. Then
+// Fit omits the columns of Spare that are empty in all rows. While the line is still too long, or leaves too little
+// space for the free text, it omits the other columns of Spare, too. Finally it restores the columns that fit after
+// all.
 func (t *Table) Fit() []int {
 	widths := t.Widths()
 	kept := make([]int, len(widths))
@@ -44,7 +44,7 @@ func without(columns []int, one int) []int {
 	return slices.DeleteFunc(slices.Clone(columns), func(column int) bool { return column == one })
 }
 
-// need is the width of a line of these columns, with so much room for the free text as it needs, at most most.
+// need returns the width of a line of these columns. The free text counts with its full width, but not more than most.
 func (t *Table) need(kept, widths []int, most int) int {
 	total := 0
 	for i, column := range kept {
@@ -60,14 +60,14 @@ func (t *Table) need(kept, widths []int, most int) int {
 	return total
 }
 
-// silent says whether no row has anything but nothing or none in a column.
+// silent reports whether a column holds nothing but "", "-" or "0".
 func (t *Table) silent(column int) bool {
 	return !slices.ContainsFunc(t.Rows, func(row []string) bool {
 		return column < len(row) && !slices.Contains([]string{"", "-", "0"}, row[column])
 	})
 }
 
-// Keep leaves only these columns in the table, in this order.
+// Keep reduces the table to these columns, in this order.
 func (t *Table) Keep(columns []int) {
 	pick := func(cells []string) []string {
 		var picked []string

@@ -1,7 +1,7 @@
 package render
 
-// Gauge is Bar with a mark at a part of the whole: what stands right of the mark is
-// used beyond it. A mark of 0, or one that is not below the total, is not drawn.
+// Gauge is Bar with a mark at a part of the total. The part of the bar to the right of the mark is use beyond it. A
+// mark of 0, or a mark not below the total, is not drawn.
 func Gauge(used, mark, total float64, width int, fancy bool) string {
 	bar := []rune(Bar(used, total, width, fancy))
 	if mark <= 0 || mark >= total || len(bar) == 0 {

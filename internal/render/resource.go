@@ -6,14 +6,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// IsGPU says whether a resource counts whole GPUs, whoever makes them. Memory and
-// percentages of GPUs are not counted.
+// IsGPU reports whether a resource counts whole GPUs of any vendor, not their memory or percentages of them.
 func IsGPU(name corev1.ResourceName) bool {
 	_, kind, found := strings.Cut(string(name), "/")
 	return found && (kind == "gpu" || kind == "gpu-number" || kind == "vgpu-number" || strings.HasPrefix(kind, "mig-"))
 }
 
-// ShortResource is the name of a resource without the domain of who makes it: gpu of nvidia.com/gpu.
+// ShortResource returns the name of a resource without the vendor's domain: gpu for nvidia.com/gpu.
 func ShortResource(name corev1.ResourceName) string {
 	text := string(name)
 	return text[strings.LastIndex(text, "/")+1:]

@@ -15,35 +15,32 @@ import (
 // DefaultGap is the number of blanks between two columns, kubectl's.
 const DefaultGap = 3
 
-// Table is rows of cells under a header, without lines, as kubectl draws them.
-// The zero value is an empty table.
+// Table is rows of cells under a header, without lines, in kubectl's layout. The zero value is an empty table.
 type Table struct {
-	// Header holds the column titles; it is not printed when NoHeader is set.
+	// Header holds the column titles. They are not printed if NoHeader is set.
 	Header []string
-	// Rows hold one cell a column.
+	// Rows holds one cell per column.
 	Rows [][]string
-	// NoHeader leaves the titles away; their width still counts no more.
+	// NoHeader omits the titles, and their widths do not count.
 	NoHeader bool
-	// MaxWidth is the width of the terminal in cells; 0 never shortens anything.
+	// MaxWidth is the width of the terminal in cells; 0 means unlimited.
 	MaxWidth int
-	// FreeText says that the last column is free text and may be shortened to
-	// fit MaxWidth. No other column is ever shortened.
+	// FreeText marks the last column as free text, which may be shortened to fit MaxWidth. Other columns are never
+	// shortened.
 	FreeText bool
 	// Gap is the number of blanks between columns; 0 means DefaultGap.
 	Gap int
 	// FirstGap is the number of blanks after the first column; 0 means Gap.
 	FirstGap int
-	// MinWidths are widths that columns have at least, so that rows printed
-	// later stay under the header printed first.
+	// MinWidths holds minimum widths of columns, so that rows printed later align with the header printed first.
 	MinWidths []int
-	// Colored says that cells may hold the colours of a Style; elsewhere every escape sequence is text of others.
+	// Colored allows the colours of a Style in cells. Without it, every escape sequence is treated as untrusted text.
 	Colored bool
-	// Spare are columns that may be left away where MaxWidth is too little, the one to go first first.
+	// Spare lists the columns that may be omitted if MaxWidth is too small, in the order in which they are omitted.
 	Spare []int
 }
 
-// leastFreeText is the room of the free text at least, and enoughFreeText the one
-// for which columns that say something are left away.
+// leastFreeText is the minimum width of the free text. Columns are omitted until it has enoughFreeText.
 const (
 	leastFreeText  = 6
 	enoughFreeText = 24
@@ -69,7 +66,7 @@ func (t *Table) Widths() []int {
 	return widths
 }
 
-// Fprint writes the table. Lines carry no blanks at their end.
+// Fprint writes the table, without trailing blanks.
 func (t *Table) Fprint(out io.Writer) error {
 	if len(t.Rows) == 0 && (t.NoHeader || len(t.Header) == 0) {
 		return nil
@@ -93,7 +90,7 @@ func (t *Table) Fprint(out io.Writer) error {
 	return lines.Flush()
 }
 
-// shortened returns the rows with the last column cut to what the line has left.
+// shortened returns the rows with the last column cut to the width left on the line.
 func (t *Table) shortened(widths []int) [][]string {
 	last := len(widths) - 1
 	room := t.MaxWidth
@@ -126,7 +123,7 @@ func (t *Table) gapAfter(column int) int {
 	return gap
 }
 
-// writeLine writes cells below each other's column; the writer keeps the error.
+// writeLine writes cells, aligned by column. The writer stores errors.
 func (t *Table) writeLine(out *bufio.Writer, cells []string, widths []int) {
 	blanks := 0
 	for column, cell := range cells {
@@ -149,7 +146,7 @@ func writeBlanks(out *bufio.Writer, n int) {
 	_, _ = out.WriteString(some[:n])
 }
 
-// clean makes every cell a part of one line that no terminal obeys: cells hold text of others.
+// clean makes every cell safe to print as part of one line, because cells may hold untrusted text.
 func (t *Table) clean() {
 	for i, row := range t.Rows {
 		cleaned := row
@@ -167,8 +164,8 @@ func (t *Table) clean() {
 	}
 }
 
-// cleanLine keeps a text within its line and cell: a line break inside would tear the row apart, and other control
-// characters would steer the terminal. Colours of a Style stay in a text that is colored.
+// cleanLine makes text safe to print as part of one line: a line break would split the row, and other control
+// characters would control the terminal. If colored is true, the colours of a Style stay.
 func cleanLine(text string, colored bool) string {
 	if strings.ContainsAny(text, "\n\r\t") {
 		text = strings.Join(strings.Fields(text), " ")
@@ -179,7 +176,7 @@ func cleanLine(text string, colored bool) string {
 	return printable.Line(text)
 }
 
-// Shorten cuts text to at most width cells and marks the cut with "…"; colours of a Style take no cells.
+// Shorten cuts text to at most width cells and marks the cut with "…". Colours of a Style take no cells.
 func Shorten(text string, width int) string {
 	if Width(text) <= width {
 		return text
@@ -211,7 +208,7 @@ func Shorten(text string, width int) string {
 	return cut
 }
 
-// Width returns how many terminal cells text takes.
+// Width returns the number of terminal cells that text takes.
 func Width(text string) int {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {

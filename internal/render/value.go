@@ -9,10 +9,10 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 )
 
-// None is printed where there is nothing to print.
+// None is the text for a missing value.
 const None = "<none>"
 
-// OrNone returns text, or None for the empty text.
+// OrNone returns text, or None if text is empty.
 func OrNone(text string) string {
 	if text == "" {
 		return None
@@ -20,7 +20,7 @@ func OrNone(text string) string {
 	return text
 }
 
-// Age returns how long ago then was, as kubectl writes it; a zero time is unknown.
+// Age returns the time since then in kubectl's format, or "<unknown>" for a zero time.
 func Age(now, then time.Time) string {
 	if then.IsZero() {
 		return "<unknown>"
@@ -28,12 +28,11 @@ func Age(now, then time.Time) string {
 	return duration.HumanDuration(now.Sub(then))
 }
 
-// Duration returns a duration as kubectl writes it: 45s, 5m, 3d4h.
+// Duration formats a duration like kubectl: 45s, 5m, 3d4h.
 func Duration(d time.Duration) string { return duration.HumanDuration(d) }
 
-// Bar draws the part used/total as a bar of width cells. The eighths of a cell
-// are drawn when fancy is set, else whole signs of ASCII. A bar over its total
-// is full and ends with ">" ("▶" when fancy).
+// Bar draws used/total as a bar of width cells. If fancy is set, it uses block characters down to an eighth of a cell,
+// otherwise ASCII. A bar over its total is full and ends with ">" ("▶" if fancy).
 func Bar(used, total float64, width int, fancy bool) string {
 	if width <= 0 {
 		return ""
@@ -62,7 +61,7 @@ func Bar(used, total float64, width int, fancy bool) string {
 	return bar + strings.Repeat(empty, width-cells)
 }
 
-// Style colours text for a terminal; the zero Style leaves it as it is.
+// Style colours text for a terminal. The zero Style does not change the text.
 type Style struct {
 	// Enabled turns the colours on.
 	Enabled bool
@@ -78,7 +77,7 @@ const (
 	ansiCyan   = "\x1b[36m"
 )
 
-// streamCodes are the colours of streams, and styleCodes all codes that a Style writes.
+// streamCodes holds the colours of streams, styleCodes all codes that a Style writes.
 var (
 	streamCodes = []string{ansiCyan, ansiGreen, ansiYellow, "\x1b[35m", "\x1b[34m", ansiRed}
 	styleCodes  = append([]string{ansiReset, ansiBold, ansiDim}, streamCodes...)
@@ -91,8 +90,8 @@ func (s Style) paint(code, text string) string {
 	return code + painted(text) + ansiReset
 }
 
-// painted returns text with the colours of a Style, and every other control character in a visible form. What is coloured
-// ends with its reset, so that no text colours what follows it.
+// painted returns text with the colours of a Style, and every other control character in a visible form. It ends with a
+// reset if the text leaves a colour on, so that the colour does not affect later text.
 func painted(text string) string {
 	var b strings.Builder
 	open := false
@@ -118,7 +117,7 @@ func painted(text string) string {
 	return b.String()
 }
 
-// styleCode returns the code of a Style that text begins with; "" when it begins with none.
+// styleCode returns the Style code that text begins with, or "".
 func styleCode(text string) string {
 	for _, code := range styleCodes {
 		if strings.HasPrefix(text, code) {
@@ -128,22 +127,22 @@ func styleCode(text string) string {
 	return ""
 }
 
-// Bold, Dim, Good, Bad and Warn colour text by what it means.
+// Bold, Dim, Good, Bad and Warn colour text according to its meaning.
 func (s Style) Bold(text string) string { return s.paint(ansiBold, text) }
 
-// Dim is for what matters little.
+// Dim marks unimportant text.
 func (s Style) Dim(text string) string { return s.paint(ansiDim, text) }
 
-// Good is for what went well.
+// Good marks success.
 func (s Style) Good(text string) string { return s.paint(ansiGreen, text) }
 
-// Bad is for what failed.
+// Bad marks failure.
 func (s Style) Bad(text string) string { return s.paint(ansiRed, text) }
 
-// Warn is for what waits or needs a look.
+// Warn marks text about waiting, or that needs attention.
 func (s Style) Warn(text string) string { return s.paint(ansiYellow, text) }
 
-// Phase colours the phase of a job, pod, group or queue by what it means.
+// Phase colours the phase of a job, pod, group or queue according to its meaning.
 func (s Style) Phase(phase string) string {
 	switch phase {
 	case "Running", "Open", "Ready":
@@ -158,7 +157,7 @@ func (s Style) Phase(phase string) string {
 	return phase
 }
 
-// Stream colours the n-th of several streams; the same n keeps its colour.
+// Stream colours the n-th of several streams. The same n always has the same colour.
 func (s Style) Stream(n int, text string) string {
 	return s.paint(streamCodes[n%len(streamCodes)], text)
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// WriteWrapped writes text after first, and what does not fit into width cells on lines of its own after rest; a width of 0
-// wraps nothing. What a terminal would obey in text is visible.
+// WriteWrapped writes text after first, and the parts that do not fit into width cells on further lines after rest. A
+// width of 0 means no wrapping. Control characters in text become visible escapes.
 func WriteWrapped(out io.Writer, first, rest, text string, width int) {
 	Style{}.WriteWrapped(out, first, rest, text, width)
 }
 
-// WriteWrapped is the function of this name for a text that may hold the style's colours.
+// WriteWrapped is like the function WriteWrapped, for text that may hold the style's colours.
 func (s Style) WriteWrapped(out io.Writer, first, rest, text string, width int) {
 	for i, line := range Wrap(cleanLine(text, s.Enabled), width-Width(rest)) {
 		if i == 0 {
@@ -23,10 +23,11 @@ func (s Style) WriteWrapped(out io.Writer, first, rest, text string, width int) 
 	}
 }
 
-// Line returns a text as part of one line, for a text that may hold the style's colours; what a terminal would obey is visible.
+// Line returns text as part of one line. The text may hold the style's colours; other control characters become visible
+// escapes.
 func (s Style) Line(text string) string { return cleanLine(text, s.Enabled) }
 
-// Wrap breaks text at blanks into lines of at most width cells; words are kept whole.
+// Wrap breaks text at blanks into lines of at most width cells. It does not split words.
 func Wrap(text string, width int) []string {
 	const least = 20
 	if width < least {

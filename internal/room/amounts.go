@@ -7,7 +7,7 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// Amounts are milli-cpu, bytes of memory, and units of devices by their names.
+// Amounts holds milli-CPU, bytes of memory, and numbers of devices by name.
 type Amounts struct {
 	MilliCPU, MemoryBytes int64
 	Devices               map[corev1.ResourceName]int64
@@ -25,7 +25,7 @@ func (a *Amounts) Add(b Amounts, sign int64) {
 	}
 }
 
-// Of is the amount of one resource: milli-cpu, bytes, or units of a device.
+// Of returns the amount of one resource: milli-CPU, bytes, or units of a device.
 func (a *Amounts) Of(name corev1.ResourceName) int64 {
 	switch name {
 	case corev1.ResourceCPU:
@@ -36,12 +36,12 @@ func (a *Amounts) Of(name corev1.ResourceName) int64 {
 	return a.Devices[name]
 }
 
-// isDevice says whether a resource is one that somebody added to a node: a GPU, a network card.
+// isDevice reports whether a resource is an extended resource, such as a GPU or a network card.
 func isDevice(name corev1.ResourceName) bool {
 	return strings.Contains(string(name), "/") && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// From reads the amounts of a list.
+// From returns the amounts in a list.
 func From(list corev1.ResourceList) Amounts {
 	a := Amounts{MilliCPU: list.Cpu().MilliValue(), MemoryBytes: list.Memory().Value(), Devices: map[corev1.ResourceName]int64{}}
 	for name, amount := range list {
@@ -52,7 +52,7 @@ func From(list corev1.ResourceList) Amounts {
 	return a
 }
 
-// Asked is what a pod holds on its node; nothing when it has ended.
+// Asked returns the amounts that a pod requests, or zero if the pod has ended.
 func Asked(pod *corev1.Pod) Amounts {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return Amounts{}

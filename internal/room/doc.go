@@ -1,14 +1,14 @@
-// Package room says what a node has, what of it nobody has asked for, and how the node
-// is. The command line and the dashboard show the same numbers because both ask here.
+// Package room computes the allocatable and the idle resources of nodes, and the nodes' states. The command line and
+// the dashboard both use it, so they show the same numbers.
 //
 //	In:   Nodes, and the pods on them
-//	Out:  Room, Amounts; the state in kubectl's words
+//	Out:  Room (a node's resources), Amounts; the state in kubectl's words
 //
-// Idle is what a node has minus what the pods on it ask for, as the scheduler counts it.
-// It is not what they use.
+// Idle is a node's allocatable amount minus the requests of its pods, as the scheduler counts it. It does not depend on
+// actual usage.
 //
 // # Invariants
 //
 //   - Pure: the same nodes and pods give the same rooms.
-//   - A pod that has ended holds nothing. What pods ask for that the node has none of is not counted.
+//   - A pod that has ended counts as zero. Requests for a device that the node does not have are not counted.
 package room

@@ -8,19 +8,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Room is what a node has and what of it nobody has asked for.
+// Room holds a node's allocatable and idle resources.
 type Room struct {
-	// Name of the node, and Status as kubectl says it.
+	// Name is the node's name, Status its state in kubectl's words.
 	Name, Status string
-	// Has is what pods may ask for; Idle what of it nobody has asked for. Idle may be negative.
+	// Has is the allocatable amount, Idle the part that is not requested. Idle may be negative.
 	Has, Idle Amounts
-	// Usable says that pods may be put there: it is ready and not cordoned.
+	// Usable reports whether the node accepts pods: it is ready and not cordoned.
 	Usable bool
-	// Unknown says that the pods of the node may not be read, so that nobody knows what is idle.
+	// Unknown means that the user may not read the node's pods, so Idle is unknown.
 	Unknown bool
 }
 
-// All computes the room of every node, in the order of their names. Pods that are on none of them do not count.
+// All computes the room of every node, in the order of their names. Pods on other nodes do not count.
 func All(nodes []*corev1.Node, pods []*corev1.Pod) []Room {
 	held := map[string]*Amounts{}
 	for _, pod := range pods {
@@ -37,14 +37,14 @@ func All(nodes []*corev1.Node, pods []*corev1.Pod) []Room {
 	return rooms
 }
 
-// Of is the room of a node on which pods hold so much; nil: nothing.
+// Of returns the room of a node whose pods request held; nil means zero.
 func Of(node *corev1.Node, held *Amounts) Room {
 	r := Room{Name: node.Name, Status: Status(node), Has: From(node.Status.Allocatable), Usable: IsReady(node) && !node.Spec.Unschedulable}
 	r.Idle = Left(r.Has, held)
 	return r
 }
 
-// Left is what of has nobody holds. Devices that there are none of do not count.
+// Left returns has minus held. Devices that are not in has do not count.
 func Left(has Amounts, held *Amounts) Amounts {
 	var left Amounts
 	left.Add(has, 1)
@@ -61,7 +61,7 @@ func Left(has Amounts, held *Amounts) Amounts {
 	return left
 }
 
-// Devices are those that any node has, sorted.
+// Devices returns the devices that any node has, sorted.
 func Devices(rooms []Room) []corev1.ResourceName {
 	names := map[corev1.ResourceName]bool{}
 	for i := range rooms {
@@ -72,7 +72,7 @@ func Devices(rooms []Room) []corev1.ResourceName {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// IsReady says whether a node's kubelet says that it works.
+// IsReady reports whether a node's Ready condition is true.
 func IsReady(node *corev1.Node) bool {
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
@@ -82,7 +82,7 @@ func IsReady(node *corev1.Node) bool {
 	return false
 }
 
-// Status is a node's state in kubectl's words.
+// Status returns a node's state in kubectl's words.
 func Status(node *corev1.Node) string {
 	status := "NotReady"
 	if IsReady(node) {
@@ -94,7 +94,7 @@ func Status(node *corev1.Node) string {
 	return status
 }
 
-// Address is where a node is reached inside the cluster; "" when it says nothing of that.
+// Address returns the node's internal IP address, or "".
 func Address(node *corev1.Node) string {
 	for _, address := range node.Status.Addresses {
 		if address.Type == corev1.NodeInternalIP {

@@ -5,15 +5,15 @@ type State string
 
 // The states of nodes.
 const (
-	StateIdle     State = "idle"  // no job has a pod on it
-	StateMixed    State = "mix"   // jobs have pods on it, and there is room
-	StateFull     State = "alloc" // jobs have pods on it, and all cpu, or all of a device, is asked for
+	StateIdle     State = "idle"  // jobs have no pods on it
+	StateMixed    State = "mix"   // jobs have pods on it, and there is free capacity
+	StateFull     State = "alloc" // jobs have pods on it, and all cpu, or all of a device, is requested
 	StateDraining State = "drng"  // cordoned, and jobs still have pods on it
 	StateDrained  State = "drain" // cordoned
-	StateDown     State = "down"  // its kubelet does not say that it works
+	StateDown     State = "down"  // not ready
 )
 
-// StateOf is the state of a node; busy says that jobs have pods on it.
+// StateOf returns the state of a node. busy means that jobs have pods on it.
 func StateOf(ready, cordoned, busy bool, has, idle Amounts) State {
 	switch {
 	case !ready:
@@ -30,7 +30,7 @@ func StateOf(ready, cordoned, busy bool, has, idle Amounts) State {
 	return StateIdle
 }
 
-// full says whether all cpu, or all of a device, is asked for.
+// full reports whether all cpu, or all of a device, is requested.
 func full(has, idle Amounts) bool {
 	if has.MilliCPU > 0 && idle.MilliCPU <= 0 {
 		return true

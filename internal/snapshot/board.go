@@ -16,8 +16,8 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// Board is all that is known, kept up to date object by object. What an object touches is marked, and Freeze makes
-// only marked rows anew.
+// Board holds all data, updated object by object. A change marks the affected rows, and Freeze rebuilds only marked
+// rows.
 type Board struct {
 	nodes  map[string]*nodeEntry
 	jobs   map[types.UID]*jobEntry
@@ -26,38 +26,38 @@ type Board struct {
 	groups map[types.NamespacedName]*schedulingv1beta1.PodGroup
 	hyper  map[string]*topologyv1alpha1.HyperNode
 	events *told
-	// priority is what priority classes stand for.
+	// priority maps priority classes to their values.
 	priority map[string]int32
 
 	touched struct {
 		nodes  map[string]bool
 		jobs   map[types.UID]bool
-		queues bool // any queue, or what is counted in one
-		tree   bool // hypernodes
+		queues bool // any queue, or any data that queues count
+		tree   bool // the tree of hypernodes
 		events bool
 	}
-	// unknown are the kinds of which not all is known: what follows from them is not said.
+	// unknown holds the kinds of which not all objects are visible. Values that depend on them are not computed.
 	unknown map[string]bool
-	// amounts are those that pods ask for, each once.
+	// amounts holds each distinct set of requests once, so that pods share them.
 	amounts map[string]*Amounts
 
 	last *Snapshot
 }
 
 type nodeEntry struct {
-	facts *Node // without pods; nil while only pods on it are known
+	facts *Node // without pods; nil while only pods on the node are known
 	pods  map[types.UID]*Pod
 	shown *Node
 }
 
 type jobEntry struct {
-	object *batchv1alpha1.Job // nil while only its group or its pods are known
+	object *batchv1alpha1.Job // nil while only its PodGroup or its pods are known
 	group  *schedulingv1beta1.PodGroup
 	pods   map[types.UID]*Pod
 	shown  *Job
 }
 
-// NewBoard is a Board that knows nothing.
+// NewBoard returns an empty Board.
 func NewBoard() *Board {
 	b := &Board{
 		nodes: map[string]*nodeEntry{}, jobs: map[types.UID]*jobEntry{}, pods: map[types.UID]*Pod{}, queues: map[string]*schedulingv1beta1.Queue{},
@@ -87,7 +87,7 @@ func (b *Board) job(uid types.UID) *jobEntry {
 	return e
 }
 
-// forget drops entries that nothing is known of any more.
+// forget removes entries without any data.
 func (b *Board) forget(node string, job types.UID) {
 	if e := b.nodes[node]; e != nil && e.facts == nil && len(e.pods) == 0 {
 		delete(b.nodes, node)
@@ -97,16 +97,16 @@ func (b *Board) forget(node string, job types.UID) {
 	}
 }
 
-// SetNode takes over a node as FromNode made it.
+// SetNode stores a node made by FromNode.
 func (b *Board) SetNode(n *Node) { b.node(n.Name).facts = n }
 
-// DropNode forgets a node.
+// DropNode removes a node.
 func (b *Board) DropNode(name string) {
 	b.node(name).facts = nil
 	b.forget(name, "")
 }
 
-// SetPod takes over a pod as FromPod made it.
+// SetPod stores a pod made by FromPod.
 func (b *Board) SetPod(p *Pod) {
 	if old := b.pods[p.UID]; old != nil && (old.Node != p.Node || old.JobUID != p.JobUID) {
 		b.DropPod(p.UID)
@@ -119,11 +119,11 @@ func (b *Board) SetPod(p *Pod) {
 	if p.JobUID != "" {
 		b.job(p.JobUID).pods[p.UID] = p
 	} else {
-		b.touched.events = true // something may have been told of it before it came
+		b.touched.events = true // an event about the pod may have arrived before it
 	}
 }
 
-// share lets pods that ask for the same devices have one list of them.
+// share makes pods with the same requests share one copy of them.
 func (b *Board) share(p *Pod) {
 	if p.Asks == nil {
 		return
@@ -135,7 +135,7 @@ func (b *Board) share(p *Pod) {
 	p.Asks = b.amounts[key]
 }
 
-// DropPod forgets a pod.
+// DropPod removes a pod.
 func (b *Board) DropPod(uid types.UID) {
 	p := b.pods[uid]
 	if p == nil {
@@ -151,20 +151,20 @@ func (b *Board) DropPod(uid types.UID) {
 	b.forget(p.Node, p.JobUID)
 }
 
-// SetJob takes over a job, which is not to change afterwards.
+// SetJob stores a job. The caller must not change it afterwards.
 func (b *Board) SetJob(job *batchv1alpha1.Job) {
 	b.job(job.UID).object = job
 	b.touched.queues = true
 }
 
-// DropJob forgets a job.
+// DropJob removes a job.
 func (b *Board) DropJob(uid types.UID) {
 	b.job(uid).object = nil
 	b.forget("", uid)
 	b.touched.queues = true
 }
 
-// SetGroup takes over a PodGroup, which is not to change afterwards.
+// SetGroup stores a PodGroup. The caller must not change it afterwards.
 func (b *Board) SetGroup(g *schedulingv1beta1.PodGroup) {
 	name := types.NamespacedName{Namespace: g.Namespace, Name: g.Name}
 	if old := b.groups[name]; old != nil && ownerOf(old) != ownerOf(g) {
@@ -177,7 +177,7 @@ func (b *Board) SetGroup(g *schedulingv1beta1.PodGroup) {
 	b.touched.queues = true
 }
 
-// DropGroup forgets a PodGroup.
+// DropGroup removes a PodGroup.
 func (b *Board) DropGroup(name types.NamespacedName) {
 	old := b.groups[name]
 	if old == nil {
@@ -193,7 +193,7 @@ func (b *Board) DropGroup(name types.NamespacedName) {
 	b.touched.queues = true
 }
 
-// ownerOf is the job that a PodGroup was made for; "" when it was for none.
+// ownerOf returns the UID of the job that owns a PodGroup, or "".
 func ownerOf(g *schedulingv1beta1.PodGroup) types.UID {
 	for i := range g.OwnerReferences {
 		if o := &g.OwnerReferences[i]; o.Kind == "Job" && strings.HasPrefix(o.APIVersion, batchv1alpha1.GroupVersion.Group+"/") {
@@ -203,7 +203,7 @@ func ownerOf(g *schedulingv1beta1.PodGroup) types.UID {
 	return ""
 }
 
-// SetQueue takes over a queue, which is not to change afterwards.
+// SetQueue stores a queue. The caller must not change it afterwards.
 func (b *Board) SetQueue(q *schedulingv1beta1.Queue) {
 	if old := b.queues[q.Name]; old == nil || old.Status.State != q.Status.State {
 		b.touchJobsOf(q.Name)
@@ -212,14 +212,14 @@ func (b *Board) SetQueue(q *schedulingv1beta1.Queue) {
 	b.touched.queues = true
 }
 
-// DropQueue forgets a queue.
+// DropQueue removes a queue.
 func (b *Board) DropQueue(name string) {
 	delete(b.queues, name)
 	b.touched.queues = true
 	b.touchJobsOf(name)
 }
 
-// touchJobsOf marks the jobs of a queue: whether that is open is part of why they wait.
+// touchJobsOf marks the jobs of a queue, because the queue's state is part of the reason why they wait.
 func (b *Board) touchJobsOf(queue string) {
 	for uid, e := range b.jobs {
 		if e.object != nil && cmp.Or(e.object.Spec.Queue, keys.DefaultQueue) == queue {
@@ -228,19 +228,19 @@ func (b *Board) touchJobsOf(queue string) {
 	}
 }
 
-// SetHyperNode takes over a hypernode, which is not to change afterwards.
+// SetHyperNode stores a hypernode. The caller must not change it afterwards.
 func (b *Board) SetHyperNode(h *topologyv1alpha1.HyperNode) {
 	b.hyper[h.Name] = h
 	b.touched.tree = true
 }
 
-// DropHyperNode forgets a hypernode.
+// DropHyperNode removes a hypernode.
 func (b *Board) DropHyperNode(name string) {
 	delete(b.hyper, name)
 	b.touched.tree = true
 }
 
-// SetPriority says what number a priority class stands for.
+// SetPriority sets the value of a priority class.
 func (b *Board) SetPriority(class string, value int32) {
 	b.priority[class] = value
 	for uid, e := range b.jobs {
@@ -250,21 +250,21 @@ func (b *Board) SetPriority(class string, value int32) {
 	}
 }
 
-// DropPriority forgets a priority class.
+// DropPriority removes a priority class.
 func (b *Board) DropPriority(class string) {
 	b.SetPriority(class, 0)
 	delete(b.priority, class)
 }
 
-// AddEvent takes over what somebody told; told again it replaces what was told before. It says whether that changes what is shown: what is known
-// already, or told of a pod that no job has, does not.
+// AddEvent stores an event, replacing its previous version. It reports whether this changes the Snapshot. An event that
+// is already stored, or about a pod without a job, does not.
 func (b *Board) AddEvent(e *Event) bool {
 	changed := !b.foreign(e) && b.events.add(e)
 	b.touched.events = b.touched.events || changed
 	return changed
 }
 
-// foreign says that an event is about a pod that is known, and of no job.
+// foreign reports whether an event is about a known pod that belongs to no job.
 func (b *Board) foreign(e *Event) bool {
 	if e.Kind != "Pod" {
 		return false
@@ -273,7 +273,7 @@ func (b *Board) foreign(e *Event) bool {
 	return pod != nil && pod.JobUID == ""
 }
 
-// ForgetEvents forgets what was told of pods, or of all else.
+// ForgetEvents removes all events about pods, or all other events.
 func (b *Board) ForgetEvents(ofPods bool) {
 	if ofPods {
 		b.events.pods = ring{}
@@ -283,14 +283,14 @@ func (b *Board) ForgetEvents(ofPods bool) {
 	b.touched.events = true
 }
 
-// The kinds of which it matters whether all are known.
+// The kinds for SetUnknown.
 const (
 	Pods      = "pods"
 	PodGroups = "podgroups"
 )
 
-// SetUnknown says that not all objects of a kind, Pods or PodGroups, are known, or that they are: without all pods nobody
-// knows what is idle, and without all PodGroups nobody knows that a job has none.
+// SetUnknown records whether some objects of a kind, Pods or PodGroups, may be invisible. If pods are, idle resources
+// are unknown; if PodGroups are, it is unknown whether a job has one.
 func (b *Board) SetUnknown(kind string, unknown bool) {
 	if b.unknown[kind] == unknown {
 		return
@@ -304,7 +304,7 @@ func (b *Board) SetUnknown(kind string, unknown bool) {
 	}
 }
 
-// Facts are what a Snapshot says besides its rows.
+// Facts holds the parts of a Snapshot other than its rows.
 type Facts struct {
 	Cluster    string
 	Connection Connection
@@ -313,7 +313,8 @@ type Facts struct {
 	Policy     string
 }
 
-// Freeze makes a Snapshot of what is known. It costs what was touched since the last one, and a copy of the lists.
+// Freeze returns a Snapshot of the current data. Its cost is the rows touched since the last Snapshot, plus a copy of
+// the lists.
 func (b *Board) Freeze(now time.Time, facts Facts) *Snapshot {
 	before := b.last
 	if before == nil {
@@ -343,7 +344,7 @@ func (b *Board) Freeze(now time.Time, facts Facts) *Snapshot {
 	return s
 }
 
-// sameRows says whether the same things stand at the same places of two Snapshots.
+// sameRows reports whether two Snapshots have the same objects in the same positions.
 func sameRows(a, b *Snapshot) bool {
 	return len(a.Jobs) == len(b.Jobs) && len(a.Nodes) == len(b.Nodes) && len(a.Queues) == len(b.Queues) &&
 		slices.EqualFunc(a.Jobs, b.Jobs, func(x, y *Job) bool { return x == y || x.UID == y.UID }) &&
@@ -351,7 +352,8 @@ func sameRows(a, b *Snapshot) bool {
 		slices.EqualFunc(a.Queues, b.Queues, func(x, y *Queue) bool { return x == y || x.Name == y.Name })
 }
 
-// refresh puts what was touched into a list that is sorted by compare: changed rows in their places, new ones among them, gone ones out.
+// refresh merges changes into a list that is sorted by compare: it replaces changed rows, inserts new rows and removes
+// rows for which gone is true.
 func refresh[R any](list []*R, gone func(*R) bool, fresh []*R, compare func(a, b *R) int) []*R {
 	if len(fresh) == 0 && !slices.ContainsFunc(list, gone) {
 		return list
@@ -406,7 +408,8 @@ func (b *Board) freezeJobs(s *Snapshot) {
 		}
 		old := e.shown
 		e.shown = b.jobRow(e, s.At)
-		b.touched.queues = b.touched.queues || waits(old) || waits(e.shown) // these stand in the pending orders of their queues, too
+		// Pending jobs are also in the lists of their queues.
+		b.touched.queues = b.touched.queues || waits(old) || waits(e.shown)
 		fresh = append(fresh, e.shown)
 	}
 	s.Jobs = refresh(s.Jobs, func(j *Job) bool { return b.touched.jobs[j.UID] }, fresh, byNamespace)

@@ -1,7 +1,8 @@
 package snapshot
 
-// ChangedJobs compares the jobs of two Snapshots, each in the order of a Snapshot: gone are the rows that are not among the
-// later ones as they were, fresh those that were not among the earlier ones. A row never changes, so the row tells.
+// ChangedJobs compares the jobs of two Snapshots, each in the order of its Snapshot. It returns the rows that are only
+// in the earlier one and the rows that are only in the later one. A job that changed is in both results. Rows are
+// compared by pointer, because a row never changes.
 func ChangedJobs(before, after []*Job) (gone, fresh []*Job) {
 	for len(before) > 0 && len(after) > 0 {
 		old, now := before[0], after[0]

@@ -1,18 +1,16 @@
-// Package snapshot is what the dashboard knows: nodes, queues, jobs, pods and
-// events, as plain data that is true of one moment.
+// Package snapshot holds the data that the dashboard shows: nodes, queues, jobs, pods and events at one moment, as
+// plain values.
 //
 //	In:   API objects, one by one (Board), or all at once (Of)
 //	Out:  Snapshot
 //
 // # Invariants
 //
-//   - A Snapshot never changes. What did not change since the last one is
-//     shared with it: the same pointer is the same row.
-//   - Pure: the same objects and the same time give the same Snapshot.
-//   - Numbers come from where the command line has them from: internal/account,
-//     internal/nodes, internal/queues.
+//   - A Snapshot never changes. It shares unchanged rows with the previous Snapshot: the same pointer is the same row.
+//   - The package is pure: the same objects and the same time give the same Snapshot.
+//   - Numbers come from the packages that the command line uses: internal/account, internal/nodes, internal/queues.
 //
 // # Concurrency
 //
-// A Snapshot may be read by many goroutines. A Board belongs to one.
+// Many goroutines may read a Snapshot. Only one may use a Board.
 package snapshot

@@ -11,10 +11,10 @@ import (
 	"github.com/vc-batch/vc/internal/account"
 )
 
-// maxEvents is how many events are kept of those about pods, and of the others; the oldest give way.
+// maxEvents is the number of events kept about pods, and of events kept about other objects. The oldest are dropped.
 const maxEvents = 500
 
-// FromEvent keeps of an event what is shown of it.
+// FromEvent reduces an event to the fields that are shown.
 func FromEvent(e *corev1.Event) *Event {
 	one := &Event{
 		UID: e.UID, Type: e.Type, Reason: same(e.Reason), Message: account.OneLine(e.Message), Count: account.EventCount(e),
@@ -24,10 +24,11 @@ func FromEvent(e *corev1.Event) *Event {
 	return one
 }
 
-// told is what was told. What is told of pods, of which there are many, does not push out the rest.
+// told holds all events. Events about pods, which are many, have their own ring, so that they do not displace the
+// others.
 type told struct{ pods, others ring }
 
-// add says whether it was not known yet.
+// add stores an event and reports whether it was new or changed.
 func (t *told) add(e *Event) bool {
 	if e.Kind == "Pod" {
 		return t.pods.add(e)
@@ -35,7 +36,7 @@ func (t *told) add(e *Event) bool {
 	return t.others.add(e)
 }
 
-// newest are those that are kept, the oldest first.
+// newest returns the stored events, the oldest first.
 func (t *told) newest() []*Event {
 	all := append(t.pods.newest(), t.others.newest()...)
 	slices.SortFunc(all, inTime)
@@ -45,7 +46,7 @@ func (t *told) newest() []*Event {
 // ring keeps the newest events.
 type ring struct {
 	events map[types.UID]*Event
-	// floor is when the oldest was told that was kept when others gave way.
+	// floor is the time of the oldest event that was kept when older ones were dropped.
 	floor time.Time
 }
 
@@ -64,7 +65,7 @@ func (r *ring) add(e *Event) bool {
 	return true
 }
 
-// sorted is all of it, the oldest first.
+// sorted returns all events, the oldest first.
 func (r *ring) sorted() []*Event {
 	all := make([]*Event, 0, len(r.events))
 	for _, e := range r.events {

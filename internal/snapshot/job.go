@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// jobRow makes the row of a job from what is known of it.
+// jobRow creates the row of a job.
 func (b *Board) jobRow(e *jobEntry, now time.Time) *Job {
 	job, s := e.object, &e.object.Status
 	j := &Job{
@@ -40,15 +40,16 @@ func (b *Board) jobRow(e *jobEntry, now time.Time) *Job {
 	return j
 }
 
-// Facts are what Slurm's words for a job are made of: for the parts of an array.
+// Facts returns the input from which package state computes Slurm's state and reason for the job, also for single array
+// tasks.
 func (j *Job) Facts(now time.Time) state.Facts {
 	return state.Facts{Job: j.Object, Group: j.Group, Now: now}
 }
 
-// Runtime is how long the job has run, or ran; 0 when it has not started. It is what `vcctl job list` shows.
+// Runtime returns how long the job has run, or ran; 0 if it has not started. `vcctl job list` shows the same value.
 func (j *Job) Runtime(now time.Time) time.Duration { return account.Runtime(j.Object, now) }
 
-// Why says why the job does not run as a whole, in the words of `vcctl job list`.
+// Why returns the reason why not all of the job runs, in the words of `vcctl job list`.
 func (j *Job) Why() account.Why {
 	if j.groupUnknown && account.Active(j.Phase) {
 		return account.Why{Code: j.Object.Status.State.Reason, Message: j.Object.Status.State.Message}
@@ -68,10 +69,11 @@ func (j *Job) Why() account.Why {
 	return w
 }
 
-// GroupUnknown says that nobody may see, or has seen yet, whether the job has a PodGroup.
+// GroupUnknown reports whether it is unknown if the job has a PodGroup: the user may not see it, or the list is
+// incomplete.
 func (j *Job) GroupUnknown() bool { return j.groupUnknown }
 
-// told is what the scheduler says of why and how long the job waits.
+// told copies the scheduler's explanation and estimates for a waiting job into its row.
 func (b *Board) told(j *Job) {
 	j.groupUnknown = b.unknown[PodGroups]
 	w := j.Why()
@@ -88,7 +90,7 @@ func (b *Board) told(j *Job) {
 	}
 }
 
-// inOrder are pods by task, index and name.
+// inOrder returns pods ordered by task, index and name.
 func inOrder(job *batchv1alpha1.Job, pods map[podUID]*Pod) []*Pod {
 	order := map[string]int{}
 	for i := range job.Spec.Tasks {
@@ -104,7 +106,7 @@ func inOrder(job *batchv1alpha1.Job, pods map[podUID]*Pod) []*Pod {
 	return all
 }
 
-// summary sums up pods as Slurm's states want it.
+// summary returns the summary of pods from which package state computes Slurm's states.
 func (b *Board) summary(pods []*Pod) *state.Pods {
 	sum := &state.Pods{}
 	for _, p := range pods {
@@ -138,7 +140,8 @@ func (b *Board) summary(pods []*Pod) *state.Pods {
 	return sum
 }
 
-// SlimJob takes out of a job what is not shown, so that thousands fit into memory. It changes the job.
+// SlimJob removes the fields that are not shown from a job, so that thousands of jobs fit into memory. It changes the
+// job.
 func SlimJob(job *batchv1alpha1.Job) {
 	job.ManagedFields = nil
 	delete(job.Annotations, corev1.LastAppliedConfigAnnotation)
@@ -158,7 +161,7 @@ func SlimJob(job *batchv1alpha1.Job) {
 	}
 }
 
-// SlimGroup takes out of a PodGroup what is not shown. It changes the group.
+// SlimGroup removes the fields that are not shown from a PodGroup. It changes the group.
 func SlimGroup(group *schedulingv1beta1.PodGroup) {
 	group.ManagedFields, group.Annotations, group.Labels = nil, nil, nil
 }

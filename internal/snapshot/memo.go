@@ -2,13 +2,14 @@ package snapshot
 
 import "sync"
 
-// memo keeps what was worked out from a Snapshot, as long as that is shown.
+// memo caches values computed from a Snapshot, as long as the Snapshot is shown.
 type memo struct {
 	mu   sync.Mutex
 	made map[any]any
 }
 
-// Remember works something out of a Snapshot once, however often it is drawn: the key says what.
+// Remember returns the cached value for key, or computes it with make. A Snapshot that is drawn many times therefore
+// computes each value only once.
 func Remember[K comparable, T any](s *Snapshot, key K, make func() T) T {
 	if s.memo == nil {
 		return make()

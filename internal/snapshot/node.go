@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/room"
 )
 
-// The labels that name the rack and the pool of a node, the first that a node has counts.
+// The labels that name a node's rack and pool. The first one that the node has is used.
 var (
 	rackLabels = []string{"topology.kubernetes.io/rack", "rack", "topology.kubernetes.io/zone"}
 	poolLabels = []string{
@@ -31,7 +31,7 @@ func firstLabel(node *corev1.Node, names []string) string {
 	return ""
 }
 
-// FromNode keeps of a node what is shown of it.
+// FromNode reduces a node to the fields that are shown.
 func FromNode(node *corev1.Node) *Node {
 	n := &Node{
 		UID: node.UID, Name: node.Name, Cordoned: node.Spec.Unschedulable, Created: node.CreationTimestamp.Time, Has: room.From(node.Status.Allocatable),
@@ -51,7 +51,7 @@ func FromNode(node *corev1.Node) *Node {
 	return n
 }
 
-// nodeRow is a node with the pods that hold something of it.
+// nodeRow returns the row of a node with the pods that use its resources.
 func nodeRow(facts *Node, pods []*Pod, unknown bool) *Node {
 	n := *facts
 	n.Unknown = unknown
@@ -72,7 +72,7 @@ func nodeRow(facts *Node, pods []*Pod, unknown bool) *Node {
 	return &n
 }
 
-// resourcesOf are the resources that any node has: cpu, memory, devices by name.
+// resourcesOf returns the resources that any node has: cpu, memory, then devices by name.
 func resourcesOf(nodes []*Node) []corev1.ResourceName {
 	devices := map[corev1.ResourceName]bool{}
 	for _, n := range nodes {
@@ -83,12 +83,12 @@ func resourcesOf(nodes []*Node) []corev1.ResourceName {
 	return append([]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}, slices.Sorted(maps.Keys(devices))...)
 }
 
-// pathsOf are the hypernodes that each node is in, the nearest first.
+// pathsOf returns the hypernodes that contain each node, the nearest first.
 func (b *Board) pathsOf() map[string][]string {
 	if len(b.hyper) == 0 {
 		return nil
 	}
-	above := map[string]string{} // the hypernode that a hypernode is in
+	above := map[string]string{} // child hypernode to parent hypernode
 	direct := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(b.hyper)) {
 		h := b.hyper[name]

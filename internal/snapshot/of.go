@@ -13,7 +13,8 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// Put takes over an object of any kind that the dashboard looks at. Jobs, PodGroups and the like are not to change afterwards.
+// Put stores an object of any kind that the dashboard shows. The caller must not change jobs, PodGroups, queues or
+// hypernodes afterwards.
 func (b *Board) Put(object runtime.Object) error {
 	switch o := object.(type) {
 	case *corev1.Node:
@@ -38,7 +39,7 @@ func (b *Board) Put(object runtime.Object) error {
 	return nil
 }
 
-// Of is the Snapshot of objects at a time, all here and connected: for tests and for who looks once.
+// Of returns a complete, connected Snapshot of the objects at a time. Tests and one-time output use it.
 func Of(now time.Time, objects ...runtime.Object) (*Snapshot, error) {
 	b := NewBoard()
 	for _, object := range objects {

@@ -16,10 +16,10 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// same is text that many pods have in common, kept once.
+// same returns a shared copy of text that many pods have in common.
 func same(text string) string { return unique.Make(text).Value() }
 
-// FromPod keeps of a pod what is shown of it.
+// FromPod reduces a pod to the fields that are shown.
 func FromPod(pod *corev1.Pod) *Pod {
 	p := &Pod{
 		UID: pod.UID, Namespace: same(pod.Namespace), Name: pod.Name, Node: same(pod.Spec.NodeName), JobID: same(pod.Labels[keys.JobID]), Task: same(account.TaskOf(pod)),
@@ -72,7 +72,7 @@ func (p *Pod) times(pod *corev1.Pod) {
 	}
 }
 
-// end notes how a pod that is over ended.
+// end records how a finished pod ended.
 func (p *Pod) end(pod *corev1.Pod) {
 	p.Exited = pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	if !p.Exited {

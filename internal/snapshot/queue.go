@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/share"
 )
 
-// freezeQueues makes the rows of all queues, in the order of the tree.
+// freezeQueues creates the rows of all queues, in tree order.
 func (b *Board) freezeQueues(jobs []*Job) []*Queue {
 	all := make([]*schedulingv1beta1.Queue, 0, len(b.queues))
 	for _, q := range b.queues {
@@ -40,12 +40,12 @@ func (b *Board) freezeQueues(jobs []*Job) []*Queue {
 	return rows
 }
 
-// waits says whether a job waits in its queue.
+// waits reports whether a job is pending in its queue.
 func waits(j *Job) bool {
 	return j != nil && j.Phase == batchv1alpha1.Pending && (j.Group == nil || j.Group.Status.Phase != schedulingv1beta1.PodGroupRunning)
 }
 
-// pendingByQueue are the jobs that wait, in the scheduler's order as far as it said, then by priority and age.
+// pendingByQueue returns the pending jobs of each queue, in the order of ByTurn.
 func pendingByQueue(jobs []*Job) map[string][]*Job {
 	pending := map[string][]*Job{}
 	for _, j := range jobs {
@@ -59,7 +59,8 @@ func pendingByQueue(jobs []*Job) map[string][]*Job {
 	return pending
 }
 
-// ByTurn orders jobs that wait: by the place that the scheduler gave them, those without one last, then by priority and age.
+// ByTurn compares pending jobs by the position that the scheduler gave them, jobs without a position last, then by
+// priority and age.
 func ByTurn(a, b *Job) int {
 	place := func(j *Job) int32 {
 		if j.Position == 0 {
@@ -70,7 +71,7 @@ func ByTurn(a, b *Job) int {
 	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(b.Priority, a.Priority), a.Submitted.Compare(b.Submitted))
 }
 
-// admittedByQueue is what the gangs ask for that are let in and wait for nodes.
+// admittedByQueue returns, by queue, the requests of the gangs that are admitted and wait for nodes.
 func (b *Board) admittedByQueue() map[string]corev1.ResourceList {
 	admitted := map[string]corev1.ResourceList{}
 	for _, g := range b.groups {

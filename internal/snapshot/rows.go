@@ -12,42 +12,42 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Amounts are milli-cpu, bytes of memory, and units of devices by their names.
+// Amounts holds milli-CPU, bytes of memory, and numbers of devices by name.
 type Amounts = room.Amounts
 
-// Node is a node with what runs on it.
+// Node is a node with its pods.
 type Node struct {
 	UID   types.UID
 	Name  string
 	State room.State // idle, mix, alloc, drng, drain, down
-	// Status is the state in kubectl's words, as `vcctl node list` shows it.
+	// Status is the state as kubectl and `vcctl node list` show it.
 	Status          string
 	Ready, Cordoned bool
-	// Since is when the kubelet said last that it works, or stopped to.
+	// Since is the time when the kubelet's ready condition last changed.
 	Since   time.Time
 	Created time.Time
-	// Problem is why the node is down, in its own words.
+	// Problem is the node's own message about why it is down.
 	Problem string
 
-	// Has is what pods may ask for, Idle what of it nobody has asked for. Idle may be negative. Without the right to see
-	// pods Unknown is set, and Used and Idle say nothing.
+	// Has is the allocatable amount, Used the requested amount, and Idle the difference, which may be negative. If the
+	// user may not see pods, Unknown is true, and Used and Idle have no meaning.
 	Has, Used, Idle Amounts
 	Unknown         bool
-	// PodLimit is how many pods may be on it.
+	// PodLimit is the greatest number of pods on the node.
 	PodLimit int64
 
-	// HyperNodes are those that the node is in, the nearest first.
+	// HyperNodes lists the hypernodes that contain the node, the nearest first.
 	HyperNodes []string
-	// Rack and Pool are what labels call them; "" when none does.
+	// Rack and Pool come from the node's labels; "" without such a label.
 	Rack, Pool string
 	Labels     map[string]string
 	Taints     []string // as key=value:effect
 	Address    string
 
-	Pods []*Pod // that hold something of it, by namespace and name
+	Pods []*Pod // the pods that use its resources, by namespace and name
 }
 
-// Queue is a queue as it stands in the tree.
+// Queue is a queue with its position in the tree.
 type Queue struct {
 	UID    types.UID
 	Name   string
@@ -55,56 +55,57 @@ type Queue struct {
 	Depth  int    // 0 at the top
 	State  schedulingv1beta1.QueueState
 
-	// Running and Waiting count the pod groups in it and in those below it.
+	// Running and Waiting count the pod groups in the queue and its descendants.
 	Running, Waiting int
-	// Admitted is what gangs ask for that are let in and have no nodes yet, in it and below it.
+	// Admitted is the total request of admitted gangs without nodes, in the queue and its descendants.
 	Admitted corev1.ResourceList
-	// Pending are the jobs that wait in it, not those below it, in the order in which the scheduler looks at them.
+	// Pending lists the pending jobs of the queue itself, in the order in which the scheduler tries them.
 	Pending []*Job
 
-	// Object is the queue itself: limits, status, weight.
+	// Object is the queue's API object: limits, status, weight.
 	Object *schedulingv1beta1.Queue
 }
 
 // Job is a job with its pods.
 type Job struct {
 	UID             types.UID
-	ID              string // its number; "" when it has none
+	ID              string // its number; "" if it has no number
 	Namespace, Name string
-	Title           string // what its user called it
+	Title           string // the name given by the user
 	Queue, User     string
 
 	Phase batchv1alpha1.JobPhase
-	// State is Slurm's code of two letters: PD, CF, R, RQ, CG, CD, S, CA, TO, OOM, NF, PR, BF, F.
+	// State is Slurm's short code: PD, CF, R, RQ, CG, CD, S, CA, TO, OOM, NF, PR, BF or F.
 	State string
-	// Reason is Slurm's word for why it waits or how it ended; "" when there is nothing to say.
+	// Reason is Slurm's reason for waiting or for the job's end; or "".
 	Reason string
-	// Code and Says are the same as `vcctl job list` says it: a code of api/reason and a sentence.
+	// Code and Says are the reason as `vcctl job list` shows it: a code of api/reason and a sentence.
 	Code, Says string
 
 	PriorityClass string
 	Priority      int32
-	// Pods that are wanted, and how many of them at once.
+	// Replicas is the number of pods, Min the number that must run at the same time.
 	Replicas, Min int32
-	// Bound is how many have a node or have succeeded, as READY of `vcctl job list` counts them.
+	// Bound is the number of pods that have a node or have succeeded, as in READY of `vcctl job list`.
 	Bound int32
-	// Running, Waiting, Failed, Succeeded count pods; Waiting have no node or have not started.
+	// Running, Waiting, Failed and Succeeded count pods. Waiting pods have no node or have not started.
 	Running, Waiting, Failed, Succeeded int32
-	// GPUs that all pods ask for together.
+	// GPUs is the number of GPUs that all pods request together.
 	GPUs int64
-	// NodeCount is on how many nodes it is; 0: none yet. NodeList are their names, folded: r05n[01-06].
+	// NodeCount is the number of nodes the job runs on; 0 if none yet. NodeList is the folded list of their names:
+	// r05n[01-06].
 	NodeCount int
 	NodeList  string
 
 	Submitted, Started, Ended time.Time // zero: not yet
-	// Limit is how long it may run; 0: for ever.
+	// Limit is the job's time limit; 0 means no limit.
 	Limit time.Duration
-	// EstimatedStart is the scheduler's; zero: not known.
+	// EstimatedStart is the scheduler's estimate; zero if unknown.
 	EstimatedStart time.Time
-	// Position is its place among those that wait in its queue, from 1; 0: not known.
+	// Position is the job's place among the pending jobs of its queue, starting at 1; 0 if unknown.
 	Position int32
 
-	// Object is the job without what its pods are made of but for what they ask for; Group its PodGroup, nil when there is none.
+	// Object is the job, with pod templates reduced to their requests. Group is its PodGroup, or nil.
 	Object *batchv1alpha1.Job
 	Group  *schedulingv1beta1.PodGroup
 	Pods   []*Pod // by task, index and name
@@ -112,52 +113,52 @@ type Job struct {
 	groupUnknown bool
 }
 
-// Pod is a pod, cut down to what is shown.
+// Pod is a pod, reduced to the fields that are shown.
 type Pod struct {
 	UID             types.UID
 	Namespace, Name string
-	Node            string // "" while it has none
-	Job             string // the name of its job; "" when it is of none
+	Node            string // "" while unbound
+	Job             string // name of its job; "" without a job
 	JobUID          types.UID
-	JobID           string // the number of its job
+	JobID           string // number of its job
 	Task            string
-	Index           int32 // in its task
+	Index           int32 // index within its task
 	Phase           corev1.PodPhase
-	State           string // the word that kubectl shows
-	Ready           string // containers that are ready, of all: 1/2
+	State           string // status as kubectl shows it
+	Ready           string // ready containers of all containers: 1/2
 	Restarts        int32
 	Terminating     bool
-	// Stays says that a drain leaves it on its node; Alone that nobody makes another one when it goes.
+	// Stays reports whether a drain leaves the pod on its node. Alone reports whether no controller would replace it.
 	Stays, Alone bool
-	// Trouble is why it does not get to work though it has a node, in one word; "" when nothing holds it up.
+	// Trouble is one word for the reason why a pod with a node does not start; "" if there is no problem.
 	Trouble string
-	// Message is what holds it up, or how it ended, in the node's words.
+	// Message is the node's message about the problem, or about how the pod ended.
 	Message string
-	// Exited says that it ended; then ExitCode is that of its first container that failed, else 0.
+	// Exited reports whether the pod ended. ExitCode is then the code of the first failed container, or 0.
 	Exited   bool
 	ExitCode int32
 
 	Created, Bound, Started, Ended time.Time // zero: not yet
-	// Containers are their names, those that are to run side by side.
+	// Containers lists the names of the containers that run side by side.
 	Containers []string
-	// Asks is what it holds on its node while it has not ended.
+	// Asks is the amount that the pod uses on its node until it ends.
 	Asks *Amounts
 
-	how   state.Code // how it ended, if badly
-	stuck bool       // an image cannot be pulled, or a container not be created
+	how   state.Code // the way it failed, if it did
+	stuck bool       // an image cannot be pulled, or a container cannot be created
 }
 
 type podUID = types.UID
 
-// Event is what somebody told about an object.
+// Event is an event about an object.
 type Event struct {
 	UID  types.UID
-	At   time.Time // when it was told last
+	At   time.Time // last occurrence
 	Type string    // Normal or Warning
 	// Reason is one word, Message a sentence.
 	Reason, Message string
 	Count           int32
-	// Kind, Namespace, Name and Of say about what.
+	// Kind, Namespace, Name and Of (the UID) identify the object.
 	Kind, Namespace, Name string
 	Of                    types.UID
 }

@@ -12,18 +12,18 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Sharer lets objects that ask for the same have one list of it: of ten thousand jobs most look like another one. Its zero
-// value is ready; it may be used by many goroutines.
+// Sharer makes objects with equal resource lists share one copy, because most of ten thousand jobs look alike. The zero
+// value is ready to use. Many goroutines may use it.
 type Sharer struct {
 	mu        sync.Mutex
 	lists     map[string]corev1.ResourceList
 	selectors map[string]map[string]string
 }
 
-// mostShared is how many lists are remembered at most; then it begins anew.
+// mostShared is the greatest number of cached lists. Beyond it, the cache is cleared.
 const mostShared = 4096
 
-// Job lets a job that SlimJob made slim share what it can. It changes the job, whose lists are not to be changed any more.
+// Job makes a job that SlimJob has reduced share its lists. It changes the job, whose lists must not change afterwards.
 func (s *Sharer) Job(job *batchv1alpha1.Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +41,8 @@ func (s *Sharer) Job(job *batchv1alpha1.Job) {
 	}
 }
 
-// Group lets a PodGroup that SlimGroup made slim share what it can. It changes the group, whose lists are not to be changed any more.
+// Group makes a PodGroup that SlimGroup has reduced share its lists. It changes the group, whose lists must not change
+// afterwards.
 func (s *Sharer) Group(g *schedulingv1beta1.PodGroup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +82,7 @@ func (s *Sharer) selector(labels map[string]string) map[string]string {
 	return first(s.selectors, key.String(), labels)
 }
 
-// first is what was known by a key first.
+// first returns the value first stored under a key.
 func first[T any](known map[string]T, key string, value T) T {
 	if before, ok := known[key]; ok {
 		return before

@@ -8,72 +8,74 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Snapshot is what is known at one moment. The slices and what they point to are shared: read only.
+// Snapshot holds the data of one moment. Its slices and the objects they point to are shared and must not be changed.
 type Snapshot struct {
-	// At is when the last change that is in it arrived; with Connection it says how old the picture is.
+	// At is the arrival time of the last change in the Snapshot. Together with Connection it shows how old the data is.
 	At time.Time
-	// Serial rises with every Snapshot of a Board.
+	// Serial increases with every Snapshot of a Board.
 	Serial uint64
 
-	// Cluster is what the kubeconfig calls the cluster: its context.
+	// Cluster is the name of the cluster's context in the kubeconfig.
 	Cluster    string
 	Connection Connection
-	// Loading are the kinds whose first list is not complete yet, with how many objects arrived; nil: all is here.
+	// Loading lists the kinds whose first list is incomplete, with the number of objects so far; nil if all are
+	// complete.
 	Loading []Loading
-	// Hidden are the kinds that the user may not see as a whole.
+	// Hidden lists the kinds of which the user may not see all objects.
 	Hidden []Hidden
-	// Policy is the scheduler's plugin that shares between queues, capacity or proportion; "" when nobody knows.
+	// Policy is the scheduler's plugin that shares resources between queues, capacity or proportion; "" if unknown.
 	Policy string
 
 	Nodes  []*Node  // by name
-	Queues []*Queue // in the order of the tree: each before those below it, siblings by name
+	Queues []*Queue // in tree order: parents before children, siblings by name
 	Jobs   []*Job   // by namespace and name
 	Events []*Event // the newest last
 
-	// Resources are those that any node has: cpu, memory, then devices by name.
+	// Resources lists the resources that any node has: cpu, memory, then devices by name.
 	Resources []corev1.ResourceName
 
 	index *index
 	memo  *memo
 }
 
-// Link says how the way to the API server is.
+// Link is the state of the connection to the API server.
 type Link string
 
-// The links.
+// The states of the connection.
 const (
-	LinkLoading      Link = "loading"      // the first lists are on their way
-	LinkLive         Link = "live"         // every watch stands
-	LinkDisconnected Link = "disconnected" // a watch broke and could not be set up again yet
+	LinkLoading      Link = "loading"      // the first lists are incomplete
+	LinkLive         Link = "live"         // all watches are established
+	LinkDisconnected Link = "disconnected" // a watch broke and is not established again
 )
 
-// Connection is how the picture is kept up to date.
+// Connection describes how up to date the data is.
 type Connection struct {
 	Link Link
-	// Since is when Link became what it is.
+	// Since is the time when Link took its current value.
 	Since time.Time
-	// Problem is why there is no connection; "" while there is one.
+	// Problem is the reason why there is no connection; "" while there is one.
 	Problem string
-	// Server is the address that is asked.
+	// Server is the address of the API server.
 	Server string
 }
 
-// Loading is a kind whose first list is not complete.
+// Loading is a kind whose first list is incomplete.
 type Loading struct {
-	Kind  string // in the plural: pods
-	Count int    // that arrived so far
+	Kind  string // plural name: pods
+	Count int    // number of objects so far
 }
 
-// Hidden is a kind that the user may not see as a whole.
+// Hidden is a kind of which the user may not see all objects.
 type Hidden struct {
-	Kind string // in the plural: pods
-	// Namespaces are those whose objects are shown nevertheless; none: nothing of the kind is.
+	Kind string // plural name: pods
+	// Namespaces lists the namespaces whose objects are shown nevertheless. Empty means that no objects of the kind
+	// are.
 	Namespaces []string
-	// Why is what the server said.
+	// Why is the server's error message.
 	Why string
 }
 
-// HiddenKind is what is hidden of a kind; ok is false when nothing is.
+// HiddenKind returns the entry of a kind in Hidden. ok is false if nothing of the kind is hidden.
 func (s *Snapshot) HiddenKind(kind string) (hidden Hidden, ok bool) {
 	for _, h := range s.Hidden {
 		if h.Kind == kind {
@@ -83,7 +85,7 @@ func (s *Snapshot) HiddenKind(kind string) (hidden Hidden, ok bool) {
 	return Hidden{}, false
 }
 
-// Complete says that all objects of a kind that may be seen are here.
+// Complete reports whether the first list of a kind is complete, as far as the user may see it.
 func (s *Snapshot) Complete(kind string) bool {
 	for _, l := range s.Loading {
 		if l.Kind == kind {
@@ -93,7 +95,7 @@ func (s *Snapshot) Complete(kind string) bool {
 	return true
 }
 
-// index finds rows by what they are called. Successive Snapshots with the same rows share one.
+// index finds rows by UID or name. Successive Snapshots with the same rows share one.
 type index struct {
 	once   sync.Once
 	jobs   map[types.UID]int
@@ -118,7 +120,7 @@ func (s *Snapshot) look() *index {
 	return i
 }
 
-// Job is the job with a UID; nil when there is none (any more).
+// Job returns the job with a UID, or nil.
 func (s *Snapshot) Job(uid types.UID) *Job {
 	if at, ok := s.look().jobs[uid]; ok {
 		return s.Jobs[at]
@@ -126,7 +128,7 @@ func (s *Snapshot) Job(uid types.UID) *Job {
 	return nil
 }
 
-// Node is the node of a name; nil when there is none (any more).
+// Node returns the node with a name, or nil.
 func (s *Snapshot) Node(name string) *Node {
 	if at, ok := s.look().nodes[name]; ok {
 		return s.Nodes[at]
@@ -134,7 +136,7 @@ func (s *Snapshot) Node(name string) *Node {
 	return nil
 }
 
-// Queue is the queue of a name; nil when there is none (any more).
+// Queue returns the queue with a name, or nil.
 func (s *Snapshot) Queue(name string) *Queue {
 	if at, ok := s.look().queues[name]; ok {
 		return s.Queues[at]
@@ -142,7 +144,7 @@ func (s *Snapshot) Queue(name string) *Queue {
 	return nil
 }
 
-// Empty is the Snapshot before anything arrived.
+// Empty returns the Snapshot before any object has arrived.
 func Empty(now time.Time) *Snapshot {
 	return &Snapshot{At: now, Connection: Connection{Link: LinkLoading, Since: now}, index: &index{}}
 }

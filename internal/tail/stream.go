@@ -13,16 +13,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// How long to wait before a stream that ended is opened again: the first time, and at most.
+// The pause before an ended stream is reopened: the first one, and the longest.
 const (
 	firstPause = 500 * time.Millisecond
 	maxPause   = 5 * time.Second
 )
 
-// firstLines is how many lines of the past are asked for.
+// firstLines is the number of past lines to request.
 const firstLines = 1000
 
-// longestLine is how much of a line is kept.
+// longestLine is the number of bytes kept of a line.
 const longestLine = 8 << 10
 
 // follow streams the log of a pod until ctx is done or the pod has ended.
@@ -54,7 +54,7 @@ func (t *Tail) follow(ctx context.Context, pod Pod) {
 	}
 }
 
-// outcome says how a stream ended, and whether there is nothing more to come.
+// outcome returns the state of an ended stream, and whether no more lines will come.
 func (t *Tail) outcome(ctx context.Context, pod Pod, err error) (state string, over bool) {
 	if apierrors.IsNotFound(err) {
 		return "the pod is gone", true
@@ -74,7 +74,7 @@ func (t *Tail) outcome(ctx context.Context, pod Pod, err error) (state string, o
 	return "", false
 }
 
-// reasonOf is what the server said, in short.
+// reasonOf returns the server's message, or the text of another error.
 func reasonOf(err error) string {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
@@ -83,7 +83,7 @@ func reasonOf(err error) string {
 	return clean(err.Error())
 }
 
-// stream copies lines until the stream ends. Last is the time of the newest line, from which on it is asked for.
+// stream copies lines until the stream ends. last is the time of the newest line; the stream starts there.
 func (t *Tail) stream(ctx context.Context, pod Pod, last *time.Time) error {
 	options := &corev1.PodLogOptions{Container: pod.Container, Follow: true, Timestamps: true}
 	if last.IsZero() {
@@ -118,7 +118,7 @@ func (t *Tail) stream(ctx context.Context, pod Pod, last *time.Time) error {
 	}
 }
 
-// readLine reads a line, and throws away what is too long of it.
+// readLine reads a line and discards the part that is too long.
 func readLine(r *bufio.Reader) (string, error) {
 	part, prefix, err := r.ReadLine()
 	line := string(part)
@@ -128,7 +128,7 @@ func readLine(r *bufio.Reader) (string, error) {
 	return line, err
 }
 
-// split takes the time off that the node puts before every line.
+// split separates the time, which the node puts before every line, from the text.
 func split(raw string) (at time.Time, text string) {
 	stamp, text, _ := strings.Cut(raw, " ")
 	at, err := time.Parse(time.RFC3339Nano, stamp)
@@ -138,7 +138,8 @@ func split(raw string) (at time.Time, text string) {
 	return at, text
 }
 
-// clean makes a line of what a program wrote: what it wrote over itself counts last, escapes and control characters do not count.
+// clean makes a program's output safe to show as one line. Of text that overwrites itself with \r, it keeps the last
+// version. It removes escape sequences and control characters.
 func clean(text string) string {
 	text = strings.TrimRight(text, "\r")
 	if at := strings.LastIndexByte(text, '\r'); at >= 0 {
@@ -148,7 +149,9 @@ func clean(text string) string {
 		return text
 	}
 	var b strings.Builder
-	escape := 0 // 1: after ESC, 2: in a sequence ESC [ … letter, 3: in a text ESC ] … BEL, 4: before the one letter that a sign takes
+	// 1: after ESC, 2: in a sequence ESC [ … letter, 3: in a text ESC ] … BEL,
+	// 4: before the single letter of a character-set sequence
+	escape := 0
 	for _, r := range text {
 		switch {
 		case escape == 1 && r == '[':

@@ -12,16 +12,16 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// MaxPods is how many pods are followed at once, MaxLines how many lines are kept.
+// MaxPods is the greatest number of pods followed at once, MaxLines of lines kept.
 const (
 	MaxPods  = 20
 	MaxLines = 10000
 )
 
-// gather is how long lines are gathered before they are handed out.
+// gather is the time for which new lines are collected before Next returns them.
 const gather = 100 * time.Millisecond
 
-// Pod is whose log is followed; without a container that of its only or default one.
+// Pod identifies a log to follow. Without a container, it is the pod's only or default one.
 type Pod struct {
 	Namespace, Name string
 	UID             types.UID
@@ -30,21 +30,21 @@ type Pod struct {
 
 // Line is a line of a log.
 type Line struct {
-	Pod  string // the name of the pod
+	Pod  string // name of the pod
 	At   time.Time
 	Text string
-	// Serial numbers lines from 1 as they arrive; what is dropped or of a pod that is not
-	// followed any more leaves a gap.
+	// Serial numbers lines from 1 in order of arrival. Dropped lines, and lines of pods that are no longer followed,
+	// leave gaps.
 	Serial int
 }
 
-// View is what is known of the logs.
+// View is a snapshot of the logs.
 type View struct {
-	// Lines are the last ones, the newest last.
+	// Lines holds the last lines, the newest last.
 	Lines []Line
-	// Dropped is how many lines were too many to keep.
+	// Dropped is the number of lines dropped beyond MaxLines.
 	Dropped int
-	// Streams says by the name of a pod how its stream stands: "" is followed, else why not.
+	// Streams maps a pod's name to the state of its stream: "" means followed, other text is the reason why not.
 	Streams map[string]string
 }
 
@@ -55,18 +55,18 @@ type Tail struct {
 	mu      sync.Mutex
 	lines   []Line
 	dropped int
-	serial  int // of the line that arrived last
+	serial  int // of the last line
 	states  map[string]string
 	running map[Pod]context.CancelFunc
 	dirty   chan struct{}
 }
 
-// New follows nobody yet.
+// New creates a Tail that follows no pods yet.
 func New(client kubernetes.Interface) *Tail {
 	return &Tail{pods: client, states: map[string]string{}, running: map[Pod]context.CancelFunc{}, dirty: make(chan struct{}, 1)}
 }
 
-// Follow follows these pods in place of those that are followed; streams that are in both go on.
+// Follow follows these pods instead of the previous ones. Streams of pods in both sets continue.
 func (t *Tail) Follow(pods []Pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,10 +103,10 @@ func (t *Tail) Follow(pods []Pod) {
 	t.mark()
 }
 
-// Stop ends what Follow began, and forgets the lines.
+// Stop stops following all pods and drops the lines.
 func (t *Tail) Stop() { t.Follow(nil) }
 
-// Next waits until there is more than it handed out last.
+// Next waits for new lines or states and returns the current view.
 func (t *Tail) Next(ctx context.Context) (*View, error) {
 	select {
 	case <-ctx.Done():
@@ -123,7 +123,7 @@ func (t *Tail) Next(ctx context.Context) (*View, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	select {
-	case <-t.dirty: // what came in the meantime is in it
+	case <-t.dirty: // the view will contain these changes
 	default:
 	}
 	from := max(0, len(t.lines)-MaxLines)
@@ -137,7 +137,7 @@ func (t *Tail) mark() {
 	}
 }
 
-// add keeps lines of a stream, unless that was stopped meanwhile.
+// add stores a line of a stream, unless the stream was stopped in the meantime.
 func (t *Tail) add(ctx context.Context, line Line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -154,7 +154,7 @@ func (t *Tail) add(ctx context.Context, line Line) {
 	t.mark()
 }
 
-// say notes how a stream stands.
+// say records the state of a stream.
 func (t *Tail) say(ctx context.Context, pod Pod, state string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

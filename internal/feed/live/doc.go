@@ -1,22 +1,21 @@
-// Package live keeps a snapshot.Board up to date by watches, and hands out
-// Snapshots of it: what the dashboard shows.
+// Package live keeps a snapshot.Board up to date with watches and returns Snapshots of it, which the dashboard shows.
 //
 //	In:   watches of nodes, pods, jobs, PodGroups, queues, hypernodes, priority classes, events,
-//	      what the scheduler says of its configuration
-//	Out:  Snapshots, at most five a second, and only for who asks for the next
+//	      the scheduler's configuration
+//	Out:  Snapshots, at most five a second, and only on request
 //
 // # Invariants
 //
-//   - Nothing is polled; only when nothing was heard for some seconds, the server is
-//     asked whether it is there: what is silent is told from what is lost within ten
-//     seconds, whatever lies between. A watch that says nothing for longer than the
-//     server's bookmarks are apart is set up again. An object is cut down as it arrives; the whole is not kept.
-//   - Only what the user may see is asked for: who may not see a kind in all
-//     namespaces gets that of the own one, and the Snapshot says so.
-//   - What is known stays while the connection is lost; the Snapshot says since
-//     when. The watches come back by themselves.
+//   - Nothing is polled. Only after some seconds without any data does this package send a request to the server, so it
+//     detects a lost connection within ten seconds, whatever is between client and server. A watch that is silent for
+//     longer than the interval of the server's bookmarks is restarted. Each object is reduced to the needed fields on
+//     arrival.
+//   - Only objects that the user may see are requested. If the user may not see a kind in all namespaces, only the
+//     user's own namespace is watched, and the Snapshot contains a note about it.
+//   - While the connection is lost, the data stays, and the Snapshot contains the time of the loss. The watches
+//     reconnect by themselves.
 //
 // # Concurrency
 //
-// Reflectors write under a lock; Next may be called by one goroutine.
+// Reflectors write under a lock. One goroutine may call Next.
 package live

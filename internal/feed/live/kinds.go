@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// sources are all kinds that the dashboard looks at.
+// sources returns the sources of all kinds that the dashboard shows.
 func sources(l *Live) ([]*source, error) {
 	to := l.options.Config
 	core, err := feed.CoreClients(to)
@@ -51,16 +51,18 @@ func sources(l *Live) ([]*source, error) {
 	}, nil
 }
 
-// schedulerNamespace is where the scheduler says by what it decides.
+// schedulerNamespace is the namespace in which the scheduler publishes its configuration.
 const schedulerNamespace = "volcano-system"
 
-// configuration is what the scheduler decides by, as it says itself: of that only who shares between queues is kept.
+// configuration returns the store of the configuration that the scheduler publishes. It keeps only the name of the
+// plugin that shares resources between queues.
 func configuration(l *Live) store {
 	return newSink(l, "configuration", sharer, func(_ *snapshot.Board, policy string) { l.policy = policy },
 		func(*snapshot.Board, types.NamespacedName, types.UID) { l.policy = "" })
 }
 
-// sharer is the plugin that shares between queues: capacity, capacity (hierarchical), proportion; "" when there is none, or the text cannot be read.
+// sharer returns the plugin that shares resources between queues: capacity, capacity (hierarchical) or proportion. It
+// returns "" if there is no such plugin or the configuration cannot be parsed.
 func sharer(said *corev1.ConfigMap) string {
 	conf, _, err := config.Parse([]byte(said.Data[keys.ConfigurationText]))
 	if err != nil {
@@ -79,13 +81,14 @@ func sharer(said *corev1.ConfigMap) string {
 	return ""
 }
 
-// aboutNoPods leaves out what is told of every pod, again and again: on a large cluster that is most of all events. Of pods only podWarnings
-// are watched; all of a job's are read when somebody looks at it.
+// aboutNoPods excludes events about pods, which are most of the events on a large cluster. Of these, only podWarnings
+// are watched. All events of a job's pods are read when the user opens the job.
 func aboutNoPods() fields.Selector {
 	return fields.OneTermNotEqualSelector("involvedObject.kind", "Pod")
 }
 
-// podWarnings are what goes wrong with pods. That a scheduler found no node stands in the explanation of the gang, once, and not for each pod.
+// podWarnings selects warnings about pods, except FailedScheduling: the explanation of the gang contains that once,
+// instead of once per pod.
 func podWarnings() fields.Selector {
 	return fields.AndSelectors(fields.OneTermEqualSelector("involvedObject.kind", "Pod"), fields.OneTermEqualSelector("type", corev1.EventTypeWarning),
 		fields.OneTermNotEqualSelector("reason", "FailedScheduling"))
@@ -135,7 +138,7 @@ func hyperNodes(l *Live) store {
 	}, (*snapshot.Board).SetHyperNode, func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropHyperNode(n.Name) })
 }
 
-// class is a priority class: its name and what it stands for.
+// class is the name and value of a priority class.
 type class struct {
 	name  string
 	value int32
@@ -147,7 +150,7 @@ func priorities(l *Live) store {
 		func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropPriority(n.Name) })
 }
 
-// events are not taken back: what was told was told. So nothing needs to be remembered of them, besides the board.
+// events returns a store for events. Events are never removed, so only the board stores them.
 func events(l *Live, kind string) store {
 	return &sink[*corev1.Event, *snapshot.Event]{live: l, kind: kind, cut: snapshot.FromEvent, add: (*snapshot.Board).AddEvent,
 		clear: func(b *snapshot.Board) { b.ForgetEvents(kind == "warnings") }}

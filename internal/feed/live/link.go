@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// answered notes how a request of a kind went: err of the way there, nil when the server answered.
+// answered records the outcome of a request for a kind: a connection error, or nil if the server responded.
 func (l *Live) answered(kind string, err error) {
 	l.mu.Lock()
 	before := l.link
@@ -29,7 +29,7 @@ func (l *Live) answered(kind string, err error) {
 	}
 }
 
-// relink works out how the connection is.
+// relink computes the state of the connection.
 func (l *Live) relink() {
 	link := snapshot.LinkLive
 	switch {
@@ -52,7 +52,7 @@ func (l *Live) connection() snapshot.Connection {
 	return c
 }
 
-// short is a problem of the way to the server without what was asked there.
+// short returns the text of a connection error without the request's URL.
 func short(err error) string {
 	var request *url.Error
 	if errors.As(err, &request) {

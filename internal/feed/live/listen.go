@@ -8,18 +8,20 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// proven is how long a watch on which nothing comes must stand to be one.
+// proven is the time after which a watch without events counts as established.
 const proven = time.Second
 
-// stalled is how long a watch may say nothing: the server sends a bookmark a minute. One that is silent for longer may be dead while all others live,
-// as what lies between lets go of single connections; it is set up again from where it was, which costs next to nothing when it was not.
+// stalled is the longest time without an event on a watch. The server sends a bookmark every minute. A watch that is
+// silent for longer may be dead while others work, because middleboxes drop single connections. It is restarted where
+// it stopped, which costs almost nothing if it was alive.
 const stalled = 150 * time.Second
 
-// errHungUp is the end of a watch that never stood: client-go hands out an empty one when the server hangs up before it answers.
+// errHungUp is the error of a watch that was never established: client-go returns an empty watch if the server closes
+// the connection before it responds.
 var errHungUp = errors.New("the server hangs up")
 
-// listen passes a watch of a kind on, and tells once whether it is one: nil when something came or it stood for a while. One that stood and ends
-// without a word is missed.
+// listen forwards a watch and calls tell once: with nil when the first event arrives or the watch has been open for a
+// while, or with an error if it ends before. If an established watch ends, listen calls missed.
 func (l *Live) listen(w watch.Interface, kind string, tell func(error)) watch.Interface {
 	one := &listener{live: l, kind: kind, inner: w, out: make(chan watch.Event), done: make(chan struct{})}
 	l.mu.Lock()
@@ -44,7 +46,7 @@ func (l *listener) Stop() {
 	l.inner.Stop()
 }
 
-// ResultChan is where the events come.
+// ResultChan returns the channel of events.
 func (l *listener) ResultChan() <-chan watch.Event { return l.out }
 
 func (l *listener) pass(tell func(error)) {

@@ -14,20 +14,21 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// interval is the shortest time between two Snapshots; gather is how long after a change the next ones are waited for.
+// interval is the shortest time between two Snapshots. gather is the time after a change in which further changes are
+// collected.
 const (
 	interval = 200 * time.Millisecond
 	gather   = 20 * time.Millisecond
 )
 
-// Options are what a Live needs.
+// Options configures a Live.
 type Options struct {
 	Config *rest.Config
-	// Cluster is what the user calls the cluster.
+	// Cluster is the user's name for the cluster.
 	Cluster string
-	// Namespace is where to look for what may not be seen in all.
+	// Namespace is watched for kinds that the user may not see in all namespaces.
 	Namespace string
-	// Now is the clock; nil is the wall's.
+	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 }
 
@@ -43,26 +44,26 @@ type Live struct {
 	loading  map[string]int
 	hidden   map[string]snapshot.Hidden
 	broken   map[string]error
-	since    time.Time // when the connection became what it is
+	since    time.Time // since when the connection has its current state
 	link     snapshot.Link
 	policy   string
 	dirty    chan struct{}
 	handedAt time.Time
 
-	narrow   map[string]bool // kinds of which only the own namespace is watched
+	narrow   map[string]bool // kinds that are watched in the user's own namespace only
 	watches  map[*listener]bool
-	missing  map[string]int // kinds whose watch ended and has not come back yet, with the number of that end
-	calm     *time.Timer    // runs when nothing has changed for a while
-	gaveBack time.Time      // when it did last
+	missing  map[string]int // kinds whose watch ended and has not come back yet, with the serial number of that end
+	calm     *time.Timer    // fires when nothing has changed for a while
+	gaveBack time.Time      // when memory was last returned to the system
 	memory   *memory
 	sharer   *snapshot.Sharer
-	stalled  time.Duration  // how long a watch may say nothing
-	misses   int            // ends of watches so far
-	heard    time.Time      // when the server was last heard
-	door     rest.Interface // by which it is asked whether it is there
+	stalled  time.Duration  // longest silence of a watch
+	misses   int            // number of ended watches so far
+	heard    time.Time      // when the server last sent anything
+	door     rest.Interface // client that checks whether the server responds
 }
 
-// New prepares the watches; nothing is asked before Run.
+// New prepares the watches. It sends no request before Run.
 func New(o Options) (*Live, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -87,8 +88,8 @@ func New(o Options) (*Live, error) {
 	return l, nil
 }
 
-// askOften makes a connection that is silent be tried every few seconds, so that a lost one is let go of: client-go
-// reads these variables when it makes a connection, and waits for 45 seconds without them. That it is lost is told by pulse.
+// askOften makes HTTP/2 check a silent connection every few seconds and drop it if it is lost. client-go reads these
+// variables when it opens a connection, and its default is 45 seconds. pulse detects the loss for the user.
 func askOften() {
 	for name, seconds := range map[string]string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS": "5", "HTTP2_PING_TIMEOUT_SECONDS": "5"} {
 		if os.Getenv(name) == "" {
@@ -107,7 +108,8 @@ func (l *Live) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// Next waits until there is something newer than what it handed out last, and hands that out. Who draws slowly gets fewer.
+// Next waits for a change since the Snapshot that it returned last, and returns a new Snapshot. A caller that draws
+// slowly gets fewer Snapshots.
 func (l *Live) Next(ctx context.Context) (*snapshot.Snapshot, error) {
 	select {
 	case <-ctx.Done():
@@ -123,7 +125,7 @@ func (l *Live) Next(ctx context.Context) (*snapshot.Snapshot, error) {
 	case <-timer.C:
 	}
 	select {
-	case <-l.dirty: // what came in the meantime is in it
+	case <-l.dirty: // the Snapshot will contain these changes
 	default:
 	}
 	l.handedAt = l.options.Now()
@@ -143,7 +145,7 @@ func (l *Live) freeze() *snapshot.Snapshot {
 	return l.board.Freeze(l.changed, facts)
 }
 
-// mark says that there is something new to hand out.
+// mark signals that there is a new Snapshot to return.
 func (l *Live) mark() {
 	select {
 	case l.dirty <- struct{}{}:
@@ -151,7 +153,7 @@ func (l *Live) mark() {
 	}
 }
 
-// change lets do write to the board; do says whether it did.
+// change runs do, which may write to the board and reports whether it did.
 func (l *Live) change(do func(*snapshot.Board) bool) {
 	l.mu.Lock()
 	changed := do(l.board)
@@ -165,7 +167,8 @@ func (l *Live) change(do func(*snapshot.Board) bool) {
 	}
 }
 
-// calmDown gives memory back when nothing has changed for a while: what changes left behind would stay otherwise.
+// calmDown returns memory to the system when nothing has changed for a while. Otherwise the garbage of changes would
+// stay.
 func (l *Live) calmDown() {
 	if l.calm != nil {
 		l.calm.Reset(settle)
@@ -186,7 +189,8 @@ func (l *Live) calmDown() {
 	})
 }
 
-// arrived lets do put an object of a list on the board, and counts it while the first list of its kind is not complete.
+// arrived runs do, which puts an object from a list on the board. While the first list of the kind is incomplete, it
+// also counts the object.
 func (l *Live) arrived(kind string, do func(*snapshot.Board) bool) {
 	l.mu.Lock()
 	if do(l.board) {
@@ -199,7 +203,7 @@ func (l *Live) arrived(kind string, do func(*snapshot.Board) bool) {
 	l.mark()
 }
 
-// listed says that all objects of a kind that may be seen are here; some that any may be.
+// listed records that all visible objects of a kind are on the board. some is false if the user may see none.
 func (l *Live) listed(kind string, some bool) {
 	l.mu.Lock()
 	delete(l.loading, kind)
@@ -215,12 +219,13 @@ func (l *Live) listed(kind string, some bool) {
 	l.mu.Unlock()
 	l.mark()
 	if complete {
-		// What the lists took on their way is not needed any more, once the reflectors have let go of it.
+		// The garbage of the lists can be freed once the reflectors have released them.
 		l.once.Do(func() { time.AfterFunc(settle, debug.FreeOSMemory) })
 	}
 }
 
-// hide says what may not be seen of a kind, until a list of it comes; narrow is that one of the own namespace is no such list.
+// hide records that the user may not see all of a kind, until a list of it succeeds. If narrow is true, a list of the
+// user's own namespace does not count.
 func (l *Live) hide(h snapshot.Hidden, narrow bool) {
 	l.mu.Lock()
 	l.hidden[h.Kind], l.narrow[h.Kind] = h, narrow

@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// heapGrowth is by how much of what is kept the heap may grow before it is cleared up: what is known of a large cluster is
-// most of it, and stays.
+// heapGrowth is the percentage by which the heap may grow over the live data before a garbage collection. On a large
+// cluster, most of the heap is live data.
 const heapGrowth = 20
 
-// enough is what the heap may take in any case, in bytes: with the program itself, of which some 75 MB are resident, less
-// than 300 MB. What is known of 5,000 nodes, 10,000 jobs and 100,000 pods takes half of it.
+// enough is the heap size that is always allowed, in bytes. Together with the program itself, of which about 75 MB are
+// resident, that is less than 300 MB. The data of 5,000 nodes, 10,000 jobs and 100,000 pods takes half of it.
 const enough = 205 << 20
 
-// mostHeap is the bound of the heap with so much in it that is kept, in bytes. While lists come in, what they leave behind
-// would be cleared up late otherwise; a cluster that needs more has more.
+// mostHeap returns the memory limit for the given amount of live data, both in bytes. Without a limit, the garbage of
+// incoming lists would be collected late. The limit grows with the data of the cluster.
 func mostHeap(kept uint64) int64 {
 	return max(enough, int64(kept/10*13)+40<<20) //nolint:gosec // no memory is as large
 }
 
-// settle is how long after the last list memory is given back.
+// settle is the time after the last list or change at which memory is returned to the system.
 const settle = 3 * time.Second
 
-// apart is how long after memory was given back it is at the earliest again: it takes a tenth of a second of a processor.
+// apart is the shortest time between two returns of memory to the system. Each takes a tenth of a second of CPU time.
 const apart = 30 * time.Second
 
-// memory bounds what the heap takes by what is kept in it.
+// memory limits the heap in proportion to the live data.
 type memory struct {
 	bound int64
 	kept  []metrics.Sample
 }
 
-// newMemory bounds the heap of the whole program; who set GOMEMLIMIT knows better.
+// newMemory limits the heap of the whole program. GOMEMLIMIT, if set, takes precedence.
 func newMemory() *memory {
 	debug.SetGCPercent(heapGrowth)
 	m := &memory{kept: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
@@ -41,7 +41,7 @@ func newMemory() *memory {
 	return m
 }
 
-// follow moves the bound when what is kept has grown or become less: to move it stops the program for a moment.
+// follow moves the limit when the amount of live data has changed enough. Each move stops the program for a moment.
 func (m *memory) follow() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

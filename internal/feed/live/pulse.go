@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// A server of which nothing was heard for quiet is asked whether it is there, and has patience to answer: together less than ten seconds.
+// After quiet without data from the server, pulse sends a request, and the server has patience to respond. Together
+// that is less than ten seconds. look is the interval of the check.
 const (
 	quiet    = 4 * time.Second
 	patience = 4 * time.Second
 	look     = 500 * time.Millisecond
 )
 
-// grace is how soon a watch that ended must be back: the server ends each of them now and then. The next one on which nothing comes is proven after
-// a while only, and has had to be asked for before.
+// grace is the time within which an ended watch must be back, because the server ends each watch now and then. A new
+// watch without events takes proven to count as established, plus the time to request it.
 const grace = proven + 2*time.Second
 
-// again is when a server that is lost is asked the next time.
+// again is the retry interval for a lost server.
 const again = time.Second
 
-// pulseKind stands among the kinds for the question whether the server is there.
+// pulseKind is the name under which pulse records its results, alongside the watched kinds.
 const pulseKind = "pulse"
 
 var (
@@ -28,14 +29,14 @@ var (
 	errEnded  = errors.New("a watch ended and does not come back")
 )
 
-// lifeSign notes that the server was heard.
+// lifeSign records that the server sent something.
 func (l *Live) lifeSign() {
 	l.mu.Lock()
 	l.heard = time.Now()
 	l.mu.Unlock()
 }
 
-// missed notes that the watch of a kind ended; when it is not back soon the connection is broken.
+// missed records that the watch of a kind ended. If it is not back within grace, the connection is broken.
 func (l *Live) missed(kind string) {
 	l.mu.Lock()
 	l.misses++
@@ -52,15 +53,15 @@ func (l *Live) missed(kind string) {
 	})
 }
 
-// ended forgets a watch.
+// ended removes a watch.
 func (l *Live) ended(w *listener) {
 	l.mu.Lock()
 	delete(l.watches, w)
 	l.mu.Unlock()
 }
 
-// pulse asks a silent server whether it is there. One that stays silent is told at once; when it is still so the next time, all watches are set up
-// anew: on the way there they may stand and be dead.
+// pulse sends a request to a silent server. If the server does not respond, pulse records it at once. After the second
+// failure it restarts all watches, because their connections may be dead.
 func (l *Live) pulse(ctx context.Context) {
 	lost := 0
 	for wait(ctx, look); ctx.Err() == nil; wait(ctx, look) {
@@ -93,7 +94,7 @@ func (l *Live) pulse(ctx context.Context) {
 	}
 }
 
-// hangUp ends all watches; the reflectors set them up again from where they were.
+// hangUp ends all watches. The reflectors restart them where they stopped.
 func (l *Live) hangUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

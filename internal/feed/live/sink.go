@@ -11,8 +11,9 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// sink is where a reflector of one kind puts objects: cut down as they arrive, they go to the board. It remembers names and UIDs
-// of what can be gone; of what is never taken back (add and clear are set, gone and seen are nil) nothing.
+// sink receives the objects of one kind from a reflector, reduces them to the needed fields and puts them on the board.
+// It stores the names and UIDs of objects that can be deleted. Kinds whose objects are never removed set add and clear
+// instead of gone and seen.
 type sink[T metav1.Object, R any] struct {
 	live *Live
 	kind string
@@ -20,18 +21,18 @@ type sink[T metav1.Object, R any] struct {
 	set  func(*snapshot.Board, R)
 	gone func(*snapshot.Board, types.NamespacedName, types.UID)
 	seen map[types.NamespacedName]version
-	// add takes the place of set: it says whether that changed anything. clear forgets all of it.
+	// add replaces set and reports whether it changed anything. clear removes all objects.
 	add   func(*snapshot.Board, R) bool
 	clear func(*snapshot.Board)
 }
 
-// version is which state of which object there is: enough to know it when a list brings it again.
+// version identifies a version of an object, so that a repeated list does not count as a change.
 type version struct {
 	uid   types.UID
 	state uint64
 }
 
-// stateOf makes a number of a resource version, which is one with every API server that we know.
+// stateOf turns a resource version into a number. With all known API servers it is a number; other versions are hashed.
 func stateOf(resourceVersion string) uint64 {
 	if n, err := strconv.ParseUint(resourceVersion, 10, 64); err == nil {
 		return n
@@ -43,28 +44,30 @@ func stateOf(resourceVersion string) uint64 {
 
 var _ cache.TransformingStore = (*sink[*metav1.ObjectMeta, int])(nil)
 
-// early is an object that was cut down while its list streamed in. Of what it is called as an object only the name is there.
+// early is an object that was reduced to the needed fields while its list streamed in. Of the object's metadata, only
+// the name and UID remain.
 type early[R any] struct {
 	*metav1.ObjectMeta
 	name  types.NamespacedName
 	is    version
 	row   R
-	taken bool // it is on the board already
+	taken bool // already on the board
 }
 
-// nameless is all else of every early object: nothing. It is never written.
+// nameless is the empty metadata of every early object. It is never written.
 var nameless metav1.ObjectMeta
 
-// GetNamespace, GetName and GetUID are what a reflector asks of it.
+// GetNamespace implements metav1.Object for the reflector.
 func (e *early[R]) GetNamespace() string { return e.name.Namespace }
 
-// GetName is its name.
+// GetName implements metav1.Object for the reflector.
 func (e *early[R]) GetName() string { return e.name.Name }
 
-// GetUID is its UID.
+// GetUID implements metav1.Object for the reflector.
 func (e *early[R]) GetUID() types.UID { return e.is.uid }
 
-// Transformer cuts down what streams in, and puts it on the board at once: when the list is complete there is little left to do.
+// Transformer reduces objects as they stream in and puts them on the board at once, so that little work remains when
+// the list is complete.
 func (s *sink[T, R]) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		o, ok := obj.(T)
@@ -92,7 +95,7 @@ func (s *sink[T, R]) read(obj any) (e *early[R], ok bool) {
 	return nil, false
 }
 
-// Add takes a new object.
+// Add adds a new object.
 func (s *sink[T, R]) Add(obj any) error {
 	if e, ok := s.read(obj); ok {
 		s.live.change(func(b *snapshot.Board) bool { return s.take(b, e) })
@@ -100,10 +103,10 @@ func (s *sink[T, R]) Add(obj any) error {
 	return nil
 }
 
-// Update takes a changed object.
+// Update replaces a changed object.
 func (s *sink[T, R]) Update(obj any) error { return s.Add(obj) }
 
-// Delete takes the last state of an object that is no more.
+// Delete removes a deleted object, given in its last state.
 func (s *sink[T, R]) Delete(obj any) error {
 	o, ok := obj.(metav1.Object)
 	if !ok {
@@ -115,7 +118,7 @@ func (s *sink[T, R]) Delete(obj any) error {
 	return nil
 }
 
-// Replace takes a whole list; what it lacks is gone.
+// Replace replaces all objects with a complete list.
 func (s *sink[T, R]) Replace(objects []any, _ string) error {
 	rows := make([]*early[R], 0, len(objects))
 	here := make(map[types.NamespacedName]struct{}, len(objects))
@@ -142,10 +145,10 @@ func (s *sink[T, R]) Replace(objects []any, _ string) error {
 	return nil
 }
 
-// Resync has no meaning here: nothing is kept that could be sent again.
+// Resync does nothing, because the sink keeps no objects to send again.
 func (s *sink[T, R]) Resync() error { return nil }
 
-// take puts an object on the board, and says whether it is another one than what was there.
+// take puts an object on the board and reports whether it differs from the previous version.
 func (s *sink[T, R]) take(b *snapshot.Board, e *early[R]) bool {
 	if s.add != nil {
 		return s.add(b, e.row)
@@ -171,7 +174,7 @@ func (s *sink[T, R]) drop(b *snapshot.Board, name types.NamespacedName) bool {
 	return known
 }
 
-// forget lets go of all that came from a scope that is not watched any more.
+// forget removes all objects of a scope that is no longer watched.
 func (s *sink[T, R]) forget() {
 	s.live.change(func(b *snapshot.Board) (changed bool) {
 		for name := range s.seen {

@@ -20,27 +20,27 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// askAgain is after how long it is tried again whether something may be seen after all.
+// askAgain is the interval at which a denied request is retried.
 const askAgain = 30 * time.Second
 
-// source is one kind that is watched.
+// source is one watched kind.
 type source struct {
 	live     *Live
-	kind     string // what is watched, in the plural
-	resource string // what the server calls that; "": the same
+	kind     string // plural name of the kind
+	resource string // resource name in the API; "" means the same as kind
 	client   cache.Getter
 	selector fields.Selector
 	sample   runtime.Object
 	store    store
-	// in is the only namespace that is looked at; "" is all.
+	// in is the only namespace to watch; "" means all.
 	in string
-	// own says that the kind is namespaced, so that who may not see all may see those of a namespace.
+	// own means that the kind is namespaced, so a user who may not see it in all namespaces may see it in one.
 	own bool
-	// optional says that it need not be said when the kind is not there.
+	// optional means that a missing kind is not reported.
 	optional bool
 }
 
-// store is what a reflector writes to.
+// store receives the objects from a reflector.
 type store interface {
 	cache.TransformingStore
 	forget()
@@ -80,12 +80,13 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// reflect watches the kind in a namespace, "" being all, until ctx is done or the server says that the user may not, or that there is no such kind: that is returned.
+// reflect watches the kind in a namespace ("" means all) until ctx is done, or until the server reports that access is
+// forbidden or that the kind does not exist. It returns that error.
 func (s *source) reflect(ctx context.Context, namespace string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	quiet := logr.Discard()
-	ctx = klog.NewContext(ctx, quiet) // the dashboard says itself what is wrong
+	ctx = klog.NewContext(ctx, quiet) // the dashboard shows errors itself
 	from := cache.NewFilteredListWatchFromClient(s.client, cmp.Or(s.resource, s.kind), namespace, func(o *metav1.ListOptions) {
 		if s.selector != nil {
 			o.FieldSelector = s.selector.String()
@@ -97,7 +98,7 @@ func (s *source) reflect(ctx context.Context, namespace string) error {
 	return context.Cause(ctx)
 }
 
-// tap listens to how the requests of a source go.
+// tap observes the outcome of a source's requests.
 type tap struct {
 	cache.ListerWatcherWithContext
 	source *source
@@ -105,24 +106,24 @@ type tap struct {
 	once   sync.Once
 }
 
-// List gives the objects.
+// List lists the objects.
 func (t *tap) List(options metav1.ListOptions) (runtime.Object, error) {
 	return t.ListWithContext(context.Background(), options)
 }
 
-// Watch follows them.
+// Watch watches the objects.
 func (t *tap) Watch(options metav1.ListOptions) (watch.Interface, error) {
 	return t.WatchWithContext(context.Background(), options)
 }
 
-// ListWithContext gives the objects.
+// ListWithContext lists the objects.
 func (t *tap) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	list, err := t.ListerWatcherWithContext.ListWithContext(ctx, options)
 	t.heard(ctx, err)
 	return list, err
 }
 
-// WatchWithContext follows them.
+// WatchWithContext watches the objects.
 func (t *tap) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	w, err := t.ListerWatcherWithContext.WatchWithContext(ctx, options)
 	if err != nil {
@@ -132,7 +133,8 @@ func (t *tap) WatchWithContext(ctx context.Context, options metav1.ListOptions) 
 	return t.source.live.listen(w, t.source.kind, func(err error) { t.heard(ctx, err) }), nil
 }
 
-// heard judges the outcome of a request: an answer of the server, whatever it says, is a connection.
+// heard records the outcome of a request. Any response of the server proves that the connection works, except
+// "unauthorized".
 func (t *tap) heard(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -150,7 +152,7 @@ func (t *tap) heard(ctx context.Context, err error) {
 	}
 }
 
-// answer says whether the outcome of a request is an answer of the server, and not of the way there.
+// answer reports whether err is a response of the server below status 500, rather than a connection error.
 func answer(err error) bool {
 	var status apierrors.APIStatus
 	return err == nil || errors.As(err, &status) && status.Status().Code != 0 && status.Status().Code < 500
