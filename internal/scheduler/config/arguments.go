@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// Arguments of a policy or an action, as read from YAML.
+// Arguments holds the arguments of a policy or an action, as parsed from YAML.
 type Arguments map[string]any
 
-// Int reads a whole number. A value of another kind keeps the default and is
-// reported.
+// Int returns a whole number. For a value of another kind it reports a warning and returns the default.
 func (a Arguments) Int(key string, def int, warn func(string)) int {
 	switch v := a[key].(type) {
 	case nil:
@@ -28,7 +27,7 @@ func (a Arguments) Int(key string, def int, warn func(string)) int {
 	return def
 }
 
-// Float reads a number.
+// Float returns a number.
 func (a Arguments) Float(key string, def float64, warn func(string)) float64 {
 	switch v := a[key].(type) {
 	case nil:
@@ -44,7 +43,7 @@ func (a Arguments) Float(key string, def float64, warn func(string)) float64 {
 	return def
 }
 
-// Bool reads true or false, as text too.
+// Bool returns a boolean. It accepts text such as "true".
 func (a Arguments) Bool(key string, def bool, warn func(string)) bool {
 	switch v := a[key].(type) {
 	case nil:
@@ -60,7 +59,7 @@ func (a Arguments) Bool(key string, def bool, warn func(string)) bool {
 	return def
 }
 
-// Percent reads a number from 0 to 100.
+// Percent returns a number from 0 to 100.
 func (a Arguments) Percent(key string, def float64, warn func(string)) float64 {
 	v := a.Float(key, def, warn)
 	if v >= 0 && v <= 100 {
@@ -70,8 +69,7 @@ func (a Arguments) Percent(key string, def float64, warn func(string)) float64 {
 	return def
 }
 
-// Unknown reports keys of a section that mean nothing there; where is what the
-// section is called, such as thresholds.
+// Unknown reports keys of a section that have no effect. where is the name of the section, such as thresholds.
 func (a Arguments) Unknown(where string, warn func(string), known ...string) {
 	for _, key := range without(a, known) {
 		if warn != nil {
@@ -80,8 +78,7 @@ func (a Arguments) Unknown(where string, warn func(string), known ...string) {
 	}
 }
 
-// Within is warn for what is read inside a section: it puts the section's name
-// before the key.
+// Within returns a warn function for arguments inside a section. It prefixes the key with the section's name.
 func Within(where string, warn func(string)) func(string) {
 	return func(text string) {
 		if warn != nil {
@@ -90,7 +87,7 @@ func Within(where string, warn func(string)) func(string) {
 	}
 }
 
-// String reads text.
+// String returns text.
 func (a Arguments) String(key, def string, warn func(string)) string {
 	switch v := a[key].(type) {
 	case nil:

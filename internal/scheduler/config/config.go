@@ -1,12 +1,11 @@
-// Package config reads the scheduler's configuration, Volcano's
-// volcano-scheduler.conf.
+// Package config parses the scheduler's configuration, Volcano's volcano-scheduler.conf.
 //
 //	In:   YAML
-//	Out:  Config, warnings for a person, or an error; on an error keep the last good one
+//	Out:  Config, warnings for the administrator, or an error; on an error keep the last valid configuration
 //
 // # Concurrency
 //
-// Pure functions. A Config is not changed after Parse: several engines may read it.
+// Pure functions. A Config is not changed after Parse, so several engines may read it.
 package config
 
 import (
@@ -18,30 +17,28 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Config says which actions run in which order, and which policies decide, tier
-// by tier.
+// Config holds the actions in the order in which they run, and the policies tier by tier.
 type Config struct {
 	Actions []string
 	Tiers   []Tier
-	// Configurations are arguments of actions, by action name.
+	// Configurations holds the arguments of actions by action name.
 	Configurations map[string]Arguments
-	// Metrics is the source of the nodes' real load.
+	// Metrics describes the source of the nodes' real load.
 	Metrics Metrics
 }
 
-// Tier is a set of policies of equal rank; earlier tiers go first.
+// Tier is a set of policies of equal rank. Earlier tiers take precedence.
 type Tier struct {
 	Plugins []Plugin
 }
 
-// Reads is what a policy heeds of its entry; everything else has no effect.
+// Reads lists the switches and arguments that a policy uses. All others have no effect.
 type Reads struct {
 	Switches  []string
 	Arguments []string
 }
 
-// Unread names the switches and arguments that were given and are not read,
-// sorted, switches first.
+// Unread returns the given switches and arguments that are not used, sorted, switches first.
 func (p *Plugin) Unread(reads Reads) []string {
 	return append(without(p.Switches, reads.Switches), without(p.Arguments, reads.Arguments)...)
 }
@@ -59,15 +56,15 @@ func without[V any](given map[string]V, read []string) []string {
 // Plugin is one policy with its switches and arguments.
 type Plugin struct {
 	Name string
-	// Where is its place in the file, such as tiers[0].plugins[2]; "" when it comes from no file.
+	// Where is its position in the file, such as tiers[0].plugins[2]; "" if it does not come from a file.
 	Where string
-	// Switches are the enable… keys that were given.
+	// Switches holds the enable… keys in the file.
 	Switches  map[string]bool
 	Arguments Arguments
 }
 
-// Enabled says whether a switch is on; one that was not given is on unless it is
-// one of those that Volcano has off.
+// Enabled reports whether a switch is on. A switch that is not in the file is on, except for the switches that are
+// off by default in Volcano.
 func (p *Plugin) Enabled(key string) bool {
 	if v, ok := p.Switches[key]; ok {
 		return v
@@ -75,8 +72,7 @@ func (p *Plugin) Enabled(key string) bool {
 	return key != "enableHierarchy" && key != "enabledClusterOrder"
 }
 
-// Switches are the keys that turn one hook of a policy on or off, in Volcano's
-// spelling.
+// Switches lists the keys that turn one hook of a policy on or off, in Volcano's spelling.
 var Switches = []string{
 	"enableJobOrder", "enableHierarchy", "enableJobReady", "enableJobPipelined", "enableTaskOrder", "enablePreemptable",
 	"enableReclaimable", "enablePreemptive", "enableQueueOrder", "enabledClusterOrder", "enablePredicate", "enableBestNode",
@@ -85,7 +81,7 @@ var Switches = []string{
 	"enabledSubJobOrder", "enabledHyperNodeGradient",
 }
 
-// knownActions by Volcano's names.
+// knownActions lists the actions by Volcano's names.
 var knownActions = []string{"enqueue", "allocate", "backfill", "preempt", "reclaim", "gangpreempt", "gangreclaim", "shuffle"}
 
 type file struct {
@@ -105,8 +101,7 @@ type fileAction struct {
 	Arguments map[string]any `json:"arguments"`
 }
 
-// Parse reads a configuration file. Warnings name what is accepted and has no
-// effect; the order of both is the file's.
+// Parse parses a configuration file. Warnings describe accepted parts without effect, in the order of the file.
 func Parse(data []byte) (*Config, []string, error) {
 	var warnings []string
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
@@ -169,7 +164,7 @@ func (cfg *Config) readActions(text string, warn func(string, ...any)) error {
 	return nil
 }
 
-// readPlugin reads one policy. Whether there is one of its name the engine says.
+// readPlugin parses one policy. The engine checks whether a policy of that name exists.
 func readPlugin(raw map[string]any, where string, warn func(string, ...any)) (p Plugin, err error) {
 	name, isText := raw["name"].(string)
 	if !isText || name == "" {
@@ -207,7 +202,7 @@ func readPlugin(raw map[string]any, where string, warn func(string, ...any)) (p 
 	return p, nil
 }
 
-// readArguments reads those of one action. As in Volcano the first entry of an action counts.
+// readArguments parses the arguments of one action. As in Volcano, the first entry of an action counts.
 func (cfg *Config) readArguments(i int, c fileAction, warn func(string, ...any)) {
 	_, twice := cfg.Configurations[c.Name]
 	switch {
@@ -222,7 +217,7 @@ func (cfg *Config) readArguments(i int, c fileAction, warn func(string, ...any))
 	}
 }
 
-// check refuses what Volcano refuses.
+// check rejects combinations that Volcano rejects.
 func (t *Tier) check(i int) error {
 	tree := slices.ContainsFunc(t.Plugins, func(p Plugin) bool { return p.Name == "drf" && p.Enabled("enableHierarchy") })
 	if tree && slices.ContainsFunc(t.Plugins, func(p Plugin) bool { return p.Name == "proportion" }) {
@@ -231,8 +226,7 @@ func (t *Tier) check(i int) error {
 	return nil
 }
 
-// checkTogether refuses policies that contradict each other, and drops those
-// that are named twice.
+// checkTogether rejects policies that contradict each other and drops duplicates.
 func (cfg *Config) checkTogether(warn func(string, ...any)) error {
 	first := map[string]string{}
 	for i := range cfg.Tiers {

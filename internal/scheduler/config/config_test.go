@@ -13,9 +13,9 @@ func TestParse(t *testing.T) {
 		yaml    string
 		actions []string
 		plugins []string
-		// arguments of actions, where the case is about them
+		// arguments of actions, for cases about them
 		arguments map[string]Arguments
-		warnings  []string // parts of them, in order
+		warnings  []string // parts of the warnings, in order
 		err       string
 	}{
 		"Volcano's default file loads, what is missing is named": {
@@ -197,8 +197,7 @@ func TestPasswordsAreNotTold(t *testing.T) {
 	}
 }
 
-// FuzzParse feeds anything to the parser: no panic, and what it accepts names
-// only actions that exist.
+// FuzzParse parses arbitrary input. It must not panic, and an accepted configuration names only existing actions.
 func FuzzParse(f *testing.F) {
 	f.Add("actions: allocate\ntiers:\n- plugins:\n  - name: gang\n    arguments: {a: 1}\n")
 	f.Add("actions: \"enqueue, allocate\"\nconfigurations:\n- name: allocate\n  arguments: {x: y}\n")

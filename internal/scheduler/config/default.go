@@ -2,8 +2,8 @@ package config
 
 import "fmt"
 
-// DefaultText is the configuration that runs without a file: Volcano's default with reclaim and preempt, so that queues get
-// back what they deserve out of the box, with pdb, so that no eviction exceeds a PodDisruptionBudget, and without
+// DefaultText is the configuration used without a file. It is Volcano's default plus reclaim and preempt, so that
+// queues get back what they deserve, plus pdb, so that no eviction violates a PodDisruptionBudget, and without
 // overcommit and drf.
 const DefaultText = `actions: "enqueue, allocate, backfill, reclaim, preempt"
 tiers:
@@ -19,11 +19,11 @@ tiers:
   - name: binpack
 `
 
-// Default is DefaultText, read.
+// Default returns the parsed DefaultText.
 func Default() *Config {
 	cfg, warnings, err := Parse([]byte(DefaultText))
 	if err != nil || len(warnings) > 0 {
-		panic(fmt.Sprintf("the built-in configuration: %v %q", err, warnings)) // a test reads it
+		panic(fmt.Sprintf("the built-in configuration: %v %q", err, warnings)) // a test parses it
 	}
 	return cfg
 }

@@ -2,31 +2,29 @@ package config
 
 import "strings"
 
-// Option is one thing that can be set.
+// Option describes one setting.
 type Option struct {
-	// Key as it is written; <name> stands for a name that the owner of the file chooses.
+	// Key is the key in the file; <name> stands for a name that the user chooses.
 	Key string
-	// In is the section that it stands in, with a dot between levels and [] behind lists; "": none.
+	// In is the section of the key, with dots between levels and [] after lists; "" for the top level.
 	In string
-	// Default in YAML, or in words; "": nothing.
+	// Default is the default in YAML or in words; "" if there is no default.
 	Default string
-	// Text is what it says, half a sentence.
+	// Text describes the setting in half a sentence.
 	Text string
-	// Idle: it is accepted and changes nothing.
+	// Idle is true if the setting is accepted but has no effect.
 	Idle bool
 }
 
-// Manual is what people are told of a policy or an action: the reference of the
-// configuration is made of it.
+// Manual documents a policy or an action. The reference of the configuration is generated from it.
 type Manual struct {
-	// Text is what it is for, a sentence or two.
+	// Text describes the purpose in a sentence or two.
 	Text string
-	// Switches are on unless Default says "false".
+	// Switches are on unless Default is "false".
 	Switches, Arguments []Option
 }
 
-// Reads are the keys of the entry itself; more are those whose names the file's
-// owner chose.
+// Reads returns the keys of the entry itself. more lists further keys with names that the user chose.
 func (m *Manual) Reads(more ...string) Reads {
 	return Reads{Switches: keys(m.Switches), Arguments: append(keys(m.Arguments), more...)}
 }

@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// Metrics says where figures of the nodes' real load come from, as under
-// metrics: in Volcano's file. The zero value: from nowhere.
+// Metrics describes the source of the nodes' real load, as in the section metrics of Volcano's file. The zero value
+// means that there is no source.
 type Metrics struct {
-	// Type is prometheus, prometheus_adaptor or elasticsearch; "" for none.
+	// Type is prometheus, prometheus_adaptor or elasticsearch; "" for no source.
 	Type string
-	// Address of the source, such as http://prometheus.monitoring:9090.
+	// Address is the address of the source, such as http://prometheus.monitoring:9090.
 	Address string
-	// Interval between two looks, 30 s when not given.
+	// Interval is the time between two queries, 30 s by default.
 	Interval time.Duration
-	// InsecureSkipVerify takes any certificate of the source.
+	// InsecureSkipVerify accepts any certificate of the source.
 	InsecureSkipVerify bool
-	// Elastic says how to ask Elasticsearch.
+	// Elastic holds the settings for Elasticsearch.
 	Elastic Elastic
 }
 
-// Elastic are the keys of an Elasticsearch source.
+// Elastic holds the settings of an Elasticsearch source.
 type Elastic struct {
 	Index, Username, Password, HostnameField string
 }
 
-// MetricsOptions are the keys of the section.
+// MetricsOptions documents the keys of the section.
 var MetricsOptions = []Option{
 	{Key: "type", Text: "`prometheus`, `prometheus_adaptor` (by the API server's custom metrics) or `elasticsearch`"},
 	{Key: "address", Text: "where it is: http://… or https://…"},
@@ -43,11 +43,11 @@ var MetricsOptions = []Option{
 
 const defaultInterval = 30 * time.Second
 
-// metricsTypes by Volcano's names.
+// metricsTypes lists the types by Volcano's names.
 var metricsTypes = []string{"prometheus", "prometheus_adaptor", "elasticsearch"}
 
-// readMetrics reads the section. A source that cannot be asked is an error: the
-// policies that need it would silently judge nothing.
+// readMetrics parses the section. An unusable source is an error, because the policies that need it would silently
+// have no effect.
 func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error) {
 	m := Metrics{Interval: defaultInterval, Elastic: Elastic{Index: "metricbeat-*", HostnameField: "host.hostname"}}
 	if len(raw) == 0 {
@@ -93,7 +93,8 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 	return m, m.check()
 }
 
-// flat writes keys inside tls and elasticsearch with dots, as Volcano's guide has them in one form and its sources in the other.
+// flat replaces nested keys of tls and elasticsearch by keys with dots. Volcano's guide uses the nested form, its
+// source code the other.
 func flat(raw map[string]any) map[string]any {
 	out := maps.Clone(raw)
 	for _, section := range []string{"tls", "elasticsearch"} {
@@ -114,7 +115,7 @@ func (m *Metrics) check() error {
 		return fmt.Errorf("metrics.type: %q is no source of metrics; known are %s", m.Type, names(metricsTypes))
 	}
 	if m.Type == "prometheus_adaptor" && m.Address == "" {
-		return nil // the API server itself is asked
+		return nil // the API server itself is queried
 	}
 	scheme, host, _ := strings.Cut(m.Address, "://")
 	if scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, " \t") {

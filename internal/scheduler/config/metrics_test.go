@@ -2,7 +2,8 @@ package config
 
 import "testing"
 
-// TestMetricsMayHaveSections: Volcano's guide writes tls and elasticsearch as sections, its sources read keys with dots.
+// TestMetricsMayHaveSections checks that tls and elasticsearch may be sections, as in Volcano's guide, and not only
+// keys with dots.
 func TestMetricsMayHaveSections(t *testing.T) {
 	t.Parallel()
 	m, err := readMetrics(map[string]any{
@@ -14,7 +15,7 @@ func TestMetricsMayHaveSections(t *testing.T) {
 	}
 }
 
-// TestMetricsKeysAreRead gives every key of the section that the reference names.
+// TestMetricsKeysAreRead sets every key of the section that the reference lists.
 func TestMetricsKeysAreRead(t *testing.T) {
 	t.Parallel()
 	raw := map[string]any{}

@@ -6,11 +6,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// hidden stands where a password was.
+// hidden replaces a password.
 const hidden = "(hidden)"
 
-// Telling is a configuration that Parse accepts as it may be told to everybody: as it is written, or, where there is a
-// password in it, what it means without that.
+// Telling returns a configuration that Parse accepts in a form that any user may see: unchanged, or, if it contains
+// a password, its parsed content with the password replaced.
 func Telling(data []byte) string {
 	inner, err := unwrap(data, func(string, ...any) {})
 	if err != nil {
@@ -30,7 +30,7 @@ func Telling(data []byte) string {
 	return string(text)
 }
 
-// hide takes the passwords away, and says whether there are any.
+// hide replaces the passwords and reports whether there were any.
 func hide(all map[string]any) (some bool) {
 	for section, value := range all {
 		metrics, isMap := value.(map[string]any)

@@ -9,8 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// vendor are policies that a cloud's edition of Volcano has and that mean
-// nothing elsewhere, with what does their work here.
+// vendor lists policies of cloud editions of Volcano that have no effect elsewhere, with their replacements here.
 var vendor = map[string]string{
 	"lifecycle":                  "nodes are not marked by how long their pods live; binpack keeps lightly used nodes free for the autoscaler",
 	"cce-gpu-topology-predicate": "it knows its cloud's GPU nodes only; deviceshare shares GPUs here",
@@ -23,7 +22,7 @@ var vendor = map[string]string{
 	"networkresource":            "it knows its cloud's network interfaces only; extended resources count here like any other",
 }
 
-// meaningless are arguments and switches, of Volcano's or of a vendor, that nothing here reads, with why.
+// meaningless lists arguments and switches of Volcano or of a vendor that have no effect here, with the reason.
 var meaningless = map[string]string{
 	"predicateErrorCacheEnable": "every shape is judged once anyway",
 	"enableJobPipelined":        "a gang is promised room whole, or not at all",
@@ -31,30 +30,29 @@ var meaningless = map[string]string{
 	"selectorspread.weight":     "Kubernetes has replaced it by topology spread: podtopologyspread.weight",
 }
 
-// Vendor says whether a policy is one of a vendor's cloud, and what does its
-// work here.
+// Vendor reports whether a policy belongs to a cloud vendor's edition, and returns what replaces it here.
 func Vendor(name string) (instead string, ok bool) {
 	instead, ok = vendor[name]
 	return instead, ok
 }
 
-// Vendors are the policies that Vendor knows, sorted.
+// Vendors returns the policies known to Vendor, sorted.
 func Vendors() []string { return slices.Sorted(maps.Keys(vendor)) }
 
-// MeaninglessKeys are the keys that Meaningless knows, sorted.
+// MeaninglessKeys returns the keys known to Meaningless, sorted.
 func MeaninglessKeys() []string { return slices.Sorted(maps.Keys(meaningless)) }
 
-// Meaningless says why an argument or a switch has no effect here.
+// Meaningless returns why an argument or a switch has no effect here.
 func Meaningless(key string) (why string, ok bool) {
 	why, ok = meaningless[key]
 	return why, ok
 }
 
-// confKeys are the keys under which a ConfigMap holds the configuration.
+// confKeys lists the keys under which a ConfigMap holds the configuration.
 var confKeys = []string{"volcano-scheduler.conf", "default-scheduler.conf"}
 
-// unwrap finds the configuration in what people have: the file itself, the
-// ConfigMap that holds it, or the parameters of a vendor's add-on.
+// unwrap extracts the configuration from the forms that users have: the file itself, the ConfigMap that contains
+// it, or the parameters of a vendor's add-on.
 func unwrap(data []byte, warn func(string, ...any)) ([]byte, error) {
 	var outer struct {
 		Kind    string            `json:"kind"`

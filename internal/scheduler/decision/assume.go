@@ -2,8 +2,8 @@ package decision
 
 import "github.com/vc-batch/vc/internal/model"
 
-// Assume tells the model that the decisions will be carried out. Call it after
-// every Cycle, before the next delta is applied.
+// Assume updates the model as if the decisions were carried out. Call it after every Cycle, before the next delta
+// is applied.
 func Assume(c *model.Cluster, d *Decisions) {
 	for _, policy := range d.Shuffles {
 		c.AssumeShuffled(policy, d.Now)

@@ -9,47 +9,48 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Attach is what has to be written, and to have come true, before a pod is
-// bound. If it does not come true in time, the bind fails.
+// Attach lists the writes that must succeed, and the results that must appear, before a pod is bound. If they do
+// not appear in time, the bind fails.
 type Attach struct {
 	Volumes   []VolumeBinding
 	Provision []Provision
 	Devices   []DeviceClaim
 	// Timeout is how long the bind waits for its volumes.
 	Timeout time.Duration
-	// Problem fails the bind at once: what was judged did not hold to the end.
+	// Problem makes the bind fail at once, because a check no longer held at the end of the cycle; "" if there was
+	// no problem.
 	Problem string
 }
 
-// VolumeBinding gives a volume to a claim.
+// VolumeBinding binds a volume to a claim.
 type VolumeBinding struct {
 	Volume string
-	// ResourceVersion is the volume's as it was judged; another one is a conflict.
+	// ResourceVersion is the version of the volume that was checked. Another version is a conflict.
 	ResourceVersion string
 	Claim           corev1.ObjectReference
-	// ByController: nobody but the scheduler chose the pair, so that it may be taken apart again.
+	// ByController is true if the scheduler chose the pair, so that it may be unbound again.
 	ByController bool
 }
 
-// Provision asks for a volume for a claim, near a node.
+// Provision requests a new volume for a claim, near a node.
 type Provision struct {
 	Claim           Object
 	ResourceVersion string
 	Node            string
 }
 
-// DeviceClaim reserves a claim for the pod, and gives it its devices when it has none.
+// DeviceClaim reserves a claim for the pod, and allocates its devices if needed.
 type DeviceClaim struct {
 	Claim      Object
 	Allocation *resourcev1.AllocationResult
 }
 
-// Consumer is a pod as a claim refers to it.
+// Consumer returns the reference to a pod for use in a claim.
 func Consumer(pod Object) resourcev1.ResourceClaimConsumerReference {
 	return resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: pod.Name, UID: pod.UID}
 }
 
-// assumeAttached tells the model what a bind will write before.
+// assumeAttached updates the model with the writes that precede a bind.
 func assumeAttached(c *model.Cluster, b *Bind) {
 	for _, v := range b.Attach.Volumes {
 		c.AssumeVolume(b.Pod.UID, v.Volume, v.Claim)

@@ -1,5 +1,5 @@
-// Package decision is the result of a cycle, as data. Nothing here does
-// anything: the outbox carries it out, and Assume tells the model that it will.
+// Package decision defines the result of a cycle as data. It has no effects: the outbox carries the decisions out,
+// and Assume updates the model in advance.
 package decision
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Object names an API object.
+// Object identifies an API object.
 type Object struct {
 	Namespace string
 	Name      string
 	UID       types.UID
 }
 
-// Key is namespace/name.
+// Key returns namespace/name, or the name if there is no namespace.
 func (o Object) Key() string {
 	if o.Namespace == "" {
 		return o.Name
@@ -28,153 +28,156 @@ func (o Object) Key() string {
 	return o.Namespace + "/" + o.Name
 }
 
-// Bind says that a pod shall run on a node. Binds of one gang follow each other.
+// Bind binds a pod to a node. Binds of one gang follow each other.
 type Bind struct {
 	Pod  Object
 	Node string
-	Gang Object // zero UID: the pod has no gang
-	// GangRemaining is how many binds of the same gang follow this one in the
-	// same Decisions: the outbox finishes gangs that are nearly complete first.
+	Gang Object // zero UID if the pod has no gang
+	// GangRemaining is the number of later binds of the same gang in the same Decisions: the outbox finishes nearly
+	// complete gangs first.
 	GangRemaining int
-	// Annotations are written to the pod along with its binding.
+	// Annotations are written to the pod with its binding.
 	Annotations map[string]string
-	// Attach is what comes before the bind; nil: nothing.
+	// Attach lists what must happen before the bind; nil for nothing.
 	Attach *Attach
-	// Check is what the gang's PodGroup has to say still when the bind is written; nil: it is not looked at again.
+	// Check holds what must still be true of the gang's PodGroup when the bind is written; nil for no check.
 	Check *GangCheck
 }
 
-// GangCheck is what of a PodGroup a decision rests on: minimums that have not been raised since. Binds of one gang
-// in one Decisions share it.
+// GangCheck holds the minimums of a PodGroup that a decision relies on. They must not have been raised since. Binds
+// of one gang in one Decisions share it.
 type GangCheck struct {
 	MinMember     int
 	MinTaskMember map[string]int
 }
 
-// Evict says that a pod must leave.
+// Evict evicts a pod.
 type Evict struct {
 	Pod    Object
 	Gang   Object
 	Node   string
 	Reason string // one word: reclaim, preempt
-	// Message tells the evicted side who wanted the room, whose queue, and why.
+	// Message is the message for the evicted gang: which gang and queue needed the resources, and why.
 	Message   string
-	Preemptor Object // the gang that gets the room
-	// Gave is set when an order of shares granted it: see model.Gave.
+	Preemptor Object // the gang that gets the resources
+	// Gave is set if an order of shares granted the eviction: see model.Gave.
 	Gave model.Gave
-	// PreemptorMessage tells the other side what goes and why: with the first pod of each gang that loses some, "" with the others.
+	// PreemptorMessage is the message for the gang that gets the resources: what is evicted and why. It is set on
+	// the first pod of each victim gang and "" on the others.
 	PreemptorMessage string
 }
 
-// Nomination reserves room that is being released for a pod. Node "" gives the
-// reservation up.
+// Nomination reserves resources that are being released for a pod. An empty Node cancels the reservation.
 type Nomination struct {
 	Pod  Object
 	Node string
-	// Publish is set when status.nominatedNodeName should say so (after an eviction).
+	// Publish is set if status.nominatedNodeName must be written, after an eviction.
 	Publish bool
 }
 
-// GangStatus is the complete new status of a PodGroup, to be written because
-// its meaning changed.
+// GangStatus is the complete new status of a PodGroup. It is written when its meaning changed.
 type GangStatus struct {
 	Gang   Object
 	Status schedulingv1beta1.PodGroupStatus
-	// HyperNode is where the gang is kept, to be written as an annotation; nil: unchanged. Annotated says whether
-	// the PodGroup has annotations already.
+	// HyperNode is the HyperNode that the gang is placed in, to be written as an annotation; nil if unchanged.
+	// Annotated reports whether the PodGroup already has annotations.
 	HyperNode *string
 	Annotated bool
 }
 
-// HyperNodeStatus is the status of a HyperNode; only on change.
+// HyperNodeStatus is the status of a HyperNode. It is set only on change.
 type HyperNodeStatus struct {
 	HyperNode string
 	NodeCount int
 	Ready     metav1.Condition
 }
 
-// QueueStatus is the part of a queue's status that is the scheduler's; only on change.
+// QueueStatus is the scheduler's part of a queue's status. It is set only on change.
 type QueueStatus struct {
 	Queue                            string
 	Allocated, Deserved, Terminating corev1.ResourceList
-	// SharePercent is the greatest part used of what is deserved; Waiting counts the gangs that wait for their minimum.
+	// SharePercent is the largest used part of the deserved resources. Waiting is the number of gangs that wait for
+	// their minimum.
 	SharePercent, Waiting int32
-	// Invalid says what is wrong with the queue; nil: nothing.
+	// Invalid describes the error in the queue's spec; nil if the queue is valid.
 	Invalid *metav1.Condition
 }
 
-// PodCondition is PodScheduled=False for a pod that waits; only on change.
+// PodCondition is PodScheduled=False for a waiting pod. It is set only on change.
 type PodCondition struct {
 	Pod     Object
 	Reason  string
 	Message string
 }
 
-// Event is an event to record on a PodGroup or a queue, only when its meaning changed.
+// Event is an event on a PodGroup or a queue. It is recorded only when its meaning changed.
 type Event struct {
 	Gang    Object
-	Queue   Object // what it is about, instead of a gang
+	Queue   Object // the queue that the event is about, instead of a gang
 	Type    string // Normal | Warning
 	Reason  string
 	Message string
 }
 
-// Stats are the cycle's figures for metrics; they influence nothing.
+// Stats holds figures of the cycle for metrics. They do not influence decisions.
 type Stats struct {
 	GangsTried  int
 	GangsPlaced int
 	GangsParked int
 	TasksPlaced int
 	Victims     int
-	Queues      []QueueFigures // those that changed
-	QueuesGone  []string       // told before, and deleted
-	Gangs       []GangFigures  // those that changed
-	GangsGone   []Object       // told before, and deleted
-	Devices     []NodeDevices  // of nodes that changed
-	Starts      []Start        // of gangs that got their minimum
+	Queues      []QueueFigures // queues with changes
+	QueuesGone  []string       // deleted queues with earlier figures
+	Gangs       []GangFigures  // gangs with changes
+	GangsGone   []Object       // deleted gangs with earlier figures
+	Devices     []NodeDevices  // nodes with changes
+	Starts      []Start        // gangs that reached their minimum
 }
 
-// Start is a gang that got its minimum, and compares that with what was foretold.
+// Start describes a gang that reached its minimum, compared with the forecast of its start.
 type Start struct {
 	Gang  Object
 	Queue string
-	// Created is when the gang came.
+	// Created is the creation time of the gang.
 	Created time.Time
-	// Waited says that it had been told why it waits.
+	// Waited is true if a reason for waiting was reported for the gang.
 	Waited bool
-	// Foretold says that a time was told; Late is by how much the gang started after the first such time, negative: before.
+	// Foretold is true if a start time was forecast. Late is the delay of the start after the first forecast;
+	// negative if the gang started earlier.
 	Foretold bool
 	Late     time.Duration
 }
 
-// QueueFigures are how a queue stands.
+// QueueFigures holds the figures of a queue.
 type QueueFigures struct {
 	Queue               string
 	Allocated, Deserved corev1.ResourceList
-	// Request is what its gangs hold and ask for, Inqueue what is reserved for those that are let in, Capacity what it says it may hold,
-	// RealCapacity what it can hold beside the guarantees of others. Of the last two only what is limited is named.
+	// Request is what its gangs hold and request, Inqueue the reservations for admitted gangs. Capacity is the
+	// capability in its spec, RealCapacity what it can hold besides the guarantees of other queues. Capacity and
+	// RealCapacity contain only limited resources.
 	Request, Inqueue, Capacity, RealCapacity corev1.ResourceList
-	// Terminating is what pods hold that are being deleted and have not ended.
+	// Terminating is held by pods that are being deleted and have not ended.
 	Terminating corev1.ResourceList
 	Weight      int32
-	// Share is the greatest part used of what the queue deserves, 0 when it has no share.
+	// Share is the largest used part of the deserved resources; 0 if the queue has no share.
 	Share float64
-	// Overused: it gets nothing more for now, or holds more than it deserves.
+	// Overused is true if the queue currently gets nothing more or holds more than it deserves.
 	Overused bool
 }
 
-// GangFigures are how a gang stands.
+// GangFigures holds the figures of a gang.
 type GangFigures struct {
 	Gang Object
-	// Unready is how many of its minimum have no node, Tries how often it was tried since it was last told.
+	// Unready is the number of pods missing to the minimum, Tries the number of scheduling attempts since the last
+	// figures.
 	Unready, Tries int
-	// Share is the greatest part of any resource of the cluster that it holds.
+	// Share is the gang's largest part of any resource of the cluster.
 	Share float64
 }
 
-// Decisions is what one cycle decided. Slices are in the order decided.
+// Decisions holds the decisions of one cycle. Slices are in the order of the decisions.
 type Decisions struct {
-	// Now is the time the cycle was given.
+	// Now is the time of the cycle.
 	Now         time.Time
 	Binds       []Bind
 	Shuffles    []string // policies that moved pods
@@ -183,23 +186,23 @@ type Decisions struct {
 	Gangs       []GangStatus
 	Queues      []QueueStatus
 	HyperNodes  []HyperNodeStatus
-	// Ungates are pods whose queue has room for them: the queue's gate is to be taken away.
+	// Ungates lists pods whose queue has room for them. Their queue's gate is to be removed.
 	Ungates       []Object
 	PodConditions []PodCondition
-	// Lingering are pods that should have ended by now and have not: their room no longer counts as coming.
+	// Lingering lists pods that should have ended by now but still exist. Their resources no longer count as about
+	// to be freed.
 	Lingering []Object
-	// Usage is what accounts have used, where what they hold changed. To be kept over restarts.
+	// Usage holds the use of accounts whose holdings changed. It must be stored to survive restarts.
 	Usage  []model.UsageEntry
 	Events []Event
-	// Again asks for another cycle at once (after Assume), because what was
-	// decided may let others go on.
+	// Again requests another cycle at once, after Assume, because the decisions may enable other gangs.
 	Again bool
-	// WakeAt asks for a cycle at that time although nothing changed; zero: none.
+	// WakeAt requests a cycle at that time even if nothing changes; zero for none.
 	WakeAt time.Time
 	Stats  Stats
 }
 
-// Empty says whether there is nothing to carry out.
+// Empty reports whether there is nothing to carry out.
 func (d *Decisions) Empty() bool {
 	return len(d.Binds)+len(d.Evicts)+len(d.Ungates)+len(d.Nominations)+len(d.Gangs)+len(d.Queues)+len(d.HyperNodes)+len(d.PodConditions)+len(d.Events)+len(d.Lingering) == 0
 }

@@ -1,12 +1,12 @@
 package decision
 
-// NodeDevices are the shared cards of a node, for metrics. No cards: the node has none any more.
+// NodeDevices holds the shared cards of a node, for metrics. Without cards, the node no longer has any.
 type NodeDevices struct {
 	Node  string
 	Cards []CardFigures
 }
 
-// CardFigures is what of a card is in use.
+// CardFigures holds the used parts of a card.
 type CardFigures struct {
 	Card           string // uuid
 	Shared         int64  // containers that share it
@@ -16,7 +16,7 @@ type CardFigures struct {
 	Pods           []PodOnCard
 }
 
-// PodOnCard is what a pod's container has of a card.
+// PodOnCard holds the parts of a card that a pod's container uses.
 type PodOnCard struct {
 	Pod              Object
 	MemoryMiB, Cores int64

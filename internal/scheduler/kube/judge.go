@@ -43,7 +43,7 @@ type podCase struct {
 
 // cell is the verdict on one node.
 type cell struct {
-	labeled uint64 // generation of the node's labels that it holds for
+	labeled uint64 // generation of the node's labels for which it is valid
 	verdict verdict
 }
 

@@ -74,7 +74,7 @@ func (q *Queue) uncounted(resources *model.Resources) []string {
 		for _, t := range list.amounts {
 			indices = append(indices, t.Index)
 		}
-		if list.what == "capability" { // also that of nothing at all
+		if list.what == "capability" { // also a capability of zero
 			indices = append(indices, q.HasCapability...)
 		}
 		slices.Sort(indices)

@@ -1,5 +1,5 @@
-// Package allocate gives nodes to gangs: the queue whose turn it is, in it the
-// gang whose turn it is, its minimum at once, then one task a turn.
+// Package allocate places gangs on nodes. Queues take turns in their order, and gangs in each queue in theirs. A
+// gang first gets its minimum at once, then one task per turn.
 package allocate
 
 import (
@@ -14,16 +14,16 @@ import (
 // Action is the action allocate.
 type Action struct{}
 
-// Name is allocate.
+// Name returns allocate.
 func (Action) Name() string { return "allocate" }
 
-// Run gives turns until nobody wants or gets more.
+// Run gives turns to gangs until no gang wants or gets more.
 func (Action) Run(s *session.Session) {
 	if !s.Enqueues {
 		letIn(s)
 	}
 	promised(s)
-	absent := map[*session.Job]bool{} // have no pods yet, and others wait for them all the same
+	absent := map[*session.Job]bool{} // gangs without pods yet for which other gangs must wait
 	turns := s.Turns(inTurn(s), func(j *session.Job) bool {
 		if len(j.Reserved)+len(j.Promised) > 0 {
 			return false
@@ -47,7 +47,7 @@ func (Action) Run(s *session.Session) {
 			}
 			continue
 		}
-		outcome := session.Failed // as before, when nothing changed that could help it
+		outcome := session.Failed // unchanged since the last attempt
 		resumed, atGate := s.Resume(job), false
 		if !job.Parked && gated(s, job) {
 			atGate = pass(s, job)
@@ -55,26 +55,27 @@ func (Action) Run(s *session.Session) {
 		if resumed && !wants(s, job) || absent[job] || atGate {
 			// 2. It has no pods to place.
 		} else if !job.Parked {
-			outcome = s.Round(job, nil, session.Share) // 3. The gang is placed whole, or not at all.
+			outcome = s.Round(job, nil, session.Share) // 3. The gang is placed as a whole, or not at all.
 		}
 		if outcome == session.Failed {
-			s.Reserve(job) // Room is kept for a head whose start is known.
+			s.Reserve(job) // Reserve resources for the first gang of a queue if its start time is known.
 		}
 		switch {
 		case outcome == session.Kept && len(job.Pending) > 0:
-			turns.Back(turn, job) // 4. It wants more: after those whose turn comes before.
+			turns.Back(turn, job) // 4. It wants more, after the gangs that precede it now.
 		case outcome == session.Failed && s.Blocks(job) && !s.Passable(turn.Queue()):
-			s.Behind(turn.Rest(), job) // 5. A strict queue waits for its first.
+			s.Behind(turn.Rest(), job) // 5. A strict queue waits for its first gang.
 		default:
 			turns.Back(turn, nil)
 		}
 	}
 	s.AdmitCandidates()
-	lend(s)          // 6. What nobody with a right to it waits for may be used beyond the share.
-	evict.Release(s) // 7. A gang of which only a part could be bound gives that back.
+	lend(s)          // 6. Resources that no entitled gang waits for may be used beyond a queue's share.
+	evict.Release(s) // 7. A gang that could be bound only in part releases its pods.
 }
 
-// letIn admits gangs where no action does it, in the order of queues and gangs: what a quota leaves goes to the first.
+// letIn admits gangs if no action enqueue does so, in the order of queues and gangs, so that quotas are given to
+// the first ones.
 func letIn(s *session.Session) {
 	outside := slices.DeleteFunc(slices.Clone(s.Ready), (*session.Job).LetIn)
 	slices.SortFunc(outside, func(a, b *session.Job) int {
@@ -88,8 +89,7 @@ func letIn(s *session.Session) {
 	}
 }
 
-// inTurn are the gangs that take turns: those to look at, and others that they
-// have to wait for.
+// inTurn returns the gangs that take turns: those to try, and others that they must wait for.
 func inTurn(s *session.Session) []*session.Job {
 	list := s.Strict(true)
 	seen := make(map[*session.Job]bool, len(list))
@@ -104,10 +104,9 @@ func inTurn(s *session.Session) []*session.Job {
 	return append(list, s.Ready...)
 }
 
-// lend lets gangs start that are larger than what their queue deserves, when no
-// gang within its queue's share waits for nodes. Else two queues, each with a
-// gang larger than its half, would leave the cluster idle for ever. The queue
-// owes what it borrowed: others reclaim it when they want it.
+// lend starts gangs that need more than their queue deserves if no gang within its queue's share waits for nodes.
+// Without it, two queues that each have a gang larger than half of the cluster would leave it idle for ever. Other
+// queues can reclaim the borrowed resources.
 func lend(s *session.Session) {
 	var over, within []*session.Job
 	for _, j := range s.AllWaiting {
@@ -117,7 +116,7 @@ func lend(s *session.Session) {
 		switch code := s.Rules.MayTake(j.In, j.MinimumRequest()).Code; {
 		case code == "":
 			within = append(within, j)
-		case code == reason.OverDeserved, len(j.Shapes()) > 1: // other pods of it may ask for less
+		case code == reason.OverDeserved, len(j.Shapes()) > 1: // its other pods may request less
 			over = append(over, j)
 		}
 	}
@@ -141,8 +140,7 @@ func lend(s *session.Session) {
 	}
 }
 
-// promised tries the gangs first that have room promised: it is theirs, and it
-// counts as held by their queue already.
+// promised first tries the gangs with promised resources. Their queue already counts these resources as held.
 func promised(s *session.Session) {
 	turns := s.Turns(s.Ready, func(j *session.Job) bool { return len(j.Reserved) > 0 })
 	for {
@@ -163,7 +161,7 @@ func promised(s *session.Session) {
 	}
 }
 
-// gated says whether the queue's gate is what pods of a gang wait for.
+// gated reports whether pods of a gang wait at the queue's gate.
 func gated(s *session.Session, j *session.Job) bool {
 	if !s.Enqueues {
 		s.LetIn(j)
@@ -171,7 +169,8 @@ func gated(s *session.Session, j *session.Job) bool {
 	return j.LetIn() && len(j.AtGate) > 0 && s.Gate(j)
 }
 
-// pass opens the queue's gate for the pods that it has room for, and says whether the gang has none to place besides.
+// pass opens the queue's gate for the pods that the queue has room for. It reports whether the gang has no other
+// pods to place.
 func pass(s *session.Session, j *session.Job) (nothing bool) {
 	v := s.Pass(j)
 	if wants(s, j) {
@@ -183,7 +182,7 @@ func pass(s *session.Session, j *session.Job) (nothing bool) {
 	return true
 }
 
-// wants says whether a gang may be tried.
+// wants reports whether a gang may be tried.
 func wants(s *session.Session, j *session.Job) bool {
 	if !s.Enqueues {
 		s.LetIn(j)
@@ -192,7 +191,7 @@ func wants(s *session.Session, j *session.Job) bool {
 		return false
 	}
 	if v := s.Rules.Valid(j); v.Code != "" {
-		if v.Code == reason.SchedulingGated && j.Opening() { // until the API says so, too
+		if v.Code == reason.SchedulingGated && j.Opening() { // until the API confirms the removal of the gate
 			v = explain.Verdict{}
 		}
 		s.Verdict(j, v)

@@ -1,7 +1,6 @@
-// Package backfill places tasks that ask for nothing: they take nobody's share,
-// so that of their queue does not hold them back, but how many pods it may hold
-// does, and its order where it is strict. That it is configured also says that
-// gangs which cannot start get reservations: see session.Reserve.
+// Package backfill places tasks without requests. They use no resources of a share, so their queue's share does not
+// limit them, but its limit on the number of pods does, and its order if the queue is strict. If the action is
+// configured, gangs that cannot start get reservations: see session.Reserve.
 package backfill
 
 import (
@@ -13,22 +12,22 @@ import (
 // Action is the action backfill.
 type Action struct{ strict bool }
 
-// Name is backfill.
+// Name returns backfill.
 func (Action) Name() string { return "backfill" }
 
-// Reads names the argument easy: whether a gang that cannot start gets a
-// reservation where run times are known. Default true.
+// Reads returns the argument easy: whether a gang that cannot start gets a reservation if run times are known. The
+// default is true.
 func (Action) Reads() []string { return manual.Reads().Arguments }
 
-// Configured is the action with its arguments.
+// Configured returns the action with its arguments.
 func (Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
 	return Action{strict: !arguments.Bool("easy", true, warn)}
 }
 
-// Easy says whether gangs that cannot start get reservations.
+// Easy reports whether gangs that cannot start get reservations.
 func (a Action) Easy() bool { return !a.strict }
 
-// Run places what remains of best-effort tasks, gang by gang.
+// Run places the remaining best-effort tasks, gang by gang.
 func (Action) Run(s *session.Session) {
 	line := s.Line()
 	turns := s.Turns(s.Ready, func(j *session.Job) bool { return wants(s, j) && (s.Passable(j.In) || !line.Behind(j)) })
@@ -46,7 +45,7 @@ func (Action) Run(s *session.Session) {
 
 func bestEffort(t *model.Task) bool { return t.Shape.BestEffort && t.Status == model.Pending }
 
-// wants says whether best-effort tasks alone could bring the gang on.
+// wants reports whether best-effort tasks alone could help the gang.
 func wants(s *session.Session, j *session.Job) bool {
 	if !j.LetIn() || !j.Tryable(s) || j.Gang.PendingBestEffort == 0 {
 		return false

@@ -2,7 +2,7 @@ package backfill
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Places pods without requests. With run times known, gangs may pass the first of their queue as long as they do not delay it.",
 	Arguments: []config.Option{
@@ -10,5 +10,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the action's part of the reference.
+// Manual returns the action's part of the reference.
 func (Action) Manual() config.Manual { return manual }

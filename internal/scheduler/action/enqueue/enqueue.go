@@ -1,7 +1,6 @@
-// Package enqueue lets gangs into their queues: only then are their pods created
-// and tried. A gang that its queue has no room for waits outside, and so does one
-// that no node is large enough for. In a strict queue nobody passes the first, unless
-// that one could not start whatever ended.
+// Package enqueue admits gangs to their queues. Only then are their pods created and tried. A gang waits if its
+// queue has no room for it or if no node is large enough. In a strict queue no gang passes the first one, unless
+// the first one could not start even on an empty cluster.
 package enqueue
 
 import (
@@ -15,10 +14,10 @@ import (
 // Action is the action enqueue.
 type Action struct{}
 
-// Name is enqueue.
+// Name returns enqueue.
 func (Action) Name() string { return "enqueue" }
 
-// Run looks at the pending gangs, in the order of queues and gangs.
+// Run checks the pending gangs in the order of queues and gangs.
 func (Action) Run(s *session.Session) {
 	s.AtGate()
 	var pending []*session.Job
@@ -33,7 +32,7 @@ func (Action) Run(s *session.Session) {
 		}
 		return s.Rules.CompareJobs(a, b)
 	})
-	first := map[*queue.Queue]*session.Job{} // of strict queues, those who cannot be let in
+	first := map[*queue.Queue]*session.Job{} // by strict queue: the first gang that cannot be admitted
 	for _, j := range pending {
 		if head := first[j.In]; head != nil {
 			s.Behind([]*session.Job{j}, head)
@@ -47,12 +46,12 @@ func (Action) Run(s *session.Session) {
 	}
 }
 
-// admit lets a gang in, or says why not.
+// admit admits a gang or records why it cannot.
 func admit(s *session.Session, j *session.Job) bool {
 	if !s.Gate(j) {
 		return false
 	}
-	if v, never := s.Never(j); never && !j.In.Grows() { // inside it would only take the room of others
+	if v, never := s.Never(j); never && !j.In.Grows() { // once admitted, it would only use up the room of others
 		s.Verdict(j, v)
 		return false
 	}

@@ -1,5 +1,5 @@
-// Package gangpreempt makes room for a gang inside its queue, gang by gang, inside one
-// domain of the network where the gang wants that.
+// Package gangpreempt makes room for a gang inside its queue by evicting whole gangs, within one domain of the
+// network topology if the gang requires that.
 package gangpreempt
 
 import (
@@ -10,24 +10,24 @@ import (
 
 // Action is the action gangpreempt.
 type Action struct {
-	// Domains is how many domains are looked at, 0: evict.DefaultDomains.
+	// Domains is the maximum number of domains to try; 0 for evict.DefaultDomains.
 	Domains int
-	// SurplusOnly: gangs are not broken.
+	// SurplusOnly is true if gangs lose only the pods beyond their minimum.
 	SurplusOnly bool
 }
 
-// Name is gangpreempt.
+// Name returns gangpreempt.
 func (Action) Name() string { return "gangpreempt" }
 
-// Run goes through the starving gangs, in the order of queues and gangs.
+// Run visits the starving gangs in the order of queues and gangs.
 func (a Action) Run(s *session.Session) {
 	evict.Run(s, evict.Case{Kind: session.GangPreempt, Domains: a.Domains, Surplus: a.SurplusOnly})
 }
 
-// Reads names the arguments that have an effect.
+// Reads returns the arguments that have an effect.
 func (Action) Reads() []string { return manual.Reads().Arguments }
 
-// Configured takes the arguments.
+// Configured returns the action with its arguments.
 func (a Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
 	a.Domains, a.SurplusOnly = evict.Bundles(arguments, warn)
 	return a

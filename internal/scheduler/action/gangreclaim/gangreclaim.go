@@ -1,5 +1,5 @@
-// Package gangreclaim makes room for a gang out of queues that hold more than they deserve, gang by gang, inside one
-// domain of the network where the gang wants that.
+// Package gangreclaim makes room for a gang by evicting whole gangs of queues that hold more than they deserve,
+// within one domain of the network topology if the gang requires that.
 package gangreclaim
 
 import (
@@ -10,24 +10,24 @@ import (
 
 // Action is the action gangreclaim.
 type Action struct {
-	// Domains is how many domains are looked at, 0: evict.DefaultDomains.
+	// Domains is the maximum number of domains to try; 0 for evict.DefaultDomains.
 	Domains int
-	// SurplusOnly: gangs are not broken.
+	// SurplusOnly is true if gangs lose only the pods beyond their minimum.
 	SurplusOnly bool
 }
 
-// Name is gangreclaim.
+// Name returns gangreclaim.
 func (Action) Name() string { return "gangreclaim" }
 
-// Run goes through the starving gangs, in the order of queues and gangs.
+// Run visits the starving gangs in the order of queues and gangs.
 func (a Action) Run(s *session.Session) {
 	evict.Run(s, evict.Case{Kind: session.GangReclaim, Domains: a.Domains, Surplus: a.SurplusOnly})
 }
 
-// Reads names the arguments that have an effect.
+// Reads returns the arguments that have an effect.
 func (Action) Reads() []string { return manual.Reads().Arguments }
 
-// Configured takes the arguments.
+// Configured returns the action with its arguments.
 func (a Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
 	a.Domains, a.SurplusOnly = evict.Bundles(arguments, warn)
 	return a

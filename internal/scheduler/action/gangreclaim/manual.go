@@ -2,7 +2,7 @@ package gangreclaim
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Makes room for a gang out of queues that hold more than they deserve, gang by gang, in one domain of the network where the gang wants that.",
 	Arguments: []config.Option{
@@ -11,5 +11,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the action's part of the reference.
+// Manual returns the action's part of the reference.
 func (Action) Manual() config.Manual { return manual }

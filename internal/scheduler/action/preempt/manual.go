@@ -2,7 +2,7 @@ package preempt
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Makes room for a gang inside its queue: out of gangs that policies let go for it (priority, drf, tdm), as few as do it, and nobody unless it does.",
 	Arguments: []config.Option{
@@ -15,5 +15,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the action's part of the reference.
+// Manual returns the action's part of the reference.
 func (Action) Manual() config.Manual { return manual }

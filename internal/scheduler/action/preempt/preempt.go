@@ -1,6 +1,6 @@
-// Package preempt makes room for a gang inside its queue: out of gangs that
-// policies let go for it (by default those of lower priority), and then out of its
-// own tasks of lower priority. As few as do it, and nobody unless it does.
+// Package preempt makes room for a gang inside its queue. It evicts pods of gangs that policies allow as victims,
+// by default gangs of lower priority, and otherwise the gang's own tasks of lower priority. It evicts as few pods
+// as possible, and none unless the gang can start.
 package preempt
 
 import (
@@ -12,18 +12,18 @@ import (
 // Action is the action preempt.
 type Action struct{}
 
-// Name is preempt.
+// Name returns preempt.
 func (Action) Name() string { return "preempt" }
 
-// Run goes through the starving gangs, in the order of queues and gangs.
+// Run visits the starving gangs in the order of queues and gangs.
 func (Action) Run(s *session.Session) {
 	evict.Run(s, evict.Case{Kind: session.Preempt}, evict.Case{Kind: session.Preempt, Own: true})
 }
 
-// Reads names the arguments that are understood.
+// Reads returns the arguments that are accepted.
 func (Action) Reads() []string { return manual.Reads().Arguments }
 
-// Configured says which arguments change nothing: all of them.
+// Configured warns of every given argument, because none of them has an effect.
 func (a Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
 	for _, o := range manual.Arguments {
 		if _, given := arguments[o.Key]; given {

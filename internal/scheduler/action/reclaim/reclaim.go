@@ -1,5 +1,5 @@
-// Package reclaim lets a queue take back what it deserves from queues that hold
-// more: for each of its starving gangs as few victims as make it fit, or none.
+// Package reclaim lets a queue take back what it deserves from queues that hold more. For each starving gang it
+// evicts as few victims as the gang needs to start, or none.
 package reclaim
 
 import (
@@ -10,8 +10,8 @@ import (
 // Action is the action reclaim.
 type Action struct{}
 
-// Name is reclaim.
+// Name returns reclaim.
 func (Action) Name() string { return "reclaim" }
 
-// Run goes through the starving gangs, in the order of queues and gangs.
+// Run visits the starving gangs in the order of queues and gangs.
 func (Action) Run(s *session.Session) { evict.Run(s, evict.Case{Kind: session.Reclaim}) }

@@ -1,6 +1,6 @@
-// Package shuffle moves what runs, for nobody's sake: policies name pods that
-// should leave their nodes, guards of all policies may keep them, and gangs lose
-// what they have beyond their minimum, or all of themselves.
+// Package shuffle evicts running pods without a gang that needs their resources. Policies select pods that should
+// leave their nodes, the guards of all policies may protect them, and gangs lose the pods beyond their minimum or
+// all their pods.
 package shuffle
 
 import (
@@ -11,8 +11,8 @@ import (
 // Action is the action shuffle.
 type Action struct{}
 
-// Name is shuffle.
+// Name returns shuffle.
 func (Action) Name() string { return "shuffle" }
 
-// Run evicts what the first tier names that names anything.
+// Run evicts the pods selected by the first tier that selects any.
 func (Action) Run(s *session.Session) { evict.Shuffle(s) }
