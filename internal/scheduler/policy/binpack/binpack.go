@@ -1,5 +1,4 @@
-// Package binpack prefers nodes that are nearly full, so that others stay empty
-// for large gangs.
+// Package binpack prefers nodes that are nearly full, so that others stay empty for large gangs.
 package binpack
 
 import (
@@ -16,14 +15,14 @@ type Policy struct {
 	warn func(string)
 }
 
-// New returns the policy; warn receives arguments that cannot be read.
+// New returns the policy. It reports invalid arguments to warn.
 func New(conf config.Plugin, warn func(string)) *Policy { return &Policy{conf, warn} }
 
-// Name is binpack.
+// Name returns binpack.
 func (*Policy) Name() string { return "binpack" }
 
-// Reads says which switches and arguments have an effect; weights of resources
-// only where binpack.resources names them.
+// Reads returns the switches and arguments that have an effect. Weights of resources count only if
+// binpack.resources lists the resource.
 func (p *Policy) Reads() config.Reads {
 	var own []string
 	for _, name := range p.resources(nil) {
@@ -32,10 +31,10 @@ func (p *Policy) Reads() config.Reads {
 	return manual.Reads(own...)
 }
 
-// Open registers nothing: weights belong to the judge.
+// Open registers nothing: the weights are part of the judge.
 func (*Policy) Open(*session.Session) {}
 
-// Configure sets the weights; a negative one becomes 1, as in Volcano.
+// Configure sets the weights. As in Volcano, a negative weight becomes 1.
 func (p *Policy) Configure(j *shape.Judge) {
 	if !p.conf.Enabled("enableNodeOrder") {
 		return
@@ -55,7 +54,7 @@ func (p *Policy) Configure(j *shape.Judge) {
 	}
 }
 
-// resources are the names that binpack.resources lists.
+// resources returns the names in binpack.resources.
 func (p *Policy) resources(warn func(string)) []string {
 	var names []string
 	for _, name := range strings.Split(p.conf.Arguments.String("binpack.resources", "", warn), ",") {

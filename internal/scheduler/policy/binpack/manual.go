@@ -2,7 +2,7 @@ package binpack
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Prefers nodes that are nearly full, so that others stay empty for large gangs.",
 	Switches: []config.Option{
@@ -17,5 +17,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,8 +1,8 @@
-// Package cdp lets pods run in peace for a while: one with the label or annotation
-// volcano.sh/cooldown-time is not evicted before it has been bound for so long.
+// Package cdp protects pods for a cooldown time: a pod with the label or annotation volcano.sh/cooldown-time is not
+// evicted until it has been bound for that time.
 //
 //	In:   the pod's cooldown time, when it was bound
-//	Out:  a guard of preempt and reclaim; a cycle when the time is over for somebody who waits for it
+//	Out:  a guard of preempt and reclaim; a cycle when the time ends for a gang that waits for it
 package cdp
 
 import (
@@ -22,10 +22,10 @@ type Policy struct{ conf config.Plugin }
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf} }
 
-// Name is cdp.
+// Name returns cdp.
 func (*Policy) Name() string { return "cdp" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -52,9 +52,8 @@ func (p *Policy) Open(s *session.Session) {
 	})
 }
 
-// Until is when a task's cooldown is over; the zero time when it has none. A
-// time that cannot be read, or is negative, is none. Of a pod that was bound at an
-// unknown time the creation counts.
+// Until returns the end of a task's cooldown; the zero time without a cooldown. An invalid or negative duration means
+// no cooldown. If the time of binding is unknown, the cooldown starts at the pod's creation.
 func Until(t *model.Task) time.Time {
 	text, ok := wish(t)
 	if !ok {
@@ -71,7 +70,7 @@ func Until(t *model.Task) time.Time {
 	return bound.Add(cooldown)
 }
 
-// wish is what a task says of its cooldown: its label, else its annotation.
+// wish returns the text of a task's cooldown time: its label or, without one, its annotation.
 func wish(t *model.Task) (text string, given bool) {
 	if text, given = t.Labels[keys.CooldownTime]; !given {
 		text, given = t.Annotations[keys.CooldownTime]
@@ -79,7 +78,7 @@ func wish(t *model.Task) (text string, given bool) {
 	return text, given
 }
 
-// remarks names cooldowns that cannot be read.
+// remarks returns warnings for invalid cooldown times.
 func remarks(j *session.Job) (texts []string) {
 	for _, t := range j.Tasks {
 		text, given := wish(t)

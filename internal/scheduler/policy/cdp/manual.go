@@ -2,7 +2,7 @@ package cdp
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Protects pods from eviction for the time after their start that their label or annotation `volcano.sh/cooldown-time` names.",
 	Switches: []config.Option{
@@ -11,5 +11,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,5 +1,5 @@
-// Package conformance protects what the cluster itself needs: pods of the system
-// priority classes and of kube-system are never evicted.
+// Package conformance protects the pods that the cluster itself needs: pods of the system priority classes and of
+// kube-system are never evicted.
 package conformance
 
 import (
@@ -17,10 +17,10 @@ type Policy struct{ conf config.Plugin }
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf} }
 
-// Name is conformance.
+// Name returns conformance.
 func (*Policy) Name() string { return "conformance" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }

@@ -2,7 +2,7 @@ package conformance
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Protects pods of the system from eviction: those of the classes system-cluster-critical and system-node-critical, and of namespace kube-system.",
 	Switches: []config.Option{
@@ -11,5 +11,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

@@ -8,31 +8,31 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// unset is what percentage means the same as none, in Volcano.
+// unset is the percentage that means the same as a missing one in Volcano.
 const unset = 101
 
-// ask is what a pod wants of shared devices.
+// ask is a pod's request for shared devices.
 type ask struct {
-	vgpu  bool // of the cards that are registered; else of the GPU share device
+	vgpu  bool // for registered cards; else for the GPU share device
 	parts []part
-	// accept limits which cards will do.
+	// The following fields limit which cards are acceptable.
 	useKinds, avoidKinds []string
 	useIDs, avoidIDs     []string
 	mode                 string
-	apart                bool // no card with another pod of the same gang
+	apart                bool // no card shared with another pod of the same gang
 	problem              string
 }
 
-// part is what one container wants: so many cards, and so much of each.
+// part is the request of one container: a number of cards and an amount of each.
 type part struct {
 	cards   int64
-	memory  int64 // MiB of each card; 0: percent decides
+	memory  int64 // MiB of each card; 0 if percent applies
 	percent int64 // of each card's memory
 	cores   int64
-	whole   bool // the GPU share device: cards of its own
+	whole   bool // the GPU share device: exclusive cards
 }
 
-// of is what the part takes of a card.
+// of returns what the part uses of a card.
 func (p *part) of(c *card) amounts {
 	switch {
 	case p.whole:
@@ -43,7 +43,7 @@ func (p *part) of(c *card) amounts {
 	return amounts{1, (c.memory*p.percent + 99) / 100, p.cores}
 }
 
-// readAsk reads what a shape asks for; nil: nothing that is judged here.
+// readAsk returns a shape's request; nil if it requests nothing that this policy places.
 func (p *Policy) readAsk(s *model.Shape) *ask {
 	a := &ask{}
 	var share part
@@ -80,7 +80,7 @@ func (p *Policy) readAsk(s *model.Shape) *ask {
 	return a
 }
 
-// shares says whether the policy judges what a container asks of the GPU share device.
+// shares reports whether the policy places a container's request for the GPU share device.
 func (p *Policy) shares(g part) bool {
 	return g.cards > 0 && (g.whole && p.number || !g.whole && p.memory)
 }
@@ -91,8 +91,7 @@ func (a *ask) fail(format string, args ...any) {
 	}
 }
 
-// vgpuPart is what a container asks of registered cards. Without memory it is the
-// whole card's.
+// vgpuPart returns a container's request for registered cards. Without memory it requests the whole card's memory.
 func vgpuPart(c *model.Container, a *ask) part {
 	number, _ := c.Device(keys.VGPUNumber)
 	memory, _ := c.Device(keys.VGPUMemory)
@@ -112,7 +111,7 @@ func vgpuPart(c *model.Container, a *ask) part {
 	return part{cards: min(number, maxCards+1), memory: memory, percent: percent, cores: min(cores, wholeCard)}
 }
 
-// sharePart is what a container asks of the GPU share device.
+// sharePart returns a container's request for the GPU share device.
 func sharePart(c *model.Container) part {
 	if number, _ := c.Device(keys.GPUNumber); number > 0 {
 		return part{cards: min(number, maxCards+1), whole: true}
@@ -123,8 +122,8 @@ func sharePart(c *model.Container) part {
 	return part{}
 }
 
-// join makes one part of those of the GPU share device: its annotation knows pods
-// only. Whole cards include any memory.
+// join merges the containers' requests for the GPU share device into one, because its annotation is per pod. Whole
+// cards include any memory.
 func (p *part) join(g part) {
 	switch {
 	case g.cards == 0:
@@ -165,7 +164,7 @@ func words(text string) []string {
 	return out
 }
 
-// accepts says whether a card is one that the pod may use at all.
+// accepts reports whether the pod may use a card at all.
 func (a *ask) accepts(c *card) bool {
 	if !a.vgpu {
 		return true

@@ -9,13 +9,13 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Volcano's names of the orders in which cards are taken.
+// Volcano's names of the orders in which cards are used.
 const (
 	binpack = "binpack"
 	spread  = "spread"
 )
 
-// answer says which cards of a node a task gets, or why none.
+// answer returns the cards of a node that a task gets, or the reason for a rejection.
 func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
 	if a.problem != "" {
 		return answer{code: reason.DeviceRequestInvalid, detail: a.problem}
@@ -24,7 +24,7 @@ func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
 	if len(cards) == 0 {
 		return answer{code: reason.DeviceMissing, detail: n.problem}
 	}
-	particular := a.apart || len(p.rules) > 0 // the answer is this task's, not its shape's
+	particular := a.apart || len(p.rules) > 0 // the answer depends on the task, not only on its shape
 	for i := range n.answers {
 		if k := &n.answers[i]; k.shape == t.Shape && k.later == later && !particular {
 			return k.answer
@@ -32,8 +32,7 @@ func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
 	}
 	out := p.choose(cards, a, t, later, p.policy)
 	if out.code == reason.DeviceShort && len(a.parts) > 1 {
-		// In the order of containers it did not work out; the largest first, where they fit
-		// best, may.
+		// The order of containers did not work. Try the largest first, each on the card with the least free memory.
 		if tight := p.choose(cards, a, t, later, ""); tight.code == "" {
 			out = tight
 		}
@@ -47,8 +46,8 @@ func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
 	return out
 }
 
-// choose gives each container its cards. Policy "" with several containers means
-// the largest first, each where it fits best.
+// choose assigns cards to each container. Policy "" with several containers means the largest first, each on the
+// card with the least free memory.
 func (p *Policy) choose(cards []card, a *ask, t *model.Task, later bool, policy string) answer {
 	taken := make([]amounts, len(cards))
 	for i := range cards {
@@ -94,9 +93,8 @@ func (p *Policy) choose(cards []card, a *ask, t *model.Task, later bool, policy 
 	return out
 }
 
-// order is in which order cards are tried: as the policy says, else the last
-// first, as the device plugins do; whole cards of the GPU share device and its
-// memory from the first on.
+// order returns the order in which cards are tried. Without a policy it is the last first, as in the device
+// plugins, but the first first for the GPU share device.
 func (p *Policy) order(cards []card, taken []amounts, policy string, tight bool) []int {
 	order := make([]int, len(cards))
 	for i := range order {
@@ -119,10 +117,10 @@ func (p *Policy) order(cards []card, taken []amounts, policy string, tight bool)
 	return order
 }
 
-// refusals count why cards were not taken.
+// refusals counts the reasons why cards were rejected.
 type refusals struct{ unfit, short, exclusive, ill int }
 
-// takes says whether a card can give what is wanted, to this task.
+// takes reports whether a card can serve a request of this task.
 func (p *Policy) takes(c *card, taken, want amounts, a *ask, t *model.Task, later bool, why *refusals) bool {
 	switch {
 	case !a.accepts(c):
@@ -131,7 +129,7 @@ func (p *Policy) takes(c *card, taken, want amounts, a *ask, t *model.Task, late
 	case !c.healthy:
 		why.ill++
 		return false
-	case taken.cores >= wholeCard, want.cores == wholeCard && taken.slots > 0, // whole cards are for one alone
+	case taken.cores >= wholeCard, want.cores == wholeCard && taken.slots > 0, // whole cards are exclusive
 		taken.slots+1 > c.slots, taken.memory+want.memory > c.memory, taken.cores+want.cores > wholeCard:
 		why.short++
 		return false
@@ -142,8 +140,8 @@ func (p *Policy) takes(c *card, taken, want amounts, a *ask, t *model.Task, late
 	return true
 }
 
-// meets says whether somebody is on a card whom the task may not share one with.
-// later: once those who are leaving are gone.
+// meets reports whether a card is used by a pod that the task must not share it with. If later is true, pods that
+// are leaving are ignored.
 func (p *Policy) meets(c *card, a *ask, t *model.Task, later bool) bool {
 	if !a.apart && len(p.rules) == 0 {
 		return false
@@ -179,7 +177,7 @@ func (r *refusals) answer(part *part, cards int) answer {
 	return answer{code: reason.DeviceShort, detail: fmt.Sprintf("%d cards asked, it has %d", part.cards, cards)}
 }
 
-// String says what is wanted, for people.
+// String describes the request for users.
 func (p *part) String() string {
 	switch {
 	case p.whole:
@@ -194,7 +192,7 @@ func (p *part) String() string {
 	return fmt.Sprintf("%d × %d%% of the memory", p.cards, p.percent)
 }
 
-// score is 0 to 100 for one card: how full it gets, or whether it was empty.
+// score returns 0 to 100 for one card: how full it gets, or whether it was empty.
 func score(policy string, c *card, taken, want amounts) float64 {
 	switch {
 	case policy == binpack && c.memory > 0:

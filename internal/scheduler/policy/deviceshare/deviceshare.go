@@ -1,16 +1,16 @@
-// Package deviceshare places pods on single cards: parts of GPUs as the vGPU
-// device plugin registers them, and memory or whole cards of the GPU share device.
+// Package deviceshare places pods on single cards: parts of GPUs as registered by the vGPU device plugin, and
+// memory or whole cards of the GPU share device.
 //
 //	In:   the cards that nodes announce, the annotations of pods that hold parts of them
 //	Out:  which nodes have cards for a pod, and which cards it gets, written with its binding
 //
 // # Invariants
 //
-//   - No card has more containers, memory or cores on it than it has, whatever comes and goes, as long as nobody
-//     else binds pods to it.
-//   - What is in use follows from annotations of pods alone: a scheduler that was started anew knows the same.
+//   - No card has more containers, memory or cores allocated than it has, as long as only this scheduler binds pods
+//     to it.
+//   - What is in use follows from the annotations of pods alone, so a restarted scheduler computes the same.
 //
-// Cards in MIG mode take nobody: their geometries are not read.
+// Cards in MIG mode get no pods: their geometries are not read.
 package deviceshare
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
-// lockTime is how long a node that hands out devices is waited for.
+// lockTime is the maximum time to wait for a node that is allocating devices.
 const lockTime = 5 * time.Minute
 
 // Policy is the policy deviceshare.
@@ -44,11 +44,11 @@ type Policy struct {
 	nodes   session.NodeDrafts[node]
 	asks    map[*model.Shape]*ask
 	grants  map[*model.Task]grant
-	locks   session.NodeTable[time.Time] // until when a node hands out devices
+	locks   session.NodeTable[time.Time] // until when a node is allocating devices
 	figures session.NodeTable[bool]
 }
 
-// New returns the policy; warn receives arguments that cannot be read.
+// New returns the policy. It reports invalid arguments to warn.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	on := func(key string) bool { return conf.Arguments.Bool("deviceshare."+key, false, warn) }
 	p := &Policy{
@@ -80,7 +80,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// readRules reads deviceshare.GPUExclusiveRules: a list of labels by name.
+// readRules parses deviceshare.GPUExclusiveRules: a list of label sets.
 func readRules(raw any, say func(string, ...any)) []k8slabels.Selector {
 	if raw == nil {
 		return nil
@@ -108,15 +108,15 @@ func readRules(raw any, say func(string, ...any)) []k8slabels.Selector {
 	return rules
 }
 
-// Name is deviceshare.
+// Name returns deviceshare.
 func (*Policy) Name() string { return "deviceshare" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// names are the resources that are judged here and nowhere else.
+// names returns the resources that only this policy places.
 func (p *Policy) names() (names []string) {
 	if !p.conf.Enabled("enablePredicate") {
 		return nil
@@ -133,7 +133,7 @@ func (p *Policy) names() (names []string) {
 	return names
 }
 
-// Configure leaves the resources of shared devices to this policy.
+// Configure excludes the resources of shared devices from other scores.
 func (p *Policy) Configure(j *shape.Judge) {
 	for _, name := range p.names() {
 		if j.Weights.Left == nil {
@@ -176,13 +176,13 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.weight > 0 && p.policy != "" && p.conf.Enabled("enableNodeOrder") {
 		rule.Points = p.points
-	} else { // the first of the best that has cards will do
+	} else { // the first of the best nodes that has cards is chosen
 		rule.Dear = func(*session.Job, *model.Task) bool { return true }
 	}
 	s.Rules.Nodes = append(s.Rules.Nodes, rule)
 }
 
-// begin forgets what the last cycle tried.
+// begin drops the state of the last cycle.
 func (p *Policy) begin(s *session.Session) {
 	p.s = s
 	clear(p.grants)
@@ -191,7 +191,7 @@ func (p *Policy) begin(s *session.Session) {
 	}
 }
 
-// ask is what a shape asks for; nil: nothing that is judged here.
+// ask returns a shape's request; nil if it requests nothing that this policy places.
 func (p *Policy) ask(s *model.Shape) *ask {
 	if len(s.Containers) == 0 {
 		return nil
@@ -204,10 +204,10 @@ func (p *Policy) ask(s *model.Shape) *ask {
 	return a
 }
 
-// node is a node's cards as they are now.
+// node returns the current state of a node's cards.
 func (p *Policy) node(id model.NodeID) *node { return p.nodes.At(id, p.load) }
 
-// change is node for one where this cycle tries something.
+// change is like node, for a node that this cycle changes.
 func (p *Policy) change(id model.NodeID) *node { return p.nodes.Change(id, p.load) }
 
 func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
@@ -223,7 +223,7 @@ func (p *Policy) points(_ *session.Job, t *model.Task, id model.NodeID) float64 
 	return p.weight * p.answer(p.node(id), p.ask(t.Shape), t, false).points
 }
 
-// placed gives a task cards, or takes them back.
+// placed assigns cards to a task, or takes them back.
 func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
 	a := p.ask(t.Shape)
 	if a == nil {
@@ -240,7 +240,7 @@ func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int
 	}
 }
 
-// give enters a task on cards that are free or, if none are, on those that will be.
+// give assigns free cards to a task or, without free ones, cards that are being released.
 func (p *Policy) give(n *node, a *ask, t *model.Task) (g grant, promised bool) {
 	for _, later := range []bool{false, true} {
 		if got := p.answer(n, a, t, later); got.code == "" {
@@ -251,7 +251,7 @@ func (p *Policy) give(n *node, a *ask, t *model.Task) (g grant, promised bool) {
 	return nil, false
 }
 
-// guess enters a task of which it is not known which cards it has, or is to have.
+// guess assigns cards to a task whose cards are unknown or not chosen yet.
 func (p *Policy) guess(n *node, t *model.Task) {
 	a := p.ask(t.Shape)
 	if t.Status != model.Pipelined {
@@ -271,7 +271,7 @@ func (p *Policy) evicted(t *model.Task, sign int) {
 	}
 }
 
-// annotations tell the device plugin which cards the containers get.
+// annotations returns the annotations from which the device plugin reads the cards of each container.
 func (p *Policy) annotations(_ *session.Job, t *model.Task, id model.NodeID) map[string]string {
 	g := p.grants[t]
 	if g == nil {

@@ -8,22 +8,20 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// allocating is the bind-phase of a pod whose devices the plugin has not handed
-// out yet; the plugin changes it.
+// allocating is the bind phase of a pod to which the plugin has not allocated devices yet. The plugin changes it.
 const allocating = "allocating"
 
-// A device plugin learns which pod a request of the kubelet is for by looking for
-// the one that is allocating. So with deviceshare.NodeLockEnable a node takes one
-// such pod at a time. The lock is not written: it follows from the pods.
+// A device plugin finds the pod for a kubelet's request by looking for the pod that is allocating. Therefore, with
+// deviceshare.NodeLockEnable, a node accepts one such pod at a time. The lock is not stored: it follows from the
+// pods.
 
-// followLocks keeps until when nodes hand out devices, and wakes those who wait
-// for it.
+// followLocks updates until when nodes are allocating devices, and wakes gangs that wait for that.
 func (p *Policy) followLocks() {
 	nodes := &p.s.Cluster.Nodes
 	p.locks.Update(p.s, func(id model.NodeID) (until time.Time) {
 		for _, t := range nodes.Tasks[id] {
 			at, is := handingOut(t)
-			if at.After(p.s.Now) { // by another clock, or by nobody's: a node is not lost for it
+			if at.After(p.s.Now) { // the clock differs or the value is invalid; do not block the node for longer
 				at = p.s.Now
 			}
 			if is && at.Add(lockTime).After(until) {
@@ -41,14 +39,14 @@ func (p *Policy) followLocks() {
 		case until.IsZero():
 		case p.s.Now.Before(until):
 			p.s.WakeAt(until)
-		default: // it never was handed out
+		default: // the devices were never allocated
 			p.locks.Values[id] = time.Time{}
 			p.s.View.Stir(model.NodeID(id), true)
 		}
 	}
 }
 
-// handingOut says whether a task waits for its devices, and since when.
+// handingOut reports whether a task waits for its devices, and since when.
 func handingOut(t *model.Task) (since time.Time, is bool) {
 	if t.Annotations[keys.DeviceBindPhase] != allocating || t.Status != model.Binding && t.Status != model.Bound {
 		return time.Time{}, false
@@ -60,8 +58,7 @@ func handingOut(t *model.Task) (since time.Time, is bool) {
 	return time.Unix(seconds, 0), true
 }
 
-// locked says whether a node hands out devices to another pod, one of this cycle
-// included.
+// locked reports whether a node is allocating devices to another pod, including pods of this cycle.
 func (p *Policy) locked(id model.NodeID, n *node) bool {
 	if int(id) < len(p.locks.Values) && p.s.Now.Before(p.locks.Values[id]) {
 		return true

@@ -2,7 +2,7 @@ package deviceshare
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Hands out parts of GPUs: by memory, whole cards, or vGPUs. A kind of device counts once it is switched on.",
 	Switches: []config.Option{
@@ -24,5 +24,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

@@ -10,26 +10,26 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// node is the cards of a node and what is on them: from the annotations of the
-// pods that are there, and what this cycle tries.
+// node holds the cards of a node and their use, from the annotations of the pods on it and from this cycle's
+// placements.
 type node struct {
 	vgpu, share []card
-	problem     string // what of the node's word on its cards cannot be read
+	problem     string // what is invalid in the node's annotations about its cards
 
 	answers []known
 }
 
-// known is an answer that was given before; gangs ask for the same again and again.
+// known is a cached answer. Pods of a gang often have the same request.
 type known struct {
 	shape  *model.Shape
 	later  bool
 	answer answer
 }
 
-// remembered is how many answers a node keeps: looking through a few is quicker than a map.
+// remembered is the maximum number of cached answers per node. A linear search through a few is faster than a map.
 const remembered = 8
 
-// answer is what a node has for a pod.
+// answer is a node's offer for a pod.
 type answer struct {
 	grant  grant
 	code   reason.Code
@@ -37,7 +37,7 @@ type answer struct {
 	points float64
 }
 
-// cards are those that an ask is about.
+// cards returns the cards that a request is about.
 func (n *node) cards(a *ask) []card {
 	if a.vgpu {
 		return n.vgpu
@@ -75,8 +75,8 @@ func (p *Policy) load(id model.NodeID) *node {
 			unknown = append(unknown, t)
 		}
 	}
-	// Promised tasks have no cards yet, and what strangers wrote may not be true here:
-	// they count as if they were placed now, in a fixed order.
+	// Promised tasks have no cards yet, and annotations written by others may be invalid here. Such tasks count as
+	// if they were placed now, in a fixed order.
 	slices.SortFunc(unknown, func(x, y *model.Task) int {
 		return cmp.Or(rank(x)-rank(y), strings.Compare(x.Key(), y.Key()))
 	})
@@ -86,7 +86,7 @@ func (p *Policy) load(id model.NodeID) *node {
 	return n
 }
 
-// rank puts what is there before what is only promised.
+// rank orders placed tasks before promised ones.
 func rank(t *model.Task) int {
 	if t.Status == model.Pipelined {
 		return 1
@@ -94,7 +94,7 @@ func rank(t *model.Task) int {
 	return 0
 }
 
-// given is what a task's annotations say that it got on this node.
+// given returns the cards that a task got on this node according to its annotations.
 func (p *Policy) given(a *ask, t *model.Task, node string) grant {
 	if len(a.parts) == 0 {
 		return nil
@@ -111,7 +111,7 @@ func (p *Policy) given(a *ask, t *model.Task, node string) grant {
 		return g
 	}
 	if on, told := t.Annotations[keys.VGPUNode]; told && on != node {
-		return nil // bound elsewhere than was written (gaps.md §14, #5532)
+		return nil // bound to another node than the annotation says (gaps.md §14, #5532)
 	}
 	g, err := parseGrant(t.Annotations[keys.VGPUIDs])
 	if err != nil {
@@ -120,7 +120,7 @@ func (p *Policy) given(a *ask, t *model.Task, node string) grant {
 	return g
 }
 
-// hold enters what a task has of cards; false when none of those cards is here.
+// hold adds a task's use of cards. It reports whether the node has any of those cards.
 func (n *node) hold(a *ask, t *model.Task, g grant, promised, leaving bool) (any bool) {
 	cards := n.cards(a)
 	for _, pieces := range g {
@@ -158,7 +158,7 @@ func (c *card) count(h *holder, sign int64) {
 	}
 }
 
-// drop takes all that a task has off a node's cards.
+// drop removes a task from a node's cards.
 func (n *node) drop(a *ask, t *model.Task) {
 	cards := n.cards(a)
 	for i := range cards {
@@ -173,7 +173,7 @@ func (n *node) drop(a *ask, t *model.Task) {
 	n.answers = n.answers[:0]
 }
 
-// leave counts what a task has as leaving, or as staying again.
+// leave marks a task's use as leaving, or as staying again.
 func (n *node) leave(a *ask, t *model.Task, leaving bool) {
 	cards := n.cards(a)
 	for i := range cards {

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// The modes in which a card is shared.
+// The sharing modes of a card.
 const (
 	modeHami = "hami-core"
 	modeMig  = "mig"
@@ -18,21 +18,21 @@ const (
 
 const (
 	wholeCard = 100     // percent of a card's cores
-	maxCards  = 1 << 10 // of a node; more are not believed
+	maxCards  = 1 << 10 // maximum number of cards of a node
 )
 
-// card is one GPU and what of it is in use.
+// card is one GPU and its use.
 type card struct {
 	id      string // uuid; of a card of the GPU share device its number
-	kind    string // such as NVIDIA-Tesla V100
+	kind    string // for example NVIDIA-Tesla V100
 	mode    string
-	slots   int64 // how many containers may share it
+	slots   int64 // number of containers that may share it
 	memory  int64 // MiB
 	healthy bool
 
-	used     amounts // by containers that are there, leaving ones included
+	used     amounts // by placed containers, including leaving ones
 	leaving  amounts // the part of used that is about to end
-	promised amounts // to tasks that wait for what is leaving
+	promised amounts // to tasks that wait for leaving ones
 	holders  []holder
 }
 
@@ -45,7 +45,7 @@ func (a *amounts) add(b amounts, sign int64) {
 	a.cores += sign * b.cores
 }
 
-// holder is a task that has parts of a card.
+// holder is a task that uses parts of a card.
 type holder struct {
 	task     *model.Task
 	amounts  amounts
@@ -53,8 +53,9 @@ type holder struct {
 	leaving  bool
 }
 
-// held is what counts as taken. Now: what is there, and what will be there, as
-// promises must be kept; later: what will be there only.
+// held returns the amounts that count as used. If later is true, these are the future amounts: without leaving
+// tasks, with promised ones. Otherwise it is the maximum of the current and the future amounts, because promises
+// must be kept.
 func (c *card) held(later bool) amounts {
 	future := c.used
 	future.add(c.leaving, -1)
@@ -65,9 +66,8 @@ func (c *card) held(later bool) amounts {
 	return amounts{max(c.used.slots, future.slots), max(c.used.memory, future.memory), max(c.used.cores, future.cores)}
 }
 
-// parseRegister reads a node's list of cards: uuid,count,memory,type,health,mode
-// each, ended by colons. Records that cannot be read are left out; problem tells
-// of the first.
+// parseRegister parses a node's list of cards. Each record is uuid,count,memory,type,health,mode followed by a
+// colon. Invalid records are skipped; problem describes the first one.
 func parseRegister(text string) (cards []card, problem string) {
 	for i, record := range strings.Split(text, ":") {
 		if strings.TrimSpace(record) == "" {
@@ -119,7 +119,7 @@ func parseCard(record string) (card, error) {
 	return c, nil
 }
 
-// whole reads a number that is not negative and that sums of may be made of.
+// whole parses a number that is not negative and small enough to be summed.
 func whole(what, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || n > model.MaxAmount {
@@ -128,8 +128,8 @@ func whole(what, text string) (int64, error) {
 	return n, nil
 }
 
-// shareCards makes the cards of the GPU share device: as many as there are, of
-// one size; those that are out of order keep what runs on them and get no more.
+// shareCards returns the cards of the GPU share device, all of the same size. Unhealthy cards keep their pods but
+// get no more.
 func shareCards(info *model.NodeInfo) (cards []card, problem string) {
 	var number, memory int64
 	for _, a := range info.Devices {
@@ -161,7 +161,7 @@ func shareCards(info *model.NodeInfo) (cards []card, problem string) {
 	return cards, ""
 }
 
-// parseIDs reads numbers of cards: 0,2.
+// parseIDs parses card numbers such as 0,2.
 func parseIDs(text string) ([]int, error) {
 	var ids []int
 	for _, part := range strings.Split(text, ",") {

@@ -1,19 +1,19 @@
-// Package drf gives gangs, and with enableHierarchy groups of queues, equal
-// dominant shares: the greatest part of any resource of the cluster that they hold.
+// Package drf gives gangs, and with enableHierarchy groups of queues, equal dominant shares. A dominant share is
+// the largest fraction of any resource of the cluster that a gang holds.
 //
-//	In:   what gangs hold and ask for, what the cluster has; the queues' annotations volcano.sh/hierarchy and
+//	In:   what gangs hold and request, the cluster's capacity; the queues' annotations volcano.sh/hierarchy and
 //	      volcano.sh/hierarchy-weights
-//	Out:  rule JobOrder, an entitlement to preempt; with enableHierarchy QueueOrder, an entitlement to reclaim and Warnings
-//	      of queues
+//	Out:  rule JobOrder, an entitlement to preempt; with enableHierarchy QueueOrder, an entitlement to reclaim and
+//	      warnings of queues
 //
-// Ghodsi et al., "Dominant Resource Fairness" (NSDI 2011); Bhattacharya et al.,
-// "Hierarchical Scheduling for Diverse Datacenter Workloads" (SoCC 2013).
+// Sources: Ghodsi et al., "Dominant Resource Fairness" (NSDI 2011); Bhattacharya et al., "Hierarchical Scheduling
+// for Diverse Datacenter Workloads" (SoCC 2013).
 //
-// The number of pods takes no part: it is nobody's dominant resource.
+// The number of pods does not count: it is never the dominant resource.
 //
 // # Concurrency
 //
-// A Policy belongs to one engine. It keeps nothing between cycles but what queues said last, to save work.
+// A Policy belongs to one engine. Between cycles it only caches the queues' warnings.
 package drf
 
 import (
@@ -26,13 +26,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// tiny is what two shares may differ by and still be equal.
+// tiny is the maximum difference of two shares that count as equal.
 const tiny = 1e-6
 
 // Policy is the policy drf.
 type Policy struct {
 	conf config.Plugin
-	// warnings are those of queues, as of a generation of them all.
+	// warnings caches each queue's warnings, for generation gen of the queues' specs.
 	warnings map[*queue.Queue][]string
 	gen      uint64
 }
@@ -40,10 +40,10 @@ type Policy struct {
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf: conf} }
 
-// Name is drf.
+// Name returns drf.
 func (*Policy) Name() string { return "drf" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -74,8 +74,8 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// warn tells queues what of their weights does not count: in every cycle, whether anybody asks for the tree or not, as
-// a warning that is not given is taken back.
+// warn adds warnings to queues whose weights are ignored. It does so in every cycle, even if no rule needs the
+// tree, because a missing warning is removed from the queue's status.
 func (p *Policy) warn(s *session.Session) {
 	if p.warnings == nil || p.gen != s.Cluster.QueueSetGen {
 		p.warnings, p.gen = contradictions(s.Ledger.Queues), s.Cluster.QueueSetGen
@@ -88,13 +88,13 @@ func (p *Policy) warn(s *session.Session) {
 	}
 }
 
-// shares are the dominant shares of gangs in one cycle.
+// shares holds the dominant shares of gangs in one cycle.
 type shares struct {
 	total []float64
 	held  map[*session.Job]*holding
 }
 
-// holding is what a gang holds, and how much of what the cycle gave it is in that.
+// holding is a gang's allocation, and how many of this cycle's placements it includes.
 type holding struct {
 	gen              uint64
 	placed, promised int
@@ -102,7 +102,7 @@ type holding struct {
 	share            float64
 }
 
-// of is a gang's dominant share, 0 to 1 (more where nodes went away).
+// of returns a gang's dominant share, 0 to 1, or more if nodes were removed.
 func (s *shares) of(j *session.Job) float64 { return s.holding(j).share }
 
 func (s *shares) holding(j *session.Job) *holding {
@@ -128,8 +128,8 @@ func (s *shares) holding(j *session.Job) *holding {
 	return h
 }
 
-// add counts a task that this cycle placed; one that was promised room before is
-// in what the gang holds already.
+// add counts a task that this cycle placed. Tasks with promised resources are already included in the gang's
+// holdings.
 func (h *holding) add(t *model.Task) {
 	if t.Status != model.Pending {
 		return
@@ -139,7 +139,7 @@ func (h *holding) add(t *model.Task) {
 	}
 }
 
-// dominant is the greatest part of the cluster.
+// dominant returns the largest fraction of the cluster.
 func (s *shares) dominant(amounts []float64) float64 {
 	share := 0.0
 	for i, v := range amounts {
@@ -154,7 +154,7 @@ func (s *shares) dominant(amounts []float64) float64 {
 	return share
 }
 
-// now is what a gang holds without what this cycle takes from it.
+// now returns what a gang holds without the tasks that this cycle evicts.
 func (s *shares) now(j *session.Job) []float64 {
 	amounts := append([]float64(nil), s.holding(j).amounts...)
 	for t := range j.Leaving {
@@ -169,8 +169,8 @@ func add(amounts []float64, t *model.Task, sign float64) {
 	}
 }
 
-// entitle grants what leaves its gang with at least the share that the taker
-// then has. What gangs have lost already is counted.
+// entitle grants victims whose gang keeps at least the share that the taker would then have. It counts earlier
+// losses of the victims' gangs.
 func (s *shares) entitle(ses *session.Session, a *session.Attack) session.Guard {
 	with := s.now(a.Taker)
 	for _, t := range a.Asked {
@@ -194,7 +194,7 @@ func (s *shares) entitle(ses *session.Session, a *session.Attack) session.Guard 
 			if j == nil {
 				return true, ""
 			}
-			if mine > before[j]-tiny { // it would have the right to take it back
+			if mine > before[j]-tiny { // it would be entitled to take it back
 				return false, ""
 			}
 			copy(scratch, left[j])

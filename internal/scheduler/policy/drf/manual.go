@@ -2,7 +2,7 @@ package drf
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Gives gangs, and with enableHierarchy groups of queues, equal dominant shares: the greatest part of any resource of the cluster that they hold.",
 	Switches: []config.Option{
@@ -14,5 +14,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

@@ -12,15 +12,15 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// tree is the hierarchy that queues name in their annotations. Its leaves are gangs.
+// tree is the hierarchy that the queues' annotations describe. Its leaves are gangs.
 type tree struct {
 	s      *session.Session
 	shares *shares
 	root   *node
-	paths  map[*queue.Queue][]*node // from below the root
+	paths  map[*queue.Queue][]*node // nodes from below the root to the queue
 	leaves map[*model.Gang]*node
-	held   []float64 // by all gangs
-	seen   int       // of s.Kept
+	held   []float64 // held by all gangs
+	seen   int       // number of processed entries of s.Kept
 }
 
 // node is a group of queues, a queue or a gang.
@@ -29,14 +29,14 @@ type node struct {
 	weight   float64
 	parent   *node
 	children []*node
-	// amounts and request are what a gang holds and asks for in all; an inner node's
-	// amounts are what its children hold, scaled to equal shares.
+	// amounts and request are a gang's allocation and its total request. The amounts of an inner node are its
+	// children's amounts, scaled to equal shares.
 	amounts, request []float64
 	share            float64
 	saturated        bool
 }
 
-// update builds the tree once and follows what the cycle placed since.
+// update builds the tree once and then follows the placements of the cycle.
 func (t *tree) update() {
 	if t.root == nil {
 		t.build()
@@ -84,8 +84,8 @@ func (t *tree) node(parent *node, name string, weight float64) *node {
 	return n
 }
 
-// path finds or makes the nodes of a queue. The first queue by name that names a
-// group says its weight.
+// path returns the nodes of a queue and creates missing ones. The first queue by name that names a group sets its
+// weight.
 func (t *tree) path(q *queue.Queue) []*node {
 	var path []*node
 	at := t.root
@@ -128,10 +128,10 @@ func (t *tree) count(amounts []float64, sign float64) {
 	}
 }
 
-// demanding says whether there is something left of a resource.
+// demanding reports whether some of a resource is free.
 func (t *tree) demanding(i int) bool { return t.held[i] < t.shares.total[i]-queue.Epsilon }
 
-// recompute does a node and all below it.
+// recompute computes a node and all nodes below it.
 func (t *tree) recompute(n *node) {
 	for _, child := range n.children {
 		t.recompute(child)
@@ -139,14 +139,14 @@ func (t *tree) recompute(n *node) {
 	t.one(n)
 }
 
-// climb recomputes a node and those above it.
+// climb computes a node and all nodes above it.
 func (t *tree) climb(n *node) {
 	for ; n != nil; n = n.parent {
 		t.one(n)
 	}
 }
 
-// one computes a node from its children, or a leaf from what it holds.
+// one computes a node from its children, or a leaf from its holdings.
 func (t *tree) one(n *node) {
 	if n.request != nil {
 		n.share = t.shares.dominant(n.amounts)
@@ -176,8 +176,8 @@ func (t *tree) one(n *node) {
 	n.saturated = all
 }
 
-// full says whether a gang can get no more: it has all it asks for of something,
-// or asks for something that is used up.
+// full reports whether a gang can get no more, because it holds all it requests of some resource or requests a
+// resource that is used up.
 func (t *tree) full(n *node) bool {
 	for i, asked := range n.request {
 		if i == model.Pods || asked <= 0 {
@@ -190,8 +190,7 @@ func (t *tree) full(n *node) bool {
 	return false
 }
 
-// compare orders queues: at each depth those that can get more first, then the
-// smaller share by weight.
+// compare orders queues. At each depth, queues that can get more come first, then the smaller weighted share.
 func (t *tree) compare(a, b *queue.Queue) int {
 	x, y := t.paths[a], t.paths[b]
 	for i := range min(len(x), len(y)) {
@@ -212,8 +211,8 @@ func (t *tree) compare(a, b *queue.Queue) int {
 	return 0
 }
 
-// entitle grants victims of queues that would still come after the taker's with
-// the taker in place and the victims gone.
+// entitle grants victims of queues that would still come after the taker's queue once the taker is placed and the
+// victims are evicted.
 func (t *tree) entitle(a *session.Attack) session.Guard {
 	t.update()
 	lost := map[*model.Gang][]float64{}

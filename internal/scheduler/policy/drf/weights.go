@@ -9,13 +9,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// step is one group on the way to a queue.
+// step is one group on the path to a queue.
 type step struct {
 	name   string
 	weight float64
 }
 
-// way is what a queue's annotations say of its place, from below the root; the queue itself where they say nothing.
+// way returns the path to a queue in its annotations, from below the root; the queue itself if there are no
+// annotations.
 func way(q *queue.Queue) []step {
 	names := strings.Split(q.Annotations[keys.Hierarchy], "/")
 	weights := strings.Split(q.Annotations[keys.HierarchyWeights], "/")
@@ -37,7 +38,8 @@ func way(q *queue.Queue) []step {
 	return steps
 }
 
-// contradictions are what queues are told whose weight of a group does not count, as another queue says another.
+// contradictions returns warnings for queues whose weight of a group is ignored because another queue sets a
+// different one.
 func contradictions(queues []*queue.Queue) map[*queue.Queue][]string {
 	found, said := map[*queue.Queue][]string{}, map[string]float64{}
 	for _, q := range queues {

@@ -5,17 +5,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// book is what accounts have used, in one cycle. It is made out when somebody asks.
+// book holds what accounts have used, in one cycle. It is computed when first needed.
 type book struct {
 	s *session.Session
 	p *Policy
-	// queues are the sums of the accounts of each queue; nil: nobody has asked yet.
+	// queues holds the sums over the accounts of each queue; nil if not computed yet.
 	queues map[string]total
-	// reckoned are the points of gangs.
+	// reckoned caches the points of gangs.
 	reckoned map[*session.Job]float64
 }
 
-// total is what the accounts of a queue used together, and how many there are.
+// total is the use of all accounts of a queue, and their number.
 type total struct {
 	used     float64
 	accounts int
@@ -27,7 +27,7 @@ func inNamespace(j *session.Job) model.Account {
 	return model.Account{Queue: j.In.Name, Namespace: j.Namespace}
 }
 
-// accountOf is whose use counts for a gang.
+// accountOf returns the account whose use counts for a gang.
 func accountOf(j *session.Job) model.Account { return owner(j.Gang) }
 
 func owner(g *model.Gang) model.Account {
@@ -37,7 +37,7 @@ func owner(g *model.Gang) model.Account {
 	return model.Account{Queue: g.Queue.Name, Namespace: g.Namespace}
 }
 
-// used is an account's use up to this cycle.
+// used returns an account's use up to this cycle.
 func (b *book) used(a model.Account) float64 {
 	used := b.s.Cluster.Usage[a].Now(b.s.Now, b.p.halfLife)
 	if one := b.p.stock.accounts[a]; used < forgotten && (one == nil || one.rate == 0) {
@@ -46,11 +46,11 @@ func (b *book) used(a model.Account) float64 {
 	return used
 }
 
-// of are the sums of a queue's accounts.
+// of returns the sums over a queue's accounts.
 func (b *book) of(queue string) total {
 	if b.queues == nil {
 		b.queues = map[string]total{}
-		for _, a := range b.p.stock.list() { // sums of fractions depend on their order
+		for _, a := range b.p.stock.list() { // floating-point sums depend on the order
 			one := b.p.stock.accounts[a]
 			if _, ever := b.s.Cluster.Usage[a]; !ever && one.rate == 0 || one.owners == 0 && a.User == "" {
 				continue

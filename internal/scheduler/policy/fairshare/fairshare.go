@@ -1,26 +1,25 @@
-// Package fairshare remembers who has used how much: whoever used less lately goes
-// first, and whoever waits long in the end does too.
+// Package fairshare orders gangs by past use: accounts that recently used less go first, and waiting time adds
+// points, so that every gang gets its turn.
 //
 //	In:   what accounts held and hold, the half-life of use; who submitted a gang, and when
 //	Out:  rule JobOrder, and with fairshare.queues QueueOrder; Decisions.Usage
 //
-// An account is the user that a PodGroup's vc-batch.dev/user names, in its queue;
-// the namespace where it names none. Use is measured in seconds of the whole
-// cluster, by the greatest part of any resource, and halves every half-life.
+// An account is the user in a PodGroup's vc-batch.dev/user, in its queue; without a user it is the namespace. Use
+// is measured in seconds of the whole cluster, by the largest fraction of any resource, and halves every half-life.
 //
 // The points of a gang, higher first (after Slurm's multifactor priority):
 //
 //	usageWeight·2^(-U·n) + ageWeight·min(waited/maxAge, 1)
 //
-// where U is the account's part of all that was used in the queue and n the
-// number of its accounts. With equal points the namespace that used less goes first.
+// where U is the account's part of all use in the queue and n the number of its accounts. With equal points, the
+// namespace that used less goes first.
 //
 // # Invariants
 //
-//   - What was used is in the model: a cycle says what changes, and the same model at the same time gives the
+//   - Past use is stored in the model: a cycle outputs the changes, and the same model at the same time gives the
 //     same order, before and after a restart.
-//   - Only gangs that changed are looked at, and accounts are summed up where two gangs are to be compared: a cycle in
-//     which nothing happened costs nothing, however many gangs there are.
+//   - Only changed gangs are processed, and accounts are summed only when two gangs are compared. A cycle without
+//     changes costs nothing, however many gangs there are.
 //
 // # Concurrency
 //
@@ -52,7 +51,7 @@ const (
 // Policy is the policy fairshare.
 type Policy struct {
 	conf             config.Plugin
-	targets          []string // none: all queues
+	targets          []string // empty for all queues
 	halfLife, maxAge time.Duration
 	usageWeight      float64
 	ageWeight        float64
@@ -74,7 +73,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// names reads the queues that are meant: a list, or text with commas.
+// names parses the list of queues: a YAML list, or text with commas.
 func names(a config.Arguments, warn func(string)) []string {
 	var out []string
 	switch v := a[targetQueues].(type) {
@@ -121,10 +120,10 @@ func weight(a config.Arguments, key string, usual float64, warn func(string)) fl
 	return w
 }
 
-// Name is fairshare.
+// Name returns fairshare.
 func (*Policy) Name() string { return "fairshare" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return config.Reads{
 		Switches:  []string{"enableJobOrder", "enableQueueOrder"},
@@ -132,7 +131,7 @@ func (*Policy) Reads() config.Reads {
 	}
 }
 
-// Open takes stock of who holds what and registers the rules.
+// Open updates what accounts hold and registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	p.stock.update(s)
 	book := &book{s: s, p: p, reckoned: map[*session.Job]float64{}}
@@ -147,7 +146,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// meant says whether gangs of a queue are ordered.
+// meant reports whether gangs of a queue are ordered.
 func (p *Policy) meant(queue string) bool {
 	return len(p.targets) == 0 || slices.Contains(p.targets, queue)
 }
@@ -166,10 +165,10 @@ func (b *book) compare(x, y *session.Job) int {
 	return 0
 }
 
-// tiny is what points may differ by and still be equal: a second of a week of age is more.
+// tiny is the maximum difference of points that count as equal. One second of a maximum age of a week is more.
 const tiny = 1e-9
 
-// points of a gang, reckoned once a cycle.
+// points returns the points of a gang, computed once per cycle.
 func (b *book) points(j *session.Job) float64 {
 	points, known := b.reckoned[j]
 	if !known {
@@ -189,7 +188,7 @@ func (b *book) reckon(j *session.Job) float64 {
 	return points + b.p.ageWeight*min(waited, 1)
 }
 
-// queueUse is what a queue has used for each of its weight.
+// queueUse returns a queue's use divided by its weight.
 func (b *book) queueUse(q *queue.Queue) float64 {
 	return b.used(ofQueue(q.Name)) / float64(max(q.Weight, 1))
 }

@@ -2,7 +2,7 @@ package fairshare
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Remembers who has used how much: whoever used less lately goes first, and whoever waits long in the end does too. Name it before drf.",
 	Switches: []config.Option{
@@ -19,5 +19,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

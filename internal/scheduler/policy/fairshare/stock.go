@@ -9,47 +9,44 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// forgotten is what a use may have come down to, in seconds of the cluster, and
-// be forgotten when nothing is held.
+// forgotten is the use, in seconds of the cluster, below which an account without holdings is deleted.
 const forgotten = 0.001
 
-// stock is what accounts hold, followed from cycle to cycle, so that only gangs
-// which changed are looked at. It only saves work: one that begins anew finds the
-// same.
+// stock caches what accounts hold, from cycle to cycle, so that only changed gangs are processed. A new stock
+// computes the same.
 type stock struct {
 	p       *Policy
 	cluster *model.Cluster
 	seen    uint64    // generation of the model
-	usage   uint64    // generation of what was used
-	totals  []float64 // what the cluster had when rates were reckoned
+	usage   uint64    // generation of the usage
+	totals  []float64 // capacity of the cluster when rates were computed
 
 	parts    map[*model.Gang]part
 	accounts map[model.Account]*account
-	// dirty are the accounts of which Cluster.Usage may say something else than what they hold.
+	// dirty holds the accounts whose entry in Cluster.Usage may be out of date.
 	dirty map[model.Account]bool
-	// forgetAt is when the first account that holds nothing may be forgotten; zero: none.
+	// forgetAt is when the first account without holdings may be deleted; zero if there is no such account.
 	forgetAt time.Time
-	// listed are all accounts, sorted; nil: not yet.
+	// listed holds all accounts, sorted; nil if not computed yet.
 	listed []model.Account
 }
 
-// part is what a gang has in its accounts.
+// part is a gang's contribution to its accounts.
 type part struct {
 	owner model.Account
 	in    []model.Account
 	held  model.Vec
 }
 
-// account is one of a queue, of a namespace in it, or of a user in it.
+// account is the account of a queue, of a namespace in a queue, or of a user in a queue.
 type account struct {
 	held   model.Balance
-	parts  int // gangs that hold something in it
-	owners int // gangs that count for it
+	parts  int // gangs that hold resources in it
+	owners int // gangs whose order depends on it
 	rate   float64
 }
 
-// update brings the stock in step with the model, and the model in step with it:
-// what has to be noted of use goes out with the decisions.
+// update updates the stock from the model and adds the changes of usage to the decisions.
 func (k *stock) update(s *session.Session) {
 	c := s.Cluster
 	if k.cluster != c || !c.GangsSince(k.seen, k.look) {
@@ -83,7 +80,7 @@ func (k *stock) update(s *session.Session) {
 	k.settle(s)
 }
 
-// begin looks at all gangs.
+// begin processes all gangs.
 func (k *stock) begin(c *model.Cluster) {
 	k.cluster, k.usage, k.totals = c, ^uint64(0), k.totals[:0]
 	k.parts, k.accounts, k.dirty = map[*model.Gang]part{}, map[model.Account]*account{}, map[model.Account]bool{}
@@ -93,7 +90,7 @@ func (k *stock) begin(c *model.Cluster) {
 	}
 }
 
-// at is an account, a new one if it was not known.
+// at returns an account and creates it if needed.
 func (k *stock) at(a model.Account) *account {
 	one := k.accounts[a]
 	if one == nil {
@@ -110,7 +107,7 @@ func (k *stock) look(g *model.Gang) {
 		k.count(&old, -1)
 	}
 	if !g.Known {
-		if g.Queue != nil { // it may have come and gone between two cycles
+		if g.Queue != nil { // it may have been created and deleted between two cycles
 			k.dirty[owner(g)], k.dirty[ofQueue(g.Queue.Name)] = true, true
 			k.dirty[model.Account{Queue: g.Queue.Name, Namespace: g.Namespace}] = true
 		}
@@ -140,7 +137,7 @@ func (k *stock) count(p *part, sign int) {
 	}
 }
 
-// settle says of the accounts that may differ what does. Between two changes nothing needs to be said: use follows
+// settle outputs the changed rates of dirty accounts. Between two changes nothing is written, because use follows
 // from the rate.
 func (k *stock) settle(s *session.Session) {
 	if len(k.dirty) == 0 {
@@ -155,14 +152,14 @@ func (k *stock) settle(s *session.Session) {
 			s.Out.Usage = append(s.Out.Usage, model.UsageEntry{Account: a})
 		case before.Rate != one.rate:
 			s.Out.Usage = append(s.Out.Usage, model.UsageEntry{Account: a, Usage: model.Usage{Value: now, At: s.Now, Rate: one.rate}})
-		default: // the model knows it
+		default: // the model is up to date
 			delete(k.dirty, a)
 			k.expire(a, one, before)
 		}
 	}
 }
 
-// expire notes when an account that holds nothing may be forgotten, and drops one of which there is nothing to know.
+// expire computes when an account without holdings may be deleted, and drops accounts without any use.
 func (k *stock) expire(a model.Account, one *account, u model.Usage) {
 	switch {
 	case one.rate > 0:
@@ -180,7 +177,7 @@ func (k *stock) expire(a model.Account, one *account, u model.Usage) {
 	}
 }
 
-// rate is the part of the cluster that an account holds: the greatest of any resource, at most all of it.
+// rate returns the fraction of the cluster that an account holds: the largest of any resource, at most 1.
 func (k *stock) rate(one *account) float64 {
 	if one.parts == 0 {
 		return 0
@@ -196,7 +193,7 @@ func (k *stock) rate(one *account) float64 {
 	return min(share, 1)
 }
 
-// list are all accounts, in order.
+// list returns all accounts, sorted.
 func (k *stock) list() []model.Account {
 	if k.listed == nil {
 		k.listed = sorted(k.accounts)
@@ -204,7 +201,7 @@ func (k *stock) list() []model.Account {
 	return k.listed
 }
 
-// sorted are the accounts in a fixed order.
+// sorted returns the accounts in a fixed order.
 func sorted[T any](of map[model.Account]T) []model.Account {
 	out := make([]model.Account, 0, len(of))
 	for a := range of {

@@ -1,5 +1,4 @@
-// Package gang places gangs whole: a PodGroup gets its minimum, per task too, or
-// nothing.
+// Package gang places gangs as a whole: a PodGroup gets its minimum, including the minimums per task, or nothing.
 //
 //	In:   minMember, minTaskMember, minSubGroups, the pods that exist
 //	Out:  rules JobValid and JobOrder, and that minimums count
@@ -19,9 +18,9 @@ import (
 )
 
 const (
-	// keepArgument says how long the room of pods that a running gang lost is kept for new ones; 0s: not at all.
+	// keepArgument sets how long resources of lost pods of a running gang are held for recovery; 0s disables it.
 	keepArgument = "gang.keep-lost-room"
-	// usualKeep is long enough for a controller to make a new pod, and short for who waits.
+	// usualKeep is long enough for a controller to create a new pod, and short for waiting gangs.
 	usualKeep   = 30 * time.Second
 	longestKeep = time.Hour
 )
@@ -30,9 +29,9 @@ const (
 type Policy struct {
 	conf config.Plugin
 	keep time.Duration
-	// release is after how long a broken gang gives back what it holds; 0: never.
+	// release is the time after which a broken gang releases its pods; 0 for never.
 	release time.Duration
-	// window is after how long one that never was whole does; 0: never.
+	// window is the time after which a gang that never had its minimum releases its pods; 0 for never.
 	window time.Duration
 }
 
@@ -46,10 +45,10 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	}
 }
 
-// Name is gang.
+// Name returns gang.
 func (*Policy) Name() string { return "gang" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -74,11 +73,11 @@ func (p *Policy) Open(s *session.Session) {
 	p.releasePartial(s)
 }
 
-// neediestFirst lets gangs that lost some of their minimum go before those that
-// have nothing yet, and these before those that only want more.
+// neediestFirst orders gangs that lost part of their minimum first, then gangs that have nothing yet, then gangs
+// that only want more.
 func neediestFirst(a, b *session.Job) int { return cmp.Compare(contentment(a), contentment(b)) }
 
-// begunFirst makes sub-groups whole that lost pods before others start.
+// begunFirst completes sub-groups that already hold pods before it starts others.
 func begunFirst(a, b *session.Group) int {
 	begun := func(g *session.Group) int { return min(g.Held, 1) }
 	return cmp.Compare(begun(b), begun(a))
@@ -94,7 +93,7 @@ func contentment(j *session.Job) int {
 	return 1
 }
 
-// valid says whether enough pods exist, and enough of them without scheduling gates.
+// valid reports whether enough pods exist, and enough of them without scheduling gates.
 func valid(s *session.Session, j *session.Job) explain.Verdict {
 	v := short(s, j, nil)
 	if v.Code != reason.NotEnoughPods || j.Gated == 0 {
@@ -112,8 +111,8 @@ func valid(s *session.Session, j *session.Job) explain.Verdict {
 	return v
 }
 
-// short says what of its minimum a gang lacks pods for, when some more could be
-// placed than those that are pending.
+// short returns which part of its minimum a gang lacks pods for, if more could be placed in addition to the pending
+// pods.
 func short(s *session.Session, j *session.Job, more []*model.Task) explain.Verdict {
 	if role := shortRole(j, more); role != "" {
 		return explain.Verdict{Code: reason.NotEnoughPods, Role: role, Members: s.Members(j, 0)}
@@ -127,7 +126,7 @@ func short(s *session.Session, j *session.Job, more []*model.Task) explain.Verdi
 	return explain.Verdict{}
 }
 
-// shortGroups says which sub-groups have too few pods, or cannot be told.
+// shortGroups returns which sub-groups have too few pods or an invalid policy.
 func shortGroups(s *session.Session, j *session.Job, more []*model.Task) explain.Verdict {
 	for i := range j.SubGroups {
 		if p := &j.SubGroups[i]; p.Problem != "" {
@@ -145,10 +144,10 @@ func shortGroups(s *session.Session, j *session.Job, more []*model.Task) explain
 	return explain.Verdict{Code: reason.NotEnoughPods, SubGroup: text, Members: s.Members(j, 0)}
 }
 
-// possible counts the tasks that are placed, ended well, or could be placed.
+// possible returns the number of tasks that are placed, succeeded, or could be placed.
 func possible(j *session.Job) int { return j.ReadyTasks() + len(j.Pending) }
 
-// shortRole names a role that has fewer pods than its minimum, the first by name.
+// shortRole returns the first role, by name, that has fewer pods than its minimum.
 func shortRole(j *session.Job, more []*model.Task) string {
 	needs := j.RoleNeeds()
 	if len(needs) == 0 {

@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	// releaseArgument says how long a gang may hold nodes with less than its minimum; 0s, the default: for ever. Action
-	// shuffle does it.
+	// releaseArgument sets how long a gang may hold nodes with less than its minimum; 0s, the default, for ever.
+	// Action shuffle evicts the pods.
 	releaseArgument = "gang.release-broken"
-	// windowArgument says how long after its last binding a gang that never was whole may hold nodes when the rest of it
-	// finds none: a binding was refused, and others have the room. 0s: for ever, as in Volcano.
+	// windowArgument sets how long after its last binding a gang that never had its minimum may hold nodes if the
+	// rest of it does not fit, because a binding was rejected and others use the resources. 0s for ever, as in
+	// Volcano.
 	windowArgument = "gang.bind-window"
 	usualWindow    = 30 * time.Second
 	longestRelease = 30 * 24 * time.Hour
@@ -29,7 +30,8 @@ func releaseFrom(arguments config.Arguments, warn func(string)) time.Duration {
 	return duration(arguments, releaseArgument, 0, longestRelease, "broken gangs keep what they have", warn)
 }
 
-// duration reads an argument; without it, or where it is none, it is usual, which instead says in words.
+// duration parses an argument. If it is missing or invalid, duration returns usual; instead describes that in the
+// warning.
 func duration(arguments config.Arguments, key string, usual, longest time.Duration, instead string, warn func(string)) time.Duration {
 	text := arguments.String(key, "", warn)
 	if text == "" {
@@ -43,8 +45,9 @@ func duration(arguments config.Arguments, key string, usual, longest time.Durati
 	return d
 }
 
-// releaseBroken has a gang give back what it holds when it has been broken for too long: two that wait for each other's
-// nodes would wait for ever. One gang at a time, the one whose turn comes last: what it gives may make the others whole.
+// releaseBroken evicts the pods of a gang that has been broken for too long, because two gangs that wait for each
+// other's nodes would wait for ever. It selects one gang at a time, the last in the order of turns; its resources
+// may complete the others.
 func (p *Policy) releaseBroken(s *session.Session) {
 	if p.release <= 0 {
 		return
@@ -54,7 +57,7 @@ func (p *Policy) releaseBroken(s *session.Session) {
 	}})
 }
 
-// releasePartial has a gang give back what it holds that was to start whole and did not.
+// releasePartial evicts the pods of a gang that should have started as a whole and did not.
 func (p *Policy) releasePartial(s *session.Session) {
 	if p.window <= 0 || !s.Rules.Gang {
 		return
@@ -69,7 +72,7 @@ func (p *Policy) releasePartial(s *session.Session) {
 	}})
 }
 
-// lastOf is the gang whose turn comes last of those that wait and that are so; nil: none is.
+// lastOf returns the last waiting gang in the order of turns for which so is true; nil if there is no such gang.
 func lastOf(s *session.Session, so func(*session.Session, *session.Job) bool) (last *session.Job) {
 	for _, j := range s.AllWaiting {
 		if so(s, j) && (last == nil || s.Rules.CompareJobs(last, j) < 0) {
@@ -79,7 +82,7 @@ func lastOf(s *session.Session, so func(*session.Session, *session.Job) bool) (l
 	return last
 }
 
-// holdings are the tasks of a gang that have a node.
+// holdings returns the tasks of a gang that have a node.
 func holdings(j *session.Job) (tasks []*model.Task) {
 	if j == nil {
 		return nil
@@ -92,8 +95,8 @@ func holdings(j *session.Job) (tasks []*model.Task) {
 	return tasks
 }
 
-// partial says whether a part of a gang was bound, the gang never was whole, and it does not become so: there is no room for the
-// rest. One that lacks pods waits for these.
+// partial reports whether only a part of a gang was bound, the gang never had its minimum, and the rest does not
+// fit. A gang that lacks pods waits for them.
 func (p *Policy) partial(s *session.Session, j *session.Job) bool {
 	if !j.Broken() || j.ReadyTasks() > j.AllocatedTasks() || len(j.Reserved)+len(j.Promised) > 0 || slices.ContainsFunc(j.Tasks, held) {
 		return false
@@ -102,7 +105,7 @@ func (p *Policy) partial(s *session.Session, j *session.Job) bool {
 	case "", reason.NotEnoughPods, reason.SchedulingGated:
 		return false
 	}
-	for i := range j.Status.Conditions { // true once, now or not
+	for i := range j.Status.Conditions { // the condition was true at some time
 		if j.Status.Conditions[i].Type == schedulingv1beta1.PodGroupScheduledType {
 			return false
 		}
@@ -127,7 +130,7 @@ func (p *Policy) partial(s *session.Session, j *session.Job) bool {
 	return true
 }
 
-// due says whether a gang has been broken for too long. It has been since its PodGroup says that it cannot be scheduled.
+// due reports whether a gang has been broken for too long: since its PodGroup reports that it cannot be scheduled.
 func (p *Policy) due(s *session.Session, j *session.Job) bool {
 	if !j.Broken() || len(j.Reserved)+len(j.Promised) > 0 || slices.ContainsFunc(j.Tasks, held) {
 		return false
@@ -146,5 +149,5 @@ func (p *Policy) due(s *session.Session, j *session.Job) bool {
 	return false
 }
 
-// held says whether a task keeps its node whatever happens: its gang could only give back a part.
+// held reports whether a task always keeps its node, so that its gang could release only a part.
 func held(t *model.Task) bool { return t.Status.Allocated() && t.Protected() }

@@ -6,10 +6,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// keepMinimums has gangs lose no more than what they have beyond their minimum,
-// where the configuration says so in so many words: enablePreemptable: true for
-// preempt, enableReclaimable: true for reclaim. Without it whole gangs may go too:
-// else nothing could be taken from gangs at their minimum, which most are.
+// keepMinimums limits gangs to losing only the pods beyond their minimum, if the configuration explicitly requests
+// it: enablePreemptable: true for preempt, enableReclaimable: true for reclaim. By default whole gangs may be
+// evicted too; otherwise nothing could be taken from gangs at their minimum, which most gangs are.
 func (p *Policy) keepMinimums(r *session.Rules) {
 	preempt, reclaim := p.conf.Switches["enablePreemptable"], p.conf.Switches["enableReclaimable"]
 	if !preempt && !reclaim {

@@ -2,7 +2,7 @@ package networktopologyaware
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Says which of several HyperNodes is better: the fullest that holds a gang, and full ones for pods that do not care. A hard topology is kept with and without it.",
 	Switches: []config.Option{
@@ -22,5 +22,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,13 +1,11 @@
-// Package networktopologyaware fills HyperNodes one after the other: gangs that
-// want their pods near each other get the fullest HyperNode that still holds
-// them, and pods that do not care go where HyperNodes are full already, so that
-// others stay free for gangs that need them whole.
+// Package networktopologyaware fills HyperNodes one after the other. Gangs with a network topology get the fullest
+// HyperNode that still has room for them. Other pods are placed in HyperNodes that are already full, so that the
+// rest stay free for gangs that need a whole one.
 //
-//	In:   HyperNodes, what their nodes have and what is used of it
+//	In:   HyperNodes, their nodes' capacity and use
 //	Out:  rule HyperNodeOrder, points of nodes, how many domains evictions are tried in
 //
-// That a hard topology is kept does not depend on this policy: the engine never
-// breaks it.
+// Hard topologies do not depend on this policy: the engine always enforces them.
 package networktopologyaware
 
 import (
@@ -24,7 +22,7 @@ import (
 type Policy struct {
 	conf    config.Plugin
 	weight  float64
-	weights map[string]float64 // of resources
+	weights map[string]float64 // by resource
 	normal  bool
 	fading  float64
 	domains int
@@ -34,11 +32,11 @@ const (
 	resourcePrefix = "hypernode.binpack.resources."
 	fading         = "hypernode.binpack.normal-pod.fading"
 	usualFading    = 0.8
-	// steepest is the greatest fading that is believed: powers of more have no end.
+	// steepest is the maximum fading that is accepted; powers of larger values overflow.
 	steepest = 10
 )
 
-// New returns the policy; warn receives arguments that cannot be read.
+// New returns the policy. It reports invalid arguments to warn.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	a := conf.Arguments
 	weight := func(key string) float64 {
@@ -63,11 +61,11 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// Name is network-topology-aware.
+// Name returns network-topology-aware.
 func (*Policy) Name() string { return "network-topology-aware" }
 
-// Reads says which switches and arguments have an effect; weights of resources
-// only where hypernode.binpack.resources names them.
+// Reads returns the switches and arguments that have an effect. Weights of resources count only if
+// hypernode.binpack.resources lists the resource.
 func (p *Policy) Reads() config.Reads {
 	var own []string
 	for _, name := range resources(p.conf, nil) {
@@ -76,7 +74,7 @@ func (p *Policy) Reads() config.Reads {
 	return manual.Reads(own...)
 }
 
-// resources are the names that hypernode.binpack.resources lists.
+// resources returns the names in hypernode.binpack.resources.
 func resources(conf config.Plugin, warn func(string)) []string {
 	var names []string
 	for _, name := range strings.Split(conf.Arguments.String("hypernode.binpack.resources", "", warn), ",") {
@@ -87,7 +85,7 @@ func resources(conf config.Plugin, warn func(string)) []string {
 	return names
 }
 
-// Open registers the rules, where there are HyperNodes.
+// Open registers the rules if there are HyperNodes.
 func (p *Policy) Open(s *session.Session) {
 	if s.Tree.Topology == nil {
 		return
@@ -115,16 +113,17 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// row is what a domain has and what is used of it, by resource index.
+// row holds the capacity and the use of a domain by resource index.
 type row struct{ alloc, used []float64 }
 
-// filling follows how full the domains are.
+// filling tracks how full the domains are.
 type filling struct {
 	s    *session.Session
 	p    *Policy
 	tree *model.Topology
-	rows []row // by Domain.Index; empty: not known yet
-	// tiers are the weights of tiers, total their sum; resources those of resources by index; around the points by Domain.Index.
+	rows []row // by Domain.Index; empty if not computed yet
+	// tiers holds the weights of tiers and total their sum, resources the weights by resource index, around the
+	// points by Domain.Index.
 	tiers             map[int]float64
 	total             float64
 	resources, around []float64
@@ -148,7 +147,7 @@ func (f *filling) row(d *model.Domain) row {
 	return r
 }
 
-// placed follows what the cycle tries.
+// placed updates the use after a placement or its undo.
 func (f *filling) placed(t *model.Task, id model.NodeID, sign int64) {
 	for d := f.tree.Lowest(id); d != nil; d = d.Parent {
 		if r := f.rows[d.Index]; r.alloc != nil {
@@ -159,8 +158,7 @@ func (f *filling) placed(t *model.Task, id model.NodeID, sign int64) {
 	}
 }
 
-// packing is how full a domain would be with what is asked, 0 to 1: 0 when it
-// does not hold it.
+// packing returns how full a domain would be with the request, 0 to 1; 0 if the request does not fit.
 func (f *filling) packing(d *model.Domain, asked model.Request) float64 {
 	r := f.row(d)
 	sum, weights := 0.0, 0.0
@@ -182,17 +180,17 @@ func (f *filling) packing(d *model.Domain, asked model.Request) float64 {
 	return sum / weights
 }
 
-// points are how full the HyperNodes around a node are, the narrow ones counting
-// most, by the node's lowest. A node that is in none of a tier counts as in a full
-// one: whoever does not care takes it first.
+// points returns, by the node's lowest HyperNode, how full the HyperNodes around the node are, with the highest
+// weight for the lowest tier. A node that is in no HyperNode of a tier counts as in a full one, so that pods
+// without a topology use it first.
 func (f *filling) points(asked model.Request) []float64 {
 	f.walk(f.tree.Root, asked, f.total)
 	return f.around
 }
 
-// weigh gives every tier its weight: 1 for the lowest, fading with each step up.
-// The sum counts tiers in between that no HyperNode has, without visiting them:
-// whoever makes a HyperNode chooses the number of its tier.
+// weigh computes the weight of every tier: 1 for the lowest, multiplied by the fading with each step up. The sum
+// also counts tiers in between that no HyperNode has, without visiting them, because users choose the tier numbers
+// freely.
 func (f *filling) weigh() {
 	f.around = make([]float64, len(f.tree.Domains))
 	f.tiers = map[int]float64{}
@@ -210,19 +208,19 @@ func (f *filling) weigh() {
 	}
 }
 
-// geometricSum is 1 + q + q² + … with n summands.
+// geometricSum returns 1 + q + q² + … with n summands.
 func geometricSum(q, n float64) float64 {
 	if q == 1 {
 		return n
 	}
 	if q > 1 {
-		n = min(n, 64) // beyond, numbers that grow have no end
+		n = min(n, 64) // larger powers overflow
 	}
 	return (1 - math.Pow(q, n)) / (1 - q)
 }
 
-// walk gives a domain and those below it their points; sum has what is above, and
-// counts as full what is not.
+// walk computes the points of a domain and the domains below it. sum is the value of the domains above, with all
+// others counted as full.
 func (f *filling) walk(d *model.Domain, asked model.Request, sum float64) {
 	if d != f.tree.Root {
 		sum -= f.tiers[d.Tier] * (1 - f.packing(d, asked))
