@@ -31,7 +31,7 @@ tiers:
       deviceshare.SchedulePolicy: %q, deviceshare.ScheduleWeight: 1}
 `
 
-// world is what the API server holds, and a scheduler that looks at it.
+// world is the content of the API server, and a scheduler that watches it.
 type world struct {
 	t      *rapid.T
 	cfg    *config.Config
@@ -60,7 +60,7 @@ func (w *world) restart() {
 
 type cardSize struct{ slots, memory int64 }
 
-// addNode makes a node with registered cards, or with cards of one size.
+// addNode adds a node with registered cards, or with cards of one size.
 func (w *world) addNode(name string) {
 	b := make.Node(name).CPU("100").Memory("100Gi")
 	if rapid.Bool().Draw(w.t, "share device") {
@@ -109,7 +109,7 @@ func (w *world) addPod() {
 	w.model.Apply(model.GangFrom(make.Gang("g-"+name).Obj()), model.TaskFrom(b.Obj(), true))
 }
 
-// cycle decides; what it decided reaches the API now, later or never.
+// cycle runs a cycle. Its decisions reach the API now, later or never.
 func (w *world) cycle() {
 	w.now = w.now.Add(time.Second)
 	d := w.engine.Cycle(w.now, w.model)
@@ -134,7 +134,7 @@ func (w *world) drawPod() *corev1.Pod {
 	return w.pods[rapid.SampledFrom(slices.Sorted(maps.Keys(w.pods))).Draw(w.t, "pod")]
 }
 
-// check counts what the annotations of the pods on each card say.
+// check sums the annotations of the pods on each card.
 func (w *world) check() {
 	type use struct{ slots, memory, cores, whole int64 }
 	used := map[string]use{}
@@ -191,8 +191,8 @@ func (w *world) sizeOf(node, id string) cardSize {
 	return cardSize{1 << 30, memory.Value() / number.Value()}
 }
 
-// TestNoCardIsOvercommitted: whatever comes, goes, fails and starts anew, what
-// the annotations of the pods on a card say never is more than the card.
+// TestNoCardIsOvercommitted checks that the annotations of the pods on a card never exceed the card, whatever is
+// created, deleted, fails or restarts.
 func TestNoCardIsOvercommitted(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		cfg, _, err := config.Parse(fmt.Appendf(nil, configuration, rapid.SampledFrom([]string{"", "binpack", "spread"}).Draw(t, "policy")))

@@ -23,7 +23,7 @@ const (
 
 // card is one GPU and its use.
 type card struct {
-	id      string // uuid; of a card of the GPU share device its number
+	id      string // uuid, or the number of a card of the GPU share device
 	kind    string // for example NVIDIA-Tesla V100
 	mode    string
 	slots   int64 // number of containers that may share it

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// opened is a cycle in which nothing but the policy has had its turn.
+// opened is a cycle in which only the policy has run.
 func opened(p *Policy, now time.Time, c *model.Cluster) *session.Session {
 	var ledger queue.Ledger
 	ledger.Open(c)
@@ -31,7 +31,7 @@ func policy() *Policy {
 	return New(config.Plugin{Arguments: config.Arguments{halfLife: "10s", targetQueues: "q0, q1"}}, func(string) {})
 }
 
-// sums are what the policy makes of the accounts of three queues.
+// sums returns the policy's sums of the accounts of three queues.
 func sums(p *Policy, s *session.Session) map[string]total {
 	b := &book{s: s, p: p}
 	out := map[string]total{}
@@ -42,9 +42,9 @@ func sums(p *Policy, s *session.Session) map[string]total {
 	return out
 }
 
-// TestAStockThatIsKeptIsLikeANewOne lets gangs come, get nodes, lose them and go, and time pass: a policy that follows what
-// changes notes the same use, and sums it up in the same way, as one that looks at everything. Now and then what is noted
-// is not heard.
+// TestAStockThatIsKeptIsLikeANewOne creates and deletes gangs, places and evicts their pods, and advances time. A
+// policy that follows the changes must record and sum the same use as one that processes everything. Now and then
+// the recorded use is lost.
 func TestAStockThatIsKeptIsLikeANewOne(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		c, now, kept := model.New(), make.Epoch, policy()
@@ -99,7 +99,8 @@ func TestAStockThatIsKeptIsLikeANewOne(t *testing.T) {
 	})
 }
 
-// TestACycleInWhichNothingHappenedLooksAtNoGang: what a cycle costs does not grow with the gangs that there are.
+// TestACycleInWhichNothingHappenedLooksAtNoGang checks that the cost of a cycle without changes does not grow with
+// the number of gangs.
 func TestACycleInWhichNothingHappenedLooksAtNoGang(t *testing.T) {
 	cost := func(gangs int) float64 {
 		c, p := model.New(), policy()
@@ -109,7 +110,7 @@ func TestACycleInWhichNothingHappenedLooksAtNoGang(t *testing.T) {
 			c.Apply(model.GangFrom(make.Gang(name).Queue("q0").Annotation(keys.User, "user-"+name).Obj()))
 			c.Apply(model.TaskFrom(make.Pod(name+"-0").Gang(name).CPU("1").On("n").Phase(corev1.PodRunning).Obj(), true))
 		}
-		for range 2 { // what differs is noted, and heard
+		for range 2 { // the difference is recorded and applied
 			c.AssumeUsage(opened(p, make.Epoch, c).Out.Usage)
 		}
 		var ledger queue.Ledger

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// TestFadingIsBounded gives fadings whose powers have no end: points would be no numbers then.
+// TestFadingIsBounded sets fadings whose powers overflow: points would be NaN without a bound.
 func TestFadingIsBounded(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[float64]float64{0: 0, 0.5: 0.5, 1: 1, 10: 10, -1: usualFading, 10.5: usualFading, 1e300: usualFading} {

@@ -2,7 +2,7 @@ package nodegroup
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Keeps queues on groups of nodes (label `volcano.sh/nodegroup-name`), by the affinity in the queue's spec and by limits of what it may hold in a group.",
 	Switches: []config.Option{
@@ -16,5 +16,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,5 +1,5 @@
-// Package nodegroup keeps queues on groups of nodes: by the affinity in the
-// queue's spec, and by limits of what a queue may hold in a group.
+// Package nodegroup restricts queues to groups of nodes, by the affinity in the queue's spec and by limits on the
+// amounts that a queue may hold in a group.
 //
 //	In:   node labels volcano.sh/nodegroup-name, Queue.spec.affinity, annotation volcano.sh/nodegroup-resource-limits
 //	Out:  which nodes a queue's pods may use, and which it prefers
@@ -25,11 +25,11 @@ type Policy struct {
 	held     session.NodeTable[holding]
 	rules    map[*queue.Queue]*rules
 	limits   map[*model.Queue]*limits
-	words    string // what queues said of groups in the last cycle
+	words    string // the queues' settings for groups in the last cycle
 	gen      uint64
 }
 
-// New returns the policy; warn receives arguments that cannot be read.
+// New returns the policy. It reports invalid arguments to warn.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	return &Policy{
 		conf:   conf,
@@ -38,10 +38,10 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	}
 }
 
-// Name is nodegroup.
+// Name returns nodegroup.
 func (*Policy) Name() string { return "nodegroup" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -78,7 +78,7 @@ func (p *Policy) Open(s *session.Session) {
 	s.Rules.Nodes = append(s.Rules.Nodes, rule)
 }
 
-// wake has gangs hope again when queues say something else of groups.
+// wake wakes waiting gangs when the queues' settings for groups change.
 func (p *Policy) wake() {
 	if p.gen == p.s.Cluster.QueueSetGen {
 		return
@@ -89,7 +89,7 @@ func (p *Policy) wake() {
 		return
 	}
 	p.words = words
-	p.held = session.NodeTable[holding]{} // it is about queues with limits
+	p.held = session.NodeTable[holding]{} // it covers only queues with limits
 	for _, id := range p.s.View.Order {
 		p.s.View.Stir(id, true)
 	}
@@ -99,8 +99,8 @@ func (p *Policy) applies(j *session.Job, _ *model.Task) bool {
 	return p.strict || p.labelled > 0 || !p.of(j.In).none
 }
 
-// of are a queue's rules; with enableHierarchy those of its nearest ancestor that
-// has any, where it has none.
+// of returns a queue's rules. With enableHierarchy, a queue without rules inherits from its nearest ancestor with
+// rules.
 func (p *Policy) of(q *queue.Queue) *rules {
 	if r, ok := p.rules[q]; ok {
 		return r

@@ -9,9 +9,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// rules are what a queue says of groups.
+// rules holds a queue's settings for groups.
 type rules struct {
-	none   bool // nothing
+	none   bool // the queue has no settings
 	yes    map[string]bool
 	no     map[string]bool
 	points map[string]float64
@@ -43,7 +43,7 @@ func newRules(a *schedulingv1beta1.Affinity, ordered bool) *rules {
 		}
 	}
 	if from := a.NodeGroupAntiAffinity; from != nil {
-		for _, group := range from.PreferredDuringSchedulingIgnoredDuringExecution { // if need be
+		for _, group := range from.PreferredDuringSchedulingIgnoredDuringExecution { // allowed, but avoided
 			r.yes[group], r.points[group], r.none = true, avoidedPoints, false
 		}
 		for _, group := range from.RequiredDuringSchedulingIgnoredDuringExecution {
@@ -53,11 +53,11 @@ func newRules(a *schedulingv1beta1.Affinity, ordered bool) *rules {
 	return r
 }
 
-// allowed says whether a queue's pods may use a group that nodes are labelled
-// with. A queue that says nothing of groups uses nodes without one.
+// allowed reports whether a queue's pods may use a group of labelled nodes. A queue without settings uses only
+// nodes without a group.
 func (r *rules) allowed(group string) bool { return r.yes[group] && !r.no[group] }
 
-// wordsOf is all that queues say of groups, to see whether it changed.
+// wordsOf returns all queues' settings for groups as text, to detect changes.
 func wordsOf(queues []*queue.Queue) string {
 	var b strings.Builder
 	for _, q := range queues {

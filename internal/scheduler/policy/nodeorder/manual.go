@@ -2,7 +2,7 @@ package nodeorder
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Weighs kube-scheduler's scores. A weight of 0 turns one off.",
 	Switches: []config.Option{
@@ -20,5 +20,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

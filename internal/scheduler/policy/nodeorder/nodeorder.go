@@ -1,5 +1,5 @@
-// Package nodeorder weighs kube-scheduler's scores: how much of a node is asked
-// for, how evenly, preferred affinity and taints, images that are there already.
+// Package nodeorder sets the weights of kube-scheduler's scores: how much of a node is requested and how evenly,
+// preferred affinity, taints, and images that the node already has.
 package nodeorder
 
 import (
@@ -14,21 +14,21 @@ type Policy struct {
 	warn func(string)
 }
 
-// New returns the policy; warn receives arguments that cannot be read.
+// New returns the policy. It reports invalid arguments to warn.
 func New(conf config.Plugin, warn func(string)) *Policy { return &Policy{conf, warn} }
 
-// Name is nodeorder.
+// Name returns nodeorder.
 func (*Policy) Name() string { return "nodeorder" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open registers nothing: weights belong to the judge.
+// Open registers nothing: the weights are part of the judge.
 func (*Policy) Open(*session.Session) {}
 
-// Configure sets the weights; the defaults are Volcano's.
+// Configure sets the weights. The defaults are Volcano's.
 func (p *Policy) Configure(j *shape.Judge) {
 	if !p.conf.Enabled("enableNodeOrder") {
 		return

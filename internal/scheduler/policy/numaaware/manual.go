@@ -2,7 +2,7 @@ package numaaware
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Finds CPUs of one NUMA node, or few, for pods of QoS Guaranteed, by the nodes' Numatopology and `volcano.sh/numa-topology-policy`.",
 	Switches: []config.Option{
@@ -14,5 +14,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

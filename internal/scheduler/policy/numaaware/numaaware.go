@@ -1,15 +1,15 @@
-// Package numaaware places pods that get cpus of their own on nodes where the
-// kubelet can align these to NUMA nodes as its topology manager demands.
+// Package numaaware places pods with exclusive CPUs on nodes where the kubelet can align them to NUMA nodes as its
+// topology manager requires.
 //
-//	In:   Numatopology of nodes, what of it was promised to pods that do not show in it yet
-//	Out:  which nodes would admit a pod, and which cpus it is counted with (annotation vc-batch.dev/numa-cpus)
+//	In:   Numatopology of nodes, CPUs promised to pods that are not in it yet
+//	Out:  which nodes would admit a pod, and which CPUs it counts with (annotation vc-batch.dev/numa-cpus)
 //
-// Only pods of class Guaranteed with whole cpus in a container are judged.
+// Only pods of class Guaranteed with a container that requests whole CPUs are checked.
 //
 // # Invariants
 //
-//   - On one node the cpus of two pods that were placed here never meet.
-//   - What was promised follows from annotations of pods and the Numatopology alone.
+//   - On one node, the CPUs of two pods that were placed by this scheduler never overlap.
+//   - Promised CPUs follow only from annotations of pods and the Numatopology.
 package numaaware
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// static is the kubelet's cpu manager policy that gives containers cpus of their own.
+// static is the kubelet's CPU manager policy that gives containers exclusive CPUs.
 const static = "static"
 
 // Policy is the policy numa-aware.
@@ -38,43 +38,43 @@ type Policy struct {
 	granted map[*model.Task]assigned
 }
 
-// node is a node's cpus as they are now.
+// node is the current state of a node's CPUs.
 type node struct {
 	numa *model.Numa
 	*topology
-	now, later model.CPUSet // free; later: once those who leave are gone
+	now, later model.CPUSet // free; later also counts the CPUs of leaving pods
 	leaving    map[*model.Task]model.CPUSet
-	promised   map[*model.Task]model.CPUSet // to tasks that wait for those who leave
+	promised   map[*model.Task]model.CPUSet // to tasks that wait for leaving ones
 	taken      map[*model.Task]model.CPUSet
 	answers    []known
 }
 
-// known is an answer that was given before; gangs ask for the same again and again.
+// known is a cached answer. Pods of a gang often have the same request.
 type known struct {
 	shape  *model.Shape
 	later  bool
 	answer answer
 }
 
-// remembered is how many answers a node keeps: looking through a few is quicker than a map.
+// remembered is the maximum number of cached answers per node. A linear search through a few is faster than a map.
 const remembered = 8
 
 type answer struct {
 	grant  assigned
 	code   reason.Code
 	detail string
-	numas  int // NUMA nodes used
+	numas  int // number of NUMA nodes used
 }
 
-// New returns the policy; warn receives arguments that cannot be read.
+// New returns the policy. It reports invalid arguments to warn.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	return &Policy{conf: conf, weight: float64(max(conf.Arguments.Int("weight", 1, warn), 0)), granted: map[*model.Task]assigned{}}
 }
 
-// Name is numa-aware.
+// Name returns numa-aware.
 func (*Policy) Name() string { return "numa-aware" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -98,7 +98,7 @@ func (p *Policy) applies(_ *session.Job, t *model.Task) bool {
 	return t.Shape.Pinned && (wanted(t.Shape) != "" || len(p.s.Cluster.Numa) > 0)
 }
 
-// wanted is the topology policy that a pod asks for; "" when it does not care.
+// wanted returns the topology policy that a pod requests; "" if it requests none.
 func wanted(s *model.Shape) string {
 	if want := s.Notes[keys.NumaPolicy]; want != policyNone {
 		return want
@@ -106,8 +106,8 @@ func wanted(s *model.Shape) string {
 	return ""
 }
 
-// load reads a node: free cpus are those the agent says are, without those of
-// pods that it does not list yet.
+// load reads a node. Free CPUs are the ones the agent reports as free, without the CPUs of pods that the agent does
+// not list yet.
 func (p *Policy) load(id model.NodeID) *node {
 	nodes := &p.s.Cluster.Nodes
 	n := &node{
@@ -136,13 +136,13 @@ func (p *Policy) load(id model.NodeID) *node {
 		}
 		cpus := a.sum().And(n.all)
 		listed := n.numa.Shows(t)
-		if listed { // the agent's word holds: the kubelet may have chosen others
+		if listed { // the agent's report takes precedence: the kubelet may have chosen other CPUs
 			cpus = cpus.Minus(n.numa.Free)
 		} else {
 			n.now = n.now.Minus(cpus)
 		}
 		switch {
-		case t.Status == model.Releasing: // theirs until they are gone
+		case t.Status == model.Releasing: // they keep the CPUs until they are gone
 			n.leaving[t] = cpus
 			n.later = n.later.Union(cpus)
 		case !listed:
@@ -153,7 +153,7 @@ func (p *Policy) load(id model.NodeID) *node {
 			n.taken[t] = cpus
 		}
 	}
-	n.later = n.later.Minus(stay) // whoever leaves
+	n.later = n.later.Minus(stay) // even if other pods leave
 	slices.SortFunc(promised, func(a, b *model.Task) int { return strings.Compare(a.Key(), b.Key()) })
 	for _, t := range promised {
 		if got := n.answer(t.Shape, true); got.code == "" {
@@ -169,10 +169,10 @@ func (n *node) promise(t *model.Task, cpus model.CPUSet) {
 	n.answers = n.answers[:0]
 }
 
-// node is a node's cpus as they are now.
+// node returns the current state of a node's CPUs.
 func (p *Policy) node(id model.NodeID) *node { return p.nodes.At(id, p.load) }
 
-// change is node for one where this cycle tries something.
+// change is like node, for a node that this cycle changes.
 func (p *Policy) change(id model.NodeID) *node {
 	n := p.nodes.Change(id, p.load)
 	n.answers = n.answers[:0]
@@ -184,8 +184,7 @@ func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, later bo
 	return a.code, a.detail
 }
 
-// answer says whether a node's kubelet would admit pods of a shape, and with
-// which cpus.
+// answer returns whether a node's kubelet would admit pods of a shape, and with which CPUs.
 func (n *node) answer(s *model.Shape, later bool) answer {
 	for i := range n.answers {
 		if k := &n.answers[i]; k.shape == s && k.later == later {
@@ -211,7 +210,7 @@ func (n *node) judge(s *model.Shape, later bool) answer {
 	policy := n.numa.TopologyManager
 	switch {
 	case want == "" && (n.numa.CPUManager != static || policy == "" || policy == policyNone):
-		return answer{} // the kubelet there aligns nothing
+		return answer{} // that kubelet does not align CPUs
 	case n.numa.Problem != "":
 		return answer{code: reason.NumaUnknown, detail: n.numa.Problem}
 	case n.numa.CPUManager != static:
@@ -233,8 +232,7 @@ func orNone(policy string) string {
 	return policy
 }
 
-// free are the cpus that may be given away. What is promised is not, now either:
-// it may be idle already.
+// free returns the CPUs that may be assigned. It never includes promised CPUs, because they may already be idle.
 func (n *node) free(later bool) model.CPUSet {
 	if later {
 		return n.later
@@ -246,16 +244,16 @@ func (n *node) free(later bool) model.CPUSet {
 	return out
 }
 
-// simulate does what the kubelet will: container by container.
+// simulate assigns CPUs container by container, as the kubelet would.
 func (n *node) simulate(s *model.Shape, policy string, later bool) answer {
 	free := n.free(later)
 	var out answer
 	var used model.CPUSet
-	var reusable model.CPUSet // an init container's cpus are free again for the next ones
+	var reusable model.CPUSet // an init container's CPUs are free for the next containers
 	for i := range s.Containers {
 		c := &s.Containers[i]
 		if c.MilliCPU == 0 || c.MilliCPU%1000 != 0 {
-			continue // it shares the pool
+			continue // the container uses the shared pool
 		}
 		count := int(min(c.MilliCPU/1000, 1<<20))
 		available := free.Union(reusable)
@@ -280,8 +278,7 @@ func (n *node) simulate(s *model.Shape, policy string, later bool) answer {
 	return out
 }
 
-// rank prefers nodes where the pod uses fewer NUMA nodes, measured by the
-// candidates.
+// rank prefers nodes where the pod uses fewer NUMA nodes, scaled over the candidates.
 func (p *Policy) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	least, most := 1<<30, 0
 	numas := make([]int, len(nodes))
@@ -297,7 +294,7 @@ func (p *Policy) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, point
 	}
 }
 
-// placed gives a task cpus, or takes them back.
+// placed assigns CPUs to a task, or takes them back.
 func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
 	if !t.Shape.Pinned {
 		return
@@ -329,7 +326,7 @@ func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int
 	n.answers = n.answers[:0]
 }
 
-// evicted counts a task's cpus as free later, or not.
+// evicted starts or stops counting a task's CPUs as free later.
 func (p *Policy) evicted(t *model.Task, sign int) {
 	if !t.Shape.Pinned || t.Node == model.NoNode {
 		return

@@ -30,7 +30,7 @@ tiers:
 - plugins: [{name: gang}, {name: predicates}, {name: proportion}, {name: numa-aware}]
 `
 
-// world is what the API server holds, and a scheduler that looks at it.
+// world is the content of the API server, and a scheduler that watches it.
 type world struct {
 	t      *rapid.T
 	cfg    *config.Config
@@ -102,7 +102,7 @@ func (w *world) cpusOf(p *corev1.Pod) (all model.CPUSet) {
 	return all
 }
 
-// show has the agent write what the kubelet did: it followed the annotations.
+// show makes the agent report the kubelet's allocation, which follows the annotations.
 func (w *world) show() {
 	free := cpusUpTo(w.size)
 	held := []string{}
@@ -149,8 +149,8 @@ func (w *world) check() {
 	}
 }
 
-// TestCPUsAreGivenOnce: whatever comes, goes and starts anew, and whenever the
-// agent catches up, no cpu is two pods'.
+// TestCPUsAreGivenOnce checks that no CPU belongs to two pods, whatever is created, deleted or restarted, and
+// whenever the agent catches up.
 func TestCPUsAreGivenOnce(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		cfg, _, err := config.Parse([]byte(configuration))

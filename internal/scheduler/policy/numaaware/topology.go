@@ -8,12 +8,12 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// topology is a node's cpus, ready to choose from.
+// topology holds a node's CPUs in the form needed to choose from them.
 type topology struct {
 	all      model.CPUSet
 	cpus     []model.LogicalCPU // ascending
-	numas    []int              // ids of NUMA nodes that have cpus, ascending
-	byNuma   []model.CPUSet     // by position in numas
+	numas    []int              // IDs of NUMA nodes with CPUs, ascending
+	byNuma   []model.CPUSet     // by index in numas
 	reserved model.CPUSet
 }
 
@@ -37,13 +37,13 @@ func newTopology(n *model.Numa) *topology {
 	}
 	t.all = model.CPUs(all...)
 	if whole := int((n.ReservedMilliCPU + 999) / 1000); whole > 0 {
-		// More reserved than there is leaves nothing.
+		// If more is reserved than exists, nothing is left.
 		t.reserved, _ = t.take(t.all, min(whole, t.all.Len()))
 	}
 	return t
 }
 
-// within are the cpus of some NUMA nodes, given by position.
+// within returns the CPUs of some NUMA nodes, given by index.
 func (t *topology) within(mask uint64) model.CPUSet {
 	var out model.CPUSet
 	for i := range t.numas {
@@ -54,7 +54,7 @@ func (t *topology) within(mask uint64) model.CPUSet {
 	return out
 }
 
-// numasOf are the NUMA nodes that a set has cpus of.
+// numasOf returns the NUMA nodes that a set has CPUs of.
 func (t *topology) numasOf(set model.CPUSet) (mask uint64) {
 	for i := range t.numas {
 		if !set.And(t.byNuma[i]).Empty() {
@@ -64,9 +64,8 @@ func (t *topology) numasOf(set model.CPUSet) (mask uint64) {
 	return mask
 }
 
-// take chooses cpus as the kubelet's static policy does: whole sockets, then
-// whole cores, then single threads; those of sockets and cores that are used
-// already before those of idle ones. false: there are not so many.
+// take chooses CPUs as the kubelet's static policy does: whole sockets, then whole cores, then single threads. It
+// prefers CPUs of partly used sockets and cores to CPUs of idle ones. It returns false if there are fewer than n.
 func (t *topology) take(free model.CPUSet, n int) (model.CPUSet, bool) {
 	if free.Len() < n || n < 0 {
 		return model.CPUSet{}, false
@@ -90,12 +89,11 @@ func (t *topology) take(free model.CPUSet, n int) (model.CPUSet, bool) {
 	return out, true
 }
 
-// core names a core, or with number 0 a socket: a core's number is unique in its
-// socket only.
+// core identifies a core, or with number 0 a socket. A core's number is unique only in its socket.
 type core struct{ socket, number int }
 
-// idle are the sockets, or cores, all of whose cpus are free; cores of the
-// sockets with the fewest free cpus first.
+// idle returns the sockets, or cores, whose CPUs are all free. Cores of the sockets with the fewest free CPUs come
+// first.
 func (t *topology) idle(free model.CPUSet, key func(model.LogicalCPU) core) []model.CPUSet {
 	type unit struct {
 		key     core
@@ -103,7 +101,7 @@ func (t *topology) idle(free model.CPUSet, key func(model.LogicalCPU) core) []mo
 		taken   bool
 	}
 	units := map[core]*unit{}
-	sockets := map[int]int{} // free cpus
+	sockets := map[int]int{} // free CPUs by socket
 	var order []*unit
 	for _, c := range t.cpus {
 		k := key(c)
@@ -132,8 +130,8 @@ func (t *topology) idle(free model.CPUSet, key func(model.LogicalCPU) core) []mo
 	return out
 }
 
-// threads lists single free cpus: on sockets that were taken from first, then on
-// the fullest sockets and cores.
+// threads returns single free CPUs: first on sockets that CPUs were already taken from, then on the fullest sockets
+// and cores.
 func (t *topology) threads(free, taken model.CPUSet) []int {
 	mine, sockets, cores := map[int]int{}, map[int]int{}, map[core]int{}
 	var left []model.LogicalCPU
@@ -162,17 +160,17 @@ func (t *topology) threads(free, taken model.CPUSet) []int {
 	return out
 }
 
-// hint is a set of NUMA nodes, by position, on which so many cpus are free.
+// hint is a set of NUMA nodes, by index, with enough free CPUs.
 type hint struct {
 	mask      uint64
-	preferred bool // no smaller number of NUMA nodes could ever have so many
+	preferred bool // no smaller number of NUMA nodes could ever have enough CPUs
 }
 
-// maxMasks bounds how many NUMA nodes are combined freely; with more, only
-// neighbours are.
+// maxMasks is the number of NUMA nodes up to which all combinations are considered. With more, only sets of
+// consecutive nodes are.
 const maxMasks = 8
 
-// hints lists every set of NUMA nodes that has n free cpus.
+// hints returns every set of NUMA nodes that has n free CPUs.
 func (t *topology) hints(free model.CPUSet, n int) []hint {
 	least := 65
 	var out []hint
@@ -207,8 +205,8 @@ func (t *topology) masks() (masks []uint64) {
 	return masks
 }
 
-// best is what the kubelet's topology manager picks when cpus are all that is
-// aligned: preferred before others, then the fewest NUMA nodes, then the first.
+// best returns the hint that the kubelet's topology manager selects if only CPUs are aligned: preferred hints
+// first, then the fewest NUMA nodes, then the lowest.
 func best(hints []hint) (hint, bool) {
 	if len(hints) == 0 {
 		return hint{}, false
@@ -232,8 +230,8 @@ const (
 	policySingle     = "single-numa-node"
 )
 
-// admit picks the NUMA nodes for a container under a policy; false: the kubelet
-// would refuse the pod. mask 0: any.
+// admit returns the NUMA nodes for a container under a policy. It returns false if the kubelet would reject the
+// pod. A mask of 0 means any nodes.
 func admit(policy string, hints []hint) (mask uint64, ok bool) {
 	if policy == policySingle {
 		hints = slices.DeleteFunc(slices.Clone(hints), func(h hint) bool { return bits.OnesCount64(h.mask) != 1 || !h.preferred })
@@ -250,7 +248,7 @@ func admit(policy string, hints []hint) (mask uint64, ok bool) {
 	return 0, true
 }
 
-// assign gives a container n cpus: of the NUMA nodes it was admitted to first.
+// assign assigns n CPUs to a container, first from the NUMA nodes that it was admitted to.
 func (t *topology) assign(free model.CPUSet, mask uint64, n int) (model.CPUSet, bool) {
 	if mask == 0 {
 		return t.take(free, n)

@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// machine has some sockets with a NUMA node each, and cores of two threads: cpu n
-// and its sibling n+half, as Linux numbers them.
+// machine returns sockets with one NUMA node each, and cores of two threads: CPU n and its sibling n+half, as Linux
+// numbers them.
 func machine(sockets, coresEach int) *model.Numa {
 	n := &model.Numa{CPUManager: static, HasFree: true}
 	half := sockets * coresEach
@@ -38,7 +38,7 @@ func cpus(t *testing.T, text string) model.CPUSet {
 	return s
 }
 
-// TestCPUsAreTakenAsTheKubeletTakesThem: cases worked out by its rules.
+// TestCPUsAreTakenAsTheKubeletTakesThem checks cases derived from the kubelet's rules.
 func TestCPUsAreTakenAsTheKubeletTakesThem(t *testing.T) {
 	top := newTopology(machine(2, 4)) // socket 0: 0-3 and 8-11, socket 1: 4-7 and 12-15
 	cases := map[string]struct {
@@ -70,7 +70,7 @@ func TestCPUsAreTakenAsTheKubeletTakesThem(t *testing.T) {
 }
 
 func TestPoliciesAdmitAsTheTopologyManagerDoes(t *testing.T) {
-	top := newTopology(machine(2, 4)) // 8 cpus a NUMA node
+	top := newTopology(machine(2, 4)) // 8 CPUs per NUMA node
 	cases := map[string]struct {
 		policy, free string
 		n            int
@@ -97,7 +97,7 @@ func TestPoliciesAdmitAsTheTopologyManagerDoes(t *testing.T) {
 	}
 }
 
-// TestTakenIsFreeAndAsMuchAsAsked: whatever is free and asked.
+// TestTakenIsFreeAndAsMuchAsAsked checks arbitrary sets of free CPUs and requests.
 func TestTakenIsFreeAndAsMuchAsAsked(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		n := machine(rapid.IntRange(1, 3).Draw(t, "sockets"), rapid.IntRange(1, 6).Draw(t, "cores"))

@@ -2,7 +2,7 @@ package overcommit
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Lets gangs into their queues while what they ask for together is below a multiple of the cluster.",
 	Switches: []config.Option{
@@ -13,5 +13,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

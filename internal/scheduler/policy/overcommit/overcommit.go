@@ -1,14 +1,14 @@
-// Package overcommit bounds how much the gangs that are let in may ask for
-// together: the cluster times a factor. More would only be pods that wait.
+// Package overcommit limits the total request of admitted gangs to the cluster's capacity times a factor. Admitting
+// more would only create pods that wait.
 //
-//	In:   what nodes have and hold, what gangs that are let in still want
+//	In:   what nodes have and hold, what admitted gangs still request
 //	Out:  rules Enqueueable and Enqueued
 //
 // # Invariants
 //
-//   - A gang with which its queue asks for no more than it may count on is let in however full the cluster is:
-//     what others hold beyond their shares can be taken back for it, and only for gangs that are let in.
-//   - What a gang holds already is not counted a second time.
+//   - A gang with which its queue requests no more than it is entitled to is admitted however full the cluster is.
+//     What other queues hold beyond their shares can be reclaimed for it, but only for admitted gangs.
+//   - What a gang already holds is not counted twice.
 package overcommit
 
 import (
@@ -31,7 +31,7 @@ type Policy struct {
 	factor float64
 }
 
-// New returns the policy. A factor below 1 is not used.
+// New returns the policy. It replaces a factor below 1 by the default.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	factor := conf.Arguments.Float(factorArgument, usualFactor, warn)
 	if !(factor >= 1) || factor > 1e6 {
@@ -41,15 +41,15 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return &Policy{conf: conf, factor: factor}
 }
 
-// Name is overcommit.
+// Name returns overcommit.
 func (*Policy) Name() string { return "overcommit" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open registers the rules. The sums are made when a gang first asks.
+// Open registers the rules. The sums are computed when first needed.
 func (p *Policy) Open(s *session.Session) {
 	if !p.conf.Enabled("enableJobEnqueued") {
 		return
@@ -59,12 +59,13 @@ func (p *Policy) Open(s *session.Session) {
 	s.Rules.Enqueued = append(s.Rules.Enqueued, g.enqueued)
 }
 
-// gate is one cycle's count.
+// gate holds the sums of one cycle.
 type gate struct {
 	s      *session.Session
 	factor float64
 	loaded bool
-	// limit is the cluster times the factor, used what pods on nodes hold and are promised there, promised what was let in and has no nodes.
+	// limit is the cluster's capacity times the factor. used is held by pods on nodes or promised there. promised
+	// is admitted and has no nodes.
 	limit, used, promised []float64
 }
 
@@ -91,7 +92,7 @@ func (g *gate) load() {
 		for i, v := range q.Own.Inqueue {
 			g.promised[i] += v
 		}
-		if lapsed := g.s.Lapsed(q); q.Parent == nil && lapsed != nil { // theirs is not needed
+		if lapsed := g.s.Lapsed(q); q.Parent == nil && lapsed != nil { // the reservations of lapsed gangs are not needed
 			for i, v := range lapsed {
 				g.promised[i] -= v
 			}
@@ -99,9 +100,9 @@ func (g *gate) load() {
 	}
 }
 
-// vote says whether the gang's minimum fits.
+// vote reports whether the gang's minimum fits.
 func (g *gate) vote(j *session.Job) (session.Vote, explain.Verdict) {
-	if j.In.Grows() { // the cluster grows
+	if j.In.Grows() { // the cluster grows with the queue
 		return session.Abstain, explain.Verdict{}
 	}
 	g.load()
@@ -115,8 +116,9 @@ func (g *gate) vote(j *session.Job) (session.Vote, explain.Verdict) {
 	}}
 }
 
-// over is the first resource, by name, that would be promised beyond the limit; -1 when none is. What the gang
-// may take from others of its queue is not in its way: outside it could not take it.
+// over returns the first resource, by name, for which the limit would be exceeded; -1 if there is no such resource.
+// What the gang may take from other gangs of its queue does not count, because it can take that only after
+// admission.
 func (g *gate) over(j *session.Job) int {
 	best, resources, yields := -1, g.s.Cluster.Resources, g.s.Takeable(j)
 	for _, t := range j.MinResources {
@@ -128,7 +130,7 @@ func (g *gate) over(j *session.Job) int {
 	return best
 }
 
-// entitled says whether the queue may count on what it would then ask for.
+// entitled reports whether the queue would stay within its entitlement.
 func (g *gate) entitled(j *session.Job) bool {
 	q := j.In
 	if !q.Shared || len(j.MinResources) == 0 {
@@ -151,7 +153,7 @@ func (g *gate) entitled(j *session.Job) bool {
 	return true
 }
 
-// enqueued counts a gang that was let in.
+// enqueued counts an admitted gang.
 func (g *gate) enqueued(j *session.Job) {
 	g.load()
 	for _, t := range j.MinResources {

@@ -2,7 +2,7 @@ package pdb
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Keeps the PodDisruptionBudgets when it comes to evictions.",
 	Switches: []config.Option{
@@ -12,5 +12,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

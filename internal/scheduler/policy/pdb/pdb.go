@@ -1,11 +1,11 @@
 // Package pdb keeps evictions within PodDisruptionBudgets.
 //
-//	In:   the budgets as the disruption controller reported them, the pods that are ready
+//	In:   the budgets as reported by the disruption controller, the pods that are ready
 //	Out:  a guard of all kinds of eviction
 //
-// The budget's own count lags behind: pods that this scheduler told to go are
-// still in it for a moment. So a budget lets no more go than it says, and no more
-// than what is ready now without those that are leaving.
+// The budget's own count lags behind: it still includes pods that this scheduler has just evicted. Therefore a
+// budget allows at most the disruptions in its status, and at most the number of pods that are ready now, without
+// leaving ones, beyond its minimum.
 package pdb
 
 import (
@@ -21,10 +21,10 @@ type Policy struct{ conf config.Plugin }
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf} }
 
-// Name is pdb.
+// Name returns pdb.
 func (*Policy) Name() string { return "pdb" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -61,7 +61,7 @@ type ledger struct {
 	covering map[*model.Task][]*account
 }
 
-// may says whether all budgets have room for the victims.
+// may reports whether all budgets allow the eviction of the victims.
 func (l *ledger) may(victims []*model.Task) (bool, string) {
 	if len(victims) == 1 {
 		for _, a := range l.of(victims[0]) {
@@ -90,7 +90,7 @@ func (l *ledger) out(victims []*model.Task, sign int) {
 	}
 }
 
-// of are the budgets that a task counts in.
+// of returns the budgets that a task counts in.
 func (l *ledger) of(t *model.Task) []*account {
 	list, known := l.covering[t]
 	if known {
@@ -112,7 +112,7 @@ func (l *ledger) of(t *model.Task) []*account {
 	return list
 }
 
-// count finds out how many more may go.
+// count computes how many more pods of a budget may be evicted.
 func (l *ledger) count(a *account) {
 	if a.counted {
 		return

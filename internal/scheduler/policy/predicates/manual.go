@@ -2,7 +2,7 @@ package predicates
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Switches Kubernetes' own placing rules on. What a pod asks for must always be there.",
 	Switches: []config.Option{
@@ -27,5 +27,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,6 +1,5 @@
-// Package predicates switches Kubernetes' own placing rules on: cordons, node
-// selectors and affinity, taints, host ports, pod affinity, topology spread,
-// volumes and devices. What a pod asks for must always be there.
+// Package predicates enables Kubernetes' own placement rules: cordons, node selectors and affinity, taints, host
+// ports, pod affinity, topology spread, volumes and devices. The resources that a pod requests are always required.
 package predicates
 
 import (
@@ -13,27 +12,27 @@ import (
 type Policy struct {
 	conf config.Plugin
 	warn func(string)
-	// attaching is what is said of volumes and devices.
+	// attaching holds the settings for volumes and devices.
 	attaching session.Attaching
 }
 
-// New returns the policy; warn receives arguments that cannot be read.
+// New returns the policy. It reports invalid arguments to warn.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	p := &Policy{conf, warn, attaching(conf.Arguments, warn)}
 	p.attaching.Pointless = !conf.Enabled("enableNodeOrder")
 	return p
 }
 
-// Name is predicates.
+// Name returns predicates.
 func (*Policy) Name() string { return "predicates" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open registers who judges volumes and devices, if somebody does. All other
-// filters belong to the judge.
+// Open registers the rule for volumes and devices, if the session has an Attacher. All other filters are part of
+// the judge.
 func (p *Policy) Open(s *session.Session) {
 	if s.Attacher != nil && p.conf.Enabled("enablePredicate") {
 		s.Rules.Nodes = append(s.Rules.Nodes, s.Attacher.Open(s, p.attaching))
@@ -53,6 +52,6 @@ func (p *Policy) Configure(j *shape.Judge) {
 	f.Ports = on("predicate.NodePortsEnable")
 	f.PodRules = on("predicate.PodAffinityEnable")
 	f.Spread = on("predicate.PodTopologySpreadEnable")
-	// What this one switches on in Volcano is always on: equal pods are judged once.
+	// Volcano's cache is always on here: equal pods are evaluated once.
 	p.conf.Arguments.Bool("predicate.CacheEnable", false, p.warn)
 }

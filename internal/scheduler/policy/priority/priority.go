@@ -1,5 +1,4 @@
-// Package priority lets gangs and tasks of higher priority go first, and take
-// the room of lower ones inside their queue.
+// Package priority orders gangs and tasks by priority, and lets them evict lower priorities inside their queue.
 //
 //	In:   the PodGroup's priority class, the pods' priorities
 //	Out:  rules JobOrder and TaskOrder; an entitlement of preempt and gangpreempt; JobStarving
@@ -21,10 +20,10 @@ type Policy struct{ conf config.Plugin }
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf} }
 
-// Name is priority.
+// Name returns priority.
 func (*Policy) Name() string { return "priority" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -50,8 +49,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// higher grants the gangs of lower priority, and of the gang itself the tasks of
-// lower priority.
+// higher grants gangs of lower priority as victims, and tasks of lower priority of the gang itself.
 func higher(a *session.Attack) session.Guard {
 	return session.Guard{
 		Code: reason.NotLower, Static: true,
@@ -71,7 +69,7 @@ func higher(a *session.Attack) session.Guard {
 	}
 }
 
-// compared are the two priorities that count.
+// compared returns the two priorities that are compared.
 func compared(a *session.Attack, v *model.Task) (taker, victim int32) {
 	if v.Gang == a.Taker.Gang {
 		return a.Tasks[0].Priority, v.Priority

@@ -2,7 +2,7 @@ package rescheduling
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Evens out the nodes' real load: pods leave nodes that are used too much while others are hardly used. With action shuffle and a source of load (`metrics`).",
 	Switches: []config.Option{
@@ -21,5 +21,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

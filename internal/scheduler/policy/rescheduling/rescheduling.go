@@ -1,11 +1,11 @@
-// Package rescheduling evens out the nodes' real load: pods of nodes that are used
-// more than they should be are evicted, while others have room for what they use.
+// Package rescheduling evens out the nodes' real load. It evicts pods from overloaded nodes while other nodes have
+// room for their use.
 //
 //	In:   the nodes' measured load, the pods' requests
-//	Out:  victims for action shuffle, once in an interval
+//	Out:  victims for action shuffle, once per interval
 //
-// Volcano finds its pods by name only and looks for loads of 5m where only those
-// of 10m are kept; here a pod is itself, and there is one load.
+// Volcano identifies pods only by name, and it reads 5m averages although only 10m averages are stored. Here pods
+// have an identity, and there is a single load value.
 package rescheduling
 
 import (
@@ -21,9 +21,10 @@ import (
 
 const (
 	defaultInterval = 5 * time.Minute
-	// stale is when a measurement does not count any more.
+	// stale is the age from which a measurement is ignored.
 	stale = 5 * time.Minute
-	// systemCritical is the value of the class system-cluster-critical, Volcano's default of thresholdPriorityClassName.
+	// systemCritical is the value of the class system-cluster-critical, Volcano's default of
+	// thresholdPriorityClassName.
 	systemCritical = 2_000_000_000
 )
 
@@ -34,13 +35,13 @@ type Policy struct {
 	strategies []strategy
 }
 
-// strategy is lowNodeUtilization: percentages of cpu and memory; 100 where none is given.
+// strategy is lowNodeUtilization with its thresholds, in percent of cpu and memory; 100 if unset.
 type strategy struct{ low, target load }
 
-// load is percentages.
+// load holds percentages.
 type load struct{ cpu, memory float64 }
 
-// New returns the policy; warn receives what cannot be read.
+// New returns the policy. It reports invalid arguments to warn.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	p := &Policy{conf: conf, interval: defaultInterval}
 	say := func(format string, args ...any) {
@@ -90,7 +91,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// percentages reads cpu and memory; what is not given is 100.
+// percentages reads cpu and memory. The default is 100.
 func percentages(value any, where string, warn func(string)) load {
 	fields, ok := value.(map[string]any)
 	if value != nil && !ok && warn != nil {
@@ -102,10 +103,10 @@ func percentages(value any, where string, warn func(string)) load {
 	return load{of.Percent("cpu", 100, inside), of.Percent("memory", 100, inside)}
 }
 
-// Name is rescheduling.
+// Name returns rescheduling.
 func (*Policy) Name() string { return "rescheduling" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -129,14 +130,14 @@ func (p *Policy) Open(s *session.Session) {
 	}})
 }
 
-// node is one with a measured load.
+// node is a node with a measured load.
 type node struct {
 	id   model.NodeID
 	used load
 }
 
-// victims walks the busiest nodes and takes pods, those of lower priority first, as
-// long as the node is above its target and the idle ones have room for them.
+// victims visits the busiest nodes first and selects pods by ascending priority, as long as the node is above its
+// target and the underused nodes have room for them.
 func (st strategy) victims(s *session.Session) []*model.Task {
 	var low, high []node
 	for _, id := range s.View.Order {
@@ -164,10 +165,10 @@ func (st strategy) victims(s *session.Session) []*model.Task {
 	return victims
 }
 
-// amounts are milli-cpu and bytes.
+// amounts holds milli-cores and bytes.
 type amounts struct{ cpu, memory float64 }
 
-// room is what the idle nodes may take until they reach the target.
+// room returns how much the underused nodes may take until they reach the target.
 func (st strategy) room(s *session.Session, low []node) amounts {
 	var sum amounts
 	for _, n := range low {
@@ -178,7 +179,7 @@ func (st strategy) room(s *session.Session, low []node) amounts {
 	return sum
 }
 
-// from takes pods off one node.
+// from selects the pods to evict from one node.
 func (st strategy) from(s *session.Session, n node, room *amounts) []*model.Task {
 	row := s.Cluster.Nodes.Row(s.Cluster.Nodes.Alloc, n.id)
 	tasks := slices.DeleteFunc(slices.Clone(s.Cluster.Nodes.Tasks[n.id]), func(t *model.Task) bool {
@@ -209,7 +210,7 @@ func part(amount float64, of int64) float64 {
 	return amount / float64(of) * 100
 }
 
-// quality orders pods by what they are promised: those without requests first.
+// quality orders pods without requests before others.
 func quality(t *model.Task) int {
 	if t.Shape.BestEffort {
 		return 0

@@ -2,7 +2,7 @@ package resourcequota
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Admits gangs only where their namespace's ResourceQuotas have room for their minimum. It runs even if the configuration does not name it, with or without action enqueue.",
 	Switches: []config.Option{
@@ -10,5 +10,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,16 +1,17 @@
-// Package resourcequota keeps gangs out of their queue that their namespace's
-// ResourceQuotas would not let start: their pods could not even be created, or only
-// some of them. The engine runs it whether the configuration names it or not.
+// Package resourcequota does not admit gangs whose pods the ResourceQuotas of their namespace would reject,
+// completely or in part. The engine runs it even if the configuration does not name it.
 //
-//	In:   ResourceQuotas, what PodGroups that are let in will still ask for
+//	In:   ResourceQuotas, what admitted PodGroups will still request
 //	Out:  rules Creatable and Admitted
 //
 // # Invariants
 //
-//   - What is let in fits, with all that is used and let in before, into every quota of its namespace.
-//   - Pods that exist count once: the quota has them already.
-//   - A quota with scopes counts for gangs whose pods it is known to be about, before these exist as far as their
-//     PodGroup tells: the priority class, and whether they ask for anything. Of the others the API server decides.
+//   - An admitted gang fits, together with all that is used and was admitted before, into every quota of its
+//     namespace.
+//   - Existing pods count once, because the quota's usage includes them.
+//   - A quota with scopes applies to gangs whose pods are known to match. Before the pods exist, only the
+//     information in the PodGroup is known: the priority class, and whether the pods request anything. In other
+//     cases the API server decides.
 package resourcequota
 
 import (
@@ -32,10 +33,10 @@ type Policy struct{ conf config.Plugin }
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf} }
 
-// Name is resourcequota.
+// Name returns resourcequota.
 func (*Policy) Name() string { return "resourcequota" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -50,24 +51,24 @@ func (p *Policy) Open(s *session.Session) {
 	s.Rules.Admitted = append(s.Rules.Admitted, q.admitted)
 }
 
-// quotas is one cycle's count.
+// quotas holds the sums of one cycle.
 type quotas struct {
 	s *session.Session
-	// inside are the gangs of namespaces with quotas whose pods do not all exist.
+	// inside holds the gangs with minResources in namespaces with quotas.
 	inside map[string][]*model.Gang
-	// traits are those of gangs' pods, once asked for.
+	// traits caches the traits of gangs' pods.
 	traits map[*model.Gang]model.PodTraits
-	// sums are what all gangs that are let in will still ask for, once asked for.
+	// sums caches, by limit, what all admitted gangs will still request.
 	sums map[limit]float64
 }
 
-// limit is one of a quota.
+// limit identifies one limit of a quota.
 type limit struct {
 	quota *model.Quota
 	name  corev1.ResourceName
 }
 
-// verdict says which quota the gang's minimum would exceed.
+// verdict returns the quota that the gang's minimum would exceed.
 func (q *quotas) verdict(j *session.Job) explain.Verdict {
 	of := q.s.Cluster.Quotas[j.Namespace]
 	for i := range of {
@@ -81,7 +82,7 @@ func (q *quotas) verdict(j *session.Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// about says whether a quota is known to be about a gang's pods.
+// about reports whether a quota is known to cover a gang's pods.
 func (q *quotas) about(quota *model.Quota, g *model.Gang) bool {
 	if len(quota.Scopes) == 0 {
 		return true
@@ -97,7 +98,7 @@ func (q *quotas) about(quota *model.Quota, g *model.Gang) bool {
 	return quota.Covers(&traits) == model.Yes
 }
 
-// over says which of a quota's limits, first by name, the gang's minimum would exceed.
+// over returns the first limit of a quota, by name, that the gang's minimum would exceed.
 func (q *quotas) over(quota *model.Quota, j *session.Job) explain.Verdict {
 	for _, hard := range quota.Hard {
 		asked := q.missing(j.Gang, hard.Name)
@@ -115,8 +116,9 @@ func (q *quotas) over(quota *model.Quota, j *session.Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// promised is what the gangs of the namespace that are let in will still ask for of a quota. Only gangs that are not are
-// asked about, so that none is in it itself; with thousands of them nobody adds up anew for each.
+// promised returns what the admitted gangs of the namespace will still request of a quota. It is called only for
+// gangs that are not admitted, so the sum never includes the gang itself. The sum is cached, because thousands of
+// gangs may wait.
 func (q *quotas) promised(quota *model.Quota, namespace string, name corev1.ResourceName) float64 {
 	key := limit{quota, name}
 	sum, known := q.sums[key]
@@ -155,13 +157,13 @@ func (q *quotas) admitted(j *session.Job) {
 	}
 }
 
-// counted says whether a sum was made already; one that is made later has the gang by its phase.
+// counted reports whether a sum is cached. A sum that is computed later includes the gang because of its phase.
 func (q *quotas) counted(key limit) bool {
 	_, known := q.sums[key]
 	return known
 }
 
-// missing is what the pods of a gang's minimum that do not exist yet will ask for.
+// missing returns what the missing pods of a gang's minimum will request.
 func (q *quotas) missing(g *model.Gang, name corev1.ResourceName) float64 {
 	resource, limits := model.QuotaResource(string(name))
 	index, known := q.s.Cluster.Resources.Find(resource)
@@ -181,7 +183,7 @@ func (q *quotas) missing(g *model.Gang, name corev1.ResourceName) float64 {
 	switch {
 	case index == model.Pods && known:
 		return max(max(float64(g.MinMember), asked)-float64(exist), 0)
-	case limits: // pods do not say their limits here: take them to be alike
+	case limits: // the model does not have the pods' limits; assume equal pods
 		asked := amount(g.QuotaResources, name)
 		return asked * max(1-float64(exist)/float64(max(g.MinMember, 1)), 0)
 	}
@@ -191,7 +193,7 @@ func (q *quotas) missing(g *model.Gang, name corev1.ResourceName) float64 {
 	return max(asked-held, 0)
 }
 
-// amount of a name.
+// amount returns the value of a name; 0 if it is missing.
 func amount(list []model.Amount, name corev1.ResourceName) float64 {
 	if i := slices.IndexFunc(list, func(a model.Amount) bool { return a.Name == name }); i >= 0 {
 		return float64(list[i].Value)

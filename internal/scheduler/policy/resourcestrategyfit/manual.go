@@ -2,7 +2,7 @@ package resourcestrategyfit
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Scores each resource of a node by a strategy of its own, and keeps scarce ones free for who asks for them.",
 	Switches: []config.Option{
@@ -27,5 +27,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

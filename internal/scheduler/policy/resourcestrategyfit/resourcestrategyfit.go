@@ -1,7 +1,6 @@
-// Package resourcestrategyfit scores each resource of a node by a strategy of its
-// own: some are to be spread, others packed. It keeps pods that ask for nothing
-// scarce away from nodes that have it (sra), and cpu and memory free beside
-// devices that are idle (proportional).
+// Package resourcestrategyfit scores each resource of a node by its own strategy, so that some resources are spread
+// and others packed. It also keeps pods that request no scarce resource away from nodes that have one (sra), and
+// keeps cpu and memory free for idle devices (proportional).
 package resourcestrategyfit
 
 import (
@@ -25,10 +24,10 @@ type Policy struct {
 	proportions []*fit.Proportion
 }
 
-// defaultWeight of the whole, and of sra when it is on.
+// defaultWeight is the default weight of the policy, and of sra if it is enabled.
 const defaultWeight = 10
 
-// New returns the policy; warn receives arguments that cannot be read.
+// New returns the policy. It reports invalid arguments to warn.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	r := reader{warn}
 	p := &Policy{conf: conf}
@@ -39,10 +38,10 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// Name is resource-strategy-fit.
+// Name returns resource-strategy-fit.
 func (*Policy) Name() string { return "resource-strategy-fit" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -57,7 +56,7 @@ func (p *Policy) Configure(j *shape.Judge) {
 	}
 }
 
-// Open finds the scarce resources, whose numbers may have come up since.
+// Open looks up the indexes of the scarce resources, because new resources may have been added.
 func (p *Policy) Open(s *session.Session) {
 	if p.conf.Enabled("enableNodeOrder") {
 		s.Rules.Remarks = append(s.Rules.Remarks, remarks)
@@ -70,7 +69,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// remarks names pods' own strategies that cannot be read.
+// remarks returns warnings for pods with an invalid strategy.
 func remarks(j *session.Job) (texts []string) {
 	var last *model.Shape
 	for _, t := range j.Tasks {
@@ -85,7 +84,7 @@ func remarks(j *session.Job) (texts []string) {
 	return texts
 }
 
-// reader reads arguments and says what of them makes no sense.
+// reader reads arguments and reports invalid ones.
 type reader struct{ warn func(string) }
 
 func (r reader) say(format string, args ...any) {
@@ -105,7 +104,7 @@ func (r reader) section(name string, raw any) config.Arguments {
 	return section
 }
 
-// resources reads the strategy of each; without any, cpu and memory are spread.
+// resources reads the strategy of each resource. By default, cpu and memory are spread.
 func (r reader) resources(raw any) map[string]score.Term {
 	out := map[string]score.Term{"cpu": {Weight: 1}, "memory": {Weight: 1}}
 	given := r.section("resources", raw)
@@ -154,8 +153,7 @@ func (r reader) scarce(sra config.Arguments) (out score.Scarce) {
 	return out
 }
 
-// proportions reads how much cpu (cores) and memory (GB) is kept for each idle
-// piece of a scarce resource.
+// proportions reads how much cpu (cores) and memory (GB) is reserved for each idle piece of a scarce resource.
 func (r reader) proportions(section config.Arguments) (out []*fit.Proportion) {
 	section.Unknown("proportional", r.warn, "enable", "resources", "resourceProportion")
 	if !section.Bool("enable", false, r.warn) {

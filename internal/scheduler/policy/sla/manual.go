@@ -2,7 +2,7 @@ package sla
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Gangs that waited too long go first, are let in whatever the gates say, and keep the room that becomes free.",
 	Switches: []config.Option{
@@ -15,5 +15,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

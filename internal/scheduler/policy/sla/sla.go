@@ -1,5 +1,5 @@
-// Package sla sees to it that no gang waits for ever: after a time it is let in
-// whatever else holds, and room is kept for it until it can start.
+// Package sla ensures that no gang waits for ever. After a maximum waiting time a gang is admitted regardless of
+// other rules, and resources are reserved for it until it can start.
 //
 //	In:   when a gang was created, how long it may wait
 //	Out:  rules JobOrder, Enqueueable, Deadlines
@@ -16,16 +16,16 @@ import (
 
 const (
 	waitingTime = "sla-waiting-time"
-	// annotation comes before waitingTime, where a PodGroup has both.
+	// annotation takes precedence over waitingTime if a PodGroup has both.
 	annotation = "volcano.sh/sla-waiting-time"
-	// longest that counts: more is no limit.
+	// longest is the maximum waiting time; longer ones are reduced to it.
 	longest = 100 * 365 * 24 * time.Hour
 )
 
 // Policy is the policy sla.
 type Policy struct {
 	conf config.Plugin
-	// usual is how long gangs may wait that say nothing themselves; 0: as long as it takes.
+	// usual is the maximum waiting time of gangs without their own; 0 for no limit.
 	usual time.Duration
 }
 
@@ -42,7 +42,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// parse reads a duration above zero.
+// parse parses a duration above zero.
 func parse(text string) (time.Duration, error) {
 	wait, err := time.ParseDuration(text)
 	switch {
@@ -54,10 +54,10 @@ func parse(text string) (time.Duration, error) {
 	return min(wait, longest), nil
 }
 
-// Name is sla.
+// Name returns sla.
 func (*Policy) Name() string { return "sla" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -81,7 +81,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// remarks names the annotations that are no waiting time.
+// remarks returns warnings for invalid waiting times in annotations.
 func remarks(j *session.Job) (texts []string) {
 	for _, key := range [2]string{annotation, waitingTime} {
 		if text, given := j.Annotations[key]; given {
@@ -93,7 +93,7 @@ func remarks(j *session.Job) (texts []string) {
 	return texts
 }
 
-// deadline is until when the gang may have to wait; zero: for ever.
+// deadline returns the time until which the gang may have to wait; zero for no limit.
 func (p *Policy) deadline(j *session.Job) time.Time {
 	wait := p.usual
 	for _, key := range [2]string{annotation, waitingTime} {
@@ -101,7 +101,7 @@ func (p *Policy) deadline(j *session.Job) time.Time {
 		if !given {
 			continue
 		}
-		if own, err := parse(text); err == nil { // what cannot be read has no effect
+		if own, err := parse(text); err == nil { // an invalid value has no effect
 			wait = own
 			break
 		}
@@ -112,7 +112,7 @@ func (p *Policy) deadline(j *session.Job) time.Time {
 	return j.Created.Add(wait)
 }
 
-// order: gangs with a deadline first, the earlier one first.
+// order sorts gangs with a deadline first, earlier deadlines before later ones.
 func (p *Policy) order(a, b *session.Job) int {
 	x, y := p.deadline(a), p.deadline(b)
 	switch {

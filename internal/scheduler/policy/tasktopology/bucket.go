@@ -10,31 +10,31 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// bucket are pods that are best on one node.
+// bucket is a set of pods that are best placed on one node.
 type bucket struct {
 	index int
-	size  int            // pods in it, with and without a node
-	roles map[string]int // its pods by task
+	size  int            // number of its pods, with and without a node
+	roles map[string]int // number of its pods by task
 	on    map[model.NodeID]int
-	// waiting are its pods without a node, by shape in order of first sight.
+	// shapes lists the shapes of its pods without a node, in order of first use; waiting has their number.
 	shapes  []*model.Shape
 	waiting map[*model.Shape]int
-	weight  float64 // of what its pods ask for
+	weight  float64 // total request of its pods
 }
 
-// plan is how the pods of one gang are put into buckets.
+// plan is the assignment of one gang's pods to buckets.
 type plan struct {
 	wishes   *wishes
 	buckets  []*bucket
 	bucketOf map[*model.Task]*bucket
 	largest  int
-	// at are the gang's pods by node and task, tried ones too.
+	// at holds the number of the gang's pods by node and task, including placements of this cycle.
 	at    map[model.NodeID]map[string]int
 	tried map[*model.Task]bool
 }
 
-// newPlan fills the buckets: pods on one node are one; every other pod, in the
-// order of its task, goes where most are that it wants to be near.
+// newPlan fills the buckets. Pods on one node share a bucket. Every other pod, in the order of tasks, is added to
+// the bucket with the best affinity.
 func newPlan(g *model.Gang, w *wishes) *plan {
 	p := &plan{wishes: w, bucketOf: map[*model.Task]*bucket{}, largest: 1, at: map[model.NodeID]map[string]int{}, tried: map[*model.Task]bool{}}
 	byNode := map[model.NodeID]*bucket{}
@@ -70,8 +70,8 @@ func newPlan(g *model.Gang, w *wishes) *plan {
 
 func bound(t *model.Task) bool { return t.Status.Allocated() && t.Node != model.NoNode }
 
-// sorted are the pods that run or wait: those on nodes first, then by the order
-// that was asked for, by whose place matters most, by number and name.
+// sorted returns the pods that run or wait: placed pods first, then by the configured task order, by the rank of
+// the task, by index and name.
 func (p *plan) sorted(g *model.Gang) []*model.Task {
 	tasks := slices.DeleteFunc(slices.Clone(g.Tasks), func(t *model.Task) bool {
 		return !bound(t) && t.Status != model.Pending && t.Status != model.Pipelined
@@ -98,8 +98,8 @@ func (p *plan) open() *bucket {
 	return b
 }
 
-// best is the bucket that a pod wants most to be in, the one that asks for least
-// of equals; a new one when it wants to be in none.
+// best returns the bucket with the best affinity for a pod; among equals, the one with the smallest request. If all
+// buckets repel the pod, it opens a new one.
 func (p *plan) best(t *model.Task) *bucket {
 	var best *bucket
 	most := 0
@@ -149,7 +149,7 @@ func (p *plan) here(t *model.Task, id model.NodeID, sign int) {
 	p.at[id][t.Role] += sign
 }
 
-// placed moves a pod onto a node and back.
+// placed updates the plan after a pod is placed on a node, or the placement is undone.
 func (p *plan) placed(t *model.Task, id model.NodeID, sign int) {
 	if sign < 0 && !p.tried[t] { // a promise that was not counted
 		return
@@ -162,7 +162,7 @@ func (p *plan) placed(t *model.Task, id model.NodeID, sign int) {
 	}
 }
 
-// against counts the gang's pods on a node that a pod wants to be apart from.
+// against returns the number of the gang's pods on a node that a pod should be separate from.
 func (p *plan) against(t *model.Task, id model.NodeID) int {
 	n := 0
 	for role, count := range p.at[id] {
@@ -173,8 +173,8 @@ func (p *plan) against(t *model.Task, id model.NodeID) int {
 	return n
 }
 
-// fitting is how many pods of the bucket that have no node would fit onto one
-// together, once what is being released there is free.
+// fitting returns how many waiting pods of the bucket fit on a node together, counting resources that are being
+// released as free.
 func (b *bucket) fitting(s *session.Session, id model.NodeID) int {
 	left := s.View.Nodes.Row(s.View.Future, id)
 	if len(b.shapes) > 1 {
@@ -199,8 +199,8 @@ func (b *bucket) fitting(s *session.Session, id model.NodeID) int {
 	return sum
 }
 
-// compare is the order in which pods are placed: those in buckets first, larger
-// buckets first, in each by task.
+// compare returns the order in which pods are placed: pods in buckets first, larger buckets first, and in each
+// bucket by task.
 func (p *plan) compare(a, b *model.Task) int {
 	x, y := p.bucketOf[a], p.bucketOf[b]
 	switch {

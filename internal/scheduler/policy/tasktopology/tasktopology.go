@@ -1,6 +1,6 @@
-// Package tasktopology places the tasks of one gang by what they want of each
-// other: near (affinity), apart (anti-affinity), in an order. It sorts the pods
-// into buckets, each of which is best on one node.
+// Package tasktopology places the tasks of one gang according to the rules between them: near each other
+// (affinity), apart (anti-affinity), and in an order. It divides the pods into buckets; the pods of a bucket are
+// best placed on one node.
 //
 //	In:   the annotations of the PodGroup, its pods
 //	Out:  rule TaskOrder, points of nodes
@@ -18,15 +18,15 @@ type Policy struct {
 	weight float64
 }
 
-// New returns the policy; warn receives arguments that cannot be read.
+// New returns the policy. It reports invalid arguments to warn.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	return &Policy{conf, float64(max(conf.Arguments.Int("task-topology.weight", 1, warn), 0))}
 }
 
-// Name is task-topology.
+// Name returns task-topology.
 func (*Policy) Name() string { return "task-topology" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -51,7 +51,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// manager makes plans for the gangs of a cycle when they are asked for.
+// manager creates plans for the gangs of a cycle when they are first needed.
 type manager struct {
 	s      *session.Session
 	weight float64
@@ -69,7 +69,7 @@ func (m *manager) plan(g *model.Gang) *plan {
 	return p
 }
 
-// order compares tasks of one gang: those with wishes first, larger buckets first.
+// order compares tasks of one gang: tasks with rules first, larger buckets first.
 func (m *manager) order(a, b *model.Task) int {
 	if a.Gang == nil || a.Gang != b.Gang {
 		return 0
@@ -81,9 +81,8 @@ func (m *manager) order(a, b *model.Task) int {
 	return p.compare(a, b)
 }
 
-// points of a node are how many of the task's bucket are there and would fit, and
-// how many are there that it wants to be apart from; in parts of the largest
-// bucket.
+// points returns the points of a node: the number of pods of the task's bucket that are there or would fit, minus
+// the number of pods there that the task should be separate from, relative to the size of the largest bucket.
 func (m *manager) points(j *session.Job, t *model.Task, id model.NodeID) float64 {
 	p := m.plan(j.Gang)
 	b := p.bucketOf[t]
@@ -91,7 +90,7 @@ func (m *manager) points(j *session.Job, t *model.Task, id model.NodeID) float64
 	return count * m.weight * 100 / float64(p.largest)
 }
 
-// placed follows what the cycle tries.
+// placed updates the plan after a placement or its undo.
 func (m *manager) placed(j *session.Job, t *model.Task, id model.NodeID, sign int) {
 	if j == nil {
 		return

@@ -9,19 +9,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// wishes are what the tasks of a gang want of each other, by name.
+// wishes holds the rules between the tasks of a gang, by name.
 type wishes struct {
 	near, apart         map[[2]string]bool
 	selfNear, selfApart map[string]bool
-	order               map[string]int // from 1
+	order               map[string]int // positions, from 1
 	named               map[string]bool
 }
 
-// wishesOf reads the annotations of a PodGroup; nil when there are none that say
-// something.
+// wishesOf parses the annotations of a PodGroup; nil if they contain no rules.
 //
-// Groups of tasks are separated by ";", tasks by ","; a group of one task means
-// its own pods.
+// Groups of tasks are separated by ";", tasks by ",". A group of one task refers to pods of the same task.
 func wishesOf(annotations map[string]string) *wishes {
 	affinity, anti, order := annotations[keys.TaskTopologyAffinity], annotations[keys.TaskTopologyAntiAffinity], annotations[keys.TaskTopologyOrder]
 	if affinity == "" && anti == "" && order == "" {
@@ -45,7 +43,7 @@ func wishesOf(annotations map[string]string) *wishes {
 	return w
 }
 
-// remarks names the tasks that the annotations speak of and the gang does not have.
+// remarks returns warnings for tasks in the annotations that the gang does not have.
 func remarks(j *session.Job) (texts []string) {
 	known := map[string]bool{}
 	for name := range j.MinTaskMember {
@@ -85,7 +83,7 @@ func (w *wishes) pairs(text string, between map[[2]string]bool, self map[string]
 	}
 }
 
-// split cuts a list and drops what is empty or said twice.
+// split splits a list and drops empty and duplicate entries.
 func split(text, separator string) []string {
 	var out []string
 	for _, word := range strings.Split(text, separator) {
@@ -96,8 +94,7 @@ func split(text, separator string) []string {
 	return out
 }
 
-// wants is how much two pods want to be near (1), apart (-1), or neither, by
-// their tasks.
+// wants returns 1 if pods of two tasks should be near each other, -1 if apart, and 0 otherwise.
 func (w *wishes) wants(a, b string) int {
 	sum := 0
 	if w.near[[2]string{a, b}] || a == b && w.selfNear[a] {
@@ -113,8 +110,8 @@ func (w *wishes) avoids(a, b string) bool {
 	return w.apart[[2]string{a, b}] || a == b && w.selfApart[a]
 }
 
-// rank is whose place matters most: pods that want to be apart from their own kind
-// start buckets, then those that gather others.
+// rank orders tasks by how much their placement matters: first tasks that repel their own pods and therefore start
+// buckets, then tasks that attract others.
 func (w *wishes) rank(task string) int {
 	switch {
 	case w.selfApart[task]:

@@ -2,7 +2,7 @@ package tdm
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Lends nodes (label `volcano.sh/revocable-zone`) to pods that may be taken off them, at the hours of their zone.",
 	Switches: []config.Option{
@@ -21,5 +21,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,10 +1,10 @@
-// Package tdm lends nodes at certain hours: nodes labelled volcano.sh/revocable-zone
-// take pods that allow to be taken off them again, while their zone is open.
+// Package tdm lends nodes during certain hours. Nodes labelled volcano.sh/revocable-zone accept revocable pods
+// while their zone is open. Revocable pods can be evicted again when it closes.
 //
 //	In:   zones with their hours, nodes with the name of a zone, pods that are revocable
-//	Out:  which nodes are closed now, and to whom; points for revocable pods; when zones open and close
+//	Out:  which nodes are closed now, and for which pods; points for revocable pods; when zones open and close
 //
-// The hours are those of the time zone tdm.time-zone, of this machine if it is not given.
+// The hours are in the time zone tdm.time-zone, by default that of the machine.
 package tdm
 
 import (
@@ -29,7 +29,7 @@ import (
 const (
 	zonePrefix = "tdm.revocable-zone."
 	timeZone   = "tdm.time-zone"
-	// points of a lent node for a pod that may be taken off it, as in Volcano.
+	// points is the score of a lent node for a revocable pod, as in Volcano.
 	points = 100
 )
 
@@ -43,12 +43,13 @@ type Policy struct {
 	s     *session.Session
 	open  map[string]bool // zones that are open now
 	nodes session.NodeTable[string]
-	// shut are lent nodes whose zone is closed; lent those whose zone is open, for pods that do not allow it.
+	// shut lists the lent nodes whose zone is closed. lent lists the ones whose zone is open; it applies to pods
+	// that are not revocable.
 	shut, lent fit.Closing
 	bonus      score.Bonus
 }
 
-// New returns the policy; warn receives arguments that cannot be read.
+// New returns the policy. It reports invalid arguments to warn.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	say := func(format string, args ...any) {
 		if warn != nil {
@@ -92,15 +93,15 @@ func (p *Policy) zoneKeys() (found []string) {
 	return found
 }
 
-// Name is tdm.
+// Name returns tdm.
 func (*Policy) Name() string { return "tdm" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (p *Policy) Reads() config.Reads {
 	return manual.Reads(p.zoneKeys()...)
 }
 
-// Configure hands the tables to the judge.
+// Configure passes the tables to the judge.
 func (p *Policy) Configure(j *shape.Judge) {
 	if p.conf.Enabled("enablePredicate") {
 		j.Filters.Closed = append(j.Filters.Closed, &p.shut, &p.lent)
@@ -110,7 +111,7 @@ func (p *Policy) Configure(j *shape.Judge) {
 	}
 }
 
-// Open brings the tables up to the hour, and asks to be woken at the next border.
+// Open updates the tables for the current time and requests a cycle at the next opening or closing.
 func (p *Policy) Open(s *session.Session) {
 	p.s = s
 	changed := p.turnClock()
@@ -150,7 +151,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// turnClock sets which zones are open, and says whether that changed.
+// turnClock updates which zones are open. It reports whether anything changed.
 func (p *Policy) turnClock() (changed bool) {
 	for name, z := range p.zones {
 		open, _ := z.at(p.s.Now.In(p.location))
@@ -160,14 +161,13 @@ func (p *Policy) turnClock() (changed bool) {
 	return changed
 }
 
-// IsOpen says whether a node may be used now: one that is not lent, or whose zone
-// is open.
+// IsOpen reports whether a node may be used now: it is not lent, or its zone is open.
 func (p *Policy) IsOpen(id model.NodeID) bool {
 	name := p.nodes.Values[id]
 	return name == "" || p.open[name]
 }
 
-// judge fills a node's row of the tables, and tells when it differs.
+// judge computes a node's entries in the tables, and marks the node as changed if they differ.
 func (p *Policy) judge(id model.NodeID) {
 	for n := len(p.nodes.Values); len(p.shut.At) < n; {
 		p.shut.At, p.lent.At = append(p.shut.At, false), append(p.lent.At, false)
@@ -186,8 +186,8 @@ func (p *Policy) judge(id model.NodeID) {
 	}
 }
 
-// Revocable says whether pods of a shape may be taken off lent nodes: annotated
-// so, for any zone, or preemptable.
+// Revocable reports whether pods of a shape may be placed on lent nodes: they are annotated for any zone, or
+// preemptable.
 func Revocable(s *model.Shape) bool {
 	if zone, given := s.Notes[keys.RevocableZone]; given {
 		return zone == "*"
@@ -195,8 +195,7 @@ func Revocable(s *model.Shape) bool {
 	return truth(s.Notes[keys.Preemptable])
 }
 
-// Preemptable says whether a gang declares that it may be preempted; without a
-// word it does not, other than single pods.
+// Preemptable reports whether a gang is declared preemptable. Unlike for single pods, the default is false.
 func Preemptable(g *model.Gang) bool { return truth(g.Preemptable) }
 
 func truth(text string) bool {

@@ -15,11 +15,11 @@ import (
 
 const (
 	evictPeriod = "tdm.evict.period"
-	// defaultPeriod is how often pods are taken off nodes whose zone is closed.
+	// defaultPeriod is the time between evictions from nodes whose zone is closed.
 	defaultPeriod = time.Minute
 )
 
-// parsePeriod reads tdm.evict.period; a text that is no duration is told.
+// parsePeriod parses tdm.evict.period and reports an invalid duration.
 func parsePeriod(text string, say func(string, ...any)) time.Duration {
 	if text == "" {
 		return defaultPeriod
@@ -31,8 +31,8 @@ func parsePeriod(text string, say func(string, ...any)) time.Duration {
 	return defaultPeriod
 }
 
-// move has preemptable pods leave nodes whose zone has closed, once in a period, as
-// many of a gang as its annotations allow.
+// move evicts preemptable pods from nodes whose zone has closed, once per period, and per gang as many as its
+// annotations allow.
 func (p *Policy) move(s *session.Session) {
 	last, ever := s.Cluster.Shuffled[p.Name()]
 	if ever && s.Now.Before(last.Add(p.period)) {
@@ -45,7 +45,7 @@ func (p *Policy) move(s *session.Session) {
 	})
 }
 
-// overstaying are the tasks on nodes whose zone is closed.
+// overstaying returns the tasks on nodes whose zone is closed.
 func (p *Policy) overstaying(s *session.Session) []*model.Task {
 	var tasks []*model.Task
 	for _, id := range s.View.Order {
@@ -62,7 +62,7 @@ func (p *Policy) overstaying(s *session.Session) []*model.Task {
 	return tasks
 }
 
-// remarks names what of a gang's annotations about being missing, and of its pods' about lent nodes, cannot be read.
+// remarks returns warnings for invalid annotations: a gang's disruption limits and its pods' revocable zones.
 func remarks(j *session.Job) (texts []string) {
 	for _, key := range [2]string{keys.JDBMaxUnavailable, keys.JDBMinAvailable} {
 		if text, given := j.Annotations[key]; given {
@@ -84,9 +84,9 @@ func remarks(j *session.Job) (texts []string) {
 	return texts
 }
 
-// mayLose is how many tasks a gang may lose at once by its annotations: jdb-max-unavailable,
-// a number or a part, counts those that are not running; else jdb-min-available.
-// Without them -1: its surplus, or all of it.
+// mayLose returns how many tasks a gang may lose at once according to its annotations. jdb-max-unavailable, a
+// number or a percentage, counts the tasks that are not running; jdb-min-available applies without it. Without
+// either, mayLose returns -1: the gang may lose its surplus, or all tasks.
 func mayLose(g *model.Gang) int {
 	running := g.Count[model.Running]
 	ended := g.Count[model.Succeeded] + g.Count[model.Failed]
@@ -99,7 +99,7 @@ func mayLose(g *model.Gang) int {
 	return -1
 }
 
-// share reads a number, or a part of all in percent, rounded up.
+// share parses a number, or a percentage of all, rounded up.
 func share(text string, of int) (int, bool) {
 	if digits, isPart := strings.CutSuffix(text, "%"); isPart {
 		n, err := strconv.Atoi(digits)
@@ -109,8 +109,8 @@ func share(text string, of int) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// guests grants preemptable pods that are not on lent nodes to gangs that may not
-// go to those: the pods can run there.
+// guests grants preemptable pods that are not on lent nodes to gangs that must not use lent nodes, because the
+// victims can run there.
 func (p *Policy) guests(a *session.Attack) session.Guard {
 	out := map[*model.Gang]int{}
 	stays := Preemptable(a.Taker.Gang) || slices.ContainsFunc(a.Tasks, func(t *model.Task) bool { return Revocable(t.Shape) })

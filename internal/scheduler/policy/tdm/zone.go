@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// zone is when nodes of one name are lent: every day from one time of the clock
-// to another, on the next day when that is not later.
+// zone is the time when nodes of a zone are lent: every day from one time of day to another; if that is not later,
+// on the next day.
 type zone struct{ from, to clock }
 
 // clock is a time of day.
 type clock struct{ hour, minute int }
 
-// parseZone reads HH:MM-HH:MM.
+// parseZone parses HH:MM-HH:MM.
 func parseZone(text string) (zone, error) {
 	first, last, ok := strings.Cut(text, "-")
 	from, err := parseClock(first)
@@ -35,22 +35,21 @@ func parseClock(text string) (clock, error) {
 	return clock{int(hour), int(minute)}, nil
 }
 
-// on is the clock's time on the day that is some days after another. Where the
-// clocks are set forward over it, it is the moment they show instead.
+// on returns the clock's time on the day that is after days later than day. If daylight saving time skips that
+// time, it returns the moment that time.Date normalises it to.
 func (c clock) on(day time.Time, after int) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day()+after, c.hour, c.minute, 0, 0, day.Location())
 }
 
 func (c clock) before(d clock) bool { return c.hour*60+c.minute < d.hour*60+d.minute }
 
-// at says whether the zone is open, and when that changes next. now has the
-// location that the zone's times are of.
+// at reports whether the zone is open, and when that changes next. now must be in the location of the zone's times.
 func (z zone) at(now time.Time) (open bool, change time.Time) {
 	next := 0
 	if !z.from.before(z.to) {
 		next = 1
 	}
-	for day := -2; day <= 2; day++ { // days around: those of changed clocks are not 24 hours
+	for day := -2; day <= 2; day++ { // some days around, because days with clock changes do not have 24 hours
 		from, to := z.from.on(now, day), z.to.on(now, day+next)
 		if !now.Before(from) && now.Before(to) {
 			open = true

@@ -3,7 +3,7 @@ package tdm
 import (
 	"testing"
 	"time"
-	_ "time/tzdata" // a machine may have none
+	_ "time/tzdata" // the machine may have no time zone data
 
 	"pgregory.net/rapid"
 
@@ -51,8 +51,8 @@ func TestZonesOpenAndClose(t *testing.T) {
 	}
 }
 
-// TestNothingChangesBeforeTheBorder: whatever the zone and the day, changed
-// clocks included, a zone is as it is until the time it named.
+// TestNothingChangesBeforeTheBorder checks that a zone does not change before the time it returned, for any zone
+// and day, including days with clock changes.
 func TestNothingChangesBeforeTheBorder(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		location, err := time.LoadLocation(rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"}).Draw(t, "location"))

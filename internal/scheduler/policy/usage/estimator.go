@@ -10,11 +10,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// estimator guesses what a task will use before measurements show it.
+// estimator estimates a task's use before measurements show it.
 type estimator struct {
 	requestRatio, burstRatio  float64
 	riskThreshold, riskFactor float64
-	milliCPU, memoryBytes     int64 // of pods that ask for nothing
+	milliCPU, memoryBytes     int64 // of pods without requests
 }
 
 func newEstimator(a config.Arguments, warn func(string)) estimator {
@@ -48,8 +48,8 @@ func amount(a config.Arguments, key string, name corev1.ResourceName, def string
 	return model.Ceil(name, q)
 }
 
-// of is what a task of a shape is believed to use, in milli-cores and bytes:
-// between nothing and the greater of what it requests and what it is limited to.
+// of returns the estimated use of a task of a shape, in milli-cores and bytes: between zero and the larger of its
+// request and its limit.
 func (e *estimator) of(s *model.Shape, risky bool) (cpu, memory int64) {
 	requestCPU, requestMemory := s.Request.Get(model.CPU), s.Request.Get(model.Memory)
 	if requestCPU|requestMemory|s.LimitMilliCPU|s.LimitMemoryBytes == 0 {

@@ -2,7 +2,7 @@ package usage
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Judges nodes by their real load, with a source of it (`metrics`): those over a threshold take nobody, of the others the least loaded are best.",
 	Switches: []config.Option{
@@ -26,5 +26,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

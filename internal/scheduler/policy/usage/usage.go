@@ -1,11 +1,11 @@
-// Package usage judges nodes by their real load: those over a threshold take
-// nobody, and among the others the least loaded are best. What was placed lately
-// does not show in measurements yet; it counts by an estimate of what it will use.
+// Package usage evaluates nodes by their real load. Nodes over a threshold accept no pods, and among the others the
+// least loaded are best. Recently placed pods are not in measurements yet; they count with an estimate of their
+// use.
 //
-//	In:   model.Nodes.Usage, measured by whoever feeds the model
+//	In:   model.Nodes.Usage, as measured by the source of the model
 //	Out:  closed nodes, and points for every node
 //
-// Both are tables by node that the judge reads: no pod looks at all nodes for it.
+// Both are tables by node that the judge reads, so no pod requires a scan of all nodes.
 package usage
 
 import (
@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// stale is how old a measurement may be that is believed.
+	// stale is the age from which a measurement is ignored.
 	stale = 5 * time.Minute
-	// unseen is for how long before a measurement a pod that began then does not show in it.
+	// unseen is the time before a measurement in which a pod must have started not to be included in it.
 	unseen = 30 * time.Second
 )
 
@@ -38,22 +38,21 @@ type Policy struct {
 
 	s       *session.Session
 	nodes   session.NodeTable[load]
-	fresh   []bool // by model.NodeID: the measurement is believed
+	fresh   []bool // by model.NodeID: the measurement is recent enough
 	closing fit.Closing
 	bonus   score.Bonus
-	tried   []model.NodeID // nodes where this cycle places something
+	tried   []model.NodeID // nodes where this cycle places pods
 	placed  map[*model.Task]bool
 }
 
-// load is what is known of a node's load. shadow is an estimate of what tasks
-// will use that no measurement shows: whole numbers, so that their order does not
-// matter.
+// load is a node's measured load. The shadow fields estimate the use of tasks that no measurement includes yet.
+// They are whole numbers, so that the order of summing does not matter.
 type load struct {
 	model.NodeUsage
 	shadowCPU, shadowMemory int64
 }
 
-// New returns the policy; warn receives arguments that cannot be read.
+// New returns the policy. It reports invalid arguments to warn.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	p := &Policy{conf: conf, placed: map[*model.Task]bool{}}
 	weight := func(key string, def int) float64 {
@@ -81,15 +80,15 @@ func section(raw any, name string, warn func(string)) config.Arguments {
 	return out
 }
 
-// Name is usage.
+// Name returns usage.
 func (*Policy) Name() string { return "usage" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Configure hands the tables to the judge.
+// Configure passes the tables to the judge.
 func (p *Policy) Configure(j *shape.Judge) {
 	if p.conf.Enabled("enablePredicate") {
 		j.Filters.Closed = append(j.Filters.Closed, &p.closing)
@@ -99,10 +98,10 @@ func (p *Policy) Configure(j *shape.Judge) {
 	}
 }
 
-// Open brings the tables up to date.
+// Open updates the tables.
 func (p *Policy) Open(s *session.Session) {
 	p.s = s
-	for _, id := range p.tried { // what the last cycle tried
+	for _, id := range p.tried { // undo the placements of the last cycle
 		if int(id) < len(p.nodes.Values) && int(id) < s.Cluster.Nodes.Len() {
 			p.nodes.Values[id] = p.read(id)
 			p.judge(id)
@@ -111,7 +110,7 @@ func (p *Policy) Open(s *session.Session) {
 	p.tried = p.tried[:0]
 	clear(p.placed)
 	p.nodes.Update(s, p.read, func(id model.NodeID, _, _ load) { p.judge(id) })
-	for id := range p.nodes.Values { // time passed
+	for id := range p.nodes.Values { // measurements may have become stale
 		if p.believed(model.NodeID(id)) != p.fresh[id] {
 			p.judge(model.NodeID(id))
 		}
@@ -121,7 +120,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	s.Rules.Nodes = append(s.Rules.Nodes, session.NodeRule{
 		Name:    p.Name(),
-		Applies: func(*session.Job, *model.Task) bool { return false }, // the tables say it all
+		Applies: func(*session.Job, *model.Task) bool { return false }, // the tables contain all of it
 		Placed: func(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
 			if sign < 0 && !p.placed[t] {
 				return // a promise of an earlier cycle was not counted
@@ -146,7 +145,7 @@ func (p *Policy) read(id model.NodeID) load {
 	return l
 }
 
-// hidden says whether a task does not show in a measurement.
+// hidden reports whether a measurement does not include a task.
 func (p *Policy) hidden(t *model.Task, at time.Time) bool {
 	switch t.Status {
 	case model.Binding, model.Bound:
@@ -163,7 +162,7 @@ func (l *load) shade(e *estimator, risky bool, t *model.Task, sign int64) {
 	l.shadowMemory += sign * memory
 }
 
-// add counts a task that the cycle places, or takes back.
+// add counts a task that the cycle places, or removes it again.
 func (p *Policy) add(t *model.Task, id model.NodeID, sign int64) {
 	if int(id) >= len(p.nodes.Values) || p.nodes.Values[id].At.IsZero() {
 		return
@@ -174,7 +173,7 @@ func (p *Policy) add(t *model.Task, id model.NodeID, sign int64) {
 	p.bonus.Points[id] = p.points(id)
 }
 
-// risky says whether a node is so loaded that estimates are raised.
+// risky reports whether a node is so loaded that estimates are raised.
 func (p *Policy) risky(u *model.NodeUsage) bool {
 	sum := p.cpuWeight + p.memoryWeight
 	return sum > 0 && (p.cpuWeight*u.CPUPercent+p.memoryWeight*u.MemoryPercent)/sum/100 >= p.guess.riskThreshold
@@ -185,7 +184,7 @@ func (p *Policy) believed(id model.NodeID) bool {
 	return !l.At.IsZero() && p.s.Now.Sub(l.At) <= stale
 }
 
-// judge fills a node's row of the tables, and tells when it differs.
+// judge computes a node's entries in the tables, and marks the node as changed if they differ.
 func (p *Policy) judge(id model.NodeID) {
 	for n := len(p.nodes.Values); len(p.fresh) < n; {
 		p.fresh = append(p.fresh, false)
@@ -205,7 +204,7 @@ func (p *Policy) judge(id model.NodeID) {
 	}
 }
 
-// points are higher for less loaded nodes; 0 where nothing is known.
+// points returns the points of a node: higher for less loaded nodes, 0 if the load is unknown.
 func (p *Policy) points(id model.NodeID) float64 {
 	if !p.fresh[id] {
 		return 0
@@ -225,7 +224,7 @@ func (p *Policy) points(id model.NodeID) float64 {
 	return sum / max(p.cpuWeight+p.memoryWeight, 1e-9) * 100 * p.weight
 }
 
-// why says what of a node is over its threshold.
+// why returns which load of a node is over its threshold.
 func (p *Policy) why(id model.NodeID) (reason.Code, string) {
 	if p.nodes.Values[id].CPUPercent > p.cpuPercent {
 		return reason.NodeOverloaded, fmt.Sprintf("cpu over %g%%", p.cpuPercent)
