@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode"
 )
 
-// cluster is what one Run holds.
+// cluster is the state of one Run.
 type cluster struct {
 	settings Settings
 	report   Reporter
@@ -29,12 +29,12 @@ type cluster struct {
 	control *controlServer
 }
 
-// ErrRunning is returned by Run when another process runs the cluster already.
+// ErrRunning is returned by Run if another process already runs the cluster.
 var ErrRunning = errors.New("the cluster is running already")
 
-// Run brings a cluster up, tells the reporter, and keeps it up until ctx ends
-// or a part of it dies. It returns when everything has ended: nil after ctx
-// ended, otherwise why the cluster could not start or go on.
+// Run starts a cluster, reports the progress, and keeps the cluster running until ctx is done or a part of it fails. It
+// returns when all parts have ended: nil if ctx was done, otherwise the error that prevented the start or ended the
+// cluster.
 func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 	if err := s.Dir.Create(); err != nil {
 		return err
@@ -48,7 +48,7 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 	}
 	defer held.release()
 
-	// A process that was killed may have left mounts and networks.
+	// A killed process may have left mounts and networks.
 	if err := processnode.Cleanup(s.Dir.nodesDir()); err != nil {
 		report.Note(fmt.Sprintf("leftovers of the last run stay: %v", err))
 	}
@@ -62,7 +62,7 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 		return explainDisk(s.Dir, err)
 	}
 	defer func() { err = errors.Join(err, c.tidy()) }()
-	// Before anything else is written: `down` must know what to remove.
+	// Save the settings before anything else: `down` needs them to clean up.
 	if _, kept, _ := LoadSettings(s.Dir); !kept {
 		if err := s.save(); err != nil {
 			return explainDisk(s.Dir, err)
@@ -79,32 +79,32 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 	return err
 }
 
-// ownRecord is the first record of this process.
+// ownRecord returns the first record of this process.
 func ownRecord() Record {
 	start, _ := processStart(os.Getpid())
 	return Record{PID: os.Getpid(), Started: time.Now(), ProcessStart: start}
 }
 
-// start brings up the parts, each when those it needs are ready.
+// start starts the parts. Each starts when the parts that it depends on are ready.
 func (c *cluster) start(ctx context.Context) error {
-	if err := c.startControlPlane(ctx); err != nil { // 1. The API server, our kinds, Kubernetes' controllers.
+	if err := c.startControlPlane(ctx); err != nil { // 1. API server, our kinds, Kubernetes' controllers
 		return err
 	}
 	if c.settings.Components == ComponentsAPI {
-		// The last daemon may have been killed: without an answer at what it announced no namespace could be deleted.
+		// If the last daemon was killed, its aggregated API has no server, and no namespace could be deleted.
 		if err := listing.Withdraw(ctx, c.plane.RESTConfig()); err != nil {
 			return err
 		}
 	}
-	c.daemon = startDaemon(c.settings, c.plane) // 2. Our scheduler, controllers and admission, meanwhile:
+	c.daemon = startDaemon(c.settings, c.plane) // 2. our scheduler, controllers and admission, at the same time as:
 	var err error
 	if c.nodes, err = newNodeSet(c.settings, c.plane, c.report); err != nil {
 		return err
 	}
-	if err := c.nodes.start(ctx, c.settings.Nodes); err != nil { // 3. nodes,
+	if err := c.nodes.start(ctx, c.settings.Nodes); err != nil { // 3. nodes
 		return err
 	}
-	if c.volumes, err = startVolumes(ctx, c.client, c.settings.Dir.volumesDir()); err != nil { // 4. volumes.
+	if c.volumes, err = startVolumes(ctx, c.client, c.settings.Dir.volumesDir()); err != nil { // 4. volumes
 		return err
 	}
 	if err := slurmProfile(ctx, c.client); err != nil {
@@ -116,7 +116,7 @@ func (c *cluster) start(ctx context.Context) error {
 	if err := c.daemon.waitReady(ctx, c.report); err != nil {
 		return err
 	}
-	if c.control, err = startControl(c); err != nil { // 5. Answers to status and nodes.
+	if c.control, err = startControl(c); err != nil { // 5. server for status and nodes
 		return err
 	}
 	return c.announce()
@@ -142,7 +142,7 @@ func (c *cluster) startControlPlane(ctx context.Context) error {
 	return err
 }
 
-// choosePort is the port that was asked for, else the last one, else a free one.
+// choosePort returns the requested port, otherwise the port of the last run if it is free, otherwise 0 for a free port.
 func (c *cluster) choosePort() (int, error) {
 	port := c.settings.Port
 	if port == 0 || controlplane.PortFree(port) {
@@ -169,7 +169,7 @@ func (c *cluster) explainStart(err error) error {
 		"the control plane does not start: %v", err)
 }
 
-// explainDisk says that a disk is full where a write error means that.
+// explainDisk returns an error about a full disk if that explains a write error.
 func explainDisk(d Dir, err error) error {
 	if full := d.checkRoom(); full != nil {
 		return full
@@ -177,7 +177,7 @@ func explainDisk(d Dir, err error) error {
 	return hinted("see whether you may write in "+string(d), "%v", err)
 }
 
-// announce lets others find the running cluster.
+// announce publishes the record of the running cluster, so that other processes find it.
 func (c *cluster) announce() error {
 	c.settings.Complete = true
 	if err := c.settings.save(); err != nil {
@@ -200,7 +200,7 @@ func (c *cluster) announce() error {
 	return nil
 }
 
-// wait returns when the cluster is to end: nil when ctx says so.
+// wait waits until the cluster must end. It returns nil if ctx is done.
 func (c *cluster) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -225,7 +225,7 @@ func (c *cluster) stop() {
 	klog.Flush()
 }
 
-// tidy leaves the directory as a stopped cluster's is; an ephemeral one goes.
+// tidy removes the record of the process. It removes an ephemeral cluster completely.
 func (c *cluster) tidy() error {
 	err := os.Remove(c.settings.Dir.recordFile())
 	if c.settings.Ephemeral {

@@ -16,21 +16,20 @@ import (
 	"github.com/vc-batch/vc/internal/local/controlplane"
 )
 
-// controlServer answers `status` and `nodes` on a unix socket. Whoever may
-// enter the directory may ask; nobody else can.
+// controlServer serves `status` and `nodes` on a unix socket. Only users who may enter the directory can connect.
 type controlServer struct {
 	path    string
 	tempDir string
 	server  *http.Server
 }
 
-// refusal is how an error crosses the socket.
+// refusal is the encoding of an error on the socket.
 type refusal struct {
 	What string `json:"what"`
 	Hint string `json:"hint,omitempty"`
 }
 
-// startControl answers for c until stop.
+// startControl serves requests for c until stop.
 func startControl(c *cluster) (*controlServer, error) {
 	dir, made, err := controlplane.SocketDir(string(c.settings.Dir), "control.sock")
 	if err != nil {
@@ -40,7 +39,7 @@ func startControl(c *cluster) (*controlServer, error) {
 	if made {
 		s.tempDir = dir
 	}
-	_ = os.Remove(s.path) // A killed process left it; we hold the lock.
+	_ = os.Remove(s.path) // A killed process left it; this process holds the lock.
 	listener, err := net.Listen("unix", s.path)
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
@@ -66,7 +65,7 @@ func (s *controlServer) stop() {
 	}
 }
 
-// addNodes runs the nodes of the request and returns their names.
+// addNodes starts the nodes in the request and returns their names.
 func (c *cluster) addNodes(r *http.Request) ([]string, error) {
 	var specs []NodeSpec
 	if err := json.NewDecoder(r.Body).Decode(&specs); err != nil {
@@ -111,13 +110,13 @@ func asRefusal(err error) refusal {
 	return refusal{What: err.Error()}
 }
 
-// Client talks to the process that runs a cluster.
+// Client sends requests to the process that runs a cluster.
 type Client struct {
 	record Record
 	http   http.Client
 }
 
-// NewClient makes a client for the process of a record that Find returned.
+// NewClient creates a client for the process of a record returned by Find.
 func NewClient(record Record) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", record.Socket)
@@ -125,19 +124,19 @@ func NewClient(record Record) *Client {
 	return &Client{record: record, http: http.Client{Transport: &http.Transport{DialContext: dial}}}
 }
 
-// Status asks how the cluster is.
+// Status returns the status of the cluster.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	var status Status
 	return status, c.ask(ctx, http.MethodGet, "/status", nil, &status)
 }
 
-// AddNodes runs more nodes and returns their names when all accept pods.
+// AddNodes starts more nodes and returns their names when all of them accept pods.
 func (c *Client) AddNodes(ctx context.Context, specs []NodeSpec) ([]string, error) {
 	var names []string
 	return names, c.ask(ctx, http.MethodPost, "/nodes", specs, &names)
 }
 
-// RemoveNode takes a node away, and what runs on it with it.
+// RemoveNode removes a node and the pods on it.
 func (c *Client) RemoveNode(ctx context.Context, name string) error {
 	return c.ask(ctx, http.MethodDelete, "/nodes/"+name, nil, nil)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/deploy"
 )
 
-// installNamespace makes the namespace that deploy/install.yaml makes on other clusters: leases live there.
+// installNamespace creates the namespace for leases, which deploy/install.yaml creates on other clusters.
 func installNamespace(ctx context.Context, config *rest.Config) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -36,11 +36,10 @@ func installNamespace(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// installCRDs makes our kinds known to the API server, or brings them up to
-// date, and returns when it serves them.
+// installCRDs creates or updates our kinds in the API server and returns when it serves them.
 func installCRDs(ctx context.Context, config *rest.Config) error {
 	config = rest.CopyConfig(config)
-	config.ContentType = runtime.ContentTypeProtobuf // These are big, and JSON is slow.
+	config.ContentType = runtime.ContentTypeProtobuf // the objects are big, and JSON is slow
 	client, err := apiextensions.NewForConfig(config)
 	if err != nil {
 		return err
@@ -79,7 +78,8 @@ func installCRDs(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// installPeople makes the roles of people, and the rules about what they may do, that deploy/install.yaml makes on other clusters.
+// installPeople creates the user roles and the admission rules for users that deploy/install.yaml creates on other
+// clusters.
 func installPeople(ctx context.Context, config *rest.Config) error {
 	c, err := client.New(config, client.Options{Scheme: clientgoscheme.Scheme})
 	if err != nil {
@@ -105,7 +105,7 @@ func installPeople(ctx context.Context, config *rest.Config) error {
 	return group.Wait()
 }
 
-// replace puts an object in the place of the one that there is.
+// replace updates an existing object to the wanted one.
 func replace(ctx context.Context, c client.Client, wanted client.Object) error {
 	there, ok := wanted.DeepCopyObject().(client.Object)
 	if !ok {
@@ -124,8 +124,7 @@ func updateCRD(ctx context.Context, client apiextensions.Interface, want *apiext
 	if err != nil {
 		return err
 	}
-	// An update, even to the same, makes the server check every rule of the
-	// schema anew, which takes it a while.
+	// An update, even without a change, makes the server validate the whole schema again, which is slow.
 	want = want.DeepCopy()
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(want)
 	if equality.Semantic.DeepEqual(got.Spec, want.Spec) {

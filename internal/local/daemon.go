@@ -15,23 +15,21 @@ import (
 )
 
 const (
-	// daemonReadyTimeout is how long the daemon may take until all of its
-	// components work.
+	// daemonReadyTimeout is the time the daemon has until all of its components are ready.
 	daemonReadyTimeout = 60 * time.Second
-	// longestBackOff is the longest pause before a daemon that ended is started again.
+	// longestBackOff is the longest pause before a failed daemon is restarted.
 	longestBackOff = 30 * time.Second
-	// steadyAfter is how long a daemon must have run for its next end to be
-	// taken as the first.
+	// steadyAfter is the running time after which the next failure of the daemon resets the back-off.
 	steadyAfter = time.Minute
 )
 
-// daemonPart is vcd inside this process. Nil when it is not wanted.
+// daemonPart runs vcd inside this process. It is nil if the settings exclude it.
 type daemonPart struct {
 	begun   time.Time
 	options daemon.Options
 	cancel  context.CancelFunc
 	done    chan struct{}
-	// failed delivers the first error, if it comes before everything was ready.
+	// failed receives the first error if it occurs before all components are ready.
 	failed chan error
 	ready  chan struct{}
 
@@ -39,8 +37,7 @@ type daemonPart struct {
 	states map[string]string
 }
 
-// startDaemon runs scheduler, controllers and admission, unless the settings
-// want none of them. It does not wait.
+// startDaemon starts scheduler, controllers and admission, unless the settings exclude them. It does not wait.
 func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 	if s.Components == ComponentsAPI {
 		return nil
@@ -52,7 +49,7 @@ func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 	for _, component := range daemon.Components() {
 		d.states[component] = stateStarting
 	}
-	// There is no kube-scheduler here: pods and Deployments that name no scheduler are ours too.
+	// This cluster has no kube-scheduler, so our scheduler also handles pods and Deployments without a scheduler name.
 	d.options = daemon.Options{
 		Config: plane.RESTConfig(), SchedulerConf: s.SchedulerConf, Ready: d.componentReady,
 		SchedulerNames: []string{keys.DefaultSchedulerName, corev1.DefaultSchedulerName},
@@ -65,8 +62,7 @@ func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 	return d
 }
 
-// run keeps the daemon running: pods must not be left without a scheduler
-// because of one error.
+// run restarts the daemon after a failure, so that one error does not leave pods without a scheduler.
 func (d *daemonPart) run(ctx context.Context) {
 	defer close(d.done)
 	pause := time.Second
@@ -118,7 +114,7 @@ func (d *daemonPart) setAll(state string) {
 	}
 }
 
-// componentStates says how each component is.
+// componentStates returns the state of each component.
 func (d *daemonPart) componentStates() map[string]string {
 	if d == nil {
 		return nil
@@ -132,7 +128,7 @@ func (d *daemonPart) componentStates() map[string]string {
 	return states
 }
 
-// waitReady returns when all components work, or why they never will.
+// waitReady returns nil when all components are ready, or the error that prevents it.
 func (d *daemonPart) waitReady(ctx context.Context, report Reporter) error {
 	if d == nil {
 		return nil

@@ -10,18 +10,18 @@ import (
 	"syscall"
 )
 
-// stateVersion names the layout of the directory and the Kubernetes minor
-// version whose data it holds. Both must be the same for a restart.
+// stateVersion identifies the layout of the directory and the Kubernetes minor version of its data. A restart requires
+// the same value.
 const stateVersion = "vc-local state 1, kubernetes 1.36"
 
-// leastFreeBytes is the room a cluster needs to start: etcd's files are
-// allocated in steps of 64 MB, and logs and pods' files come on top.
+// leastFreeBytes is the free disk space that a cluster needs to start: etcd allocates its files in steps of 64 MB, and
+// logs and pods' files come in addition.
 const leastFreeBytes = 512 << 20
 
-// Dir is the directory of one cluster.
+// Dir is the path of a cluster's directory.
 type Dir string
 
-// DefaultDir is $XDG_STATE_HOME/vc-local, or ~/.local/state/vc-local.
+// DefaultDir returns $XDG_STATE_HOME/vc-local, or ~/.local/state/vc-local.
 func DefaultDir() (Dir, error) {
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		return Dir(filepath.Join(state, "vc-local")), nil
@@ -33,7 +33,7 @@ func DefaultDir() (Dir, error) {
 	return Dir(filepath.Join(home, ".local", "state", "vc-local")), nil
 }
 
-// NewDir makes a path given by a person absolute.
+// NewDir returns the absolute form of a path given by the user, or DefaultDir for an empty path.
 func NewDir(path string) (Dir, error) {
 	if path == "" {
 		return DefaultDir()
@@ -42,8 +42,8 @@ func NewDir(path string) (Dir, error) {
 	return Dir(absolute), err
 }
 
-// RunningDir is the directory of the cluster that a person means who gave path; without one it is that of the cluster
-// whose kubeconfig KUBECONFIG names, else DefaultDir.
+// RunningDir returns the directory of the cluster that the user refers to: path if it is given, otherwise the cluster
+// whose kubeconfig KUBECONFIG names, otherwise DefaultDir.
 func RunningDir(path string) (Dir, error) {
 	if path != "" {
 		return NewDir(path)
@@ -63,13 +63,13 @@ func (d Dir) join(names ...string) string {
 	return filepath.Join(append([]string{string(d)}, names...)...)
 }
 
-// Kubeconfig is the administrator's kubeconfig.
+// Kubeconfig returns the path of the administrator's kubeconfig.
 func (d Dir) Kubeconfig() string { return d.join("kubeconfig") }
 
-// ProcessLog holds what the detached process wrote to its terminal.
+// ProcessLog returns the path of the detached process's output.
 func (d Dir) ProcessLog() string { return d.join("log", "vc-local.log") }
 
-// ControlPlaneLog holds what everything inside logs.
+// ControlPlaneLog returns the path of the log of all components.
 func (d Dir) ControlPlaneLog() string { return d.join("log", "control-plane.log") }
 
 func (d Dir) versionFile() string  { return d.join("version") }
@@ -79,7 +79,8 @@ func (d Dir) settingsFile() string { return d.join("settings.json") }
 func (d Dir) nodesDir() string     { return d.join("nodes") }
 func (d Dir) volumesDir() string   { return d.join("volumes") }
 
-// Check says whether a cluster may be kept here: the directory is absent, or it belongs to this user and is empty, or ours and of this version.
+// Check returns an error if a cluster may not be kept here. The directory must not exist, or must belong to this user
+// and be either empty or a cluster directory of this version.
 func (d Dir) Check() error {
 	if err := d.checkOwner(os.Geteuid()); err != nil {
 		return err
@@ -102,7 +103,8 @@ func (d Dir) Check() error {
 	return nil
 }
 
-// checkOwner rejects a directory of another user. Root could use it, but its owner could then replace what root reads there: keys, settings, links.
+// checkOwner rejects another user's directory. Root could use it, but its owner could then replace files that root
+// reads from it: keys, settings, links.
 func (d Dir) checkOwner(user int) error {
 	info, err := os.Stat(string(d))
 	if err != nil {
@@ -114,7 +116,7 @@ func (d Dir) checkOwner(user int) error {
 	return nil
 }
 
-// owned says whether the directory is ours, and refuses another version.
+// owned reports whether this is a cluster directory. It returns an error if it is of another version.
 func (d Dir) owned() (bool, error) {
 	content, err := os.ReadFile(d.versionFile())
 	switch {
@@ -141,8 +143,7 @@ func shorten(text string) string {
 	return text
 }
 
-// Create makes the directory and its version file, and checks that there is
-// room on its disk.
+// Create creates the directory and its version file, and checks the free disk space.
 func (d Dir) Create() error {
 	if err := d.Check(); err != nil {
 		return err
@@ -165,7 +166,7 @@ func (d Dir) Create() error {
 	return nil
 }
 
-// freeBytes is the room on the directory's disk; false where the file system cannot tell.
+// freeBytes returns the free space on the directory's disk. ok is false if the file system does not report it.
 func (d Dir) freeBytes() (uint64, bool) {
 	var disk syscall.Statfs_t
 	err := syscall.Statfs(string(d), &disk)
@@ -175,13 +176,13 @@ func (d Dir) freeBytes() (uint64, bool) {
 func (d Dir) checkRoom() error {
 	free, told := d.freeBytes()
 	if !told || free >= leastFreeBytes {
-		return nil // Where nobody can tell, etcd will.
+		return nil // if it is unknown, etcd will report a full disk
 	}
 	return hinted(fmt.Sprintf("free some space there, or give a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),
 		"the disk of %s is full: %d MiB are left", d, free>>20)
 }
 
-// remove deletes the directory if it is ours, of whatever version.
+// remove deletes the directory if it is a cluster directory of any version.
 func (d Dir) remove() error {
 	content, err := os.ReadFile(d.versionFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -199,8 +200,7 @@ func (d Dir) remove() error {
 	return os.RemoveAll(string(d))
 }
 
-// clear empties the directory but for the version file and the lock, so that a
-// removal that was cut short can be repeated.
+// clear empties the directory except for the version file and the lock, so that an interrupted removal can be repeated.
 func (d Dir) clear() error {
 	entries, err := os.ReadDir(string(d))
 	if err != nil {

@@ -1,25 +1,22 @@
-// Package local is a whole cluster on one machine: where its state is kept,
-// how it is started, watched, asked about and stopped.
+// Package local runs a whole cluster on one machine: it keeps the cluster's state, starts, watches and stops it, and
+// serves requests about it.
 //
 //	In:   Settings (directory, port, nodes, components)
-//	Out:  a running cluster, told about through a Reporter; Status, as data
+//	Out:  a running cluster; progress through a Reporter; Status, as data
 //
-// The parts are packages of their own: controlplane (etcd, API server,
-// controllers), processnode and simnode (nodes), daemon (our scheduler,
-// controllers and admission). This package starts them in order, stops them
-// in reverse, and answers on a unix socket while they run.
+// The parts are in other packages: controlplane (etcd, API server, controllers), processnode and simnode (nodes),
+// daemon (our scheduler, controllers and admission). This package starts them in order, stops them in reverse, and
+// serves requests on a unix socket while they run.
 //
 // # Invariants
 //
-//   - One process a directory: it holds an exclusive lock for as long as it
-//     lives, and the kernel lets go of the lock however that process ends.
-//   - A directory is never written to, and never removed, unless it was empty
-//     or carries our version file.
-//   - Run returns only when every part it started has ended.
+//   - One process per directory: it holds an exclusive lock for its lifetime, and the kernel releases the lock however
+//     the process ends.
+//   - A directory is written to or removed only if it was empty or contains our version file.
+//   - Run returns only after every started part has ended.
 //
 // # Concurrency
 //
-// Run may be called once at a time in a process (the control plane keeps
-// global settings). The functions that look at a cluster from outside (Find,
-// Stop, Client) may be called from anywhere.
+// Only one Run at a time is possible in a process, because the control plane has global settings. The functions that
+// inspect a cluster from outside (Find, Stop, Client) may be called from anywhere.
 package local

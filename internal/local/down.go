@@ -12,34 +12,32 @@ import (
 )
 
 const (
-	// gentleStop is how long a cluster may take to end by itself. Pods get
-	// their grace periods in it.
+	// gentleStop is the time a cluster has to end by itself. It includes the grace periods of the pods.
 	gentleStop = 60 * time.Second
-	// stopPoll is how often an ending process is looked at.
+	// stopPoll is the interval at which an ending process is checked.
 	stopPoll = 50 * time.Millisecond
 )
 
-// Stopped says what Down found and did.
+// Stopped is the result of Down.
 type Stopped struct {
-	// WasRunning: a process ran and has ended.
+	// WasRunning means that a process was running and has ended.
 	WasRunning bool
-	// Killed: it had to be killed.
+	// Killed means that the process had to be killed.
 	Killed bool
-	// Pods is how many pods ran on its process nodes, and were stopped.
+	// Pods is the number of stopped pods on process nodes.
 	Pods int
-	// Purged: the directory is gone.
+	// Purged means that the directory was removed.
 	Purged bool
 }
 
-// Down ends the cluster of a directory and removes what it may have left:
-// processes, mounts, networks. It is no error when nothing runs. purge removes
-// the directory too.
+// Down ends the cluster of a directory and removes its remains: processes, mounts, networks. It is not an error if no
+// cluster runs. If purge is set, Down also removes the directory.
 func Down(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	var result Stopped
 	if ours, err := d.owned(); err != nil && !ours || !ours {
-		return result, err // Nothing there, or nothing of ours: left alone.
+		return result, err // no directory, or not ours: leave it alone
 	} else if err != nil && !purge {
-		return result, err // Of another version: only to be removed.
+		return result, err // of another version: it can only be removed
 	}
 	settings, _, _ := LoadSettings(d)
 	pods := runningPods(ctx, d)
@@ -51,7 +49,7 @@ func Down(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 		result.Pods = pods
 	}
 	if _, err := os.Stat(string(d)); errors.Is(err, os.ErrNotExist) {
-		result.Purged = true // It was ephemeral and removed itself.
+		result.Purged = true // an ephemeral cluster removed itself
 		return result, nil
 	}
 	held, err := takeLock(d)
@@ -77,11 +75,11 @@ func Down(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	return result, nil
 }
 
-// countTimeout is how long a cluster that is to be stopped may take to say what runs on it.
+// countTimeout is the time a cluster that is being stopped has to return its status.
 const countTimeout = 2 * time.Second
 
-// runningPods is how many pods end with the process: those of process nodes. Simulated ones go on at the next start. A cluster
-// that does not answer has none that could be told of.
+// runningPods returns the number of pods on process nodes, which end with the process. Simulated pods continue at the
+// next start. If the cluster does not respond, it returns 0.
 func runningPods(ctx context.Context, d Dir) int {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
@@ -102,13 +100,13 @@ func runningPods(ctx context.Context, d Dir) int {
 	return count
 }
 
-// endProcess asks the running process to end, and kills it when it does not.
+// endProcess asks the running process to end and kills it if it does not.
 func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error) {
 	record, running, err := Find(d)
 	if err != nil || !running {
 		return false, false, err
 	}
-	for deadline := time.Now().Add(gentleStop); record.PID == 0; { // It has only just locked the directory.
+	for deadline := time.Now().Add(gentleStop); record.PID == 0; { // it has only just locked the directory
 		if time.Now().After(deadline) {
 			return true, false, hinted("run vc-local down where the cluster was started (not from another container)", "the process that runs the cluster in %s is not found", d)
 		}
@@ -121,7 +119,7 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 			return true, false, err
 		}
 	}
-	// The handle is of one process for ever; only then is it seen whether it is the right one.
+	// The handle refers to this process even if the PID is reused. Only then check whether it is the right process.
 	process, err := os.FindProcess(record.PID)
 	if err != nil {
 		return true, false, err
@@ -141,8 +139,7 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 	return true, true, hinted("look at it with: ps -fp "+fmt.Sprint(record.PID), "process %d does not end, not even killed", record.PID)
 }
 
-// signalRecorded signals the process that wrote the record; one that has got
-// its PID since is left alone.
+// signalRecorded signals the process that wrote the record, but not another process that has since got its PID.
 func signalRecorded(process *os.Process, record Record, signal syscall.Signal) error {
 	if !record.alive() {
 		return nil
@@ -153,8 +150,7 @@ func signalRecorded(process *os.Process, record Record, signal syscall.Signal) e
 	return nil
 }
 
-// waitGone gives a process that has let go of its directory the moment that it
-// still needs to end.
+// waitGone waits for a process that has released its directory and is about to end.
 func waitGone(ctx context.Context, record Record) {
 	for deadline := time.Now().Add(endingGrace); time.Now().Before(deadline) && ctx.Err() == nil && record.alive(); {
 		time.Sleep(stopPoll)

@@ -2,13 +2,13 @@ package local
 
 import "fmt"
 
-// Error is an error for a person: what is wrong and what to do about it.
+// Error is an error with a hint for the user.
 type Error struct {
-	// What is wrong: lower case, object first, without a full stop.
+	// What describes the problem: lower case, object first, without a full stop.
 	What string
-	// Hint says what to do.
+	// Hint is the next step for the user.
 	Hint string
-	// Err is the cause, for errors.Is and errors.As; may be nil.
+	// Err is the cause, for errors.Is and errors.As. It may be nil.
 	Err error
 }
 
@@ -16,7 +16,7 @@ func (e *Error) Error() string { return e.What }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// hinted makes an Error; an error among the arguments of the text becomes its cause.
+// hinted creates an Error. An error among the arguments becomes its cause.
 func hinted(hint, format string, args ...any) *Error {
 	e := &Error{What: fmt.Sprintf(format, args...), Hint: hint}
 	for _, arg := range args {

@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/local/controlplane"
 )
 
-// CheckKubeconfig says whether the kubeconfig may be written to path: there is
-// nothing, or one that vc-local wrote. Nobody's own kubeconfig is ever touched.
+// CheckKubeconfig returns an error if the kubeconfig must not be written to path. It may be written if path does not
+// exist or was written by vc-local, so that a user's own kubeconfig is never overwritten.
 func CheckKubeconfig(path string) error {
 	if path == "" {
 		return nil

@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// lock is held by the process that runs the cluster of a directory.
+// lock is the lock of a directory, held by the process that runs its cluster.
 type lock struct{ file *os.File }
 
-// errLocked says that another process runs the cluster.
+// errLocked means that another process runs the cluster.
 var errLocked = errors.New("another process runs this cluster")
 
 const (
-	// lockPatience is how long a lock may be held until it is taken for that
-	// of a running cluster: one that only looks (see locked) holds it for a moment.
+	// lockPatience is the time a lock must be held to count as the lock of a running cluster. A process that only
+	// checks the lock (see locked) holds it for a moment.
 	lockPatience = 100 * time.Millisecond
 	lockPoll     = 2 * time.Millisecond
 )
 
-// takeLock locks the directory, or returns errLocked.
+// takeLock locks the directory or returns errLocked.
 func takeLock(d Dir) (*lock, error) {
 	file, err := os.OpenFile(d.lockFile(), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -48,8 +48,8 @@ func takeLock(d Dir) (*lock, error) {
 	}
 }
 
-// takeOver locks the directory for a process that will run its cluster. The
-// record of a killed process goes at once, so that nobody takes it for ours.
+// takeOver locks the directory for a process that will run its cluster. It removes the record of a killed process at
+// once, so that other processes do not take it for ours.
 func takeOver(d Dir) (*lock, error) {
 	held, err := takeLock(d)
 	if err != nil {
@@ -64,7 +64,7 @@ func takeOver(d Dir) (*lock, error) {
 
 func (l *lock) release() { _ = l.file.Close() }
 
-// locked says whether some process holds the lock now.
+// locked reports whether a process holds the lock now.
 func locked(d Dir) (bool, error) {
 	file, err := os.Open(d.lockFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,20 +81,20 @@ func locked(d Dir) (bool, error) {
 	return false, err
 }
 
-// Record is what a running process leaves in its directory for others to find it.
+// Record describes a running process. The process writes it into its directory, where other processes find it.
 type Record struct {
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"`
-	// ProcessStart is the process's start in ticks since the machine's: with
-	// the PID it names one process for ever. 0: not known.
+	// ProcessStart is the start of the process in ticks since the machine's start. Together with the PID it identifies
+	// a process uniquely. 0 means unknown.
 	ProcessStart uint64 `json:"processStart,omitempty"`
-	// Ready is set when `up` is through.
+	// Ready is set when the start is complete.
 	Ready bool `json:"ready"`
 	// Server is the URL of the API server.
 	Server string `json:"server,omitempty"`
-	// Kubeconfig is the file that `up` printed.
+	// Kubeconfig is the path that `up` printed.
 	Kubeconfig string `json:"kubeconfig,omitempty"`
-	// Socket is where the process answers (see Client).
+	// Socket is the path of the process's control socket (see Client).
 	Socket string `json:"socket,omitempty"`
 }
 
@@ -106,10 +106,9 @@ func (d Dir) readRecord() (Record, error) {
 	return r, err
 }
 
-// Find returns the record of the process that runs the cluster of a
-// directory; false when none runs. A record left by a killed process is not
-// taken for a running one: only the lock counts. While a new process holds
-// the lock and has not written its record yet, the record is empty.
+// Find returns the record of the process that runs the cluster of a directory; false if none runs. Only the lock
+// counts, so a record left by a killed process is ignored. While a new process holds the lock but has not written its
+// record, the record is empty.
 func Find(d Dir) (Record, bool, error) {
 	held, err := locked(d)
 	if err != nil || !held {
@@ -117,27 +116,25 @@ func Find(d Dir) (Record, bool, error) {
 	}
 	r, err := d.readRecord()
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !r.alive() {
-		return Record{}, true, nil // It has only just begun.
+		return Record{}, true, nil // it has only just started
 	}
 	return r, true, err
 }
 
-// alive says whether the process that wrote the record runs, and not another
-// one with its PID.
+// alive reports whether the process that wrote the record still runs, as opposed to another process with its PID.
 func (r Record) alive() bool {
 	start, ok := processStart(r.PID)
 	return ok && (r.ProcessStart == 0 || r.ProcessStart == start)
 }
 
-// processStart is when a process started, in ticks since the machine's start;
-// false when there is none, or only one that waits to be reaped.
+// processStart returns the start of a process in ticks since the machine's start; false if the process does not exist
+// or is a zombie.
 func processStart(pid int) (uint64, bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, false
 	}
-	// The name in parentheses may hold anything; after it comes the state, and
-	// 19 fields later the start.
+	// The name in parentheses may contain any characters. The state follows it, and the start time 19 fields later.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
 		return 0, false
@@ -146,8 +143,7 @@ func processStart(pid int) (uint64, bool) {
 	return start, err == nil
 }
 
-// writeJSON replaces a file in one step, so that a reader never sees half of
-// it, not even after a power failure.
+// writeJSON replaces a file atomically, so that a reader never sees a partial file, even after a power failure.
 func writeJSON(path string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/vc-batch/vc/internal/local/simnode"
 )
 
-// nodeSet runs the nodes of a cluster. The API is its only memory: at a start
-// without nodes named, it goes on with those the API server knows.
+// nodeSet runs the nodes of a cluster. It keeps its list of nodes in the API server: a start without a list of nodes
+// continues with the existing Node objects.
 type nodeSet struct {
 	dir       Dir
 	plane     *controlplane.ControlPlane
@@ -64,7 +64,7 @@ func newNodeSet(s Settings, plane *controlplane.ControlPlane, report Reporter) (
 	return set, err
 }
 
-// start runs the given nodes and no others; nil means those of the last run.
+// start runs exactly the given nodes; nil means the nodes of the last run.
 func (s *nodeSet) start(ctx context.Context, nodes []Node) error {
 	existing, err := s.existing(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *nodeSet) start(ctx context.Context, nodes []Node) error {
 	return s.add(ctx, nodes)
 }
 
-// existing are the nodes that the API server knows and that are ours.
+// existing returns our nodes in the API server.
 func (s *nodeSet) existing(ctx context.Context) ([]Node, error) {
 	list, err := s.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: simnode.KindLabel})
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *nodeSet) existing(ctx context.Context) ([]Node, error) {
 	return nodes, nil
 }
 
-// nodeOf is what has to be run for a Node to be as the API has it.
+// nodeOf returns the configuration of the node that matches a Node object.
 func nodeOf(node *corev1.Node) Node {
 	labels := maps.Clone(node.Labels)
 	for _, own := range []string{simnode.KindLabel, corev1.LabelHostname, corev1.LabelOSStable, corev1.LabelArchStable} {
@@ -119,7 +119,7 @@ func nodeOf(node *corev1.Node) Node {
 	return n
 }
 
-// forget deletes the Node objects that are no longer wanted, or wanted as another kind.
+// forget deletes the Node objects that are no longer wanted, or wanted with another kind.
 func (s *nodeSet) forget(ctx context.Context, existing, wanted []Node) error {
 	kinds := map[string]string{}
 	for _, node := range wanted {
@@ -141,7 +141,7 @@ func (s *nodeSet) forget(ctx context.Context, existing, wanted []Node) error {
 	return group.Wait()
 }
 
-// add runs nodes and returns when all of them accept pods.
+// add starts nodes and returns when all of them accept pods.
 func (s *nodeSet) add(ctx context.Context, nodes []Node) error {
 	var simulated []simnode.Spec
 	var process []Node
@@ -190,7 +190,7 @@ func nodeReady(node *corev1.Node) bool {
 	return false
 }
 
-// remove takes a node away, and what runs on it with it.
+// remove removes a node and the pods on it.
 func (s *nodeSet) remove(ctx context.Context, name string) error {
 	node, err := s.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -205,7 +205,7 @@ func (s *nodeSet) remove(ctx context.Context, name string) error {
 	return s.removeProcess(ctx, name)
 }
 
-// stop ends all nodes; what runs on process nodes ends with them.
+// stop ends all nodes. Pods on process nodes end with them.
 func (s *nodeSet) stop() {
 	if s == nil {
 		return
@@ -225,7 +225,7 @@ func plural(count int, noun string) string {
 	return fmt.Sprintf("%d %ss", count, noun)
 }
 
-// capacityText is a capacity as status shows it.
+// capacityText formats a capacity for status.
 func capacityText(list corev1.ResourceList, name corev1.ResourceName) string {
 	quantity, found := list[name]
 	if !found {

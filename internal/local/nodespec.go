@@ -17,32 +17,32 @@ import (
 
 // The kinds of node.
 const (
-	// KindProcess runs what pods say as processes of this machine.
+	// KindProcess runs pods as processes of this machine.
 	KindProcess = "process"
-	// KindSimulated only plays pods' phases by the clock.
+	// KindSimulated only simulates the phases of pods with timers.
 	KindSimulated = "simulated"
 )
 
-// mostNodes is more than a machine can hold; more is a slip of the finger.
+// mostNodes is more than a machine can run, so a larger number is a typing error.
 const mostNodes = 50000
 
-// NodeSpec asks for one node, or for Count equal ones: an entry of a nodes file.
+// NodeSpec describes one node, or Count equal nodes. It is an entry of a nodes file.
 type NodeSpec struct {
-	// Name of the node; with Count above 1 the beginning of the names, which
-	// end in -1, -2, …. Empty: node-N or sim-N, the next free numbers.
+	// Name is the node's name. If Count is above 1, it is the prefix of the names, which end in -1, -2, …. Empty means
+	// node-N or sim-N with the next free numbers.
 	Name string `json:"name,omitempty"`
-	// Kind is process (when empty) or simulated.
+	// Kind is process (default) or simulated.
 	Kind string `json:"kind,omitempty"`
-	// Count is 1 when nil; 0 is no node.
+	// Count defaults to 1; 0 means no node.
 	Count *int `json:"count,omitempty"`
-	// CPU and Memory are quantities; empty means as this machine for a process
-	// node, 8 and 32Gi for a simulated one.
+	// CPU and Memory are quantities. Empty means the machine's capacity for a process node, and 8 and 32Gi for a
+	// simulated one.
 	CPU    string `json:"cpu,omitempty"`
 	Memory string `json:"memory,omitempty"`
-	// Resources are further ones by name, for example nvidia.com/gpu: "4" or pods: "500".
+	// Resources holds further resources by name, for example nvidia.com/gpu: "4" or pods: "500".
 	Resources map[string]string `json:"resources,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
-	// Taints are written as kubectl writes them: key=value:NoSchedule or key:NoExecute.
+	// Taints are in kubectl's format: key=value:NoSchedule or key:NoExecute.
 	Taints []string `json:"taints,omitempty"`
 }
 
@@ -55,7 +55,7 @@ type Node struct {
 	Taints   []corev1.Taint
 }
 
-// ReadNodesFile reads a YAML list of NodeSpec; fields it does not know are errors.
+// ReadNodesFile reads a YAML list of NodeSpec. Unknown fields are errors.
 func ReadNodesFile(path string) ([]NodeSpec, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -68,7 +68,7 @@ func ReadNodesFile(path string) ([]NodeSpec, error) {
 	return specs, nil
 }
 
-// ParseNodes reads the text of a nodes file and checks every entry.
+// ParseNodes parses a nodes file and validates every entry.
 func ParseNodes(data []byte) ([]NodeSpec, error) {
 	if err := checkBooleans(data); err != nil {
 		return nil, err
@@ -86,12 +86,12 @@ func ParseNodes(data []byte) ([]NodeSpec, error) {
 	return specs, nil
 }
 
-// checkBooleans reports values that YAML reads as booleans, such as n, no, y and on without quotes. No field of a NodeSpec is a boolean, and the
-// decoder would turn them into the texts "true" and "false".
+// checkBooleans returns an error for values that YAML treats as booleans, such as n, no, y and on without quotes.
+// NodeSpec has no boolean fields, and the decoder would turn these values into the strings "true" and "false".
 func checkBooleans(data []byte) error {
 	var entries []map[string]any
 	if yaml.Unmarshal(data, &entries) != nil {
-		return nil // ParseNodes reports what is wrong with the file
+		return nil // ParseNodes reports the error
 	}
 	for i, entry := range entries {
 		for _, name := range slices.Sorted(maps.Keys(entry)) {
@@ -103,14 +103,14 @@ func checkBooleans(data []byte) error {
 	return nil
 }
 
-// Expand turns specs into single nodes with names of their own. taken are
-// names that exist already. Errors name the entry and the field.
+// Expand turns specs into single nodes with unique names. taken holds existing names. Errors contain the entry and the
+// field.
 func Expand(specs []NodeSpec, taken map[string]bool) ([]Node, error) {
 	used := map[string]bool{}
 	for name := range taken {
 		used[name] = true
 	}
-	// Names that are written out go first, so that a numbered one never takes them.
+	// Explicit names come first, so that a numbered name never takes one of them.
 	for i, spec := range specs {
 		for _, name := range spec.givenNames() {
 			if used[name] {
@@ -152,7 +152,7 @@ func (s NodeSpec) count() int {
 	return *s.Count
 }
 
-// givenNames are the names the spec itself gives; nil when they are to be numbered.
+// givenNames returns the explicit names of the spec; nil if the names are to be numbered.
 func (s NodeSpec) givenNames() []string {
 	if s.Name == "" {
 		return nil
@@ -182,7 +182,7 @@ func nextNames(kind string, count int, used map[string]bool) []string {
 	return names
 }
 
-// template is the node without its name.
+// template returns the node without its name.
 func (s NodeSpec) template(at *field.Path) (Node, error) {
 	node := Node{Kind: s.Kind, Labels: s.Labels, Capacity: corev1.ResourceList{}}
 	if node.Kind == "" {
@@ -237,7 +237,7 @@ func (s NodeSpec) capacity(at *field.Path, list corev1.ResourceList) error {
 	return nil
 }
 
-// ParseQuantity reads an amount of a resource, which is not negative.
+// ParseQuantity parses an amount of a resource, which must not be negative.
 func ParseQuantity(text string) (resource.Quantity, error) {
 	quantity, err := resource.ParseQuantity(text)
 	if err != nil {
@@ -249,7 +249,7 @@ func ParseQuantity(text string) (resource.Quantity, error) {
 	return quantity, nil
 }
 
-// ParseTaint reads key=value:Effect or key:Effect.
+// ParseTaint parses key=value:Effect or key:Effect.
 func ParseTaint(text string) (corev1.Taint, error) {
 	key, effect, found := strings.Cut(text, ":")
 	key, value, _ := strings.Cut(key, "=")
@@ -261,7 +261,7 @@ func ParseTaint(text string) (corev1.Taint, error) {
 	return taint, nil
 }
 
-// ParsePairs reads NAME=VALUE words.
+// ParsePairs parses NAME=VALUE words.
 func ParsePairs(words []string) (map[string]string, error) {
 	if len(words) == 0 {
 		return nil, nil

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// nodeReadyTimeout is how long a node may take until it accepts pods.
+	// nodeReadyTimeout is the time a node has until it accepts pods.
 	nodeReadyTimeout = 90 * time.Second
-	// drainTimeout is how long the pods of a node that is removed may take to
-	// end by themselves; then they are killed with the node.
+	// drainTimeout is the time the pods of a removed node have to end by themselves. Then they are killed with the
+	// node.
 	drainTimeout = 40 * time.Second
 )
 
@@ -90,8 +90,8 @@ func (s *nodeSet) runProcess(node Node) error {
 	return nil
 }
 
-// warn passes on what the machine does not permit, from the first node only:
-// it is the same for all. The caller holds mu.
+// warn returns a function that reports what the machine does not permit. Only the first node reports it, because it is
+// the same for all nodes. The caller holds mu.
 func (s *nodeSet) warn() func(string) {
 	if s.warned {
 		return func(string) {}
@@ -100,7 +100,7 @@ func (s *nodeSet) warn() func(string) {
 	return s.report.Note
 }
 
-// waitProcess returns when the API server has the node as one that takes pods.
+// waitProcess waits until the node is ready and schedulable in the API server.
 func (s *nodeSet) waitProcess(ctx context.Context, name string) error {
 	run := s.running(name)
 	select {
@@ -126,7 +126,7 @@ func (s *nodeSet) running(name string) *processRun {
 	return s.process[name]
 }
 
-// removeProcess ends the pods of a process node as a drain would, then the node.
+// removeProcess drains a process node and then ends it.
 func (s *nodeSet) removeProcess(ctx context.Context, name string) error {
 	s.mu.Lock()
 	run := s.process[name]
@@ -141,7 +141,7 @@ func (s *nodeSet) removeProcess(ctx context.Context, name string) error {
 	return errors.Join(err, run.node.Remove(ctx), s.forgetProcess(ctx, name))
 }
 
-// drain closes a node to new pods, deletes those on it, and waits for their end.
+// drain cordons a node, deletes its pods, and waits until they have ended.
 func (s *nodeSet) drain(ctx context.Context, name string) error {
 	cordon := []byte(`{"spec":{"unschedulable":true}}`)
 	if _, err := s.client.CoreV1().Nodes().Patch(ctx, name, types.StrategicMergePatchType, cordon, metav1.PatchOptions{}); err != nil {
@@ -154,13 +154,12 @@ func (s *nodeSet) drain(ctx context.Context, name string) error {
 		return left == 0, err
 	})
 	if wait.Interrupted(err) {
-		return nil // They are killed with the node.
+		return nil // they are killed with the node
 	}
 	return err
 }
 
-// forgetProcess removes a node that does not run, and the pods the API server
-// believes to be on it.
+// forgetProcess removes a node that does not run, and the pods that are bound to it in the API server.
 func (s *nodeSet) forgetProcess(ctx context.Context, name string) error {
 	err := s.client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -170,7 +169,7 @@ func (s *nodeSet) forgetProcess(ctx context.Context, name string) error {
 	return err
 }
 
-// deletePods deletes the pods of a node, once each, and counts those still there.
+// deletePods deletes the pods of a node, once each, and returns how many still exist.
 func (s *nodeSet) deletePods(ctx context.Context, name string, options metav1.DeleteOptions) (left int, err error) {
 	pods, err := s.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + name})
 	if err != nil {
@@ -179,7 +178,7 @@ func (s *nodeSet) deletePods(ctx context.Context, name string, options metav1.De
 	atOnce := options.GracePeriodSeconds != nil
 	for _, pod := range pods.Items {
 		if owner := metav1.GetControllerOf(&pod); owner != nil && owner.Kind == "DaemonSet" && !atOnce {
-			continue // It would come back at once; it goes with the node.
+			continue // its controller would re-create it at once; it ends with the node
 		}
 		left++
 		if pod.DeletionTimestamp != nil && !atOnce {

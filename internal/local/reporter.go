@@ -2,13 +2,12 @@ package local
 
 import "time"
 
-// Reporter is told how a start goes on. Its methods are called one at a time.
+// Reporter receives the progress of a start. Its methods are called one at a time.
 type Reporter interface {
-	// Ready says that a part is ready, and how long it took.
+	// Ready reports that a part is ready and how long it took.
 	Ready(part string, took time.Duration)
-	// Note says something a person should know, for example what this machine
-	// does not permit; one line.
+	// Note reports one line of information for the user, for example what this machine does not permit.
 	Note(line string)
-	// Up says that everything is ready.
+	// Up reports that everything is ready.
 	Up(Record)
 }

@@ -11,42 +11,41 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// What runs beside the control plane and the nodes.
+// The components that run in addition to the control plane and the nodes.
 const (
 	// ComponentsAll runs our scheduler, controllers and admission.
 	ComponentsAll = "all"
-	// ComponentsAPI runs none of them, so that any scheduler can be tried.
+	// ComponentsAPI runs none of them, so that users can try another scheduler.
 	ComponentsAPI = "api"
 )
 
-// Settings say how a cluster runs. What is kept of them between two starts has a JSON name.
+// Settings configures a cluster. Fields with a JSON name are saved between two starts.
 type Settings struct {
-	// Dir holds everything.
+	// Dir holds all files of the cluster.
 	Dir Dir `json:"-"`
-	// Port of the API server; 0 takes the last one, or a free one.
+	// Port is the API server's port; 0 means the last one, or a free one.
 	Port int `json:"port"`
-	// PortAsked says that a person named the port: no other will do.
+	// PortAsked means that the user chose the port, so no other may be used.
 	PortAsked bool `json:"-"`
-	// Kubeconfig is one more file to write the kubeconfig to; may be empty.
+	// Kubeconfig is an additional path for the kubeconfig; it may be empty.
 	Kubeconfig string `json:"kubeconfig,omitempty"`
-	// Nodes to run; nil: those of the last run, which the API server knows.
+	// Nodes lists the nodes to run; nil means the nodes of the last run, which are stored in the API server.
 	Nodes []Node `json:"-"`
 	// Components is ComponentsAll or ComponentsAPI.
 	Components string `json:"components"`
-	// SchedulerConf is the path of a volcano-scheduler.conf; may be empty.
+	// SchedulerConf is the path of a volcano-scheduler.conf; it may be empty.
 	SchedulerConf string `json:"schedulerConf,omitempty"`
-	// SimulatedStart is how long simulated nodes take to start a pod; simnode.Never for ever.
+	// SimulatedStart is the time simulated nodes take to start a pod; simnode.Never means forever.
 	SimulatedStart time.Duration `json:"simulatedStart"`
-	// Ephemeral: nothing waits for the disk, and the directory goes on down.
+	// Ephemeral means that writes do not wait for the disk, and that `down` removes the directory.
 	Ephemeral bool `json:"ephemeral,omitempty"`
-	// Complete is set when a start with these settings came through: from then
-	// on the API server knows the nodes.
+	// Complete is set after the first successful start with these settings. From then on the API server stores the
+	// nodes.
 	Complete bool `json:"complete"`
 }
 
-// LoadSettings reads what the last run was started with. The second result
-// is false when there is none to go on with (it never came up, or was
-// ephemeral): then these are the defaults.
+// LoadSettings returns the settings of the last run. The second result is false if there are none to continue with,
+// because the cluster never started successfully or was ephemeral. In that case it returns the defaults.
 func LoadSettings(d Dir) (Settings, bool, error) {
 	s, defaults := Settings{Dir: d}, Settings{Dir: d, Components: ComponentsAll}
 	err := readJSON(d.settingsFile(), &s)
@@ -61,20 +60,20 @@ func LoadSettings(d Dir) (Settings, bool, error) {
 
 func (s Settings) save() error { return writeJSON(s.Dir.settingsFile(), s) }
 
-// DefaultNodes is one process node sized as this machine.
+// DefaultNodes returns one process node with the machine's capacity.
 func DefaultNodes() []Node {
 	nodes, _ := Expand([]NodeSpec{{Kind: KindProcess}}, nil)
 	return nodes
 }
 
-// wasEphemeral says that what the directory holds was not meant to stay: a
-// killed process could not remove it.
+// wasEphemeral reports whether the directory belongs to an ephemeral cluster whose process was killed before it could
+// remove the directory.
 func wasEphemeral(d Dir) bool {
 	var s Settings
 	return readJSON(d.settingsFile(), &s) == nil && s.Ephemeral
 }
 
-// CheckEphemeral refuses to make a cluster ephemeral that somebody may want to keep.
+// CheckEphemeral returns an error if the directory contains a persistent cluster, which must not become ephemeral.
 func CheckEphemeral(d Dir) error {
 	if _, kept, err := LoadSettings(d); err != nil || !kept {
 		return err
@@ -83,8 +82,8 @@ func CheckEphemeral(d Dir) error {
 		"%s holds a cluster that is to be kept; --ephemeral would remove it", d)
 }
 
-// CheckSchedulerConf says whether the scheduler's configuration file can be
-// used, and what in it has no effect.
+// CheckSchedulerConf returns an error if the scheduler's configuration file is invalid, and warnings about parts that
+// have no effect.
 func CheckSchedulerConf(path string) (warnings []string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -19,11 +19,12 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
 
-// ofTheSystem are the directories of a machine that hold programs and the system itself: a pod sees them as they are, and has nothing to write there.
+// ofTheSystem lists the machine's directories for programs and the system. Pods see them unchanged and need not write
+// there.
 var ofTheSystem = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "lost+found", "nix", "opt", "proc", "run", "sbin", "snap", "sys", "usr", "var"}
 
-// slurmProfile tells Slurm's commands that all nodes are this machine: whoever submits a script finds its output where he is. A profile that is
-// there is left as it is.
+// slurmProfile writes the profile for Slurm's commands. It declares that all nodes are this machine, so that users find
+// the output of their scripts in the directory where they submitted them. An existing profile is not changed.
 func slurmProfile(ctx context.Context, client kubernetes.Interface) error {
 	text, err := profileText(os.DirFS("/"))
 	if err != nil {
@@ -40,13 +41,14 @@ func slurmProfile(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// profileText is the profile of this machine: every directory at its root that people may have files in is a volume at the same path.
+// profileText returns the profile of this machine: every directory at its root that may contain users' files is a
+// volume at the same path.
 func profileText(root fs.FS) (string, error) {
 	entries, err := fs.ReadDir(root, ".")
 	if err != nil {
 		return "", err
 	}
-	// What a script says happens on process nodes only: on simulated ones its pods would be waited for without end.
+	// Only process nodes run scripts. On simulated nodes the pods would never end.
 	p := profile.Profile{DefaultImage: "this-machine", NodeSelector: map[string]string{keys.NodeKind: "process"}, ServiceAccount: slurmAccount}
 	for _, entry := range entries {
 		name := entry.Name()

@@ -14,16 +14,18 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
 
-// slurmAccount is the service account of batch jobs in namespace default, and the name of its roles. With its rights sbatch and the like work in jobs.
+// slurmAccount is the name of the service account of batch jobs in namespace default, and of its roles. With its
+// permissions, sbatch and the other commands work inside jobs.
 const slurmAccount = "slurm-job"
 
-// rights are the rules that let an account do something with resources of a group.
+// rights returns the rule that permits verbs on resources of a group.
 func rights(group string, resources []string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
 }
 
 var (
-	// jobRights are what jobs may do in their namespace: what a user needs who submits and controls jobs there.
+	// jobRights are the permissions of jobs in their namespace. They equal the permissions of a user who submits and
+	// controls jobs there.
 	jobRights = []rbacv1.PolicyRule{
 		rights("batch.volcano.sh", []string{"jobs"}, "get", "list", "watch", "create", "update", "patch", "delete"),
 		rights("batch.volcano.sh", []string{"jobs/finalizers"}, "update"),
@@ -35,7 +37,7 @@ var (
 		rights("", []string{"secrets"}, "create"),
 		rights("", []string{"serviceaccounts"}, "get"),
 	}
-	// clusterRights are what jobs may see of the cluster.
+	// clusterRights are the permissions of jobs on cluster-scoped objects.
 	clusterRights = []rbacv1.PolicyRule{
 		rights("scheduling.volcano.sh", []string{"queues"}, "get", "list", "watch"),
 		rights("scheduling.k8s.io", []string{"priorityclasses"}, "get", "list"),
@@ -44,7 +46,7 @@ var (
 	profileRights = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{profile.Name}, Verbs: []string{"get"}}}
 )
 
-// slurmRights makes the service account of batch jobs. Objects that exist are left as they are.
+// slurmRights creates the service account of batch jobs and its roles. Existing objects are not changed.
 func slurmRights(ctx context.Context, client kubernetes.Interface) error {
 	const home, system = metav1.NamespaceDefault, daemon.Namespace
 	meta := func(namespace string) metav1.ObjectMeta {

@@ -16,14 +16,14 @@ import (
 
 // The states of a cluster and of its parts.
 const (
-	stateAbsent   = "absent"   // there is no directory
-	stateStopped  = "stopped"  // there is one, and nothing runs
+	stateAbsent   = "absent"   // the directory does not exist
+	stateStopped  = "stopped"  // the directory exists, but no process runs
 	stateStarting = "starting" // on its way up
-	stateReady    = "ready"    // a part that works
-	stateRunning  = "running"  // a cluster that works
+	stateReady    = "ready"    // of a part
+	stateRunning  = "running"  // of a cluster
 )
 
-// Status is what `vc-local status` shows; its JSON is for scripts.
+// Status is the output of `vc-local status`. Scripts can use its JSON form.
 type Status struct {
 	// State is absent, stopped, starting or running.
 	State      string     `json:"state"`
@@ -34,9 +34,9 @@ type Status struct {
 	Kubeconfig string     `json:"kubeconfig,omitempty"`
 	Kubernetes string     `json:"kubernetes,omitempty"`
 	Ephemeral  bool       `json:"ephemeral,omitempty"`
-	// MemoryBytes is the memory that the process holds now.
+	// MemoryBytes is the resident memory of the process.
 	MemoryBytes int64 `json:"memoryBytes,omitempty"`
-	// Note says what a person should know, for example that a process was killed.
+	// Note is information for the user, for example that a process was killed.
 	Note       string       `json:"note,omitempty"`
 	Components []PartStatus `json:"components,omitempty"`
 	Nodes      []NodeStatus `json:"nodes,omitempty"`
@@ -48,21 +48,21 @@ type PartStatus struct {
 	State string `json:"state"`
 }
 
-// NodeStatus is one node as the API server has it.
+// NodeStatus is the status of one node in the API server.
 type NodeStatus struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
 	Ready  bool   `json:"ready"`
 	CPU    string `json:"cpu"`
 	Memory string `json:"memory"`
-	// Pods is the number of pods on it that have not ended.
+	// Pods is the number of pods on the node that have not ended.
 	Pods int `json:"pods"`
 }
 
-// endingGrace is how long a process that no longer answers may take to be gone.
+// endingGrace is the time a process that no longer responds has to end.
 const endingGrace = 2 * time.Second
 
-// Look says how the cluster of a directory is, running or not.
+// Look returns the status of a directory's cluster, running or not.
 func Look(ctx context.Context, d Dir) (Status, error) {
 	status := Status{State: stateAbsent, Dir: string(d)}
 	ours, err := d.owned()
@@ -78,7 +78,7 @@ func Look(ctx context.Context, d Dir) (Status, error) {
 		if err == nil {
 			return answer, nil
 		}
-		// It may just be ending.
+		// It may be about to end.
 		if ended, _ := waitUnlocked(ctx, d, endingGrace); !ended {
 			return status, err
 		}
@@ -99,7 +99,7 @@ func Look(ctx context.Context, d Dir) (Status, error) {
 	return status, nil
 }
 
-// status is the state of a running cluster, from inside.
+// status returns the status of the cluster that runs in this process.
 func (c *cluster) status(ctx context.Context) (Status, error) {
 	status := Status{
 		State: stateRunning, Dir: string(c.settings.Dir), PID: c.record.PID, Since: &c.record.Started,
@@ -150,7 +150,7 @@ func (c *cluster) nodeStatuses(ctx context.Context) ([]NodeStatus, error) {
 	return statuses, nil
 }
 
-// residentBytes is the memory of this process, 0 where the system does not tell.
+// residentBytes returns the resident memory of this process, or 0 if it is unknown.
 func residentBytes() int64 {
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

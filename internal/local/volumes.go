@@ -26,8 +26,8 @@ const (
 	defaultClass     = "storageclass.kubernetes.io/is-default-class"
 )
 
-// volumes gives every claim of the class `standard` a directory of this
-// machine, and takes it away when the claim goes.
+// volumes provisions a directory of this machine for every claim of the class `standard`, and removes it when the claim
+// is deleted.
 type volumes struct {
 	client kubernetes.Interface
 	dir    string
@@ -37,10 +37,10 @@ type volumes struct {
 	queue  workqueue.TypedRateLimitingInterface[volumeKey]
 }
 
-// volumeKey names a claim, or a volume when Namespace is empty.
+// volumeKey identifies a claim, or a volume if Namespace is empty.
 type volumeKey struct{ Namespace, Name string }
 
-// startVolumes makes the storage class and serves claims until stop.
+// startVolumes creates the storage class and serves claims until stop.
 func startVolumes(ctx context.Context, client kubernetes.Interface, dir string) (*volumes, error) {
 	if err := ensureStorageClass(ctx, client); err != nil {
 		return nil, err
@@ -121,8 +121,8 @@ func (v *volumes) work(ctx context.Context) {
 	}
 }
 
-// provision makes a directory and a volume for a claim. Both have names made
-// from the claim's identity, so doing it twice is doing it once.
+// provision creates a directory and a volume for a claim. Their names derive from the claim's identity, so a repeated
+// call is harmless.
 func (v *volumes) provision(ctx context.Context, key volumeKey) error {
 	object, found, err := v.claims.GetByKey(key.Namespace + "/" + key.Name)
 	if err != nil || !found {
@@ -131,8 +131,8 @@ func (v *volumes) provision(ctx context.Context, key volumeKey) error {
 	claim := object.(*corev1.PersistentVolumeClaim)
 	volume := volumeFor(claim, v.dir)
 	path := volume.Spec.HostPath.Path
-	// Any user of a container may write to the volume, as on a real cluster's
-	// shared disk; the directories above it are this user's own.
+	// Any container user may write to the volume, as on a shared disk of a real cluster. The parent directories are
+	// accessible only to the current user.
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func volumeFor(claim *corev1.PersistentVolumeClaim, dir string) *corev1.Persiste
 	}
 }
 
-// reclaim removes a volume whose claim is gone, and its directory.
+// reclaim removes a volume whose claim was deleted, and its directory.
 func (v *volumes) reclaim(ctx context.Context, name string) error {
 	if err := os.RemoveAll(filepath.Join(v.dir, filepath.Base(name))); err != nil {
 		return err

@@ -21,21 +21,21 @@ const (
 	frontProxyUser        = "vc-local-front-proxy-client"
 	mastersGroup          = "system:masters"
 	issuer                = "https://kubernetes.default.svc.cluster.local"
-	// inflight is generous: the only clients are on this machine, and a
-	// benchmark must meet the limits of the machine, not ours.
+	// inflight is generous: all clients are on this machine, and a benchmark must reach the limits of the machine, not
+	// ours.
 	inflight = "3000"
-	// readyPoll is how often a starting part is asked whether it is ready.
+	// readyPoll is the interval at which a starting part is checked.
 	readyPoll = 50 * time.Millisecond
 )
 
-// apiServerFlags are the command-line flags of kube-apiserver.
+// apiServerFlags returns the command-line flags of kube-apiserver.
 func apiServerFlags(p *PKI, etcdEndpoint string, port int) []string {
 	return []string{
 		"--etcd-servers=" + etcdEndpoint,
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(port),
-		// The address is only announced in the endpoints of the service
-		// `kubernetes`, and those may not name a loopback address: none.
+		// The address appears only in the endpoints of the service `kubernetes`, which may not contain a loopback
+		// address. So the endpoints are turned off.
 		"--advertise-address=127.0.0.1",
 		"--endpoint-reconciler-type=none",
 		"--tls-cert-file=" + p.path("apiserver.crt"),
@@ -65,16 +65,15 @@ func apiServerFlags(p *PKI, etcdEndpoint string, port int) []string {
 		"--max-mutating-requests-inflight=" + inflight,
 		"--profiling=false",
 		"--disable-admission-plugins=" + strings.Join([]string{
-			// Nobody signs certificates here.
+			// This cluster signs no certificates.
 			"CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "ClusterTrustBundleAttest",
-			// Nodes here are ready when they are made; a taint would cost a write a node.
+			// Nodes here are ready when they are created; a taint would cost one write per node.
 			"TaintNodesByCondition",
 		}, ","),
 	}
 }
 
-// newAPIServer prepares a kube-apiserver; what it returns runs it until its
-// context ends.
+// newAPIServer prepares a kube-apiserver. The returned function runs it until its context is done.
 func newAPIServer(ctx context.Context, flags []string) (func(context.Context) error, error) {
 	options := apiserveroptions.NewServerRunOptions()
 	if err := parseFlags("kube-apiserver", options.Flags(), flags); err != nil {
@@ -93,7 +92,7 @@ func newAPIServer(ctx context.Context, flags []string) (func(context.Context) er
 	return func(ctx context.Context) error { return apiserverapp.Run(ctx, completed) }, nil
 }
 
-// waitForAPIServer returns when the API server says that it is ready.
+// waitForAPIServer returns when the API server reports that it is ready.
 func waitForAPIServer(ctx context.Context, client kubernetes.Interface, server *part) error {
 	var last error
 	for {
@@ -116,7 +115,7 @@ func waitForAPIServer(ctx context.Context, client kubernetes.Interface, server *
 	}
 }
 
-// parseFlags sets component flags as its command line would.
+// parseFlags sets component flags in the same way as the component's command line.
 func parseFlags(component string, sets cliflag.NamedFlagSets, flags []string) error {
 	all := pflag.NewFlagSet(component, pflag.ContinueOnError)
 	for _, set := range sets.FlagSets {

@@ -15,8 +15,8 @@ import (
 	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
 )
 
-// idleControllers serve what one machine does not have: clouds, certificate
-// requests, joining nodes, attachable disks, autoscaling by metrics.
+// idleControllers lists controllers for features that one machine does not have: clouds, certificate requests, joining
+// nodes, attachable disks, autoscaling by metrics.
 var idleControllers = []string{
 	names.BootstrapSignerController,
 	names.TokenCleanerController,
@@ -37,7 +37,7 @@ var idleControllers = []string{
 	names.EndpointSliceMirroringController,
 }
 
-// controllerManagerFlags are the command-line flags of kube-controller-manager.
+// controllerManagerFlags returns the command-line flags of kube-controller-manager.
 func controllerManagerFlags(p *PKI, kubeconfig string) []string {
 	return []string{
 		"--kubeconfig=" + kubeconfig,
@@ -48,21 +48,20 @@ func controllerManagerFlags(p *PKI, kubeconfig string) []string {
 		"--root-ca-file=" + p.CACert(),
 		"--service-account-private-key-file=" + p.path("service-account.key"),
 		"--service-cluster-ip-range=" + serviceNetwork,
-		// One client for all: a service account for each would cost a second
-		// at start and a connection each.
+		// All controllers share one client. A service account for each would cost a second at startup and one
+		// connection each.
 		"--use-service-account-credentials=false",
 		"--kube-api-qps=1000",
 		"--kube-api-burst=2000",
-		// Nodes live in this very process: when they stop beating, so does
-		// this. Seldom heartbeats are what lets 5,000 of them fit.
+		// Nodes run in this process, so their heartbeats stop only when this process stops, too. Rare heartbeats allow
+		// 5,000 nodes.
 		"--node-monitor-grace-period=10m",
 		"--controller-shutdown-timeout=5s",
 		"--profiling=false",
 	}
 }
 
-// newControllerManager prepares a kube-controller-manager; what it returns
-// runs it until its context ends.
+// newControllerManager prepares a kube-controller-manager. The returned function runs it until its context is done.
 func newControllerManager(flags []string) (func(context.Context) error, error) {
 	options, err := kcmoptions.NewKubeControllerManagerOptions()
 	if err != nil {
@@ -72,8 +71,8 @@ func newControllerManager(flags []string) (func(context.Context) error, error) {
 	if err := parseFlags("kube-controller-manager", options.Flags(known, disabled, aliases), flags); err != nil {
 		return nil, err
 	}
-	// The configuration page is registered by name, once a process; an
-	// earlier control plane of this process may have left its own.
+	// The configuration page is registered by name, once per process. An earlier control plane in this process may have
+	// registered it.
 	configz.Delete(kcmapp.ConfigzName)
 	return func(ctx context.Context) error {
 		config, err := options.Config(ctx, known, disabled, aliases)
@@ -84,8 +83,8 @@ func newControllerManager(flags []string) (func(context.Context) error, error) {
 	}, nil
 }
 
-// waitForControllers returns when the controllers have made the service
-// account that every pod of namespace `default` needs.
+// waitForControllers returns when the controllers have created the service account that every pod in namespace
+// `default` needs.
 func waitForControllers(ctx context.Context, client kubernetes.Interface, manager *part) error {
 	for {
 		_, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})

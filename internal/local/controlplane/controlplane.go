@@ -15,32 +15,30 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 )
 
-// startTimeout is how long all parts together may take to become ready. It is
-// long because a busy machine is slow, not because it is ever expected.
+// startTimeout is the longest time until all parts are ready. It is long because a busy machine is slow; a start
+// normally takes seconds.
 const startTimeout = 3 * time.Minute
 
-// AdminUser is the user of the kubeconfig; it may do everything.
+// AdminUser is the user of the kubeconfig. This user may do everything.
 const AdminUser = "vc-local-admin"
 
-// Options say where a control plane keeps its data and how it runs.
+// Options configures a control plane.
 type Options struct {
-	// Dir holds everything: Dir/pki, Dir/etcd, Dir/log, Dir/kubeconfig. It is
-	// made when there is none, with mode 0700.
+	// Dir holds all files: Dir/pki, Dir/etcd, Dir/log, Dir/kubeconfig. It is created with mode 0700 if it does not
+	// exist.
 	Dir string
-	// Port of the API server on 127.0.0.1; 0 picks a free one.
+	// Port is the API server's port on 127.0.0.1; 0 chooses a free one.
 	Port int
-	// Kubeconfig is where the administrator's kubeconfig goes; empty: Dir/kubeconfig.
+	// Kubeconfig is the path of the administrator's kubeconfig. Empty means Dir/kubeconfig.
 	Kubeconfig string
-	// Ephemeral: data need not survive a power cut, so nothing waits for the disk.
+	// Ephemeral means that data need not survive a power failure, so writes do not wait for the disk.
 	Ephemeral bool
-	// ExtraHosts are more names and addresses under which the API server may
-	// be reached, for its certificate.
+	// ExtraHosts lists additional names and addresses of the API server for its certificate.
 	ExtraHosts []string
-	// Kinds installs what kube-controller-manager should know from its first
-	// moment; may be nil. Of kinds that come later its garbage collector hears
-	// only at its next look around, half a minute on.
+	// Kinds installs the kinds that kube-controller-manager must see at its start. It may be nil. Its garbage collector
+	// finds later kinds only with its next discovery, after half a minute.
 	Kinds func(context.Context, *rest.Config) error
-	// Progress is told when a part is ready and how long it took; may be nil.
+	// Progress is called when a part is ready, with the time it took. It may be nil.
 	Progress func(part string, took time.Duration)
 }
 
@@ -64,11 +62,11 @@ type ControlPlane struct {
 	err error
 }
 
-// ErrPortInUse says that the port asked for belongs to somebody else.
+// ErrPortInUse means that another process uses the requested port.
 var ErrPortInUse = errors.New("port is in use")
 
-// Start runs etcd, kube-apiserver and kube-controller-manager and returns when
-// all three are ready. They run until Stop or until ctx ends.
+// Start runs etcd, kube-apiserver and kube-controller-manager and returns when all three are ready. They run until Stop
+// or until ctx is done.
 func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, time.Duration) {}
@@ -98,7 +96,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	return c, nil
 }
 
-// start brings the parts up one after the other.
+// start starts the parts one after the other.
 func (c *ControlPlane) start(ctx context.Context, o Options, port int) error {
 	var err error
 	if c.log, err = OpenLogFile(filepath.Join(o.Dir, "log", "control-plane.log")); err != nil {
@@ -108,9 +106,9 @@ func (c *ControlPlane) start(ctx context.Context, o Options, port int) error {
 	if err := stampVersion(); err != nil {
 		return err
 	}
-	// Both components apply logging settings; the same ones twice are fine.
+	// Both components apply logging settings. The same settings twice are harmless.
 	logsapi.ReapplyHandling = logsapi.ReapplyHandlingIgnoreUnchanged
-	// Warnings of the API server about what these components ask for concern nobody here.
+	// Suppress the API server's warnings about requests of these components.
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 
 	if c.pki, err = loadPKI(filepath.Join(o.Dir, "pki"), o.ExtraHosts); err != nil {
@@ -162,8 +160,7 @@ func (c *ControlPlane) startServer(starting context.Context, port int) error {
 	}
 	err = waitForAPIServer(starting, client, c.apiServer)
 	if starting.Err() != nil {
-		// An API server that is stopped before it has started for good takes
-		// the whole process with it: let it finish first.
+		// Stopping an API server during its start ends the whole process, so wait until it has started.
 		patience, cancel := context.WithTimeout(context.WithoutCancel(starting), stopTimeout)
 		defer cancel()
 		_ = waitForAPIServer(patience, client, c.apiServer)
@@ -188,7 +185,7 @@ func (c *ControlPlane) startManager(starting context.Context) error {
 	return waitForControllers(starting, client, c.manager)
 }
 
-// watch stops everything when ctx ends or a part dies by itself.
+// watch stops all parts when ctx is done or one of them fails.
 func (c *ControlPlane) watch(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -209,44 +206,43 @@ func (c *ControlPlane) fail(err error) {
 	c.err = err
 }
 
-// RESTConfig is a fresh client configuration of the administrator.
+// RESTConfig returns a new client configuration of the administrator.
 func (c *ControlPlane) RESTConfig() *rest.Config {
 	config, err := c.ConfigFor(AdminUser, mastersGroup)
 	if err != nil {
-		// Signing in memory fails only when the authority's file is gone; the
-		// first request will say so.
+		// Signing in memory fails only if the authority's file is missing; the first request will return an error.
 		return &rest.Config{Host: c.server}
 	}
 	return config
 }
 
-// ConfigFor is a client configuration for another user, known by certificate;
-// what it may do is up to RBAC.
+// ConfigFor returns a client configuration for another user, who is identified by a certificate. RBAC decides about the
+// user's permissions.
 func (c *ControlPlane) ConfigFor(user string, groups ...string) (*rest.Config, error) {
 	return configFor(c.pki, c.server, user, groups...)
 }
 
-// Server is the URL of the API server.
+// Server returns the URL of the API server.
 func (c *ControlPlane) Server() string { return c.server }
 
-// KubeconfigPath is the administrator's kubeconfig.
+// KubeconfigPath returns the path of the administrator's kubeconfig.
 func (c *ControlPlane) KubeconfigPath() string { return c.kubeconfig }
 
-// PKI is the cluster's certificate authority.
+// PKI returns the cluster's certificate authority.
 func (c *ControlPlane) PKI() *PKI { return c.pki }
 
-// Done is closed when the control plane has stopped, asked or not.
+// Done returns a channel that is closed when the control plane has stopped for any reason.
 func (c *ControlPlane) Done() <-chan struct{} { return c.done }
 
-// Err says why the control plane stopped by itself; nil when it was asked to.
+// Err returns the error that stopped the control plane, or nil after Stop.
 func (c *ControlPlane) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// Stop ends the parts in reverse order and waits for them. It may be called
-// more than once; every call returns when all is over.
+// Stop ends the parts in reverse order and waits for them. It may be called more than once; every call returns after
+// all parts have ended.
 func (c *ControlPlane) Stop() {
 	c.stopOnce.Do(func() {
 		close(c.stopping)
@@ -261,7 +257,7 @@ func (c *ControlPlane) Stop() {
 	<-c.done
 }
 
-// choosePort returns a port that nobody listens on.
+// choosePort returns a port on which no process listens.
 func choosePort(wanted int) (int, error) {
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", wanted))
 	if err != nil {
@@ -271,11 +267,11 @@ func choosePort(wanted int) (int, error) {
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 
-// PortFree says whether nobody listens on the port of 127.0.0.1 now.
+// PortFree reports whether the port of 127.0.0.1 is free now.
 func PortFree(port int) bool {
 	_, err := choosePort(port)
 	return err == nil
 }
 
-// Port of the API server.
+// Port returns the API server's port.
 func (c *ControlPlane) Port() int { return c.port }

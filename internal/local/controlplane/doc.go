@@ -1,22 +1,19 @@
-// Package controlplane runs a real Kubernetes control plane inside this
-// process: etcd, kube-apiserver and kube-controller-manager, with a
-// certificate authority of its own.
+// Package controlplane runs a real Kubernetes control plane inside this process: etcd, kube-apiserver and
+// kube-controller-manager, with their own certificate authority.
 //
-//	In:   a directory, a port (or none), whether data must survive a power cut
-//	Out:  a ready API server on 127.0.0.1 and the credentials to talk to it
+//	In:   a directory, a port (or none), whether data must survive a power failure
+//	Out:  a ready API server on 127.0.0.1 and credentials for it
 //
 // # Invariants
 //
-//   - Nothing listens on anything but 127.0.0.1 and a unix socket in a
-//     directory that only its owner may enter.
-//   - Start either returns a control plane whose API server and controllers
-//     answer, or an error with nothing of it left running.
-//   - The authority and the service-account key are made once and kept; every
-//     other certificate is made anew at each start, so that none expires.
+//   - All listeners are on 127.0.0.1, or on a unix socket in a directory that only its owner may enter.
+//   - Start returns either a control plane whose API server and controllers respond, or an error with no part left
+//     running.
+//   - The authority and the service-account key are created once and kept. All other certificates are created at each
+//     start, so that none expires.
 //
 // # Concurrency
 //
-// kube-apiserver and kube-controller-manager keep settings in global
-// variables: at most one ControlPlane may run in a process at a time. The
-// methods of a ControlPlane may be called from any goroutine.
+// kube-apiserver and kube-controller-manager keep settings in global variables, so a process may run only one
+// ControlPlane at a time. Any goroutine may call the methods of a ControlPlane.
 package controlplane

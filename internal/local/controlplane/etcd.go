@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// longestSocketPath leaves room below the 108 bytes that Linux allows.
+	// longestSocketPath is below the 108 bytes that Linux allows.
 	longestSocketPath = 100
-	// etcdQuotaBytes is the size the database may grow to; a benchmark with
-	// hundreds of thousands of pods needs more than etcd's own 2 GiB.
+	// etcdQuotaBytes is the maximum size of the database. A benchmark with hundreds of thousands of pods needs more
+	// than etcd's default of 2 GiB.
 	etcdQuotaBytes = 8 << 30
-	// etcdLargestRequestBytes lets big Jobs and ConfigMaps pass.
+	// etcdLargestRequestBytes is large enough for big Jobs and ConfigMaps.
 	etcdLargestRequestBytes = 8 << 20
 )
 
 // clientSocket is etcd's only socket.
 const clientSocket = "client.sock"
 
-// store is a running etcd of one member.
+// store is a running etcd with one member.
 type store struct {
 	server    *embed.Etcd
 	socketDir string
@@ -62,7 +62,7 @@ func startStore(ctx context.Context, dir string, noSync bool, log zapcore.WriteS
 
 func etcdConfig(dir, socketDir string, noSync bool, log zapcore.WriteSyncer) *embed.Config {
 	client := url.URL{Scheme: "unix", Path: filepath.Join(socketDir, clientSocket)}
-	// A member needs addresses to announce; nobody listens on or asks for these.
+	// A member must announce addresses, but no process listens on this one or connects to it.
 	nowhere := url.URL{Scheme: "http", Host: "127.0.0.1:1"}
 	cfg := embed.NewConfig()
 	cfg.Name = "vc-local"
@@ -74,15 +74,13 @@ func etcdConfig(dir, socketDir string, noSync bool, log zapcore.WriteSyncer) *em
 	cfg.InitialCluster = cfg.Name + "=" + nowhere.String()
 	cfg.QuotaBackendBytes = etcdQuotaBytes
 	cfg.MaxRequestBytes = etcdLargestRequestBytes
-	// The raft log is kept in memory between snapshots; nobody but this
-	// member ever reads it, so it is kept short.
+	// The raft log stays in memory between snapshots. Only this member reads it, so it can be short.
 	cfg.SnapshotCount = 2000
 	cfg.SnapshotCatchUpEntries = 100
 	cfg.UnsafeNoFsync = noSync
 	cfg.EnableGRPCGateway = false
 	cfg.Metrics = "basic"
-	// A lone member elects itself within the election timeout: short ticks,
-	// quick start.
+	// A single member elects itself within the election timeout, so short ticks make the start quick.
 	cfg.TickMs, cfg.ElectionMs = 20, 100
 	cfg.WarningApplyDuration = time.Second
 	cfg.WarningUnaryRequestDuration = time.Second
@@ -90,9 +88,8 @@ func etcdConfig(dir, socketDir string, noSync bool, log zapcore.WriteSyncer) *em
 	return cfg
 }
 
-// SocketDir is where a unix socket of the given name goes: into dir, or, when
-// that path is too long for a socket, into a new private directory under the
-// system's temporary one. made says that it is a new one.
+// SocketDir returns the directory for a unix socket of the given name. This is dir, or a new private directory below
+// the system's temporary directory if the path is too long for a socket. made reports whether it is a new directory.
 func SocketDir(dir, name string) (path string, made bool, err error) {
 	absolute, err := filepath.Abs(dir)
 	if err == nil && len(filepath.Join(absolute, name)) <= longestSocketPath {
@@ -102,14 +99,14 @@ func SocketDir(dir, name string) (path string, made bool, err error) {
 	return path, true, err
 }
 
-// endpoint is the address for etcd's clients.
+// endpoint returns the address for etcd's clients.
 func (s *store) endpoint() string { return "unix://" + s.socket }
 
-// failed delivers the error of an etcd that died by itself.
+// failed returns a channel that receives the error of a failed etcd.
 func (s *store) failed() <-chan error { return s.server.Err() }
 
 func (s *store) stop() {
 	s.server.Close()
-	// Only a directory made for the sockets is empty now.
+	// This removes the directory only if it was made for the socket, because only then is it empty.
 	_ = errors.Join(os.Remove(s.socket), os.Remove(s.socketDir))
 }

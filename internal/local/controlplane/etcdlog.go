@@ -16,7 +16,7 @@ import (
 //go:linkname etcdClientLog k8s.io/apiserver/pkg/storage/storagebackend/factory.etcd3ClientLogger
 var etcdClientLog *zap.Logger
 
-// etcdLogger writes what etcd warns of.
+// etcdLogger returns a logger for etcd's warnings and errors.
 func etcdLogger(log zapcore.WriteSyncer) *zap.Logger {
 	encoding := zap.NewProductionEncoderConfig()
 	encoding.EncodeTime = zapcore.ISO8601TimeEncoder
@@ -24,8 +24,8 @@ func etcdLogger(log zapcore.WriteSyncer) *zap.Logger {
 	return zap.New(core, zap.WithFatalHook(sayGoodbye{}))
 }
 
-// sayGoodbye is what etcd does when it cannot go on, for example because the
-// disk is full: the process ends, since what was promised to be written is not.
+// sayGoodbye handles a fatal error of etcd, for example a full disk. It ends the process, because etcd can no longer
+// write data that it has accepted.
 type sayGoodbye struct{}
 
 // OnWrite implements zapcore.CheckWriteHook.

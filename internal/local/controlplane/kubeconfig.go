@@ -11,7 +11,7 @@ import (
 
 const contextName = "vc-local"
 
-// writeKubeconfig writes a file with which kubectl is the given user.
+// writeKubeconfig writes a kubeconfig for the given user.
 func writeKubeconfig(p *PKI, path, server, user string, groups ...string) error {
 	ca, err := os.ReadFile(p.CACert())
 	if err != nil {
@@ -30,15 +30,14 @@ func writeKubeconfig(p *PKI, path, server, user string, groups ...string) error 
 	if err != nil {
 		return fmt.Errorf("kubeconfig: %w", err)
 	}
-	// A rename, so that a reader never sees half a file.
+	// Rename, so that a reader never sees a partial file.
 	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
 		return err
 	}
 	return os.Rename(path+".new", path)
 }
 
-// configFor is a client configuration for the given user, without a limit of
-// its own on how fast it may ask.
+// configFor returns a client configuration for the given user, without client-side rate limits.
 func configFor(p *PKI, server, user string, groups ...string) (*rest.Config, error) {
 	ca, err := os.ReadFile(p.CACert())
 	if err != nil {

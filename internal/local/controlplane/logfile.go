@@ -10,13 +10,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// logLimitBytes is the size at which a log file is put aside; one older file
-// is kept, so a log takes at most twice as much.
+// logLimitBytes is the size at which a log file is rotated. One old file is kept, so a log takes at most twice this
+// size.
 const logLimitBytes = 32 << 20
 
-// LogFile is a file that grows to a limit, is then renamed to NAME.1, and
-// begins anew. Write never fails: a full disk loses log lines and nothing else.
-// Safe for use by many goroutines.
+// LogFile is a log file with rotation: at its size limit, it is renamed to NAME.1 and a new file is started. Write
+// never fails; if the disk is full, log lines are lost. It is safe for concurrent use.
 type LogFile struct {
 	path string
 
@@ -25,7 +24,7 @@ type LogFile struct {
 	written int64
 }
 
-// OpenLogFile appends to the file at path, making it and its directory.
+// OpenLogFile opens the file at path for appending. It creates the file and its directory if necessary.
 func OpenLogFile(path string) (*LogFile, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -69,7 +68,7 @@ func (l *LogFile) Write(p []byte) (int, error) {
 // Sync implements zap's WriteSyncer.
 func (l *LogFile) Sync() error { return nil }
 
-// Close ends the file; later writes are dropped.
+// Close closes the file. Later writes are dropped.
 func (l *LogFile) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,8 +80,8 @@ func (l *LogFile) Close() error {
 	return err
 }
 
-// SendKlogTo makes klog, the log of everything Kubernetes, write to w only.
-// klog is global: call it before anything that logs has started.
+// SendKlogTo makes klog, the log of all Kubernetes code, write to w only. klog is global, so call SendKlogTo before any
+// code that logs.
 func SendKlogTo(w *LogFile) {
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(flags)

@@ -7,22 +7,20 @@ import (
 	"time"
 )
 
-// stopTimeout is how long a part may take to end; then it is left to the end
-// of the process.
+// stopTimeout is the time a part has to end. After that it runs until the process ends.
 const stopTimeout = 15 * time.Second
 
-// part is a component that runs in a goroutine until it is stopped. A nil
-// part never ran.
+// part is a component that runs in a goroutine until it is stopped. A nil part was never started.
 type part struct {
 	name   string
 	cancel context.CancelFunc
-	// done is closed when the component has returned; err may be read then.
+	// done is closed when the component has returned. Then err may be read.
 	done chan struct{}
 	err  error
 }
 
-// startPart runs the component. Its context is not the caller's: parts are
-// stopped one after the other, in an order of their own.
+// startPart starts the component. Its context is independent of the caller's, because parts are stopped in a fixed
+// order.
 func startPart(name string, run func(ctx context.Context) error) *part {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &part{name: name, cancel: cancel, done: make(chan struct{})}
@@ -33,7 +31,7 @@ func startPart(name string, run func(ctx context.Context) error) *part {
 	return p
 }
 
-// ended says why a part whose done is closed has ended.
+// ended returns the error of a part whose done is closed.
 func (p *part) ended() error {
 	if p.err == nil {
 		return fmt.Errorf("%s ended by itself; see the log", p.name)

@@ -21,13 +21,12 @@ import (
 const (
 	authorityLifetime   = 20 * 365 * 24 * time.Hour
 	certificateLifetime = 5 * 365 * 24 * time.Hour
-	// clockSkew is how far certificates are dated back, so that a client
-	// whose clock is a little behind accepts them.
+	// clockSkew is how far certificates are backdated, so that a client whose clock is slightly behind accepts them.
 	clockSkew = time.Hour
 )
 
-// PKI is the certificate authority of one cluster and the files made by it.
-// All keys are ECDSA P-256: they are made in less than a millisecond.
+// PKI is the certificate authority of one cluster with its files. All keys are ECDSA P-256, which take less than a
+// millisecond to create.
 type PKI struct {
 	// Dir holds the PEM files; mode 0700.
 	Dir string
@@ -41,19 +40,16 @@ type authority struct {
 	key  crypto.Signer
 }
 
-// CACert is the path of the PEM file of the authority that signs the
-// certificates of servers and of clients.
+// CACert returns the path of the PEM file of the authority that signs server and client certificates.
 func (p *PKI) CACert() string { return p.path("ca.crt") }
 
-// KubeletClientCert is the path of the certificate that the API server shows
-// to a node when it asks for logs or an exec.
+// KubeletClientCert returns the path of the certificate with which the API server connects to nodes for logs and exec.
 func (p *PKI) KubeletClientCert() string { return p.path("apiserver-kubelet-client.crt") }
 
-// KubeletClientKey is the path of the key of KubeletClientCert.
+// KubeletClientKey returns the path of the key of KubeletClientCert.
 func (p *PKI) KubeletClientKey() string { return p.path("apiserver-kubelet-client.key") }
 
-// Serving makes a server certificate for the given host names and IP
-// addresses, and its key; both PEM.
+// Serving creates a server certificate for the given host names and IP addresses, and its key. Both are PEM.
 func (p *PKI) Serving(name string, hosts ...string) (certPEM, keyPEM []byte, err error) {
 	template := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: name},
@@ -70,8 +66,7 @@ func (p *PKI) Serving(name string, hosts ...string) (certPEM, keyPEM []byte, err
 	return p.root.issue(template)
 }
 
-// Client makes a client certificate that the API server takes for the given
-// user and groups, and its key; both PEM.
+// Client creates a client certificate for the given user and groups, and its key. Both are PEM.
 func (p *PKI) Client(user string, groups ...string) (certPEM, keyPEM []byte, err error) {
 	return p.root.issue(clientTemplate(user, groups...))
 }
@@ -86,8 +81,8 @@ func clientTemplate(user string, groups ...string) *x509.Certificate {
 
 func (p *PKI) path(name string) string { return filepath.Join(p.Dir, name) }
 
-// loadPKI opens the authority kept in dir, or makes it, and writes what the
-// API server reads from files. extraHosts are more names for its certificate.
+// loadPKI opens or creates the authority in dir and writes the files for the API server. extraHosts are additional
+// names for the API server's certificate.
 func loadPKI(dir string, extraHosts []string) (*PKI, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -131,7 +126,7 @@ func (p *PKI) writePair(name string, issue func() (certPEM, keyPEM []byte, err e
 	)
 }
 
-// issue completes the template (serial number, dates, a fresh key) and signs it.
+// issue completes the template (serial number, dates, a new key) and signs it.
 func (a authority) issue(template *x509.Certificate) (certPEM, keyPEM []byte, err error) {
 	key, keyPEM, err := newKey()
 	if err != nil {
@@ -150,7 +145,7 @@ func (a authority) issue(template *x509.Certificate) (certPEM, keyPEM []byte, er
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), keyPEM, nil
 }
 
-// loadAuthority reads base.crt and base.key, or makes them when there are none.
+// loadAuthority reads base.crt and base.key, or creates them if they do not exist.
 func loadAuthority(base, name string) (authority, error) {
 	certPEM, err := os.ReadFile(base + ".crt")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,8 +174,8 @@ func loadAuthority(base, name string) (authority, error) {
 	return authority{cert: cert, key: key}, nil
 }
 
-// newAuthority makes a self-signed authority and keeps it. The key is written
-// first: a start that was killed between the two files is simply done again.
+// newAuthority creates and saves a self-signed authority. It writes the key first: if the process is killed between the
+// two files, the next start repeats both.
 func newAuthority(base, name string) (authority, error) {
 	key, keyPEM, err := newKey()
 	if err != nil {
@@ -210,7 +205,7 @@ func newAuthority(base, name string) (authority, error) {
 	return authority{cert: cert, key: key}, nil
 }
 
-// ensureKey makes a private key at path unless there is one.
+// ensureKey creates a private key at path if the file does not exist.
 func ensureKey(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil

@@ -17,7 +17,8 @@ const (
 	webhookKubeconfigFile = "webhook-client.kubeconfig"
 )
 
-// writeAdmission writes the files by which the API server knows the certificate that it presents to webhooks, whatever their host.
+// writeAdmission writes the configuration files that make the API server present its client certificate to webhooks on
+// any host.
 func writeAdmission(p *PKI) error {
 	config := clientcmdapi.NewConfig()
 	config.AuthInfos["*"] = &clientcmdapi.AuthInfo{ClientCertificate: p.path("webhook-client.crt"), ClientKey: p.path("webhook-client.key")}

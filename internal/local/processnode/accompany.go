@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// accompany runs the postStart hook and the probes of a running container until ctx ends with it.
+// accompany runs the postStart hook and the probes of a running container until ctx is done.
 func (a *attempt) accompany(ctx context.Context, c *lifecycle.Container) {
 	if a.spec.Lifecycle != nil && a.spec.Lifecycle.PostStart != nil {
 		if err := a.hook(ctx, a.spec.Lifecycle.PostStart); err != nil && ctx.Err() == nil {
@@ -56,7 +56,7 @@ func (a *attempt) accompany(ctx context.Context, c *lifecycle.Container) {
 	}
 }
 
-// awaitStartup waits for the startup probe; false if the container failed it or is over.
+// awaitStartup waits for the startup probe. It returns false if the probe failed or the container has ended.
 func (a *attempt) awaitStartup(ctx context.Context, c *lifecycle.Container) bool {
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -76,12 +76,13 @@ func (a *attempt) unhealthy(which, message string) {
 	a.worker.node.event(a.pod, corev1.EventTypeWarning, "Unhealthy", which+" probe failed: "+message)
 }
 
-// current tells whether the attempt is still the container's; worker's goroutine only.
+// current reports whether this attempt is still the container's current one. Only the worker's goroutine may call it.
 func (a *attempt) current(c *lifecycle.Container) bool {
 	return a.worker.attempt(c.Spec.Name) == a && c.Stage == lifecycle.Running
 }
 
-// restart stops the container; its restart policy does the rest. Worker's goroutine only.
+// restart stops the container. Its restart policy then decides whether it starts again. Only the worker's goroutine may
+// call it.
 func (a *attempt) restart(c *lifecycle.Container, graceSeconds *int64) {
 	if !a.current(c) || a.worker.pod.Stopping() {
 		return
@@ -122,10 +123,10 @@ func (a *attempt) hook(ctx context.Context, handler *corev1.LifecycleHandler) er
 	return errors.New("hook says neither exec, httpGet nor sleep")
 }
 
-// maxCheckOutput is how much a failing command's output goes into an event.
+// maxCheckOutput is the number of bytes of a failed command's output that go into an event.
 const maxCheckOutput = 1 << 10
 
-// check runs a command in the container; a code other than 0 is an error with what it printed.
+// check runs a command in the container. If the exit code is not 0, it returns an error with the output.
 func (a *attempt) check(ctx context.Context, command []string) error {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -157,7 +158,7 @@ func (a *attempt) check(ctx context.Context, command []string) error {
 		_ = a.container.Signal(started, syscall.SIGKILL)
 		<-started.Done()
 	}
-	// What the command left running may hold the pipe.
+	// Processes left behind by the command may hold the pipe open.
 	_ = read.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 	<-copied
 	if ctx.Err() == context.DeadlineExceeded {
@@ -173,7 +174,7 @@ func (a *attempt) check(ctx context.Context, command []string) error {
 	return nil
 }
 
-// copyLimited keeps the first bytes and reads the rest to nowhere, so that the writer is not stopped.
+// copyLimited keeps the first bytes and discards the rest, so that the writer does not block.
 func copyLimited(out *bytes.Buffer, in *os.File, limit int) {
 	buffer := make([]byte, 4<<10)
 	for {

@@ -14,8 +14,8 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// findAPIService asks for the address under which pods expect the API server. It appears a moment after the API server is up;
-// without it pods simply do not reach the API.
+// findAPIService looks up the address at which pods expect the API server. The service appears a moment after the API
+// server is ready. Without it, pods cannot reach the API.
 func (n *Node) findAPIService(ctx context.Context) {
 	for range 50 {
 		service, err := n.client.CoreV1().Services(metav1.NamespaceDefault).Get(ctx, "kubernetes", metav1.GetOptions{})
@@ -32,8 +32,8 @@ func (n *Node) findAPIService(ctx context.Context) {
 	n.config.Log.Info("Service kubernetes not found: pods will not reach the API server")
 }
 
-// serveAPI listens on the service's address inside the pod and passes connections on to the API server, which listens on the
-// machine's loopback only. nil if that is not possible: few pods need it.
+// serveAPI listens on the service's address inside the pod and forwards connections to the API server, which listens
+// only on the machine's loopback. It returns nil if that is not possible, since few pods need it.
 func (n *Node) serveAPI(namespaces sandbox.Namespaces) net.Listener {
 	target := apiAddress(n.config.REST.Host)
 	if !n.apiService.IsValid() || target == "" {
@@ -84,7 +84,7 @@ func pass(inside net.Conn, target string) {
 	splice(inside, outside)
 }
 
-// closeWriter is a connection of which one direction can be closed.
+// closeWriter is a connection that can close one direction.
 type closeWriter interface{ CloseWrite() error }
 
 // splice copies both directions until both have ended.

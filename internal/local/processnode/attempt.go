@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// drainTime is how long output is read after the last process that could write is gone.
+// drainTime is the time for reading output after the last process that could write has ended.
 const drainTime = 2 * time.Second
 
 // attempt is one run of a container.
@@ -29,25 +29,25 @@ type attempt struct {
 	pod       *corev1.Pod
 	number    int
 	id        string
-	process   shim.Process // what exec inherits
+	process   shim.Process // template for processes started by exec
 	container *sandbox.Container
 	group     *cgroup.Group
 	log       *logfile.File
 	streams   *streams
-	directory string // of the container's root and termination message
+	directory string // for the container's root and termination message
 	startedAt time.Time
 
 	probesMu     sync.Mutex
 	cancelProbes context.CancelFunc
 }
 
-// configError is a configuration that refers to something that is not there; the kubelet tries such containers again.
+// configError is a configuration that refers to a missing object. Like the kubelet, the node retries such containers.
 type configError struct{ err error }
 
 func (e configError) Error() string { return e.err.Error() }
 func (e configError) Unwrap() error { return e.err }
 
-// start starts a container and posts how that went.
+// start starts a container and posts the result to the worker.
 func (w *worker) start(c *lifecycle.Container, number int, api *corev1.Pod) {
 	a, err := w.launch(c.Spec, number, api)
 	var configuration configError
@@ -73,7 +73,7 @@ func (w *worker) start(c *lifecycle.Container, number int, api *corev1.Pod) {
 	}
 }
 
-// failedToStart is the reason why the main process never ran, if it did not.
+// failedToStart returns the reason why the main process never ran, or "".
 func (a *attempt) failedToStart() string {
 	select {
 	case <-a.container.Main().Done():
@@ -83,7 +83,7 @@ func (a *attempt) failedToStart() string {
 	}
 }
 
-// begun tells that the container runs, and starts what goes along with it.
+// begun records that the container runs, and starts its hook and probes.
 func (a *attempt) begun(c *lifecycle.Container) {
 	a.worker.node.event(a.pod, corev1.EventTypeNormal, "Started", "Started container "+a.spec.Name)
 	if len(a.process.Args) == 0 {
@@ -105,7 +105,7 @@ func (a *attempt) stopProbes() {
 	}
 }
 
-// await posts the attempt's end.
+// await waits for the attempt to end and posts the result.
 func (w *worker) await(c *lifecycle.Container, a *attempt) {
 	<-a.container.Main().Done()
 	a.stopProbes()
@@ -138,7 +138,7 @@ func (w *worker) await(c *lifecycle.Container, a *attempt) {
 	})
 }
 
-// The limits of a termination message are the kubelet's.
+// The limits of a termination message are the same as in the kubelet.
 const (
 	maxMessageBytes  = 4096
 	fallbackBytes    = 2048
@@ -147,7 +147,7 @@ const (
 	defaultLogTarget = "/dev/termination-log"
 )
 
-// terminationMessage is what the container left for the reader of its status.
+// terminationMessage returns the message that the container left for its status.
 func (a *attempt) terminationMessage(failed bool) string {
 	text := readHead(a.terminationPath(), maxMessageBytes)
 	if text == "" && failed && a.spec.TerminationMessagePolicy == corev1.TerminationMessageFallbackToLogsOnError {
@@ -176,7 +176,8 @@ func readHead(path string, limit int64) string {
 	return string(text)
 }
 
-// stop asks the container to end: its hook first, then the signal. The worker kills it when its time is over.
+// stop ends the container gracefully: it runs the hook, then sends the signal. The worker kills the container after the
+// deadline.
 func (a *attempt) stop(until time.Time) {
 	if a.spec.Lifecycle != nil && a.spec.Lifecycle.PreStop != nil {
 		ctx, cancel := context.WithDeadline(context.Background(), until)
@@ -197,7 +198,7 @@ func (a *attempt) stopSignal() syscall.Signal {
 	return syscall.SIGTERM
 }
 
-// signals are the stop signals that make sense to ask for.
+// signals lists the supported stop signals.
 var signals = map[string]syscall.Signal{
 	"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT, "SIGQUIT": syscall.SIGQUIT, "SIGHUP": syscall.SIGHUP, "SIGKILL": syscall.SIGKILL,
 	"SIGUSR1": syscall.SIGUSR1, "SIGUSR2": syscall.SIGUSR2, "SIGABRT": syscall.SIGABRT, "SIGALRM": syscall.SIGALRM, "SIGWINCH": syscall.SIGWINCH,

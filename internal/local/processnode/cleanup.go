@@ -11,9 +11,9 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// Cleanup removes what a process that was killed may have left of the nodes whose state is below nodesDir: the bridge, control
-// groups, the roots and volumes of pods. Processes, mounts and addresses need no cleaning: the kernel removed them with the
-// process. Logs stay; they go with the directory. It is idempotent and must not be called while a node runs.
+// Cleanup removes what a killed process may have left of the nodes whose state is below nodesDir: the bridge, control
+// groups, and the roots and volumes of pods. The kernel has already removed processes, mounts and addresses. Logs stay
+// until the directory is removed. Cleanup is idempotent and must not be called while a node runs.
 func Cleanup(nodesDir string) error {
 	absolute, err := filepath.Abs(nodesDir)
 	if err != nil {

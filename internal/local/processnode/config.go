@@ -18,36 +18,37 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// Config says what node to be.
+// Config configures a node.
 type Config struct {
-	// Name of the node, needed.
+	// Name is the node's name. Required.
 	Name string
-	// REST is how the API server is reached, needed.
+	// REST is the client configuration for the API server. Required.
 	REST *rest.Config
-	// Dir holds the node's state, needed. Its parent names the cluster: nodes below one parent share a bridge, addresses and names.
+	// Dir holds the node's state. Required. Its parent identifies the cluster: nodes below one parent share a bridge,
+	// addresses and names.
 	Dir string
-	// Mask lists directories that no pod may see, beside Dir's parent.
+	// Mask lists directories that are hidden from pods, in addition to Dir's parent.
 	Mask []string
-	// Capacity overrides what the machine has: cpu, memory, ephemeral-storage, pods (110), and any other resource.
+	// Capacity overrides the machine's capacity: cpu, memory, ephemeral-storage, pods (110), and any other resource.
 	Capacity corev1.ResourceList
-	// Labels are added to the ones every node has.
+	// Labels are added to the standard labels.
 	Labels map[string]string
-	// Annotations of the node.
+	// Annotations are the node's annotations.
 	Annotations map[string]string
-	// Taints of the node.
+	// Taints are the node's taints.
 	Taints []corev1.Taint
-	// Listen is the address of the kubelet's port; default 127.0.0.1:0.
+	// Listen is the address of the kubelet's port. Default 127.0.0.1:0.
 	Listen string
-	// Serving is the certificate of that port. Without one there are no logs, exec, attach and port-forward.
+	// Serving is the certificate of that port. Without it, logs, exec, attach and port-forward are not available.
 	Serving tls.Certificate
-	// ClientCA signs the certificates of the clients that may use the port.
+	// ClientCA signs the certificates of clients that may use the port.
 	ClientCA *x509.CertPool
-	// BackOffBase and BackOffMax bound the wait before a container starts again: default 1 s doubling to 5 min (the kubelet's
-	// base is 10 s, which on one's own machine is only waiting).
+	// BackOffBase and BackOffMax bound the pause before a container restarts. The default is 1 s, doubling to 5 min.
+	// The kubelet starts with 10 s, which is needlessly long on a local machine.
 	BackOffBase, BackOffMax time.Duration
-	// Log takes what a person must know; the zero value is klog.
+	// Log receives log entries. The zero value means klog.
 	Log logr.Logger
-	// Warn is told once, at start, a line for each thing that the machine does not permit; may be nil.
+	// Warn is called once at startup for each thing that the machine does not permit. It may be nil.
 	Warn func(line string)
 }
 
@@ -89,6 +90,6 @@ func (c *Config) backOff() lifecycle.BackOff {
 	return lifecycle.BackOff{Base: c.BackOffBase, Max: c.BackOffMax}
 }
 
-// ShimMain turns the process into a container's init if it was started as one, and never returns then. It is the first thing in the
-// main function of a program that runs process nodes, and in TestMain of tests that do.
+// ShimMain turns the process into a container's init if it was started as one. In that case it never returns. Call it
+// first in the main function of a program that runs process nodes, and in TestMain of tests that do.
 func ShimMain() { shim.Main() }

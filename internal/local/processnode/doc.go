@@ -1,26 +1,27 @@
-// Package processnode is a Kubernetes node whose pods are processes of this machine.
+// Package processnode implements a Kubernetes node whose pods are processes of this machine.
 //
-//	In:   pods that the API server says are bound to the node
-//	Out:  processes; their logs, exits and probes as pod statuses, the way the kubelet tells them
+//	In:   pods that are bound to the node in the API server
+//	Out:  processes; their logs, exits and probe results as pod statuses, as the kubelet reports them
 //
-// Each pod has a worker: one goroutine that owns the pod's state (package lifecycle), carries out what it decides and writes
-// the status. What the worker starts (package sandbox) reports back to it as events.
+// Each pod has a worker: one goroutine that owns the pod's state (package lifecycle), carries out its actions and
+// writes the status. The processes that the worker starts (package sandbox) report back to it as events.
 //
 //	informer ─▶ Node.handle ─▶ worker ─▶ lifecycle.Next ─▶ start · stop · kill ─▶ sandbox ─▶ exits ─▶ worker
 //	                                 └─▶ lifecycle.Status ─▶ statusWriter ─▶ API
 //
-// Registration, lease and the protocol of exec, attach and port-forward are virtual-kubelet's (node, node/api). Its pod controller
-// is not used: it knows pods by name and deletes them from the API by clock, while a job that restarts makes pods of the same
-// name again within milliseconds (docs/adr says more).
+// Registration, lease and the protocol of exec, attach and port-forward come from virtual-kubelet (node, node/api). Its
+// pod controller is not used: it identifies pods by name and deletes them from the API on a timer, while a restarting
+// job creates pods with the same name within milliseconds (see docs/adr).
 //
 // # Invariants
 //
-//   - A pod is known by its UID, never by its name alone.
-//   - A pod leaves the API only after its last process is gone; a phase that is final is written only then, too.
-//   - When the process ends, however, all processes of its pods end; what was Running is told honestly at the next start.
+//   - A pod is identified by its UID, never by its name alone.
+//   - A pod is deleted from the API only after its last process has ended. The same holds for writing a final phase.
+//   - When the node's process ends for any reason, all processes of its pods end. The next start reports containers
+//     that were running as failed.
 //
 // # Concurrency
 //
-// One goroutine a pod decides; everything else posts to it. Nodes of one cluster in one process share a machine (bridge,
-// addresses, names).
+// One goroutine per pod decides; all other goroutines post to it. Nodes of one cluster in one process share a machine
+// (bridge, addresses, names).
 package processnode

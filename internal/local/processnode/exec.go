@@ -79,7 +79,7 @@ func (n *Node) exec(ctx context.Context, namespace, pod, container string, comma
 	return exitError(started.Exit(), client)
 }
 
-// exitError makes the client's command end with the process's code.
+// exitError returns an error that makes the client's command end with the exit code of the process.
 func exitError(exit sandbox.Exit, client api.AttachIO) error {
 	if exit.StartError != "" {
 		out := client.Stderr()
@@ -96,7 +96,7 @@ func exitError(exit sandbox.Exit, client api.AttachIO) error {
 	return utilexec.CodeExitError{Err: fmt.Errorf("exit status %d", exit.Code), Code: exit.Code}
 }
 
-// session connects a client's streams with a process.
+// session connects a client's streams to a process.
 type session struct {
 	files    sandbox.Files
 	terminal *sandbox.Terminal
@@ -107,7 +107,7 @@ type session struct {
 	ended    chan struct{} // closed when the process has ended
 }
 
-// follow passes the sizes of the client's window on until done.
+// follow passes window sizes from the client to the terminal until done is closed.
 func follow(terminal *sandbox.Terminal, sizes <-chan api.TermSize, done <-chan struct{}) {
 	for {
 		select {
@@ -168,7 +168,8 @@ func (s *session) openStdin(in io.Reader) error {
 	return nil
 }
 
-// feed copies what the client types; at its end a pipe is closed, a terminal is not: the process decides.
+// feed copies the client's input. When the input ends, it closes a pipe but not a terminal, because the process on a
+// terminal decides when to end.
 func (s *session) feed(to *os.File, from io.Reader, closeAtEnd bool) {
 	if from == nil {
 		return
@@ -181,7 +182,8 @@ func (s *session) feed(to *os.File, from io.Reader, closeAtEnd bool) {
 	}()
 }
 
-// collect shows the client what the process prints. The process waits for its client, but its end does not.
+// collect sends the output of the process to the client. The process waits for a slow client while it runs, but does
+// not wait to end.
 func (s *session) collect(from *os.File, isStderr bool) {
 	s.readers = append(s.readers, from)
 	s.copying.Go(func() {
@@ -206,8 +208,8 @@ func (s *session) closeFiles() {
 	}
 }
 
-// drain reads to the end of the output, not longer than limit: a process left in the background may hold it open. Then it waits
-// until the client has taken everything, as long as it takes something.
+// drain reads the rest of the output, for at most limit, because a background process may hold it open. Then it waits
+// until the client has received everything, as long as the client makes progress.
 func (s *session) drain(ctx context.Context, limit time.Duration) error {
 	close(s.ended)
 	deadline := time.Now().Add(limit)
@@ -224,7 +226,7 @@ func (s *session) drain(ctx context.Context, limit time.Duration) error {
 	return s.viewer.finish(ctx)
 }
 
-// attach connects a client with a container's main process until one of them ends.
+// attach connects a client to a container's main process until one of them ends.
 func (n *Node) attach(ctx context.Context, namespace, pod, container string, client api.AttachIO) error {
 	a, err := n.find(namespace, pod, container)
 	if err != nil {
@@ -261,7 +263,7 @@ func (n *Node) attach(ctx context.Context, namespace, pod, container string, cli
 	return exitError(a.container.Main().Exit(), client)
 }
 
-// writerOf keeps a nil writer nil.
+// writerOf returns nil for a nil w.
 func writerOf(w io.WriteCloser) io.Writer {
 	if w == nil {
 		return nil
@@ -269,7 +271,7 @@ func writerOf(w io.WriteCloser) io.Writer {
 	return w
 }
 
-// portForward connects a client with a port of the pod, at the pod's own loopback.
+// portForward connects a client to a port on the pod's loopback.
 func (n *Node) portForward(ctx context.Context, namespace, pod string, port int32, stream io.ReadWriteCloser) error {
 	w, err := n.findWorker(namespace, pod)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// keptLogs is how many attempts' logs a container keeps: the current one's and the one before's.
+// keptLogs is the number of attempts whose logs are kept: the current and the previous one.
 const keptLogs = 2
 
 func (w *worker) logPath(container string, number int) string {
@@ -90,8 +90,8 @@ func (a *attempt) configure(surround *surroundings) error {
 	return identify(&a.process, a.pod.Spec.SecurityContext, a.spec.SecurityContext)
 }
 
-// identify says as whom the process runs: the container's word before the pod's. Only root may become somebody else; others
-// run everything as themselves.
+// identify sets the user and groups of the process. The container's security context takes precedence over the pod's.
+// Only root can change the user; otherwise all processes run as the current user.
 func identify(process *shim.Process, pod *corev1.PodSecurityContext, container *corev1.SecurityContext) error {
 	var nonRoot *bool
 	if pod != nil {
@@ -122,7 +122,7 @@ func identify(process *shim.Process, pod *corev1.PodSecurityContext, container *
 	return nil
 }
 
-// describe says how the container's surroundings are made.
+// describe returns the description from which the container's file system and namespaces are made.
 func (a *attempt) describe(surround *surroundings) (*shim.Container, error) {
 	node := a.worker.node
 	permitted := node.machine.permitted
@@ -136,7 +136,7 @@ func (a *attempt) describe(surround *surroundings) (*shim.Container, error) {
 	if err := os.WriteFile(a.terminationPath(), nil, 0o666); err != nil {
 		return nil, err
 	}
-	// The file is the container's to write, whoever it runs as.
+	// The container must be able to write the file as any user.
 	if err := os.Chmod(a.terminationPath(), 0o666); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/logfile"
 )
 
-// httpError is an error with the status code that the client sees.
+// httpError is an error with an HTTP status code.
 type httpError struct {
 	code int
 	text string
@@ -22,7 +22,7 @@ type httpError struct {
 
 func (e httpError) Error() string { return e.text }
 
-// serveLogs answers `kubectl logs`.
+// serveLogs handles requests of `kubectl logs`.
 func (n *Node) serveLogs(w http.ResponseWriter, r *http.Request) {
 	err := n.writeLogs(w, r, r.PathValue("namespace"), r.PathValue("pod"), r.PathValue("container"))
 	var known httpError
@@ -52,7 +52,7 @@ func (n *Node) writeLogs(w http.ResponseWriter, r *http.Request, namespace, name
 	out.flush()
 	err = logfile.Read(r.Context(), source.path, live, request.options, out)
 	if errors.Is(err, os.ErrNotExist) {
-		// The container printed nothing, or its log was made by another machine.
+		// the container printed nothing, or its log is on another machine
 		return nil
 	}
 	return err
@@ -73,7 +73,7 @@ func (f flushing) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// logRequest is what a client asks for.
+// logRequest holds the parameters of a request.
 type logRequest struct {
 	options          logfile.Options
 	follow, previous bool
@@ -123,10 +123,10 @@ func parseLogRequest(query url.Values, now time.Time) (logRequest, error) {
 	return request, err
 }
 
-// logSource is one attempt's log.
+// logSource is the log of one attempt.
 type logSource struct {
 	path string
-	live *logfile.File // nil when the attempt is over
+	live *logfile.File // nil if the attempt has ended
 }
 
 func (n *Node) findLog(namespace, name, container string, previous bool) (logSource, error) {

@@ -18,13 +18,13 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// hostsDelay gathers pods that come or go together before hosts files are written again.
+// hostsDelay is the time for which changes of pods are collected before the hosts files are written.
 const hostsDelay = 20 * time.Millisecond
 
-// groupsFile remembers, below the cluster's directory, where its control groups are.
+// groupsFile is the file below the cluster's directory that stores the location of its control groups.
 const groupsFile = ".control-groups"
 
-// machine is what the process nodes of one cluster share on this machine.
+// machine is the state that all process nodes of a cluster share.
 type machine struct {
 	directory string // of the cluster's nodes
 	permitted sandbox.Permitted
@@ -33,19 +33,19 @@ type machine struct {
 	groups    *cgroup.Manager
 	memory    string // directory for volumes in memory, or ""
 	missing   []string
-	roots     []string // other file systems of the machine that pods see
+	roots     []string // other file systems of the machine that are visible to pods
 
 	mu      sync.Mutex
 	names   map[types.UID]*hostsEntry
 	flusher *time.Timer
 }
 
-// hostsEntry is a pod's name and the hosts file that it reads.
+// hostsEntry is a pod's name and its hosts file.
 type hostsEntry struct {
 	name    network.Name
 	aliases []network.Alias
 	file    string
-	text    string // as last written
+	text    string // last written text
 }
 
 var (
@@ -53,7 +53,7 @@ var (
 	machines   = map[string]*machine{}
 )
 
-// machineOf returns the machine of the cluster whose nodes' state is below directory.
+// machineOf returns the machine of the cluster whose node state is below directory.
 func machineOf(directory string) (*machine, error) {
 	machinesMu.Lock()
 	defer machinesMu.Unlock()
@@ -87,11 +87,12 @@ func machineOf(directory string) (*machine, error) {
 	return m, nil
 }
 
-// helperTarget is where images have the helper of batch jobs (cmd/vc-step). A pod here, which has no image, finds there the one that lies beside this
-// program.
+// helperTarget is the path of the helper for batch jobs (cmd/vc-step) in images. A pod here has no image, so the helper
+// next to this program is mounted at that path.
 const helperTarget = "/usr/local/bin/vc-step"
 
-// helper is its path, "" where there is none, or no way to show it to pods without making a file on the machine. It may come and go while pods run.
+// helper returns the path of the helper. It returns "" if there is none, or if it cannot be mounted into pods without
+// creating a file on the machine. The file may appear or disappear while pods run.
 func (m *machine) helper() string {
 	program, err := os.Executable()
 	if root := m.permitted.Root; err != nil || root == shim.RootNone || root == shim.RootShared {
@@ -104,7 +105,7 @@ func (m *machine) helper() string {
 	return helper
 }
 
-// release makes a pod's address free again.
+// release frees a pod's address.
 func (m *machine) release(address netip.Addr) {
 	if m.bridge != nil {
 		m.bridge.Release(address)
@@ -113,8 +114,9 @@ func (m *machine) release(address netip.Addr) {
 	m.loopback.Release(address)
 }
 
-// memoryDirectory is where volumes of medium Memory are kept: /dev/shm, if it is in memory, because a tmpfs of ours would have to
-// be mounted in the machine's own namespace and stay there after a crash.
+// memoryDirectory returns the directory for volumes of medium Memory, or "" if there is none. It is below /dev/shm, if
+// that is a tmpfs. A tmpfs of our own would have to be mounted in the machine's own namespace, where it would stay
+// after a crash.
 func memoryDirectory(directory string) string {
 	if fileSystemOf("/dev/shm") != "tmpfs" {
 		return ""
@@ -124,7 +126,7 @@ func memoryDirectory(directory string) string {
 	return fmt.Sprintf("/dev/shm/vc-%08x", h.Sum32())
 }
 
-// register makes a pod's name known and writes its hosts file; the files of the others follow soon.
+// register adds a pod's name and writes its hosts file. The files of other pods follow soon.
 func (m *machine) register(uid types.UID, entry *hostsEntry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,7 +138,7 @@ func (m *machine) register(uid types.UID, entry *hostsEntry) error {
 	return nil
 }
 
-// unregister forgets a pod's name.
+// unregister removes a pod's name.
 func (m *machine) unregister(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -157,7 +159,7 @@ func (m *machine) flush() {
 	defer m.mu.Unlock()
 	m.flusher = nil
 	for _, entry := range m.names {
-		_ = m.writeHosts(entry) // its directory may just be going away with the pod
+		_ = m.writeHosts(entry) // the pod's directory may be in deletion
 	}
 }
 
@@ -179,8 +181,8 @@ func (m *machine) writeHosts(entry *hostsEntry) error {
 	return nil
 }
 
-// overwrite changes a file in place, because containers have it bind-mounted, and never leaves it empty, because they read it at
-// any moment.
+// overwrite changes a file in place, because containers have it bind-mounted. The file is never empty in between,
+// because containers may read it at any time.
 func overwrite(path, text string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -193,7 +195,7 @@ func overwrite(path, text string) error {
 	return file.Truncate(int64(len(text)))
 }
 
-// Limits says, in sentences, what this machine does not permit; empty when all is there.
+// Limits returns a sentence for each thing that this machine does not permit. It is empty if everything is permitted.
 func Limits() []string {
 	scratch, err := os.MkdirTemp("", "vc-limits-")
 	if err != nil {

@@ -6,14 +6,15 @@ import (
 	"syscall"
 )
 
-// realFileSystems are the types whose mounts a pod should find where the machine has them. Everything else (proc, sysfs, tmpfs,
-// control groups, …) a container gets anew or not at all.
+// realFileSystems lists the types of file systems that pods see if the machine has them. All others (proc, sysfs,
+// tmpfs, control groups, …) are mounted newly in a container or not at all.
 var realFileSystems = map[string]bool{
 	"ext2": true, "ext3": true, "ext4": true, "xfs": true, "btrfs": true, "zfs": true, "f2fs": true, "overlay": true, "nfs": true, "nfs4": true,
 	"9p": true, "virtiofs": true, "fuseblk": true, "vfat": true, "exfat": true, "bcachefs": true, "squashfs": true, "cifs": true,
 }
 
-// otherRoots lists the mount points of real file systems beside the root, without those inside the state directory.
+// otherRoots returns the mount points of real file systems other than the root, except below the excluded state
+// directory.
 func otherRoots(exclude string) []string {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -36,7 +37,7 @@ func parseRoots(mountinfo, exclude string) []string {
 		case seen[point], point == exclude, strings.HasPrefix(point, exclude+"/"), strings.HasPrefix(point, "/proc/"), strings.HasPrefix(point, "/sys/"):
 			continue
 		case point == "/etc/hosts" || point == "/etc/hostname" || point == "/etc/resolv.conf":
-			continue // the pod gets its own
+			continue // the pod has its own
 		}
 		seen[point] = true
 		roots = append(roots, point)
@@ -44,12 +45,12 @@ func parseRoots(mountinfo, exclude string) []string {
 	return roots
 }
 
-// unescape undoes the kernel's octal escapes of blanks in mountinfo.
+// unescape decodes the kernel's octal escapes of blanks in mountinfo.
 func unescape(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
 
-// fileSystemOf names the type of the file system mounted at exactly this path, "" if none is.
+// fileSystemOf returns the type of the file system mounted exactly at this path, or "".
 func fileSystemOf(path string) string {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -60,13 +61,13 @@ func fileSystemOf(path string) string {
 		before, after, ok := strings.Cut(line, " - ")
 		fields, types := strings.Fields(before), strings.Fields(after)
 		if ok && len(fields) >= 5 && len(types) >= 1 && unescape(fields[4]) == path {
-			kind = types[0] // the last one mounted is the one that is seen
+			kind = types[0] // the last mount hides earlier ones
 		}
 	}
 	return kind
 }
 
-// diskBytes is the size of the file system that holds a path.
+// diskBytes returns the size of the file system that contains a path.
 func diskBytes(path string) int64 {
 	var stat syscall.Statfs_t
 	if syscall.Statfs(path, &stat) != nil {

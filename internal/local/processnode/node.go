@@ -26,13 +26,13 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// leaveGrace is how long pods' processes have to end by themselves when the node's process is asked to end.
+// leaveGrace is the time the pods' processes have to end by themselves when the node's process ends.
 const leaveGrace = time.Second
 
-// statusInterval is how often the node's status is written although nothing changed; the lease is the heartbeat.
+// statusInterval is the interval at which an unchanged node status is written. The lease is the heartbeat.
 const statusInterval = time.Hour
 
-// leaseSeconds is how long a lease lasts; it is renewed every quarter of it.
+// leaseSeconds is the duration of a lease. It is renewed after a quarter of that time.
 const leaseSeconds = 40
 
 // Node is a process node.
@@ -43,7 +43,7 @@ type Node struct {
 	lookups    *lookups
 	capacity   corev1.ResourceList
 	hostIP     string
-	apiService netip.AddrPort // where pods expect the API server; invalid if unknown
+	apiService netip.AddrPort // where pods reach the API server; invalid if unknown
 	recorder   record.EventRecorder
 	pods       cache.SharedIndexInformer
 	ready      chan struct{}
@@ -51,12 +51,12 @@ type Node struct {
 
 	mu      sync.Mutex
 	workers map[types.UID]*worker
-	ended   map[types.UID]bool // over, and still in the API
-	leaving bool               // no worker starts any more
+	ended   map[types.UID]bool // ended pods that still exist in the API
+	leaving bool               // no new worker starts
 	running sync.WaitGroup
 }
 
-// New checks the configuration and finds out what the machine permits. It writes nothing to the API.
+// New validates the configuration and detects what the machine permits. It writes nothing to the API.
 func New(config Config) (*Node, error) {
 	if err := config.complete(); err != nil {
 		return nil, err
@@ -88,10 +88,10 @@ func New(config Config) (*Node, error) {
 	}, nil
 }
 
-// Name of the node.
+// Name returns the node's name.
 func (n *Node) Name() string { return n.config.Name }
 
-// Ready is closed when the node is Ready in the API and runs pods.
+// Ready returns a channel that is closed when the node is Ready in the API and runs pods.
 func (n *Node) Ready() <-chan struct{} { return n.ready }
 
 func (n *Node) podDir(uid types.UID) string {
@@ -106,9 +106,9 @@ func (n *Node) event(pod *corev1.Pod, kind, reason, message string) {
 	n.recorder.Event(pod, kind, reason, message)
 }
 
-// Run is the node until ctx ends. Then it ends its pods' processes and returns. A Node runs once.
+// Run runs the node until ctx is done. Then it ends its pods' processes and returns. A Node runs only once.
 func (n *Node) Run(ctx context.Context) error {
-	// Work for pods goes on while they leave.
+	// Work for pods continues while they end.
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	n.ctx = inner
@@ -140,7 +140,7 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// watchPods starts the informer and the workers of what is there already.
+// watchPods starts the informer, and the workers of existing pods.
 func (n *Node) watchPods(ctx context.Context) error {
 	selector := "spec.nodeName=" + n.config.Name
 	list := cache.NewFilteredListWatchFromClient(n.client.CoreV1().RESTClient(), "pods", metav1.NamespaceAll, func(options *metav1.ListOptions) {
@@ -158,7 +158,7 @@ func (n *Node) watchPods(ctx context.Context) error {
 	_, err := n.pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) { n.handle(object.(*corev1.Pod)) },
 		UpdateFunc: func(old, object any) {
-			// A name that was deleted and made again between two looks comes as one update.
+			// A pod that was deleted and re-created between two events arrives as one update.
 			if before := old.(*corev1.Pod); before.UID != object.(*corev1.Pod).UID {
 				n.vanished(before)
 			}
@@ -183,7 +183,7 @@ func stripManagedFields(object any) (any, error) {
 	return object, nil
 }
 
-// handle takes a pod's object as it is now.
+// handle processes the current object of a pod.
 func (n *Node) handle(pod *corev1.Pod) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -211,13 +211,14 @@ func (n *Node) handle(pod *corev1.Pod) {
 	}
 }
 
-// isMirror tells of pods that are the shadow of another kubelet's static pods.
+// isMirror reports whether a pod mirrors a static pod of another kubelet.
 func isMirror(pod *corev1.Pod) bool {
 	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
 	return mirror
 }
 
-// workerEnded forgets a worker and looks at the pod's object once more: what came last, the worker may not have seen.
+// workerEnded removes a worker and processes the pod's object once more, because the worker may have missed the last
+// change.
 func (n *Node) workerEnded(w *worker) {
 	n.mu.Lock()
 	delete(n.workers, w.uid)
@@ -241,7 +242,7 @@ func (n *Node) workerEnded(w *worker) {
 	}
 }
 
-// vanished ends a pod whose object is gone.
+// vanished ends a pod whose object was deleted.
 func (n *Node) vanished(pod *corev1.Pod) {
 	n.mu.Lock()
 	w, ok := n.workers[pod.UID]
@@ -253,7 +254,7 @@ func (n *Node) vanished(pod *corev1.Pod) {
 	n.forget(pod.UID)
 }
 
-// forget removes what is left of a pod: its logs.
+// forget removes the logs of a pod.
 func (n *Node) forget(uid types.UID) {
 	n.mu.Lock()
 	delete(n.ended, uid)
@@ -261,7 +262,7 @@ func (n *Node) forget(uid types.UID) {
 	sandbox.RemoveTree(n.podDir(uid))
 }
 
-// deletePod lets the API server delete the object, now that nothing of the pod is left.
+// deletePod deletes the pod's object from the API, after everything else of the pod has been removed.
 func (n *Node) deletePod(pod *corev1.Pod) {
 	options := metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &pod.UID}}
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {
@@ -275,7 +276,8 @@ func (n *Node) deletePod(pod *corev1.Pod) {
 	}
 }
 
-// removeStrangers deletes the directories of pods that are not in the API any more, and what others left of their roots.
+// removeStrangers deletes the directories of pods that no longer exist in the API, and the remains of other pods'
+// roots.
 func (n *Node) removeStrangers() {
 	known := map[string]bool{}
 	for _, object := range n.pods.GetStore().List() {
@@ -292,7 +294,7 @@ func (n *Node) removeStrangers() {
 	}
 }
 
-// leave ends all pods' processes and waits for that.
+// leave ends all pods' processes and waits for them.
 func (n *Node) leave() {
 	n.mu.Lock()
 	n.leaving = true
@@ -303,7 +305,7 @@ func (n *Node) leave() {
 	n.running.Wait()
 }
 
-// register makes the node known and keeps its lease; the channel carries the error that ends it.
+// register creates the Node object and renews its lease. The returned channel receives the error that ends it.
 func (n *Node) register(ctx context.Context, port int) <-chan error {
 	failed := make(chan error, 1)
 	provider := vknode.NaiveNodeProvider{}

@@ -16,13 +16,13 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// KindLabel tells process nodes from others.
+// KindLabel identifies process nodes.
 const KindLabel = "vc-batch.dev/node-kind"
 
-// maxPods is how many pods a node takes unless told otherwise; the kubelet's number.
+// maxPods is the default pod capacity of a node, as in the kubelet.
 const maxPods = 110
 
-// capacityOf is what the machine has, with what the configuration says instead.
+// capacityOf returns the machine's capacity with the configured overrides.
 func capacityOf(config Config) corev1.ResourceList {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewQuantity(int64(runtime.NumCPU()), resource.DecimalSI),
@@ -52,7 +52,7 @@ func memoryBytes() int64 {
 	return 0
 }
 
-// object is the node as it is registered.
+// object returns the Node object to register.
 func (n *Node) object(port int) *corev1.Node {
 	labels := map[string]string{
 		corev1.LabelHostname: n.config.Name, corev1.LabelOSStable: runtime.GOOS, corev1.LabelArchStable: runtime.GOARCH, KindLabel: "process",
@@ -103,7 +103,7 @@ func firstLine(path string) string {
 	return line
 }
 
-// removeNotReadyTaint takes away the taint that a node is created with: it is ready.
+// removeNotReadyTaint removes the taint that a new node gets, because this node is ready.
 func (n *Node) removeNotReadyTaint(ctx context.Context) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		node, err := n.client.CoreV1().Nodes().Get(ctx, n.config.Name, metav1.GetOptions{})

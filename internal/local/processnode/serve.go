@@ -12,16 +12,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// apiServerName is the common name of the certificate that the API server shows to nodes.
+// apiServerName is the common name of the API server's client certificate for nodes.
 const apiServerName = "kube-apiserver-kubelet-client"
 
 // adminGroup may do everything in a cluster.
 const adminGroup = "system:masters"
 
-// streamIdle is how long an exec, attach or port-forward may be silent; the kubelet's four hours.
+// streamIdle is the longest idle time of an exec, attach or port-forward: four hours, as in the kubelet.
 const streamIdle = 4 * time.Hour
 
-// serve answers the API server on the kubelet's port until the returned function is called.
+// serve serves the API server on the kubelet's port until stop is called.
 func (n *Node) serve(listener net.Listener) (stop func()) {
 	if len(n.config.Serving.Certificate) == 0 || n.config.ClientCA == nil {
 		n.config.Log.Info("Node has no serving certificate: no logs, exec, attach and port-forward")
@@ -42,8 +42,8 @@ func (n *Node) serve(listener net.Listener) (stop func()) {
 	}
 }
 
-// onlyAPIServer refuses everybody whose certificate is of the cluster but is not the API server's or an administrator's: what the
-// port offers is decided by the API server's authorization, not here.
+// onlyAPIServer rejects clients with a certificate of the cluster other than the API server and administrators, because
+// only the API server authorizes requests to this port.
 func onlyAPIServer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
@@ -66,7 +66,7 @@ func (n *Node) handler() http.Handler {
 	}, true)
 	router := http.NewServeMux()
 	router.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })
-	// virtual-kubelet's own log handler cannot tell --tail=0 from none.
+	// virtual-kubelet's own log handler cannot distinguish --tail=0 from a missing --tail.
 	router.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", n.serveLogs)
 	router.Handle("/", streaming)
 	return router

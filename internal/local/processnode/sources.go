@@ -15,10 +15,11 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/volume"
 )
 
-// lookupTimeout bounds one question to the API server.
+// lookupTimeout is the timeout of one request to the API server.
 const lookupTimeout = 10 * time.Second
 
-// lookups answers what a pod refers to, by asking: a pod that is made right after its ConfigMap must not see an older one.
+// lookups reads the objects that a pod refers to from the API server, without a cache. A pod that is created right
+// after its ConfigMap must see the new version.
 type lookups struct {
 	client kubernetes.Interface
 }
@@ -35,7 +36,7 @@ func (l *lookups) secret(ctx context.Context, namespace, name string) (*corev1.S
 	return l.client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
-// services are those of a namespace and the API server's own.
+// services returns the services of a namespace and the API server's service.
 func (l *lookups) services(ctx context.Context, namespace string) ([]*corev1.Service, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
@@ -97,7 +98,7 @@ func (l *lookups) environSources(ctx context.Context, namespace string) environ.
 	}
 }
 
-// volumeSources lacks Token, which the pod's surroundings keep.
+// volumeSources returns the sources without Token, which belongs to the pod's surroundings.
 func (l *lookups) volumeSources(ctx context.Context, namespace string) volume.Sources {
 	return volume.Sources{
 		ConfigMap: func(name string) (*corev1.ConfigMap, error) { return l.configMap(ctx, namespace, name) },

@@ -16,7 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/lifecycle"
 )
 
-// statusWriter writes one pod's status: always the latest, one write at a time, again and again until the API server takes it.
+// statusWriter writes one pod's status: always the latest one, one write at a time, with retries until the API server
+// accepts it.
 type statusWriter struct {
 	node      *Node
 	namespace string
@@ -25,10 +26,10 @@ type statusWriter struct {
 
 	mu      sync.Mutex
 	wanted  *corev1.PodStatus
-	final   bool          // no other status will come
-	changed chan struct{} // of capacity 1
+	final   bool          // no further status will follow
+	changed chan struct{} // capacity 1
 
-	written corev1.PodStatus // what the API server has, as far as we know
+	written corev1.PodStatus // last status known to be in the API server
 }
 
 func newStatusWriter(n *Node, api *corev1.Pod) *statusWriter {
@@ -37,7 +38,7 @@ func newStatusWriter(n *Node, api *corev1.Pod) *statusWriter {
 	}
 }
 
-// ownPart is the status without the conditions of others, which the node neither adds nor removes.
+// ownPart returns the status without the conditions of others, which the node must not change.
 func ownPart(status corev1.PodStatus) corev1.PodStatus {
 	own := *status.DeepCopy()
 	own.Conditions = nil
@@ -57,7 +58,7 @@ func (s *statusWriter) want(status corev1.PodStatus) {
 	s.wake()
 }
 
-// finish makes run return once the last wanted status is written.
+// finish makes run return after the last wanted status is written.
 func (s *statusWriter) finish() {
 	s.mu.Lock()
 	s.final = true
@@ -72,7 +73,7 @@ func (s *statusWriter) wake() {
 	}
 }
 
-// run writes until finish and the last write, or until ctx ends or the pod is gone.
+// run writes until the last write after finish, until ctx is done, or until the pod is deleted.
 func (s *statusWriter) run(ctx context.Context) {
 	wait := 50 * time.Millisecond
 	for {
@@ -106,7 +107,7 @@ func (s *statusWriter) run(ctx context.Context) {
 	}
 }
 
-// isGone tells whether an error means that the pod is deleted, or made again under the same name with another UID.
+// isGone reports whether an error means that the pod was deleted, or re-created with another UID.
 func (s *statusWriter) isGone(ctx context.Context, err error) bool {
 	if !apierrors.IsConflict(err) {
 		return apierrors.IsNotFound(err)
@@ -129,7 +130,7 @@ func (s *statusWriter) write(ctx context.Context, status corev1.PodStatus) error
 	return nil
 }
 
-// statusPatch is the difference between two statuses of a pod, valid for that pod only.
+// statusPatch returns the difference between two statuses as a patch that applies only to the pod with this UID.
 func statusPatch(uid types.UID, old, fresh corev1.PodStatus) ([]byte, error) {
 	before, err := json.Marshal(corev1.Pod{Status: old})
 	if err != nil {

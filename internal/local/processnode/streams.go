@@ -14,12 +14,12 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// streams carry what a container's main process reads and writes: into the log, and to whoever is attached.
+// streams connects a container's main process to the log and to attached clients.
 type streams struct {
-	files    sandbox.Files     // the process's ends; closed once it has them
+	files    sandbox.Files     // ends of the process; closed after it has started
 	terminal *sandbox.Terminal // nil without tty
-	stdin    io.WriteCloser    // nil if the container wants none
-	once     bool              // stdin closes with the first attachment
+	stdin    io.WriteCloser    // nil without spec.stdin
+	once     bool              // stdin closes after the first attachment
 	readers  []*os.File
 	copying  sync.WaitGroup
 	draining chan struct{} // closed when the process has ended
@@ -69,7 +69,7 @@ func (s *streams) openStdin(wanted bool) error {
 	return err
 }
 
-// started closes the process's ends of the streams.
+// started closes the ends that belong to the process.
 func (s *streams) started() {
 	for i, file := range s.files {
 		if file != nil && (i == 0 || file != s.files[0]) {
@@ -96,7 +96,8 @@ func (s *streams) copy(from *os.File, log *logfile.Stream, isStderr bool) {
 	})
 }
 
-// tee shows what was read to the viewers. The lock is not held meanwhile: one that stalls must not keep others from coming and going.
+// tee sends data to the viewers. It does not hold the lock meanwhile, so that a slow viewer does not block others from
+// attaching and detaching.
 func (s *streams) tee(data []byte, isStderr bool) {
 	s.mu.Lock()
 	viewers := slices.Collect(maps.Keys(s.attached))
@@ -122,8 +123,8 @@ func (s *streams) detach(v *viewer) {
 	delete(s.attached, v)
 }
 
-// drain waits until everything that was written is in the log, but not longer than limit, and closes the streams. It waits for no
-// viewer.
+// drain waits until all output is in the log, but not longer than limit, and closes the streams. It does not wait for
+// viewers.
 func (s *streams) drain(limit time.Duration) {
 	close(s.draining)
 	deadline := time.Now().Add(limit)

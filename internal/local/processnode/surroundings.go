@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/volume"
 )
 
-// surroundings are what the containers of a pod share: network, volumes, names.
+// surroundings holds what the containers of a pod share: network, volumes, names.
 type surroundings struct {
 	node       *Node
 	pod        *corev1.Pod
@@ -31,19 +31,19 @@ type surroundings struct {
 	volumes    volume.Set
 	services   []string // environment
 	proxy      net.Listener
-	cancel     context.CancelFunc // of what keeps volumes fresh
+	cancel     context.CancelFunc // stops the refresh of volumes
 
 	tokensMu sync.Mutex
 	tokens   map[string]token // by audience and lifetime
 }
 
-// token is a service account's token and when it should be replaced.
+// token is a service account's token with the time to renew it.
 type token struct {
 	text    string
 	renewAt time.Time
 }
 
-// tokenFor makes a token, or gives the one it has until most of its time is over.
+// tokenFor returns the cached token, or a new one when most of the cached one's lifetime has passed.
 func (s *surroundings) tokenFor(ctx context.Context, audience string, seconds int64) (string, error) {
 	s.tokensMu.Lock()
 	defer s.tokensMu.Unlock()
@@ -62,14 +62,14 @@ func (s *surroundings) tokenFor(ctx context.Context, audience string, seconds in
 	return text, nil
 }
 
-// sources are what volumes ask.
+// sources returns the lookups for volumes.
 func (s *surroundings) sources(ctx context.Context) volume.Sources {
 	sources := s.node.lookups.volumeSources(ctx, s.pod.Namespace)
 	sources.Token = func(audience string, seconds int64) (string, error) { return s.tokenFor(ctx, audience, seconds) }
 	return sources
 }
 
-// prepare makes the surroundings, trying again until it works or ctx ends, and posts them.
+// prepare creates the surroundings and posts them to the worker. It retries until it succeeds or ctx is done.
 func (w *worker) prepare(ctx context.Context, api *corev1.Pod) {
 	s := &surroundings{node: w.node, pod: api, hostname: hostnameOf(api), cancel: func() {}}
 	wait := 200 * time.Millisecond
@@ -83,7 +83,7 @@ func (w *worker) prepare(ctx context.Context, api *corev1.Pod) {
 			s.release()
 			return
 		}
-		// The same reason is told once a time, not at every try.
+		// Report the same error only once in a row.
 		if text := err.Error(); text != said {
 			w.node.event(api, corev1.EventTypeWarning, "FailedMount", text)
 			said = text
@@ -119,7 +119,7 @@ func hostnameOf(pod *corev1.Pod) string {
 	return name
 }
 
-// make does what is not done yet; it may be called again after an error.
+// make does the steps that are not done yet, so it can be called again after an error.
 func (s *surroundings) make(ctx context.Context, w *worker) error {
 	if s.address == "" {
 		if err := s.connect(); err != nil {
@@ -138,7 +138,7 @@ func (s *surroundings) make(ctx context.Context, w *worker) error {
 	return err
 }
 
-// connect gives the pod its network.
+// connect sets up the pod's network.
 func (s *surroundings) connect() error {
 	machine := s.node.machine
 	own := machine.bridge != nil && !s.pod.Spec.HostNetwork
@@ -194,7 +194,7 @@ func (s *surroundings) facts() environ.Facts {
 	return environ.Facts{HostIP: s.node.hostIP, PodIP: s.address, Allocatable: s.node.capacity}
 }
 
-// writeEtc writes the files of /etc that a pod has of its own.
+// writeEtc writes the pod's own files of /etc.
 func (s *surroundings) writeEtc(w *worker) error {
 	etc := filepath.Join(w.dir, "etc")
 	if err := os.MkdirAll(etc, 0o755); err != nil {
@@ -216,7 +216,7 @@ func (s *surroundings) writeEtc(w *worker) error {
 	return s.node.machine.register(s.pod.UID, entry)
 }
 
-// resolvConf is the machine's, or what the pod's dnsConfig says.
+// resolvConf returns the pod's resolv.conf: the machine's, changed by the pod's dnsConfig.
 func resolvConf(pod *corev1.Pod) string {
 	text := ""
 	if pod.Spec.DNSPolicy != corev1.DNSNone {
@@ -244,7 +244,7 @@ func resolvConf(pod *corev1.Pod) string {
 	return text + more.String()
 }
 
-// mounts are the files of /etc and the container's volumes.
+// mounts returns the mounts of the files of /etc and of the container's volumes.
 func (s *surroundings) mounts(w *worker, container *corev1.Container, env []string) ([]shim.Mount, error) {
 	mounts, err := s.volumes.Mounts(container, func(expression string) (string, error) {
 		return environ.Arguments([]string{expression}, env)[0], nil
@@ -267,10 +267,10 @@ func (s *surroundings) mounts(w *worker, container *corev1.Container, env []stri
 	return mounts, nil
 }
 
-// refreshEvery is how often the API server is asked whether a projected volume shows something else now.
+// refreshEvery is the interval at which projected volumes are refreshed from the API server.
 const refreshEvery = time.Minute
 
-// keepFresh writes projected volumes again while the pod lives.
+// keepFresh refreshes projected volumes until the pod ends.
 func (s *surroundings) keepFresh(w *worker) {
 	projected := false
 	for _, v := range s.volumes {
@@ -283,13 +283,13 @@ func (s *surroundings) keepFresh(w *worker) {
 	s.cancel = cancel
 	go func() {
 		for sleepContext(ctx, refreshEvery) {
-			// What cannot be read now stays as it is; the next time will tell.
+			// If a source cannot be read, its files stay until the next refresh.
 			_, _ = volume.Prepare(w.latest.Load(), filepath.Join(w.dir, "volumes"), w.memoryDir(), s.facts(), s.sources(ctx))
 		}
 	}()
 }
 
-// release gives everything back.
+// release frees all resources.
 func (s *surroundings) release() {
 	s.cancel()
 	s.node.machine.unregister(s.pod.UID)

@@ -9,49 +9,51 @@ import (
 )
 
 const (
-	// viewerBuffer is how much a viewer may lag behind, in bytes.
+	// viewerBuffer is how far a viewer may fall behind, in bytes.
 	viewerBuffer = 1 << 20
-	// viewerReserve is room on top for what a process that ended has left in its two pipes (64 KiB each) and in the copiers' hands.
+	// viewerReserve is additional space for the data that an ended process has left in its two pipes (64 KiB each) and
+	// in the copying goroutines.
 	viewerReserve = 256 << 10
-	// viewerPatience is how long a container is held up by an attached viewer that takes nothing. There is some, so that who reads
-	// steadily loses nothing when the container prints faster than a network carries.
+	// viewerPatience is the longest time for which a viewer that accepts no output may block the container. It is not
+	// zero, so that a steady reader loses nothing when the container prints faster than the network.
 	viewerPatience = time.Second
-	// viewerFlush is how long a viewer may take nothing after the process has ended.
+	// viewerFlush is the longest time for which a viewer may accept no output after the process has ended.
 	viewerFlush = 10 * time.Second
 )
 
-// errViewerStalled ends the connection of a viewer that is dropped.
+// errViewerStalled is the error of a viewer that is disconnected because it accepts no output.
 var errViewerStalled = errors.New("the client does not take the output any more: it was disconnected so that the container is not held up")
 
-// viewer is one client that sees what a process prints, at its own pace: its goroutine writes, nobody waits for that.
+// viewer sends a process's output to one client at the client's pace. Its own goroutine writes, so that no other
+// goroutine waits for the client.
 type viewer struct {
 	stdout, stderr io.Writer
-	// over is closed when nothing more will be written.
+	// over is closed after the last write.
 	over chan struct{}
 
 	mu      sync.Mutex
 	queue   []piece
 	size    int           // bytes in the queue
-	closed  bool          // nothing more is queued
+	closed  bool          // no more output is queued
 	ended   bool          // over is closed
-	err     error         // why it was dropped
-	changed chan struct{} // closed and replaced when one of the above changes
+	err     error         // the reason why it was dropped
+	changed chan struct{} // closed and replaced when one of the fields above changes
 }
 
-// piece is what was read at once; viewers share its bytes.
+// piece is the data of one read. Viewers share its bytes.
 type piece struct {
 	to   io.Writer
 	data []byte
 }
 
-// newViewer starts a viewer. Writers that are nil take nothing.
+// newViewer starts a viewer. Output for a nil writer is discarded.
 func newViewer(stdout, stderr io.Writer) *viewer {
 	v := &viewer{stdout: stdout, stderr: stderr, over: make(chan struct{}), changed: make(chan struct{})}
 	go v.write()
 	return v
 }
 
-// change makes a change and tells those who wait for one.
+// change makes a change and wakes the goroutines that wait for one.
 func (v *viewer) change(how func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -59,13 +61,13 @@ func (v *viewer) change(how func()) {
 	v.tell()
 }
 
-// tell is called with mu held.
+// tell wakes the waiting goroutines. The caller holds mu.
 func (v *viewer) tell() {
 	close(v.changed)
 	v.changed = make(chan struct{})
 }
 
-// end is called with mu held.
+// end marks the viewer as ended. The caller holds mu.
 func (v *viewer) end(why error) {
 	if !v.ended {
 		v.ended, v.closed, v.err, v.queue, v.size = true, true, why, nil, 0
@@ -73,10 +75,10 @@ func (v *viewer) end(why error) {
 	}
 }
 
-// drop gives the viewer up; what is queued is lost.
+// drop ends the viewer and discards its queue.
 func (v *viewer) drop(why error) { v.change(func() { v.end(why) }) }
 
-// write passes the queue on until it is closed and empty, or the viewer is dropped.
+// write writes the queue until it is closed and empty, or the viewer is dropped.
 func (v *viewer) write() {
 	for {
 		next, more := v.next()
@@ -95,7 +97,7 @@ func (v *viewer) write() {
 	}
 }
 
-// next waits for the first piece; it stays in the queue while it is written.
+// next waits for the first piece. The piece stays in the queue until it is written.
 func (v *viewer) next() (piece, bool) {
 	for {
 		v.mu.Lock()
@@ -114,8 +116,8 @@ func (v *viewer) next() (piece, bool) {
 	}
 }
 
-// put queues what the process printed. While the queue is full it waits for room, at most patience (0: without limit) and not at all
-// once hurry is closed; a viewer without room by then is dropped.
+// put queues output. While the queue is full, it waits for space: at most patience (0: without limit), and not at all
+// once hurry is closed. If there is still no space, it drops the viewer.
 func (v *viewer) put(data []byte, isStderr bool, patience time.Duration, hurry <-chan struct{}) {
 	next := piece{v.stdout, data}
 	if isStderr {
@@ -152,7 +154,7 @@ func (v *viewer) putLate(next piece, changed <-chan struct{}, patience time.Dura
 	}
 }
 
-// tryPut returns nil when the piece is queued or of no use any more, otherwise what to wait for.
+// tryPut returns nil if the piece is queued or no longer needed. Otherwise it returns a channel to wait on.
 func (v *viewer) tryPut(next piece, limit int) <-chan struct{} {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -167,8 +169,8 @@ func (v *viewer) tryPut(next piece, limit int) <-chan struct{} {
 	return nil
 }
 
-// finish waits until everything that was put is written: nil, or why that cannot be. It gives up when ctx ends and when the
-// viewer takes nothing for viewerFlush.
+// finish waits until all output is written and returns nil, or the error that prevents it. It gives up when ctx is
+// done, or when the viewer accepts nothing for viewerFlush.
 func (v *viewer) finish(ctx context.Context) error {
 	v.change(func() { v.closed = true })
 	return v.flushed(ctx, viewerFlush)

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// worker owns one pod: it alone changes the pod's state, everybody else posts to it.
+// worker owns one pod. Only its goroutine changes the pod's state; other goroutines post functions to it.
 type worker struct {
 	node *Node
 	uid  types.UID
@@ -22,19 +22,20 @@ type worker struct {
 
 	inboxMu sync.Mutex
 	inbox   []func()
-	signal  chan struct{} // of capacity 1: something is in the inbox
+	signal  chan struct{} // capacity 1: the inbox is not empty
 
-	// The rest belongs to the worker's goroutine, but for mu, which guards what logs, exec and attach look at.
+	// The other fields belong to the worker's goroutine, except that mu guards the fields used by logs, exec and
+	// attach.
 	pod      *lifecycle.Pod
 	writer   *statusWriter
-	deleting bool // the API's object waits for us to go
-	gone     bool // the API's object is not there any more
-	leaving  bool // the node's process ends: nothing is written any more
+	deleting bool // the API object is being deleted and waits for this worker
+	gone     bool // the API object no longer exists
+	leaving  bool // the node's process is ending: nothing more is written to the API
 
-	latest atomic.Pointer[corev1.Pod] // the API's object as last seen
+	latest atomic.Pointer[corev1.Pod] // last version of the API object
 
 	mu       sync.Mutex
-	attempts map[string]*attempt // running ones, by container
+	attempts map[string]*attempt // running attempts by container
 	surround *surroundings       // nil until prepared
 }
 
@@ -68,7 +69,7 @@ func (w *worker) takeInbox() []func() {
 	return taken
 }
 
-// run is the worker's goroutine. It returns when nothing of the pod is left on this machine but its logs.
+// run is the worker's goroutine. It returns when only the pod's logs are left on this machine.
 func (w *worker) run(ctx context.Context) {
 	writing, stopWriting := context.WithCancel(ctx)
 	defer stopWriting()
@@ -112,7 +113,7 @@ func (w *worker) run(ctx context.Context) {
 	writer.Wait()
 }
 
-// waitFor sets the timer to a time; zero is far away.
+// waitFor sets the timer to a time. A zero time means one hour.
 func waitFor(timer *time.Timer, wake, now time.Time) {
 	d := time.Hour
 	if !wake.IsZero() {
@@ -121,7 +122,7 @@ func waitFor(timer *time.Timer, wake, now time.Time) {
 	timer.Reset(d)
 }
 
-// carryOut starts an action; its outcome is posted.
+// carryOut starts an action. The result is posted later.
 func (w *worker) carryOut(action lifecycle.Action) {
 	c := action.Container
 	switch action.Verb {
@@ -140,7 +141,7 @@ func (w *worker) carryOut(action lifecycle.Action) {
 	}
 }
 
-// attempt is the running attempt of a container, or nil.
+// attempt returns the running attempt of a container, or nil.
 func (w *worker) attempt(name string) *attempt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -157,7 +158,7 @@ func (w *worker) setAttempt(name string, a *attempt) {
 	w.attempts[name] = a
 }
 
-// update takes over a newer object from the API.
+// update stores a newer object from the API.
 func (w *worker) update(api *corev1.Pod) {
 	w.latest.Store(api)
 	w.pod.Update(api)
@@ -172,19 +173,19 @@ func (w *worker) update(api *corev1.Pod) {
 	w.pod.StopAll(lifecycle.Stop{By: time.Now().Add(grace)})
 }
 
-// vanish ends the pod because its object is gone from the API.
+// vanish ends the pod because its object was deleted from the API.
 func (w *worker) vanish() {
 	w.gone = true
 	w.pod.StopAll(lifecycle.Stop{By: time.Now()})
 }
 
-// leave ends the pod's processes because the node's process ends; the API is not told, the next start does that.
+// leave ends the pod's processes because the node's process is ending. It does not update the API; the next start does.
 func (w *worker) leave(grace time.Duration) {
 	w.leaving = true
 	w.pod.StopAll(lifecycle.Stop{By: time.Now().Add(grace)})
 }
 
-// cleanUp gives back what the pod had, but for its logs.
+// cleanUp releases the pod's resources except its logs.
 func (w *worker) cleanUp() {
 	w.mu.Lock()
 	surround := w.surround

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// KindLabel is the node label that says what kind of node vc-local made.
+	// KindLabel is the label for the kind of a node created by vc-local.
 	KindLabel = "vc-batch.dev/node-kind"
-	// KindSimulated is KindLabel's value on nodes that a fleet serves.
+	// KindSimulated is KindLabel's value for nodes that a fleet serves.
 	KindSimulated = "simulated"
-	// Never, as a start delay, leaves bound pods Pending for good.
+	// Never, as a start delay, keeps bound pods Pending forever.
 	Never time.Duration = -1
-	// HeartbeatInterval is the time between two renewals of one node's lease.
+	// HeartbeatInterval is the interval at which a node's lease is renewed.
 	HeartbeatInterval = 200 * time.Second
-	// LeaseDuration is what the leases promise. kube-controller-manager's
-	// --node-monitor-grace-period must not be shorter.
+	// LeaseDuration is the duration of the leases. kube-controller-manager's --node-monitor-grace-period must not be
+	// shorter.
 	LeaseDuration = 3 * HeartbeatInterval
 
 	defaultNamePrefix = "sim-"
@@ -32,48 +32,47 @@ const (
 	heartbeatWriters  = 4
 )
 
-// Spec is one simulated node by name.
+// Spec describes one simulated node.
 type Spec struct {
 	// Name is the node's name, a DNS subdomain.
 	Name string
-	// Capacity is what the node offers; empty means the fleet's. A capacity
-	// without "pods" gets 110 of them.
+	// Capacity is the node's capacity; empty means the fleet's. If it contains no "pods", the node gets 110.
 	Capacity corev1.ResourceList
-	// Labels are added to the fleet's.
+	// Labels are added to the fleet's labels.
 	Labels map[string]string
-	// Taints are put on the node as they are.
+	// Taints are the node's taints.
 	Taints []corev1.Taint
 }
 
-// Config says what a fleet consists of. The zero value of a field means its default.
+// Config configures a fleet. The zero value of a field means its default.
 type Config struct {
-	// RESTConfig reaches the API server. Its client-side limits are lifted on a
-	// copy: the number of writers bounds the fleet.
+	// RESTConfig is the client configuration for the API server. The fleet uses a copy without client-side limits,
+	// because Writers bounds its load.
 	RESTConfig *rest.Config
-	// Client is used instead of RESTConfig when it is set.
+	// Client, if set, is used instead of RESTConfig.
 	Client kubernetes.Interface
-	// Count nodes are made, named NamePrefix followed by 1 … Count.
+	// Count is the number of nodes named NamePrefix followed by 1 … Count.
 	Count int
-	// NamePrefix is "sim-" by default.
+	// NamePrefix defaults to "sim-".
 	NamePrefix string
-	// Nodes are made besides.
+	// Nodes are additional nodes.
 	Nodes []Spec
-	// Capacity of the nodes that name none: cpu 8 and memory 32Gi by default.
+	// Capacity is the capacity of nodes without their own; the default is cpu 8 and memory 32Gi.
 	Capacity corev1.ResourceList
-	// Labels are put on every node of Count and Nodes.
+	// Labels are added to every node of Count and Nodes.
 	Labels map[string]string
-	// StartDelay is the time from a pod's binding to Running, where the pod
-	// itself does not say; Never leaves it Pending.
+	// StartDelay is the time from a pod's binding to Running, unless the pod's annotations override it. Never keeps
+	// pods Pending.
 	StartDelay time.Duration
-	// Writers bounds the parallel writes to the API server: 16 by default.
+	// Writers is the greatest number of parallel writes to the API server. The default is 16.
 	Writers int
 	// Progress, if set, is called with the number of nodes that are ready.
 	Progress func(done, total int)
-	// Logger gets what a person must know (0) and each node (4).
+	// Logger receives what users must see (level 0) and details of each node (level 4).
 	Logger logr.Logger
 }
 
-// DefaultCapacity is the capacity of a node for which nobody named one.
+// DefaultCapacity returns the default capacity of a node.
 func DefaultCapacity() corev1.ResourceList {
 	return corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("8"),
@@ -81,7 +80,7 @@ func DefaultCapacity() corev1.ResourceList {
 	}
 }
 
-// ParseStart reads a start delay: a duration such as "5s", or "never".
+// ParseStart parses a start delay: a duration such as "5s", or "never".
 func ParseStart(text string) (time.Duration, error) {
 	if strings.EqualFold(strings.TrimSpace(text), "never") {
 		return Never, nil
@@ -93,7 +92,7 @@ func ParseStart(text string) (time.Duration, error) {
 	return delay, nil
 }
 
-// FormatStart is the text that ParseStart reads as delay.
+// FormatStart formats delay for ParseStart.
 func FormatStart(delay time.Duration) string {
 	if delay < 0 {
 		return "never"
@@ -101,7 +100,7 @@ func FormatStart(delay time.Duration) string {
 	return delay.String()
 }
 
-// specs are all the nodes that the configuration names, complete and in order.
+// specs returns all nodes of the configuration, complete and in order.
 func (c Config) specs() []Spec {
 	prefix := c.NamePrefix
 	if prefix == "" {
@@ -117,7 +116,7 @@ func (c Config) specs() []Spec {
 	return all
 }
 
-// complete fills what a spec leaves to the fleet.
+// complete fills in the fleet's defaults.
 func (c Config) complete(spec Spec) Spec {
 	if len(spec.Capacity) == 0 {
 		spec.Capacity = c.Capacity
@@ -136,7 +135,7 @@ func (c Config) complete(spec Spec) Spec {
 	return spec
 }
 
-// validate reports everything that is wrong with the configuration.
+// validate returns all errors in the configuration.
 func (c Config) validate() error {
 	var errs []error
 	if c.Client == nil && c.RESTConfig == nil {
@@ -148,7 +147,7 @@ func (c Config) validate() error {
 	return errors.Join(append(errs, validateSpecs(c.specs()))...)
 }
 
-// validateSpecs reports bad and repeated names and negative capacities.
+// validateSpecs returns errors for invalid and duplicate names and negative capacities.
 func validateSpecs(specs []Spec) error {
 	var errs []error
 	seen := make(map[string]bool, len(specs))

@@ -20,8 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Fleet serves all simulated nodes of a cluster. One fleet a cluster: two would
-// do the same writes twice, harmlessly.
+// Fleet serves all simulated nodes of a cluster. Run one fleet per cluster; a second one would only repeat the writes.
 type Fleet struct {
 	config Config
 	client kubernetes.Interface
@@ -33,14 +32,14 @@ type Fleet struct {
 	ready  chan struct{}
 }
 
-// eventJob is a report of bad annotations that waits for a writer.
+// eventJob is a queued report of invalid annotations.
 type eventJob struct {
 	pod      types.NamespacedName
 	uid      types.UID
 	problems []problem
 }
 
-// New checks the configuration and makes a fleet of it. It does no I/O.
+// New validates the configuration and creates a fleet. It does no I/O.
 func New(config Config) (*Fleet, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -82,13 +81,13 @@ func clientOf(config Config) (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// Ready is closed when every node of the configuration exists, takes pods, and is among Nodes.
+// Ready returns a channel that is closed when every node of the configuration exists, accepts pods, and is among Nodes.
 func (f *Fleet) Ready() <-chan struct{} { return f.ready }
 
-// Nodes are the names of the nodes that the fleet serves now, in no order.
+// Nodes returns the names of the nodes that the fleet serves now, in no particular order.
 func (f *Fleet) Nodes() []string { return f.roster.names() }
 
-// Add makes nodes; see AddNodes. What a spec leaves open is the fleet's.
+// Add creates nodes with the fleet's defaults; see AddNodes.
 func (f *Fleet) Add(ctx context.Context, specs ...Spec) error {
 	complete := make([]Spec, len(specs))
 	for i, spec := range specs {
@@ -102,8 +101,8 @@ func (f *Fleet) Remove(ctx context.Context, names ...string) error {
 	return RemoveNodes(ctx, f.client, names...)
 }
 
-// Run makes the configured nodes and serves all there are until ctx ends. The
-// nodes stay in the API; a fleet that runs later goes on with them.
+// Run creates the configured nodes and serves all simulated nodes until ctx is done. The nodes stay in the API; the
+// next fleet continues with them.
 func (f *Fleet) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -114,7 +113,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 
 	nodes := newSynced(f.roster)
 	start(func(ctx context.Context) { f.reflect(nodes, &corev1.Node{}, f.nodeSource()).RunWithContext(ctx) })
-	select { // the pods of a node that is served already find it served
+	select { // sync nodes before pods, so that the pods' nodes are already served
 	case <-nodes.done:
 	case <-ctx.Done():
 		return nil
@@ -130,7 +129,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	select { // what was made is known here only when the watch shows it
+	select { // a created node is in the roster only after the watch has delivered it
 	case <-f.roster.await(f.config.specs()):
 		close(f.ready)
 	case <-ctx.Done():
@@ -144,7 +143,7 @@ func (f *Fleet) reflect(store cache.ReflectorStore, kind runtime.Object, source 
 	return cache.NewReflectorWithOptions(lw, kind, store, cache.ReflectorOptions{Logger: &f.log, Name: component})
 }
 
-// nodeSource watches the simulated nodes only.
+// nodeSource watches only the simulated nodes.
 func (f *Fleet) nodeSource() *cache.ListWatch {
 	only := labels.Set{KindLabel: KindSimulated}.AsSelector().String()
 	nodes := f.client.CoreV1().Nodes()
@@ -160,8 +159,8 @@ func (f *Fleet) nodeSource() *cache.ListWatch {
 	}
 }
 
-// podSource watches the pods that are bound to any node: a selector cannot name
-// thousands of nodes, and what is not the fleet's costs only the decoding.
+// podSource watches all bound pods. A selector cannot list thousands of nodes, and pods on other nodes cost only the
+// decoding.
 func (f *Fleet) podSource() *cache.ListWatch {
 	const bound = "spec.nodeName!="
 	pods := f.client.CoreV1().Pods(metav1.NamespaceAll)
@@ -177,7 +176,7 @@ func (f *Fleet) podSource() *cache.ListWatch {
 	}
 }
 
-// dispatch hands each entry that is due to a writer, at most Writers at a time.
+// dispatch passes each due entry to a writer, at most Writers at a time.
 func (f *Fleet) dispatch(ctx context.Context) {
 	var writers errgroup.Group
 	writers.SetLimit(f.config.Writers)
@@ -202,7 +201,7 @@ func (f *Fleet) dispatch(ctx context.Context) {
 	}
 }
 
-// queueReport leaves a report for sendReports; with too many waiting it is logged.
+// queueReport queues a report for sendReports. If the queue is full, it only logs.
 func (f *Fleet) queueReport(pod types.NamespacedName, uid types.UID, problems []problem) {
 	select {
 	case f.events <- eventJob{pod: pod, uid: uid, problems: problems}:

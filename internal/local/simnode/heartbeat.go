@@ -16,22 +16,21 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// roster is the set of nodes that the fleet serves. It is the store behind the
-// node watch, and renews the nodes' leases.
+// roster is the set of nodes that the fleet serves. It is the store of the node watch, and it renews the nodes' leases.
 type roster struct {
 	client   kubernetes.Interface
 	log      logr.Logger
-	fallback Spec // capacity of a node that somebody made without one
+	fallback Spec // capacity of a node that was created without one
 	served   func(node, address string)
 	gone     func(node string)
 
 	mu      sync.Mutex
 	nodes   map[string]*member
-	awaited map[string]bool // names that the watch has yet to show; see await
-	shown   chan struct{}   // closed when it has shown them all
+	awaited map[string]bool // names that the watch has not delivered yet; see await
+	shown   chan struct{}   // closed when all of them are delivered
 }
 
-// await gives a channel that is closed when the watch has shown the named nodes.
+// await returns a channel that is closed when the watch has delivered the named nodes.
 func (r *roster) await(specs []Spec) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,7 +46,7 @@ func (r *roster) await(specs []Spec) <-chan struct{} {
 	return r.shown
 }
 
-// show takes a node off what is awaited; r.mu is held.
+// show removes a node from the awaited ones. The caller holds r.mu.
 func (r *roster) show(name string) {
 	if !r.awaited[name] {
 		return
@@ -62,16 +61,16 @@ func (r *roster) show(name string) {
 type member struct {
 	uid     types.UID
 	renewAt time.Time
-	version string // resource version of the lease; "": not known
+	version string // resource version of the lease; "" if unknown
 	sick    bool   // its Ready condition is not True
 }
 
 // Add, Update, Delete, Replace and Resync make the roster a cache.ReflectorStore.
 
-// Add takes in a node that the watch shows for the first time.
+// Add adds a new node.
 func (r *roster) Add(obj any) error { return r.Update(obj) }
 
-// Update takes in a node as it is now.
+// Update stores the current state of a node.
 func (r *roster) Update(obj any) error {
 	node, ok := obj.(*corev1.Node)
 	if !ok {
@@ -84,8 +83,8 @@ func (r *roster) Update(obj any) error {
 	r.mu.Lock()
 	m := r.nodes[node.Name]
 	if m == nil || m.uid != node.UID {
-		// Spread evenly over the interval, by a number that stays with the name:
-		// a fleet that starts with 5,000 nodes must not renew them all at once.
+		// Spread the renewals evenly over the interval, by a number derived from the name, so that a fleet with 5,000
+		// nodes does not renew all leases at once.
 		offset := time.Duration(draw(node.Name, "lease", 0) * float64(HeartbeatInterval))
 		m = &member{uid: node.UID, renewAt: time.Now().Add(offset)}
 		r.nodes[node.Name] = m
@@ -97,7 +96,7 @@ func (r *roster) Update(obj any) error {
 	return nil
 }
 
-// Delete forgets a node.
+// Delete removes a node.
 func (r *roster) Delete(obj any) error {
 	node, ok := obj.(*corev1.Node)
 	if !ok {
@@ -107,7 +106,7 @@ func (r *roster) Delete(obj any) error {
 	return nil
 }
 
-// Replace makes the roster hold exactly the nodes of list.
+// Replace makes the roster contain exactly the nodes of list.
 func (r *roster) Replace(list []any, _ string) error {
 	listed := make(map[string]bool, len(list))
 	for _, obj := range list {
@@ -149,7 +148,7 @@ func (r *roster) names() []string {
 	return names
 }
 
-// beat renews the leases that are due and heals nodes, once a second, until ctx ends.
+// beat renews due leases and heals nodes once a second, until ctx is done.
 func (r *roster) beat(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -172,7 +171,7 @@ func (r *roster) beat(ctx context.Context) {
 	}
 }
 
-// due are the nodes whose lease is to be renewed at now, and those that are not ready.
+// due returns the nodes whose lease is due for renewal, and the nodes that are not ready.
 func (r *roster) due(now time.Time) (renew, sick []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,8 +186,7 @@ func (r *roster) due(now time.Time) (renew, sick []string) {
 	return renew, sick
 }
 
-// renew renews one node's lease. A renewal that fails comes round again in a
-// tenth of the interval, long before the lease ends.
+// renew renews one node's lease. After a failure it retries in a tenth of the interval, long before the lease expires.
 func (r *roster) renew(ctx context.Context, name string) {
 	r.mu.Lock()
 	m := r.nodes[name]
@@ -212,7 +210,7 @@ func (r *roster) renew(ctx context.Context, name string) {
 	r.mu.Unlock()
 }
 
-// writeLease updates the lease of the version last seen, or finds or makes it.
+// writeLease updates the lease with the last known version. If that is not possible, it reads or creates the lease.
 func (r *roster) writeLease(ctx context.Context, name string, uid types.UID, version string) (string, error) {
 	leases := r.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
 	lease := leaseObject(name, uid, time.Now())
@@ -246,7 +244,7 @@ func (r *roster) writeLease(ctx context.Context, name string, uid types.UID, ver
 	return updated.ResourceVersion, nil
 }
 
-// leaseObject is a node's lease, owned by the node so that it goes with it.
+// leaseObject returns a node's lease. The node owns it, so both are deleted together.
 func leaseObject(name string, uid types.UID, now time.Time) *coordinationv1.Lease {
 	seconds := int32(LeaseDuration / time.Second)
 	renewed := metav1.NewMicroTime(now)
@@ -259,9 +257,8 @@ func leaseObject(name string, uid types.UID, now time.Time) *coordinationv1.Leas
 	}
 }
 
-// heal makes a node ready again that somebody made not ready: the node lifecycle
-// controller does so after the machine slept longer than a lease lasts, and
-// whoever applies a bare Node object leaves it without any status.
+// heal makes a node ready again. The node lifecycle controller marks nodes as not ready after the machine has slept
+// longer than the lease, and a user who applies a bare Node object leaves it without a status.
 func (r *roster) heal(ctx context.Context, name string) {
 	if err := r.healNode(ctx, name); err != nil && ctx.Err() == nil {
 		r.log.Error(err, "simulated node: status", "node", name)

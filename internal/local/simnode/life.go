@@ -7,42 +7,42 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// stage is where a pod stands.
+// stage is the stage of a pod's life.
 type stage uint8
 
 const (
 	waiting stage = iota // bound, not started
 	running
 	backoff // between two runs of its containers
-	ended   // Succeeded or Failed: nothing happens any more but deletion
+	ended   // Succeeded or Failed: only deletion can follow
 )
 
-// step is what happens to a pod next.
+// step is the next event in a pod's life.
 type step uint8
 
 const (
 	stepNone     step = iota
 	stepStart         // waiting or backoff ─▶ running
 	stepExit          // running ─▶ backoff or ended
-	stepDeadline      // anything ─▶ ended, DeadlineExceeded
+	stepDeadline      // any stage ─▶ ended, DeadlineExceeded
 	stepStop          // deleted while running ─▶ ended; then removed
-	stepRemove        // deleted and nothing left to stop
+	stepRemove        // deleted, and no container left to stop
 )
 
-// Back-off between two runs, as the kubelet's.
+// Back-off between two runs, as in the kubelet.
 const (
 	backoffFirst = 10 * time.Second
 	backoffMax   = 5 * time.Minute
 )
 
-// containerSpec is what the fleet remembers of a container.
+// containerSpec holds the stored fields of a container.
 type containerSpec struct {
 	name, image string
-	sidecar     bool // an init container that restarts always
+	sidecar     bool // an init container with restartPolicy Always
 }
 
-// record is what the fleet knows of one pod. The fields of the first block
-// never change; the second block is the pod's life so far.
+// record is the fleet's state of one pod. The fields of the first block never change. The second block describes the
+// pod's life so far.
 type record struct {
 	name       types.NamespacedName
 	uid        types.UID
@@ -51,12 +51,12 @@ type record struct {
 	inits      []containerSpec
 	containers []containerSpec
 	script     script
-	deadline   time.Duration // activeDeadlineSeconds; 0 is none
+	deadline   time.Duration // activeDeadlineSeconds; 0 means none
 
 	stage     stage
-	seen      time.Time // bound, as far as the fleet knows
+	seen      time.Time // when the fleet first saw the pod bound
 	podStart  time.Time // status.startTime: the first start
-	started   time.Time // of the present run
+	started   time.Time // of the current run
 	finished  time.Time // of the last run
 	exitCode  int32     // of the last run
 	restarts  int32
@@ -66,8 +66,8 @@ type record struct {
 	killAt    time.Time // end of the grace period
 }
 
-// next says which step the pod takes next, and when. Invariant: a step that is
-// due at some time is due at every later time until it is taken.
+// next returns the pod's next step and its time. Invariant: a step that is due at some time stays due until it is
+// taken.
 func (r *record) next() (step, time.Time) {
 	if !r.deletedAt.IsZero() {
 		if r.stage != running {
@@ -85,7 +85,7 @@ func (r *record) next() (step, time.Time) {
 	return what, at
 }
 
-// nextAlive is next for a pod that nobody deletes and that has no deadline.
+// nextAlive returns the next step, ignoring deletion and deadline.
 func (r *record) nextAlive() (step, time.Time) {
 	switch r.stage {
 	case waiting:
@@ -102,7 +102,7 @@ func (r *record) nextAlive() (step, time.Time) {
 	return stepNone, time.Time{}
 }
 
-// take is the record after a step taken at now.
+// take returns the record after a step taken at now.
 func (r record) take(what step, now time.Time) record {
 	switch what {
 	case stepStart:
@@ -133,7 +133,7 @@ func (r record) take(what step, now time.Time) record {
 	return r
 }
 
-// restartsAfter says whether the restart policy runs the containers again.
+// restartsAfter reports whether the restart policy runs the containers again.
 func (r record) restartsAfter(code int32) bool {
 	switch r.restart {
 	case corev1.RestartPolicyNever:
@@ -145,7 +145,7 @@ func (r record) restartsAfter(code int32) bool {
 	}
 }
 
-// backoffAfter is the pause before the run after the given number of restarts.
+// backoffAfter returns the pause before the run that follows the given number of restarts.
 func backoffAfter(restarts int32) time.Duration {
 	pause := backoffFirst
 	for range restarts {

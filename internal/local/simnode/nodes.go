@@ -24,15 +24,14 @@ import (
 const (
 	kubeletVersion = "v1.36.3-simulated"
 	defaultPods    = "110"
-	// closedPort is one on which no machine serves anything.
+	// closedPort is a port on which no machine listens.
 	closedPort = 1
 )
 
-// AddNodes makes simulated nodes, ready for pods as soon as a fleet runs
-// somewhere. It returns when all of them exist without the not-ready taint. A
-// node of the name that is simulated already gets the new capacity, labels and
-// taints; one that is not is an error. progress, if not nil, is called with the
-// number done, from several goroutines but never at the same time.
+// AddNodes creates simulated nodes, which accept pods as soon as a fleet runs. It returns when all of them exist
+// without the not-ready taint. If a simulated node with the name exists, it gets the new capacity, labels and taints.
+// If the existing node is not simulated, AddNodes returns an error. progress, if not nil, is called with the number
+// done, from several goroutines but never at the same time.
 func AddNodes(ctx context.Context, client kubernetes.Interface, progress func(done, total int), specs ...Spec) error {
 	if err := validateSpecs(specs); err != nil {
 		return err
@@ -70,7 +69,7 @@ func addNode(ctx context.Context, client kubernetes.Interface, spec Spec) error 
 	})
 }
 
-// bringTo writes what of an existing node differs from what is wanted.
+// bringTo updates the parts of an existing node that differ from the wanted one.
 func bringTo(ctx context.Context, client kubernetes.Interface, node, want *corev1.Node) error {
 	if node.Labels[KindLabel] != KindSimulated {
 		return errors.New("exists already and is not a simulated node")
@@ -100,8 +99,8 @@ func patchNodeStatus(ctx context.Context, client kubernetes.Interface, name stri
 	return err
 }
 
-// RemoveNodes deletes simulated nodes, and ends and deletes the pods on them. A
-// node that does not exist is no error; one that is not simulated is.
+// RemoveNodes deletes simulated nodes, and ends and deletes their pods. A missing node is not an error; a node that is
+// not simulated is.
 func RemoveNodes(ctx context.Context, client kubernetes.Interface, names ...string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(defaultWriters)
@@ -145,8 +144,7 @@ func removeNode(ctx context.Context, client kubernetes.Interface, name string) e
 	return nil
 }
 
-// losePod marks a pod as the pod garbage collector of Kubernetes marks the pods
-// of a node that is gone, and deletes it.
+// losePod marks a pod in the way Kubernetes' pod garbage collector marks pods of a deleted node, and deletes it.
 func losePod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) error {
 	pods := client.CoreV1().Pods(pod.Namespace)
 	if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
@@ -171,14 +169,14 @@ func losePod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) 
 	return nil
 }
 
-// nodeObject is a simulated node, complete with a status that says it is ready.
+// nodeObject returns a simulated node with a ready status.
 func nodeObject(spec Spec, now time.Time) *corev1.Node {
 	labels := map[string]string{
 		KindLabel:                 KindSimulated,
 		corev1.LabelHostname:      spec.Name,
 		corev1.LabelOSStable:      "linux",
 		corev1.LabelArchStable:    runtime.GOARCH,
-		"beta.kubernetes.io/os":   "linux", // else the node lifecycle controller writes these two
+		"beta.kubernetes.io/os":   "linux", // otherwise the node lifecycle controller adds these two
 		"beta.kubernetes.io/arch": runtime.GOARCH,
 	}
 	maps.Copy(labels, spec.Labels)
@@ -219,9 +217,8 @@ func readyStatus(spec Spec, now time.Time) corev1.NodeStatus {
 	}
 }
 
-// nodeAddress is a loopback address chosen by the node's name, so that whoever asks
-// such a node for a log is refused at once and does not wait for nobody. Nothing
-// listens there, so two nodes may share one.
+// nodeAddress returns a loopback address derived from the node's name. No process listens there, so a request for a log
+// is refused at once instead of timing out. Two nodes may share an address.
 func nodeAddress(name string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// observe makes a record of a pod that the fleet meets for the first time. A pod
-// that already started goes on from what its status says.
+// observe creates the record of a pod that is new to the fleet. A pod that has already started continues from its
+// status.
 func observe(pod *corev1.Pod, startDelay time.Duration, now time.Time) (record, []problem) {
 	s, problems := parseScript(pod.Annotations, startDelay)
 	r := record{
@@ -30,8 +30,8 @@ func observe(pod *corev1.Pod, startDelay time.Duration, now time.Time) (record, 
 	return r, problems
 }
 
-// adopt takes over the life that the pod's status tells. Its times are in whole
-// seconds, so a run may end up to a second early after a restart of the fleet.
+// adopt sets the record from the pod's status. The status has whole seconds, so a run may end up to a second early
+// after a restart of the fleet.
 func (r *record) adopt(pod *corev1.Pod, now time.Time) {
 	if start := pod.Status.StartTime; start != nil {
 		r.podStart = start.Time
@@ -60,7 +60,7 @@ func (r *record) adopt(pod *corev1.Pod, now time.Time) {
 	}
 }
 
-// observeDeletion notes when the pod was asked to go, and by when it must.
+// observeDeletion records when the deletion was requested, and the end of the grace period.
 func (r *record) observeDeletion(pod *corev1.Pod, now time.Time) {
 	if pod.DeletionTimestamp == nil {
 		return

@@ -8,47 +8,46 @@ import (
 	"time"
 )
 
-// Annotations with which a pod says what it would have done, had it run.
+// Annotations that control the simulation of a pod.
 const (
-	// AnnotationRunTime is how long the containers run: "30s", or "10s-60s" to
-	// draw a time by the pod's uid. A pod without it runs until it is deleted,
-	// or, if it names an exit code or a failure rate, ends as soon as it started.
+	// AnnotationRunTime is the run time of the containers: "30s", or a range such as "10s-60s", from which a time is
+	// drawn by the pod's UID. Without it, a pod runs until it is deleted or, if it has an exit code or a failure rate,
+	// ends right after its start.
 	AnnotationRunTime = "vc-batch.dev/sim-run-time"
-	// AnnotationExitCode is the containers' exit code, 0 … 255. With a failure
-	// rate it is the code of a run that fails.
+	// AnnotationExitCode is the containers' exit code, 0 … 255. With a failure rate, it is the code of failed runs.
 	AnnotationExitCode = "vc-batch.dev/sim-exit-code"
-	// AnnotationFailureRate is the share of runs that fail: "0.05" or "5%". Which
-	// ones is drawn by the pod's uid and the number of its restarts.
+	// AnnotationFailureRate is the share of runs that fail: "0.05" or "5%". The pod's UID and its number of restarts
+	// determine which runs fail.
 	AnnotationFailureRate = "vc-batch.dev/sim-failure-rate"
 	// AnnotationStartDelay is the time from binding to Running: "2s", or "never".
 	AnnotationStartDelay = "vc-batch.dev/sim-start-delay"
-	// AnnotationStopTime is how long the containers take to stop when the pod is
-	// deleted; after the grace period they are killed.
+	// AnnotationStopTime is the time the containers take to stop when the pod is deleted. After the grace period they
+	// are killed.
 	AnnotationStopTime = "vc-batch.dev/sim-stop-time"
 )
 
-// script is what a pod's annotations say, with defaults filled in.
+// script holds the values of a pod's annotations, with defaults.
 type script struct {
 	startDelay time.Duration // Never: stays Pending
 	runMin     time.Duration // Never: runs until deleted
 	runMax     time.Duration
 	exitCode   int32
-	failRate   float64 // below 0: no draw, every run ends with exitCode
+	failRate   float64 // below 0: every run ends with exitCode
 	stopTime   time.Duration
 }
 
-// problem is one annotation that could not be read.
+// problem is one invalid annotation.
 type problem struct {
 	key, value string
-	want       string // what would have been right
-	instead    string // what happens now
+	want       string // description of valid values
+	instead    string // the effect of ignoring it
 }
 
 func (p problem) String() string {
 	return fmt.Sprintf("annotation %s: %q is not %s; it is ignored: %s", p.key, p.value, p.want, p.instead)
 }
 
-// parseScript reads a pod's annotations. What cannot be read is ignored and reported.
+// parseScript parses a pod's annotations. Invalid ones are ignored and reported.
 func parseScript(annotations map[string]string, startDelay time.Duration) (script, []problem) {
 	s := script{startDelay: startDelay, runMin: Never, runMax: Never, failRate: -1}
 	var problems []problem
@@ -106,7 +105,7 @@ func parseScript(annotations map[string]string, startDelay time.Duration) (scrip
 	return s, problems
 }
 
-// parseShare reads "0.05" or "5%" as 0.05.
+// parseShare parses "0.05" or "5%" as 0.05.
 func parseShare(text string) (float64, bool) {
 	number, percent := strings.CutSuffix(text, "%")
 	share, err := strconv.ParseFloat(number, 64)
@@ -116,7 +115,7 @@ func parseShare(text string) (float64, bool) {
 	return share, err == nil && share >= 0 && share <= 1
 }
 
-// parseRange reads "30s" as 30s to 30s, and "10s-60s" as what it says.
+// parseRange parses a duration "30s" as the range from 30s to 30s, and a range such as "10s-60s".
 func parseRange(text string) (low, high time.Duration, ok bool) {
 	from, to, isRange := strings.Cut(text, "-")
 	if !isRange {
@@ -127,7 +126,7 @@ func parseRange(text string) (low, high time.Duration, ok bool) {
 	return low, high, errLow == nil && errHigh == nil && low >= 0 && low <= high
 }
 
-// run is the length of a pod's run; ok is false when it ends only by deletion.
+// run returns the length of a pod's run. ok is false if only deletion ends it.
 func (s script) run(uid string, restarts int32) (length time.Duration, ok bool) {
 	if s.runMin < 0 {
 		return 0, false
@@ -136,7 +135,7 @@ func (s script) run(uid string, restarts int32) (length time.Duration, ok bool) 
 	return s.runMin + time.Duration(spread*draw(uid, "run", restarts)), true
 }
 
-// exit is the code with which a run ends.
+// exit returns the exit code of a run.
 func (s script) exit(uid string, restarts int32) int32 {
 	if s.failRate < 0 {
 		return s.exitCode
@@ -147,13 +146,13 @@ func (s script) exit(uid string, restarts int32) int32 {
 	return max(s.exitCode, 1)
 }
 
-// draw is a number in [0, 1) that depends on its arguments only.
+// draw returns a number in [0, 1) that depends only on its arguments.
 func draw(uid, what string, restarts int32) float64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%s/%d", uid, what, restarts)
 	x := h.Sum64()
-	// FNV leaves the high bits of similar texts similar; these steps (the
-	// finalizer of splitmix64) spread every bit over all of them.
+	// FNV leaves the high bits of similar strings similar. These steps (the finalizer of splitmix64) spread every bit
+	// over all of them.
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9
 	x ^= x >> 27

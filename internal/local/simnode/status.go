@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Exit codes and reasons as the kubelet writes them.
+// Exit codes and reasons, as in the kubelet.
 const (
 	codeTerminated int32 = 143 // 128 + SIGTERM
 	codeKilled     int32 = 137 // 128 + SIGKILL
@@ -24,8 +24,7 @@ const (
 	reasonNotReady         = "ContainersNotReady"
 )
 
-// statusPatch is the strategic merge patch that writes the record's status to
-// the pod of the record's uid, and to no other.
+// statusPatch returns a strategic merge patch that writes the record's status, only to the pod with the record's UID.
 func (r *record) statusPatch(hostIP string) ([]byte, error) {
 	patch := struct {
 		Metadata struct {
@@ -41,8 +40,8 @@ func (r *record) statusPatch(hostIP string) ([]byte, error) {
 	return body, nil
 }
 
-// status is what a kubelet would report of a pod in the record's state.
-// PodScheduled is the scheduler's and stays as it is.
+// status returns the status that a kubelet would report in the record's state. It does not contain PodScheduled, which
+// the scheduler writes.
 func (r *record) status(hostIP string) corev1.PodStatus {
 	status := corev1.PodStatus{Phase: r.phase()}
 	if !r.podStart.IsZero() {
@@ -82,7 +81,7 @@ func (r *record) phase() corev1.PodPhase {
 	}
 }
 
-// changed is when the record's stage began.
+// changed returns when the record's stage began.
 func (r *record) changed() time.Time {
 	if r.stage == running {
 		return r.started
@@ -109,8 +108,8 @@ func (r *record) conditions() []corev1.PodCondition {
 	}
 }
 
-// initStatus is that of an init container: done before the pod started, unless
-// it is a sidecar, which lives as long as the pod.
+// initStatus returns the status of an init container. It has completed before the pod started, unless it is a sidecar,
+// which runs as long as the pod.
 func (r *record) initStatus(c containerSpec) corev1.ContainerStatus {
 	start := metav1.NewTime(r.podStart)
 	status := corev1.ContainerStatus{Name: c.name, Image: c.image, ContainerID: r.containerID(c, 0)}
@@ -164,7 +163,7 @@ func (r *record) terminated(c containerSpec, restarts int32) *corev1.ContainerSt
 		ExitCode: r.exitCode, Reason: reason,
 		FinishedAt: metav1.NewTime(r.finished), ContainerID: r.containerID(c, restarts),
 	}
-	if r.stage != running { // the record knows the start of the last run only
+	if r.stage != running { // the record contains only the start of the last run
 		end.StartedAt = metav1.NewTime(r.started)
 	}
 	return end

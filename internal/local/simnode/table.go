@@ -11,32 +11,30 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// table holds the record of every bound pod whose life goes on, and knows which
-// of them has something to do next. It is the store behind the pod watch, so
-// nothing else of a pod is kept.
+// table holds the record of every bound pod that can still change, and finds the next due step. It is the store of the
+// pod watch, so no other data of a pod is kept.
 //
-// Invariant: a record is in the due heap exactly if its node is served, nobody
-// works on it and it has a next step.
+// Invariant: a record is in the due heap exactly if its node is served, no writer works on it, and it has a next step.
 type table struct {
 	startDelay time.Duration
 	now        func() time.Time
-	report     func(types.NamespacedName, types.UID, []problem) // bad annotations, once a pod
+	report     func(types.NamespacedName, types.UID, []problem) // invalid annotations, once per pod
 
 	mu     sync.Mutex
 	pods   map[types.NamespacedName]*entry
 	served map[string]string // node name ─▶ its address
 	due    dueHeap
 	wake   chan struct{} // holds one token when the heap's head may have changed
-	lastIP uint32        // number of addresses given away
+	lastIP uint32        // number of allocated addresses
 }
 
 // entry is a record in the table.
 type entry struct {
 	record
-	at       time.Time // when its next step is due
-	index    int       // in the heap; -1: not in it
-	busy     bool      // a writer has it
-	tries    int       // failed writes of the present step
+	at       time.Time // time of its next step
+	index    int       // in the heap; -1 if it is not in it
+	busy     bool      // a writer works on it
+	tries    int       // failed writes of the current step
 	problems []problem // not reported yet
 }
 
@@ -49,10 +47,10 @@ func newTable(startDelay time.Duration, now func() time.Time, report func(types.
 
 // Add, Update, Delete, Replace and Resync make the table a cache.ReflectorStore.
 
-// Add takes in a pod that the watch shows for the first time.
+// Add adds a new pod.
 func (t *table) Add(obj any) error { return t.Update(obj) }
 
-// Update takes in a pod as it is now.
+// Update stores the current state of a pod.
 func (t *table) Update(obj any) error {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -64,7 +62,7 @@ func (t *table) Update(obj any) error {
 	return nil
 }
 
-// Delete forgets a pod.
+// Delete removes a pod.
 func (t *table) Delete(obj any) error {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -76,7 +74,7 @@ func (t *table) Delete(obj any) error {
 	return nil
 }
 
-// Replace makes the table know exactly the pods of list.
+// Replace makes the table contain exactly the pods of list.
 func (t *table) Replace(list []any, _ string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,11 +93,11 @@ func (t *table) Replace(list []any, _ string) error {
 	return nil
 }
 
-// Resync does nothing: the table repeats what failed by itself.
+// Resync does nothing, because the table itself retries failed writes.
 func (t *table) Resync() error { return nil }
 
-// put takes in a pod. Of a pod it knows it learns only that it is being deleted
-// or was ended by somebody else: the rest of the status is the table's own.
+// put stores a pod. For a known pod it only records whether the pod is being deleted or was ended by another component.
+// The rest of the status was written by the fleet itself.
 func (t *table) put(pod *corev1.Pod) {
 	if pod.Spec.NodeName == "" {
 		return
@@ -113,12 +111,12 @@ func (t *table) put(pod *corev1.Pod) {
 	if e == nil {
 		fresh, problems := observe(pod, t.startDelay, t.now())
 		if fresh.stage == ended && fresh.deletedAt.IsZero() {
-			return // nothing will happen to it until it is deleted
+			return // only deletion can change it
 		}
 		e = &entry{record: fresh, index: -1}
 		t.pods[name] = e
 		t.lastIP = max(t.lastIP, addressNumber(fresh.podIP))
-		if fresh.stage == waiting { // later they were reported already
+		if fresh.stage == waiting { // later problems were already reported
 			e.problems = problems
 		}
 	} else {
@@ -137,7 +135,7 @@ func (t *table) drop(name types.NamespacedName) {
 	}
 }
 
-// schedule puts an entry where the invariant wants it.
+// schedule adds the entry to the heap or removes it, as the invariant requires.
 func (t *table) schedule(e *entry) {
 	what, at := e.next()
 	_, served := t.served[e.node]
@@ -176,13 +174,13 @@ func (t *table) unschedule(e *entry) {
 	}
 }
 
-// retryAfter is the pause before a write is tried again.
+// retryAfter returns the pause before a write is retried.
 func retryAfter(tries int) time.Duration {
 	return min(time.Duration(1<<min(tries, 6))*50*time.Millisecond, 3*time.Second)
 }
 
-// take hands out the next entry that is due, marked busy; with none it says how
-// long to wait for one, or a negative time when there is nothing to wait for.
+// take returns the next due entry and marks it busy. If none is due, it returns the time until the next one, or a
+// negative time if there is none.
 func (t *table) take() (*entry, time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -198,8 +196,7 @@ func (t *table) take() (*entry, time.Duration) {
 	return head, 0
 }
 
-// begin computes the step that a busy entry is to take now: the record as it
-// will be, and the address of its node.
+// begin computes the step of a busy entry. It returns the record after the step and the address of the entry's node.
 func (t *table) begin(e *entry) (what step, after record, hostIP string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -211,19 +208,20 @@ func (t *table) begin(e *entry) (what step, after record, hostIP string) {
 	after = e.record.take(what, now)
 	if after.podIP == "" && after.stage == running {
 		after.podIP = t.address()
-		// A write that is tried again has to send the same address: the first one may have been carried out, and a pod has only one.
+		// A repeated write must send the same address: the first write may have succeeded, and a pod has only one
+		// address.
 		e.record.podIP = after.podIP
 	}
 	return what, after, t.served[e.node]
 }
 
-// finish takes a busy entry back. A deletion that was seen meanwhile is kept.
+// finish returns a busy entry to the table. It keeps a deletion that was observed in the meantime.
 func (t *table) finish(e *entry, after record, result outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e.busy = false
 	if t.pods[e.name] != e {
-		return // deleted, or made anew under its name
+		return // deleted, or re-created with the same name
 	}
 	switch result {
 	case gone:
@@ -241,18 +239,17 @@ func (t *table) finish(e *entry, after record, result outcome) {
 	t.schedule(e)
 }
 
-// podRange is where the addresses of simulated pods come from.
+// podRange is the range of simulated pods' addresses.
 var podRange = netip.MustParsePrefix("100.64.0.0/10")
 
-// address is a pod address that the table has not given away before. It is of
-// the range for addresses behind a provider's translation: 100.64.0.0/10.
+// address returns an unused pod address. The range is 100.64.0.0/10, which is reserved for carrier-grade NAT.
 func (t *table) address() string {
 	t.lastIP++
 	n := t.lastIP & (1<<22 - 1)
 	return fmt.Sprintf("100.%d.%d.%d", 64+n>>16, n>>8&255, n&255)
 }
 
-// addressNumber is the number behind an address that a table gave away, else 0.
+// addressNumber returns the number of an allocated address, otherwise 0.
 func addressNumber(text string) uint32 {
 	ip, err := netip.ParseAddr(text)
 	if err != nil || !podRange.Contains(ip) {
@@ -262,7 +259,7 @@ func addressNumber(text string) uint32 {
 	return uint32(b[1]-64)<<16 | uint32(b[2])<<8 | uint32(b[3])
 }
 
-// serve starts (or goes on) serving a node's pods.
+// serve starts or continues to serve a node's pods.
 func (t *table) serve(node, address string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -290,8 +287,7 @@ func (t *table) forget(node string) {
 	}
 }
 
-// dueHeap orders entries by the time of their next step, then by name, so that
-// equal times come in a fixed order.
+// dueHeap orders entries by the time of their next step, then by name, so that the order is deterministic.
 type dueHeap []*entry
 
 func (h dueHeap) Len() int { return len(h) }

@@ -14,24 +14,24 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// outcome is how carrying out a step ended.
+// outcome is the result of a step.
 type outcome uint8
 
 const (
 	written   outcome = iota
-	failed            // try again
-	gone              // the pod is no longer there
-	unchanged         // nothing was due after all
+	failed            // retry
+	gone              // the pod no longer exists
+	unchanged         // no step was due
 )
 
-// writer carries steps out.
+// writer carries out steps.
 type writer struct {
 	client kubernetes.Interface
 	table  *table
 	log    logr.Logger
 }
 
-// handle carries out the step that is due for a busy entry.
+// handle carries out the due step of a busy entry.
 func (w *writer) handle(ctx context.Context, e *entry) {
 	what, after, hostIP := w.table.begin(e)
 	if what == stepNone {
@@ -45,7 +45,7 @@ func (w *writer) handle(ctx context.Context, e *entry) {
 	}
 }
 
-// carryOut writes what a step did to a pod.
+// carryOut writes the result of a step to the pod.
 func (w *writer) carryOut(ctx context.Context, what step, after *record, hostIP string) error {
 	pods := w.client.CoreV1().Pods(after.name.Namespace)
 	if what == stepRemove {
@@ -59,14 +59,14 @@ func (w *writer) carryOut(ctx context.Context, what step, after *record, hostIP 
 	return err
 }
 
-// deleteNow removes the pod of this uid without waiting for anybody.
+// deleteNow returns the options to delete the pod with this UID at once.
 func deleteNow(uid types.UID) metav1.DeleteOptions {
 	none := int64(0)
 	return metav1.DeleteOptions{GracePeriodSeconds: &none, Preconditions: &metav1.Preconditions{UID: &uid}}
 }
 
-// outcomeOf reads an answer of the API server. A conflict can only be about the
-// uid: patches and deletions name no resource version.
+// outcomeOf interprets the API server's response. A conflict is always about the UID, because patches and deletions
+// contain no resource version.
 func outcomeOf(what step, err error) outcome {
 	switch {
 	case err == nil && what == stepRemove, apierrors.IsNotFound(err), apierrors.IsConflict(err):
@@ -78,7 +78,7 @@ func outcomeOf(what step, err error) outcome {
 	}
 }
 
-// report tells, on the pod, which of its annotations could not be read.
+// report records an event on the pod about its invalid annotations.
 func (w *writer) report(ctx context.Context, pod types.NamespacedName, uid types.UID, problems []problem) {
 	texts := make([]string, len(problems))
 	for i, p := range problems {
@@ -97,8 +97,8 @@ func (w *writer) report(ctx context.Context, pod types.NamespacedName, uid types
 	}
 }
 
-// component signs the fleet's events.
+// component is the source of the fleet's events.
 const component = "simulated-node"
 
-// reasonBadAnnotation is the reason of the event about annotations that cannot be read.
+// reasonBadAnnotation is the reason of events about invalid annotations.
 const reasonBadAnnotation = "InvalidSimulation"

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// mountPoint is where control groups are found.
+// mountPoint is the directory of the control groups.
 const mountPoint = "/sys/fs/cgroup"
 
-// Manager makes groups for one cluster.
+// Manager creates the groups of one cluster.
 type Manager struct {
 	version     int
-	memory, cpu string // parent directories; "" if the controller is not to be had; the same one in version 2
-	// Missing says in a sentence which limits cannot be enforced, "" if all can.
+	memory, cpu string // parent directories; "" if the controller is not available; the same directory in version 2
+	// Missing is a sentence about the limits that cannot be enforced, or "".
 	Missing string
 }
 
@@ -28,7 +28,7 @@ func clusterName(cluster string) string {
 	return fmt.Sprintf("vc-%08x", h.Sum32())
 }
 
-// Open finds out which controllers this process may use.
+// Open detects the controllers that this process may use.
 func Open(cluster string) *Manager {
 	name := clusterName(cluster)
 	m := &Manager{version: 1}
@@ -67,7 +67,7 @@ func openUnified(name string) (memory, cpu string) {
 }
 
 func openV1(controller, name string) string {
-	// Below our own group our pods count against whatever limits us.
+	// Below our own group, our pods also count against our own limits.
 	for _, parent := range []string{ownGroup(controller), "/"} {
 		base := filepath.Join(mountPoint, controller, parent)
 		if !isDirectory(base) {
@@ -86,7 +86,7 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// ownGroup is the path of this process in a hierarchy of version 1.
+// ownGroup returns the path of this process in a version 1 hierarchy.
 func ownGroup(controller string) string {
 	file, err := os.Open("/proc/self/cgroup")
 	if err != nil {
@@ -113,7 +113,8 @@ type Group struct {
 	memory      string
 }
 
-// Make makes a group with limits. Where nothing is limited, or nothing can be, the group is empty and harmless.
+// Make creates a group with limits. If there are no limits, or none can be enforced, the group is empty and has no
+// effect.
 func (m *Manager) Make(name string, limits Limits) (*Group, error) {
 	g := &Group{version: m.version}
 	type part struct {
@@ -155,14 +156,14 @@ func (g *Group) Join(pid int) error {
 	return nil
 }
 
-// View is a directory of the group and where a container finds it.
+// View is a directory of the group and its location in a container.
 type View struct {
 	// Source is empty for an empty directory.
 	Source, Target string
 }
 
-// Views lists the mounts that show a container its own limit on memory and what became of it, where container runtimes show them; none where memory
-// is not limited.
+// Views returns the mounts that show a container its memory limit and usage at the usual places. It returns nil if
+// memory is not limited.
 func (g *Group) Views() []View {
 	switch {
 	case g.memory == "":
@@ -173,7 +174,7 @@ func (g *Group) Views() []View {
 	return []View{{"", mountPoint}, {g.memory, filepath.Join(mountPoint, "memory")}}
 }
 
-// OutOfMemory tells whether the kernel has killed a process of the group because of its limit on memory.
+// OutOfMemory reports whether the kernel killed a process of the group because of its memory limit.
 func (g *Group) OutOfMemory() bool {
 	if g.memory == "" {
 		return false
@@ -197,7 +198,7 @@ func countOf(text, key string) int64 {
 	return 0
 }
 
-// Remove deletes the group. The kernel needs a moment after the last process before it lets go.
+// Remove deletes the group. It retries, because the kernel releases a group only a moment after its last process.
 func (g *Group) Remove() {
 	for _, directory := range g.directories {
 		removeGroup(directory)
@@ -213,8 +214,8 @@ func removeGroup(directory string) {
 	}
 }
 
-// Directories are where the cluster's groups are; Remove wants them, because a later process may be in another group and not
-// find them.
+// Directories returns the directories of the cluster's groups. Remove needs them, because a later process may be in
+// another group and not find them.
 func (m *Manager) Directories() []string {
 	var directories []string
 	for _, directory := range []string{m.memory, m.cpu} {
@@ -225,7 +226,7 @@ func (m *Manager) Directories() []string {
 	return directories
 }
 
-// Remove deletes all groups below directories.
+// Remove deletes all groups below the directories.
 func Remove(directories []string) {
 	for _, directory := range directories {
 		if !strings.HasPrefix(filepath.Base(directory), "vc-") || !strings.HasPrefix(directory, mountPoint+"/") {

@@ -1,10 +1,12 @@
-// Package cgroup limits what a container's processes may use, with control groups of version 1 or 2, whichever the machine has.
+// Package cgroup limits the resources of a container's processes, with control groups of version 1 or 2, depending on
+// the machine.
 //
 //	In:   a container's requests and limits
-//	Out:  a group that its init joins before anything of it runs; the number of processes the kernel killed for memory in it
+//	Out:  a group that the container's init joins before any of its processes runs; whether the kernel killed a
+//	      process in it for memory
 //
 // # Invariants
 //
-//   - A group without a limit on memory or cpu is not made for that controller: an unlimited container costs nothing.
-//   - All groups of a cluster are below one directory that carries its name; Remove takes it away.
+//   - A group is created only for a controller with a limit on memory or cpu, so an unlimited container costs nothing.
+//   - All groups of a cluster are below one directory with the cluster's name. Remove deletes it.
 package cgroup

@@ -6,20 +6,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// initBytes is added to each limit on memory for the container's init, which is charged to the same group.
+// initBytes is added to each memory limit for the container's init, which is in the same group.
 const initBytes = 8 << 20
 
-// periodMicros is the time in which a container may use its share of cpu.
+// periodMicros is the period of the cpu quota.
 const periodMicros = 100_000
 
-// Limits are a container's bounds; 0 is none.
+// Limits holds a container's limits; 0 means unlimited.
 type Limits struct {
 	MemoryBytes     int64
 	MilliCPU        int64
 	MilliCPURequest int64
 }
 
-// LimitsOf reads them from a container's resources.
+// LimitsOf returns the limits in a container's resources.
 func LimitsOf(resources corev1.ResourceRequirements) Limits {
 	limits := Limits{
 		MemoryBytes:     resources.Limits.Memory().Value(),
@@ -32,14 +32,14 @@ func LimitsOf(resources corev1.ResourceRequirements) Limits {
 	return limits
 }
 
-// setting is one file of a group and what is written to it; Optional ones may fail.
+// setting is a value for one file of a group. Writing an optional one may fail.
 type setting struct {
 	file     string
 	value    string
 	optional bool
 }
 
-// memorySettings and cpuSettings say what is written, by version of control groups.
+// memorySettings and cpuSettings return the settings for a version of control groups.
 func memorySettings(version int, limits Limits) []setting {
 	if limits.MemoryBytes == 0 {
 		return nil
@@ -67,7 +67,7 @@ func cpuSettings(version int, limits Limits) []setting {
 		if version == 1 {
 			settings = append(settings, setting{"cpu.shares", strconv.FormatInt(shares, 10), true})
 		} else {
-			// The kernel's weights are 1 to 10000 for shares of 2 to 262144.
+			// The kernel's weights 1 to 10000 correspond to shares 2 to 262144.
 			settings = append(settings, setting{"cpu.weight", strconv.FormatInt(1+(shares-2)*9999/262142, 10), true})
 		}
 	}

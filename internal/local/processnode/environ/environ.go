@@ -9,22 +9,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Facts are what the node knows beside the pod's object.
+// Facts holds values that are not in the pod's object.
 type Facts struct {
 	HostIP      string
 	PodIP       string
-	Allocatable corev1.ResourceList // of the node: the value of a limit that is not set
+	Allocatable corev1.ResourceList // of the node: the value of a missing limit
 }
 
-// Sources look up the objects that a pod refers to. The error for a missing object is a NotFound of the API.
+// Sources looks up the objects that a pod refers to. The error for a missing object is the API's NotFound.
 type Sources struct {
 	ConfigMap func(name string) (*corev1.ConfigMap, error)
 	Secret    func(name string) (*corev1.Secret, error)
 	NotFound  func(error) bool
 }
 
-// Make computes a container's environment. services come first and are overridden by everything the container says.
-// Keys of a ConfigMap that cannot be a variable are left out.
+// Make returns a container's environment. Variables of services come first; the container's own definitions override
+// them. Keys of a ConfigMap that are not valid variable names are left out.
 func Make(pod *corev1.Pod, container *corev1.Container, services []string, facts Facts, sources Sources) (env []string, err error) {
 	b := &builder{pod: pod, container: container, facts: facts, sources: sources, services: toMap(services), values: map[string]string{}}
 	for i := range container.EnvFrom {
@@ -161,7 +161,7 @@ func noKey(key, kind, namespace, name string, optional *bool) error {
 	return fmt.Errorf("couldn't find key %s in %s %s/%s", key, kind, namespace, name)
 }
 
-// isVariable tells whether a key of a ConfigMap can be a variable's name: printable ASCII without "=".
+// isVariable reports whether a key of a ConfigMap is a valid variable name: printable ASCII without "=".
 func isVariable(name string) bool {
 	for i := range len(name) {
 		if name[i] < ' ' || name[i] > '~' || name[i] == '=' {
@@ -171,7 +171,8 @@ func isVariable(name string) bool {
 	return name != ""
 }
 
-// Services are the variables that describe the API server and, if all is set, the services of the pod's namespace.
+// Services returns the variables for the API server's service and, if the pod enables service links, for the services
+// of the pod's namespace.
 func Services(pod *corev1.Pod, services []*corev1.Service) []string {
 	all := pod.Spec.EnableServiceLinks == nil || *pod.Spec.EnableServiceLinks
 	var env []string

@@ -2,7 +2,7 @@ package environ
 
 import "strings"
 
-// Expand replaces $(KEY) by lookup's value. $$ stands for one $, and what lookup does not know stays as it is.
+// Expand replaces $(KEY) with lookup's value. $$ stands for one $. Unknown keys stay unchanged.
 func Expand(text string, lookup func(key string) (string, bool)) string {
 	if !strings.Contains(text, "$") {
 		return text

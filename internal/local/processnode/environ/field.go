@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Field is the value of a downward API field path, such as metadata.name or metadata.labels['app'].
+// Field returns the value of a downward API field path, such as metadata.name or metadata.labels['app'].
 func Field(pod *corev1.Pod, path string, facts Facts) (string, error) {
 	if base, key, ok := subscript(path); ok {
 		switch base {
@@ -53,7 +53,7 @@ func subscript(path string) (base, key string, ok bool) {
 	return base, strings.TrimSuffix(rest, "']"), true
 }
 
-// mapLines is key="value" a line, sorted.
+// mapLines returns one key="value" line per entry, sorted.
 func mapLines(m map[string]string) string {
 	lines := make([]string, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -62,8 +62,8 @@ func mapLines(m map[string]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// ResourceField is the value of a resource of a container, in units of the divisor, rounded up. A limit that is not set is what
-// the node has.
+// ResourceField returns a container's request or limit in units of the divisor, rounded up. A missing limit defaults to
+// the node's allocatable amount.
 func ResourceField(pod *corev1.Pod, container *corev1.Container, selector *corev1.ResourceFieldSelector, facts Facts) (string, error) {
 	if selector.ContainerName != "" {
 		found := false

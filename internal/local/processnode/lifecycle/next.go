@@ -6,24 +6,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Verb is what to do with a container.
+// Verb is the kind of an action on a container.
 type Verb int
 
-// What can be done with a container.
+// The kinds of actions.
 const (
 	Start Verb = iota
 	StopGently
 	Kill
 )
 
-// Action is one thing to do.
+// Action is one action on a container.
 type Action struct {
 	Verb      Verb
 	Container *Container
-	Until     time.Time // of StopGently: when the Kill comes
+	Until     time.Time // for StopGently: the time of the Kill
 }
 
-// Next moves the state on and returns what is to be done now and when to ask again at the latest (zero: when something happens).
+// Next advances the state and returns the actions to carry out now, and the latest time of the next call (zero: only
+// after an event).
 func (p *Pod) Next(now time.Time, policy BackOff) (actions []Action, wake time.Time) {
 	d := &decision{pod: p, now: now, policy: policy}
 	if p.stop == nil {
@@ -73,7 +74,7 @@ func (d *decision) grace() time.Duration {
 	return 30 * time.Second
 }
 
-// advance starts what may start and finds out whether the pod is over.
+// advance starts the containers that may start and checks whether the pod has ended.
 func (d *decision) advance() {
 	p := d.pod
 	if !p.Prepared {
@@ -102,7 +103,7 @@ func (d *decision) advance() {
 	}
 }
 
-// initialize goes through the init containers in order; true when the main ones may start.
+// initialize processes the init containers in order. It returns true when the main containers may start.
 func (d *decision) initialize() bool {
 	for _, c := range d.pod.Containers {
 		switch c.Kind {
@@ -124,7 +125,7 @@ func (d *decision) initialize() bool {
 	return true
 }
 
-// keepUp starts the container if it is its time; true when it will never start again.
+// keepUp starts the container if it is due. It returns true if the container will never start again.
 func (d *decision) keepUp(c *Container) bool {
 	if c.Stage == Ended {
 		if !d.restarts(c) {
@@ -154,7 +155,7 @@ func (d *decision) restarts(c *Container) bool {
 	case Sidecar:
 		return true
 	case Init:
-		// An init container that succeeded is asked about only before the others ran.
+		// an init container that succeeded gets here only before others have run
 		return c.End.Code != 0 && d.pod.API.Spec.RestartPolicy != corev1.RestartPolicyNever
 	}
 	switch d.pod.API.Spec.RestartPolicy {
@@ -166,7 +167,8 @@ func (d *decision) restarts(c *Container) bool {
 	return true
 }
 
-// scheduleRestart makes an ended container wait: not at all the first time, then ever longer while it keeps ending soon.
+// scheduleRestart makes an ended container wait: the first restart is immediate, and the pause grows while the
+// container keeps ending soon.
 func (d *decision) scheduleRestart(c *Container) {
 	c.Stage, c.restarting = Waiting, true
 	if c.End.FinishedAt.Sub(c.End.StartedAt) >= backOffForgiveAfter {
@@ -183,7 +185,7 @@ func (d *decision) scheduleRestart(c *Container) {
 	c.backOff = d.policy.Base
 }
 
-// stopEverything stops main containers at once and, when they are gone, sidecars from the last to the first.
+// stopEverything stops the main containers at once and then the sidecars in reverse order.
 func (d *decision) stopEverything(by time.Time) {
 	mains := false
 	for _, c := range d.pod.Containers {
@@ -207,7 +209,7 @@ func (d *decision) stop(c *Container, by time.Time) {
 	}
 }
 
-// Restart stops one container because it is not alive; its restart policy says whether it comes again.
+// Restart stops one container that failed its probe. Its restart policy decides whether it starts again.
 func (p *Pod) Restart(c *Container, grace time.Duration, now time.Time) (Action, bool) {
 	if c.Stage != Running {
 		return Action{}, false

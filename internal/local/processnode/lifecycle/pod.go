@@ -12,23 +12,23 @@ type Kind int
 // Roles of containers.
 const (
 	Main    Kind = iota
-	Init         // runs to its end before the next
-	Sidecar      // an init container that is restarted always
+	Init         // runs to completion before the next container
+	Sidecar      // an init container with restartPolicy Always
 )
 
-// Stage is where a container is.
+// Stage is the stage of a container.
 type Stage int
 
-// Stages of a container.
+// The stages of a container.
 const (
-	Waiting  Stage = iota // not started, or to be started again
+	Waiting  Stage = iota // not started, or waiting for a restart
 	Starting              // a Start action is being carried out
 	Running
 	Stopping // a Stop action is being carried out
 	Ended    // the last attempt is over
 )
 
-// Reasons of container states, as kubectl and controllers know them.
+// Reasons of container states, as known from kubectl and controllers.
 const (
 	ReasonCompleted     = "Completed"
 	ReasonError         = "Error"
@@ -45,12 +45,12 @@ const (
 	backOffForgiveAfter = 10 * time.Minute
 )
 
-// BackOff is the wait before a container that ended starts again: none the first time, then Base, doubling to Max.
+// BackOff configures the pause before an ended container restarts: none the first time, then Base, doubling to Max.
 type BackOff struct {
 	Base, Max time.Duration
 }
 
-// End is how an attempt of a container ended.
+// End describes how an attempt of a container ended.
 type End struct {
 	Code       int
 	Signal     int
@@ -66,46 +66,46 @@ type Container struct {
 	Spec    *corev1.Container
 	Kind    Kind
 	Stage   Stage
-	Attempt int    // how often it was started again
+	Attempt int    // number of restarts
 	ID      string // of the current attempt
-	// Started is true once the start-up probe has passed and the postStart hook has returned; Healthy is the readiness
-	// probe's word.
+	// Started is true once the startup probe has passed and the postStart hook has returned. Healthy is the result of
+	// the readiness probe.
 	Started   bool
 	Healthy   bool
 	StartedAt time.Time
-	End       *End // of the attempt that is over; nil while none is
+	End       *End // of the attempt that has ended; nil if none has
 	Last      *End // of the attempt before the current one
 
 	waitReason  string
 	waitMessage string
 	notBefore   time.Time
 	backOff     time.Duration
-	stopBy      time.Time // when a Stop becomes a Kill
+	stopBy      time.Time // when StopGently becomes Kill
 	killed      bool
-	restarting  bool // Waiting after an end: the next start is another attempt
+	restarting  bool // Waiting after an end: the next start is a new attempt
 }
 
-// Stop says that the whole pod is to end.
+// Stop requests the end of the whole pod.
 type Stop struct {
-	By     time.Time // when what still runs is killed
-	Reason string    // of the pod's status; "" for a deletion
+	By     time.Time // when remaining containers are killed
+	Reason string    // for the pod's status; "" for a deletion
 }
 
 // Pod is the state of a pod.
 type Pod struct {
-	API        *corev1.Pod // as last seen; the spec's rules and the conditions of others come from it
+	API        *corev1.Pod // last object from the API: source of the spec and of conditions written by others
 	Containers []*Container
-	Prepared   bool // network and volumes are there
+	Prepared   bool // network and volumes exist
 	StartedAt  time.Time
 	HostIP     string
 	PodIP      string
 	stop       *Stop
 	finished   bool // no container will start again
 	failed     bool // an init container failed for good
-	ready      bool // init containers are through: they no longer gate the main ones
+	ready      bool // init containers are done and no longer block the main ones
 }
 
-// New is a pod of which nothing has run.
+// New returns the state of a pod that has not started.
 func New(pod *corev1.Pod, now time.Time) *Pod {
 	p := &Pod{API: pod.DeepCopy(), StartedAt: now}
 	if pod.Status.StartTime != nil {
@@ -125,8 +125,8 @@ func New(pod *corev1.Pod, now time.Time) *Pod {
 	return p
 }
 
-// Update takes over a newer object from the API. Of its status only what others write is taken: the rest is older than what
-// this state says.
+// Update stores a newer object from the API. Of its status, only the conditions written by others are used, because the
+// rest is older than this state.
 func (p *Pod) Update(api *corev1.Pod) {
 	fresh := api.DeepCopy()
 	own := p.API.Status
@@ -134,8 +134,8 @@ func (p *Pod) Update(api *corev1.Pod) {
 	p.API = fresh
 }
 
-// OwnCondition tells whether a condition is the node's to write. PodScheduled is written only if the API has none: a pod that was
-// made with a node's name has met no scheduler.
+// OwnCondition reports whether the node writes a condition. It writes PodScheduled only if the API has none, because a
+// pod created with a node name never passed a scheduler.
 func OwnCondition(kind corev1.PodConditionType) bool {
 	switch kind {
 	case corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady, corev1.PodScheduled:
@@ -160,7 +160,7 @@ func mergeConditions(own, api []corev1.PodCondition) []corev1.PodCondition {
 	return merged
 }
 
-// Find returns the container of a name, or nil.
+// Find returns the container with a name, or nil.
 func (p *Pod) Find(name string) *Container {
 	for _, c := range p.Containers {
 		if c.Spec.Name == name {
@@ -170,7 +170,7 @@ func (p *Pod) Find(name string) *Container {
 	return nil
 }
 
-// Began records that a start was carried out.
+// Began records that the container was started.
 func (c *Container) Began(id string, now time.Time) {
 	c.Stage, c.ID, c.StartedAt = Running, id, now
 	c.waitReason, c.waitMessage = "", ""
@@ -184,19 +184,19 @@ func postStart(spec *corev1.Container) *corev1.LifecycleHandler {
 	return spec.Lifecycle.PostStart
 }
 
-// Over records that the current attempt is over.
+// Over records that the current attempt has ended.
 func (c *Container) Over(end End) {
 	c.Stage, c.End = Ended, &end
 	c.Started, c.Healthy, c.killed = false, false, false
 }
 
-// CannotConfigure records that the container's configuration refers to something that is not there; it is tried again.
+// CannotConfigure records that the container's configuration refers to a missing object. The container is retried.
 func (c *Container) CannotConfigure(reason, message string, now time.Time) {
 	c.Stage, c.waitReason, c.waitMessage = Waiting, reason, message
 	c.notBefore = now.Add(configRetry)
 }
 
-// StopAll asks for the end of the pod. A later call may only bring the end nearer.
+// StopAll requests the end of the pod. A later call can only move the deadline forward.
 func (p *Pod) StopAll(stop Stop) {
 	if p.stop == nil {
 		p.stop = &stop
@@ -212,10 +212,10 @@ func (p *Pod) StopAll(stop Stop) {
 	}
 }
 
-// Stopping tells whether the pod's end was asked for.
+// Stopping reports whether the end of the pod was requested.
 func (p *Pod) Stopping() bool { return p.stop != nil }
 
-// Active tells whether anything of the pod runs.
+// Active reports whether any container of the pod runs.
 func (p *Pod) Active() bool {
 	for _, c := range p.Containers {
 		if c.active() {
@@ -225,7 +225,7 @@ func (p *Pod) Active() bool {
 	return false
 }
 
-// Finished tells that the pod is over: nothing runs and nothing will.
+// Finished reports whether the pod has ended: no container runs, and none will start.
 func (p *Pod) Finished() bool { return (p.finished || p.stop != nil) && !p.Active() }
 
 func (c *Container) active() bool {

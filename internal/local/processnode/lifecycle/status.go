@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ImageID is what a container's status says in place of an image's digest.
+// ImageID replaces an image's digest in a container's status.
 const ImageID = "not-pulled://this-machine"
 
-// Status is the pod's status now. What others write (qosClass, conditions that are not the kubelet's) is kept from the API's. The
-// conditions are remembered, so that their times of transition stay.
+// Status returns the pod's current status. It keeps the fields written by others (qosClass, conditions that are not the
+// kubelet's) from the API. It stores the conditions, so that their transition times stay.
 func (p *Pod) Status(now time.Time) corev1.PodStatus {
 	status := *p.API.Status.DeepCopy()
 	status.ObservedGeneration = p.API.Generation
@@ -90,7 +90,7 @@ func (p *Pod) containerStatus(c *Container) corev1.ContainerStatus {
 	return status
 }
 
-// lastEnd is the end of the attempt before the one that State tells of.
+// lastEnd returns the result of the attempt before the one described by State.
 func (c *Container) lastEnd() *End {
 	if c.Stage == Waiting && c.waitReason != "" && c.End != nil {
 		return c.End
@@ -183,7 +183,7 @@ func (p *Pod) readiness(status *corev1.PodStatus) (ready bool, reason, message s
 	return false, "ContainersNotReady", fmt.Sprintf("containers with unready status: [%s]", strings.Join(unready, " "))
 }
 
-// gates asks the conditions that others set whether the pod is ready.
+// gates evaluates the pod's readiness gates, whose conditions are set by others.
 func (p *Pod) gates(status *corev1.PodStatus) (ready bool, reason, message string) {
 	for _, gate := range p.API.Spec.ReadinessGates {
 		ok := false
@@ -207,7 +207,7 @@ func (p *Pod) names(which func(*Container) bool) []string {
 	return names
 }
 
-// set writes a condition; the time of the transition changes only with the status.
+// set writes a condition. The transition time changes only with the condition's status.
 func (p *Pod) set(status *corev1.PodStatus, now time.Time, kind corev1.PodConditionType, value bool, reason, message string) {
 	fresh := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, Reason: reason, Message: message, LastTransitionTime: seconds(now), ObservedGeneration: p.API.Generation}
 	if value {
@@ -219,7 +219,7 @@ func (p *Pod) set(status *corev1.PodStatus, now time.Time, kind corev1.PodCondit
 			continue
 		}
 		if kind == corev1.PodScheduled {
-			return // the scheduler's word
+			return // the scheduler writes this condition
 		}
 		if old.Status == fresh.Status {
 			fresh.LastTransitionTime = old.LastTransitionTime

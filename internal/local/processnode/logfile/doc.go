@@ -1,10 +1,11 @@
-// Package logfile keeps what a container prints: one file an attempt, in the format of the container runtime interface
-// (time, stream, F or P, text), and reads it as `kubectl logs` asks.
+// Package logfile stores the output of a container in the format of the container runtime interface (time, stream, F or
+// P, text), one file per attempt, and reads it with the options of `kubectl logs`.
 //
 //	In:   bytes of stdout and stderr; Options of a reader
-//	Out:  a file a person can read; a stream that ends or follows
+//	Out:  a readable text file; a stream that ends or follows
 //
 // # Concurrency
 //
-// A File may be written by two goroutines (one a stream) and read by any number; a follower is woken by the writer, nobody polls.
+// Two goroutines (one per stream) may write a File and any number may read it. The writer wakes followers; nothing
+// polls.
 package logfile

@@ -9,35 +9,35 @@ import (
 	"time"
 )
 
-// Streams of a line.
+// The streams of a line.
 const (
 	Stdout = "stdout"
 	Stderr = "stderr"
 )
 
-// maxLineBytes is where a line without an end is cut into parts (tag P), as container runtimes do.
+// maxLineBytes is the length at which a line without an end is split into parts (tag P), as container runtimes do.
 const maxLineBytes = 16 << 10
 
-// maxFileBytes is when a file is put aside and a new one begun. One older file is kept.
+// maxFileBytes is the size at which a file is rotated. One old file is kept.
 const maxFileBytes = 10 << 20
 
-// OldSuffix is added to the name of a file that was put aside.
+// OldSuffix is added to the name of a rotated file.
 const OldSuffix = ".old"
 
-// File is the log of one attempt of a container, while it runs.
+// File is the log of one attempt of a running container.
 type File struct {
 	path    string
 	limit   int64
 	mu      sync.Mutex
 	size    int64
-	turns   int // how often a new file was begun
+	turns   int // number of rotations
 	file    *os.File
 	now     func() time.Time
 	changed chan struct{} // closed and replaced at every write
 	closed  bool
 }
 
-// Create opens the file for writing; an older one of the same attempt is continued.
+// Create opens the file for writing. It appends to an existing file of the same attempt.
 func Create(path string, now func() time.Time) (*File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -53,17 +53,17 @@ func Create(path string, now func() time.Time) (*File, error) {
 	return f, nil
 }
 
-// Stream returns a writer for one of the streams. Close it to write a last line that has no end.
+// Stream returns a writer for one of the streams. Closing it writes a last line that has no end.
 func (f *File) Stream(name string) *Stream { return &Stream{file: f, name: name} }
 
 // Stream writes one stream of a container into its log.
 type Stream struct {
 	file *File
 	name string
-	rest []byte // a line whose end has not come yet
+	rest []byte // start of a line whose end has not been written yet
 }
 
-// Write never fails the container: a full disk loses lines, not the process.
+// Write never returns an error to the container: if the disk is full, lines are lost, but the process continues.
 func (s *Stream) Write(data []byte) (int, error) {
 	size := len(data)
 	var out bytes.Buffer
@@ -86,7 +86,7 @@ func (s *Stream) Write(data []byte) (int, error) {
 	return size, nil
 }
 
-// Close writes what is left of the last line.
+// Close writes the rest of the last line.
 func (s *Stream) Close() error {
 	if len(s.rest) > 0 {
 		var out bytes.Buffer
@@ -127,7 +127,7 @@ func (f *File) append(lines []byte) {
 	f.changed = make(chan struct{})
 }
 
-// turn puts the file aside and begins a new one. If that fails, the old one grows on.
+// turn rotates the file. If that fails, the current file keeps growing.
 func (f *File) turn() {
 	if os.Rename(f.path, f.path+OldSuffix) != nil {
 		return
@@ -142,7 +142,7 @@ func (f *File) turn() {
 	f.turns++
 }
 
-// Close ends the log; followers read to its end and stop.
+// Close ends the log. Followers read to its end and stop.
 func (f *File) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -154,7 +154,7 @@ func (f *File) Close() {
 	close(f.changed)
 }
 
-// state returns a channel that is closed at the next write, how many files were put aside, and whether nothing more will come.
+// state returns a channel that is closed at the next write, the number of rotations, and whether the log is closed.
 func (f *File) state() (changed <-chan struct{}, turns int, closed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// Options choose what of a log is read.
+// Options selects the part of a log to read.
 type Options struct {
-	Tail       int64     // last lines; negative: all
-	LimitBytes int64     // of the output; negative: no limit
+	Tail       int64     // number of last lines; negative: all
+	LimitBytes int64     // of the output; negative: unlimited
 	Since      time.Time // zero: all
-	Timestamps bool      // each line begins with its time
+	Timestamps bool      // prefix each line with its time
 	Stream     string    // "" for both, or Stdout, Stderr
 }
 
-// errLimit ends reading when LimitBytes have been written.
+// errLimit ends the reading when LimitBytes have been written.
 var errLimit = errors.New("limit of bytes reached")
 
-// Read copies a log to out, from the file that was put aside to the current one. If live is not nil, it follows until the log
-// is closed or ctx ends.
+// Read copies a log to out, first the rotated file, then the current one. If live is not nil, it follows the log until
+// the log is closed or ctx is done.
 func Read(ctx context.Context, path string, live *File, options Options, out io.Writer) error {
 	p := &printer{out: out, options: options, left: options.LimitBytes}
 	err := read(ctx, path, live, p)
@@ -53,7 +53,8 @@ func read(ctx context.Context, path string, live *File, p *printer) error {
 		if err != nil || !again {
 			return err
 		}
-		// What was written between two turns is lost to a reader that is slower than ten megabytes.
+		// If the log is rotated twice before a reader catches up, the reader misses the file in between (ten
+		// megabytes).
 		_ = file.Close()
 		if file, turns, err = open(path, live); err != nil {
 			return err
@@ -61,7 +62,7 @@ func read(ctx context.Context, path string, live *File, p *printer) error {
 	}
 }
 
-// open opens the current file and says which one it is.
+// open opens the current file and returns it with its rotation number.
 func open(path string, live *File) (file *os.File, turns int, err error) {
 	for {
 		before := 0
@@ -74,11 +75,12 @@ func open(path string, live *File) (file *os.File, turns int, err error) {
 		if _, after, _ := live.state(); after == before {
 			return file, after, nil
 		}
-		_ = file.Close() // a new one was begun just now
+		_ = file.Close() // the log was rotated in between
 	}
 }
 
-// seekTail moves to where the last lines begin and says how many of them the file has not (negative: all of another are wanted).
+// seekTail seeks to the start of the last lines and returns how many of them are missing in this file (negative: all
+// lines of the other file are wanted).
 func seekTail(file *os.File, lines int64) (missing int64, err error) {
 	if lines < 0 {
 		return lines, nil
@@ -91,7 +93,7 @@ func seekTail(file *os.File, lines int64) (missing int64, err error) {
 	return lines - found, err
 }
 
-// readOld prints the last lines of the file that was put aside, if there is one.
+// readOld prints the last lines of the rotated file, if there is one.
 func readOld(path string, lines int64, p *printer) error {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -108,12 +110,13 @@ func readOld(path string, lines int64, p *printer) error {
 	return err
 }
 
-// follow prints a file to its end, and what is added while the log lives; again means that it goes on in a new file.
+// follow prints a file to its end, and all that is added until the log is closed. again reports whether the log
+// continues in a new file.
 func follow(ctx context.Context, file *os.File, live *File, turns int, p *printer) (again bool, err error) {
 	reader := bufio.NewReaderSize(file, 64<<10)
 	var partial []byte
 	for {
-		// The state is taken before reading: a write after the read then closes the channel that is waited for.
+		// Get the state before reading: a write after the read then closes the awaited channel.
 		var changed <-chan struct{}
 		ended, now := true, turns
 		if live != nil {
@@ -147,12 +150,12 @@ func follow(ctx context.Context, file *os.File, live *File, turns int, p *printe
 	}
 }
 
-// printer turns lines of the file into what the reader asked for.
+// printer converts lines of the file to the requested output.
 type printer struct {
 	out     io.Writer
 	options Options
 	left    int64
-	middle  bool // the line before was a part: no time in front of the next
+	middle  bool // the previous line was a part, so the next one gets no time
 }
 
 func (p *printer) print(raw []byte) error {
@@ -187,7 +190,7 @@ type Line struct {
 	Stamp   []byte
 	Stream  string
 	Partial bool
-	Text    []byte // without its end; of the same memory as the input
+	Text    []byte // without line end; shares the input's memory
 }
 
 // ParseLine reads "time stream tag text"; ok is false for anything else.
@@ -204,7 +207,7 @@ func ParseLine(raw []byte) (line Line, ok bool) {
 	return Line{Time: stamp, Stamp: fields[0], Stream: string(fields[1]), Partial: string(fields[2]) == "P", Text: fields[3]}, true
 }
 
-// tailOffset finds where the last n lines of the file begin, and how many there are of them.
+// tailOffset returns the offset of the last n lines of the file, and the number of lines found.
 func tailOffset(file *os.File, n int64) (offset, found int64, err error) {
 	end, err := file.Seek(0, io.SeekEnd)
 	if err != nil || n == 0 || end == 0 {

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// addresses hands out the addresses of a subnet. The subnet's first address, which a bridge has as its gateway, and the last one, the
-// broadcast address, are never handed out.
+// addresses allocates the addresses of a subnet. It never allocates the first one, which is a bridge's gateway, or the
+// last one, which is the broadcast address.
 type addresses struct {
 	subnet netip.Prefix
 	first  netip.Addr
 
 	mu   sync.Mutex
-	next netip.Addr // the last address handed out
+	next netip.Addr // last allocated address
 	used map[netip.Addr]bool
 }
 
@@ -22,7 +22,7 @@ func newAddresses(subnet netip.Prefix) addresses {
 	return addresses{subnet: subnet, first: first, next: first, used: map[netip.Addr]bool{first: true}}
 }
 
-// Reserve returns a free address; Release makes it free again.
+// Reserve allocates an address. Release frees it.
 func (a *addresses) Reserve() (netip.Addr, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -40,21 +40,23 @@ func (a *addresses) Reserve() (netip.Addr, error) {
 	return netip.Addr{}, fmt.Errorf("pod addresses: all of %s are in use", a.subnet)
 }
 
-// Release makes an address free again.
+// Release frees an address.
 func (a *addresses) Release(address netip.Addr) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.used, address)
 }
 
-// loopbackPool is where subnets for pods without a bridge are taken from. Linux answers on every address of 127.0.0.0/8 without setup.
+// loopbackPool contains the subnets for pods without a bridge. Linux responds on every address of 127.0.0.0/8 without
+// setup.
 var loopbackPool = netip.MustParsePrefix("127.64.0.0/10")
 
-// Loopback hands out loopback addresses to pods that share the machine's network. Each pod has an address of its own, so that two pods can
-// listen on the same port if they bind to their address.
+// Loopback allocates loopback addresses for pods that share the machine's network. Each pod has its own address, so two
+// pods can listen on the same port if they bind to their addresses.
 type Loopback struct{ addresses }
 
-// NewLoopback returns the addresses of a cluster. Clusters on one machine rarely share a subnet, which a hash of their names chooses.
+// NewLoopback returns the addresses of a cluster. The subnet depends on a hash of the cluster's name, so clusters on
+// one machine rarely share one.
 func NewLoopback(cluster string) *Loopback {
 	subnet, _ := chooseSubnet(loopbackPool, hashOf(cluster), nil)
 	return &Loopback{newAddresses(subnet)}

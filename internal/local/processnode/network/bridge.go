@@ -12,12 +12,12 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// pool is where subnets are taken from: 1024 of 4094 addresses each.
+// pool contains 1024 subnets of 4094 addresses each.
 var pool = netip.MustParsePrefix("10.64.0.0/10")
 
 const subnetBits = 20
 
-// Bridge connects the pods of a cluster with each other and with the machine.
+// Bridge connects the pods of a cluster to each other and to the machine.
 type Bridge struct {
 	Name    string
 	Gateway netip.Addr // the machine's own address on the bridge
@@ -32,10 +32,10 @@ func hashOf(text string) uint32 {
 	return h.Sum32()
 }
 
-// BridgeName is the name of the bridge of a cluster.
+// BridgeName returns the name of a cluster's bridge.
 func BridgeName(cluster string) string { return fmt.Sprintf("vcb%08x", hashOf(cluster)) }
 
-// Open makes the cluster's bridge, or takes the one that an earlier process left.
+// Open creates the cluster's bridge, or reuses an existing one from an earlier process.
 func Open(cluster string) (*Bridge, error) {
 	name := BridgeName(cluster)
 	b := &Bridge{Name: name}
@@ -113,7 +113,8 @@ func (b *Bridge) address(cluster string) error {
 	return nil
 }
 
-// chooseSubnet returns the first subnet of pool, starting at the one that the hash selects, that overlaps none of the taken ones.
+// chooseSubnet returns the first subnet of pool that overlaps none of the taken ones. The search starts at the subnet
+// that the hash selects.
 func chooseSubnet(pool netip.Prefix, hash uint32, taken []netip.Prefix) (netip.Prefix, bool) {
 	count := uint32(1) << (subnetBits - pool.Bits())
 	first := pool.Addr().As4()
@@ -133,7 +134,8 @@ func chooseSubnet(pool netip.Prefix, hash uint32, taken []netip.Prefix) (netip.P
 	return netip.Prefix{}, false
 }
 
-// Attach connects a network namespace to the bridge as eth0 with the address, and service (if valid) as an address of its loopback.
+// Attach connects a network namespace to the bridge: it adds eth0 with the address, and service (if valid) as an
+// address of the loopback.
 func (b *Bridge) Attach(namespace *os.File, address, service netip.Addr) error {
 	attributes := netlink.NewLinkAttrs()
 	attributes.Name = fmt.Sprintf("vcp%08x", hashOf(b.Name+address.String()))
@@ -143,7 +145,7 @@ func (b *Bridge) Attach(namespace *os.File, address, service netip.Addr) error {
 	pair := &netlink.Veth{LinkAttrs: attributes, PeerName: "eth0", PeerNamespace: fd}
 	err := netlink.LinkAdd(pair)
 	if errors.Is(err, syscall.EEXIST) {
-		// The kernel has not yet removed the pair of the pod that had this address before.
+		// The kernel has not yet removed the veth pair of the previous pod with this address.
 		_ = netlink.LinkDel(pair)
 		err = netlink.LinkAdd(pair)
 	}
@@ -181,8 +183,8 @@ func (b *Bridge) configure(inside *netlink.Handle, address, service netip.Addr) 
 	if err := addAddress(inside, link, netip.PrefixFrom(address, subnetBits)); err != nil {
 		return err
 	}
-	// There is no route beyond the bridge: without address translation, which would change the machine's own network, nothing
-	// from outside could answer, and "network is unreachable" at once is better than a time-out.
+	// There is no route beyond the bridge. Responses from outside would need address translation, which changes the
+	// machine's own network. Without a route, the error "network is unreachable" comes at once instead of a timeout.
 	return inside.LinkSetUp(link)
 }
 
@@ -194,7 +196,7 @@ func addAddress(inside *netlink.Handle, link netlink.Link, prefix netip.Prefix) 
 	return inside.AddrAdd(link, parsed)
 }
 
-// Remove deletes the cluster's bridge, if it is there.
+// Remove deletes the cluster's bridge if it exists.
 func Remove(cluster string) error {
 	link, err := netlink.LinkByName(BridgeName(cluster))
 	var absent netlink.LinkNotFoundError

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Name is how one pod is called.
+// Name is the network name of one pod.
 type Name struct {
 	Namespace string
 	Hostname  string
-	Subdomain string // "" has no name that others can use
+	Subdomain string // "": other pods cannot use its name
 	Address   string
 }
 
-// Alias is an extra line of a hosts file that the pod itself asks for.
+// Alias is an additional line of a hosts file (spec.hostAliases).
 type Alias struct {
 	Address string
 	Names   []string
 }
 
-// Hosts is the text of a pod's /etc/hosts: itself, and every pod of its namespace that has a subdomain, under the names that a
-// cluster's DNS would give it. The short host name is added for the pods of its own subdomain.
+// Hosts returns the text of a pod's /etc/hosts: the pod itself, and every pod of its namespace that has a subdomain,
+// with the names that cluster DNS would have. Pods of its own subdomain also get their short host name.
 func Hosts(own Name, all []Name, aliases []Alias) string {
 	var out strings.Builder
 	out.WriteString("# Written by the process node, and again whenever a pod comes or goes.\n")
@@ -33,7 +33,7 @@ func Hosts(own Name, all []Name, aliases []Alias) string {
 		}
 		fmt.Fprintf(&out, "%s\t%s\n", own.Address, names)
 	}
-	// Pods on the machine's own network (hostNetwork) have one address: only the whole name tells such a pod from the others.
+	// Pods on the machine's network (hostNetwork) share one address, so only the complete Name identifies such a pod.
 	others := slices.DeleteFunc(slices.Clone(all), func(other Name) bool {
 		return other.Namespace != own.Namespace || other.Subdomain == "" || other.Address == "" || other == own
 	})

@@ -2,17 +2,18 @@ package probe
 
 import corev1 "k8s.io/api/core/v1"
 
-// Result is what a probe says.
+// Result is the result of a probe.
 type Result int
 
-// Results of a probe.
+// The results of a probe.
 const (
 	Unknown Result = iota
 	Success
 	Failure
 )
 
-// Counter turns single answers into results: a result changes after as many equal answers in a row as its threshold.
+// Counter turns single outcomes into results: a result changes after a number of equal outcomes in a row, its
+// threshold.
 type Counter struct {
 	successes, failures int // thresholds
 	last                bool
@@ -20,13 +21,13 @@ type Counter struct {
 	result              Result
 }
 
-// NewCounter takes the thresholds of a probe.
+// NewCounter returns a counter with the thresholds of a probe.
 func NewCounter(p *corev1.Probe) *Counter {
 	return &Counter{successes: max(int(p.SuccessThreshold), 1), failures: max(int(p.FailureThreshold), 1)}
 }
 
-// Answer counts one answer and returns the result, and whether it is to be told: when it changed, and at every further run of
-// failures, so that a container that stays unhealthy is noticed again.
+// Answer counts one outcome. It returns the result and whether to report it: when it has changed, and after each
+// further threshold of failures, so that a container that stays unhealthy is reported again.
 func (c *Counter) Answer(ok bool) (Result, bool) {
 	if ok != c.last {
 		c.row = 0

@@ -18,15 +18,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Target is the container that is asked.
+// Target is the container to probe.
 type Target struct {
-	Address string // of its pod
+	Address string // address of the pod
 	Ports   []corev1.ContainerPort
-	// Exec runs a command in the container; an exit code other than 0 is an error that carries the output.
+	// Exec runs a command in the container. An exit code other than 0 is an error that contains the output.
 	Exec func(ctx context.Context, command []string) error
 }
 
-// Run asks until ctx ends and reports results as Counter says. message is of the answer that made the result.
+// Run probes until ctx is done and reports results according to Counter. message belongs to the outcome that led to the
+// result.
 func Run(ctx context.Context, p *corev1.Probe, target Target, report func(result Result, message string)) {
 	counter := NewCounter(p)
 	period := time.Duration(max(p.PeriodSeconds, 1)) * time.Second
@@ -66,7 +67,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Once asks one time; nil is a good answer.
+// Once probes one time. It returns nil on success.
 func Once(ctx context.Context, handler corev1.ProbeHandler, timeout time.Duration, target Target) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -98,7 +99,7 @@ func portOf(port intstr.IntOrString, target Target) (string, error) {
 	return "", fmt.Errorf("container has no port named %q", port.StrVal)
 }
 
-// client follows no redirect to other hosts and does not check certificates, as the kubelet's.
+// client behaves like the kubelet's: it follows no redirects to other hosts and does not verify certificates.
 var client = &http.Client{
 	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, Proxy: nil},
 	CheckRedirect: func(request *http.Request, via []*http.Request) error {
@@ -109,7 +110,7 @@ var client = &http.Client{
 	},
 }
 
-// Get asks over HTTP; a status from 200 to 399 is good. Hooks use it, too.
+// Get probes over HTTP. A status from 200 to 399 is success. Hooks use it, too.
 func Get(ctx context.Context, action *corev1.HTTPGetAction, target Target) error {
 	port, err := portOf(action.Port, target)
 	if err != nil {

@@ -12,25 +12,25 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// ErrGone says that the container has ended.
+// ErrGone means that the container has ended.
 var ErrGone = errors.New("container has ended")
 
-// Exit is how a process ended.
+// Exit describes how a process ended.
 type Exit struct {
 	Code   int // 128+signal if a signal ended it
-	Signal int // 0 if none did
-	// StartError says why the process never ran; Code is then 126, 127 or 128.
+	Signal int // 0 without a signal
+	// StartError is the reason why the process never ran. Code is then 126, 127 or 128.
 	StartError string
 }
 
-// Level is how much of a container's surroundings the kernel lets us make.
+// Level is the degree of isolation that the kernel permits.
 type Level int
 
 // The levels, best first.
 const (
 	LevelFull  Level = iota // root: all namespaces
-	LevelUser               // a user namespace gives mounts, process ids and host name; the network is the machine's
-	LevelPlain              // none: a plain process
+	LevelUser               // a user namespace allows mounts, process IDs and host name; the network is the machine's
+	LevelPlain              // no namespaces: a plain process
 )
 
 // Container is a running container.
@@ -41,7 +41,7 @@ type Container struct {
 	closed  bool
 	init    *os.Process
 	nextID  int
-	waiting map[int]*Process // execs, by id
+	waiting map[int]*Process // execs by ID
 	main    *Process
 	root    shim.Root
 }
@@ -55,10 +55,10 @@ type Process struct {
 	once    sync.Once
 }
 
-// Done is closed when the process has ended.
+// Done returns a channel that is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit is how it ended; call it after Done.
+// Exit returns how the process ended. It is valid after Done is closed.
 func (p *Process) Exit() Exit { return p.exit }
 
 func newProcess(id int) *Process {
@@ -72,11 +72,12 @@ func (p *Process) finish(exit Exit) {
 	})
 }
 
-// Files are a process's stdin, stdout and stderr.
+// Files holds a process's stdin, stdout and stderr.
 type Files [3]*os.File
 
-// Start starts a container. joinGroups is called with the init's process id before anything of the container runs; it may be
-// nil. The error is of the machine (fork, socket); a container that cannot be built or run exits with StartError.
+// Start starts a container. It calls joinGroups, if not nil, with the init's process ID before any of the container's
+// processes runs. It returns an error only for problems of the machine (fork, socket). A container that cannot be built
+// or run exits with StartError.
 func Start(level Level, spec *shim.Container, namespaces Namespaces, files Files, joinGroups func(pid int) error) (*Container, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -147,15 +148,15 @@ func sysProcAttr(level Level) *syscall.SysProcAttr {
 		attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	case LevelPlain:
-		// Without a process-id namespace the death of the init would leave its children: it must see the closed
-		// socket and kill them itself.
+		// Without a process-ID namespace, the children of a killed init would survive. So the init must detect the
+		// closed socket and kill them itself.
 		return attributes
 	}
 	attributes.Pdeathsig = syscall.SIGKILL
 	return attributes
 }
 
-// listen delivers the init's events until it is gone.
+// listen delivers the init's events until the init has ended.
 func (c *Container) listen() {
 	for {
 		var event shim.Event
@@ -205,7 +206,8 @@ func (c *Container) deliver(event shim.Event) {
 	case shim.EventFailed:
 		process.finish(Exit{Code: event.Code, StartError: event.Message})
 	case shim.EventExited:
-		// The main process's end is told when the init is gone as well: only then is nothing of the container left.
+		// Report the main process's end only after the init has ended, because only then have all processes of the
+		// container ended.
 		if event.ID == 0 {
 			<-waitGone(c.init)
 		}
@@ -213,7 +215,7 @@ func (c *Container) deliver(event shim.Event) {
 	}
 }
 
-// waitGone is closed when the process is a zombie or gone, without reaping it.
+// waitGone returns a channel that is closed when the process is a zombie or has ended. It does not reap the process.
 func waitGone(process *os.Process) <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {
@@ -229,20 +231,20 @@ func waitGone(process *os.Process) <-chan struct{} {
 	return gone
 }
 
-// Main is the container's main process.
+// Main returns the container's main process.
 func (c *Container) Main() *Process { return c.main }
 
-// Root is how the container's root was made; valid once Start returned.
+// Root returns the way in which the container's root was made. It is valid after Start has returned.
 func (c *Container) Root() shim.Root {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.root
 }
 
-// Pid is the init's process id as the machine sees it.
+// Pid returns the init's process ID on the machine.
 func (c *Container) Pid() int { return c.init.Pid }
 
-// Exec starts a process beside the main one.
+// Exec starts an additional process in the container.
 func (c *Container) Exec(process shim.Process, files Files) (*Process, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -260,7 +262,7 @@ func (c *Container) Exec(process shim.Process, files Files) (*Process, error) {
 	return started, nil
 }
 
-// Signal sends a signal to a process of the container; of an exec, to its whole session.
+// Signal sends a signal to a process of the container. For an exec, it sends the signal to the whole session.
 func (c *Container) Signal(process *Process, signal syscall.Signal) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -270,7 +272,7 @@ func (c *Container) Signal(process *Process, signal syscall.Signal) error {
 	return shim.Send(c.socket, shim.Request{Op: shim.OpSignal, ID: process.ID, Signal: int(signal)})
 }
 
-// Kill ends the whole container at once.
+// Kill kills the whole container at once.
 func (c *Container) Kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -278,7 +280,7 @@ func (c *Container) Kill() {
 		return
 	}
 	if c.level == LevelPlain {
-		// The init's death would leave its children behind; at the end of its stream it kills them and ends.
+		// A killed init would leave its children behind. When its stream ends, it kills them and ends itself.
 		_ = unix.Shutdown(c.socket, unix.SHUT_WR)
 		return
 	}

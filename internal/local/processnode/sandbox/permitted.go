@@ -7,16 +7,16 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// Permitted is what this machine lets us do.
+// Permitted describes what this machine permits.
 type Permitted struct {
 	Level  Level
 	Root   shim.Root
-	Shared bool // network and IPC namespaces can be made
+	Shared bool // network and IPC namespaces are possible
 	// Missing has one sentence for each thing that is not permitted.
 	Missing []string
 }
 
-// Probe finds out by starting containers in a scratch directory, best level first.
+// Probe detects what is permitted by starting containers in a scratch directory, best level first.
 func Probe(scratch string) Permitted {
 	levels := []Level{LevelUser, LevelPlain}
 	if os.Geteuid() == 0 {
@@ -40,7 +40,7 @@ func Probe(scratch string) Permitted {
 	return Permitted{Level: LevelPlain, Root: shim.RootNone, Missing: missing(Permitted{Level: LevelPlain, Root: shim.RootNone})}
 }
 
-// RemoveTree deletes a directory with everything in it, including the closed directories that overlays leave.
+// RemoveTree deletes a directory with its contents, including the unreadable directories that overlays leave.
 func RemoveTree(directory string) {
 	if os.RemoveAll(directory) == nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spawner is the thread that is the parent of every init. The kernel sends the parent-death signal when the *thread* that
-// forked ends, so it must be one that never does.
+// spawner is the thread that is the parent of every init. The kernel sends the parent-death signal when the *thread*
+// that forked ends, so this thread must never end.
 type spawner struct {
 	work chan func()
 	home int // network namespace of the machine
@@ -44,13 +44,14 @@ func (s *spawner) do(f func()) {
 	<-done
 }
 
-// Namespaces are the ones that the containers of a pod share. They exist as long as a process is in them or the files are open.
+// Namespaces holds the namespaces that the containers of a pod share. They exist while a process is in them or the
+// files are open.
 type Namespaces struct {
 	Net *os.File // nil: the machine's network
-	IPC *os.File // nil: each container has its own or the machine's
+	IPC *os.File // nil: each container has its own, or the machine's
 }
 
-// NewNamespaces makes a pod's network (unless the machine's is wanted) and IPC namespaces.
+// NewNamespaces creates a pod's IPC namespace and, if ownNet is set, its network namespace.
 func NewNamespaces(ownNet bool) (Namespaces, error) {
 	s, err := theSpawner()
 	if err != nil {
@@ -89,7 +90,7 @@ func NewNamespaces(ownNet bool) (Namespaces, error) {
 	return made, nil
 }
 
-// Close lets the namespaces go; they end with the last process in them.
+// Close releases the namespaces. They end with the last process in them.
 func (n Namespaces) Close() {
 	for _, file := range []*os.File{n.Net, n.IPC} {
 		if file != nil {
@@ -98,15 +99,15 @@ func (n Namespaces) Close() {
 	}
 }
 
-// Enter runs f on a thread of its own inside the network namespace: sockets opened there belong to the pod. Without a
-// namespace of its own f runs in the machine's.
+// Enter runs f on its own thread in the network namespace, so that sockets opened there belong to the pod. If the pod
+// has no network namespace, f runs in the machine's.
 func (n Namespaces) Enter(f func() error) error {
 	if n.Net == nil {
 		return f()
 	}
 	result := make(chan error)
 	go func() {
-		runtime.LockOSThread() // not unlocked: the thread ends with the goroutine and takes the namespace with it
+		runtime.LockOSThread() // never unlocked: the thread, which is in the namespace, ends with the goroutine
 		if err := unix.Setns(int(n.Net.Fd()), unix.CLONE_NEWNET); err != nil {
 			result <- fmt.Errorf("network namespace of the pod: %w", err)
 			return
@@ -116,7 +117,7 @@ func (n Namespaces) Enter(f func() error) error {
 	return <-result
 }
 
-// join moves the spawner's thread into the namespaces for one fork and returns the way back.
+// join moves the spawner's thread into the namespaces for one fork. It returns a function that moves the thread back.
 func (s *spawner) join(n Namespaces) (func(), error) {
 	var undo []func()
 	back := func() {

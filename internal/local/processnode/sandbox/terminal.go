@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal is a pseudo terminal: the node holds Master, the process has Slave as its three files.
+// Terminal is a pseudo terminal: the node holds Master, the process uses Slave for its three files.
 type Terminal struct {
 	Master *os.File
 	Slave  *os.File
 }
 
-// OpenTerminal makes a pseudo terminal.
+// OpenTerminal creates a pseudo terminal.
 func OpenTerminal() (*Terminal, error) {
 	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -38,9 +38,9 @@ func OpenTerminal() (*Terminal, error) {
 	return &Terminal{Master: file, Slave: slave}, nil
 }
 
-// Resize tells the processes on the terminal its size in characters.
+// Resize sets the terminal's size in characters.
 func (t *Terminal) Resize(width, height uint16) {
-	// Not Fd(): it would make the master blocking, and a read of it impossible to end.
+	// Fd() would make the master blocking, so that a read could not be interrupted.
 	raw, err := t.Master.SyscallConn()
 	if err != nil {
 		return

@@ -14,12 +14,12 @@ import (
 	"syscall"
 )
 
-// prSetChildSubreaper makes orphaned descendants children of this process (prctl).
+// prSetChildSubreaper makes this process the parent of orphaned descendants (prctl).
 const prSetChildSubreaper = 36
 
 func init() { Main() }
 
-// Main becomes the container's init when the program was started as one, and never returns then. Otherwise it does nothing.
+// Main runs the container's init if the program was started as one, and then never returns. Otherwise it does nothing.
 func Main() {
 	if len(os.Args) == 0 || os.Args[0] != Argv0 {
 		return
@@ -35,7 +35,7 @@ func Main() {
 // server is the init's state.
 type server struct {
 	mu        sync.Mutex
-	processes map[int]int // process id → request id; 0 is the main process
+	processes map[int]int // process ID → request ID; 0 is the main process
 	mainPid   int         // 0 while a container without a command waits
 	ownPID    bool
 }
@@ -45,8 +45,8 @@ func serve() {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
 	children := make(chan os.Signal, 1)
 	signal.Notify(children, syscall.SIGCHLD)
-	// Signals that a process inside sends to everybody must not end the init. They are caught, not ignored: ignored ones
-	// would stay ignored in the processes it starts.
+	// A signal that a process in the container sends to all processes must not end the init. The init catches these
+	// signals, because ignored signals would stay ignored in its children.
 	others := make(chan os.Signal, 16)
 	signal.Notify(others, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE)
 	go func() {
@@ -83,7 +83,7 @@ func (s *server) handle(request Request, files []int) {
 	}
 }
 
-// startMain builds the root and starts the main process; the init ends when either fails.
+// startMain builds the root and starts the main process. If either fails, the init ends.
 func (s *server) startMain(container *Container, files []int) {
 	s.ownPID = container.OwnPID
 	root, err := buildRoot(container)
@@ -97,7 +97,7 @@ func (s *server) startMain(container *Container, files []int) {
 		return
 	}
 	if root != RootNone && process.Dir != "" {
-		// A working directory that does not exist is made, as container runtimes do.
+		// Create a missing working directory, as container runtimes do.
 		_ = os.MkdirAll(process.Dir, 0o755)
 	}
 	s.mu.Lock()
@@ -133,7 +133,8 @@ func (s *server) startExec(request Request, files []int) {
 	report(Event{Kind: EventStarted, ID: request.ID, Pid: pid})
 }
 
-// signal sends to one process; of an exec the whole session is meant, because nobody else ends what it left behind.
+// signal sends a signal to one process. For an exec, it sends the signal to the whole session, because otherwise its
+// background processes would never end.
 func (s *server) signal(id int, sig syscall.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +158,7 @@ func (s *server) signal(id int, sig syscall.Signal) {
 	}
 }
 
-// reap collects every dead child; the death of the main process is the container's.
+// reap collects all ended children. The end of the main process is the end of the container.
 func (s *server) reap() {
 	for {
 		var status syscall.WaitStatus
@@ -183,7 +184,7 @@ func (s *server) reap() {
 	}
 }
 
-// finish kills what is left, reports the main process's end and ends the init.
+// finish kills the remaining processes, reports the end of the main process and ends the init.
 func (s *server) finish(code, sig int) {
 	killAll(s.ownPID)
 	report(Event{Kind: EventExited, ID: 0, Code: code, Signal: sig})
@@ -204,7 +205,7 @@ func report(event Event) {
 	}
 }
 
-// killAll ends every process that the init can answer for, and waits until none is left.
+// killAll kills all processes that belong to the init and waits until none is left.
 func killAll(ownPID bool) {
 	for range 1000 {
 		if ownPID {
@@ -214,7 +215,7 @@ func killAll(ownPID bool) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
-		// Killed parents hand their children to this sub-reaper, so the next round finds them.
+		// Children of killed processes become children of this sub-reaper, so the next round finds them.
 		if _, err := syscall.Wait4(-1, nil, 0, nil); err == syscall.ECHILD {
 			return
 		}

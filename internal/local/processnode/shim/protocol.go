@@ -8,37 +8,37 @@ import (
 	"syscall"
 )
 
-// Argv0 is the name under which the program becomes a container's init instead of itself.
+// Argv0 is the program name that makes the program run as a container's init.
 const Argv0 = "vc-container-init"
 
-// SocketFD is the file descriptor of the socket to the node's process.
+// SocketFD is the file descriptor of the socket that connects to the node's process.
 const SocketFD = 3
 
-// maxMessageBytes bounds a message so that a broken peer cannot make the other allocate without end.
+// maxMessageBytes limits the size of a message, so that a faulty peer cannot cause unlimited allocation.
 const maxMessageBytes = 64 << 20
 
-// Operations of a Request.
+// The operations of a Request.
 const (
 	OpStart  = "start"  // Container is set; three files are attached: stdin, stdout, stderr
 	OpExec   = "exec"   // ID and Process are set; three files are attached
 	OpSignal = "signal" // ID and Signal are set; ID 0 is the main process
 )
 
-// Kinds of an Event.
+// The kinds of an Event.
 const (
-	EventStarted = "started" // Pid is the process id as the container sees it; Root is set for the main process
-	EventFailed  = "failed"  // the process could not be started; Message and Code say why
+	EventStarted = "started" // Pid is the process ID in the container; Root is set for the main process
+	EventFailed  = "failed"  // the process could not be started; Message and Code contain the reason
 	EventExited  = "exited"  // Code is the exit code (128+signal if killed), Signal the signal or 0
 )
 
-// Exit codes of processes that could not be started, as container runtimes report them.
+// Exit codes of processes that could not be started, as in container runtimes.
 const (
-	CodeCannotStart = 128 // the container's root or its main process could not be made
+	CodeCannotStart = 128 // the container's root or its main process could not be created
 	CodeNotFound    = 127 // an exec's program does not exist
-	CodeNotRunnable = 126 // an exec's program exists and cannot be run
+	CodeNotRunnable = 126 // an exec's program exists but cannot be run
 )
 
-// Request is what the node's process asks of the init.
+// Request is a request of the node's process to the init.
 type Request struct {
 	Op        string
 	ID        int `json:",omitempty"`
@@ -47,7 +47,7 @@ type Request struct {
 	Container *Container
 }
 
-// Event is what the init reports.
+// Event is a report of the init.
 type Event struct {
 	Kind    string
 	ID      int
@@ -58,39 +58,39 @@ type Event struct {
 	Root    Root   `json:",omitempty"`
 }
 
-// Process says what to run and as whom.
+// Process describes a process and its user.
 type Process struct {
-	Args   []string // empty for a main process: wait until told to end
+	Args   []string // empty for a main process without a command: wait for the stop signal
 	Env    []string
 	Dir    string
-	TTY    bool   // stdin is a terminal that becomes the controlling one
-	UID    *int64 // nil: as the init runs
+	TTY    bool   // stdin is a terminal that becomes the controlling terminal
+	UID    *int64 // nil: same user as the init
 	GID    *int64
 	Groups []int64
 }
 
-// Root names how a container's root was made, best first.
+// Root is the way in which a container's root is made, best first.
 type Root string
 
-// The ways to a root of one's own.
+// The ways to make a root.
 const (
-	RootOverlay Root = "overlay" // overlay over the machine's root, changes kept in Upper
-	RootMemory  Root = "memory"  // the same, changes kept in memory because Upper's file system cannot hold them
-	RootPieces  Root = "pieces"  // a root in memory with an overlay over each of the machine's top directories that allows one
+	RootOverlay Root = "overlay" // overlay over the machine's root; changes are stored in Upper
+	RootMemory  Root = "memory"  // the same, but changes are in memory, if Upper's file system is unsuitable
+	RootPieces  Root = "pieces"  // a root in memory, with overlays over top-level directories where permitted
 	RootShared  Root = "shared"  // the machine's root itself, with the volumes mounted over it
 	RootNone    Root = "none"    // no mounts at all
 )
 
-// Container describes the container's surroundings and its main process.
+// Container describes a container's environment and its main process.
 type Container struct {
-	Root     Root     // the best way to try; worse ones are tried after it
-	Dir      string   // directory of the container with room for the root: upper, work, root
-	SubRoots []string // other real file systems of the machine that are to be seen through an overlay as well
-	Masked   []string // directories that are shown empty
-	ReadOnly bool     // the root cannot be written
+	Root     Root     // the best way to try; worse ones follow
+	Dir      string   // directory for the container's root: upper, work, root
+	SubRoots []string // other real file systems of the machine to show through overlays
+	Masked   []string // directories that appear empty
+	ReadOnly bool     // the root is read-only
 	Hostname string
-	OwnNet   bool // the network namespace is the pod's: mount a sysfs of its own
-	OwnUser  bool // in a user namespace: overlays keep their marks in user attributes
+	OwnNet   bool // the network namespace is the pod's: mount a separate sysfs
+	OwnUser  bool // in a user namespace: overlays store their marks in user attributes
 	OwnPID   bool // the init is the first of a process-id namespace
 	Mounts   []Mount
 	Process  Process
@@ -99,13 +99,13 @@ type Container struct {
 // Mount is one bind mount or tmpfs.
 type Mount struct {
 	Source   string // absolute, symbolic links resolved; "" for a tmpfs
-	Target   string // as the container sees it
+	Target   string // path in the container
 	ReadOnly bool
-	Options  string // of a tmpfs
-	Optional bool   // the container starts without it if it cannot be mounted
+	Options  string // for a tmpfs
+	Optional bool   // if it cannot be mounted, the container starts without it
 }
 
-// Send writes a message and attaches files to it.
+// Send writes a message with attached files.
 func Send(fd int, message any, files ...int) error {
 	body, err := json.Marshal(message)
 	if err != nil {
@@ -131,8 +131,8 @@ func Send(fd int, message any, files ...int) error {
 	return nil
 }
 
-// Receive reads one message into the value that message points to and returns the files attached to it. At the end of the
-// stream the error is io.EOF.
+// Receive reads one message into the value that message points to and returns the attached files. At the end of the
+// stream it returns io.EOF.
 func Receive(fd int, message any) ([]int, error) {
 	var header [4]byte
 	rights := make([]byte, syscall.CmsgSpace(16*4))

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// oldRoot is where the machine's root stays reachable inside the new one while mounts are made.
+// oldRoot is the path of the machine's root in the new root while mounts are made.
 const oldRoot = "/.vc-machine"
 
-// buildRoot makes the container's view of the file system and moves the process into it. It returns the way that worked.
+// buildRoot builds the container's file system and moves the process into it. It returns the way that succeeded.
 func buildRoot(c *Container) (Root, error) {
 	if c.Hostname != "" {
 		_ = syscall.Sethostname([]byte(c.Hostname))
@@ -50,7 +50,7 @@ func buildRoot(c *Container) (Root, error) {
 	return way, nil
 }
 
-// mountRoot tries the ways from the asked one downwards. layers is the directory in which overlays keep their changes.
+// mountRoot tries the requested way and then worse ones. layers is the directory in which overlays store their changes.
 func mountRoot(c *Container, root string) (way Root, layers string, err error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return "", "", err
@@ -78,7 +78,7 @@ func mountRoot(c *Container, root string) (way Root, layers string, err error) {
 	return RootShared, "", nil
 }
 
-// memoryLayers makes room in memory for what overlays change.
+// memoryLayers creates a directory in memory for the changes of overlays.
 func memoryLayers(c *Container) (string, bool) {
 	layers := filepath.Join(c.Dir, "memory")
 	if os.MkdirAll(layers, 0o700) != nil {
@@ -87,13 +87,14 @@ func memoryLayers(c *Container) (string, bool) {
 	return layers, syscall.Mount("tmpfs", layers, "tmpfs", 0, "mode=700") == nil
 }
 
-// freshDirectories are empty in a root made of pieces: they are mounted later, or hold what is of the moment.
+// freshDirectories are empty in a root made of pieces: they are mounted later or hold temporary files.
 var freshDirectories = map[string]os.FileMode{
 	"proc": 0o755, "sys": 0o755, "dev": 0o755, "run": 0o755, "tmp": 0o777 | os.ModeSticky, "lost+found": 0o700,
 }
 
-// mountPieces makes a root in memory. In a user namespace an overlay over the whole root is refused, because it would uncover what
-// other mounts hide; over a directory without mounts in it, it is not. A directory that cannot be read is shown empty.
+// mountPieces makes a root in memory. In a user namespace, the kernel rejects an overlay over the whole root, because
+// it would reveal files that other mounts hide. It allows one over a directory without mounts in it. A directory that
+// cannot be read appears empty.
 func mountPieces(c *Container, root, layers string) error {
 	if err := syscall.Mount("tmpfs", root, "tmpfs", 0, "mode=755"); err != nil {
 		return err
@@ -135,7 +136,7 @@ func mountPiece(c *Container, source, target, layers, name string) {
 	}
 }
 
-// overlay mounts lower at target so that changes go to layers/name.
+// overlay mounts lower at target and stores changes in layers/name.
 func overlay(lower, layers, name, target string, ownUser bool) error {
 	upper, work := filepath.Join(layers, name, "upper"), filepath.Join(layers, name, "work")
 	for _, directory := range []string{upper, work} {
@@ -144,7 +145,7 @@ func overlay(lower, layers, name, target string, ownUser bool) error {
 		}
 	}
 	base := "lowerdir=" + escapeOption(lower) + ",upperdir=" + escapeOption(upper) + ",workdir=" + escapeOption(work)
-	// volatile spares the syncs of an upper that nobody reads after the container.
+	// volatile skips syncs of the upper directory, which is not used after the container has ended.
 	extras := []string{",volatile", ""}
 	if ownUser {
 		extras = []string{",volatile,userxattr", ",userxattr"}
@@ -162,7 +163,8 @@ func escapeOption(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `,`, `\,`, `:`, `\:`).Replace(path)
 }
 
-// mountSubRoots makes the machine's other file systems visible; one that cannot be overlaid is shown read-only.
+// mountSubRoots mounts the machine's other file systems. If an overlay is not possible, the file system is mounted
+// read-only.
 func mountSubRoots(c *Container, root, layers string, way Root) {
 	for i, path := range c.SubRoots {
 		target := filepath.Join(root, path)
@@ -171,7 +173,7 @@ func mountSubRoots(c *Container, root, layers string, way Root) {
 			continue
 		}
 		if way == RootPieces {
-			_ = os.MkdirAll(target, 0o755) // of a directory that is shown empty
+			_ = os.MkdirAll(target, 0o755) // the parent directory may be one that appears empty
 		}
 		if info.IsDir() && overlay(path, layers, fmt.Sprintf("sub%d", i), target, c.OwnUser) == nil {
 			continue
@@ -192,7 +194,7 @@ func pivot(root string) error {
 	return os.Chdir("/")
 }
 
-// mountInside makes /dev, /proc, /sys, the masks and the volumes. machine is the prefix of the machine's root.
+// mountInside mounts /dev, /proc, /sys, the masks and the volumes. machine is the prefix of the machine's root.
 func mountInside(c *Container, machine string) error {
 	if machine != "" {
 		if err := bind(machine+"/dev", "/dev", false); err != nil {
@@ -210,7 +212,7 @@ func mountInside(c *Container, machine string) error {
 		}
 	}
 	mounts := append([]Mount(nil), c.Mounts...)
-	// A mount inside another's directory comes after it.
+	// Mount parents before children.
 	depth := func(m Mount) int { return strings.Count(filepath.Clean(m.Target), "/") }
 	slices.SortStableFunc(mounts, func(a, b Mount) int { return depth(a) - depth(b) })
 	for _, mount := range mounts {
@@ -222,8 +224,8 @@ func mountInside(c *Container, machine string) error {
 	return nil
 }
 
-// mountProc shows the container's own processes. Where a new proc is refused (user namespaces inside containers), the
-// machine's serves: it shows too much and is better than none.
+// mountProc mounts a /proc of the container's own processes. If a new proc is not permitted (user namespaces inside
+// containers), it uses the machine's, which shows too much but is better than none.
 func mountProc(c *Container, machine string) error {
 	if c.OwnPID {
 		if err := syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, ""); err == nil {
@@ -252,7 +254,7 @@ func bind(source, target string, readOnly bool) error {
 	if !readOnly {
 		return nil
 	}
-	// A remount must keep the flags that the source was mounted with, or user namespaces refuse it.
+	// A remount must keep the flags of the original mount; otherwise user namespaces reject it.
 	var stat syscall.Statfs_t
 	flags := uintptr(syscall.MS_REMOUNT | syscall.MS_BIND | syscall.MS_RDONLY)
 	if syscall.Statfs(target, &stat) == nil {

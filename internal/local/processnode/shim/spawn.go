@@ -11,11 +11,11 @@ import (
 	"syscall"
 )
 
-// defaultPath is the PATH of a process that has none.
+// defaultPath is the default PATH.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// spawn starts a process with the given files as stdin, stdout and stderr. A program that does not exist gives an error
-// that is fs.ErrNotExist.
+// spawn starts a process with the given files as stdin, stdout and stderr. If the program does not exist, the error
+// matches fs.ErrNotExist.
 func spawn(process Process, files []int) (int, error) {
 	if len(files) < 3 {
 		return 0, fmt.Errorf("process %q: %d files instead of 3", process.Args, len(files))
@@ -67,7 +67,7 @@ func credential(process Process) *syscall.Credential {
 	return c
 }
 
-// withDefaults adds PATH and HOME where the container does not set them.
+// withDefaults adds PATH and HOME if the container does not set them.
 func withDefaults(env []string, uid *int64) []string {
 	var path, home bool
 	for _, entry := range env {
@@ -121,7 +121,7 @@ func pathOf(env []string) string {
 	return path
 }
 
-// lookPath finds a program as a shell does, with the container's PATH and relative to its working directory.
+// lookPath finds a program like a shell, with the container's PATH and relative to its working directory.
 func lookPath(name, path, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		absolute := name
@@ -150,7 +150,7 @@ func lookPath(name, path, dir string) (string, error) {
 	return "", &os.PathError{Op: "exec", Path: name, Err: notFoundInPath{}}
 }
 
-// notFoundInPath says it as runtimes do and still is fs.ErrNotExist.
+// notFoundInPath has the error text of container runtimes and matches fs.ErrNotExist.
 type notFoundInPath struct{}
 
 func (notFoundInPath) Error() string        { return "executable file not found in $PATH" }

@@ -9,10 +9,11 @@ import (
 	"syscall"
 )
 
-// mirrorSource is where a directory stays reachable while a copy of its entries is mounted over it.
+// mirrorSource is the path of a directory while a copy of its entries is mounted over it.
 const mirrorSource = "/.vc-mirror"
 
-// mountVolume mounts one volume. machine is the prefix of the machine's root; it is empty if the container uses that root itself.
+// mountVolume mounts one volume. machine is the prefix of the machine's root, or "" if the container uses that root
+// itself.
 func mountVolume(m Mount, machine string) error {
 	if m.Source == "" {
 		if err := makeTarget(m.Target, true, machine); err != nil {
@@ -31,9 +32,9 @@ func mountVolume(m Mount, machine string) error {
 	return bind(source, m.Target, m.ReadOnly)
 }
 
-// makeTarget makes sure that target exists, as a directory or as an empty file. In a user namespace the machine's own directories cannot be
-// written, even in an overlay; the nearest existing one is then replaced by a writable mirror. A container that uses the machine's root
-// itself gets no mirror.
+// makeTarget ensures that target exists, as a directory or an empty file. In a user namespace the machine's directories
+// are not writable, even in an overlay. In that case makeTarget replaces the nearest existing directory with a writable
+// mirror. A container that uses the machine's root itself gets no mirror.
 func makeTarget(target string, directory bool, machine string) error {
 	if _, err := os.Stat(target); err == nil {
 		return nil
@@ -49,7 +50,7 @@ func makeTarget(target string, directory bool, machine string) error {
 	return err
 }
 
-// create makes an empty directory or file, and the directories above it.
+// create creates an empty directory or file, and its parent directories.
 func create(target string, directory bool) error {
 	if directory {
 		return os.MkdirAll(target, 0o755)
@@ -57,7 +58,7 @@ func create(target string, directory bool) error {
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return err
 	}
-	// A dangling link (/etc/resolv.conf of some systems) cannot be mounted over.
+	// It is impossible to mount over a dangling link (/etc/resolv.conf of some systems).
 	if _, err := os.Lstat(target); err == nil {
 		if err := os.Remove(target); err != nil {
 			return err
@@ -70,7 +71,7 @@ func create(target string, directory bool) error {
 	return file.Close()
 }
 
-// existingParent returns the nearest directory above target that exists, symbolic links resolved.
+// existingParent returns the nearest existing directory above target, with symbolic links resolved.
 func existingParent(target string) string {
 	parent := filepath.Dir(filepath.Clean(target))
 	for parent != "/" {
@@ -82,7 +83,7 @@ func existingParent(target string) string {
 	return parent
 }
 
-// mirror mounts a directory in memory over directory that shows the same entries and can be written.
+// mirror mounts a writable directory in memory over directory, with the same entries.
 func mirror(directory string) error {
 	entries, err := os.ReadDir(directory)
 	if err != nil {
@@ -108,8 +109,8 @@ func mirror(directory string) error {
 	return nil
 }
 
-// mirrorEntry shows source, an entry of a mirrored directory, at target. A dangling link that stands where the volume is mounted is
-// left for create to replace.
+// mirrorEntry shows source, an entry of a mirrored directory, at target. It copies a dangling link at the volume's
+// mount point unchanged; create replaces it.
 func mirrorEntry(entry fs.DirEntry, source, target string) error {
 	if entry.Type()&fs.ModeSymlink != 0 {
 		link, err := os.Readlink(source)

@@ -16,16 +16,16 @@ type File struct {
 	Mode int32 // permission bits
 }
 
-// Files are a volume's files by their path relative to the volume.
+// Files maps paths relative to the volume to files.
 type Files map[string]File
 
-// Sources look up what volumes refer to. The error for a missing object is one for which NotFound is true.
+// Sources looks up the objects that volumes refer to. NotFound reports whether an error means a missing object.
 type Sources struct {
 	ConfigMap func(name string) (*corev1.ConfigMap, error)
 	Secret    func(name string) (*corev1.Secret, error)
-	// Token makes a token of the pod's service account; an empty audience is the API server's.
+	// Token requests a token of the pod's service account. An empty audience means the API server.
 	Token func(audience string, expirationSeconds int64) (string, error)
-	// Claim finds the volume that the claim of the pod's namespace is bound to.
+	// Claim returns the volume that a claim in the pod's namespace is bound to.
 	Claim    func(name string) (*corev1.PersistentVolume, error)
 	NotFound func(error) bool
 }
@@ -56,7 +56,7 @@ func fromSecret(object *corev1.Secret, items []corev1.KeyToPath, mode *int32, op
 	return pick(object.Data, items, mode, optional, "Secret "+object.Name)
 }
 
-// pick takes the listed keys, or all of them if none is listed.
+// pick returns the listed keys, or all keys if the list is empty.
 func pick(data map[string][]byte, items []corev1.KeyToPath, mode *int32, optional bool, name string) (Files, error) {
 	files := Files{}
 	if len(items) == 0 {
@@ -80,7 +80,7 @@ func pick(data map[string][]byte, items []corev1.KeyToPath, mode *int32, optiona
 	return files, nil
 }
 
-// add refuses paths that leave the volume.
+// add adds a file. It rejects paths that leave the volume.
 func (f Files) add(name string, file File) error {
 	clean := path.Clean(name)
 	if name == "" || path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {
@@ -111,7 +111,7 @@ func fromDownward(pod *corev1.Pod, items []corev1.DownwardAPIVolumeFile, mode *i
 	return files, nil
 }
 
-// project computes the files of a volume, and ok=false if the volume is not of a kind that has any.
+// project computes the files of a volume. ok is false if this kind of volume has no projected files.
 func project(pod *corev1.Pod, v *corev1.Volume, facts environ.Facts, sources Sources) (files Files, ok bool, err error) {
 	switch {
 	case v.ConfigMap != nil:

@@ -13,19 +13,19 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// Set is the made volumes of a pod by name.
+// Set holds the prepared volumes of a pod by name.
 type Set map[string]Volume
 
-// Volume is a made volume.
+// Volume is a prepared volume.
 type Volume struct {
-	Path     string // directory or file of this machine
+	Path     string // directory or file on this machine
 	ReadOnly bool
-	// Projected volumes are written again when what they show changes.
+	// Projected volumes are refreshed when their sources change.
 	Projected bool
 }
 
-// Prepare makes all volumes of a pod below directory. memory is a directory for volumes that want to be kept in memory ("" if
-// there is none). Calling it again writes projected volumes anew and leaves the others.
+// Prepare creates all volumes of a pod below directory. memory is a directory for volumes in memory, or "". A repeated
+// call refreshes the projected volumes and leaves the others unchanged.
 func Prepare(pod *corev1.Pod, directory, memory string, facts environ.Facts, sources Sources) (Set, error) {
 	set := Set{}
 	for i := range pod.Spec.Volumes {
@@ -144,7 +144,7 @@ func claimed(name string, readOnly bool, sources Sources) (Volume, error) {
 	return made, err
 }
 
-// Mounts says what of the volumes a container sees where. expand replaces $(KEY) of a subPathExpr.
+// Mounts returns a container's mounts of the volumes. expand replaces $(KEY) in a subPathExpr.
 func (s Set) Mounts(container *corev1.Container, expand func(string) (string, error)) ([]shim.Mount, error) {
 	var mounts []shim.Mount
 	for _, m := range container.VolumeMounts {
@@ -167,13 +167,13 @@ func (s Set) Mounts(container *corev1.Container, expand func(string) (string, er
 		if !strings.HasPrefix(target, "/") {
 			target = "/" + target
 		}
-		// Projected volumes are the node's to write.
+		// Only the node writes projected volumes.
 		mounts = append(mounts, shim.Mount{Source: source, Target: filepath.Clean(target), ReadOnly: m.ReadOnly || v.ReadOnly || v.Projected})
 	}
 	return mounts, nil
 }
 
-// inside resolves a path below the volume, making directories that do not exist, and refuses to leave the volume.
+// inside resolves a path below the volume and creates missing directories. It rejects paths that leave the volume.
 func (v Volume) inside(sub string) (string, error) {
 	root, err := filepath.EvalSymlinks(v.Path)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// dataLink is the link that is switched to make all files change at once.
+// dataLink is the name of the link that is switched to change all files at once.
 const dataLink = "..data"
 
-// Write makes the directory hold exactly the files. group, if not negative, owns them and may read them.
+// Write makes the directory contain exactly the files. If group is not negative, the group owns and may read them.
 func Write(directory string, files Files, group int64) error {
 	if same(directory, files) {
 		return nil
@@ -70,7 +70,7 @@ func switchLink(directory, target string) error {
 	return os.Rename(temporary, filepath.Join(directory, dataLink))
 }
 
-// linkTops makes the first part of each path a link into the data, and removes links to what is gone.
+// linkTops makes the first element of each path a link into the data, and removes obsolete links.
 func linkTops(directory string, files Files) error {
 	tops := map[string]bool{}
 	for name := range files {
@@ -98,7 +98,8 @@ func linkTops(directory string, files Files) error {
 	return nil
 }
 
-// same tells whether the directory already holds the files, so that an unchanged volume is not touched.
+// same reports whether the directory already contains exactly these files, so that an unchanged volume is not
+// rewritten.
 func same(directory string, files Files) bool {
 	data := filepath.Join(directory, dataLink)
 	count := 0
