@@ -11,28 +11,27 @@ import (
 )
 
 const (
-	// maxAdvised gangs a cycle are told what would help, and only while fewer tasks
-	// than maxTrials were placed for it.
+	// maxAdvised is the number of gangs per cycle that get new advice, and only while fewer than maxTrials tasks
+	// were placed in the simulations for it.
 	maxAdvised = 8
 	maxTrials  = 20_000
-	// adviseAgain is when a gang is told next that was one too many.
+	// adviseAgain is the delay before a gang that exceeded the maximum is tried again.
 	adviseAgain = 500 * time.Millisecond
-	// adviceAge is how long an advice is good while the reason stays.
+	// adviceAge is how long advice is valid while the reason stays the same.
 	adviceAge = numbersEvery
 )
 
-// advice is what would help a gang, as tried at a time.
+// advice caches what would help a gang, as simulated at a time.
 type advice struct {
 	helps []explain.Help
-	why   string // the meaning of what was explained then
-	full  bool   // what is kept for others was in use
-	whole bool   // as many pods as it needs existed
+	why   string // the meaning of the explanation at that time
+	full  bool   // resources reserved for others were in use
+	whole bool   // as many pods existed as the gang needs
 	at    time.Time
 }
 
-// advise adds what would help: tried for those in front of their queue, when the
-// reason is new or the advice is old. It returns when to look again for who was
-// left out.
+// advise adds what would help. It simulates remedies for gangs at the front of their queue when the reason is new
+// or the advice is old. It returns when to try again for a gang that was skipped.
 func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
 	b := &e.book
 	known, ok := b.advices[j]
@@ -59,7 +58,7 @@ func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta
 				then = " would be let in now"
 			}
 			rest, of := "lower the requests, or add nodes", ""
-			if to.Hint != reason.Get(reason.GangDoesNotFit).Hint { // it knows better
+			if to.Hint != reason.Get(reason.GangDoesNotFit).Hint { // a more specific hint
 				rest = to.Hint
 			}
 			if h.Subject != "" {
@@ -75,13 +74,13 @@ func withoutWait(helps []schedulingv1beta1.Help) []schedulingv1beta1.Help {
 	return slices.DeleteFunc(slices.Clone(helps), func(h schedulingv1beta1.Help) bool { return h.Kind == schedulingv1beta1.HelpWait })
 }
 
-// addWait adds that waiting helps, where it is certain until when. Where others may take room and nobody knows when, the time
-// is an estimate and no promise.
+// addWait adds that waiting helps, if the start time is certain. If others may take the resources at an unknown
+// time, the start time is only an estimate.
 func (e *Engine) addWait(j *session.Job, to *schedulingv1beta1.Explanation) {
 	if at := to.EstimatedStart; at != nil && e.book.forecasts[j].Certain {
 		to.Helps = append(to.Helps, explain.Wait(at.Time).API())
 	}
 }
 
-// whole says whether as many pods exist as the gang needs: only then is known where they fit.
+// whole reports whether as many pods exist as the gang needs. Only then is it known where they fit.
 func whole(j *session.Job) bool { return j.Verdict.Members.Exist >= j.Verdict.Members.Min }

@@ -9,73 +9,75 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// book remembers the gangs between cycles: which wait, which are parked because
-// nothing changed that could help them. It only saves work: an engine with an
-// empty book decides the same.
+// book stores gangs between cycles: which ones wait, and which ones are parked because no change could help them.
+// It is only a cache: an engine with an empty book makes the same decisions.
 type book struct {
 	jobs       map[*model.Gang]*session.Job
-	waiting    []*session.Job             // want more than they have; no order
+	waiting    []*session.Job             // gangs that want more than they have; in no order
 	at         map[*session.Job]int       // position in waiting
-	dirty      []*session.Job             // not in step with the model: tried things in the last cycle
-	due        map[*session.Job]time.Time // to be reported again, then
+	dirty      []*session.Job             // differ from the model because of placements tried in the last cycle
+	due        map[*session.Job]time.Time // when to report the gang again
 	seen       uint64                     // generation of the model at the last cycle
-	stamps     map[*queue.Queue]stamp     // of the queues at the last cycle
+	stamps     map[*queue.Queue]stamp     // state of the queues at the last cycle
 	reclaim    uint64
 	budgets    uint64     // generation of the disruption budgets at the last cycle
 	seenQuotas uint64     // generation of the quotas at the last cycle
 	gates      uint64     // generation of the tasks at queues' gates at the last cycle
-	stirred    bool       // a queue stands better than at the last cycle
+	stirred    bool       // some queue has more room than at the last cycle
 	nodes      nodesStamp // at the last cycle
 	tree       *model.Topology
-	lingering  uint64 // generation of the pods that do not end at the last cycle
+	lingering  uint64 // generation of the lingering pods at the last cycle
 	// attachable is the generation of volumes and devices at the last cycle.
 	attachable uint64
-	arrived    time.Time // when a gang last got more pods than it had
-	// forecasts are of the gangs that wait, as of the last look ahead; the next is made at forecastAt, where one is owed.
+	arrived    time.Time // when a gang last got additional pods
+	// forecasts holds the forecasts of the waiting gangs. The next forecast is made at forecastAt if owesForecast
+	// is true.
 	forecasts    map[*session.Job]session.Forecast
 	forecastAt   time.Time
 	owesForecast bool
 	advices      map[*session.Job]advice
-	// loose are pods that are to be told that their PodGroup does not exist, since when; looseAt is when they were gone through.
+	// loose holds, for pods whose PodGroup does not exist, since when this is known. looseAt is when they were last
+	// checked.
 	loose   map[*model.Task]time.Time
 	looseAt time.Time
-	// foretold is the first start that was told of a gang which waits.
+	// foretold holds the first start time that was reported for each waiting gang.
 	foretold map[*session.Job]time.Time
-	// countedAt is when the gangs that wait were counted by queue; uncounted: something happened since.
+	// countedAt is when the waiting gangs were last counted by queue. uncounted is true if something changed since.
 	countedAt time.Time
 	uncounted bool
-	// told are the figures of gangs as last given to metrics, toldGone those that are gone since.
+	// told holds the figures of gangs last reported to metrics, toldGone the gangs that were deleted since.
 	told     map[*session.Job]gangFigures
 	toldGone []decision.Object
-	// overdue is the gang that room was kept for bit by bit at the last cycle; nil: there was none.
+	// overdue is the gang for which resources were reserved bit by bit at the last cycle; nil if there was no such
+	// gang.
 	overdue *session.Job
-	// lapsed is what of the queues' promises did not count at the last cycle; inVain are the gangs that had passed their queues'
-	// gates and could not start then. eased are the queues where there is more of either now.
+	// lapsed holds the queues' reservations that did not count at the last cycle. inVain holds the gangs that had
+	// passed their queue's gate and could not start. eased holds the queues where either has increased.
 	lapsed map[*queue.Queue][]float64
 	inVain map[*session.Job]bool
 	eased  map[*queue.Queue]bool
 }
 
-// nodesStamp changes with the nodes' number, sizes, labels and taints: what
-// decides whether a pod is too large for all of them.
+// nodesStamp changes with the number, sizes, labels and taints of nodes, which decide whether a pod is too large
+// for all of them.
 type nodesStamp struct{ epoch, total, labels uint64 }
 
-// stamp is how a queue stood at the end of the last cycle. When it stands better
-// its gangs hope again.
+// stamp is the state of a queue at the end of the last cycle. If the queue has more room now, its gangs are tried
+// again.
 type stamp struct {
 	version            uint64
-	shifted            uint64 // changes with deserved and capacity, for better or worse
+	shifted            uint64 // counts changes of deserved and capacity in either direction
 	known, open        bool
-	allocated, inqueue []float64 // less is better
+	allocated, inqueue []float64 // less gives more room
 	occupied           []float64
-	deserved, capacity []float64 // more is better
+	deserved, capacity []float64 // more gives more room
 	elastic            []float64
-	due                []float64 // what it gets back
+	due                []float64 // what the queue can reclaim
 	gen                uint64
 	fault              string
-	refused            bool    // somebody below it
+	refused            bool    // the queue rejected a gang of its descendants
 	eased              bool    // it lost something after its gangs had been tried
-	figures            figures // as last given to metrics
+	figures            figures // last reported to metrics
 }
 
 func (b *book) reset() {
@@ -90,8 +92,7 @@ func (b *book) reset() {
 
 func (b *book) job(g *model.Gang) *session.Job { return b.jobs[g] }
 
-// update brings the book up to date with the model and fills the session with
-// the gangs to look at.
+// update updates the book from the model and fills the session with the gangs to try.
 func (b *book) update(s *session.Session) {
 	look := func(g *model.Gang) { b.look(s, g) }
 	for _, j := range b.dirty {
@@ -137,7 +138,7 @@ func (b *book) look(s *session.Session, g *model.Gang) {
 		b.jobs[g] = j
 	}
 	if j.Touched && j.Loaded() {
-		return // seen in this update already
+		return // already loaded in this update
 	}
 	j.Load(s)
 	if len(j.Tasks) > j.TasksSeen {
@@ -174,20 +175,20 @@ func (b *book) leave(j *session.Job) {
 	delete(b.at, j)
 }
 
-// stampQueues gives every queue that stands better than before a new version.
+// stampQueues increments the version of every queue that has more room than before.
 func (b *book) stampQueues(s *session.Session) {
 	if len(s.View.Grown) > 0 {
-		b.reclaim++ // with a little more room fewer victims may do
+		b.reclaim++ // with more free resources, fewer victims may be enough
 	}
-	if b.budgets != s.Cluster.BudgetGen { // more may be evicted than before
+	if b.budgets != s.Cluster.BudgetGen { // more evictions may be allowed than before
 		b.budgets = s.Cluster.BudgetGen
 		b.reclaim++
 	}
-	gates := b.gates != s.Cluster.QueueGateGen // what is kept for those that passed may be less
+	gates := b.gates != s.Cluster.QueueGateGen // less may be reserved for pods that passed the gate
 	b.gates = s.Cluster.QueueGateGen
 	b.stirred = false
 	raised := map[*queue.Queue]bool{}
-	for _, q := range s.Ledger.TopDown { // what an ancestor has room for helps those below
+	for _, q := range s.Ledger.TopDown { // free capacity of an ancestor helps its descendants
 		old := b.stamps[q]
 		if old.gen != q.Gen {
 			b.reclaim++
@@ -214,7 +215,7 @@ func (b *book) stampQueues(s *session.Session) {
 	s.ReclaimStamp = b.reclaim
 }
 
-// keepStamps remembers how the queues stand after the cycle.
+// keepStamps stores the state of the queues after the cycle.
 func (b *book) keepStamps(s *session.Session) {
 	for _, q := range s.Ledger.Queues {
 		old := b.stamps[q]
@@ -231,10 +232,10 @@ func (b *book) keepStamps(s *session.Session) {
 	}
 }
 
-// differ says whether two limits are not the same.
+// differ reports whether two limits differ.
 func differ(a, b []float64) bool { return less(a, b) || less(b, a) }
 
-// less says whether a is less than b anywhere.
+// less reports whether a is less than b for any resource, or differs in length.
 func less(a, b []float64) bool {
 	for i := range min(len(a), len(b)) {
 		if a[i] < b[i]-queue.Epsilon {
@@ -244,8 +245,8 @@ func less(a, b []float64) bool {
 	return len(a) != len(b)
 }
 
-// wake fills the session: parked gangs stay out unless a node grew that could
-// take one of their tasks, their queue changed, or a node of another size came.
+// wake fills the session. Parked gangs stay out unless a node grew that could take one of their tasks, their queue
+// changed, or the nodes' sizes changed.
 func (b *book) wake(s *session.Session) {
 	helped := map[*model.Shape]bool{}
 	nodes := nodesStamp{s.View.Epoch, s.Cluster.TotalGen, s.View.LabelsChanged}
@@ -258,7 +259,7 @@ func (b *book) wake(s *session.Session) {
 	lingering := s.Cluster.LingerGen != b.lingering
 	b.lingering = s.Cluster.LingerGen
 	overdue := s.FirstOverdue()
-	relieved := b.overdue // room is kept for another one now
+	relieved := b.overdue // resources are now reserved for another gang
 	b.overdue = overdue
 	for _, j := range b.waiting {
 		if j.Parked && (s.WakeAll || overdue != relieved && (j == overdue || j == relieved) || s.Outlived(j) || lingering && len(j.ParkedShapes)+len(j.Reserved) > 0 || resized && j.SizeBound() || moved && j.Structured() || attachable && s.AttachStamp(j) != j.AttachStamp || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
@@ -300,7 +301,7 @@ func (b *book) wakeWhere(s *session.Session, which func(*session.Job) bool) {
 	}
 }
 
-// nodesHelp says whether a node that grew could take one of the job's tasks.
+// nodesHelp reports whether a node that grew could take one of the job's tasks.
 func (b *book) nodesHelp(s *session.Session, j *session.Job, helped map[*model.Shape]bool) bool {
 	for _, shape := range j.ParkedShapes {
 		help, known := helped[shape]
@@ -315,7 +316,7 @@ func (b *book) nodesHelp(s *session.Session, j *session.Job, helped map[*model.S
 	return false
 }
 
-// settle parks what could not be placed.
+// settle parks the gangs that could not be placed.
 func (b *book) settle(s *session.Session) {
 	b.keepStamps(s)
 	for _, j := range s.Touched {

@@ -14,7 +14,7 @@ func (e *Engine) warn(format string, args ...any) {
 	e.Warnings = append(e.Warnings, fmt.Sprintf(format, args...))
 }
 
-// configure takes actions and policies, and warns of what has no effect.
+// configure sets up actions and policies, and warns of settings without effect.
 func (e *Engine) configure(cfg *config.Config) error {
 	for _, name := range cfg.Actions {
 		a, ok := actions[name]
@@ -49,11 +49,11 @@ func (e *Engine) configure(cfg *config.Config) error {
 	return nil
 }
 
-// configureActions gives the actions their arguments.
+// configureActions passes the arguments to the actions.
 func (e *Engine) configureActions(cfg *config.Config) {
 	for _, name := range slices.Sorted(maps.Keys(cfg.Configurations)) {
 		if !slices.Contains(cfg.Actions, name) {
-			continue // told when the file was read
+			continue // reported when the file was parsed
 		}
 		arguments := cfg.Configurations[name]
 		var reads []string
@@ -79,8 +79,8 @@ func (e *Engine) configureActions(cfg *config.Config) {
 	}
 }
 
-// implied are policies that run although the configuration does not name them: without them gangs would be admitted whose pods the API
-// server refuses. Named with enableJobEnqueued: false they are off.
+// implied lists policies that run even if the configuration does not name them: without them, gangs would be
+// admitted whose pods the API server rejects. An entry with enableJobEnqueued: false disables them.
 var implied = []string{"resourcequota"}
 
 func (e *Engine) configureImplied(cfg *config.Config) {

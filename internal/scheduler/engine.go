@@ -7,14 +7,14 @@
 //
 // # Invariants
 //
-//   - Pure: the same model at the same time gives the same decisions, whatever the engine saw before: what an
-//     engine remembers only saves work.
-//   - The model is not changed; call decision.Assume to tell it what was decided.
+//   - Pure: the same model at the same time gives the same decisions, whatever the engine processed before. State
+//     in an engine is only a cache.
+//   - The model is not changed. Call decision.Assume to apply the decisions to it.
 //
 // # Concurrency
 //
-// An Engine and its Cluster belong to one goroutine, and to each other: another Cluster takes another Engine. None is
-// started.
+// An Engine and its Cluster belong to one goroutine and to each other: another Cluster needs another Engine. The
+// engine starts no goroutine.
 package scheduler
 
 import (
@@ -32,12 +32,11 @@ import (
 
 // Engine runs cycles.
 type Engine struct {
-	// Warnings are about what of the configuration could not be read or has no effect.
+	// Warnings describes the parts of the configuration that are invalid or have no effect.
 	Warnings []string
 
-	// Watch, when set, is told that a stage of a cycle begins, "policy" or "action"
-	// with its name, and what it returns is called when the stage ends: for figures
-	// of what takes how long. It decides nothing.
+	// Watch, if set, is called when a stage of a cycle begins, with "policy" or "action" and its name. The returned
+	// function is called when the stage ends. It serves to measure durations and does not affect decisions.
 	Watch func(stage, name string) (end func())
 
 	actions  []session.Action
@@ -47,9 +46,9 @@ type Engine struct {
 	attacks  []session.AttackKind
 	endings  session.EndingLog
 	empty    session.EmptyNodes
-	advised  int  // gangs told what would help, in this cycle
-	looked   int  // tasks placed to look ahead, before it
-	easy     bool // gangs that wait get reservations where run times are known
+	advised  int  // number of gangs that got new advice in this cycle
+	looked   int  // number of tasks placed in forecasts before the advice
+	easy     bool // waiting gangs get reservations if run times are known
 
 	attacher session.Attacher
 
@@ -57,20 +56,19 @@ type Engine struct {
 	judge      shape.Judge
 	neighbours neighbour.Book
 	tree       session.Tree
-	told       *model.Topology // whose HyperNodes' statuses were looked at, at toldGen
+	told       *model.Topology // topology whose HyperNode statuses were last written, at toldGen
 	toldGen    uint64
 	ledger     queue.Ledger
 	book       book
 }
 
-// Option is what an engine is given besides its configuration.
+// Option sets up an engine beyond its configuration.
 type Option func(*Engine)
 
-// WithAttacher has pods judged by the volumes and devices that they attach. It
-// serves one engine.
+// WithAttacher makes the engine check the volumes and devices that pods attach. An Attacher serves one engine.
 func WithAttacher(a session.Attacher) Option { return func(e *Engine) { e.attacher = a } }
 
-// New makes an engine from a configuration.
+// New returns an engine for a configuration.
 func New(cfg *config.Config, options ...Option) (*Engine, error) {
 	e := &Engine{}
 	for _, option := range options {
@@ -83,19 +81,19 @@ func New(cfg *config.Config, options ...Option) (*Engine, error) {
 	return e, nil
 }
 
-// Cycle decides what is to be done now. c is read, not changed.
+// Cycle decides what to do now. It reads c and does not change it.
 func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
-	s := e.open(now, c) // 1. What do we know, and what changed since?
+	s := e.open(now, c) // 1. Read the current state and its changes.
 	for _, policy := range e.policies {
 		s.Rules.Tier = policy.tier
 		end := e.watch("policy", policy.Name())
-		policy.Open(s) // 2. What does each queue deserve? Which rules hold?
+		policy.Open(s) // 2. What does each queue deserve? Which rules apply?
 		end()
 	}
-	e.book.update(s) // 3. Which gangs could be helped by what changed?
+	e.book.update(s) // 3. Which gangs could be helped by the changes?
 	for _, action := range e.actions {
 		end := e.watch("action", action.Name())
-		action.Run(s) // 4. Let in, place, fill up, take back: in the order configured.
+		action.Run(s) // 4. Admit, place, backfill, reclaim: in the configured order.
 		end()
 	}
 	for _, policy := range e.policies {
@@ -103,8 +101,8 @@ func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
 			closing.Close(s)
 		}
 	}
-	e.book.settle(s)   // 5. Who still waits, and for what?
-	return e.report(s) // 6. Binds, evictions, statuses: data for the outbox.
+	e.book.settle(s)   // 5. Which gangs still wait? What for?
+	return e.report(s) // 6. Bindings, evictions, statuses: data for the outbox.
 }
 
 func (e *Engine) watch(stage, name string) (end func()) {

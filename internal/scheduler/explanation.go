@@ -13,13 +13,12 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// front is how far in front of its queue a gang is told again when only numbers
-// of its explanation are old.
+// front is the number of gangs at the front of a queue whose explanations are updated when only their numbers
+// changed.
 const front = 20
 
-// explanationOf is the explanation of a verdict, nil when nothing waits: the one
-// told before as long as that still says it. again is when it will be too old,
-// although it is kept now.
+// explanationOf returns the explanation of a verdict; nil if nothing waits. It returns the reported explanation as
+// long as that is still correct. again is when a kept explanation will be too old.
 func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Verdict) (told *schedulingv1beta1.Explanation, again time.Time) {
 	if v.Code == "" {
 		delete(e.book.advices, j)
@@ -62,9 +61,9 @@ func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Ver
 	return fresh, again
 }
 
-// stillSaysIt reports whether what was told of a gang far back in its queue is kept, as only numbers differ and it was told
-// a moment ago. It saves making the explanation that would be thrown away: where a queue is long, most of its gangs get
-// the same verdict with other numbers whenever a pod ends.
+// stillSaysIt reports whether the explanation of a gang far back in its queue is kept because only numbers differ
+// and it was written recently. This saves building an explanation that would be dropped: in a long queue, most
+// gangs get the same verdict with other numbers whenever a pod ends.
 func (e *Engine) stillSaysIt(s *session.Session, j *session.Job, v *explain.Verdict) bool {
 	old := j.Status.Explanation
 	if old == nil || old != j.Told.Explanation || j.In != j.Told.In || s.Now.Sub(j.StatusAt) >= numbersEvery {
@@ -76,14 +75,13 @@ func (e *Engine) stillSaysIt(s *session.Session, j *session.Job, v *explain.Verd
 	if _, advised := e.book.advices[j]; advised {
 		return false
 	}
-	if f := e.book.forecasts[j]; f.Known { // an estimate may answer what was left open
+	if f := e.book.forecasts[j]; f.Known { // an estimate may complete it
 		return false
 	}
 	return j.Lacks() && !s.InFront(j, front)
 }
 
-// countAttempts tells how often the gang was tried until now. After a restart the
-// count goes on from what was told.
+// countAttempts sets the number of scheduling attempts. After a restart it continues from the reported number.
 func countAttempts(j *session.Job, to *schedulingv1beta1.Explanation, now time.Time) {
 	if old := j.Status.Explanation; old != nil && to.Since != nil && old.Since != nil && old.Since.Equal(to.Since) && j.Attempts < int(old.Attempts) {
 		j.Attempts += int(old.Attempts)
@@ -94,7 +92,7 @@ func countAttempts(j *session.Job, to *schedulingv1beta1.Explanation, now time.T
 	}
 }
 
-// foretell says when the gang starts.
+// foretell sets the estimated start of the gang.
 func (e *Engine) foretell(s *session.Session, j *session.Job, to *schedulingv1beta1.Explanation) {
 	f, known := e.book.forecasts[j]
 	switch {
@@ -112,7 +110,7 @@ func (e *Engine) foretell(s *session.Session, j *session.Job, to *schedulingv1be
 	}
 }
 
-// standing is what is told of a gang's queue; nil of none.
+// standing describes the state of a gang's queue; nil if the gang has no queue.
 func standing(j *session.Job, position, waiting int) *explain.Standing {
 	if j.In == nil {
 		return nil
@@ -137,8 +135,8 @@ func level(q *queue.Queue) explain.Standing {
 	return st
 }
 
-// foresee lets the time run to tell when the waiting gangs start. It costs, so
-// the more it looked at the longer it rests; nothing that is decided depends on it.
+// foresee simulates time to forecast when the waiting gangs start. The forecast is costly, so the pause before the
+// next one grows with its cost. No decision depends on it.
 func (e *Engine) foresee(s *session.Session) {
 	b := &e.book
 	if !s.Easy || !s.Cluster.Timed() {
@@ -168,16 +166,17 @@ func (e *Engine) foresee(s *session.Session) {
 	b.forecastAt = s.Now.Add(rest(s.Looked-looked, s.Walked-walked, len(s.AllWaiting)))
 }
 
-// rest is how long a look ahead is followed by none: ten times what it takes on a slow machine, by what it did, as nothing
-// here knows the time that passes. So looking ahead takes a tenth of one core at most (TestForecastFloor).
+// rest returns the pause after a forecast: ten times its duration on a slow machine, estimated from the work it
+// did, because the engine cannot measure time. A forecast therefore uses at most a tenth of one core
+// (TestForecastFloor).
 func rest(looked, walked, waiting int) time.Duration {
 	return time.Duration(looked)*200*time.Microsecond + time.Duration(walked)*walkRest + time.Duration(waiting)*50*time.Microsecond
 }
 
-// walkRest is the part of rest of one ending.
+// walkRest is the part of rest for one ending of a pod.
 const walkRest = 10 * time.Microsecond
 
-// differs says whether a forecast is another one than was told.
+// differs reports whether a forecast differs from the reported one.
 func differs(f session.Forecast, told *schedulingv1beta1.Explanation) bool {
 	if !f.Known || told.EstimatedStart == nil {
 		return f.Known != (told.EstimatedStart != nil)

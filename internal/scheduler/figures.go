@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// figures are what metrics were told of a queue.
+// figures are the figures of a queue last reported to metrics.
 type figures struct {
 	told                                                                      bool
 	allocated, deserved, request, inqueue, capability, realCapability, ending []float64
@@ -20,7 +20,7 @@ type figures struct {
 	share                                                                     float64
 }
 
-// parts pairs what was told of a queue with how it stands.
+// parts pairs the reported figures of a queue with the current ones.
 func (f *figures) parts(q *queue.Queue) [7]struct {
 	old *[]float64
 	now []float64
@@ -34,7 +34,7 @@ func (f *figures) parts(q *queue.Queue) [7]struct {
 	}
 }
 
-// count gives a queue's figures to metrics when they changed. It decides nothing.
+// count reports a queue's figures to metrics if they changed. It does not affect decisions.
 func (e *Engine) count(s *session.Session, q *queue.Queue) {
 	stamp := e.book.stamps[q]
 	old := &stamp.figures
@@ -61,7 +61,7 @@ func (e *Engine) count(s *session.Session, q *queue.Queue) {
 	})
 }
 
-// forgetQueues says which queues metrics were told of are gone.
+// forgetQueues reports deleted queues that metrics have figures of.
 func (e *Engine) forgetQueues(s *session.Session) {
 	b := &e.book
 	gone := func(q *queue.Queue, st *stamp) {
@@ -88,13 +88,13 @@ func (e *Engine) forgetQueues(s *session.Session) {
 	slices.Sort(s.Out.Stats.QueuesGone)
 }
 
-// gangFigures are what metrics were told of a gang.
+// gangFigures are the figures of a gang last reported to metrics.
 type gangFigures struct {
 	unready, attempts int
 	share             float64
 }
 
-// countGang gives a gang's figures to metrics when they changed. It decides nothing.
+// countGang reports a gang's figures to metrics if they changed. It does not affect decisions.
 func (e *Engine) countGang(s *session.Session, j *session.Job) {
 	now := gangFigures{attempts: j.Attempts, share: dominant(j.Gang.Sums.Allocated, s.Ledger.Total)}
 	if j.Verdict.Code != "" {
@@ -106,13 +106,13 @@ func (e *Engine) countGang(s *session.Session, j *session.Job) {
 	}
 	e.book.told[j] = now
 	tries := now.attempts - old.attempts
-	if tries < 0 { // it waits for another reason
+	if tries < 0 { // the count restarted because the reason changed
 		tries = now.attempts
 	}
 	s.Out.Stats.Gangs = append(s.Out.Stats.Gangs, decision.GangFigures{Gang: object(j.Gang), Unready: now.unready, Tries: tries, Share: now.share})
 }
 
-// dominant is the greatest part of the cluster.
+// dominant returns the largest fraction of the cluster.
 func dominant(held model.Vec, total []float64) float64 {
 	share := 0.0
 	for i, v := range held {
@@ -123,7 +123,7 @@ func dominant(held model.Vec, total []float64) float64 {
 	return share
 }
 
-// gone notes that a gang is no more.
+// gone records that a gang was deleted.
 func (b *book) gone(j *session.Job) {
 	if _, told := b.told[j]; told {
 		b.toldGone = append(b.toldGone, object(j.Gang))
@@ -131,7 +131,7 @@ func (b *book) gone(j *session.Job) {
 	}
 }
 
-// takeGone returns those that are gone, once.
+// takeGone returns the deleted gangs and clears the list.
 func (b *book) takeGone() []decision.Object {
 	list := b.toldGone
 	b.toldGone = nil

@@ -12,8 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// kept is the HyperNode that a gang which cares is in now, when its annotation
-// says something else; nil: it says so, or the gang is in none.
+// kept returns the HyperNode that a gang with a network topology now runs in, if its annotation differs; nil if it
+// does not differ or nothing was placed.
 func kept(s *session.Session, j *session.Job) *string {
 	cares := j.Topology != nil || slices.ContainsFunc(j.SubGroups, func(p model.SubGroupPolicy) bool { return p.Topology != nil })
 	if !cares || len(j.Placed) == 0 {
@@ -26,8 +26,7 @@ func kept(s *session.Session, j *session.Job) *string {
 	return &name
 }
 
-// tellHyperNodes writes what became of HyperNodes, where it differs from what was
-// told.
+// tellHyperNodes writes the statuses of HyperNodes that differ from the published ones.
 func (e *Engine) tellHyperNodes(s *session.Session) {
 	t := s.Tree.Topology
 	if t == nil || t == e.told && !s.Cluster.HyperNodesChanged(e.toldGen) {

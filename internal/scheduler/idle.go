@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// entitling are the policies that say whom an action may evict, with the switch
-// that turns it off or the argument that turns it on.
+// entitling lists, by action, the policies that grant victims, with the switch that disables this or the argument
+// that enables it.
 var entitling = map[string][]struct{ policy, with string }{
 	"preempt":     {{"priority", "enablePreemptable"}, {"drf", "enablePreemptable"}, {"tdm", "enablePreemptable"}},
 	"gangpreempt": {{"priority", "enablePreemptable"}},
@@ -17,14 +17,13 @@ var entitling = map[string][]struct{ policy, with string }{
 	"shuffle":     {{"tdm", "enabledVictim"}, {"rescheduling", "enabledVictim"}, {"gang", "gang.release-broken"}},
 }
 
-// needs are what policies need to have an effect at all.
+// needs lists the actions that policies need to have any effect.
 var needs = []struct{ policy, action, text string }{
 	{"overcommit", "enqueue", "has no effect without action enqueue, whose gate it is"},
 	{"rescheduling", "shuffle", "has no effect without action shuffle, which evicts for it"},
 }
 
-// warnOfIdle says which parts of a configuration that is right in every part do
-// nothing together.
+// warnOfIdle warns of combinations of valid settings that have no effect together.
 func (e *Engine) warnOfIdle(cfg *config.Config) {
 	given := map[string]*config.Plugin{}
 	order, foreign := []string{}, false
@@ -34,7 +33,7 @@ func (e *Engine) warnOfIdle(cfg *config.Config) {
 			given[p.Name] = p
 			order = append(order, p.Name)
 			_, there := policies[p.Name]
-			foreign = foreign || there && p.Name != "extender" && !slices.Contains(builtIn, p.Name) // compiled in from outside: nobody knows what it grants
+			foreign = foreign || there && p.Name != "extender" && !slices.Contains(builtIn, p.Name) // registered from outside; its entitlements are unknown
 		}
 	}
 	for _, action := range cfg.Actions {
@@ -69,7 +68,7 @@ func (e *Engine) warnOfIdle(cfg *config.Config) {
 	}
 }
 
-// entitles says whether a policy has the switch or the argument with which it names victims.
+// entitles reports whether a policy has the switch or argument with which it grants victims.
 func entitles(p *config.Plugin, with string) bool {
 	if isArgument(with) {
 		return p.Arguments[with] != nil
@@ -77,10 +76,10 @@ func entitles(p *config.Plugin, with string) bool {
 	return p.Enabled(with)
 }
 
-// isArgument tells arguments, which begin with their policy's name, from switches.
+// isArgument reports whether a name is an argument, which begins with its policy's name, rather than a switch.
 func isArgument(with string) bool { return strings.Contains(with, ".") }
 
-// entitlers are the policies that serve an action, with their switches.
+// entitlers returns the policies that grant victims to an action, with their switches.
 func entitlers(action string) string {
 	text := ""
 	for i, o := range entitling[action] {
@@ -95,7 +94,7 @@ func entitlers(action string) string {
 	return text
 }
 
-// shares says whether deviceshare judges any kind of device.
+// shares reports whether deviceshare places any kind of device.
 func shares(p *config.Plugin) bool {
 	for _, kind := range []string{"GPUSharingEnable", "GPUNumberEnable", "VGPUEnable"} {
 		if p.Arguments.Bool("deviceshare."+kind, false, nil) {

@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// invalid is the condition that says what is wrong with a queue, nil when
-// nothing is: the one told before as long as that still says it.
+// invalid returns the condition that describes the error in a queue's spec; nil if the queue is valid. It returns
+// the published condition as long as that is still correct.
 func invalid(q *queue.Queue, now time.Time) *metav1.Condition {
 	code, text := q.Problem()
 	if code == "" {
@@ -26,15 +26,14 @@ func invalid(q *queue.Queue, now time.Time) *metav1.Condition {
 		if old.Reason == string(code) && old.Message == message {
 			return old
 		}
-		since = old.LastTransitionTime // it was invalid all the time
+		since = old.LastTransitionTime // it has been invalid since then
 	}
 	return &metav1.Condition{
 		Type: schedulingv1beta1.QueueValid, Status: metav1.ConditionFalse, Reason: string(code), Message: message, LastTransitionTime: since,
 	}
 }
 
-// tellInvalid records on a queue that something else is wrong with it than
-// before, or nothing any more.
+// tellInvalid records an event on a queue if the error in its spec changed or was fixed.
 func tellInvalid(s *session.Session, q *queue.Queue, now *metav1.Condition) {
 	old := q.Published.Invalid
 	event := decision.Event{Queue: decision.Object{Name: q.Name, UID: q.UID}, Type: corev1.EventTypeWarning}

@@ -5,9 +5,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// noteLapsed finds the queues in which more of what was promised no longer counts
-// than at the last cycle, as gangs that were let in turned out not to be able to
-// start. It is looked for only where somebody waits for promised room.
+// noteLapsed finds the queues in which more reservations have lapsed since the last cycle, because admitted gangs
+// turned out to be unable to start. It does so only if some gang waits for reserved capacity.
 func (b *book) noteLapsed(s *session.Session) {
 	for _, j := range b.waiting {
 		if j.Parked && !j.LetIn() && j.Verdict.Limit != nil && j.Verdict.Limit.Promised > 0 {
@@ -33,7 +32,7 @@ func (b *book) easeLapsed(s *session.Session) {
 	b.lapsed = now
 }
 
-// noteInVain finds the queues that hold no longer what they held for gangs that passed their gates.
+// noteInVain finds the queues whose reservations for gangs that passed their gates are no longer held.
 func (b *book) noteInVain(s *session.Session) {
 	now := s.PassedInVain()
 	for j := range now {

@@ -14,8 +14,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// tellLingering finds the pods that should have ended by now: with the next cycle
-// what was promised of their room has to be found elsewhere.
+// tellLingering reports the pods that should have ended by now. From the next cycle, promises of their resources
+// must be satisfied elsewhere.
 func (e *Engine) tellLingering(s *session.Session) {
 	var found []*model.Task
 	s.Cluster.Leaving(func(t *model.Task) {
@@ -33,8 +33,7 @@ func (e *Engine) tellLingering(s *session.Session) {
 	s.Out.Again = s.Out.Again || len(found) > 0
 }
 
-// tellPromised tells the gangs that are promised room on a pod's node that the
-// pod does not end.
+// tellPromised records events on the gangs with promised resources on a pod's node that the pod does not end.
 func tellPromised(s *session.Session, t *model.Task) {
 	var gangs []*model.Gang
 	for _, waiting := range s.View.Nodes.Tasks[t.Node] {

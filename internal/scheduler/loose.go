@@ -14,12 +14,12 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// looseEvery is how often pods without a PodGroup are gone through: there may be
-// thousands, and many cycles while they come. With patience it stays below a second.
+// looseEvery is the minimum time between checks of pods without a PodGroup. There may be thousands, and many cycles
+// while they are created. Together with patience it stays below a second.
 const looseEvery = 40 * time.Millisecond
 
-// tellLoose writes why pods are not placed: their PodGroup does not exist, and cannot if they name a queue that
-// does not exist. The controller has a moment to create the PodGroup.
+// tellLoose writes conditions on pods that cannot be placed because their PodGroup does not exist, or because they
+// name a queue that does not exist. The controller gets some time to create the PodGroup.
 func (e *Engine) tellLoose(s *session.Session) {
 	b := &e.book
 	if !s.Cluster.HasLoose() {
@@ -63,7 +63,7 @@ func (e *Engine) tellLoose(s *session.Session) {
 	}
 }
 
-// whyLoose is the condition of a pod without a PodGroup.
+// whyLoose returns the condition of a pod without a PodGroup.
 func whyLoose(s *session.Session, t *model.Task) model.PodCondition {
 	if q := s.Cluster.Queues[t.NamedQueue]; t.NamedQueue != "" && (q == nil || !q.Known) {
 		return model.PodCondition{Reason: string(reason.QueueMissing), Message: reason.Get(reason.QueueMissing).Sentence + ": " + t.NamedQueue}
@@ -71,7 +71,7 @@ func whyLoose(s *session.Session, t *model.Task) model.PodCondition {
 	return model.PodCondition{Reason: corev1.PodReasonUnschedulable, Message: reason.Get(reason.PodGroupMissing).Sentence}
 }
 
-// forgetLoose keeps the times of those that are still loose and not told so.
+// forgetLoose keeps the times only of pods that still lack a PodGroup and whose condition is not written yet.
 func (b *book) forgetLoose(s *session.Session, loose []*model.Task) {
 	still := make(map[*model.Task]time.Time, len(loose))
 	for _, t := range loose {

@@ -5,8 +5,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Manuals are what can be set of actions and policies, by name. Policies from
-// outside that say nothing of themselves are left out.
+// Manuals returns the documentation of actions and policies, by name. It omits policies from outside without
+// documentation.
 func Manuals() (ofActions, ofPolicies map[string]config.Manual) {
 	ofActions, ofPolicies = map[string]config.Manual{}, map[string]config.Manual{}
 	for name, a := range actions {

@@ -6,8 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// record compares the start of gangs that waited with the first time that was
-// foretold, after a restart with the last one told.
+// record compares the start of gangs with the first forecast of it or, after a restart, with the last one.
 func (e *Engine) record(s *session.Session) {
 	for _, j := range s.Bound {
 		if len(j.Placed) == 0 || j.Gang.Ready() >= j.MinMember {
@@ -27,7 +26,7 @@ func (e *Engine) record(s *session.Session) {
 	}
 }
 
-// remember keeps the first time that is told of a gang.
+// remember stores the first start time that is reported for a gang.
 func (e *Engine) remember(j *session.Job, told *schedulingv1beta1.Explanation) {
 	if _, known := e.book.foretold[j]; !known && told != nil && told.EstimatedStart != nil {
 		e.book.foretold[j] = told.EstimatedStart.Time

@@ -41,7 +41,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// actions by Volcano's names.
+// actions maps Volcano's names to actions.
 var actions = map[string]session.Action{
 	"enqueue":     enqueue.Action{},
 	"allocate":    allocate.Action{},
@@ -53,11 +53,10 @@ var actions = map[string]session.Action{
 	"gangreclaim": gangreclaim.Action{},
 }
 
-// Builder makes a policy from its entry in the configuration. What cannot be
-// read there goes to warn.
+// Builder returns a policy for its entry in the configuration. It reports invalid settings to warn.
 type Builder func(entry config.Plugin, warn func(string)) session.Policy
 
-// policies by Volcano's names, and those that Register added.
+// policies maps Volcano's names, and names added by Register, to policies.
 var policies = map[string]Builder{
 	"gang":          func(p config.Plugin, warn func(string)) session.Policy { return gang.New(p, warn) },
 	"priority":      func(p config.Plugin, _ func(string)) session.Policy { return priority.New(p) },
@@ -87,11 +86,11 @@ var policies = map[string]Builder{
 	"binpack":               func(p config.Plugin, warn func(string)) session.Policy { return binpack.New(p, warn) },
 }
 
-// builtIn are the policies that are not from outside; of others nobody here knows what they do.
+// builtIn lists the policies that are not from outside. The effects of others are unknown here.
 var builtIn = append(slices.Sorted(maps.Keys(policies)), "extender")
 
-// Register adds a policy under a name, before the first engine is made. A name
-// that is taken is refused.
+// Register adds a policy under a name. Call it before the first engine is created. It returns an error if the name
+// is already in use.
 func Register(name string, build Builder) error {
 	if name == "" || build == nil {
 		return fmt.Errorf("policy %q: a name and a builder are needed", name)
@@ -103,5 +102,5 @@ func Register(name string, build Builder) error {
 	return nil
 }
 
-// Policies lists the names of all policies, sorted.
+// Policies returns the names of all policies, sorted.
 func Policies() []string { return slices.Sorted(maps.Keys(policies)) }

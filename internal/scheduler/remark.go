@@ -14,13 +14,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// reasonIgnored is the reason of the event about annotations that have no effect.
+// reasonIgnored is the reason of the event about annotations without effect.
 const reasonIgnored = "AnnotationIgnored"
 
-// reasonCapped is the event's reason when a PodGroup's priority class does not count.
+// reasonCapped is the reason of the event for a PodGroup whose priority class is not used.
 const reasonCapped = "PriorityClassNotCounted"
 
-// remarkPriority records once that the priority class of a gang's PodGroup counts only as far as its pods have it.
+// remarkPriority records once that the priority class of a PodGroup counts only up to the priority of its pods.
 func remarkPriority(s *session.Session, j *session.Job) {
 	if j.Capped == j.CapTold {
 		return
@@ -35,8 +35,7 @@ func remarkPriority(s *session.Session, j *session.Job) {
 	})
 }
 
-// remark tells once what of a gang's and its pods' annotations has no effect as it stands, when its pods exist. Whoever wrote it
-// would look for the cause elsewhere.
+// remark records once, when the gang's pods exist, which annotations of the gang and its pods have no effect.
 func remark(s *session.Session, j *session.Job) {
 	if j.RemarkedAt == j.Spec || len(j.Tasks) < max(j.MinMember, 1) {
 		return
@@ -62,10 +61,10 @@ func remark(s *session.Session, j *session.Job) {
 	}
 }
 
-// unreadable names what says whether pods may go, and which are first, and cannot be read.
+// unreadable returns warnings for invalid annotations about preemption and task priority.
 func unreadable(j *session.Job) (texts []string) {
 	flag := func(text string) {
-		if text == "" { // what hardly any pod has is not to cost anything
+		if text == "" { // most pods lack it; parsing must cost nothing for them
 			return
 		}
 		if _, err := strconv.ParseBool(text); err != nil {

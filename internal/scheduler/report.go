@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// report turns what the cycle did into decisions.
+// report converts the results of the cycle to decisions.
 func (e *Engine) report(s *session.Session) decision.Decisions {
 	out := &s.Out
 	out.Now = s.Now
@@ -53,7 +53,7 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 	e.tellHyperNodes(s)
 	out.Stats.GangsTried, out.Stats.GangsPlaced = s.Tried, s.Won
 	out.Stats.GangsParked, out.Stats.TasksPlaced = len(e.book.waiting), len(out.Binds)
-	out.Again = len(out.Evicts) > 0 // assumed, they may show more room; all else comes back as a change
+	out.Again = len(out.Evicts) > 0 // evictions may free resources once they are assumed; other results come back as changes
 	e.tellLingering(s)
 	return *out
 }
@@ -88,9 +88,8 @@ func binds(s *session.Session, j *session.Job) {
 	}
 }
 
-// checkOf is what of the PodGroup the binds rest on. A gang with more pods than its
-// minimum may be one whose minimum was raised before they were made, and that has
-// not been heard of yet (#6010).
+// checkOf returns what the binds rely on in the PodGroup. If a gang has more pods than its minimum, the minimum may
+// have been raised before they were created, with the change not received yet (#6010).
 func checkOf(j *session.Job) *decision.GangCheck {
 	if len(j.Tasks) <= j.MinMember {
 		return nil
@@ -98,7 +97,7 @@ func checkOf(j *session.Job) *decision.GangCheck {
 	return &decision.GangCheck{MinMember: j.MinMember, MinTaskMember: j.MinTaskMember}
 }
 
-// disregarded names what the gang's placed pods ask for that nobody judges.
+// disregarded returns the parts of the gang's placed pods that were not checked.
 func disregarded(s *session.Session, j *session.Job) (names []string) {
 	for i, p := range j.Placed {
 		if s.Attacher != nil || i > 0 && p.Task.Shape == j.Placed[i-1].Task.Shape {
@@ -113,8 +112,7 @@ func disregarded(s *session.Session, j *session.Job) (names []string) {
 	return names
 }
 
-// nominations promises room, and gives up promises that are neither kept nor
-// renewed.
+// nominations reserves promised resources, and cancels promises that are neither used nor renewed.
 func nominations(s *session.Session, j *session.Job) {
 	if len(j.Promised)+len(j.Released) == 0 {
 		return
@@ -129,7 +127,7 @@ func nominations(s *session.Session, j *session.Job) {
 			continue
 		}
 		s.Out.Nominations = append(s.Out.Nominations, decision.Nomination{
-			Pod: pod(p.Task), Node: s.View.Nodes.Name[p.Node], Publish: len(s.Out.Evicts) > 0 || p.Task.Nominated != "", // one that was published and moves is told, too
+			Pod: pod(p.Task), Node: s.View.Nodes.Name[p.Node], Publish: len(s.Out.Evicts) > 0 || p.Task.Nominated != "", // also update a published nomination that moves
 		})
 	}
 	for _, t := range j.Released {
@@ -139,8 +137,7 @@ func nominations(s *session.Session, j *session.Job) {
 	}
 }
 
-// tell writes the gang's status, its event and its pods' conditions when their
-// meaning changed. It returns when to look again.
+// tell writes the gang's status, event and pod conditions if their meaning changed. It returns when to check again.
 func (e *Engine) tell(s *session.Session, j *session.Job) time.Time {
 	status, write, again := e.statusOf(s, j)
 	remark(s, j)
@@ -159,13 +156,12 @@ func (e *Engine) tell(s *session.Session, j *session.Job) time.Time {
 	return again
 }
 
-// eventOf is the event that goes with a status, none when the gang waits for
-// the same reason as before.
+// eventOf returns the event for a status; empty if the gang waits for the same reason as before.
 func eventOf(j *session.Job, status *schedulingv1beta1.PodGroupStatus) decision.Event {
 	switch {
 	case status.Phase == schedulingv1beta1.PodGroupRunning && j.Status.Phase != schedulingv1beta1.PodGroupRunning:
 		return decision.Event{Gang: object(j.Gang), Type: corev1.EventTypeNormal, Reason: "Scheduled", Message: "pod group is ready"}
-	case j.Verdict.Extra: // it runs: nothing to warn of
+	case j.Verdict.Extra: // the gang runs; no warning is needed
 		return decision.Event{}
 	case status.Explanation == nil || explain.Same(status.Explanation, j.Status.Explanation):
 		return decision.Event{}
@@ -173,13 +169,13 @@ func eventOf(j *session.Job, status *schedulingv1beta1.PodGroupStatus) decision.
 	message := explain.Condition(&j.Verdict)
 	for _, c := range j.Status.Conditions {
 		if c.Type == schedulingv1beta1.PodGroupUnschedulableType && c.Status == corev1.ConditionTrue && c.Message == message {
-			return decision.Event{} // what changed (who was spared, say) is not of what an event tells
+			return decision.Event{} // the change, such as another spared pod, is not part of the event
 		}
 	}
 	return decision.Event{Gang: object(j.Gang), Type: corev1.EventTypeWarning, Reason: string(schedulingv1beta1.PodGroupUnschedulableType), Message: message}
 }
 
-// podConditions tells the pods of a gang that has waited for a while why.
+// podConditions writes the reason on the pods of a gang that has waited for a while.
 func podConditions(s *session.Session, j *session.Job) (again time.Time) {
 	v := &j.Verdict
 	if v.Code == "" || v.Code == reason.NotEnoughPods || len(j.Pending) == 0 {
@@ -197,8 +193,7 @@ func podConditions(s *session.Session, j *session.Job) (again time.Time) {
 	return time.Time{}
 }
 
-// tellQueues writes how queues stand, when it changed, not more often than
-// counts of gangs.
+// tellQueues writes the statuses of queues that changed, at most once per countsEvery.
 func (e *Engine) tellQueues(s *session.Session) {
 	waiting := e.countWaiting(s)
 	e.forgetQueues(s)
@@ -229,7 +224,7 @@ func (e *Engine) tellQueues(s *session.Session) {
 	}
 }
 
-// sameQueueStatus reports whether a queue's status is as it was published.
+// sameQueueStatus reports whether a queue's status equals the published one.
 func sameQueueStatus(fresh *decision.QueueStatus, old *model.QueuePublished) bool {
 	if fresh.SharePercent != old.SharePercent || fresh.Waiting != old.Waiting || fresh.Invalid != old.Invalid {
 		return false
@@ -242,11 +237,11 @@ func sameQueueStatus(fresh *decision.QueueStatus, old *model.QueuePublished) boo
 	return true
 }
 
-// maxSharePercent is told of a queue that holds much more than it deserves.
+// maxSharePercent is the maximum published share of a queue that holds much more than it deserves.
 const maxSharePercent = 1000
 
-// countWaiting counts the gangs that wait for their minimum, by queue; nil when
-// it was counted a moment ago.
+// countWaiting counts, by queue, the gangs that wait for their minimum. It returns nil if the last count is recent
+// or still valid.
 func (e *Engine) countWaiting(s *session.Session) map[*queue.Queue]int32 {
 	b := &e.book
 	if b.uncounted = b.uncounted || len(s.Touched) > 0; !b.uncounted {

@@ -18,21 +18,20 @@ import (
 )
 
 const (
-	// countsEvery is how often a status is written when only its counts changed,
-	// numbersEvery when only the numbers of its explanation did.
+	// countsEvery is the minimum time between writes of a status if only its counts changed, numbersEvery if only
+	// the numbers of its explanation changed.
 	countsEvery  = time.Second
 	numbersEvery = time.Minute
-	// patience is how long a gang may wait for its pods to be created, and a pod
-	// for its node, before that is told.
+	// patience is how long a gang may wait for its pods to be created, and a pod for its node, before this is
+	// reported.
 	patience = 900 * time.Millisecond
-	// arrivalPatience is how long a gang that has begun nothing may wait for its
-	// pods while pods of others keep arriving: where thousands of gangs are being
-	// made, its own are only further back in the line.
+	// arrivalPatience is how long a gang that holds nothing may wait for its pods while pods of other gangs keep
+	// arriving. If thousands of gangs are being created, its own pods are just created later.
 	arrivalPatience = 10 * time.Second
 )
 
-// statusOf is what the PodGroup's status should be. again is when to look again
-// although nothing changes; write says whether it differs enough to be written.
+// statusOf returns the new status of the PodGroup. write reports whether it differs enough to be written. again is
+// when to check again even if nothing changes.
 func (e *Engine) statusOf(s *session.Session, j *session.Job) (status schedulingv1beta1.PodGroupStatus, write bool, again time.Time) {
 	status = schedulingv1beta1.PodGroupStatus{
 		Phase:     phaseOf(j),
@@ -45,7 +44,7 @@ func (e *Engine) statusOf(s *session.Session, j *session.Job) (status scheduling
 	told, stale := e.explanationOf(s, j, verdict)
 	status.Explanation = told
 	status.Conditions = conditionsOf(s, j, status.Phase, verdict, told != nil && told == old.Explanation)
-	if !again.IsZero() { // too early to tell: what was told of missing pods stays
+	if !again.IsZero() { // too early to report; an earlier report of missing pods stays
 		status.Explanation, status.Conditions = nil, old.Conditions
 		if e := old.Explanation; e != nil && e.Reason == string(reason.NotEnoughPods) {
 			status.Explanation = e
@@ -73,8 +72,8 @@ func sameCounts(a, b *schedulingv1beta1.PodGroupStatus) bool {
 	return a.Running == b.Running && a.Succeeded == b.Succeeded && a.Failed == b.Failed
 }
 
-// sameTold compares what people are told. Most gangs are told nothing, and
-// comparing that must not cost a thing.
+// sameTold reports whether two statuses have equal conditions and explanations. Most gangs have neither; comparing
+// them must cost nothing.
 func sameTold(a, b *schedulingv1beta1.PodGroupStatus) bool {
 	if len(a.Conditions)+len(b.Conditions) > 0 && !sameList(a.Conditions, b.Conditions) && !equality.Semantic.DeepEqual(a.Conditions, b.Conditions) {
 		return false
@@ -82,13 +81,13 @@ func sameTold(a, b *schedulingv1beta1.PodGroupStatus) bool {
 	return a.Explanation == b.Explanation || equality.Semantic.DeepEqual(a.Explanation, b.Explanation)
 }
 
-// sameList reports whether two lists are one in memory.
+// sameList reports whether two lists share the same memory.
 func sameList[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// ripe is the job's verdict, or none and a later time when it is too early to
-// tell: pods that are being created are not missing.
+// ripe returns the job's verdict. If it is too early to report it, because pods are still being created, it returns
+// an empty verdict and a later time.
 func (e *Engine) ripe(s *session.Session, j *session.Job) (explain.Verdict, time.Time) {
 	kind := string(j.Verdict.Code)
 	if kind != j.SinceFor {
@@ -97,20 +96,20 @@ func (e *Engine) ripe(s *session.Session, j *session.Job) (explain.Verdict, time
 	if j.Verdict.Code != reason.NotEnoughPods {
 		return j.Verdict, time.Time{}
 	}
-	if stillWhole(j) { // what is being deleted runs still, so nothing is missing yet
+	if stillWhole(j) { // pods that are being deleted still run, so nothing is missing yet
 		return explain.Verdict{}, time.Time{}
 	}
 	if exist := j.Verdict.Members.Exist; exist != j.SinceExist || j.SinceExistAt.Before(j.Since) {
 		j.SinceExist, j.SinceExistAt = exist, s.Now
 	}
-	if ripe := e.ripeAt(j); s.Now.Before(ripe) { // they are still coming
+	if ripe := e.ripeAt(j); s.Now.Before(ripe) { // pods are still being created
 		return explain.Verdict{}, ripe
 	}
 	return j.Verdict, time.Time{}
 }
 
-// stillWhole reports whether the gang has its minimum, and that of each role, as long as its pods that are being
-// deleted are still on their nodes.
+// stillWhole reports whether the gang has its minimum, also per role, as long as its pods that are being deleted
+// are still on their nodes.
 func stillWhole(j *session.Job) bool {
 	leaving, roles := 0, map[string]int{}
 	for _, t := range j.Tasks {
@@ -130,7 +129,7 @@ func stillWhole(j *session.Job) bool {
 	return true
 }
 
-// ripeAt is when a gang's missing pods are to be told.
+// ripeAt returns when a gang's missing pods are reported.
 func (e *Engine) ripeAt(j *session.Job) time.Time {
 	stopped := j.SinceExistAt
 	if j.ReadyTasks() == 0 && e.book.arrived.After(stopped) {
@@ -145,13 +144,13 @@ func (e *Engine) ripeAt(j *session.Job) time.Time {
 	return stopped.Add(patience)
 }
 
-// phaseOf follows what the API says of the pods, not what is about to be.
+// phaseOf returns the phase according to the pods' state in the API, not to decisions that are not carried out yet.
 func phaseOf(j *session.Job) schedulingv1beta1.PodGroupPhase {
 	ended := j.Count[model.Succeeded] + j.Count[model.Failed]
 	scheduled := j.Count[model.Bound] + j.Count[model.Running] + ended
 	for _, t := range j.Tasks {
 		switch {
-		case t.Killed: // on its way out still: its gang has not come to its end by that
+		case t.Killed: // still being deleted; its gang has not completed because of it
 			ended--
 		case t.Status.Leaving() && t.Node != model.NoNode:
 			scheduled++
@@ -175,9 +174,8 @@ func phaseOf(j *session.Job) schedulingv1beta1.PodGroupPhase {
 	return schedulingv1beta1.PodGroupPending
 }
 
-// conditionsOf brings the two conditions up to date: at most one is True, and
-// one whose meaning stays keeps its time and id; kept: its message too, as the
-// explanation beside it does.
+// conditionsOf updates the two conditions. At most one is True. A condition whose meaning stays keeps its time and
+// ID; if kept is true, also its message, like the kept explanation.
 func conditionsOf(s *session.Session, j *session.Job, phase schedulingv1beta1.PodGroupPhase, v explain.Verdict, kept bool) []schedulingv1beta1.PodGroupCondition {
 	old := j.Status.Conditions
 	started := phase == schedulingv1beta1.PodGroupRunning || phase == schedulingv1beta1.PodGroupCompleted
@@ -197,7 +195,7 @@ func conditionsOf(s *session.Session, j *session.Job, phase schedulingv1beta1.Po
 	return old
 }
 
-// saysIt reports whether conditions say only that a gang is not scheduled, for a reason.
+// saysIt reports whether the conditions contain only, for a given reason, that the gang is not scheduled.
 func saysIt(conditions []schedulingv1beta1.PodGroupCondition, reason string) bool {
 	said := 0
 	for i := range conditions {
@@ -214,7 +212,7 @@ func saysIt(conditions []schedulingv1beta1.PodGroupCondition, reason string) boo
 	return said == 1
 }
 
-// conditionReason is Volcano's word for a verdict.
+// conditionReason returns Volcano's reason for a verdict.
 func conditionReason(v explain.Verdict) string {
 	switch {
 	case v.Code == reason.NotEnoughPods && (v.Role != "" || v.SubGroup != ""):
@@ -225,7 +223,7 @@ func conditionReason(v explain.Verdict) string {
 	return schedulingv1beta1.NotEnoughResourcesReason
 }
 
-// set makes one condition True and the others of ours False.
+// set makes one condition True and our other conditions False.
 func set(s *session.Session, j *session.Job, old []schedulingv1beta1.PodGroupCondition, c schedulingv1beta1.PodGroupCondition, kept bool) []schedulingv1beta1.PodGroupCondition {
 	c.Status = corev1.ConditionTrue
 	c.LastTransitionTime = metav1.NewTime(s.Now)
@@ -235,7 +233,7 @@ func set(s *session.Session, j *session.Job, old []schedulingv1beta1.PodGroupCon
 	for _, o := range old {
 		switch {
 		case o.Type == c.Type && found:
-			continue // a second one of a type is a mistake of the past
+			continue // drop duplicates of a type
 		case o.Type == c.Type:
 			found = true
 			if o.Status == corev1.ConditionTrue {
@@ -259,8 +257,7 @@ func set(s *session.Session, j *session.Job, old []schedulingv1beta1.PodGroupCon
 	return out
 }
 
-// transition is an id in the form of a UID, the same for the same gang, time and
-// kind.
+// transition returns an ID in the form of a UID. It is the same for the same gang, time and kind.
 func transition(j *session.Job, now time.Time, kind string) string {
 	sum := sha256.Sum256([]byte(string(j.UID) + "\x00" + now.UTC().Format(time.RFC3339Nano) + "\x00" + kind))
 	h := hex.EncodeToString(sum[:16])

@@ -10,34 +10,35 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Hypothesis is a change of the cluster that is only thought of: Make makes it, Undo takes it back.
+// Hypothesis is a simulated change of the cluster: Make applies it, Undo reverts it.
 type Hypothesis struct {
 	Make, Undo []model.Delta
 }
 
-// Prospect is what would become of one gang.
+// Prospect is the simulated outcome for one gang.
 type Prospect struct {
-	// Binds are its pods that would get a node at once.
+	// Binds lists its pods that would get a node at once.
 	Binds []decision.Bind
-	// Evicts are the pods that would have to go for it first.
+	// Evicts lists the pods that would be evicted for it first.
 	Evicts []decision.Evict
-	// Status is that of its PodGroup then; nil: it would not change. Its explanation says why the gang would wait.
+	// Status is the resulting status of its PodGroup; nil if it would not change. Its explanation has the reason
+	// why the gang would wait.
 	Status *schedulingv1beta1.PodGroupStatus
 }
 
-// Starts says whether pods of the gang would get a node at once.
+// Starts reports whether pods of the gang would get a node at once.
 func (p *Prospect) Starts() bool { return len(p.Binds) > 0 }
 
-// WhatIf decides what would happen now if the hypothesis held, by the same cycle that decides in earnest, and leaves the cluster as it was. The
-// engine has to be another one than that which decides about the cluster: it remembers what only was thought of.
+// WhatIf runs a cycle on the cluster with the hypothesis applied, and then restores the cluster. Use a separate
+// engine, because the engine caches the simulated state.
 func (e *Engine) WhatIf(now time.Time, c *model.Cluster, h Hypothesis) decision.Decisions {
 	c.Apply(h.Make...)
 	defer c.Apply(h.Undo...)
-	e.book.forecastAt = time.Time{} // a thought is thought to its end, whatever the one before it cost
+	e.book.forecastAt = time.Time{} // make a complete forecast, whatever the last one cost
 	return e.Cycle(now, c)
 }
 
-// ProspectOf picks from decisions what they say about one gang.
+// ProspectOf returns the decisions about one gang.
 func ProspectOf(d *decision.Decisions, gang types.UID) Prospect {
 	var p Prospect
 	for i := range d.Binds {
