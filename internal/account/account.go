@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Where an account comes from, as -o json says it.
+// The values of Account.Source, as shown by -o json.
 const (
 	byScheduler  = "scheduler"
 	byOthers     = "conditions and events"
@@ -26,18 +26,18 @@ const (
 	byPods       = "pods"
 )
 
-// Account is all that `job explain` tells about one job.
+// Account holds everything that `job explain` shows about one job.
 type Account struct {
 	Sheet
 	Why Why
-	// Source is who says so: scheduler, conditions and events, job, or pods.
+	// Source is the origin of the reason: scheduler, conditions and events, job, or pods.
 	Source string
-	// Zone is that in which moments are written; nil is UTC, which can be read anywhere.
+	// Zone is the time zone of the times shown; nil means UTC, which is clear everywhere.
 	Zone *time.Location
 }
 
-// Of decides what is told: what holds pods that have their nodes comes
-// before conditions, and after the scheduler's own explanation.
+// Of returns the account of a job. The scheduler's explanation comes first, then problems of pods that have a node,
+// then conditions.
 func Of(s *Sheet) *Account {
 	a := &Account{Sheet: *s, Why: s.Cause(), Source: byController}
 	switch {
@@ -55,21 +55,22 @@ func Of(s *Sheet) *Account {
 	return a
 }
 
-// Alone decides what is told without pods and events; enough says that these would add nothing: where the scheduler explains, and of a job that
-// is over and did not fail. Who has to read them can ask this first.
+// Alone returns the account of a job without pods and events. enough reports that these would add nothing, because the
+// scheduler explains the wait, or the job is over and did not fail. Callers that would have to read pods and events can
+// check this first.
 func Alone(s *Sheet) (a *Account, enough bool) {
 	a = Of(&Sheet{Job: s.Job, Group: s.Group, Unreadable: s.Unreadable})
 	phase := Phase(s.Job)
 	return a, a.Explanation() != nil || !(Active(phase) || phase == batchv1alpha1.Failed)
 }
 
-// Waits says whether the job neither runs nor has ended.
+// Waits reports whether the job neither runs nor has ended.
 func (a *Account) Waits() bool {
 	phase := Phase(a.Job)
 	return phase != batchv1alpha1.Running && phase != batchv1alpha1.Completing && phase != batchv1alpha1.Terminating && !Finished(phase)
 }
 
-// Explanation is the scheduler's own; nil when it gave none that still holds.
+// Explanation returns the scheduler's explanation, or nil if there is no valid one.
 func (a *Account) Explanation() *schedulingv1beta1.Explanation {
 	if !a.Why.Explained || a.Group == nil {
 		return nil
@@ -77,7 +78,7 @@ func (a *Account) Explanation() *schedulingv1beta1.Explanation {
 	return a.Group.Status.Explanation
 }
 
-// Headline is who is where since when: nlp/train is Pending: GangDoesNotFit (18m).
+// Headline returns the name, phase, reason and duration: nlp/train is Pending: GangDoesNotFit (18m).
 func (a *Account) Headline(style render.Style, now time.Time) string {
 	text := fmt.Sprintf("%s/%s is %s", a.Job.Namespace, a.Job.Name, style.Phase(string(Phase(a.Job))))
 	if a.Why.Code != "" {
@@ -86,7 +87,7 @@ func (a *Account) Headline(style render.Style, now time.Time) string {
 	return text + " (" + render.Age(now, a.Since()) + ")"
 }
 
-// Since is when the job came into the state that it is in.
+// Since returns when the job entered its current state.
 func (a *Account) Since() time.Time {
 	if e := a.Explanation(); e != nil && e.Since != nil {
 		return e.Since.Time
@@ -97,7 +98,7 @@ func (a *Account) Since() time.Time {
 	return a.Job.CreationTimestamp.Time
 }
 
-// Facts are the numbers behind the reason, one line each.
+// Facts returns the numbers behind the reason, one line each.
 func (a *Account) Facts() []Fact {
 	var facts []Fact
 	add := func(name, text string) {
@@ -128,7 +129,7 @@ func (a *Account) Facts() []Fact {
 	return facts
 }
 
-// Needs is what a job asks for: its tasks, and how many pods must start together.
+// Needs describes what a job requests: its tasks, and how many pods must start together.
 func Needs(job *batchv1alpha1.Job) string {
 	var parts []string
 	for i := range job.Spec.Tasks {
@@ -160,7 +161,7 @@ func membersText(m *schedulingv1beta1.ExplainedMembers) string {
 	return fmt.Sprintf("%d must start together; %d exist, %d have a node, %d fit now", m.Min, m.Exist, m.Running, m.Fit)
 }
 
-// queueFacts are how the job's queue and those above it stand, and its place in it.
+// queueFacts describes the job's queue, the queues above it, and the job's position in its queue.
 func queueFacts(q *schedulingv1beta1.ExplainedQueue) []Fact {
 	facts := []Fact{{"queue", q.Name + standing(q.Allocated, q.Deserved, q.Guarantee, q.Capability)}}
 	for _, level := range slices.Backward(q.Path) {
@@ -196,7 +197,7 @@ func nodesText(e *schedulingv1beta1.Explanation) string {
 	return strings.TrimPrefix(nodeTally(e), "nodes: ")
 }
 
-// sparedText says why nobody is evicted for the job.
+// sparedText explains why no pod is evicted for the job.
 func sparedText(spared []schedulingv1beta1.ExplainedSpared) string {
 	var parts []string
 	for _, s := range spared {
@@ -225,7 +226,7 @@ func startText(e *schedulingv1beta1.Explanation, zone *time.Location) string {
 	return e.Estimate
 }
 
-// moment writes a moment so that it cannot be mistaken; zone nil is UTC.
+// moment formats a time with its zone; a nil zone means UTC.
 func moment(at time.Time, zone *time.Location) string {
 	if zone == nil {
 		zone = time.UTC
@@ -252,8 +253,7 @@ func triedText(e *schedulingv1beta1.Explanation, zone *time.Location) string {
 	return text
 }
 
-// otherFacts are what conditions, pods and events tell, where the scheduler
-// gave no explanation of its own.
+// otherFacts returns facts from conditions, pods and events, for a job without an explanation by the scheduler.
 func (a *Account) otherFacts() []Fact {
 	var facts []Fact
 	if !Active(Phase(a.Job)) {
@@ -281,7 +281,7 @@ func (a *Account) otherFacts() []Fact {
 	return facts
 }
 
-// unscheduled counts the pods without a node by what their condition says.
+// unscheduled counts the pods without a node by the message of their condition.
 func unscheduled(pods []*corev1.Pod) []string {
 	count := map[string]int{}
 	for _, pod := range pods {
@@ -298,15 +298,15 @@ func unscheduled(pods []*corev1.Pod) []string {
 	return lines
 }
 
-// maxWarnings is how many different warnings are told.
+// maxWarnings is the maximum number of different warnings shown.
 const maxWarnings = 5
 
-// placed says that the pods have their nodes: what a scheduler warned of before is over.
+// placed reports that the pods have their nodes, so that earlier warnings of the scheduler are obsolete.
 func (a *Account) placed() bool {
 	return !a.Waits() || a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupRunning
 }
 
-// warnings are the newest warnings about the job, its PodGroup and its pods, each text once.
+// warnings returns the newest warnings about the job, its PodGroup and its pods, without duplicates.
 func (a *Account) warnings() []string {
 	var lines []string
 	seen := map[string]bool{}
@@ -322,7 +322,7 @@ func (a *Account) warnings() []string {
 	return lines
 }
 
-// Object is the account for programs.
+// Object returns the account as an object for programs.
 func (a *Account) Object() (*unstructured.Unstructured, error) {
 	content := map[string]any{
 		"apiVersion": "insight.vc-batch.dev/v1alpha1", "kind": "Explanation",

@@ -9,10 +9,10 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// longestSet is how much of a list of elements is shown in a line.
+// longestSet is the maximum length of a list of elements in a line.
 const longestSet = 60
 
-// ArrayText says in a line what became of the elements of an array; empty for a job that is none.
+// ArrayText summarizes the states of an array's elements in one line; "" for a job that is not an array.
 func ArrayText(job *batchv1alpha1.Job) string {
 	elements, size, ok := batchv1alpha1.ElementsOf(job)
 	if !ok {
@@ -63,7 +63,7 @@ func exitCodes(states *batchv1alpha1.ArrayStatus) string {
 	return " (" + strings.Join(texts, "; ") + ")"
 }
 
-// shortSet cuts a list of elements between two of them.
+// shortSet truncates a list of elements between two elements.
 func shortSet(set string) string {
 	if len(set) <= longestSet {
 		return set

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Stays says why a drain leaves a pod on its node; "" when it goes.
+// Stays returns the reason why a drain leaves a pod on its node; "" if the drain evicts it.
 func Stays(pod *corev1.Pod) string {
 	owner := metav1.GetControllerOf(pod)
 	switch {

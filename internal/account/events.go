@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// EventTime is when an event happened last, in whichever field its writer put that.
+// EventTime returns the time of an event's last occurrence, from whichever field is set.
 func EventTime(event *corev1.Event) metav1.Time {
 	switch {
 	case event.Series != nil && !event.Series.LastObservedTime.IsZero():
@@ -18,7 +18,7 @@ func EventTime(event *corev1.Event) metav1.Time {
 	return event.CreationTimestamp
 }
 
-// EventCount is how often an event happened.
+// EventCount returns how often an event occurred.
 func EventCount(event *corev1.Event) int32 {
 	if event.Series != nil {
 		return event.Series.Count

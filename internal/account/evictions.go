@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Evictions says how often pods of a job were evicted, when the last time, which pods, and for what; empty when none was. The time is
-// written in zone; nil is UTC.
+// Evictions describes how often pods of a job were evicted, and the last eviction: its time, its pods and the reason.
+// It returns "" if no pod was evicted. The time is formatted in zone; nil means UTC.
 func Evictions(job *batchv1alpha1.Job, zone *time.Location) string {
 	e := job.Status.Evictions
 	if e == nil {
@@ -38,13 +38,13 @@ func Evictions(job *batchv1alpha1.Job, zone *time.Location) string {
 	return text
 }
 
-// LostPods reports whether a job had pods, or PodGroups, that are gone: it was evicted or restarted.
+// LostPods reports whether a job had pods or PodGroups that are gone, because it was evicted or restarted.
 func LostPods(job *batchv1alpha1.Job) bool {
 	return job.Status.Evictions != nil || job.Status.Version > 0
 }
 
-// IsAbout reports whether an event is about a job: about the job itself, any PodGroup that it had, or any pod that it had, also those that are
-// gone. Events about an earlier job of the same name are not.
+// IsAbout reports whether an event is about the job itself, or about a PodGroup or pod that it has or had. Events about
+// an earlier job with the same name do not count.
 func IsAbout(job *batchv1alpha1.Job, e *corev1.Event) bool {
 	about := &e.InvolvedObject
 	switch {
@@ -60,7 +60,7 @@ func IsAbout(job *batchv1alpha1.Job, e *corev1.Event) bool {
 	return false
 }
 
-// hadPod reports whether a name is one that pods of the job have: job-task-index.
+// hadPod reports whether name has the form of the job's pod names: job-task-index.
 func hadPod(job *batchv1alpha1.Job, name string) bool {
 	rest, ours := strings.CutPrefix(name, job.Name+"-")
 	if !ours {

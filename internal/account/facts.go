@@ -12,7 +12,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Phase returns the phase of a job; a job that no controller saw yet is Pending.
+// Phase returns the phase of a job; a job without a phase is Pending.
 func Phase(job *batchv1alpha1.Job) batchv1alpha1.JobPhase {
 	if job.Status.State.Phase == "" {
 		return batchv1alpha1.Pending
@@ -20,7 +20,7 @@ func Phase(job *batchv1alpha1.Job) batchv1alpha1.JobPhase {
 	return job.Status.State.Phase
 }
 
-// Finished says whether the job has come to rest for good; a suspended one can still be resumed.
+// Finished reports whether a job in this phase has ended for good. A suspended job can still be resumed.
 func Finished(phase batchv1alpha1.JobPhase) bool {
 	switch phase {
 	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
@@ -29,12 +29,12 @@ func Finished(phase batchv1alpha1.JobPhase) bool {
 	return false
 }
 
-// Active says whether pods of the job run or are meant to.
+// Active reports whether pods of a job in this phase run or should run.
 func Active(phase batchv1alpha1.JobPhase) bool {
 	return !Finished(phase) && phase != batchv1alpha1.Aborted
 }
 
-// Replicas is the number of pods that the job wants.
+// Replicas returns the total number of pods of the job.
 func Replicas(job *batchv1alpha1.Job) int32 {
 	var sum int32
 	for i := range job.Spec.Tasks {
@@ -43,7 +43,7 @@ func Replicas(job *batchv1alpha1.Job) int32 {
 	return sum
 }
 
-// Minimum is the number of pods that must run together.
+// Minimum returns the number of pods that must run together.
 func Minimum(job *batchv1alpha1.Job) int32 {
 	if job.Spec.MinAvailable > 0 {
 		return job.Spec.MinAvailable
@@ -60,13 +60,12 @@ func Minimum(job *batchv1alpha1.Job) int32 {
 	return sum
 }
 
-// Ready is the number of pods that run or have succeeded.
+// Ready returns the number of pods that run or have succeeded.
 func Ready(job *batchv1alpha1.Job) int32 { return job.Status.Running + job.Status.Succeeded }
 
-// Bound is the number of pods that have a node or have succeeded, as far as the
-// job and its PodGroup, which may be nil, tell: pods that have a node and have not
-// started yet are counted by neither, unless all that must run together have one.
-// Of a completed job all count: those that had not ended were not needed any more.
+// Bound returns the number of pods that have a node or have succeeded, according to the job and its PodGroup, which may
+// be nil. Pods that have a node but have not started are in neither count, unless all pods that must run together have
+// a node. For a completed job at least the minimum counts: the other pods were not needed any more.
 func Bound(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) int32 {
 	n := Ready(job)
 	if Phase(job) == batchv1alpha1.Completed {
@@ -84,12 +83,12 @@ func Bound(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) int32 {
 	return n
 }
 
-// User is who submitted the job, as far as it says; the annotation goes before the label.
+// User returns the user who submitted the job, or "". The annotation takes precedence over the label.
 func User(job *batchv1alpha1.Job) string {
 	return orElse(job.Annotations[keys.User], job.Labels[keys.User])
 }
 
-// GPUs is the number of GPUs that all pods of the job ask for together.
+// GPUs returns the number of GPUs that all pods of the job request together.
 func GPUs(job *batchv1alpha1.Job) int64 {
 	var sum int64
 	for i := range job.Spec.Tasks {
@@ -115,14 +114,14 @@ func gpusOf(resources corev1.ResourceRequirements) int64 {
 	return sum
 }
 
-// IsGPU says whether a resource counts whole GPUs, whoever makes them. Memory and
-// percentages of GPUs are not counted.
+// IsGPU reports whether a resource counts whole GPUs of any vendor. Resources for GPU memory or percentages do not
+// count.
 func IsGPU(name string) bool {
 	_, kind, found := strings.Cut(name, "/")
 	return found && (kind == "gpu" || kind == "gpu-number" || kind == "vgpu-number" || strings.HasPrefix(kind, "mig-"))
 }
 
-// EnteredPhase returns when the job entered a phase last.
+// EnteredPhase returns the last time when the job entered a phase.
 func EnteredPhase(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase) time.Time {
 	var last time.Time
 	for _, condition := range job.Status.Conditions {
@@ -136,7 +135,7 @@ func EnteredPhase(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase) time.Tim
 	return last
 }
 
-// Runtime is how long the job has run, or ran; 0 when it has not started.
+// Runtime returns how long the job has run or ran; 0 if it has not started.
 func Runtime(job *batchv1alpha1.Job, now time.Time) time.Duration {
 	start := EnteredPhase(job, batchv1alpha1.Running)
 	if start.IsZero() {
@@ -149,12 +148,12 @@ func Runtime(job *batchv1alpha1.Job, now time.Time) time.Duration {
 	return max(0, end.Sub(start))
 }
 
-// ShortPod is the name of a pod without that of its job: task-index.
+// ShortPod returns the name of a pod without the name of its job: task-index.
 func ShortPod(job, pod string) string {
 	return strings.TrimPrefix(pod, job+"-")
 }
 
-// PluginNames lists the job's plugins in order.
+// PluginNames returns the names of the job's plugins, sorted.
 func PluginNames(job *batchv1alpha1.Job) []string {
 	var names []string
 	for name := range job.Spec.Plugins {

@@ -10,7 +10,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// GroupReason says why a gang waits, as a column does: what the scheduler explains, else what conditions tell; "" when nothing is said.
+// GroupReason returns the reason why a gang waits, as text for a column: the scheduler's explanation, or else the
+// conditions; "" if there is no reason.
 func GroupReason(group *schedulingv1beta1.PodGroup) string {
 	if e := group.Status.Explanation; e != nil && e.Reason != "" {
 		return fromExplanation(e).Short()
@@ -23,7 +24,8 @@ func GroupReason(group *schedulingv1beta1.PodGroup) string {
 	return w.Short()
 }
 
-// PodReason says why a pod does not run, or how it ended when that was not well; "" when all is well. Events, oldest first, may be none.
+// PodReason returns the reason why a pod does not run or why it failed; "" if there is no problem. events are oldest
+// first and may be empty.
 func PodReason(pod *corev1.Pod, events []corev1.Event) string {
 	if one, found := TroubleOf(pod, events); found {
 		return Why{Code: one.Code, Message: OneLine(one.Message)}.Short()

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// SortPods puts the pods of a job into the order of its tasks and of their index.
+// SortPods sorts the pods of a job by task and index.
 func SortPods(job *batchv1alpha1.Job, pods []*corev1.Pod) {
 	order := map[string]int{}
 	for i := range job.Spec.Tasks {
@@ -28,7 +28,7 @@ func SortPods(job *batchv1alpha1.Job, pods []*corev1.Pod) {
 	})
 }
 
-// TaskOf is the name of the task that a pod belongs to.
+// TaskOf returns the name of the task that a pod belongs to.
 func TaskOf(pod *corev1.Pod) string {
 	if task := pod.Labels[keys.TaskSpec]; task != "" {
 		return task
@@ -36,10 +36,10 @@ func TaskOf(pod *corev1.Pod) string {
 	return pod.Annotations[keys.TaskSpec]
 }
 
-// maxFailures is how many failed containers are named.
+// maxFailures is the maximum number of failed containers listed.
 const maxFailures = 5
 
-// Failures names the containers that failed, with their exit codes.
+// Failures lists the failed containers with their exit codes.
 func Failures(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
 	var lines []string
 	more := 0
@@ -66,7 +66,7 @@ func Failures(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
 	return lines
 }
 
-// ExitCode is that of the container that failed first; 0 when none did.
+// ExitCode returns the exit code of the container that failed first; 0 if no container failed.
 func ExitCode(pods []*corev1.Pod) int {
 	var first *corev1.ContainerStateTerminated
 	for _, pod := range pods {

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// PodReady is "1/2": containers that are ready, of all.
+// PodReady returns the number of ready containers and of all containers: "1/2".
 func PodReady(pod *corev1.Pod) string {
 	ready := 0
 	for _, status := range pod.Status.ContainerStatuses {
@@ -21,7 +21,7 @@ func PodReady(pod *corev1.Pod) string {
 	return fmt.Sprintf("%d/%d", ready, len(pod.Spec.Containers))
 }
 
-// PodStatus is the one word that kubectl shows for a pod.
+// PodStatus returns the status that kubectl shows for a pod.
 func PodStatus(pod *corev1.Pod) string {
 	status := string(pod.Status.Phase)
 	if pod.Status.Reason != "" {
@@ -54,7 +54,7 @@ func sidecar(pod *corev1.Pod, name string) bool {
 	})
 }
 
-// initStatus is the word while init containers have not all ended.
+// initStatus returns the status to show while an init container has not ended.
 func initStatus(pod *corev1.Pod) (word string, waiting bool) {
 	for i, status := range pod.Status.InitContainerStatuses {
 		state := status.State
@@ -101,8 +101,7 @@ func terminatedWord(state *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("ExitCode:%d", state.ExitCode)
 }
 
-// PodRestarts is the number of restarts of the pod's containers, with how long
-// ago the last one was.
+// PodRestarts returns the number of restarts of the pod's containers, and how long ago the last one was.
 func PodRestarts(pod *corev1.Pod, now time.Time) string {
 	restarts, last := int32(0), time.Time{}
 	for _, status := range pod.Status.ContainerStatuses {

@@ -6,7 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// AddRequests adds what a container asks for; what it limits without a request it asks for, too.
+// AddRequests adds the requests of a container to sum. A resource with a limit but without a request counts with its
+// limit.
 func AddRequests(sum corev1.ResourceList, resources corev1.ResourceRequirements) {
 	add := func(name corev1.ResourceName) {
 		amount, given := resources.Requests[name]
@@ -29,7 +30,7 @@ func AddRequests(sum corev1.ResourceList, resources corev1.ResourceRequirements)
 	}
 }
 
-// Count is a number with its noun: 1 pod, 2 pods.
+// Count returns a number with its noun: 1 pod, 2 pods.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

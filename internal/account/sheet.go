@@ -7,19 +7,19 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Sheet is all that is known about one job.
+// Sheet holds the objects that belong to one job.
 type Sheet struct {
 	Job *batchv1alpha1.Job
-	// Group is nil when the job has none, or when it may not be read.
+	// Group is nil if the job has no PodGroup or it is not readable.
 	Group *schedulingv1beta1.PodGroup
-	// Pods are in the order of SortPods, Events oldest first; both may be unknown.
+	// Pods are in the order of SortPods, Events oldest first. Both may be empty because they were not read.
 	Pods   []*corev1.Pod
 	Events []corev1.Event
-	// Unreadable says that PodGroups may not be read.
+	// Unreadable reports that the user may not read PodGroups.
 	Unreadable bool
 }
 
-// Cause is the reason, as far as it may be known.
+// Cause returns the reason why the job does not run, as far as the readable objects show it.
 func (s *Sheet) Cause() Why {
 	if s.Unreadable && Active(Phase(s.Job)) {
 		return Why{Code: s.Job.Status.State.Reason, Message: s.Job.Status.State.Message}
@@ -27,7 +27,7 @@ func (s *Sheet) Cause() Why {
 	return Explain(s.Job, s.Group)
 }
 
-// ObjectOf names what an event is about, as short as the job allows.
+// ObjectOf returns a short name for the object that an event is about.
 func (s *Sheet) ObjectOf(event *corev1.Event) string {
 	about := event.InvolvedObject
 	switch {

@@ -9,7 +9,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Result is how a step went.
+// Result is the result of a step.
 type Result string
 
 // The results.
@@ -17,17 +17,17 @@ const (
 	Passed   Result = "ok"
 	Blocked  Result = "BLOCKED"
 	No       Result = "no"
-	NotAsked Result = "-" // the job did not get there, or nobody looked
+	NotAsked Result = "-" // the job did not reach the step, or it was not evaluated
 )
 
-// Step is one of the steps that a job takes before it runs, in their order.
+// Step is one of the steps that a job passes before it runs, in their order.
 type Step struct {
 	Name   string
 	Result Result
 	Detail string
 }
 
-// The places of the steps.
+// The positions of the steps.
 const (
 	atSubmit = iota
 	atGate
@@ -39,7 +39,7 @@ const (
 	atStart
 )
 
-// stepOf is the step at which a reason stops a job; those that are not named stop it at the nodes.
+// stepOf maps a reason to the step that it blocks. Other reasons block the step atNodes.
 var stepOf = map[reason.Code]int{
 	reason.JobHeldUser: atGate, reason.JobHeldAdmin: atGate, reason.BeginTime: atGate, reason.Dependency: atGate, reason.DependencyNeverSatisfied: atGate, reason.GateInvalid: atGate,
 	reason.JobArrayTaskLimit: atGate,
@@ -50,7 +50,8 @@ var stepOf = map[reason.Code]int{
 	"Starting": atStart, "Submitted": atDoor, "NoPodGroup": atSubmit, "Suspended": atGate,
 }
 
-// Steps are the steps of a job that waits: which it has taken, at which it stops, and what is known of those behind. nil for a job that does not wait.
+// Steps returns the steps of a waiting job with their results: the passed steps, the blocked step, and the remaining
+// ones. It returns nil for a job that does not wait.
 func (a *Account) Steps() []Step {
 	if !a.Waits() {
 		return nil
@@ -80,7 +81,7 @@ func (a *Account) Steps() []Step {
 	return steps
 }
 
-// gateText is what was asked for before the job may go to its queue.
+// gateText describes the conditions that must be met before the job may enter its queue.
 func (a *Account) gateText() string {
 	var parts []string
 	if depends := a.Job.Annotations[keys.Dependency]; depends != "" {
@@ -139,7 +140,7 @@ func (a *Account) startText() string {
 	return ""
 }
 
-// Hint is what would help, with the program's name in the place of vcctl.
+// Hint returns a hint for the user, with the program's name in place of vcctl.
 func (a *Account) Hint(program string) string {
 	if a.Why.Code == "" {
 		return ""

@@ -10,13 +10,14 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Fact is one line of what is told about a job: a name and a text.
+// Fact is one line of information about a job: a name and a text.
 type Fact struct{ Name, Text string }
 
-// nameWidth is the width of the names of facts.
+// nameWidth is the width of the column with the names of facts.
 const nameWidth = 10
 
-// WriteExplanation writes the numbers of a scheduler's explanation, its hint and what would help, as `job explain` does.
+// WriteExplanation writes the numbers of a scheduler's explanation, its hint and the simulated changes, in the format
+// of `job explain`.
 func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program string, style render.Style, now time.Time, width int) {
 	var facts []Fact
 	if e.Queue != nil {
@@ -36,7 +37,7 @@ func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program s
 	}
 }
 
-// WriteFacts writes the facts that have a text.
+// WriteFacts writes the facts with a non-empty text.
 func WriteFacts(out io.Writer, facts []Fact, style render.Style, width int) {
 	for _, f := range facts {
 		if f.Text != "" {
@@ -50,7 +51,8 @@ func WriteSentence(out io.Writer, text string, width int) {
 	render.WriteWrapped(out, "  ", "  ", text, width)
 }
 
-// Write writes the account as `vcctl job explain` prints it; program is what stands for vcctl in the commands that it names.
+// Write writes the account in the format of `vcctl job explain`; program replaces vcctl in the commands that it
+// mentions.
 func (a *Account) Write(out io.Writer, program string, style render.Style, now time.Time, width int) {
 	fmt.Fprintln(out, style.Bold(style.Line(a.Headline(style, now))))
 	if a.Why.Message != "" {

@@ -10,15 +10,15 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// Trouble is why a pod that has a node does not get to work.
+// Trouble is the reason why a pod that has a node does not run.
 type Trouble struct {
 	Pod *corev1.Pod
-	// Code is one word, Message what the node said; it may be empty.
+	// Code is one word. Message is the message of the node; it may be empty.
 	Code, Message string
 }
 
-// TroubleOf finds what holds a pod up: a container that waits for something else
-// than its turn, else the newest warning about a pod that does not start.
+// TroubleOf returns the problem of a pod: a waiting container, unless it only waits for its turn, or else the newest
+// warning about a pod that does not start.
 func TroubleOf(pod *corev1.Pod, events []corev1.Event) (Trouble, bool) {
 	for _, status := range ContainerStatuses(pod) {
 		waits := status.State.Waiting
@@ -40,11 +40,11 @@ func TroubleOf(pod *corev1.Pod, events []corev1.Event) (Trouble, bool) {
 	return Trouble{}, false
 }
 
-// fromScheduler are reasons of events about pods without a node.
+// fromScheduler lists event reasons about pods without a node.
 var fromScheduler = map[string]bool{"FailedScheduling": true, "Unschedulable": true}
 
-// NewestWarning is the last warning about a pod that has a node, among events,
-// which are oldest first. What a scheduler warned of before is over.
+// NewestWarning returns the last warning about a pod that has a node, from events ordered oldest first. It ignores
+// earlier warnings of schedulers.
 func NewestWarning(pod *corev1.Pod, events []corev1.Event) *corev1.Event {
 	for i := range slices.Backward(events) {
 		if events[i].InvolvedObject.UID == pod.UID && events[i].Type == corev1.EventTypeWarning && !fromScheduler[events[i].Reason] {
@@ -54,12 +54,12 @@ func NewestWarning(pod *corev1.Pod, events []corev1.Event) *corev1.Event {
 	return nil
 }
 
-// ContainerStatuses are those of the init containers, then those of the others.
+// ContainerStatuses returns the statuses of the init containers, followed by the statuses of the other containers.
 func ContainerStatuses(pod *corev1.Pod) []corev1.ContainerStatus {
 	return append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
 }
 
-// TroublesOf are those of all pods, in the order of the pods.
+// TroublesOf returns the problems of all pods, in the order of the pods.
 func TroublesOf(pods []*corev1.Pod, events []corev1.Event) []Trouble {
 	var all []Trouble
 	for _, pod := range pods {
@@ -70,13 +70,12 @@ func TroublesOf(pods []*corev1.Pod, events []corev1.Event) []Trouble {
 	return all
 }
 
-// asReason is the trouble as the reason of its job.
+// asReason returns the problem as the reason of its job.
 func (t Trouble) asReason(job string) Why {
 	return Why{Code: t.Code, Message: strings.TrimSuffix(fmt.Sprintf("pod %s: %s", ShortPod(job, t.Pod.Name), OneLine(t.Message)), ": ")}
 }
 
-// TroubleLines says, task by task, how many pods are held up by what, and how
-// often their containers were started again.
+// TroubleLines returns, by task and problem, how many pods are affected and how often their containers were restarted.
 func TroubleLines(job *batchv1alpha1.Job, troubles []Trouble) []string {
 	type key struct{ task, code string }
 	var order []key
@@ -108,7 +107,7 @@ func replicasOf(job *batchv1alpha1.Job, task string) int32 {
 	return 0
 }
 
-// Restarts is how often containers of a pod were started again.
+// Restarts returns how often containers of a pod were restarted.
 func Restarts(pod *corev1.Pod) int32 {
 	var sum int32
 	for _, status := range ContainerStatuses(pod) {
@@ -117,7 +116,7 @@ func Restarts(pod *corev1.Pod) int32 {
 	return sum
 }
 
-// RestartsOfTask is the number of restarts in all pods of a task.
+// RestartsOfTask returns the number of restarts in all pods of a task.
 func RestartsOfTask(pods []*corev1.Pod, task string) int32 {
 	var sum int32
 	for _, pod := range pods {
@@ -128,8 +127,8 @@ func RestartsOfTask(pods []*corev1.Pod, task string) int32 {
 	return sum
 }
 
-// GiveWay puts the pods' trouble in the place of a reason that the scheduler did
-// not explain; it reports whether it did.
+// GiveWay returns the first problem of the pods in place of a reason that the scheduler did not explain, and whether it
+// replaced the reason.
 func (w Why) GiveWay(troubles []Trouble, job string) (Why, bool) {
 	if w.Explained || len(troubles) == 0 {
 		return w, false
@@ -137,5 +136,5 @@ func (w Why) GiveWay(troubles []Trouble, job string) (Why, bool) {
 	return troubles[0].asReason(job), true
 }
 
-// OneLine is a text with every run of blanks and line breaks as one blank.
+// OneLine replaces every run of white space in a text by one space.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

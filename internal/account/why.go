@@ -13,21 +13,21 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Why says why a job does not run as a whole.
+// Why is the reason why a job as a whole does not run.
 type Why struct {
 	// Code is one word; see api/reason.
 	Code string
-	// Message is a sentence, Hint what would help.
+	// Message is a sentence for the user, Hint suggests what to do.
 	Message, Hint string
 	// Numbers are lines with the scheduler's counts.
 	Numbers []string
-	// Helps are changes that the scheduler tried, and with which the job would start.
+	// Helps describes simulated changes with which the job would start.
 	Helps []string
-	// Explained says that this is the scheduler's own explanation, Controller that the job's controller says it.
+	// Explained reports that this is the scheduler's own explanation, Controller that it comes from the job controller.
 	Explained, Controller bool
 }
 
-// Short is the reason for a column: the word and the sentence.
+// Short returns code and message as text for a column.
 func (w Why) Short() string {
 	switch {
 	case w.Message == "":
@@ -38,9 +38,9 @@ func (w Why) Short() string {
 	return w.Code + ": " + w.Message
 }
 
-// Explain finds the reason: the scheduler's explanation first, then the
-// conditions any scheduler of Volcano's kind writes, then what the controller
-// said. A job that runs or ended well has none.
+// Explain returns the reason why a job does not run: the scheduler's explanation, or else the conditions that
+// schedulers compatible with Volcano write, or else the controller's message. It is empty for a job that runs or has
+// completed.
 func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	phase := Phase(job)
 	switch {
@@ -88,7 +88,8 @@ func notSeen(group *schedulingv1beta1.PodGroup) bool {
 	return waits && len(group.Status.Conditions) == 0
 }
 
-// fromController is why the controller made no pods: where the scheduler only sees that there are too few, it knows more.
+// fromController returns the reason why the controller created no pods. It is more precise than the scheduler's reason,
+// which is only that pods are missing.
 func fromController(job *batchv1alpha1.Job) Why {
 	w := Why{Code: job.Status.State.Reason, Message: OneLine(job.Status.State.Message), Controller: true}
 	if w.Hint = reason.Get(reason.Code(w.Code)).Hint; w.Hint == "" && strings.Contains(w.Message, "no PriorityClass with name") {
@@ -97,7 +98,7 @@ func fromController(job *batchv1alpha1.Job) Why {
 	return w
 }
 
-// fromPhases says what little the phases tell, when nobody said more.
+// fromPhases derives a reason from the phases, when there is no better one.
 func fromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	if job.Status.State.Message != "" || Phase(job) != batchv1alpha1.Pending {
 		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
@@ -126,7 +127,7 @@ func fromExplanation(e *schedulingv1beta1.Explanation) Why {
 	}
 }
 
-// numbers are the explanation's counts, a line a fact.
+// numbers returns the counts of an explanation, one fact per line.
 func numbers(e *schedulingv1beta1.Explanation) []string {
 	var lines []string
 	if m := e.Members; m != nil {
@@ -142,7 +143,7 @@ func numbers(e *schedulingv1beta1.Explanation) []string {
 	return append(lines, startLines(e)...)
 }
 
-// queueLines are the job's place in its queue, and how that and those above it stand.
+// queueLines describes the job's position in its queue, that queue, and the queues above it.
 func queueLines(q *schedulingv1beta1.ExplainedQueue) []string {
 	if q == nil {
 		return nil
@@ -176,7 +177,7 @@ func standing(allocated, deserved, guarantee, capability corev1.ResourceList) st
 	return text
 }
 
-// startLines say when the job starts and how often it was tried.
+// startLines describes when the job will start and how often the scheduler tried it.
 func startLines(e *schedulingv1beta1.Explanation) []string {
 	var lines []string
 	switch {
@@ -218,7 +219,7 @@ func nodeTally(e *schedulingv1beta1.Explanation) string {
 	return "nodes: " + strings.Join(parts, "; ")
 }
 
-// fromConditions reads what a scheduler without explanations leaves behind.
+// fromConditions returns the reason in the conditions of schedulers that write no explanation.
 func fromConditions(group *schedulingv1beta1.PodGroup) (Why, bool) {
 	for _, condition := range slices.Backward(group.Status.Conditions) {
 		if condition.Type == schedulingv1beta1.PodGroupUnschedulableType && condition.Status == corev1.ConditionTrue {
@@ -228,7 +229,7 @@ func fromConditions(group *schedulingv1beta1.PodGroup) (Why, bool) {
 	return Why{}, false
 }
 
-// ResourceText writes a list of resources in a fixed order: cpu, memory, the rest by name.
+// ResourceText formats resources in a fixed order: cpu, memory, others by name.
 func ResourceText(list corev1.ResourceList) string {
 	var names []string
 	for name := range list {

@@ -1,16 +1,16 @@
-// Package act is what people do to a cluster: to jobs, queues and nodes. The
-// command line and the dashboard do it by the same code.
+// Package act implements the actions of users on jobs, queues and nodes. The command line and the dashboard share it.
 //
-//	In:   a client, and what is to be done to what
-//	Out:  writes; a sentence that says what was done, or an error that says why not
+//	In:   a client, the action and its objects
+//	Out:  writes; a sentence that describes the result, or an error that explains a failure
 //
 // # Invariants
 //
-//   - Whether something can be done at all is judged by pure functions (Verb.Judge, SwitchRefused), before anything is sent.
-//   - A job, once seen, is what is acted on: its UID goes along, so that a namesake made since then is left alone.
-//   - Nothing is tried twice here; what half succeeded is told with both halves.
+//   - Pure functions (Verb.Judge, SwitchRefused) check whether an action is possible, before any request is sent.
+//   - An action applies to the job that the caller read: requests contain its UID, so that a newer job with the same
+//     name is not affected.
+//   - There are no retries; a partial success is reported together with its errors.
 //
 // # Concurrency
 //
-// A Cluster may be used by many goroutines.
+// A Cluster is safe for concurrent use.
 package act

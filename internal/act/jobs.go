@@ -17,20 +17,21 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Cluster is where something is done.
+// Cluster carries out actions in a cluster.
 type Cluster struct {
 	Client client.Client
-	// Typed and Config are for what a Client has no words for: logs, evictions, shells.
+	// Typed and Config are for requests that a Client does not support: logs, evictions, shells.
 	Typed  kubernetes.Interface
 	Config *rest.Config
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
 }
 
-// atOnce is how many writes are on their way at the same time.
+// atOnce is the maximum number of writes in progress.
 const atOnce = 8
 
-// Jobs does a verb to jobs, and says of how many it was done, or asked for. What could not be done is in the error, the rest is done nevertheless.
+// Jobs applies a verb to jobs, and describes how many of them it changed. A failure for one job does not stop the
+// others; the error contains all failures.
 func (c *Cluster) Jobs(ctx context.Context, v *Verb, jobs []*batchv1alpha1.Job) (said string, err error) {
 	var (
 		done     []*batchv1alpha1.Job
@@ -64,7 +65,7 @@ func (c *Cluster) Jobs(ctx context.Context, v *Verb, jobs []*batchv1alpha1.Job) 
 	return sentence(v, done, idle), errors.Join(problems...)
 }
 
-// sentence is what was done: "2 jobs are to be cancelled; a is not suspended".
+// sentence describes the result: "2 jobs are to be cancelled; a is not suspended".
 func sentence(v *Verb, done []*batchv1alpha1.Job, idle []string) string {
 	var parts []string
 	switch len(done) {
@@ -83,7 +84,8 @@ func sentence(v *Verb, done []*batchv1alpha1.Job, idle []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// Job does a verb to a job as it was seen; already says that there was nothing to do. A Refused says why it cannot be done.
+// Job applies a verb to a job. already is not empty if there was nothing to do. The error is a Refused if the action is
+// not possible.
 func (c *Cluster) Job(ctx context.Context, v *Verb, job *batchv1alpha1.Job) (already string, err error) {
 	refused, already := v.Judge(job)
 	if refused != "" {
@@ -107,7 +109,7 @@ func (c *Cluster) do(ctx context.Context, v *Verb, job *batchv1alpha1.Job) error
 	return c.Client.Patch(ctx, target, HoldPatch(v, job))
 }
 
-// HoldPatch is what Hold, HoldForAdmin and Release change of a job.
+// HoldPatch returns the patch for the verbs Hold, HoldForAdmin and Release.
 func HoldPatch(v *Verb, job *batchv1alpha1.Job) client.Patch {
 	value := `"` + keys.HoldUser + `"`
 	switch v {
@@ -119,7 +121,7 @@ func HoldPatch(v *Verb, job *batchv1alpha1.Job) client.Patch {
 	return client.RawPatch(mergePatch, fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, job.UID, keys.Hold, value))
 }
 
-// Refused says why something cannot be done, and what can be done instead.
+// Refused is the error of an impossible action, with a hint for an alternative.
 type Refused struct{ What, Hint string }
 
 func (r *Refused) Error() string { return r.What }

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/account"
 )
 
-// Manifest is an object as YAML, without who wrote which field. The kind is Job, Queue, Node, Pod or PodGroup.
+// Manifest returns an object as YAML, without its managed fields. The kind is Job, Queue, Node, Pod or PodGroup.
 func (c *Cluster) Manifest(ctx context.Context, kind, namespace, name string) (string, error) {
 	var object client.Object
 	group := corev1.SchemeGroupVersion
@@ -45,8 +45,9 @@ func (c *Cluster) Manifest(ctx context.Context, kind, namespace, name string) (s
 	return string(text), err
 }
 
-// Sheet reads all that is told about a job: the whole of it, its PodGroup, and the events about these and its pods. Pods whose UIDs are known are
-// read only where the job and its PodGroup do not tell enough by themselves: there may be thousands, and each is large.
+// Sheet reads a job, its PodGroup, and the events about these and its pods. If known contains the UIDs of the pods, it
+// reads the pods only when the job and its PodGroup do not explain enough by themselves: there may be thousands of
+// pods, and each is large.
 func (c *Cluster) Sheet(ctx context.Context, namespace, name string, known ...types.UID) (*account.Sheet, error) {
 	job := &batchv1alpha1.Job{}
 	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, job); err != nil {
@@ -68,8 +69,8 @@ func (c *Cluster) Sheet(ctx context.Context, namespace, name string, known ...ty
 	return sheet, err
 }
 
-// SheetAround adds to a sheet, of which the job and its PodGroup are known, the pods and, when they are wanted, the events about
-// all of these. Who may not read one of them gets the rest.
+// SheetAround adds the pods and, if events is set, the events to a sheet that has the job and its PodGroup. It skips
+// objects that the user may not read.
 func SheetAround(ctx context.Context, c client.Reader, s *account.Sheet, events bool) (*account.Sheet, error) {
 	var err error
 	if s.Pods, err = PodsOf(ctx, c, s.Job); err != nil && !apierrors.IsForbidden(err) {
@@ -89,8 +90,8 @@ func SheetAround(ctx context.Context, c client.Reader, s *account.Sheet, events 
 	return s, err
 }
 
-// eventsOf collects the events about a job and everything that it has or had. Only a job that lost pods is asked for by name: that takes all
-// events of its namespace.
+// eventsOf returns the events about a job and all its current and former objects. Only for a job that lost pods does it
+// match the names of objects, which requires reading all events of the namespace.
 func eventsOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job, about []types.UID) ([]corev1.Event, error) {
 	if !account.LostPods(job) {
 		return eventsAbout(ctx, c, job.Namespace, about, nil)
@@ -98,7 +99,7 @@ func eventsOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job, abou
 	return eventsAbout(ctx, c, job.Namespace, about, func(e *corev1.Event) bool { return account.IsAbout(job, e) })
 }
 
-// PodsOf lists the pods of a job, in the order of its tasks and of their index.
+// PodsOf returns the pods of a job, by task and index.
 func PodsOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) ([]*corev1.Pod, error) {
 	var pods []*corev1.Pod
 	page := &corev1.PodList{}
@@ -111,10 +112,10 @@ func PodsOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) ([]*co
 	return pods, err
 }
 
-// pageSize is how many objects one request lists.
+// pageSize is the maximum number of objects per list request.
 const pageSize = 500
 
-// pages lists page by page into list, and calls visit after each.
+// pages lists objects page by page into list, and calls visit after each page.
 func pages(ctx context.Context, c client.Reader, list client.ObjectList, visit func(), options ...client.ListOption) error {
 	for more := ""; ; {
 		if err := c.List(ctx, list, append(slices.Clone(options), client.Limit(pageSize), client.Continue(more))...); err != nil {
@@ -127,7 +128,7 @@ func pages(ctx context.Context, c client.Reader, list client.ObjectList, visit f
 	}
 }
 
-// GroupOf finds the PodGroup of a job: by its usual name, else by its owner. It is nil when there is none.
+// GroupOf returns the PodGroup of a job, by its usual name or else by its owner. It may return nil.
 func GroupOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, error) {
 	for _, name := range []string{job.Name + "-" + string(job.UID), job.Name} {
 		group := &schedulingv1beta1.PodGroup{}
@@ -142,8 +143,8 @@ func GroupOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) (*sch
 	return nil, nil
 }
 
-// GroupOfJobNamed finds the PodGroup of a job by the job's name: the group's own name ends with the job's UID. It returns
-// nil if the job does not exist or has no PodGroup.
+// GroupOfJobNamed returns the PodGroup of the job with this name: the group's own name contains the job's UID. It
+// returns nil if the job does not exist or has no PodGroup.
 func GroupOfJobNamed(ctx context.Context, c client.Reader, job types.NamespacedName) (*schedulingv1beta1.PodGroup, error) {
 	owner := &batchv1alpha1.Job{}
 	if err := c.Get(ctx, job, owner); apierrors.IsNotFound(err) {
@@ -163,12 +164,13 @@ func ownedBy(object client.Object, uid types.UID) bool {
 	return false
 }
 
-// maxAskedOneByOne is the number of objects whose events are asked for one by one; of more all of the namespace are gone through once. The server
-// goes through all of them for each question, but hands out less.
+// maxAskedOneByOne is the maximum number of objects whose events are requested one by one. For more objects, one
+// request lists all events of the namespace. The server scans all events for each request, but a selective request
+// transfers less.
 const maxAskedOneByOne = 5
 
-// EventsAbout collects the events about objects, oldest first. They are found by the UID of what they are about,
-// so namesakes of the past stay out. Who may not read events gets none.
+// EventsAbout returns the events about objects, oldest first. It matches the UID of the object, so that events about
+// earlier objects with the same name are excluded. It returns nil if the user may not read events.
 func EventsAbout(ctx context.Context, c client.Reader, namespace string, about ...client.Object) ([]corev1.Event, error) {
 	uids := make([]types.UID, len(about))
 	for i, object := range about {
@@ -177,7 +179,8 @@ func EventsAbout(ctx context.Context, c client.Reader, namespace string, about .
 	return eventsAbout(ctx, c, namespace, uids, nil)
 }
 
-// eventsAbout collects the events about the objects with some UIDs, and those that also takes, which may be nil.
+// eventsAbout returns the events about the objects with the given UIDs, and the events that match also, which may be
+// nil.
 func eventsAbout(ctx context.Context, c client.Reader, namespace string, about []types.UID, also func(*corev1.Event) bool) ([]corev1.Event, error) {
 	wanted := make(map[types.UID]bool, len(about))
 	questions := make([]fields.Selector, 0, maxAskedOneByOne)

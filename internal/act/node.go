@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/account"
 )
 
-// Cordon says of a node whether pods may be put on it.
+// Cordon sets whether new pods may be scheduled on a node.
 func (c *Cluster) Cordon(ctx context.Context, name string, cordoned bool) (said string, err error) {
 	node := &corev1.Node{}
 	if err := c.Client.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
@@ -38,11 +38,11 @@ func (c *Cluster) Cordon(ctx context.Context, name string, cordoned bool) (said 
 	return fmt.Sprintf("node %s %s", name, done), nil
 }
 
-// drainWithin is how long a drain asks; what it has not asked by then is told.
+// drainWithin is the time limit of a drain. Pods not evicted by then are reported.
 const drainWithin = 30 * time.Second
 
-// Drain cordons a node and asks its pods to leave. Those that a disruption budget keeps are told; they can be asked again, and so can those that
-// there was no time for. With an error there is a sentence, too: what was done until then, and of the rest.
+// Drain cordons a node and evicts its pods. It reports the pods protected by a disruption budget and the pods for which
+// there was no time; another drain can evict them. Even with an error, said describes what was done.
 func (c *Cluster) Drain(ctx context.Context, name string) (said string, err error) {
 	if _, err := c.Cordon(ctx, name, true); err != nil {
 		return "", err
@@ -80,12 +80,12 @@ func (c *Cluster) evict(ctx context.Context, pod *corev1.Pod) error {
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}, DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}},
 	})
 	if ctx.Err() != nil {
-		return ctx.Err() // whatever the request made of it
+		return ctx.Err() // independent of the error that the request made of it
 	}
 	return err
 }
 
-// drained says what became of the pods of a node that were asked to leave.
+// drained describes the results of evicting the pods of a node.
 func drained(node string, pods []*corev1.Pod, answers []error) (said string, err error) {
 	var kept, late []string
 	var problems []error
@@ -95,7 +95,7 @@ func drained(node string, pods []*corev1.Pod, answers []error) (said string, err
 		switch err := answers[i]; {
 		case err == nil:
 			left++
-		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // gone by itself
+		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // deleted in the meantime
 		case apierrors.IsTooManyRequests(err):
 			kept = append(kept, name)
 		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
@@ -122,7 +122,7 @@ func drained(node string, pods []*corev1.Pod, answers []error) (said string, err
 	return text, errors.Join(problems...)
 }
 
-// named is "; what: a, b, c and 4 more".
+// named formats names as "; what: a, b, c and 4 more".
 func named(what string, names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -19,15 +19,16 @@ import (
 
 const mergePatch = types.MergePatchType
 
-// queueCommands is where Commands to queues live; Volcano's choice.
+// queueCommands is the namespace of Commands for queues, as in Volcano.
 const queueCommands = "default"
 
-// QueueCommand is the wire contract of Volcano for what is done to a queue: owned by and aimed at it.
+// QueueCommand returns the Command for an action on a queue. As in Volcano, the queue is both its owner and its target.
 func QueueCommand(q *schedulingv1beta1.Queue, action busv1alpha1.Action) *busv1alpha1.Command {
 	return command(metav1.NewControllerRef(q, schedulingv1beta1.GroupVersion.WithKind("Queue")), queueCommands, action)
 }
 
-// SwitchRefused says why the queue controller would not open or close a queue: it would only say so in an event. The parent may be nil.
+// SwitchRefused returns the reason why the queue controller would not open or close a queue, which it would report only
+// in an event. parent may be nil.
 func SwitchRefused(q, parent *schedulingv1beta1.Queue, open bool) *Refused {
 	wish := q.Wish()
 	switch {
@@ -66,8 +67,8 @@ func (c *Cluster) SwitchQueue(ctx context.Context, name string, open bool) (said
 	return fmt.Sprintf("queue %s is to be %s", name, done), nil
 }
 
-// QueueEdit is what is to be changed of a queue; "" leaves it as it is. Amounts are written as
-// cpu=8,nvidia.com/gpu=4 and replace those that were; "-" is none.
+// QueueEdit holds the changes to a queue; "" leaves a field unchanged. Amounts have the form cpu=8,nvidia.com/gpu=4 and
+// replace all previous ones; "-" removes them.
 type QueueEdit struct {
 	Weight                          string
 	Capability, Deserved, Guarantee string
@@ -98,10 +99,10 @@ func (e *QueueEdit) Apply(spec *schedulingv1beta1.QueueSpec) error {
 	return nil
 }
 
-// MaxWeight is the largest weight that the API takes.
+// MaxWeight is the largest weight that the API accepts.
 const MaxWeight = 65535
 
-// ParseWeight reads a weight. An error is a Refused.
+// ParseWeight parses a weight. Its error is a Refused.
 func ParseWeight(text string) (int32, error) {
 	weight, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || weight < 1 || weight > MaxWeight {
@@ -110,8 +111,8 @@ func ParseWeight(text string) (int32, error) {
 	return int32(weight), nil
 }
 
-// ParseAmounts reads what a limit may be: cpu=8,memory=64Gi, each resource once and none below 0; "" and "-" are none. An error is a Refused that
-// names the limit.
+// ParseAmounts parses the amounts of a limit: cpu=8,memory=64Gi, each resource once and not negative; "" and "-" mean
+// no amounts. Its error is a Refused that names the limit.
 func ParseAmounts(limit, text string) (corev1.ResourceList, error) {
 	if text == "" || text == "-" {
 		return nil, nil
@@ -135,7 +136,7 @@ func ParseAmounts(limit, text string) (corev1.ResourceList, error) {
 	return list, nil
 }
 
-// EditQueue changes what a queue may have.
+// EditQueue changes the limits and the weight of a queue.
 func (c *Cluster) EditQueue(ctx context.Context, name string, edit QueueEdit) (said string, err error) {
 	q := &schedulingv1beta1.Queue{}
 	if err := c.Client.Get(ctx, client.ObjectKey{Name: name}, q); err != nil {

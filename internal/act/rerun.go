@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// leftLabels and leftAnnotations are the keys that a rerun does not copy from its job: the job number, holds and other start
-// conditions, requests made after the job was created, and the object that created it.
+// leftLabels and leftAnnotations list the keys that a rerun does not copy from its job: the job number, holds and other
+// start conditions, requests made after the job was created, and the object that created it.
 var (
 	leftLabels      = []string{keys.JobID, keys.CreatedByJobTemplate, keys.CreatedByJobFlow}
 	leftAnnotations = []string{
@@ -21,8 +21,8 @@ var (
 	}
 )
 
-// Rerun returns a new job with the spec of another one, labels and annotations included. Nothing of the status is in it, nothing that made
-// the other job wait, and no claim that was created for it: the new job gets claims of its own.
+// Rerun returns a new job with the spec, labels and annotations of another one. It contains no status, no start
+// conditions of the other job, and no claims that were created for it: the new job gets its own claims.
 func Rerun(job *batchv1alpha1.Job, name string) *batchv1alpha1.Job {
 	old := job.DeepCopy()
 	again := &batchv1alpha1.Job{
@@ -48,7 +48,8 @@ func Rerun(job *batchv1alpha1.Job, name string) *batchv1alpha1.Job {
 	return again
 }
 
-// RerunName returns the n-th name that a rerun of a job may have, from 2: train-2 for train, and for train-2, itself a rerun of train, train-3.
+// RerunName returns the n-th candidate for the name of a rerun, starting at 2: train-2 for train, and train-3 for
+// train-2 if that is itself a rerun of train.
 func RerunName(job *batchv1alpha1.Job, n int) string {
 	base := job.Name
 	first := job.Annotations[keys.RerunOf]
@@ -58,13 +59,13 @@ func RerunName(job *batchv1alpha1.Job, n int) string {
 	return base + "-" + batchv1alpha1.FormatJobID(int64(n))
 }
 
-// cutNumber cuts train-2 into train and 2.
+// cutNumber splits train-2 into train and 2.
 func cutNumber(name string) (stem string, number int, ok bool) {
 	at := strings.LastIndexByte(name, '-')
 	if at <= 0 {
 		return name, 0, false
 	}
 	id, ok := batchv1alpha1.ParseJobID(name[at+1:])
-	const most = 1 << 20 // what is larger is a date, not a count
+	const most = 1 << 20 // larger numbers are dates, not counts
 	return name[:at], int(id), ok && id < most
 }

@@ -13,18 +13,18 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// Shell is a terminal in a container of a pod.
+// Shell is a terminal session in a container of a pod.
 type Shell struct {
 	Namespace, Pod, Container string
-	// Command is what is run; none: the container's own program is attached to.
+	// Command is the command to run; if it is empty, the session attaches to the container's main process.
 	Command []string
 	In      io.Reader
 	Out     io.Writer
-	// Sizes follows the size of the terminal; nil: it has none.
+	// Sizes reports the size of the terminal; nil if it is unknown.
 	Sizes remotecommand.TerminalSizeQueue
 }
 
-// Shell connects a terminal until what runs in it ends.
+// Shell connects a terminal until its command ends.
 func (c *Cluster) Shell(ctx context.Context, s Shell) error {
 	executor, err := c.executor(s)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *Cluster) Shell(ctx context.Context, s Shell) error {
 	return executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: s.In, Stdout: s.Out, Tty: true, TerminalSizeQueue: s.Sizes})
 }
 
-// executor connects with a command, or with what the container was started with.
+// executor connects to a new command, or to the main process of the container.
 func (c *Cluster) executor(s Shell) (remotecommand.Executor, error) {
 	if len(s.Command) > 0 {
 		return Executor(c.Config, c.Typed, s.Namespace, s.Pod, "exec", &corev1.PodExecOptions{Container: s.Container, Command: s.Command, Stdin: true, Stdout: true, TTY: true})
@@ -41,8 +41,8 @@ func (c *Cluster) executor(s Shell) (remotecommand.Executor, error) {
 	return Executor(c.Config, c.Typed, s.Namespace, s.Pod, "attach", &corev1.PodAttachOptions{Container: s.Container, Stdin: true, Stdout: true, TTY: true})
 }
 
-// Executor streams through a subresource of a pod, exec or attach, with the options that belong to it. It speaks WebSocket, and SPDY with servers that know
-// nothing newer.
+// Executor streams through a subresource of a pod, exec or attach, with its options. It uses WebSocket, or SPDY with
+// older servers.
 func Executor(config *rest.Config, typed kubernetes.Interface, namespace, pod, subresource string, options runtime.Object) (remotecommand.Executor, error) {
 	request := typed.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource(subresource).VersionedParams(options, scheme.ParameterCodec)
 	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", request.URL())

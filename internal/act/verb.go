@@ -13,19 +13,20 @@ import (
 	"github.com/vc-batch/vc/internal/account"
 )
 
-// Verb is something that is done to jobs.
+// Verb is an action on jobs.
 type Verb struct {
-	// Name is the word for it, Done that for what was done: cancel, cancelled.
+	// Name is the word for the action, Done its past participle: cancel, cancelled.
 	Name, Done string
-	// Action is that of the Command by which it is done; "": it is done otherwise.
+	// Action is the action of the Command that carries it out; "" if it needs no Command.
 	Action busv1alpha1.Action
-	// refuse says why it cannot be done, already that there is nothing to do; "" is neither.
+	// refuse returns why the action is impossible, already why there is nothing to do; "" otherwise.
 	refuse, already func(*batchv1alpha1.Job) string
-	// reached says whether it has taken effect on a job that was as before.
+	// reached reports whether the action has taken effect, given the job before and now.
 	reached func(before, now *batchv1alpha1.Job) bool
 }
 
-// Told is what is said of a job, or of many, once the verb was given: a Command only asks its controller, the rest is done at once.
+// Told returns the result text for one job or many. A Command is only a request to the controller; other actions take
+// effect immediately.
 func (v *Verb) Told(many bool) string {
 	switch {
 	case v.Action != "" && many:
@@ -36,7 +37,8 @@ func (v *Verb) Told(many bool) string {
 	return v.Done
 }
 
-// Judge says of a job why the verb cannot be done to it, or that there is nothing to do; both "" when it is to be done.
+// Judge returns why the action on a job is impossible, or why there is nothing to do. Both are "" if it should be
+// carried out.
 func (v *Verb) Judge(job *batchv1alpha1.Job) (refused, already string) {
 	if v.refuse != nil {
 		refused = v.refuse(job)
@@ -47,22 +49,22 @@ func (v *Verb) Judge(job *batchv1alpha1.Job) (refused, already string) {
 	return refused, already
 }
 
-// Reached says whether the verb, given to a job as it was before, has taken effect.
+// Reached reports whether the action has taken effect, given the job before and now.
 func (v *Verb) Reached(before, now *batchv1alpha1.Job) bool {
 	return v.reached == nil || v.reached(before, now)
 }
 
-// Suspended says whether a job in this phase rests, or is about to.
+// Suspended reports whether a job in this phase is suspended or about to be.
 func Suspended(phase batchv1alpha1.JobPhase) bool {
 	return phase == batchv1alpha1.Aborted || phase == batchv1alpha1.Aborting
 }
 
-// inPhase is the effect of a Command that leads to one of these phases.
+// inPhase returns a condition that the job has reached one of these phases.
 func inPhase(wanted ...batchv1alpha1.JobPhase) func(before, now *batchv1alpha1.Job) bool {
 	return func(_, now *batchv1alpha1.Job) bool { return slices.Contains(wanted, account.Phase(now)) }
 }
 
-// afterEnd refuses jobs that have ended, with what to do instead.
+// afterEnd rejects jobs that have ended, with an alternative.
 func afterEnd(instead string) func(*batchv1alpha1.Job) string {
 	return func(job *batchv1alpha1.Job) string {
 		if account.Finished(account.Phase(job)) {
@@ -72,7 +74,7 @@ func afterEnd(instead string) func(*batchv1alpha1.Job) string {
 	}
 }
 
-// when is text for jobs for which a condition on their phase holds.
+// when returns text for jobs whose phase satisfies a condition.
 func when(holds func(batchv1alpha1.JobPhase) bool, text string) func(*batchv1alpha1.Job) string {
 	return func(job *batchv1alpha1.Job) string {
 		if holds(account.Phase(job)) {
@@ -128,7 +130,7 @@ var (
 			return ""
 		},
 	}
-	// HoldForAdmin is Hold by who runs the cluster.
+	// HoldForAdmin is Hold on behalf of an administrator.
 	HoldForAdmin = &Verb{Name: Hold.Name, Done: Hold.Done, refuse: Hold.refuse, already: Hold.already}
 	Release      = &Verb{
 		Name: "release", Done: "released",
@@ -142,12 +144,12 @@ var (
 	Delete = &Verb{Name: "delete", Done: "deleted"}
 )
 
-// JobCommand is the wire contract of Volcano for what is done to a job: owned by and aimed at it.
+// JobCommand returns the Command for an action on a job. As in Volcano, the job is both its owner and its target.
 func JobCommand(job *batchv1alpha1.Job, action busv1alpha1.Action) *busv1alpha1.Command {
 	c := command(metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job")), job.Namespace, action)
 	for _, verb := range []*Verb{Suspend, Resume, Restart, Cancel} {
 		if verb.Action == action {
-			c.Message = verb.Done + " by hand" // this is what the job's status says of it
+			c.Message = verb.Done + " by hand" // the job's status shows this message
 		}
 	}
 	return c

@@ -27,57 +27,65 @@ import (
 )
 
 const (
-	// DefaultListenAddress is where the webhooks listen when nothing is said.
+	// DefaultListenAddress is the default address of the webhook server.
 	DefaultListenAddress = ":8443"
-	// renewalRetry is how long a failed renewal of the certificate waits. There is a third of its life left by then.
+	// renewalRetry is the delay before another attempt to renew the certificate. A third of its lifetime remains when
+	// renewal starts.
 	renewalRetry = time.Minute
-	// renewalCheck is the longest time between two looks at the certificate; other replicas may have renewed it.
+	// renewalCheck is the maximum interval between checks of the certificate; another replica may have renewed it.
 	renewalCheck = 12 * time.Hour
-	// drainTime is how long requests may take that are under way when the server is stopped.
+	// drainTime is the time for requests in progress to finish when the server stops.
 	drainTime = 10 * time.Second
 )
 
-// Options say where the webhooks listen and how the API server reaches them.
+// Options configures the address of the webhooks and the way in which the API server reaches them.
 type Options struct {
-	// ListenAddress is host:port; port 0 takes a free one. Default DefaultListenAddress.
+	// ListenAddress is host:port; with port 0 the system chooses a free port. The default is DefaultListenAddress.
 	ListenAddress string
-	// URL is how the API server reaches the webhooks, without a path. Empty, and without a Service, it is
-	// https://ListenAddress: right where the API server runs on this machine.
+	// URL is the address at which the API server reaches the webhooks, without a path. If it and the Service are empty,
+	// it is https://ListenAddress, which works if the API server runs on this machine.
 	URL string
-	// ServiceNamespace and ServiceName name the Service in front of the webhooks, in place of a URL. The certificate
-	// is then kept in a Secret of that namespace, for all replicas.
+	// ServiceNamespace and ServiceName name the Service in front of the webhooks; they replace URL. All replicas then
+	// share the certificate in a Secret of that namespace.
 	ServiceNamespace, ServiceName string
-	// SecretNamespace is where replicas behind one URL share their certificate, in a Secret. Empty: it is kept in memory, which is right for one
-	// process alone. With a Service it is that of the Service.
+	// SecretNamespace is the namespace of the Secret in which replicas behind one URL share their certificate. If it is
+	// empty, the certificate stays in memory, which suits a single process. With a Service it is the namespace of the
+	// Service.
 	SecretNamespace string
-	// SchedulerNames are the schedulers whose pods are ours; the first is the default of jobs. Default volcano.
+	// SchedulerNames lists the schedulers whose pods this project manages; the first is the default scheduler of jobs.
+	// The default is volcano.
 	SchedulerNames []string
-	// JobIDs numbers new jobs; nil leaves that to the controller.
+	// JobIDs numbers new jobs. If it is nil, the controller numbers them.
 	JobIDs JobIDs
-	// Enabled lists the paths of the webhooks that are installed, for example /jobs/validate; empty is all of them.
+	// Enabled lists the paths of the webhooks to install, for example /jobs/validate; empty means all.
 	Enabled []string
-	// AdmissionConf is the file of resource groups for pods; it is read again when it changes. Empty: there are none.
+	// AdmissionConf is the path of the file with resource groups for pods. The file is read again when it changes.
+	// Empty means no resource groups.
 	AdmissionConf string
-	// QueueGate gates pods of ours that ask for it by annotation until the scheduler finds room in their queue.
+	// QueueGate adds a scheduling gate to pods that request it by annotation. The gate stays until their queue has
+	// enough free capacity.
 	QueueGate bool
-	// Queues are the rules of queues that may be chosen.
+	// Queues holds the optional rules for queues.
 	Queues schedulingv1beta1.QueueRules
-	// MaxReplicas is how many pods the tasks of a job may have together. Default batchv1alpha1.DefaultMaxReplicas.
+	// MaxReplicas is the maximum number of pods of a job, all tasks together. The default is
+	// batchv1alpha1.DefaultMaxReplicas.
 	MaxReplicas int64
-	// RequirePriorityClassUse: who names a PriorityClass in a Job, a PodGroup, or what jobs are made from needs the right to use it (verb use).
+	// RequirePriorityClassUse requires the permission (verb use) for each PriorityClass that a user names in a Job, a
+	// PodGroup, or an object that jobs are created from.
 	RequirePriorityClassUse bool
-	// ClientCAFile holds the authorities that sign the certificates of those who may send reviews: the API server, when it is configured to present one.
-	// Empty: whoever reaches the port may.
+	// ClientCAFile holds the certificate authorities of clients that may send reviews: the API server, if it is
+	// configured to present a certificate. If it is empty, any client may send reviews.
 	ClientCAFile string
-	// ClientNames are the common names of their certificates; none: every certificate of the authorities will do.
+	// ClientNames lists the common names accepted in client certificates; empty accepts every certificate of the
+	// authorities.
 	ClientNames []string
-	// Ready is called once when the webhooks are served and installed. May be nil.
+	// Ready is called once, when the webhooks are served and installed. It may be nil.
 	Ready func()
-	// Now is the clock of the certificates. Default time.Now.
+	// Now returns the current time, for certificates. The default is time.Now.
 	Now func() time.Time
 }
 
-// withDefaults fills in and checks the options.
+// withDefaults validates the options and returns them with defaults filled in.
 func (o Options) withDefaults() (Options, error) {
 	if o.ListenAddress == "" {
 		o.ListenAddress = DefaultListenAddress
@@ -114,8 +122,9 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Run serves the webhooks until ctx ends and keeps their configurations and certificate up to date. It returns nil
-// when it was told to stop. The configurations stay: our kinds are refused while nobody can check them.
+// Run serves the webhooks until ctx ends and keeps their configurations and certificate up to date. It returns nil when
+// ctx ends. The configurations stay installed: the API server rejects objects of the project's kinds while no webhook
+// can check them.
 func Run(ctx context.Context, config *rest.Config, options Options) error {
 	options, err := options.withDefaults()
 	if err != nil {
@@ -170,7 +179,7 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	})
 }
 
-// enabledRules are the webhooks to install; those that are not wanted are switched off.
+// enabledRules returns the webhooks to install. Webhooks that are not enabled are marked as off.
 func (o *Options) enabledRules(pods *podRules) (mutating, validating []rule) {
 	mutating, validating = append(mutatingRules(), pods.rule()), validatingRules(o.SchedulerNames)
 	for _, rules := range [][]rule{mutating, validating} {
@@ -181,7 +190,7 @@ func (o *Options) enabledRules(pods *podRules) (mutating, validating []rule) {
 	return mutating, validating
 }
 
-// service is what runs: the server, the queue cache and the renewal of the certificate.
+// service runs the server, the queue cache and the renewal of the certificate.
 type service struct {
 	listener net.Listener
 	handler  http.Handler
@@ -189,9 +198,9 @@ type service struct {
 	queues   *queueCache
 	pods     *podRules
 	clients  *clients
-	// watch calls changed when a configuration of ours may not be what it should be, until ctx ends.
+	// watch calls changed when one of the project's webhook configurations may have been modified, until ctx ends.
 	watch func(ctx context.Context, changed func()) error
-	// install makes the configurations what they should be and names those that were not.
+	// install creates or corrects the configurations and returns the names of the corrected ones.
 	install func(ctx context.Context, caBundle []byte) (corrected []string, err error)
 	ready   func()
 	now     func() time.Time
@@ -202,7 +211,7 @@ func serve(ctx context.Context, s *service) error {
 	server := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
-		// Handshakes that fail are the caller's trouble, and loud while a new authority makes its way.
+		// A failed handshake is a problem of the client. There are many while a new authority is being distributed.
 		ErrorLog:  slog.NewLogLogger(logr.ToSlogHandler(klog.FromContext(ctx).WithName("admission")), slog.LevelDebug),
 		TLSConfig: s.clients.require(&tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.keeper.get, NextProtos: []string{"h2", "http/1.1"}}),
 	}
@@ -226,7 +235,7 @@ func serve(ctx context.Context, s *service) error {
 	wake := func() {
 		select {
 		case changed <- struct{}{}:
-		default: // it is known already
+		default: // a notification is pending already
 		}
 	}
 	if s.pods.path != "" {
@@ -242,8 +251,9 @@ func serve(ctx context.Context, s *service) error {
 	return group.Wait()
 }
 
-// maintain installs the webhooks, reports that they are ready, renews their certificate in time, and repairs them when
-// somebody changed them: without them jobs would be created unchecked, or not at all.
+// maintain installs the webhooks, reports that they are ready, renews their certificate in time, and repairs their
+// configurations after a change by another client: a wrong configuration would leave jobs unchecked or prevent their
+// creation.
 func (s *service) maintain(ctx context.Context, changed <-chan struct{}) error {
 	log := klog.FromContext(ctx).WithName("admission")
 	if !s.queues.wait(ctx) {
@@ -285,13 +295,14 @@ func (s *service) maintain(ctx context.Context, changed <-chan struct{}) error {
 	return nil
 }
 
-// target is how the API server reaches the webhooks: a URL without a path, or a Service.
+// target is the address at which the API server reaches the webhooks: a URL without a path, or a Service.
 type target struct {
 	url                           string
 	serviceNamespace, serviceName string
 }
 
-// endpoint says how the API server reaches a listener at address, and for which hosts the certificate must be.
+// endpoint returns the address at which the API server reaches the listener, and the hosts that the certificate must be
+// valid for.
 func endpoint(options Options, address net.Addr) (target, []string, error) {
 	if options.ServiceName != "" {
 		name, namespace := options.ServiceName, options.ServiceNamespace

@@ -11,34 +11,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Bounds of what reviews need in memory, all together. Webhooks that default are sent objects before any schema has limited them: a Job of 2.7 MB may
-// hold 26,000 tasks, and would need fifty times its size.
+// Limits on the memory for all reviews together. Defaulting webhooks receive objects before the schema limits them: a
+// Job of 2.7 MB may have 26,000 tasks and would need fifty times its size in memory.
 const (
-	// longestReview is the longest body of a review that is read.
+	// longestReview is the maximum size of a review's body.
 	longestReview = 7 << 20
-	// shortestReview is what the shortest body counts for.
+	// shortestReview is the minimum size that a body counts for.
 	shortestReview = 16 << 10
-	// reviewBytes is how many bytes of bodies are in memory at once.
+	// reviewBytes is the maximum size of all bodies in memory.
 	reviewBytes = 8 << 20
-	// workBytes is how much memory the objects may need that are worked on at once, by memoryOf.
+	// workBytes is the maximum memory for the objects being processed, as estimated by memoryOf.
 	workBytes = 64 << 20
-	// memoryPerByte and memoryPerObject estimate what an object needs while it is decoded, defaulted, compared and checked.
+	// memoryPerByte and memoryPerObject estimate the memory that an object needs while it is decoded, defaulted,
+	// compared and checked.
 	memoryPerByte, memoryPerObject = 8, 1536
 )
 
-// bounds limit the memory that reviews need together. Reviews wait for each other; one that is too large by itself is not worked on.
+// bounds limits the memory of all reviews. Reviews wait for each other; a review that exceeds the limit by itself is
+// not processed.
 type bounds struct{ bodies, work *semaphore.Weighted }
 
 func newBounds() *bounds {
 	return &bounds{bodies: semaphore.NewWeighted(reviewBytes), work: semaphore.NewWeighted(workBytes)}
 }
 
-// handler bounds the bodies that are read at once.
+// handler limits the total size of the bodies in memory.
 func (b *bounds) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		size := max(r.ContentLength, shortestReview)
 		if r.ContentLength < 0 || size > longestReview {
-			size = longestReview // no more is read
+			size = longestReview // no more than this is read
 		}
 		if b.bodies.Acquire(r.Context(), size) != nil {
 			http.Error(w, "too many reviews at once", http.StatusServiceUnavailable)
@@ -49,8 +51,8 @@ func (b *bounds) handler(next http.Handler) http.Handler {
 	})
 }
 
-// limit bounds the objects that a webhook works on at once. One that is too large is passed over by a webhook that defaults: the schema judges it
-// next, and what defaults it lacks the controllers fill in.
+// limit limits the memory of the objects that webhooks process. A defaulting webhook allows an object that is too
+// large: the schema checks it next, and the controllers fill in missing defaults.
 func (b *bounds) limit(handle admission.HandlerFunc, defaults bool) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		need := memoryOf(request.Object.Raw) + memoryOf(request.OldObject.Raw)
@@ -67,7 +69,7 @@ func (b *bounds) limit(handle admission.HandlerFunc, defaults bool) admission.Ha
 	}
 }
 
-// tooLarge rejects an object that nobody could check within the bounds.
+// tooLarge rejects an object that cannot be checked within the limits.
 func tooLarge(request *admission.Request) admission.Response {
 	raw := request.Object.Raw
 	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &metav1.Status{
@@ -77,18 +79,18 @@ func tooLarge(request *admission.Request) admission.Response {
 	}}}
 }
 
-// memoryOf estimates how many bytes of memory an object of this JSON needs while a webhook works on it.
+// memoryOf estimates the memory in bytes that an object needs while a webhook processes it.
 func memoryOf(raw []byte) int64 {
 	return int64(len(raw))*memoryPerByte + int64(countObjects(raw))*memoryPerObject
 }
 
-// countObjects counts the JSON objects in a text.
+// countObjects counts the JSON objects in raw.
 func countObjects(raw []byte) int {
 	count, inString := 0, false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
 		case inString && c == '\\':
-			i++ // what it escapes is part of the string
+			i++ // skip the escaped character
 		case c == '"':
 			inString = !inString
 		case c == '{' && !inString:

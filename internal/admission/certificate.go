@@ -17,23 +17,23 @@ import (
 const (
 	caLifetime      = 10 * 365 * 24 * time.Hour
 	servingLifetime = 365 * 24 * time.Hour
-	// clockSkew is how far the API server's clock may be behind ours.
+	// clockSkew is the maximum time by which the API server's clock may be behind.
 	clockSkew = 5 * time.Minute
 
 	pemCertificate = "CERTIFICATE"
 	pemPrivateKey  = "EC PRIVATE KEY"
 )
 
-// certificates are an authority of our own and one serving certificate signed by it, all PEM.
-// CABundle may hold more than one authority: the previous one stays while clients may still meet its certificates.
+// certificates holds a private certificate authority and one serving certificate signed by it, all as PEM. CABundle may
+// contain several authorities: the previous one stays while replicas may still serve its certificate.
 type certificates struct {
 	CABundle []byte
 	Cert     []byte
 	Key      []byte
 }
 
-// issue makes a new authority and a serving certificate for hosts (DNS names or addresses).
-// The authority's key is not kept: the next rotation makes a new authority.
+// issue creates an authority and a serving certificate for hosts (DNS names or addresses). The authority's key is not
+// stored: the next rotation creates another authority.
 func issue(now time.Time, hosts []string) (certificates, error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -96,8 +96,8 @@ func certificateTemplate(name string, now time.Time, lifetime time.Duration) (*x
 	}, nil
 }
 
-// renewAt says when the serving certificate is to be replaced: after two thirds of its life.
-// The zero time means now: it cannot be read, or it is not valid for one of hosts.
+// renewAt returns the time to replace the serving certificate: after two thirds of its lifetime. The zero time means
+// now, because the certificate is unreadable or not valid for one of the hosts.
 func (c certificates) renewAt(hosts []string) time.Time {
 	leaf, err := c.leaf()
 	if err != nil {
@@ -127,8 +127,8 @@ func (c certificates) keyPair() (tls.Certificate, error) {
 	return pair, nil
 }
 
-// succeed returns next with the authorities of c that are still valid added to its bundle, newest first, so that
-// replicas that still serve the old certificate are trusted until they have taken the new one.
+// succeed returns next with the valid authorities of c added to its bundle, newest first, so that replicas that serve
+// the old certificate are trusted until they load the new one.
 func (c certificates) succeed(next certificates, now time.Time) certificates {
 	bundle := append([]byte(nil), next.CABundle...)
 	const keep = 2

@@ -16,7 +16,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// classSpec is what of a job's specification, or of a PodGroup's, names PriorityClasses.
+// classSpec holds the fields of a job's or PodGroup's spec that name PriorityClasses.
 type classSpec struct {
 	PriorityClassName string `json:"priorityClassName"`
 	Tasks             []struct {
@@ -28,7 +28,8 @@ type classSpec struct {
 	} `json:"tasks"`
 }
 
-// classHolder is what of any kind of ours names PriorityClasses: a Job, a PodGroup, a JobTemplate, a CronJob or a JobFlow.
+// classHolder holds the fields that name PriorityClasses in any kind of the project: a Job, a PodGroup, a JobTemplate,
+// a CronJob or a JobFlow.
 type classHolder struct {
 	metav1.ObjectMeta `json:"metadata"`
 
@@ -46,7 +47,7 @@ type classHolder struct {
 	} `json:"spec"`
 }
 
-// add notes the classes that a specification names, and where.
+// add collects the classes that a spec names, each with the path of the first field that names it.
 func (s *classSpec) add(named map[string]*field.Path, at *field.Path) {
 	note := func(class string, at *field.Path) {
 		if class != "" && named[class] == nil {
@@ -59,11 +60,12 @@ func (s *classSpec) add(named map[string]*field.Path, at *field.Path) {
 	}
 }
 
-// classesOf returns the PriorityClasses that an object names, each with the first place where it does.
+// classesOf returns the PriorityClasses that an object names, each with the path of the first field that names it, and
+// whether the object has a controller.
 func classesOf(raw []byte) (named map[string]*field.Path, hasController bool) {
 	var object classHolder
 	if len(raw) == 0 || json.Unmarshal(raw, &object) != nil {
-		return nil, false // said where the object is checked
+		return nil, false // reported where the object is checked
 	}
 	named = map[string]*field.Path{}
 	spec := field.NewPath("spec")
@@ -75,8 +77,9 @@ func classesOf(raw []byte) (named map[string]*field.Path, hasController bool) {
 	return named, metav1.GetControllerOf(&object.ObjectMeta) != nil
 }
 
-// usesClasses rejects an object that names PriorityClasses which its author may not use, where such a right is required. What the controllers make
-// was judged when users created what it is made from; an owner reference alone makes no controller, since anybody can write one.
+// usesClasses rejects an object that names PriorityClasses which its author may not use, if that permission is
+// required. Objects created by the controllers are exempt, because their sources were checked when users created them.
+// An owner reference alone is no proof of that, since every user can write one.
 func (h *hooks) usesClasses(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
 	if !h.requireClassUse {
 		return nil, nil

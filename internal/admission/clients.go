@@ -11,14 +11,15 @@ import (
 	"sync/atomic"
 )
 
-// clients says who may send reviews: those with a certificate of an authority and one of some names. Without an authority everybody may.
+// clients checks which clients may send reviews: a client needs a certificate of a given authority and, optionally, one
+// of the given names. Without an authority any client may.
 type clients struct {
-	path  string   // of the authorities; "" for none
-	names []string // common names; none: all that the authorities have signed
+	path  string   // of the authorities' file; "" for no check
+	names []string // accepted common names; empty accepts all
 	pool  atomic.Pointer[x509.CertPool]
 }
 
-// newClients reads the authorities for the start: then they must be there.
+// newClients reads the authorities at startup. The file must exist and be valid.
 func newClients(options *Options) (*clients, error) {
 	c := &clients{path: options.ClientCAFile, names: options.ClientNames}
 	if c.path == "" {
@@ -30,7 +31,7 @@ func newClients(options *Options) (*clients, error) {
 	return c, c.read()
 }
 
-// read takes the authorities from their file.
+// read loads the authorities from their file.
 func (c *clients) read() error {
 	text, err := os.ReadFile(c.path)
 	if err != nil {
@@ -44,8 +45,8 @@ func (c *clients) read() error {
 	return nil
 }
 
-// require makes a server ask for a client's certificate. The file is read again for each connection, so that authorities can be replaced; the last ones
-// that could be read count.
+// require returns a TLS configuration that requires a client certificate. It reads the file again for each connection,
+// so that authorities can be replaced; if that fails, the last authorities stay valid.
 func (c *clients) require(config *tls.Config) *tls.Config {
 	if c.path == "" {
 		return config
@@ -60,7 +61,7 @@ func (c *clients) require(config *tls.Config) *tls.Config {
 	return config
 }
 
-// verify refuses a client whose certificate has another name.
+// verify rejects a client whose certificate has another name.
 func (c *clients) verify(state tls.ConnectionState) error {
 	if len(c.names) == 0 {
 		return nil

@@ -1,22 +1,23 @@
-// Package admission is the HTTP skin over the defaulting and validation of package api: the webhooks that the
-// API server asks before it stores a Job, a Queue or a PodGroup, and the certificates they are served with.
+// Package admission serves the admission webhooks for Jobs, Queues, PodGroups and the other kinds of the project over
+// HTTPS, and manages their certificates. The rules for defaulting and validation are in package api.
 //
-//	In:   AdmissionReview requests over TLS; Queues (one informer, with a live read before a refusal)
-//	Out:  patches (defaults), refusals that say what and where, Warning headers; our webhook configurations
+//	In:   AdmissionReview requests over TLS; Queues (one informer, and a live read before a rejection)
+//	Out:  patches (defaults), rejections that name the field and the problem, Warning headers; the project's webhook configurations
 //
 // # Invariants
 //
-//   - Rules live in package api. Here is only what needs the cluster: which queues there are, what the namespace
-//     says, and Kubernetes' own full validation of a pod template.
-//   - Defaulting webhooks fail open and validating ones fail closed. A mutating webhook is asked before the API
-//     server looks at schema and CEL rules, a validating one after: so with the daemon stopped a broken object still
-//     gets the precise answer of the CRD, and one that the CRD cannot fault is refused because nobody could check it.
-//     Everything downstream copes with objects that were not defaulted.
-//   - Nobody else's pods depend on us: the rule for pods selects, in the API server, only pods that name our
-//     scheduler and carry one of the annotations that we check, and it fails open.
-//   - Pods and PodGroups that our own controllers make for a Job were checked with the Job and are not sent here.
+//   - Rules are in package api. This package adds only the parts that need the cluster: the existing queues,
+//     annotations of the namespace, and Kubernetes' own full validation of a pod template.
+//   - Defaulting webhooks fail open, validating webhooks fail closed. The API server calls a mutating webhook before it
+//     evaluates the schema and CEL rules, and a validating webhook after that. So while the daemon is stopped, an
+//     invalid object still gets the precise error of the CRD, and an object that passes the CRD is rejected because it
+//     cannot be checked. All later components handle objects without defaults.
+//   - Pods of other schedulers do not depend on the webhooks: the rule for pods makes the API server select only pods
+//     with one of the project's schedulers and with an annotation that is checked, and it fails open.
+//   - Pods and PodGroups that the controllers create for a Job were checked with the Job and are not sent to the
+//     webhooks.
 //
 // # Concurrency
 //
-// Handlers run concurrently and share nothing mutable but the informer's cache and the current certificate.
+// Handlers run concurrently and share only the informer's cache and the current certificate.
 package admission

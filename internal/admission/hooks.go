@@ -26,7 +26,7 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// The paths of the webhooks: Volcano's.
+// The paths of the webhooks, as in Volcano.
 const (
 	pathMutateJob         = "/jobs/mutate"
 	pathValidateJob       = "/jobs/validate"
@@ -42,30 +42,30 @@ const (
 	pathValidatePod       = "/pods/validate"
 )
 
-// namespaceGetter reads namespaces, for the queue that their annotation names.
+// namespaceGetter reads namespaces; an annotation of a namespace may name its queue.
 type namespaceGetter interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions) (*corev1.Namespace, error)
 }
 
-// hooks are the webhooks.
+// hooks implements the webhooks.
 type hooks struct {
 	queues interface {
 		lookup(ctx context.Context) *queueLookup
 	}
 	namespaces namespaceGetter
-	jobs       client.Reader  // past any cache, and JobTemplates; nil: nothing is said of jobs that others wait for, nor of those of flows
-	reviews    accessReviewer // what users may do; nil: everybody may read all jobs
-	schedulers []string       // whose pods are ours; the first is the default of jobs
+	jobs       client.Reader  // reads jobs and JobTemplates past any cache; nil skips the checks of dependencies and of JobFlows' templates
+	reviews    accessReviewer // checks the permissions of users; nil means that every user may read all jobs
+	schedulers []string       // whose pods are checked; the first is the default of jobs
 	ids        JobIDs         // may be nil
 	pods       *podRules
 	queueRules schedulingv1beta1.QueueRules
-	// maxReplicas is how many pods a job may have; 0: no limit but that of the kind.
+	// maxReplicas is the maximum number of pods of a job; 0 leaves only the limit of the kind.
 	maxReplicas int64
-	// requireClassUse: who names a PriorityClass must have the right to use it.
+	// requireClassUse requires a permission for each PriorityClass that a user names.
 	requireClassUse bool
 }
 
-// handlers are the webhooks by their paths.
+// handlers returns the webhooks by path.
 func (h *hooks) handlers() map[string]admission.HandlerFunc {
 	return map[string]admission.HandlerFunc{
 		pathMutateJob:         h.mutateJob,
@@ -83,7 +83,7 @@ func (h *hooks) handlers() map[string]admission.HandlerFunc {
 	}
 }
 
-// handler serves every webhook at its path.
+// handler returns an HTTP handler that serves all webhooks.
 func (h *hooks) handler(log logr.Logger) (http.Handler, error) {
 	mux, bounds := http.NewServeMux(), newBounds()
 	for path, handle := range h.handlers() {
@@ -115,7 +115,7 @@ func (h *hooks) mutatePodGroup(ctx context.Context, request admission.Request) a
 	return mutate(request, func(group *schedulingv1beta1.PodGroup) {
 		namespaceQueue := ""
 		if group.Spec.Queue == "" || group.Spec.Queue == keys.DefaultQueue {
-			// A namespace that cannot be read names no queue: defaulting fails open.
+			// If the namespace cannot be read, no queue is filled in: defaulting fails open.
 			if namespace, err := h.namespaces.Get(ctx, request.Namespace, metav1.GetOptions{}); err == nil {
 				namespaceQueue = namespace.Annotations[keys.PodQueueName]
 			}
@@ -124,7 +124,7 @@ func (h *hooks) mutatePodGroup(ctx context.Context, request admission.Request) a
 	})
 }
 
-// decode reads the object of a request, and the one before it on update.
+// decode parses the object of a request, and for an update its old version.
 func decode[T any](request admission.Request) (object, old *T, err error) {
 	object, old = new(T), new(T)
 	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
@@ -138,12 +138,12 @@ func decode[T any](request admission.Request) (object, old *T, err error) {
 	return object, old, nil
 }
 
-// mutate answers with the patch that change makes. The patch is taken between two encodings of our types, so that
-// fields that these do not know are left alone.
+// mutate returns the patch for the changes that change makes. The patch is computed between two encodings of the Go
+// type, so that it does not affect fields unknown to the type.
 func mutate[T any](request admission.Request, change func(*T)) admission.Response {
 	object, errs := check.Decode[T](request.Object.Raw)
 	if len(errs) > 0 {
-		return admission.Allowed("") // the schema, asked next, says what is wrong; what it cannot fault is told where the object is checked
+		return admission.Allowed("") // the schema reports the error next; other errors are reported where the object is checked
 	}
 	before, err := json.Marshal(object)
 	if err != nil {
@@ -165,13 +165,13 @@ func mutate[T any](request admission.Request, change func(*T)) admission.Respons
 		return admission.Errored(http.StatusBadRequest, err)
 	}
 	if len(operations) > 0 && members.Spec == nil {
-		// Our encoding always has a spec; the object as it was sent has none to add to.
+		// The Go encoding always has a spec, but the object has none that the patch could extend.
 		operations = append([]jsonpatch.Operation{{Operation: "add", Path: "/spec", Value: map[string]any{}}}, operations...)
 	}
 	return admission.Patched("", operations...)
 }
 
-// answer allows, or refuses with all errors in words and, for clients, with their fields.
+// answer allows an object, or rejects it with all errors as text and, for clients, with their fields.
 func answer(kind schema.GroupKind, name string, errs field.ErrorList) admission.Response {
 	if len(errs) == 0 {
 		return admission.Allowed("")

@@ -20,73 +20,77 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// ConfigurationPrefix begins the names of our webhook configurations. They are Volcano's names, so that what an
-// earlier Volcano left behind is taken over and refuses nothing on behalf of a service that is gone.
+// ConfigurationPrefix is the name prefix of the webhook configurations. The names are Volcano's, so that configurations
+// left by a Volcano installation are replaced and do not reject objects because their service is gone.
 const ConfigurationPrefix = "volcano-admission-service-"
 
-// webhookTimeoutSeconds is how long the API server waits for us.
+// webhookTimeoutSeconds is how long the API server waits for a response.
 const webhookTimeoutSeconds = 10
 
-// notOfOurJobs leaves out PodGroups that the job controller makes: the Job was defaulted and checked.
+// notOfOurJobs excludes PodGroups that the job controller creates: their Job was defaulted and checked.
 const notOfOurJobs = `!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, ` +
 	`has(o.controller) && o.controller && o.kind == 'Job' && o.apiVersion.startsWith('batch.volcano.sh/'))`
 
-// madeByOurControllers holds for PodGroups that the controllers make, for a job, a pod or a workload: they have a controller, and their author may write
-// the status of jobs, which users may not. An owner reference alone would let users past the checks.
+// madeByOurControllers matches PodGroups that the controllers create for a job, a pod or a workload: they have a
+// controller, and their author may write the status of jobs, which users may not. A test of the owner reference alone
+// would let users bypass the checks.
 const madeByOurControllers = `has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller) && ` +
 	`authorizer.group('batch.volcano.sh').resource('jobs').subresource('status').namespace(object.metadata.namespace).check('update').allowed()`
 
-// specChanged leaves out updates that are none of ours: labels, owners, finalizers. So garbage collection goes on
-// while nobody can check specs. A queue's place in the hierarchy may be in its annotations, and whether it is to be open.
+// specChanged excludes updates of labels, owners and finalizers, so that garbage collection continues while specs
+// cannot be checked. It includes the annotations with a queue's place in the hierarchy and its desired state.
 const specChanged = `request.operation != 'UPDATE' || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec || ` +
 	`['` + keys.Hierarchy + `', '` + keys.HierarchyWeights + `', '` + keys.QueueState + `'].exists(k, ` +
 	`object.metadata.?annotations[?k].orValue('') != oldObject.metadata.?annotations[?k].orValue(''))`
 
-// jobChanged leaves out updates of jobs that are none of ours: ours are the spec, the number, and what holds a job or makes it an array.
+// jobChanged excludes updates of jobs that need no check. Changes of the spec, the number, and the annotations that
+// hold a job or make it an array need one.
 var jobChanged = fmt.Sprintf("request.operation != 'UPDATE' || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec || "+
 	"object.metadata.?labels[?'%s'].orValue('') != oldObject.metadata.?labels[?'%s'].orValue('') || ['%s'].exists(k, "+
 	"object.metadata.?annotations[?k].orValue('') != oldObject.metadata.?annotations[?k].orValue(''))",
 	keys.JobID, keys.JobID, strings.Join(batchv1alpha1.JudgedAnnotations, "', '"))
 
-// rule is one webhook: which objects are sent to which path.
+// rule describes one webhook: its path and the objects sent to it.
 type rule struct {
 	path       string
-	suffix     string // of the name, for a twin
+	suffix     string // suffix of the name, for a twin
 	groups     string
 	version    string
 	resource   string
 	scope      admissionregistrationv1.ScopeType
 	operations []admissionregistrationv1.OperationType
 	failOpen   bool
-	// sideEffects: a request that is no dry run changes something besides its object.
+	// sideEffects reports that a request without dry run changes more than its object.
 	sideEffects bool
 	conditions  []admissionregistrationv1.MatchCondition
-	// selector leaves out objects by their labels, which costs the API server next to nothing. For a condition it converts
-	// the whole object first: 0.15 ms of processor time a pod, a twentieth of its creation.
+	// selector excludes objects by their labels, at almost no cost to the API server. A condition costs it more,
+	// because it converts the whole object first: 0.15 ms of CPU time per pod, a twentieth of the time to create it.
 	selector metav1.LabelSelector
-	// twin is a second webhook at the same path and in the same configuration, for objects that the conditions of the first leave out. May be nil.
+	// twin is a second webhook with the same path and configuration, for objects that the conditions of the first
+	// exclude. It may be nil.
 	twin *rule
-	// off: nothing is sent; what an earlier vcd installed is emptied.
+	// off means that no objects are sent; the configuration that an earlier version of vcd installed is emptied.
 	off bool
 }
 
-// mutatingRules default our kinds. They fail open, see the package's comment.
+// mutatingRules returns the webhooks that default the project's kinds. They fail open, see the package comment.
 func mutatingRules() []rule {
 	job, queue, group := ourKinds()
 	job.path, job.operations, job.failOpen = pathMutateJob, createAndUpdate(), true
-	job.sideEffects = true // numbers of jobs are spent, though not by a dry run
+	job.sideEffects = true // job numbers are used up, except by a dry run
 	queue.path, queue.operations, queue.failOpen = pathMutateQueue, createAndUpdate(), true
 	group.path, group.operations, group.failOpen = pathMutatePodGroup, create(), true
 	return []rule{job, queue, group}
 }
 
-// validatingRules check our kinds, and of pods those that carry a disruption budget and are ours to schedule.
+// validatingRules returns the webhooks that check the project's kinds, and pods with a disruption budget and one of the
+// given schedulers.
 func validatingRules(schedulerNames []string) []rule {
 	job, queue, group := ourKinds()
 	job.path, job.operations = pathValidateJob, createAndUpdate()
 	queue.path, queue.operations = pathValidateQueue, append(createAndUpdate(), admissionregistrationv1.Delete)
 	group.path, group.operations = pathValidatePodGroup, create()
-	// Pods that name our scheduler get their groups from the controllers, and must get them while nobody can check.
+	// The controllers create the groups of plain pods, and must be able to do so while the webhooks are not available.
 	ofPods := group
 	ofPods.failOpen, ofPods.suffix = true, "ofpods"
 	ofPods.conditions = append(slices.Clone(group.conditions), admissionregistrationv1.MatchCondition{Name: "made-by-our-controllers", Expression: madeByOurControllers})
@@ -115,12 +119,12 @@ func validatingRules(schedulerNames []string) []rule {
 	return []rule{job, queue, group, hyperNode, cron, flow, template, pod}
 }
 
-// notOfAJob leaves out pods of jobs: their budgets were checked with the Job.
+// notOfAJob excludes pods of jobs: their budgets were checked with the Job.
 func notOfAJob() metav1.LabelSelector {
 	return metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: keys.JobName, Operator: metav1.LabelSelectorOpDoesNotExist}}}
 }
 
-// isOurs is the expression that holds for pods of these schedulers.
+// isOurs returns a CEL expression that matches pods of these schedulers.
 func isOurs(schedulerNames []string) string {
 	quoted := make([]string, len(schedulerNames))
 	for i, name := range schedulerNames {
@@ -151,13 +155,13 @@ func createAndUpdate() []admissionregistrationv1.OperationType {
 	return append(create(), admissionregistrationv1.Update)
 }
 
-// webhookConfigurations is everything that is installed.
+// webhookConfigurations holds all configurations to install.
 type webhookConfigurations struct {
 	mutating   []*admissionregistrationv1.MutatingWebhookConfiguration
 	validating []*admissionregistrationv1.ValidatingWebhookConfiguration
 }
 
-// configurations describes our webhooks at where, trusted by caBundle.
+// configurations returns the configurations of the webhooks at the target, whose certificate caBundle verifies.
 func configurations(where target, caBundle []byte, mutating, validating []rule) webhookConfigurations {
 	var all webhookConfigurations
 	for _, r := range mutating {
@@ -190,7 +194,7 @@ func configurations(where target, caBundle []byte, mutating, validating []rule) 
 	return all
 }
 
-// validating describes the webhook of a rule that checks.
+// validating returns the configuration of a validating webhook.
 func (r *rule) validating(where target, caBundle []byte) admissionregistrationv1.ValidatingWebhook {
 	return admissionregistrationv1.ValidatingWebhook{
 		Name:                    r.name(),
@@ -207,7 +211,7 @@ func (r *rule) validating(where target, caBundle []byte) admissionregistrationv1
 	}
 }
 
-// name is that of Volcano's webhook: mutatejob.volcano.sh for /jobs/mutate.
+// name returns the name of Volcano's webhook: mutatejob.volcano.sh for /jobs/mutate.
 func (r rule) name() string {
 	noun, verb, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
 	return verb + strings.TrimSuffix(noun, "s") + r.suffix + ".volcano.sh"
@@ -240,14 +244,14 @@ func (r rule) failurePolicy() *admissionregistrationv1.FailurePolicyType {
 	return new(admissionregistrationv1.Fail)
 }
 
-// ordinaryNamespaces leaves out the system's own.
+// ordinaryNamespaces returns a selector that excludes the namespace kube-system.
 func ordinaryNamespaces() *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
 		Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpNotIn, Values: []string{metav1.NamespaceSystem},
 	}}}
 }
 
-// client says how the API server calls one webhook.
+// client returns the client configuration with which the API server calls one webhook.
 func (t target) client(path string, caBundle []byte) admissionregistrationv1.WebhookClientConfig {
 	if t.url != "" {
 		return admissionregistrationv1.WebhookClientConfig{URL: new(t.url + path), CABundle: caBundle}
@@ -257,7 +261,7 @@ func (t target) client(path string, caBundle []byte) admissionregistrationv1.Web
 	}}
 }
 
-// install creates the configurations, or makes those that there are what they should be. It names those that it wrote.
+// install creates or corrects the configurations, and returns the names of the written ones.
 func install(ctx context.Context, client admissionregistrationv1client.AdmissionregistrationV1Interface, all webhookConfigurations) ([]string, error) {
 	var written []string
 	for _, want := range all.mutating {
@@ -289,15 +293,15 @@ func install(ctx context.Context, client admissionregistrationv1client.Admission
 	return written, nil
 }
 
-// configurationClient is what the two typed clients have in common.
+// configurationClient contains the common methods of the two typed clients.
 type configurationClient[T metav1.Object] interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
 	Create(ctx context.Context, object T, options metav1.CreateOptions) (T, error)
 	Update(ctx context.Context, object T, options metav1.UpdateOptions) (T, error)
 }
 
-// createOrCorrect creates want; when it exists, correct changes it and reports whether nothing had to be changed. wrote
-// reports whether anything was written.
+// createOrCorrect creates want. If the object exists, correct changes it and reports whether it was correct already.
+// wrote reports whether anything was written.
 func createOrCorrect[T metav1.Object](ctx context.Context, client configurationClient[T], want T, correct func(T) bool) (wrote bool, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		have, err := client.Get(ctx, want.GetName(), metav1.GetOptions{})

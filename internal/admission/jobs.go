@@ -19,7 +19,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// newJobReader reads jobs from the API server: only those that others are to wait for, so nothing is watched for it.
+// newJobReader returns a client that reads jobs from the API server. It reads only the jobs that other jobs depend on,
+// so it needs no watch.
 func newJobReader(config *rest.Config) (client.Reader, error) {
 	scheme := runtime.NewScheme()
 	if err := api.AddToScheme(scheme); err != nil {
@@ -32,23 +33,25 @@ func newJobReader(config *rest.Config) (client.Reader, error) {
 	return reader, nil
 }
 
-// jobLookup answers one request; it is not for concurrent use.
+// jobLookup looks up jobs for one request. It is not safe for concurrent use.
 type jobLookup struct {
 	ctx    context.Context
 	reader client.Reader
-	err    error // of a read; what was looked up then is not to be trusted
+	err    error // of a read; the results are not reliable then
 
-	// namespace is that of the object that is judged, user its author. created says that a controller made it for another object.
+	// namespace is the namespace of the object that is checked, and user its author. created reports that a controller
+	// created the object for another one.
 	namespace string
 	user      *authenticationv1.UserInfo
 	created   bool
 	reviews   accessReviewer
-	known     map[string]bool // what may be read of other namespaces
+	known     map[string]bool // whether a job in another namespace may be read, by namespace/name
 }
 
 var _ batchv1alpha1.JobLookup = (*jobLookup)(nil)
 
-// Job reads a job by its number or by its name. One of another namespace that the author of the request may not read does not exist for them.
+// Job reads a job by its number or its name. It returns nil for a job in another namespace that the author of the
+// request may not read.
 func (l *jobLookup) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 	ctx, cancel := context.WithTimeout(l.ctx, liveReadTimeout)
 	defer cancel()
@@ -79,8 +82,9 @@ func (l *jobLookup) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 	return job
 }
 
-// noteNamespaces notes on a job in which other namespaces it may wait for jobs: those of the jobs that its dependency names and that its author may
-// read. The note of a user is replaced; while the dependency stays, so does the note.
+// noteNamespaces stores in an annotation of a job the other namespaces in which it may wait for jobs: the namespaces of
+// the jobs that its dependency names and that its author may read. It replaces a value set by the user. While the
+// dependency does not change, neither does the annotation.
 func (h *hooks) noteNamespaces(ctx context.Context, request *admission.Request, job *batchv1alpha1.Job) {
 	if len(request.OldObject.Raw) > 0 {
 		if _, old, err := decode[batchv1alpha1.Job](*request); err == nil && old.Annotations[keys.Dependency] == job.Annotations[keys.Dependency] {
@@ -106,7 +110,7 @@ func (h *hooks) noteNamespaces(ctx context.Context, request *admission.Request, 
 	setNote(job, strings.Join(slices.Sorted(maps.Keys(namespaces)), ","))
 }
 
-// setNote writes the note of noteNamespaces; an empty one is removed.
+// setNote sets the annotation of noteNamespaces, or removes it if note is empty.
 func setNote(job *batchv1alpha1.Job, note string) {
 	if note == "" {
 		delete(job.Annotations, keys.DependencyNamespaces)

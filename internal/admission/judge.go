@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/podtemplate"
 )
 
-// validate judges objects of a kind that are created, changed or to be deleted.
+// validate returns the handler that checks objects of a kind when they are created, updated or deleted.
 func (h *hooks) validate(kind schema.GroupVersionKind) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		queues := h.queues.lookup(ctx)
@@ -52,7 +52,7 @@ func (h *hooks) validate(kind schema.GroupVersionKind) admission.HandlerFunc {
 	}
 }
 
-// lookUpJobs is what a request may learn of other jobs.
+// lookUpJobs returns the lookup of other jobs for a request.
 func (h *hooks) lookUpJobs(ctx context.Context, request *admission.Request) *jobLookup {
 	var object identity
 	owned := json.Unmarshal(request.Object.Raw, &object) == nil && metav1.GetControllerOf(&object.ObjectMeta) != nil

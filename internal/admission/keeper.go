@@ -16,21 +16,21 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// SecretName is the Secret that holds the webhooks' certificate when they are behind a Service or a URL.
+// SecretName is the Secret that holds the certificate of the webhooks behind a Service or a URL.
 const SecretName = "volcano-admission-certificate"
 
-// caBundleKey is the Secret's key of the authorities; the others are those of a TLS Secret.
+// caBundleKey is the key of the authorities in the Secret; the other keys are the standard keys of a TLS Secret.
 const caBundleKey = "ca.crt"
 
-// writeAttempts is how often a Secret is written that others write at the same time.
+// writeAttempts is the maximum number of attempts to write a Secret that other replicas write at the same time.
 const writeAttempts = 5
 
-// certificateKeeper keeps one certificate valid: in memory, or in a Secret that replicas share.
+// certificateKeeper keeps one certificate valid, in memory or in a Secret shared by replicas.
 type certificateKeeper struct {
 	hosts   []string
 	now     func() time.Time
-	secrets corev1client.SecretInterface // nil: in memory only
-	secret  string                       // its name
+	secrets corev1client.SecretInterface // nil means in memory only
+	secret  string                       // name of the Secret
 
 	bundle  atomic.Pointer[certificates]
 	serving atomic.Pointer[tls.Certificate]
@@ -44,7 +44,7 @@ func newCertificateKeeper(options Options, client kubernetes.Interface, hosts []
 	return keeper
 }
 
-// get answers TLS handshakes.
+// get returns the certificate for a TLS handshake.
 func (k *certificateKeeper) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if pair := k.serving.Load(); pair != nil {
 		return pair, nil
@@ -52,7 +52,7 @@ func (k *certificateKeeper) get(*tls.ClientHelloInfo) (*tls.Certificate, error) 
 	return nil, errors.New("no certificate yet")
 }
 
-// caBundle gives the authorities that clients are to trust.
+// caBundle returns the authorities that clients should trust.
 func (k *certificateKeeper) caBundle() []byte {
 	if held := k.bundle.Load(); held != nil {
 		return held.CABundle
@@ -60,7 +60,7 @@ func (k *certificateKeeper) caBundle() []byte {
 	return nil
 }
 
-// refresh takes over what the Secret holds, renews it when it is time, and says when that will be again.
+// refresh loads the certificate from the Secret, renews it if it is due, and returns when it is due next.
 func (k *certificateKeeper) refresh(ctx context.Context) (time.Time, error) {
 	if k.secrets == nil {
 		return k.refreshInMemory()
@@ -127,7 +127,7 @@ func (k *certificateKeeper) refreshSecret(ctx context.Context) (time.Time, error
 	return k.use(next)
 }
 
-// use serves certs from now on.
+// use starts serving certs.
 func (k *certificateKeeper) use(certs certificates) (time.Time, error) {
 	if held := k.bundle.Load(); held == nil || !bytes.Equal(held.Cert, certs.Cert) {
 		pair, err := certs.keyPair()

@@ -10,14 +10,14 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// JobIDs hands out the numbers of jobs; jobid.Allocator is one.
+// JobIDs allocates job numbers; jobid.Allocator implements it.
 type JobIDs interface {
-	// Take returns the first of n numbers in a row.
+	// Take returns the first of n consecutive numbers.
 	Take(ctx context.Context, n int) (int64, error)
 }
 
-// number gives a new job its number and keeps that of an old one. A number that the new job's manifest brings along is another job's: it was
-// copied. Where no number can be had the controller gives one later.
+// number assigns a number to a new job and keeps the number of an existing one. It removes a number in the manifest of
+// a new job, because it was copied from another job. If no number is available, the controller assigns one later.
 func (h *hooks) number(ctx context.Context, request admission.Request, job *batchv1alpha1.Job) {
 	switch request.Operation {
 	case admissionv1.Create:
@@ -30,10 +30,10 @@ func (h *hooks) number(ctx context.Context, request admission.Request, job *batc
 			batchv1alpha1.SetJobID(job, id)
 		}
 	case admissionv1.Update:
-		// A manifest that is put in the place of the job does not know its number.
+		// A manifest that replaces the job does not contain its number.
 		_, old, err := decode[batchv1alpha1.Job](request)
 		if err != nil {
-			return // answered where the job is checked
+			return // reported where the job is checked
 		}
 		if id, ok := batchv1alpha1.JobID(old); ok && job.Labels[keys.JobID] == "" {
 			batchv1alpha1.SetJobID(job, id)

@@ -19,21 +19,21 @@ import (
 	"github.com/vc-batch/vc/internal/admission/resourcegroup"
 )
 
-// groupsPoll is how often the file of resource groups is looked at. Reading it is cheaper than watching a directory of
-// symbolic links, which is what a mounted ConfigMap is, and cannot miss a change.
+// groupsPoll is the interval at which the file of resource groups is read. Reading is cheaper than watching a directory
+// of symbolic links, as used by mounted ConfigMaps, and cannot miss a change.
 const groupsPoll = 2 * time.Second
 
-// podRules are what is changed in new pods: by the file of resource groups, and the gate of those that wait for room
-// in their queue.
+// podRules holds the changes to new pods: the resource groups of the file, and the scheduling gate of pods that wait
+// for capacity in their queue.
 type podRules struct {
 	schedulers []string
 	gate       bool
-	path       string // of the file; "" for none
-	text       []byte // of the file, as it was last read
+	path       string // path of the file; "" for no file
+	text       []byte // last content of the file
 	groups     atomic.Pointer[resourcegroup.Config]
 }
 
-// newPodRules reads the file for the start: then it must be there and valid.
+// newPodRules reads the file at startup. The file must exist and be valid.
 func newPodRules(options Options) (*podRules, error) {
 	rules := &podRules{schedulers: options.SchedulerNames, gate: options.QueueGate, path: options.AdmissionConf}
 	rules.groups.Store(&resourcegroup.Config{})
@@ -44,7 +44,7 @@ func newPodRules(options Options) (*podRules, error) {
 	return rules, err
 }
 
-// read takes over the file if it changed. A file that cannot be taken leaves everything as it was.
+// read loads the file if it has changed. If the file is invalid, the previous rules stay in force.
 func (r *podRules) read() (changed bool, err error) {
 	text, err := os.ReadFile(r.path)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *podRules) read() (changed bool, err error) {
 	return true, nil
 }
 
-// follow reads the file again and again until ctx ends, and calls changed when there is another one in force.
+// follow reads the file at each tick of poll until ctx ends, and calls changed after it has loaded another version.
 func (r *podRules) follow(ctx context.Context, poll <-chan time.Time, changed func()) {
 	log := klog.FromContext(ctx).WithName("admission")
 	last := ""
@@ -85,7 +85,7 @@ func (r *podRules) follow(ctx context.Context, poll <-chan time.Time, changed fu
 	}
 }
 
-// mutatePod gates a pod that asks for it and makes it one of its resource group.
+// mutatePod applies the resource groups to a pod and adds the scheduling gate if the pod requests it.
 func (h *hooks) mutatePod(_ context.Context, request admission.Request) admission.Response {
 	return mutate(request, func(pod *corev1.Pod) { h.pods.change(pod, request.Namespace) })
 }
@@ -101,7 +101,7 @@ func (r *podRules) change(pod *corev1.Pod, namespace string) {
 	}
 }
 
-// rule sends the pods to us that may have to be changed, and no other. It fails open.
+// rule returns the webhook for the pods that may have to be changed. It fails open.
 func (r *podRules) rule() rule {
 	var terms []string
 	if condition := r.groups.Load().Condition(); condition != "" {

@@ -19,13 +19,13 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// byParent is the index of queues by the name of their parent.
+// byParent is the name of the index of queues by their parent.
 const byParent = "parent"
 
-// liveReadTimeout bounds the read of one queue while a request waits.
+// liveReadTimeout limits a read from the API server while a request waits.
 const liveReadTimeout = 5 * time.Second
 
-// queueCache is a watch on the queues, and a live read for those that it may not know yet.
+// queueCache watches the queues. It reads queues that are not in the cache yet from the API server.
 type queueCache struct {
 	client   rest.Interface
 	informer cache.SharedIndexInformer
@@ -60,7 +60,7 @@ func newQueueCache(config *rest.Config) (*queueCache, error) {
 	return &queueCache{client: client, informer: informer}, nil
 }
 
-// parentOf indexes queues by their parent.
+// parentOf returns the index value of a queue: its parent.
 func parentOf(object any) ([]string, error) {
 	if queue, ok := object.(*schedulingv1beta1.Queue); ok && queue.ParentName() != "" {
 		return []string{queue.ParentName()}, nil
@@ -68,18 +68,18 @@ func parentOf(object any) ([]string, error) {
 	return nil, nil
 }
 
-// run watches until ctx ends.
+// run watches the queues until ctx ends.
 func (c *queueCache) run(ctx context.Context) error {
 	c.informer.RunWithContext(ctx)
 	return nil
 }
 
-// wait returns true when the cache holds all queues, false when ctx ended before.
+// wait waits until the cache holds all queues. It returns false if ctx ends before.
 func (c *queueCache) wait(ctx context.Context) bool {
 	return cache.WaitForCacheSync(ctx.Done(), c.informer.HasSynced)
 }
 
-// lookup gives the queues for one request.
+// lookup returns the queues for one request.
 func (c *queueCache) lookup(ctx context.Context) *queueLookup {
 	return &queueLookup{
 		known: c.informer.GetIndexer(),
@@ -88,7 +88,7 @@ func (c *queueCache) lookup(ctx context.Context) *queueLookup {
 	}
 }
 
-// read gives a queue as the API server has it, nil when there is none.
+// read returns a queue from the API server, or nil if it does not exist.
 func (c *queueCache) read(ctx context.Context, name string) (*schedulingv1beta1.Queue, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveReadTimeout)
 	defer cancel()
@@ -103,16 +103,16 @@ func (c *queueCache) read(ctx context.Context, name string) (*schedulingv1beta1.
 	return queue, nil
 }
 
-// queueLookup answers one request; it is not for concurrent use. A queue that the watch has not brought yet, or that
-// it says is not open, is read from the API server before anybody is refused: one manifest often makes a queue and a
+// queueLookup looks up queues for one request. It is not safe for concurrent use. A queue that is missing in the cache,
+// or not open there, is read from the API server before a request is rejected: one manifest often creates a queue and a
 // job for it.
 type queueLookup struct {
 	known cache.Indexer
-	live  map[string]*schedulingv1beta1.Queue // nil: there is none
+	live  map[string]*schedulingv1beta1.Queue // nil for a queue that does not exist
 	read  func(name string) (*schedulingv1beta1.Queue, error)
-	err   error // of a read; what was looked up then is not to be trusted
-	// sure lets Children leave out those that the API server does not have any more: a tree is often deleted at
-	// once, the lowest first, and the watch comes after.
+	err   error // of a read; the results are not reliable then
+	// sure makes Children omit queues that the API server does not have any more: a tree of queues is often deleted at
+	// once, from the leaves upward, and the watch lags behind.
 	sure bool
 }
 
@@ -142,12 +142,12 @@ func (l *queueLookup) Children(name string) []string {
 	}
 	slices.Sort(children)
 	for l.sure && len(children) > 0 && !l.stillBelow(children[0], name) {
-		children = children[1:] // one that is there is reason enough not to ask for the others
+		children = children[1:] // one existing child is sufficient; the others need no check
 	}
 	return children
 }
 
-// stillBelow says whether the API server has a queue, below that parent; when it cannot be asked, yes.
+// stillBelow reports whether the API server has a queue with this parent. It returns true if the read fails.
 func (l *queueLookup) stillBelow(name, parent string) bool {
 	queue, err := l.read(name)
 	if err != nil {

@@ -20,15 +20,15 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// accessReviewer asks the API server what a user may do.
+// accessReviewer checks the permissions of a user with the API server.
 type accessReviewer interface {
 	Create(ctx context.Context, review *authorizationv1.SubjectAccessReview, options metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error)
 }
 
-// may reports whether the author of a request may do something.
+// may reports whether a user has a permission.
 func may(ctx context.Context, reviews accessReviewer, user *authenticationv1.UserInfo, what authorizationv1.ResourceAttributes) (bool, error) {
 	if reviews == nil {
-		return true, nil // nobody can say
+		return true, nil // without a reviewer there is no check
 	}
 	ctx, cancel := context.WithTimeout(ctx, liveReadTimeout)
 	defer cancel()
@@ -48,7 +48,7 @@ func may(ctx context.Context, reviews accessReviewer, user *authenticationv1.Use
 	return answer.Status.Allowed, nil
 }
 
-// identity is what of an object a right depends on.
+// identity holds the fields of an object that permissions depend on.
 type identity struct {
 	metav1.ObjectMeta `json:"metadata"`
 
@@ -57,14 +57,15 @@ type identity struct {
 	} `json:"spec"`
 }
 
-// releases rejects a change that takes an administrator's hold off a job, unless its author may change the job's queue.
+// releases rejects an update that removes an administrator's hold from a job, unless its author may update the job's
+// queue.
 func (h *hooks) releases(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
 	if request.Operation != admissionv1.Update {
 		return nil, nil
 	}
 	var old, updated identity
 	if json.Unmarshal(request.OldObject.Raw, &old) != nil || json.Unmarshal(request.Object.Raw, &updated) != nil {
-		return nil, nil // said where the job is checked
+		return nil, nil // reported where the job is checked
 	}
 	if old.Annotations[keys.Hold] != keys.HoldAdmin || updated.Annotations[keys.Hold] == keys.HoldAdmin {
 		return nil, nil
@@ -83,8 +84,9 @@ func (h *hooks) releases(ctx context.Context, request *admission.Request) (field
 		"the job is held by an administrator: only users who may update queue %s may release it", queue))}, nil
 }
 
-// readable reports whether the author of the request may read a job of a namespace. Of their own namespace everybody may: they are about to have a
-// job in it. What the controllers create for a CronJob or a JobFlow has no user, and waits for jobs of its own namespace only.
+// readable reports whether the author of the request may read a job. Every author may read jobs of the namespace in
+// which their own job is created. An object that the controllers create for a CronJob or a JobFlow has no user, and may
+// wait only for jobs of its own namespace.
 func (l *jobLookup) readable(namespace, name string) bool {
 	if namespace == l.namespace || l.reviews == nil {
 		return true
@@ -110,12 +112,12 @@ func (l *jobLookup) readable(namespace, name string) bool {
 	return l.known[key]
 }
 
-// denied rejects a job that names a job of another namespace that its author may not read, whether there is one or not. A number that nobody could
-// read is answered as one that no job has.
+// denied rejects a job that names a job of another namespace that its author may not read, whether or not that job
+// exists. A job number that its author may not read is treated as unknown.
 func (l *jobLookup) denied(raw []byte) field.ErrorList {
 	var object identity
 	if json.Unmarshal(raw, &object) != nil {
-		return nil // said where the job is checked
+		return nil // reported where the job is checked
 	}
 	d, err := batchv1alpha1.DependencyOf(&batchv1alpha1.Job{ObjectMeta: object.ObjectMeta})
 	if err != nil {
@@ -135,7 +137,8 @@ func (l *jobLookup) denied(raw []byte) field.ErrorList {
 	return errs
 }
 
-// unnoted rejects a job that may wait for jobs of another namespace, of which it has no note: the controllers would take these for jobs that there are not.
+// unnoted rejects a job that may wait for jobs of another namespace but lacks the annotation for it: the controllers
+// would treat these jobs as missing.
 func (l *jobLookup) unnoted(object *metav1.ObjectMeta) field.ErrorList {
 	job := &batchv1alpha1.Job{ObjectMeta: *object}
 	job.Namespace = l.namespace

@@ -9,8 +9,8 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 )
 
-// jobTemplates looks up JobTemplates for one request: all of the namespace are read when the first is asked for. When they
-// cannot be read there are none: a flow is then judged without them, as one is that comes before its templates.
+// jobTemplates returns a function that looks up JobTemplates for one request. The first call reads all templates of the
+// namespace. If that fails, the flow is checked without templates, like a flow that is created before its templates.
 func (h *hooks) jobTemplates(ctx context.Context) func(namespace, name string) *flowv1alpha1.JobTemplate {
 	var known map[string]*flowv1alpha1.JobTemplate
 	return func(namespace, name string) *flowv1alpha1.JobTemplate {

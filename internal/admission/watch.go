@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// repairPause is the least time between two corrections of webhook configurations: two installations that disagree must not write against each
-	// other without a pause.
+	// repairPause is the minimum time between two corrections of the webhook configurations, so that two installations
+	// that disagree do not overwrite each other continuously.
 	repairPause = 2 * time.Second
-	// repairRetry is how long a correction that failed waits.
+	// repairRetry is the delay before a failed correction is retried.
 	repairRetry = 10 * time.Second
 )
 
-// sleep waits for a while, or until ctx ends.
+// sleep waits for d, or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -30,7 +30,8 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// watchConfigurations calls changed whenever one of our webhook configurations is created, changed or deleted, until ctx ends.
+// watchConfigurations calls changed whenever one of the project's webhook configurations is created, updated or
+// deleted, until ctx ends.
 func watchConfigurations(ctx context.Context, client kubernetes.Interface, changed func()) error {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	ours := func(object any) {

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Apply makes a pod, which is made in that namespace, one of the first group that it belongs to.
+// Apply changes a pod in a namespace according to the first group that it belongs to.
 func (c *Config) Apply(pod *corev1.Pod, namespace string) {
 	for i := range c.Groups {
 		if g := &c.Groups[i]; g.holds(pod, namespace) {
@@ -22,7 +22,7 @@ func (c *Config) Apply(pod *corev1.Pod, namespace string) {
 	}
 }
 
-// holds says whether a pod belongs to the group.
+// holds reports whether a pod belongs to the group.
 func (g *Group) holds(pod *corev1.Pod, namespace string) bool {
 	if g.Object.Key == byNamespace {
 		return slices.Contains(g.Object.Value, namespace)
@@ -57,7 +57,7 @@ func (g *Group) change(pod *corev1.Pod) {
 	}
 }
 
-// Condition is a CEL expression that holds for every pod that belongs to a group; "" when there is none.
+// Condition returns a CEL expression that matches every pod of any group; "" without groups.
 func (c *Config) Condition() string {
 	var namespaces, terms []string
 	for i := range c.Groups {
@@ -85,7 +85,7 @@ func (c *Config) Condition() string {
 	return strings.Join(terms, " || ")
 }
 
-// annotated is the expression that holds for pods with an annotation of that value.
+// annotated returns a CEL expression that matches objects with this annotation.
 func annotated(key, value string) string {
 	return fmt.Sprintf("object.metadata.?annotations[?%q] == optional.of(%q)", key, value)
 }

@@ -13,44 +13,45 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What a group goes by: Object.Key.
+// The values of Object.Key, which select the pods of a group.
 const (
 	byNamespace  = "namespace"
 	byAnnotation = "annotation"
 )
 
-// Config is the file.
+// Config is the content of the file.
 type Config struct {
 	Groups []Group `json:"resourceGroups"`
 }
 
-// Group is a part of the cluster, the pods that go there, and what these need for it.
+// Group describes a part of the cluster: the pods that belong to it, and the changes to them.
 type Group struct {
-	// Name is that of the group; pods may name it in their annotation volcano.sh/resource-group.
+	// Name is the name of the group. Pods may refer to it in their annotation volcano.sh/resource-group.
 	Name   string `json:"resourceGroup"`
 	Object Object `json:"object"`
-	// SchedulerName takes the place of the pod's when it is not empty.
+	// SchedulerName replaces the scheduler of the pod if it is not empty.
 	SchedulerName string `json:"schedulerName"`
-	// Tolerations are added to the pod's.
+	// Tolerations are added to the pod's tolerations.
 	Tolerations []corev1.Toleration `json:"tolerations"`
-	// Labels are those of the group's nodes; they overrule the pod's node selector.
+	// Labels are the labels of the group's nodes. They override the pod's node selector.
 	Labels map[string]string `json:"labels"`
-	// Affinity is a corev1.Affinity as JSON or YAML, for pods that have none.
+	// Affinity is a corev1.Affinity as JSON or YAML, for pods without an affinity.
 	Affinity string `json:"affinity"`
 
-	annotations []map[string]string // of Object.Value, when the group goes by annotations
+	annotations []map[string]string // parsed Object.Value, if the group selects by annotation
 	affinity    *corev1.Affinity
 }
 
-// Object says which pods belong to a group.
+// Object selects the pods of a group.
 type Object struct {
-	// Key is namespace, annotation, or empty: by annotation, or by the pod's annotation volcano.sh/resource-group.
+	// Key is namespace, annotation, or empty. Empty selects by annotation or by the pod's annotation
+	// volcano.sh/resource-group.
 	Key string `json:"key"`
-	// Value lists namespaces, or annotations as `key: value`; one of them is enough.
+	// Value lists namespaces, or annotations as `key: value`; one match is enough.
 	Value []string `json:"value"`
 }
 
-// Parse reads a file; an empty one has no groups.
+// Parse parses a file; an empty file has no groups.
 func Parse(text []byte) (*Config, error) {
 	config := &Config{}
 	if err := unmarshal(text, config); err != nil {
@@ -66,7 +67,7 @@ func Parse(text []byte) (*Config, error) {
 	return config, nil
 }
 
-// resolve checks a group and reads the texts in it.
+// resolve validates a group and parses its text fields.
 func (g *Group) resolve(path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if g.Name == "" {
@@ -110,7 +111,7 @@ func (g *Group) resolveAffinity(path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, g.Affinity, "is no affinity of a pod: "+err.Error())}
 }
 
-// unmarshal reads YAML or JSON; fields that there are not are errors that say where they stand.
+// unmarshal parses YAML or JSON. An unknown field is an error that names its path.
 func unmarshal(text []byte, into any) error {
 	text, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {

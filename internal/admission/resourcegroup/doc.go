@@ -1,18 +1,17 @@
-// Package resourcegroup sends pods to parts of the cluster by the namespace they are made in or the annotations they
-// carry: Volcano's file of resource groups, which gives such pods node labels, tolerations, an affinity and a
-// scheduler.
+// Package resourcegroup assigns pods to parts of the cluster by their namespace or annotations. It implements Volcano's
+// file of resource groups, which adds node labels, tolerations, an affinity and a scheduler to such pods.
 //
 //	In:   the file (--admission-conf), a pod
-//	Out:  the pod as the first group that it belongs to wants it; the condition by which the API server picks the
-//	      pods that a file can be about
+//	Out:  the pod, changed according to its first matching group; the CEL condition with which the API server selects
+//	      the pods that the file may change
 //
 // # Invariants
 //
-//   - Pure. A file is taken whole or refused whole, with all that is wrong in it and where.
-//   - Changing a pod twice is changing it once.
-//   - Every pod that a file changes satisfies its Condition: no other pod has to be sent to us.
+//   - Pure. A file is accepted or rejected as a whole; the error lists all problems and their fields.
+//   - Applying a file twice has the same result as applying it once.
+//   - Every pod that a file changes matches its Condition, so no other pod has to be sent to the webhook.
 //
 // # Concurrency
 //
-// A Config is never changed once it is read.
+// A Config never changes after it was parsed.
 package resourcegroup

@@ -58,7 +58,7 @@ type Plan struct {
 	Noticed *batch.CronJobStatus
 	// Delete comes before Create: with concurrencyPolicy Replace, the old job goes first.
 	Delete []*batch.Job
-	// Create is the job that is due; nil if there is none.
+	// Create is the job that is due, or nil.
 	Create *batch.Job
 	// Status is the status after these writes; nil if it does not change.
 	Status *batch.CronJobStatus
@@ -235,8 +235,8 @@ func (p *Plan) mayStart(c *batch.CronJob, status *batch.CronJobStatus, jobs []*b
 	return true
 }
 
-// lastBetween returns the latest time of a schedule after since and not after now (zero if there is none), and the
-// number of such times, counted up to manyMissed+1.
+// lastBetween returns the latest time of a schedule after since and not after now, or zero, and the number of such
+// times, counted up to manyMissed+1.
 func lastBetween(schedule interface{ Next(time.Time) time.Time }, since, now time.Time) (last time.Time, count int) {
 	for at := schedule.Next(since); !at.IsZero() && !at.After(now); at = schedule.Next(at) {
 		last = at

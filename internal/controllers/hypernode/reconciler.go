@@ -228,7 +228,7 @@ func (r *Reconciler) keep(ctx context.Context, source string, domains []domain) 
 	return nil
 }
 
-// tell records an event for a new error; nil means that the problem is resolved.
+// tell records an event for a new error. A nil error means that the problem is resolved.
 func (r *Reconciler) tell(about *corev1.ConfigMap, reason string, wrong error) {
 	if apierrors.IsConflict(wrong) {
 		return // the cache was outdated

@@ -66,8 +66,8 @@ func JobsOf(ctx context.Context, cache client.Reader, owner client.Object) ([]*b
 	return jobs, nil
 }
 
-// TemplateOf returns the JobTemplate that a job was created from, as namespace.name, or "" if there is none. It reads
-// the label, which a user may have set, or the annotation, which is used when the value is too long for a label.
+// TemplateOf returns the JobTemplate that a job was created from, as namespace.name, or "". It reads the label, which a
+// user may have set, or the annotation, which is used when the value is too long for a label.
 func TemplateOf(job client.Object) string {
 	return cmp.Or(job.GetLabels()[keys.CreatedByJobTemplate], job.GetAnnotations()[keys.CreatedByJobTemplate])
 }

@@ -77,7 +77,7 @@ func (m *memory) named(name types.NamespacedName, uid types.UID) *recollection {
 	return r
 }
 
-// known returns the recollection of a job, or nil if there is none.
+// known returns the recollection of a job, or nil.
 func (m *memory) known(uid types.UID) *recollection {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -24,8 +24,8 @@ import (
 // Direct dependencies are always read, because a missing job would count as deleted.
 const maxRelated = 500
 
-// related returns the jobs that a job waits for, some of the jobs that these wait for, and the job that comes first
-// among those with the same title. It returns nil for a job that waits for no other.
+// related returns the jobs that a job waits for, some of the jobs that these wait for, and the first of the jobs with
+// the same title. It returns nil for a job that waits for no other.
 func (r *Reconciler) related(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
 	if job.Annotations[keys.Dependency] == "" || !waits(job) {
 		return nil, nil

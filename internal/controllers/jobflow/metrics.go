@@ -9,7 +9,7 @@ import (
 	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
 )
 
-// The names are those of Volcano.
+// Volcano uses the same names.
 var (
 	succeededFlows = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_jobflow_succeed_phase_count", Help: "How often a JobFlow of the namespace entered the phase Succeed.",

@@ -56,8 +56,8 @@ func groupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup
 	return group
 }
 
-// owners returns the owner references of the group: those of the pod, or the pod itself if it has no controller. The
-// group never blocks the deletion of an owner.
+// owners returns the owner references of the group: the references of the pod, or the pod itself if it has no
+// controller. The group never blocks the deletion of an owner.
 func owners(pod *corev1.Pod) []metav1.OwnerReference {
 	refs := slices.Clone(pod.OwnerReferences)
 	if metav1.GetControllerOfNoCopy(pod) == nil {
@@ -107,7 +107,7 @@ func minMember(pod, inherited map[string]string) int32 {
 	return int32(n)
 }
 
-// topology reads the network topology from a pod's annotations; nil if there is none.
+// topology reads the network topology from a pod's annotations. It may return nil.
 func topology(a map[string]string) *scheduling.NetworkTopologySpec {
 	mode, hasMode := a[keys.NetworkTopologyMode]
 	tier, err := strconv.Atoi(a[keys.NetworkTopologyTier])

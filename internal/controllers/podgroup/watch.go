@@ -74,7 +74,7 @@ func deletions() predicate.Predicate {
 }
 
 // groupEvents passes the PodGroups that a workload may have to correct: a group that should not exist, or one that
-// differs from the workload. It ignores all other groups, such as those of jobs.
+// differs from the workload. It ignores all other groups, such as the groups of jobs.
 func groupEvents(kind string) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return workloadName(e.Object, kind) != "" },
@@ -122,7 +122,7 @@ func workloadOf(kind string) handler.MapFunc {
 	}
 }
 
-// workloadName returns the name of the workload of that kind that controls a PodGroup; "" if there is none.
+// workloadName returns the name of the workload of that kind that controls a PodGroup, or "".
 func workloadName(group client.Object, kind string) string {
 	owner := metav1.GetControllerOfNoCopy(group)
 	if owner == nil || owner.Kind != kind || owner.APIVersion != appsv1.SchemeGroupVersion.String() {

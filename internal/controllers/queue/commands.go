@@ -51,8 +51,8 @@ func (r *Reconciler) dropMisdirected(ctx context.Context, key client.ObjectKey) 
 	return r.drop(ctx, &c)
 }
 
-// command returns the oldest command for a queue, or nil if there is none. It reads past the cache, so that no command
-// is carried out twice. more reports that there may be others.
+// command returns the oldest command for a queue, or nil. It reads past the cache, so that no command is carried out
+// twice. more reports that there may be others.
 func (r *Reconciler) command(ctx context.Context, q *scheduling.Queue) (oldest *bus.Command, more bool, err error) {
 	var cached bus.CommandList
 	if err := r.cache.List(ctx, &cached, client.MatchingFields{index.CommandTarget: index.Target("Queue", q.Name)}); err != nil {

@@ -43,7 +43,7 @@ type plan struct {
 	refusal string
 }
 
-// compute returns the plan for a queue. parent is nil if the queue has none or it does not exist, c counts the
+// compute returns the plan for a queue. parent is nil if the queue is root or the parent does not exist, c counts the
 // PodGroups in the queue, and asked is the action of a command, "" for none.
 func compute(q, parent *scheduling.Queue, c counts, asked bus.Action) plan {
 	p := plan{counts: c}

@@ -21,8 +21,8 @@ type Array struct {
 	elements batch.Indices
 	size     int32
 	limit    int32 // maximum number of active elements; 0 means no limit
-	// off holds the positions of the cancelled elements, shut those that wait for other elements, and lost those whose
-	// dependency can never be met.
+	// off holds the positions of the cancelled elements, shut the elements that wait for others, and lost the elements
+	// whose dependency can never be met.
 	off, shut, lost map[int]bool
 }
 
@@ -95,8 +95,8 @@ func (b *builder) unwanted(p Place) bool {
 	return b.array != nil && b.array.off[b.array.position(p)]
 }
 
-// limited skips the places of elements that may not start now: those that wait for other elements, and those beyond the
-// limit on active elements. Elements that have started are always completed.
+// limited skips the places of elements that may not start now, because they wait for other elements or exceed the limit
+// on active elements. Elements that have started are always completed.
 func (b *builder) limited(places iter.Seq[Place]) iter.Seq[Place] {
 	if b.array == nil {
 		return places

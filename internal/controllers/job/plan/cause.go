@@ -188,8 +188,8 @@ func causeOfEnd(name string, end *corev1.ContainerStateTerminated) Cause {
 	return Cause{code: reason.PodFailed, text: fmt.Sprintf("%s exited with code %d", name, end.ExitCode)}
 }
 
-// firstBadEnd returns the first container, in the order in which they run, that ended with an exit code other than 0;
-// nil if there is none.
+// firstBadEnd returns the first container, in the order in which they run, that ended with an exit code other than 0,
+// or nil.
 func firstBadEnd(pod *corev1.Pod) (container string, end *corev1.ContainerStateTerminated) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {

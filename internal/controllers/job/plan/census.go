@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/podlife"
 )
 
-// member is a pod of the job, with what its annotations and status say about it.
+// member is a pod of the job, together with the information read from its annotations and status.
 type member struct {
 	pod   *corev1.Pod
 	place Place // Task is -1 when the job has no such task

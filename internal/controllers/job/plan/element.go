@@ -154,7 +154,7 @@ func (b *builder) beyond(m *member) string {
 	return ""
 }
 
-// texts formats sets of elements; nil if there are none.
+// texts formats sets of elements. It returns nil for an empty map.
 func texts(sets map[string][]int32) map[string]string {
 	if len(sets) == 0 {
 		return nil

@@ -35,8 +35,8 @@ type event struct {
 	undated bool
 }
 
-// rank orders events of the same second: the events that end the job successfully come before those that its end
-// causes.
+// rank orders events of the same second: the events that end the job successfully come before the events caused by its
+// end.
 var rank = map[bus.Event]int{
 	bus.TaskCompletedEvent: 0, bus.PodFailedEvent: 1, bus.PodEvictedEvent: 2, bus.TaskFailedEvent: 3, bus.JobUnknownEvent: 4, bus.PodPendingEvent: 5,
 }

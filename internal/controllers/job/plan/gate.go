@@ -163,13 +163,13 @@ func judgeAfter(job *batch.Job, term batch.DependencyTerm, target *batch.Job, no
 	return judgeEnd(term, outcomeOf(target, term.Job))
 }
 
-// whenMet is the end of a sentence that starts with a job and says when a term of this kind is met.
+// whenMet is the end of a sentence that starts with a job, for a term of this kind that is not met yet.
 var whenMet = map[batch.DependencyKind]string{
 	batch.After: "has started", batch.AfterAny: "has ended", batch.AfterOK: "has completed", batch.AfterNotOK: "has ended and not completed",
 	batch.AfterCorr: "has completed the same index",
 }
 
-// hadEnded is the end of a sentence that starts with a job and says why a term of this kind can never be met.
+// hadEnded is the end of a sentence that starts with a job, for a term of this kind that can never be met.
 var hadEnded = map[batch.DependencyKind]string{
 	batch.After: "has ended", batch.AfterAny: "has ended", batch.AfterOK: "has ended and not completed", batch.AfterNotOK: "has completed",
 	batch.AfterCorr: "has completed none of the same indices",

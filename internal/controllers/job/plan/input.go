@@ -18,7 +18,7 @@ type Input struct {
 	Job *batch.Job
 	// Pods are the pods whose controller is this job, by UID.
 	Pods []*corev1.Pod
-	// PodGroup is the PodGroup of the job; nil if there is none.
+	// PodGroup is the PodGroup of the job, or nil.
 	PodGroup *scheduling.PodGroup
 	// Queue is the queue of the job; nil if it does not exist.
 	Queue *scheduling.Queue
@@ -70,7 +70,7 @@ type Lost struct {
 	// Failed reports that the pod had failed before it was deleted; Codes are the exit codes of its containers.
 	Failed bool
 	Codes  []int32
-	// Pod is the last observed state of the pod; nil if there is none.
+	// Pod is the last observed state of the pod, or nil.
 	Pod *corev1.Pod
 }
 

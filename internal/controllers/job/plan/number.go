@@ -7,7 +7,7 @@ type NumberJob struct{ Count int }
 
 func (NumberJob) write() {}
 
-// number requests a number for a job that has none yet, or whose number belongs to another job. It reports whether to
+// number requests a number for a job without one, or with a number that belongs to another job. It reports whether to
 // wait for the number before anything is created that carries it. While numbers are not available, the job continues
 // without one.
 func (b *builder) number() (wait bool) {

@@ -77,7 +77,7 @@ func newBuilder(in *Input) *builder {
 	b.plugins, b.pluginErr = plugin.For(job)
 	for _, l := range in.Lost {
 		if l.Version < job.Status.Version || b.phase() != batch.Restarting {
-			b.plan.Answered = append(b.plan.Answered, l.UID) // decide removes those with a delayed response again
+			b.plan.Answered = append(b.plan.Answered, l.UID) // decide removes pods with a delayed response again
 		}
 	}
 	return b

@@ -40,7 +40,7 @@ func (b *builder) readRecord() {
 	b.record = r
 }
 
-// recorded returns the recorded result of a place; empty if there is none.
+// recorded returns the recorded result of a place, or "".
 func (b *builder) recorded(p Place) corev1.PodPhase {
 	if b.array != nil {
 		if at := b.array.position(p); at < len(b.record.elements) && b.record.elements[at] != "" {
@@ -53,7 +53,7 @@ func (b *builder) recorded(p Place) corev1.PodPhase {
 	return ""
 }
 
-// remembers reports whether the job has a record; most jobs have none.
+// remembers reports whether the job has a record; most jobs do not.
 func (b *builder) remembers() bool { return b.array != nil || batch.KeepsFinished(b.job) }
 
 // settled reports whether a place without a pod needs none: its work is done or cancelled.
@@ -141,7 +141,7 @@ func (b *builder) forget() {
 	}
 }
 
-// forgetAll removes all recorded results, except those that the job keeps: a restart of the whole job repeats
+// forgetAll removes all recorded results, except the results that the job keeps: a restart of the whole job repeats
 // everything else.
 func (b *builder) forgetAll() {
 	if batch.KeepsFinished(b.job) {
@@ -248,7 +248,7 @@ func setsOf(texts map[string]string) map[string]batch.Indices {
 	return sets
 }
 
-// codeIn returns the code of an element; empty if it has none.
+// codeIn returns the code of an element, or "".
 func codeIn(sets map[string]batch.Indices, index int32) string {
 	var codes []string
 	for code, set := range sets {

@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// refusals lists the reasons that a kubelet sets on a pod that it rejects before it starts, except those that name a
-// resource.
+// refusals lists the reasons that a kubelet sets on a pod that it rejects before it starts, except the reasons that
+// name a resource.
 var refusals = []string{
 	"NodeAffinity", "NodeName", "NodePorts", "NodeUnschedulable", "TaintToleration", "NodeShutdown", "InvalidNodeInfo",
 	"UnexpectedAdmissionError", "TopologyAffinityError", "SMTAlignmentError", "PodOSSelectorNodeLabelDoesNotMatch", "PodOSNotSupported",

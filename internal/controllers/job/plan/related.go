@@ -35,7 +35,7 @@ func relativesOf(jobs []*batch.Job) *relatives {
 	return r
 }
 
-// find returns the job that a reference names: the oldest if several have the same number, nil if there is none.
+// find returns the job that a reference names: the oldest if several have the same number, or nil.
 func (r *relatives) find(reference batch.JobReference) *batch.Job {
 	if reference.ID > 0 {
 		return r.byID[reference.ID]
@@ -43,8 +43,7 @@ func (r *relatives) find(reference batch.JobReference) *batch.Job {
 	return r.byName[types.NamespacedName{Namespace: reference.Namespace, Name: reference.Name}]
 }
 
-// circle returns the path from target back to job along the dependencies that jobs cannot start without; nil if there
-// is none.
+// circle returns the path from target back to job along the dependencies that jobs cannot start without, or nil.
 func (r *relatives) circle(job, target *batch.Job) []string {
 	seen := map[types.UID]bool{}
 	var walk func(at *batch.Job) []string
@@ -77,7 +76,7 @@ func (r *relatives) circle(job, target *batch.Job) []string {
 }
 
 // Ahead returns the oldest of the jobs that a job with a singleton dependency waits for: jobs of the same user and
-// title that have started or are older. It returns nil if there are none.
+// title that have started or are older. It may return nil.
 func Ahead(job *batch.Job, others []*batch.Job) *batch.Job {
 	var first *batch.Job
 	for _, other := range others {
@@ -92,8 +91,8 @@ func Ahead(job *batch.Job, others []*batch.Job) *batch.Job {
 }
 
 // HasToSee reports whether a waiting job still has to see how the other job ends. A term that was met stays met, and a
-// term that can never be met stays so; only the elements of an array follow those of the other array one by one. A
-// singleton dependency waits only for jobs that have not ended.
+// term that can never be met stays so; only the elements of an array follow the elements of the other array one by one.
+// A singleton dependency waits only for jobs that have not ended.
 func HasToSee(waiting, other *batch.Job) bool {
 	d, err := batch.DependencyOf(waiting)
 	if err != nil {

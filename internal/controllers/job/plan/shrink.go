@@ -55,7 +55,7 @@ func (b *builder) shrunk(job *batch.Job, task int, replicas int32) *batch.Job {
 	return job
 }
 
-// failedByTask counts the failed pods that stay, by task; nil if there are none.
+// failedByTask counts the failed pods that stay, by task. It returns nil if no pod has failed.
 func (b *builder) failedByTask() (failed []int32) {
 	for i := range b.census.members {
 		m := &b.census.members[i]

@@ -27,8 +27,8 @@ func ClaimNames(job *batch.Job) []string {
 	return names
 }
 
-// absentClaim returns the name of a claim that the job mounts without a template for it, and that does not exist; empty
-// if there is none.
+// absentClaim returns the name of a claim that the job mounts without a template for it, and that does not exist;
+// otherwise "".
 func (b *builder) absentClaim() string {
 	for i := range b.job.Spec.Volumes {
 		if name := ClaimName(b.job, i); b.job.Spec.Volumes[i].VolumeClaim == nil && !b.in.Claims[name] {
