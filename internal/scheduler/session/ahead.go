@@ -8,13 +8,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// maxInside is the number of gangs that a queue admits before there are free resources for them: its head and the gangs that come
-// next. Gangs that can never start do not count. A gang that can start now is admitted without this limit: see AdmitCandidates.
+// maxInside is the number of gangs that a queue admits before there are free resources for them: its head and the
+// next gangs. Gangs that can never start do not count. A gang that can start now is admitted without this limit:
+// see AdmitCandidates.
 const maxInside = 16
 
-// LetInAhead says whether a gang that its queue has no room for now is let in all
-// the same: where run times are known the first ones are, so that their pods
-// exist and room can be kept for them. Behind the first only those that end.
+// LetInAhead reports whether a gang is admitted although its queue has no room for it now. If run times are known,
+// the first gangs are admitted, so that their pods exist and resources can be reserved for them. Behind the first
+// gang, only gangs with a known run time are.
 func (s *Session) LetInAhead(j *Job, v reason.Code) bool {
 	if !waitsForRoom(v) || !s.easy() || len(s.Endings()) == 0 {
 		return false
@@ -30,13 +31,13 @@ func (s *Session) LetInAhead(j *Job, v reason.Code) bool {
 	return true
 }
 
-// insiders are the gangs of a queue that are admitted and wait for their minimum.
+// insiders holds the gangs of a queue that are admitted and wait for their minimum.
 type insiders struct {
 	waiting []*Job
 	// first holds the first maxInside gangs that could start, in the queue's order. It is valid if judged is true.
 	first  []*Job
 	judged bool
-	// others are the numbers of pending pods of those that are not among the first.
+	// others holds the numbers of pending pods of the gangs that are not among the first.
 	others []int
 }
 
@@ -62,8 +63,9 @@ func (s *Session) insidersOf(q *queue.Queue) *insiders {
 	return in
 }
 
-// admits reports whether a gang is among the first maxInside of its queue that could start, so that it may be admitted before
-// there is room. Those that turn out not to be among them stay inside: so many gangs of any size, and so many pods of others.
+// admits reports whether a gang is among the first maxInside gangs of its queue that could start, so that it may be
+// admitted before there is room. Gangs that turn out not to be among the first stay admitted. Their number is
+// bounded: maxInside gangs of any size, and maxMisjudged pods of others.
 func (in *insiders) admits(s *Session, j *Job) bool {
 	if len(in.waiting) < maxInside {
 		return true
@@ -75,7 +77,7 @@ func (in *insiders) admits(s *Session, j *Job) bool {
 	return len(in.first) < maxInside || s.Rules.CompareJobs(j, in.first[maxInside-1]) < 0
 }
 
-// beyond sums up numbers without the maxInside largest of them.
+// beyond returns the sum of numbers without the maxInside largest.
 func beyond(pods []int) (sum int) {
 	slices.SortFunc(pods, func(a, b int) int { return cmp.Compare(b, a) })
 	for _, n := range pods[min(maxInside, len(pods)):] {
@@ -84,7 +86,7 @@ func beyond(pods []int) (sum int) {
 	return sum
 }
 
-// precedes reports whether a gang comes before all others in the queue that could start.
+// precedes reports whether a gang comes before all other gangs of the queue that could start.
 func (in *insiders) precedes(s *Session, j *Job) bool {
 	if len(in.waiting) == 0 {
 		return true
@@ -93,7 +95,7 @@ func (in *insiders) precedes(s *Session, j *Job) bool {
 	return len(in.first) == 0 || s.Rules.CompareJobs(j, in.first[0]) < 0
 }
 
-// judge finds the first gangs that could start: no other gang stands in anybody's way.
+// judge finds the first gangs that could start. Other gangs do not block the queue.
 func (in *insiders) judge(s *Session) {
 	if in.judged {
 		return
@@ -119,12 +121,12 @@ func (in *insiders) judge(s *Session) {
 }
 
 func (in *insiders) addOther(j *Job) {
-	if j.HasMinResources { // others are inside whatever they wait for
+	if j.HasMinResources { // gangs without minResources are admitted independently of room
 		in.others = append(in.others, len(j.Pending))
 	}
 }
 
-// add notes that a gang is admitted.
+// add records that a gang is admitted.
 func (in *insiders) add(s *Session, j *Job) {
 	in.waiting = append(in.waiting, j)
 	if !in.judged {
@@ -138,8 +140,7 @@ func (in *insiders) add(s *Session, j *Job) {
 	}
 }
 
-// AtGate makes the first of each queue ready again among the gangs that wait
-// outside, where it could be let in ahead.
+// AtGate makes the first gang of each queue that waits for admission ready again, if it could be admitted ahead.
 func (s *Session) AtGate() {
 	if !s.easy() {
 		return

@@ -7,21 +7,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Attacher judges what pods attach: volumes and devices. The rules are
-// kube-scheduler's own; package kube runs them, and who does not link it places
-// such pods without regard to what they attach.
+// Attacher checks the volumes and devices that pods attach, with kube-scheduler's own rules. Package kube
+// implements it. In programs that do not link that package, such pods are placed without these checks.
 type Attacher interface {
-	// Open starts a cycle; the rule holds until the next.
+	// Open starts a cycle. The returned rule is valid until the next cycle.
 	Open(s *Session, conf Attaching) NodeRule
-	// Decided is what has to be written before a task that took a node in this
-	// cycle is bound; nil: nothing.
+	// Decided returns what must be written before a task that was placed in this cycle is bound; nil for nothing.
 	Decided(t *model.Task, id model.NodeID) *decision.Attach
-	// Stamp changes when volumes or devices do that could help pods of a shape.
+	// Stamp returns a value that changes when a change of volumes or devices could help pods of a shape.
 	Stamp(s *model.Shape) uint64
 }
 
-// AttachStamp is the sum of the stamps of what a parked job needs nodes for; it
-// changes when one of them does.
+// AttachStamp returns the sum of the stamps of the shapes that a parked job needs nodes for.
 func (s *Session) AttachStamp(j *Job) uint64 {
 	var sum uint64
 	for _, shape := range j.ParkedShapes {
@@ -32,28 +29,28 @@ func (s *Session) AttachStamp(j *Job) uint64 {
 	return sum
 }
 
-// Attaching is what policy predicates says of volumes and devices.
+// Attaching holds the settings of policy predicates for volumes and devices.
 type Attaching struct {
 	Limits, Zones, Binding, Devices bool
-	// Pointless: volumes and devices say where a pod may go, and not where it is better.
+	// Pointless disables points for volumes and devices; they only restrict where a pod may run.
 	Pointless bool
-	// BindTimeout is how long a bind waits for its volumes, DeviceTimeout how long
-	// the search for devices on one node may take.
+	// BindTimeout is how long a bind waits for its volumes, DeviceTimeout how long the search for devices on one
+	// node may take.
 	BindTimeout, DeviceTimeout time.Duration
-	// Weight of the points of volumes, by how much of a volume's capacity would be
-	// asked for; without a Curve there are none.
+	// Weight is the weight of the points for volumes, which depend on how much of a volume's capacity is requested.
+	// Without a Curve there are no points.
 	Weight float64
 	Curve  [maxCurve]CurvePoint
-	Points int // of Curve
+	Points int // number of points in Curve
 }
 
-// maxCurve bounds the points of a curve, so that settings can be compared.
+// maxCurve bounds the points of a curve. A fixed size makes the settings comparable.
 const maxCurve = 16
 
 // CurvePoint is a score, 0 to 10, at a utilization, 0 to 100.
 type CurvePoint struct{ Utilization, Score int32 }
 
-// AddPoint adds a point to the curve; false when there are too many.
+// AddPoint adds a point to the curve; it returns false if there are too many.
 func (a *Attaching) AddPoint(p CurvePoint) bool {
 	if a.Points == maxCurve {
 		return false

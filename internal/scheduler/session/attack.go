@@ -7,65 +7,65 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// AttackKind is which action evicts.
+// AttackKind identifies the action that evicts.
 type AttackKind string
 
-// The kinds, by Volcano's names of the actions.
+// The kinds, with Volcano's names of the actions.
 const (
 	Preempt     AttackKind = "preempt"     // inside a queue
 	Reclaim     AttackKind = "reclaim"     // between queues
-	GangPreempt AttackKind = "gangpreempt" // inside a queue, gang by gang, with topology
-	GangReclaim AttackKind = "gangreclaim" // between queues, gang by gang, with topology
-	Shuffle     AttackKind = "shuffle"     // for nobody: to move what runs
+	GangPreempt AttackKind = "gangpreempt" // inside a queue, gang by gang, with network topology
+	GangReclaim AttackKind = "gangreclaim" // between queues, gang by gang, with network topology
+	Shuffle     AttackKind = "shuffle"     // without a gang that needs the resources, to move running pods
 )
 
-// Attack is a try to make room for a gang by evicting others. Policies judge it
-// in two ways:
+// Attack is an attempt to make room for a gang by evicting others. Policies decide about it in two ways:
 //
-//   - A Guard protects: one guard of any tier that says no is a no, always. (pods of the system, budgets for
-//     disruption, cooldowns, a queue's guarantee.)
-//   - An Entitlement grants: those of one tier must all grant. The first tier whose entitlements let enough go
-//     decides; later tiers are only asked when it does not suffice. Without any entitlement nothing is evicted.
-//     (a higher priority, a lower dominant share, a queue over what it deserves.)
+//   - A Guard protects pods. A rejection by one guard of any tier is final. (System pods, disruption budgets,
+//     cooldowns, a queue's guarantee.)
+//   - An Entitlement grants victims. All entitlements of one tier must grant. The first tier whose entitlements
+//     grant enough victims decides; later tiers are used only if it does not suffice. Without any entitlement
+//     nothing is evicted. (A higher priority, a lower dominant share, a queue over what it deserves.)
 type Attack struct {
 	Kind  AttackKind
 	Taker *Job // nil for Shuffle
-	// Tasks of the taker that are to be placed, and what they ask for together.
+	// Tasks are the tasks of the taker that are to be placed, Asked is their total request.
 	Tasks []*model.Task
 	Asked model.Request
 }
 
-// Guard judges victims. It is made for one attack and keeps count in it. It is
-// asked about single tasks before anybody is out, and again when they are to go:
-// what it refuses first it would refuse later.
+// Guard decides about victims. It is created for one attack and keeps count in it. It is called for single tasks
+// before any task is counted out, and again when they are to be evicted: what it rejects first it would also reject
+// later.
 type Guard struct {
-	// May says whether tasks of one gang may go together, on top of those that are
-	// out already. why is for people: who protects them, "" where Code says it all.
+	// May reports whether tasks of one gang may be evicted together, in addition to the ones already counted out.
+	// why describes for users what protects them; "" if Code is enough.
 	May func(victims []*model.Task) (ok bool, why string)
-	// Code is what its refusals are called; "" is ByPolicy.
+	// Code is the reason code of its rejections; "" means ByPolicy.
 	Code reason.Code
-	// Gang is a quick no for all tasks of a gang, with nobody out; nil: there is none.
+	// Gang is a quick check for all tasks of a gang while nothing is counted out: false rejects all. nil if there
+	// is no such check.
 	Gang func(g *model.Gang) bool
-	// Static: the answers follow from the victims and the taker's queue and priority alone, so that
-	// others of that queue and priority get the same.
+	// Static is true if the answers depend only on the victims and the taker's queue and priority, so that they are
+	// the same for other gangs of that queue and priority.
 	Static bool
-	// Moves: the order by which an entitlement grants is one of shares, so that it moves with what gangs hold.
+	// Moves is true if an entitlement grants by an order of shares, which changes with the gangs' allocations.
 	Moves bool
-	// Because says why an entitlement grants, to both sides; nil: nothing to add.
+	// Because returns why an entitlement grants, for the messages to both gangs; nil for nothing to add.
 	Because func(victims []*model.Task) string
-	// Out follows what is counted out (1) or spared again (-1); nil: nothing to count.
+	// Out is called when tasks are counted out (1) or spared again (-1); nil if not needed.
 	Out func(victims []*model.Task, sign int)
 }
 
-// Entitlement grants victims, in a tier, to the kinds of attack that it knows.
+// Entitlement grants victims, in a tier, to some kinds of attack.
 type Entitlement struct {
 	Tier int
-	// For says whether it has a say in an attack; else it does not count.
+	// For reports whether the entitlement applies to an attack.
 	For   func(*Attack) bool
 	Grant func(*Attack) Guard
 }
 
-// Guard registers a protection.
+// Guard registers a guard.
 func (r *Rules) Guard(f func(*Attack) Guard) { r.Guards = append(r.Guards, f) }
 
 // Entitle registers an entitlement for some kinds of attack.
@@ -75,17 +75,17 @@ func (r *Rules) Entitle(f func(*Attack) Guard, kinds ...AttackKind) {
 	}})
 }
 
-// Starve is a policy's say about which jobs others may be evicted for.
+// Starve is a policy's rule on which jobs others may be evicted for.
 type Starve struct {
 	Tier   int
 	Starve func(*Job) bool
 }
 
-// Starve registers it.
+// Starve registers a rule on which jobs others may be evicted for.
 func (r *Rules) Starve(f func(*Job) bool) { r.Starving = append(r.Starving, Starve{r.Tier, f}) }
 
-// Starves says whether others may be evicted for a job: all of the first tier
-// that has a say must agree. Without any it is one below its minimum.
+// Starves reports whether others may be evicted for a job: all rules of the first tier with such rules must agree.
+// Without any rule, the job must be below its minimum.
 func (r *Rules) Starves(j *Job) bool {
 	if len(j.Pending) == 0 {
 		return false
@@ -101,23 +101,24 @@ func (r *Rules) Starves(j *Job) bool {
 	return len(r.Starving) > 0 || j.Starving()
 }
 
-// Mover names tasks that should leave their nodes for nobody's sake, in a tier.
+// Mover selects tasks, in a tier, that should leave their nodes although no gang needs the resources.
 type Mover struct {
 	Tier int
 	Name string
-	// Victims lists them, with the reason in words that both sides are told.
+	// Victims returns the tasks, and the reason for the messages.
 	Victims func() (tasks []*model.Task, why string)
-	// Most is how many tasks of a gang may go at once, whatever its minimum; negative: its surplus, or all of it.
+	// Most returns how many tasks of a gang may be evicted at once, whatever its minimum; negative for its surplus,
+	// or all of it.
 	Most func(*model.Gang) int
 }
 
-// Shuffle registers it.
+// Shuffle registers a mover.
 func (r *Rules) Shuffle(m Mover) {
 	m.Tier = r.Tier
 	r.Movers = append(r.Movers, m)
 }
 
-// Tiers are the tiers that have an entitlement for an attack, in order.
+// Tiers returns the tiers that have an entitlement for an attack, in order.
 func (r *Rules) Tiers(a *Attack) []int {
 	var tiers []int
 	for _, e := range r.Entitlements {
@@ -128,7 +129,7 @@ func (r *Rules) Tiers(a *Attack) []int {
 	return tiers
 }
 
-// Granted makes the entitlements of a tier for an attack.
+// Granted returns the entitlements of a tier for an attack.
 func (r *Rules) Granted(a *Attack, tier int) []Guard {
 	var all []Guard
 	for _, e := range r.Entitlements {
@@ -139,7 +140,7 @@ func (r *Rules) Granted(a *Attack, tier int) []Guard {
 	return all
 }
 
-// Protecting makes the guards for an attack.
+// Protecting returns the guards for an attack.
 func (r *Rules) Protecting(a *Attack) []Guard {
 	all := make([]Guard, 0, len(r.Guards))
 	for _, g := range r.Guards {

@@ -11,16 +11,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// maxMisjudged bounds, by queue, the pending pods of gangs that were admitted to pass the head and did not start all the same:
-// those of the gangs inside the queue but for the maxInside largest.
+// maxMisjudged bounds, by queue, the pending pods of gangs that were admitted to pass the head but did not start.
+// The maxInside largest gangs of the queue are not counted.
 const maxMisjudged = 1000
 
-// AdmitCandidates admits the gangs to their queues that would start now and delay no gang that has a reservation, however many
-// wait before them. Their pods do not exist yet, so each pod is taken to ask for its part of minResources. What they would
-// take counts as taken for the rest of the cycle. It comes after action allocate has placed what has pods.
+// AdmitCandidates admits the gangs that would start now and delay no gang with a reservation, however many gangs
+// wait before them. Their pods do not exist yet, so each pod is assumed to request its part of minResources. The
+// resources they would use count as used for the rest of the cycle. It runs after action allocate has placed the
+// gangs that have pods.
 //
-// The first gang of a queue that would not start is its head. Without a reservation nobody passes it before there is one: a
-// head outside the queue is admitted, so that its pods exist in the next cycle.
+// The first gang of a queue that would not start is its head. Without a reservation for the head, no gang passes
+// it: a head that is not admitted is admitted, so that its pods exist in the next cycle.
 func (s *Session) AdmitCandidates() {
 	if !s.Enqueues || !s.easy() {
 		return
@@ -38,7 +39,7 @@ func (s *Session) AdmitCandidates() {
 		}
 		return s.Rules.CompareJobs(a, b)
 	})
-	s.insides = nil // gangs have started since they were counted
+	s.insides = nil // gangs have started since these were counted
 	for _, j := range list {
 		switch {
 		case c.headed[j.In]:
@@ -52,13 +53,13 @@ func (s *Session) AdmitCandidates() {
 	}
 }
 
-// reservedBefore reports whether room is reserved for a gang of the same queue that comes before another.
+// reservedBefore reports whether resources are reserved for a gang of the same queue that comes before j.
 func (s *Session) reservedBefore(j *Job) bool {
 	return slices.ContainsFunc(s.Reservations, func(r *Reservation) bool { return r.Job.In == j.In && s.Rules.CompareJobs(r.Job, j) < 0 })
 }
 
-// heads reports whether a gang that does not fit is a head that nobody may pass: its pods are being created, or it is admitted
-// here so that they are.
+// heads reports whether a gang that does not fit is a head that must not be passed: its pods are being created, or
+// it is admitted here so that they will be.
 func (c *backfillers) heads(j *Job) bool {
 	if j.LetIn() {
 		return true
@@ -80,20 +81,21 @@ func (s *Session) admitCandidate(j *Job) {
 	s.Verdict(j, s.Rules.Valid(j))
 }
 
-// backfillers are the gangs without pods that may start now, and what they would take.
+// backfillers holds the gangs without pods that may start now, and the resources they would use.
 type backfillers struct {
 	s     *Session
-	idle  model.Vec // of all nodes, once asked for
+	idle  model.Vec // idle on all nodes; nil if not computed yet
 	taken map[model.NodeID]*takenRoom
-	held  []*Job // whose minResources their queues hold for the time being
-	// headed are queues with a head that no reservation is made for yet.
+	held  []*Job // gangs whose minResources their queues hold for now
+	// headed holds the queues with a head that has no reservation yet.
 	headed map[*queue.Queue]bool
-	// misjudged are the pending pods of gangs that were admitted and did not start.
+	// misjudged holds the numbers of pending pods of gangs that were admitted and did not start.
 	misjudged map[*queue.Queue]int
 	refused   []refusedParts
 }
 
-// takenRoom is what candidates would take of a node: of what is idle now, and of what reservations leave.
+// takenRoom holds the resources that candidates would use on a node: of its idle resources, and of the resources that
+// reservations leave free.
 type takenRoom struct {
 	now    model.Vec
 	beside map[*Reservation]model.Vec
@@ -102,11 +104,11 @@ type takenRoom struct {
 // refusedParts are pods that did not fit.
 type refusedParts struct {
 	template
-	binds uint32 // reservations that bound them, a bit each
+	binds uint32 // reservations that bound them, as a bit set
 }
 
-// collect lists the gangs that are looked at: those that wait outside their queues for room and may fit, the first of each queue
-// that cannot, and those that are admitted and whose pods are being created.
+// collect returns the gangs to try: gangs that wait for admission because of missing room and may fit, the first
+// gang of each queue that cannot fit, and admitted gangs whose pods are being created.
 func (c *backfillers) collect() (list []*Job) {
 	s := c.s
 	pods, large := map[*queue.Queue][]int{}, map[*queue.Queue]*Job{}
@@ -140,7 +142,7 @@ func (c *backfillers) collect() (list []*Job) {
 // lends reports whether a queue admits gangs that pass its head.
 func lends(q *queue.Queue) bool { return q.Known && q.Open && Backfills(q) }
 
-// waitsForRoom reports whether the reason why a gang is not admitted is that others have the room.
+// waitsForRoom reports whether a gang is not admitted because other gangs use or reserve the resources.
 func waitsForRoom(code reason.Code) bool {
 	switch code {
 	case reason.NotEnqueued, reason.OverCapability, reason.OverDeserved, reason.Overcommitted:
@@ -149,7 +151,7 @@ func waitsForRoom(code reason.Code) bool {
 	return false
 }
 
-// mayFit reports whether all nodes together have as much idle room as a gang requests.
+// mayFit reports whether all nodes together have enough idle resources for a gang's request.
 func (c *backfillers) mayFit(j *Job) bool {
 	if c.idle == nil {
 		c.idle = c.s.idleTotal()
@@ -157,7 +159,7 @@ func (c *backfillers) mayFit(j *Job) bool {
 	return contains(c.idle, j.MinResources)
 }
 
-// idleTotal sums up what is idle on all nodes.
+// idleTotal returns the idle resources of all nodes.
 func (s *Session) idleTotal() model.Vec {
 	total := make(model.Vec, s.View.Nodes.Stride)
 	for _, id := range s.View.Order {
@@ -168,7 +170,7 @@ func (s *Session) idleTotal() model.Vec {
 	return total
 }
 
-// take notes what a gang would take now, if it fits on the nodes and in its queue, beside reservations.
+// take records what a gang would use now, if it fits on the nodes and in its queue, besides the reservations.
 func (c *backfillers) take(j *Job) bool {
 	s := c.s
 	if !j.LetIn() && c.vetoed(j) {
@@ -189,7 +191,7 @@ func (c *backfillers) take(j *Job) bool {
 	return true
 }
 
-// spreadAll notes nodes for the pods of a gang's minimum, if there are enough.
+// spreadAll records nodes for the pods of a gang's minimum, if there are enough.
 func (c *backfillers) spreadAll(j *Job, binds func(*Reservation) bool) bool {
 	var bits uint32
 	for i, r := range c.s.Reservations {
@@ -207,7 +209,7 @@ func (c *backfillers) spreadAll(j *Job, binds func(*Reservation) bool) bool {
 			on, ok = c.spread(d, binds)
 		}
 		if !ok {
-			if i == 0 { // nothing of its own was in the way
+			if i == 0 { // it did not fail because of its own other pods
 				c.refused = append(c.refused, refusedParts{*d, bits})
 			}
 			for _, undo := range noted {
@@ -223,14 +225,14 @@ func (c *backfillers) spreadAll(j *Job, binds func(*Reservation) bool) bool {
 	return true
 }
 
-// isRefused reports whether as few pods, or fewer, that may run on the same nodes found none, bound by no other reservations.
+// isRefused reports whether as few equal pods or fewer, bound by no other reservations, found no nodes.
 func (c *backfillers) isRefused(d *template, binds uint32) bool {
 	return slices.ContainsFunc(c.refused, func(o refusedParts) bool {
 		return o.count <= d.count && o.binds&^binds == 0 && slices.Equal(o.request, d.request) && slices.Equal(o.placements, d.placements)
 	})
 }
 
-// vetoed reports whether a policy refuses to admit a gang for another reason than room.
+// vetoed reports whether a policy rejects the admission of a gang for another reason than missing room.
 func (c *backfillers) vetoed(j *Job) bool {
 	if c.s.Rules.MayCreate(j).Code != "" {
 		return true
@@ -241,7 +243,7 @@ func (c *backfillers) vetoed(j *Job) bool {
 	})
 }
 
-// hold has a gang's queue hold its minimum, until reservations begin by which it has ended; sign -1 ends it.
+// hold makes a gang's queue hold its minimum, until the reservations by which it has ended; sign -1 reverses this.
 func (c *backfillers) hold(j *Job, sign float64) {
 	j.In.Hold(j.MinResources, sign)
 	for _, r := range c.s.Reservations {
@@ -251,14 +253,14 @@ func (c *backfillers) hold(j *Job, sign float64) {
 	}
 }
 
-// release gives back what the queues held for the candidates.
+// release reverses hold for all candidates.
 func (c *backfillers) release() {
 	for _, j := range c.held {
 		c.hold(j, -1)
 	}
 }
 
-// parts is the request of each of so many equal pods.
+// parts returns the request of each of count equal pods.
 func parts(request model.Request, count int) model.Request {
 	each := make(model.Request, 0, len(request)+1)
 	for _, t := range request {
@@ -273,8 +275,8 @@ type partsOn struct {
 	count int
 }
 
-// spread finds nodes for equal pods. Nodes come first whose idle room is reserved and of use only to gangs that end in
-// time, as this one does.
+// spread finds nodes for equal pods. It prefers nodes whose idle resources are reserved and can be used only by
+// gangs that end in time, such as this one.
 func (c *backfillers) spread(d *template, binds func(*Reservation) bool) (on []partsOn, enough bool) {
 	s, count := c.s, d.count
 	used := map[model.NodeID]int{}
@@ -304,7 +306,8 @@ func (c *backfillers) spread(d *template, binds func(*Reservation) bool) (on []p
 	return on, count == 0
 }
 
-// fitting is how many pods fit on a node now beside other candidates, and beside the reservations that bind them.
+// fitting returns how many pods fit on a node now, besides other candidates and besides the reservations that bind
+// them.
 func (c *backfillers) fitting(id model.NodeID, d *template, binds func(*Reservation) bool) int {
 	s, each := c.s, d.request
 	if !s.mayRunOn(id, d) {
@@ -328,8 +331,9 @@ func (c *backfillers) fitting(id model.NodeID, d *template, binds func(*Reservat
 	return n
 }
 
-// takesCandidates reports whether pods of which only the requests are known may be placed on a node. Taints keep off those that
-// request no device: nodes with devices are the usual reason for taints, and who requests one tolerates them.
+// takesCandidates reports whether pods of which only the requests are known may be placed on a node. Taints exclude
+// pods that request no device: nodes with devices are the usual reason for taints, and pods that request a device
+// tolerate them.
 func (s *Session) takesCandidates(id model.NodeID, each model.Request) bool {
 	info := s.View.Nodes.Info[id]
 	if info.Unschedulable {
@@ -338,10 +342,10 @@ func (s *Session) takesCandidates(id model.NodeID, each model.Request) bool {
 	return len(info.Taints) == 0 || slices.ContainsFunc(each, func(t model.Term) bool { return isDevice(s.Cluster.Resources.Name(int(t.Index))) })
 }
 
-// isDevice reports whether a resource has a name of somebody else's than Kubernetes, as nvidia.com/gpu.
+// isDevice reports whether a resource has a name with a domain, such as nvidia.com/gpu.
 func isDevice(name string) bool { return strings.Contains(name, "/") }
 
-// slotsBeside is slotsIn beside what is taken already.
+// slotsBeside is slotsIn without the resources already used.
 func slotsBeside(each model.Request, idle, future []int64, taken model.Vec) int {
 	most := int64(slotsIn(each, idle, future))
 	for _, t := range each {
@@ -352,7 +356,7 @@ func slotsBeside(each model.Request, idle, future []int64, taken model.Vec) int 
 	return int(max(most, 0))
 }
 
-// note counts pods on a node as placed; sign -1: no longer.
+// note counts pods on a node as placed; sign -1 reverses this.
 func (c *backfillers) note(p partsOn, each model.Request, binds func(*Reservation) bool, sign int64) {
 	taken := c.taken[p.node]
 	if taken == nil {
@@ -370,7 +374,7 @@ func (c *backfillers) note(p partsOn, each model.Request, binds func(*Reservatio
 	}
 }
 
-// times is a request so many times.
+// times returns a request multiplied by n.
 func times(each model.Request, n int64) model.Request {
 	all := slices.Clone(each)
 	for i := range all {
@@ -384,7 +388,8 @@ func (s *Session) endsByThen(j *Job, r *Reservation) bool {
 	return j.Estimate > 0 && !s.Now.Add(j.Estimate).After(r.At)
 }
 
-// keptAmount says that a queue's limits would not leave room for a reservation if a gang started now that requests so much.
+// keptAmount returns a verdict if a queue's limits would not leave room for a reservation if a gang with a request
+// started now.
 func (s *Session) keptAmount(binds func(*Reservation) bool, j *Job, request model.Request) explain.Verdict {
 	for _, r := range s.Reservations {
 		if !binds(r) {

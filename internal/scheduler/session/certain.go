@@ -10,34 +10,35 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// maxStrays bounds the kinds of pods that are looked at of which nobody knows when they take room; with more, nothing is certain.
+// maxStrays bounds the kinds of pods that take resources at unknown times. With more, no forecast is certain.
 const maxStrays = 256
 
-// certainty tells which forecasts are promises. One is not when a gang may take room that it counts on, and nobody knows when:
-// one that wants more than its minimum, that was not looked at, whose own start is not certain, or for which room will be kept bit
-// by bit since it is due. Who shares no node and no limit of a queue with it is no danger, nor who comes after it in its queue
-// while room is kept for it.
+// certainty decides which forecasts are promises. A forecast is not a promise if some gang may take resources that
+// it counts on at an unknown time: a gang that wants more than its minimum, that was not considered, whose own
+// start is not certain, or that is overdue, so that resources are reserved for it bit by bit. Such a gang is no
+// danger if it shares no node and no queue limit, or if it comes later in the same queue while resources are
+// reserved.
 type certainty struct {
 	s      *Session
 	out    map[*Job]Forecast
 	strays map[kind]*stray
-	nodes  map[*model.Shape][]uint64 // where pods of a shape may be, a bit each
-	heads  map[*queue.Queue]*Job     // the first of their queue, for whom room is kept
-	// lost: nothing is certain.
+	nodes  map[*model.Shape][]uint64 // by shape: the nodes that its pods may use, as a bit set
+	heads  map[*queue.Queue]*Job     // the first gangs of their queues, for which resources are reserved
+	// lost is true if no forecast is certain.
 	lost bool
 }
 
-// kind are pods of one shape in one queue; a nil shape is of pods that do not exist yet.
+// kind identifies pods of one shape in one queue. The shape is nil for pods that do not exist yet.
 type kind struct {
 	in    *queue.Queue
 	shape *model.Shape
 }
 
-// stray is who takes room nobody knows when.
+// stray describes gangs that take resources at an unknown time.
 type stray struct {
-	first *Job // in the order of its queue
+	first *Job // the first in the order of its queue
 	only  bool
-	// from is when it may take some at the earliest; zero: now.
+	// from is the earliest time; zero for now.
 	from time.Time
 }
 
@@ -45,7 +46,7 @@ type stray struct {
 func (s *Session) ascertain(out map[*Job]Forecast) {
 	c := &certainty{s: s, out: out, strays: map[kind]*stray{}, nodes: map[*model.Shape][]uint64{}, heads: map[*queue.Queue]*Job{}, lost: s.Rules.OrderMoves}
 	c.findHeads()
-	var open []*Job // not found to be uncertain
+	var open []*Job // not yet found to be uncertain
 	for _, j := range s.AllWaiting {
 		f := out[j]
 		switch {
@@ -81,15 +82,15 @@ func (s *Session) ascertain(out map[*Job]Forecast) {
 	}
 }
 
-// findHeads notes for whom room stays kept until they start: no gang of their queue has its turn before them, so that none comes
-// to be the one that room is kept for instead.
+// findHeads finds the gangs whose reservation lasts until they start: no gang of their queue has its turn before
+// them, so the reservation does not move to another gang.
 func (c *certainty) findHeads() {
 	s := c.s
 	if len(s.Reservations) == maxReservations {
 		return
 	}
 	for _, r := range s.Reservations {
-		if j := r.Job; len(j.Shapes()) == 1 && !j.Structured() { // others may not be found the same room again when others use the rest
+		if j := r.Job; len(j.Shapes()) == 1 && !j.Structured() { // for other gangs the same resources may not be found again after others use the rest
 			c.heads[j.In] = j
 		}
 	}
@@ -100,7 +101,7 @@ func (c *certainty) findHeads() {
 	}
 }
 
-// takes says whether a gang may come to take room as things are.
+// takes reports whether a gang may take resources in the current situation.
 func (s *Session) takes(j *Job, f Forecast) bool {
 	switch {
 	case f.Why == neverStarts && j.Need() > 0 || !j.In.Known || !j.In.Open:
@@ -111,10 +112,10 @@ func (s *Session) takes(j *Job, f Forecast) bool {
 	return len(j.Pending) > 0 && s.Rules.Valid(j).Code != reason.NotEnoughPods
 }
 
-// wantsMore says whether a gang has pods to place beyond its minimum.
+// wantsMore reports whether a gang has pods to place beyond its minimum.
 func wantsMore(j *Job) bool { return len(j.Pending)+len(j.AtGate) > j.Need() }
 
-// due says whether room will be kept for a gang as it becomes free, before it starts.
+// due reports whether resources will be reserved for a gang bit by bit before it starts.
 func (c *certainty) due(j *Job, f Forecast) bool {
 	return slices.ContainsFunc(c.s.Rules.Deadlines, func(deadline func(*Job) time.Time) bool {
 		at := deadline(j)
@@ -122,7 +123,7 @@ func (c *certainty) due(j *Job, f Forecast) bool {
 	})
 }
 
-// stray notes a gang of which nobody knows when it takes room.
+// stray records a gang that takes resources at an unknown time.
 func (c *certainty) stray(j *Job, from time.Time) {
 	shapes := j.Shapes()
 	for _, t := range j.AtGate {
@@ -152,7 +153,7 @@ func (c *certainty) stray(j *Job, from time.Time) {
 	}
 }
 
-// disturbed says whether somebody may take room that a gang counts on.
+// disturbed reports whether another gang may take resources that a gang counts on.
 func (c *certainty) disturbed(j *Job) bool {
 	f := c.out[j]
 	for k, u := range c.strays {
@@ -167,7 +168,7 @@ func (c *certainty) disturbed(j *Job) bool {
 	return false
 }
 
-// meets says whether a gang shares a limit of a queue or a node with others.
+// meets reports whether a gang shares a queue limit or a node with pods of a kind.
 func (c *certainty) meets(j *Job, k kind) bool {
 	if k.shape == nil || sameLimits(k.in, j.In) {
 		return true
@@ -183,7 +184,7 @@ func (c *certainty) meets(j *Job, k kind) bool {
 	})
 }
 
-// sameLimits says whether two queues are one, or below one that is not the root.
+// sameLimits reports whether two queues are equal or have a common ancestor other than the root.
 func sameLimits(a, b *queue.Queue) bool {
 	for ; a != nil && a.Name != keys.RootQueue; a = a.Parent {
 		if b.Within(a) {
@@ -193,7 +194,7 @@ func sameLimits(a, b *queue.Queue) bool {
 	return false
 }
 
-// allowed are the nodes that a shape may be on, by their rank.
+// allowed returns the nodes that a shape may use, as a bit set by rank.
 func (c *certainty) allowed(shape *model.Shape) []uint64 {
 	set, known := c.nodes[shape]
 	if !known {

@@ -9,15 +9,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// arrival is how long a gang that was let in may wait for pods that do not exist
-// and count all the same: they are being made, or never will be.
+// arrival is how long an admitted gang may wait for missing pods and still count as able to start. Later, its pods
+// are assumed not to come.
 const arrival = time.Minute
 
-// CouldStart says whether a gang waits for nothing but room: it would start if all
-// pods ended that run for other gangs. What such a gang was promised is kept for
-// it, and who comes after it waits. Every other gang (its pods are too large, fit
-// no node, carry scheduling gates, attach a volume that does not exist, do not come)
-// stands in nobody's way, whatever the cause; it is judged again in each cycle.
+// CouldStart reports whether a gang waits only for resources: it would start if all pods that run for other gangs
+// ended. Such a gang keeps its promised resources, and gangs after it wait. Any other gang (its pods are too large,
+// fit no node, carry scheduling gates, attach a missing volume, or are not created) does not block others, whatever
+// the cause. This is decided again in each cycle.
 func (s *Session) CouldStart(j *Job) bool {
 	if could, known := s.could[j]; known {
 		return could
@@ -31,7 +30,7 @@ func (s *Session) CouldStart(j *Job) bool {
 	return could
 }
 
-// noteCould keeps an answer for the rest of the cycle.
+// noteCould caches an answer for the rest of the cycle.
 func (s *Session) noteCould(j *Job, could bool) {
 	if s.could == nil {
 		s.could = map[*Job]bool{}
@@ -39,7 +38,7 @@ func (s *Session) noteCould(j *Job, could bool) {
 	s.could[j] = could
 }
 
-// judgeCould finds out CouldStart of many gangs at once, in s.could.
+// judgeCould computes CouldStart for many gangs at once, in s.could.
 func (s *Session) judgeCould(jobs []*Job) {
 	var undecided []*Job
 	for _, j := range jobs {
@@ -55,7 +54,8 @@ func (s *Session) judgeCould(jobs []*Job) {
 	s.tryAlone(undecided...)
 }
 
-// couldNever reports whether a gang could not start whatever ended, as far as it is known without placing it.
+// couldNever reports whether a gang could not start even on an empty cluster, as far as this is known without
+// placing it.
 func (s *Session) couldNever(j *Job) bool {
 	if could, known := s.could[j]; known {
 		return !could
@@ -93,11 +93,10 @@ func (s *Session) couldStartByLimits(j *Job) (could, decided bool) {
 	if could, decided = s.couldFitAlone(j); decided && (sure || !could) {
 		return could, true
 	}
-	return true, len(j.AtGate) > 0 // the queue's gate asks no nodes
+	return true, len(j.AtGate) > 0 // the queue's gate does not depend on nodes
 }
 
-// gatedByQueueAlone says whether the gang has enough pods without those that carry
-// somebody else's scheduling gates.
+// gatedByQueueAlone reports whether the gang has enough pods without the ones that have other scheduling gates.
 func (j *Job) gatedByQueueAlone() bool {
 	others := 0
 	for _, t := range j.Tasks {
@@ -108,7 +107,7 @@ func (j *Job) gatedByQueueAlone() bool {
 	return j.Gated > others && j.ReadyTasks()+len(j.Pending)+j.Gated-others >= j.MinMember
 }
 
-// arriving says whether pods that a gang lacks may still be on their way.
+// arriving reports whether pods that a gang lacks may still be created.
 func (s *Session) arriving(j *Job) bool {
 	told := j.Status.Explanation
 	if told == nil || told.Reason != string(reason.NotEnoughPods) || told.Since == nil {
@@ -122,9 +121,9 @@ func (s *Session) arriving(j *Job) bool {
 	return false
 }
 
-// allowedAlone says whether the limits of its queue would let the gang's minimum in
-// if no other gang held anything. A share is no such limit: what nobody else asks for
-// is lent. sure is false where other pods of it than the first may do.
+// allowedAlone reports whether the limits of its queue would permit the gang's minimum if no other gang held
+// anything. A share is no such limit, because unused resources are lent. sure is false if other pods of the gang
+// than the first ones may be permitted.
 func (s *Session) allowedAlone(j *Job) (allowed, sure bool) {
 	asked := j.MinimumRequest()
 	if len(asked) == 0 {
@@ -140,8 +139,8 @@ func (s *Session) allowedAlone(j *Job) (allowed, sure bool) {
 	return false, true
 }
 
-// emptyQueues has the gang's queue, and those above it, hold only what the gang
-// itself does, until what is returned is called.
+// emptyQueues makes the gang's queue and its ancestors hold only what the gang itself holds, until the returned
+// function is called.
 func (s *Session) emptyQueues(j *Job) (undo func()) {
 	var undos []func()
 	for q := j.In; q != nil; q = q.Parent {
@@ -155,7 +154,7 @@ func (s *Session) emptyQueues(j *Job) (undo func()) {
 	}
 }
 
-// holdOwn has a queue that was vacated hold what pods of the gang do (1), or no longer (-1).
+// holdOwn makes a vacated queue hold the gang's own pods (1), or stops this (-1).
 func (s *Session) holdOwn(j *Job, sign float64) {
 	if j.AllocatedTasks() == 0 {
 		return
@@ -168,16 +167,16 @@ func (s *Session) holdOwn(j *Job, sign float64) {
 	}
 }
 
-// holdsPromise says whether room is reserved in its queue for a gang that runs nothing.
+// holdsPromise reports whether its queue reserves resources for a gang that runs nothing.
 func (j *Job) holdsPromise() bool {
 	return j.LetIn() && j.AllocatedTasks() == 0 && slices.ContainsFunc(j.Sums.Inqueue, func(v int64) bool { return v > 0 })
 }
 
-// Lapsed is what gangs that could not start have reserved in a queue and below it, by
-// resource; nil: nothing.
+// Lapsed returns what gangs that could not start have reserved in a queue and its descendants, by resource; nil for
+// nothing.
 func (s *Session) Lapsed(q *queue.Queue) []float64 { return s.lapsedByQueue()[q] }
 
-// lapsedByQueue is Lapsed of all queues.
+// lapsedByQueue computes Lapsed for all queues.
 func (s *Session) lapsedByQueue() map[*queue.Queue][]float64 {
 	if s.lapsed != nil {
 		return s.lapsed

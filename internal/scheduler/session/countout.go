@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// CountOut counts a running task as leaving (1), or as staying again (-1): in the
-// overlay, its queue, its gang and what rules keep.
+// CountOut counts a running task as leaving (1), or as staying again (-1), in the overlay, its queue, its gang and
+// the rules.
 func (s *Session) CountOut(t *model.Task, from *queue.Queue, sign int) {
 	if sign > 0 {
 		s.View.Evict(t.Node, t)
@@ -23,8 +23,8 @@ func (s *Session) CountOut(t *model.Task, from *queue.Queue, sign int) {
 	}
 }
 
-// Given counts tasks as held by their job and its queue, until what is returned is
-// called: for what would be the case after an eviction.
+// Given counts tasks as held by their job and its queue, until the returned function is called. It simulates the
+// state after an eviction.
 func (s *Session) Given(j *Job, tasks []*model.Task) (undo func()) {
 	promised, asked := j.Promised, Sum(tasks)
 	j.Promised = slices.Clip(promised)
@@ -38,7 +38,7 @@ func (s *Session) Given(j *Job, tasks []*model.Task) (undo func()) {
 	}
 }
 
-// leave follows CountOut.
+// leave updates the job for CountOut.
 func (j *Job) leave(t *model.Task, sign int) {
 	if j.Leaving == nil {
 		j.Leaving = map[*model.Task]bool{}
@@ -51,8 +51,8 @@ func (j *Job) leave(t *model.Task, sign int) {
 	}
 }
 
-// Held is what the gang holds now: with what this cycle gave to it and without
-// what it takes from it, tries included.
+// Held returns what the gang currently holds, including this cycle's placements and without its evictions; tries
+// are included.
 func (j *Job) Held() model.Vec {
 	held := j.Sums.Allocated.Clone()
 	for _, list := range [][]Placed{j.Placed, j.Promised} {
@@ -71,8 +71,8 @@ func (j *Job) Held() model.Vec {
 	return held
 }
 
-// Evicted has the status of a gang looked at from which tasks were taken, and
-// makes sure that nobody plans with it again in this cycle.
+// Evicted marks the status of a gang that lost tasks to be updated, and excludes the gang from further evictions in
+// this cycle.
 func (s *Session) Evicted(g *model.Gang, tasks int) {
 	if j := s.Job(g); j != nil {
 		s.ease(j.In)

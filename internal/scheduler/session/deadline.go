@@ -7,8 +7,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// Reached says whether a time has come; if not yet, the job is tried again then.
-// The zero time never comes.
+// Reached reports whether a time has come. If not, the job is tried again at that time. The zero time never comes.
 func (s *Session) Reached(j *Job, at time.Time) bool {
 	if at.IsZero() {
 		return false
@@ -22,7 +21,7 @@ func (s *Session) Reached(j *Job, at time.Time) bool {
 	return false
 }
 
-// Overdue says whether the job has waited longer than it may have to.
+// Overdue reports whether the job has waited longer than its deadline allows.
 func (s *Session) Overdue(j *Job) bool {
 	for _, deadline := range s.Rules.Deadlines {
 		if s.Reached(j, deadline(j)) {
@@ -32,9 +31,9 @@ func (s *Session) Overdue(j *Job) bool {
 	return false
 }
 
-// FirstOverdue is the gang that was to start first of those that have waited longer
-// than they may and could start; nil: there is none. Room is kept bit by bit for one at
-// a time: two could each keep what the other needs.
+// FirstOverdue returns, of the gangs that are past their deadline and could start, the one with the earliest
+// deadline; nil if there is no such gang. Resources are reserved bit by bit for only one gang at a time: two gangs
+// could each hold what the other needs.
 func (s *Session) FirstOverdue() *Job {
 	if s.overdueKnown || len(s.Rules.Deadlines) == 0 {
 		return s.overdue
@@ -53,7 +52,7 @@ func (s *Session) FirstOverdue() *Job {
 	return s.overdue
 }
 
-// deadlineOf is the first of the job's deadlines; zero: it has none.
+// deadlineOf returns the earliest deadline of the job; zero if it has no deadline.
 func (s *Session) deadlineOf(j *Job) (first time.Time) {
 	for _, deadline := range s.Rules.Deadlines {
 		if at := deadline(j); !at.IsZero() && (first.IsZero() || at.Before(first)) {
@@ -63,8 +62,7 @@ func (s *Session) deadlineOf(j *Job) (first time.Time) {
 	return first
 }
 
-// WholeClusterBound says whether what happens anywhere in the cluster, or in its
-// namespace, could help the job.
+// WholeClusterBound reports whether a change anywhere in the cluster, or in its namespace, could help the job.
 func (j *Job) WholeClusterBound() bool {
 	return j.Verdict.Code == reason.Overcommitted || j.Verdict.Code == reason.OverQuota
 }

@@ -4,9 +4,8 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// split takes out the rules whose Allows is dear: they are asked last, best
-// candidate first. Where points depend on who else is a candidate, all have to be
-// asked at once, and there are none.
+// split separates the rules whose Allows is expensive. They are called last, for the best candidate first. If
+// points depend on the set of candidates, all rules must be evaluated at once, and no rule is separated.
 func split(rules []NodeRule, j *Job, t *model.Task) (cheap, dear []NodeRule) {
 	for i := range rules {
 		if rules[i].Dear != nil && rules[i].Dear(j, t) {
@@ -21,7 +20,7 @@ func split(rules []NodeRule, j *Job, t *model.Task) (cheap, dear []NodeRule) {
 	return cheap, dear
 }
 
-// couldBy is a quick look before dear rules are asked.
+// couldBy is a quick check before expensive rules are evaluated.
 func couldBy(dear []NodeRule, j *Job, t *model.Task, id model.NodeID, later bool) bool {
 	for i := range dear {
 		if dear[i].Could != nil && !dear[i].Could(j, t, id, later) {
@@ -31,9 +30,8 @@ func couldBy(dear []NodeRule, j *Job, t *model.Task, id model.NodeID, later bool
 	return true
 }
 
-// firstAllowed asks the dear rules about the candidates, those with most points
-// first and equal ones in their order, until all rules allow one. It leaves nodes
-// and points in another order.
+// firstAllowed evaluates the expensive rules for the candidates by descending points, then by their order, until
+// all rules allow one. It changes the order of nodes and points.
 func firstAllowed(dear []NodeRule, j *Job, t *model.Task, nodes []model.NodeID, points []float64, later bool) (model.NodeID, bool) {
 	h := candidates{nodes: nodes, points: points, order: make([]int32, len(nodes))}
 	for i := range h.order {
@@ -54,7 +52,7 @@ func firstAllowed(dear []NodeRule, j *Job, t *model.Task, nodes []model.NodeID, 
 	return model.NoNode, false
 }
 
-// candidates are a heap: most points first, then the earliest.
+// candidates is a heap: most points first, then the lowest index.
 type candidates struct {
 	nodes  []model.NodeID
 	points []float64

@@ -13,35 +13,35 @@ import (
 )
 
 const (
-	// maxReservations a cycle: one a queue, so many queues.
+	// maxReservations is the maximum number of reservations per cycle. A queue has at most one.
 	maxReservations = 16
-	// maxHeads is how many gangs of a queue are looked at for one whose start can be known.
+	// maxHeads is how many gangs of a queue are tried to find one whose start time can be computed.
 	maxHeads = 3
 )
 
-// Reservation is room that is kept for a gang from the time on at which it can
-// start at the latest. Others may have started in front of it only if they do not
-// delay it: they have ended by then, or fit beside it on its nodes and in its queue.
-// (EASY: Lifka, "The ANL/IBM SP Scheduling System", 1995.)
+// Reservation holds resources for a gang from the latest time at which it can start. Other gangs may start before
+// it only if they do not delay it: they have ended by then, or fit besides it on its nodes and in its queue. (EASY
+// backfilling: Lifka, "The ANL/IBM SP Scheduling System", 1995.)
 type Reservation struct {
 	Job *Job
 	At  time.Time
-	// Placed is where it would start.
+	// Placed holds the nodes where it would start.
 	Placed []Placed
 
 	turn    int
 	request model.Request
-	// room is what its nodes have beside it then.
+	// room holds what its nodes have free besides it at that time.
 	room map[model.NodeID][]int64
-	// idle are nodes where it takes room that is idle now; since is when the first task ends whose room it takes.
+	// idle lists the nodes where it uses resources that are idle now. since is the end of the first task whose
+	// resources it uses.
 	idle  []model.NodeID
 	since time.Time
-	// ended is what queues hold less then than now.
+	// ended holds, by queue, the resources of tasks that end before that time.
 	ended map[*queue.Queue]model.Request
 	order []*queue.Queue // keys of ended
 }
 
-// Backfills says whether gangs of a queue may pass one that has a reservation.
+// Backfills reports whether gangs of a queue may pass a gang that has a reservation.
 func Backfills(q *queue.Queue) bool {
 	switch q.Annotations[keys.Backfill] {
 	case "true":
@@ -52,10 +52,10 @@ func Backfills(q *queue.Queue) bool {
 	return !q.Fifo
 }
 
-// easy says whether reservations are made: where any run time is known.
+// easy reports whether reservations are made: they are enabled, and some run time is known.
 func (s *Session) easy() bool { return s.Easy && s.Cluster.Timed() }
 
-// TakesTurn notes that a gang has its turn: those after it are behind it.
+// TakesTurn records that a gang has its turn. Later gangs are behind it.
 func (s *Session) TakesTurn(j *Job) {
 	if !s.easy() {
 		return
@@ -66,8 +66,8 @@ func (s *Session) TakesTurn(j *Job) {
 	s.turns[j] = len(s.turns) + 1
 }
 
-// Reserve keeps room for a gang that did not fit at its turn, when it is the
-// first of its queue whose start can be known.
+// Reserve makes a reservation for a gang that did not fit at its turn, if it is the first of its queue whose start
+// time can be computed.
 func (s *Session) Reserve(j *Job) {
 	if !s.easy() || s.heads[j.In] >= maxHeads || !s.reservable(j) {
 		return
@@ -85,11 +85,11 @@ func (s *Session) Reserve(j *Job) {
 	s.heads[j.In] = maxHeads
 	r.turn = s.turns[j]
 	s.keepFor(r)
-	s.WakeAt(r.At.Add(time.Second)) // what was to end by then may be late
+	s.WakeAt(r.At.Add(time.Second)) // tasks that were to end by then may be late
 }
 
-// reservable reports whether room may be reserved for a gang if it is found when it starts. One that is known to start never
-// takes none of the tries that a queue has.
+// reservable reports whether a reservation may be made for a gang, if its start time is found. A gang that is known
+// never to start does not use up the tries of its queue.
 func (s *Session) reservable(j *Job) bool {
 	if !Backfills(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations {
 		return false
@@ -97,13 +97,13 @@ func (s *Session) reservable(j *Job) bool {
 	return s.foreseeable(j) && !s.couldNever(j)
 }
 
-// Passable says whether gangs of a queue may pass its head: room is kept for that.
+// Passable reports whether gangs of a queue may pass its head, because the head has a reservation.
 func (s *Session) Passable(q *queue.Queue) bool {
 	return Backfills(q) && slices.ContainsFunc(s.Reservations, func(r *Reservation) bool { return r.Job.In == q })
 }
 
-// foreseeable says whether room can be kept for a gang: looking ahead tells when and
-// where it starts, and what keeps that room is all that it takes.
+// foreseeable reports whether a reservation can be computed for a gang: a forecast finds when and where it starts,
+// and reserving these resources is enough for it to start.
 func (s *Session) foreseeable(j *Job) bool {
 	for _, shape := range j.Shapes() {
 		if shape.Slow {
@@ -113,7 +113,7 @@ func (s *Session) foreseeable(j *Job) bool {
 	return s.simple(j)
 }
 
-// simple says whether looking ahead can tell when a gang starts.
+// simple reports whether a forecast can find when a gang starts.
 func (s *Session) simple(j *Job) bool {
 	if j.Need() == 0 || len(j.Pending) == 0 || len(j.Reserved)+len(j.Placed)+len(j.Promised) > 0 {
 		return false
@@ -127,10 +127,10 @@ func (s *Session) simple(j *Job) bool {
 	return !never
 }
 
-// reserve finds the earliest start of a gang and what is left beside it then.
+// reserve finds the earliest start of a gang and the resources left free besides it.
 func (l *lookahead) reserve(j *Job) (*Reservation, bool) {
 	from := 0
-	if !l.s.later.IsZero() { // what ended before the time that is looked at is idle
+	if !l.s.later.IsZero() { // what ended before the time of the forecast counts as idle
 		from = l.next
 	}
 	at, ok := l.earliest(j, Share)
@@ -140,18 +140,19 @@ func (l *lookahead) reserve(j *Job) (*Reservation, bool) {
 	return l.reserveAt(j, at, from)
 }
 
-// reserveAt reserves room for a gang at the time that is reached. It takes room first that is in use before, by endings from
-// the given one on, and becomes free in time: what is idle before is of use to others until then, and beyond.
+// reserveAt makes a reservation for a gang at the current time of the forecast. It first uses resources that become
+// free in time, by the endings from the given index on: resources that are idle earlier are useful to others until
+// then, and beyond.
 func (l *lookahead) reserveAt(j *Job, at time.Time, from int) (*Reservation, bool) {
 	s := l.s
 	mark := s.View.Mark()
 	freed := freedBy(l.endings[from:l.next])
 	placed, ok := l.placeFirst(j, Share, freed)
-	if !ok { // with others of its pods first it may fit
+	if !ok { // it may fit if other pods are placed first
 		freed.reset()
 		placed, ok = l.place(j, Share)
 	}
-	if !ok { // earliest has just seen that it fits
+	if !ok { // earliest has just found that it fits
 		return nil, false
 	}
 	r := &Reservation{Job: j, At: at, Placed: placed, room: map[model.NodeID][]int64{}}
@@ -173,7 +174,7 @@ func (l *lookahead) reserveAt(j *Job, at time.Time, from int) (*Reservation, boo
 	return r, true
 }
 
-// endsIn sums up what ends until the reservation begins.
+// endsIn sums what ends before the reservation begins.
 func (r *Reservation) endsIn(endings []Ending) {
 	r.ended, r.order = map[*queue.Queue]model.Request{}, nil
 	for i := range endings {
@@ -187,7 +188,7 @@ func (r *Reservation) endsIn(endings []Ending) {
 	}
 }
 
-// count adds to what ends in a queue until the reservation begins.
+// count adds a request to the resources that end in a queue before the reservation begins.
 func (r *Reservation) count(q *queue.Queue, request model.Request, sign int64) {
 	sum, known := r.ended[q]
 	if !known {
@@ -203,8 +204,7 @@ func (r *Reservation) count(q *queue.Queue, request model.Request, sign int64) {
 	r.ended[q] = sum
 }
 
-// keepFor makes a reservation count: from now on its nodes take only what does
-// not delay it.
+// keepFor activates a reservation: from now on, its nodes accept only tasks that do not delay it.
 func (s *Session) keepFor(r *Reservation) {
 	s.Reservations = append(s.Reservations, r)
 	s.Rules.Nodes = append(s.Rules.Nodes, NodeRule{
@@ -220,20 +220,19 @@ func (s *Session) keepFor(r *Reservation) {
 	})
 }
 
-// bound says whether a reservation binds a task: its gang is behind, and it has
-// not ended by then.
+// bound reports whether a reservation restricts a task: its gang is behind, and the task does not end by then.
 func (s *Session) bound(r *Reservation, j *Job, t *model.Task) bool {
 	return s.after(r, j) && !s.endsBy(t, r.At)
 }
 
-// after says whether a gang is behind that of a reservation.
+// after reports whether a gang is behind the gang of a reservation.
 func (s *Session) after(r *Reservation, j *Job) bool {
 	turn, had := s.turns[j]
 	return j != r.Job && (!had || turn >= r.turn)
 }
 
-// freeOf are the reservations that do not bind a gang, a bit each: any or all of
-// its tasks. Those that are not made yet bind nobody.
+// freeOf returns the reservations that do not restrict any, or all, of a gang's tasks, as a bit set. Bits of
+// reservations that do not exist yet are set.
 func (s *Session) freeOf(j *Job, anyTask bool) uint32 {
 	free := ^uint32(0)
 	for i, r := range s.Reservations {
@@ -246,7 +245,7 @@ func (s *Session) freeOf(j *Job, anyTask bool) uint32 {
 	return free
 }
 
-// ruledByPolicy is RuledBy without reservations.
+// ruledByPolicy is RuledBy without the reservations.
 func (s *Session) ruledByPolicy(j *Job, t *model.Task) bool {
 	for _, rule := range s.Rules.Nodes[:len(s.Rules.Nodes)-len(s.Reservations)] {
 		if rule.Allows != nil && rule.Applies(j, t) {
@@ -256,13 +255,13 @@ func (s *Session) ruledByPolicy(j *Job, t *model.Task) bool {
 	return false
 }
 
-// endsBy says whether a task that starts now has ended by a time.
+// endsBy reports whether a task that starts now has ended by a time.
 func (s *Session) endsBy(t *model.Task, at time.Time) bool {
 	length, known := t.RunTime().Length()
 	return known && !s.clock().Add(length).After(at)
 }
 
-// clock is the time that is looked at: now, or later when looking ahead.
+// clock returns the current time of the forecast; without a forecast, now.
 func (s *Session) clock() time.Time {
 	if s.later.IsZero() {
 		return s.Now
@@ -270,7 +269,7 @@ func (s *Session) clock() time.Time {
 	return s.later
 }
 
-// beside follows what is placed after a reservation was made.
+// beside updates a reservation after a placement.
 func (s *Session) beside(r *Reservation, j *Job, t *model.Task, id model.NodeID, sign int64) {
 	if j == r.Job {
 		return
@@ -295,18 +294,17 @@ func fitsRow(request model.Request, row []int64) bool {
 	return true
 }
 
-// keptOf says that a queue's limits would not leave room for a reservation if
-// the task started now.
+// keptOf returns a verdict if a queue's limits would not leave room for a reservation if the task started now.
 func (s *Session) keptOf(j *Job, t *model.Task) explain.Verdict {
 	return s.keptBy(func(r *Reservation) bool { return s.bound(r, j, t) }, j, t)
 }
 
-// keptBy is keptOf for those reservations that bind it.
+// keptBy is keptOf for the reservations that binds selects.
 func (s *Session) keptBy(binds func(*Reservation) bool, j *Job, t *model.Task) explain.Verdict {
 	return s.keptAmount(binds, j, t.Shape.Request)
 }
 
-// shift moves the ledger to when the reservation begins (-1) and back (1).
+// shift changes the ledger to the time when the reservation begins (-1) and back (1).
 func (r *Reservation) shift(sign float64) {
 	for _, q := range r.order {
 		q.Hold(r.ended[q], sign)
@@ -314,8 +312,8 @@ func (r *Reservation) shift(sign float64) {
 	r.Job.In.Hold(r.request, -sign)
 }
 
-// reservedVerdict says for whom room is kept, when that is why a gang does not
-// fit; and since when.
+// reservedVerdict changes the verdict of a gang that does not fit because of reservations: it names the gangs with
+// the reservations and the time.
 func (s *Session) reservedVerdict(j *Job, v explain.Verdict) explain.Verdict {
 	if v.Code != reason.GangDoesNotFit || len(s.Reservations) == 0 {
 		return v
@@ -341,9 +339,9 @@ func (s *Session) reservedVerdict(j *Job, v explain.Verdict) explain.Verdict {
 	return v
 }
 
-// lentOut says that the room that a gang was told is kept for another is in use by
-// somebody who ends before that one comes: then that is what it waits for still,
-// and its reason does not change with each of those who pass.
+// lentOut reports whether the resources reserved for another gang are used by tasks that end before that gang
+// starts. The gang then still waits because of the reservation, so its reason does not change with each task that
+// passes.
 func (s *Session) lentOut(j *Job, v *explain.Verdict) bool {
 	if v.Task == nil || slices.ContainsFunc(v.Tally.Counts, func(c explain.Count) bool { return c.Reason == reason.Reserved }) {
 		return false
@@ -358,11 +356,11 @@ func (s *Session) lentOut(j *Job, v *explain.Verdict) bool {
 	return false
 }
 
-// maxLent bounds the nodes of a reservation that are looked at.
+// maxLent bounds the nodes of a reservation that are checked.
 const maxLent = 16
 
-// lent says whether a task would fit on a node of a reservation when those have
-// ended that end before it, but for the reservation.
+// lent reports whether a task would fit on a node of a reservation, without the reservation, once the tasks that
+// end before it have ended.
 func (s *Session) lent(r *Reservation, t *model.Task) bool {
 	looked := map[model.NodeID]bool{}
 	for _, p := range r.Placed {
@@ -387,10 +385,9 @@ func (s *Session) lent(r *Reservation, t *model.Task) bool {
 	return false
 }
 
-// Heads are the first of each queue among the gangs that are not looked at in
-// this cycle and could be reserved room for: whoever comes after them must know. As
-// many as Reserve would try, since of the first ones it may find no start; those
-// that may not be tried at all stand before nobody.
+// Heads returns the first gangs of each queue that are not tried in this cycle and could get a reservation, because
+// later gangs must respect it. It returns as many as Reserve would try, because it may find no start for the first
+// ones. Gangs that may not be tried at all do not block others.
 func (s *Session) Heads() []*Job {
 	if !s.easy() {
 		return nil

@@ -8,21 +8,21 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Group is a sub-group: a gang inside a gang. Its pods are placed whole, up to its
-// size; those beyond are placed one by one.
+// Group is a sub-group, a gang inside a gang. Its pods are placed together up to its size, and one by one beyond
+// it.
 type Group struct {
 	Name   string
 	Policy *model.SubGroupPolicy
 	Tasks  []*model.Task
-	// Held counts the tasks that hold a node or ended well, with what this cycle placed.
+	// Held is the number of tasks that hold a node or succeeded, including placements of this cycle.
 	Held int
 
-	order int  // of its policy
+	order int  // index of its policy
 	loose bool // its pods need not start together
-	index int  // its place among its kind; -1: none
+	index int  // its index among the policy's groups; -1 if it has no number
 }
 
-// Short is how many tasks it takes to its size.
+// Short returns how many tasks are missing to its size.
 func (g *Group) Short() int {
 	if g.loose {
 		return 0
@@ -30,7 +30,7 @@ func (g *Group) Short() int {
 	return max(g.Policy.Size-g.Held, 0)
 }
 
-// Priority is the highest of its pods'.
+// Priority returns the highest priority of its pods.
 func (g *Group) Priority() int32 {
 	var highest int32
 	for i, t := range g.Tasks {
@@ -41,15 +41,13 @@ func (g *Group) Priority() int32 {
 	return highest
 }
 
-// Groups are the job's sub-groups: those of the first policy first, in each by
-// their number or name.
+// Groups returns the job's sub-groups, ordered by policy, then by index or name.
 func (j *Job) Groups() []*Group { return j.groups }
 
-// GroupOf is the sub-group that a task is in; nil: none.
+// GroupOf returns the sub-group of a task; nil if it is in no sub-group.
 func (j *Job) GroupOf(t *model.Task) *Group { return j.groupOf[t] }
 
-// loadGroups sorts the tasks into their groups: each into that of the first
-// policy that picks it.
+// loadGroups assigns the tasks to groups. A task belongs to the group of the first policy that selects it.
 func (j *Job) loadGroups(rules *Rules) {
 	j.groupOrder = rules.GroupOrder
 	j.groups, j.groupOf = j.groups[:0], nil
@@ -85,8 +83,8 @@ func (j *Job) loadGroups(rules *Rules) {
 	})
 }
 
-// GroupNeeds is how many more groups of each policy have to get their size for
-// the gang to have its minimum; nil when enough have.
+// GroupNeeds returns how many more groups of each policy must reach their size for the gang to have its minimum;
+// nil if enough have.
 func (j *Job) GroupNeeds() map[*model.SubGroupPolicy]int {
 	var needs map[*model.SubGroupPolicy]int
 	for i := range j.SubGroups {
@@ -112,9 +110,9 @@ func (j *Job) GroupNeeds() map[*model.SubGroupPolicy]int {
 	return needs
 }
 
-// ShortGroups names a policy that has too few groups with enough pods, and a group of it
-// that has too few when there is one. ok is false when there are enough. More tasks
-// could be placed than those that are pending.
+// ShortGroups returns a policy with too few groups that have enough pods, one of its groups with too few pods if
+// any, and how many groups have enough. ok is false if every policy has enough. more lists tasks that count in
+// addition to the pending ones.
 func (j *Job) ShortGroups(more ...*model.Task) (policy *model.SubGroupPolicy, group *Group, have int, ok bool) {
 	needs := j.GroupNeeds()
 	if len(needs) == 0 {
@@ -144,7 +142,7 @@ func (j *Job) ShortGroups(more ...*model.Task) (policy *model.SubGroupPolicy, gr
 	return nil, nil, 0, false
 }
 
-// Has counts the pods of a group that hold a node, ended well, or could be placed.
+// Has returns the number of pods of a group that hold a node, succeeded, or could be placed.
 func (j *Job) Has(g *Group) int { return g.Held + len(j.pendingByGroup()[g]) }
 
 func (j *Job) pendingByGroup(more ...*model.Task) map[*Group][]*model.Task {
@@ -159,8 +157,7 @@ func (j *Job) pendingByGroup(more ...*model.Task) map[*Group][]*model.Task {
 	return pending
 }
 
-// neededGroups are the groups that would bring the job to its minimum, those that
-// lack fewest pods of each policy first.
+// neededGroups returns the groups that would bring the job to its minimum, in the order in which groups are placed.
 func (j *Job) neededGroups() []*Group {
 	needs := j.GroupNeeds()
 	if len(needs) == 0 {
@@ -177,7 +174,7 @@ func (j *Job) neededGroups() []*Group {
 	return out
 }
 
-// minimumWhole is Minimum for a gang with sub-groups: of these all or nothing.
+// minimumWhole is Minimum for a gang with sub-groups: each sub-group is included completely or not at all.
 func (j *Job) minimumWhole() []*model.Task {
 	needs, need := j.RoleNeeds(), j.Need()
 	pending, taken := j.pendingByGroup(), map[*model.Task]bool{}
@@ -217,7 +214,7 @@ func (j *Job) minimumWhole() []*model.Task {
 	return out
 }
 
-// inTurn lists the groups in the order in which they are placed.
+// inTurn returns the groups in the order in which they are placed.
 func (j *Job) inTurn() []*Group {
 	if len(j.groupOrder) == 0 {
 		return j.groups
@@ -237,7 +234,7 @@ func (j *Job) inTurn() []*Group {
 	return groups
 }
 
-// holdGroups follows what the cycle placed of a job.
+// holdGroups counts placements of the cycle in the groups.
 func (j *Job) holdGroups(placed []Placed) {
 	if len(j.groups) == 0 {
 		return
@@ -249,5 +246,6 @@ func (j *Job) holdGroups(placed []Placed) {
 	}
 }
 
-// Structured says whether more than numbers counts: sub-groups, or where the pods are.
+// Structured reports whether the gang has a network topology or sub-groups, so that more than the number of pods
+// counts.
 func (j *Job) Structured() bool { return j.Topology != nil || len(j.SubGroups) > 0 }

@@ -12,88 +12,87 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Job is a gang during a cycle. It lives as long as its gang, so that what was
-// learned about it (parked, since when it waits) is kept.
+// Job is a gang during a cycle. It lives as long as the gang, so that state such as being parked, or the time since
+// it waits, is kept.
 type Job struct {
 	*model.Gang
 	In    *queue.Queue
 	Phase schedulingv1beta1.PodGroupPhase
 
-	// Pending are the tasks to place, in task order, best-effort ones last; tasks
-	// with gates are not among them.
+	// Pending lists the tasks to place, in task order, best-effort ones last. Tasks with scheduling gates are not
+	// included.
 	Pending []*model.Task
-	// AtGate are tasks that wait for nothing but their queue's gate.
+	// AtGate lists the tasks that wait only for their queue's gate.
 	AtGate []*model.Task
-	// Passed are those that this cycle lets through.
+	// Passed lists the tasks that pass the gate in this cycle.
 	Passed []*model.Task
-	// Reserved are tasks that are promised room since an earlier cycle. They are
-	// in Pending as well.
+	// Reserved lists the tasks with resources promised in an earlier cycle. They are in Pending as well.
 	Reserved []*model.Task
-	// Placed and Promised are what this cycle gave to it.
+	// Placed and Promised are the results of this cycle.
 	Placed   []Placed
 	Promised []Placed
-	// Released are tasks whose reservation of an earlier cycle ended in this one.
+	// Released lists the tasks whose promise from an earlier cycle ended in this cycle.
 	Released []*model.Task
-	// Evicted counts the tasks that this cycle takes from it, and Leaving are they.
+	// Evicted is the number of its tasks that this cycle evicts; Leaving holds them.
 	Evicted int
 	Leaving map[*model.Task]bool
 
 	Verdict explain.Verdict
-	// Touched: the status is to be looked at when the cycle closes.
+	// Touched is true if the status must be updated at the end of the cycle.
 	Touched bool
-	// Parked: nothing changed that could help since it failed.
+	// Parked is true if nothing that could help has changed since the last failure.
 	Parked bool
-	// Unsettled: it did not fit, but could in another state of things with less room,
-	// or with other pods elsewhere. It is tried whenever anything happens.
+	// Unsettled is true if the gang could fit although fewer resources are free, or with pods in other places. It
+	// is tried whenever anything changes.
 	Unsettled bool
-	// ParkedShapes are what it still needs nodes for; nil when nodes cannot help.
+	// ParkedShapes lists the shapes that it still needs nodes for; nil if nodes cannot help.
 	ParkedShapes []*model.Shape
-	// ReclaimStamp is the session's at the last try to evict for it.
+	// ReclaimStamp is the session's stamp at the last try to evict for it.
 	ReclaimStamp uint64
-	// AttackAt is when evictions are to be tried again although nothing changed; zero: not.
+	// AttackAt is when evictions must be tried again even if nothing changes; zero for never.
 	AttackAt time.Time
-	// AttachStamp is the session's at the last try.
+	// AttachStamp is the session's stamp at the last try.
 	AttachStamp uint64
-	// QueueStamp is the queue's stamp at the last try.
+	// QueueStamp is the queue's version at the last try.
 	QueueStamp uint64
-	// DueAt is when it is to be tried again although nothing changes; zero: never.
+	// DueAt is when the gang must be tried again even if nothing changes; zero for never.
 	DueAt time.Time
-	// ShiftStamp changes with the queue's limits. A gang of several shapes may fit a smaller limit better: its
-	// first task is then left out.
+	// ShiftStamp changes with the queue's limits. A gang of several shapes may fit a smaller limit better, because
+	// its first task is then omitted.
 	ShiftStamp uint64
 
-	// Told is the explanation that was last made, of which verdict, and for which queue.
+	// Told holds the last explanation, with its verdict and queue.
 	Told struct {
 		Explanation *schedulingv1beta1.Explanation
 		Verdict     explain.Verdict
 		In          *queue.Queue
 	}
 
-	// Since is when it began to wait for the present reason.
+	// Since is when it began to wait for the current reason.
 	Since    time.Time
 	SinceFor string
-	// Attempts is how often it was tried since.
+	// Attempts is the number of tries since then.
 	Attempts int
 	// SinceExistAt is when the number of its pods last changed, to SinceExist.
 	SinceExistAt time.Time
 	SinceExist   int
-	// TasksSeen is how many tasks it had when it was last looked at.
+	// TasksSeen is the number of its tasks at the last load.
 	TasksSeen int
 
-	opening bool // tasks have passed their queue's gate and the API does not say so yet
-	// Remarked is what was said of its annotations, RemarkedAt the generation of its spec then.
+	opening bool // tasks have passed their queue's gate and the API has not confirmed it yet
+	// Remarked holds the last warnings about its annotations, RemarkedAt the generation of its spec at that time.
 	Remarked   string
 	RemarkedAt uint64
-	// CapTold says that it was recorded that the PodGroup's priority class does not count.
+	// CapTold is true if an event was recorded that the PodGroup's priority class does not count.
 	CapTold bool
 
 	groups  []*Group
 	groupOf map[*model.Task]*Group
-	// groupOrder is in which order they are placed.
+	// groupOrder holds the order functions for its groups.
 	groupOrder []func(a, b *Group) int
 
 	seen       uint64
-	backing    []*model.Task // of Pending, whose front is cut off as tasks are placed
+	backing    []*model.Task // the array behind Pending, whose front is cut off as tasks are placed
 	minimum    model.Request
 	minimumGen uint64
 	alone      fitAlone
@@ -103,11 +102,11 @@ type Job struct {
 type Placed struct {
 	Task *model.Task
 	Node model.NodeID
-	// Waits says that the task is promised its room, and is bound when others have ended.
+	// Waits is true if the task's resources are promised, and it is bound after other pods have ended.
 	Waits bool
 }
 
-// Load brings the job up to date with its gang.
+// Load updates the job from its gang.
 func (j *Job) Load(s *Session) {
 	j.In = s.Ledger.Of(j.Gang.Queue)
 	j.Phase = j.Status.Phase
@@ -143,7 +142,7 @@ func (j *Job) Load(s *Session) {
 	})
 }
 
-// Clear forgets what the last cycle did.
+// Clear drops the results of the last cycle.
 func (j *Job) Clear() {
 	j.Placed, j.Promised, j.Evicted = j.Placed[:0], j.Promised[:0], 0
 	j.Released, j.Passed = j.Released[:0], nil
@@ -162,14 +161,13 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// ReadyTasks counts the tasks that hold a node or ended well, with what this cycle did.
+// ReadyTasks returns the number of tasks that hold a node or succeeded, including changes of this cycle.
 func (j *Job) ReadyTasks() int { return j.Gang.Ready() + len(j.Placed) - j.Evicted }
 
-// Need is how many more tasks it takes to its minimum.
+// Need returns how many more tasks are needed to reach the minimum.
 func (j *Job) Need() int { return max(j.MinMember-j.ReadyTasks(), 0) }
 
-// roleMinimums says whether minTaskMember counts: not when minMember is less
-// than their sum.
+// roleMinimums reports whether minTaskMember counts. It does not if minMember is less than the sum.
 func (j *Job) roleMinimums() bool {
 	if len(j.MinTaskMember) == 0 {
 		return false
@@ -181,8 +179,8 @@ func (j *Job) roleMinimums() bool {
 	return j.MinMember >= sum
 }
 
-// RoleNeeds is how many more tasks each role takes to its minimum; nil when
-// roles do not matter or have enough.
+// RoleNeeds returns how many more tasks each role needs to reach its minimum; nil if roles do not count or have
+// enough.
 func (j *Job) RoleNeeds() map[string]int {
 	if !j.roleMinimums() {
 		return nil
@@ -207,15 +205,15 @@ func (j *Job) RoleNeeds() map[string]int {
 	return needs
 }
 
-// Satisfied says whether the gang has its minimum, roles and sub-groups included.
+// Satisfied reports whether the gang has its minimum, including roles and sub-groups.
 func (j *Job) Satisfied() bool {
 	return j.Need() == 0 && len(j.RoleNeeds()) == 0 && len(j.GroupNeeds()) == 0
 }
 
-// Starving says whether it runs with less than its minimum and has tasks to place.
+// Starving reports whether the gang has less than its minimum and has tasks to place.
 func (j *Job) Starving() bool { return !j.Satisfied() && len(j.Pending) > 0 }
 
-// Shapes are the distinct shapes of the pending tasks, in order of first sight.
+// Shapes returns the distinct shapes of the pending tasks, in order of first use.
 func (j *Job) Shapes() []*model.Shape {
 	var shapes []*model.Shape
 	for _, t := range j.Pending {
@@ -228,10 +226,10 @@ func (j *Job) Shapes() []*model.Shape {
 	return shapes
 }
 
-// LetIn says whether the gang has passed the gate of its queue.
+// LetIn reports whether the gang is admitted to its queue.
 func (j *Job) LetIn() bool { return j.Phase != schedulingv1beta1.PodGroupPending }
 
-// compareJobs is the order when no policy has one: older first, then by name.
+// compareJobs is the default order of gangs: older first, then by name.
 func compareJobs(a, b *Job) int {
 	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }

@@ -8,36 +8,35 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Outcome of a round.
+// Outcome is the outcome of a round.
 type Outcome int
 
 // The outcomes of a round.
 const (
-	Failed   Outcome = iota // nothing kept
-	Kept                    // tasks placed, to be bound
-	Reserved                // the gang fits once what is being released is free; its room is promised
+	Failed   Outcome = iota // nothing was placed
+	Kept                    // tasks were placed and will be bound
+	Reserved                // the gang fits after releases; the resources are promised to it
 )
 
-// Limits says which limits of the queue count in a round.
+// Limits selects which limits of the queue count in a round.
 type Limits int
 
-// The limits: all; the queue's capability, but not its share.
+// Share counts all limits; Capability counts the queue's capability but not its share.
 const (
 	Share Limits = iota
 	Capability
 )
 
-// count says whether a limit that is in the way is one of those that count.
+// count reports whether a verdict is about a limit that counts.
 func (l Limits) count(v explain.Verdict) bool {
 	return v.Code != "" && (l == Share || v.Code != reason.OverDeserved)
 }
 
-// Filter says which tasks take part in a round; nil: all.
+// Filter selects the tasks that take part in a round; nil for all.
 type Filter func(*model.Task) bool
 
-// Round places as many of a job's tasks as bring it to its minimum or, when it
-// has that, one more. Whole or nothing: on Failed the session is as before and
-// the job's verdict says why.
+// Round places as many of a job's tasks as bring it to its minimum, or one more task if it has its minimum. It
+// places all of them or none: after Failed the session is unchanged and the job's verdict holds the reason.
 func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 	s.Tried++
 	if filter == nil {
@@ -51,7 +50,7 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 	keepsRoom := filter == nil && limits == Share && s.FirstOverdue() == j
 	defer s.UseKept(j)()
 	if filter == nil {
-		if len(j.Reserved) > 0 && s.trial.Swap == nil { // what it was promised it may have
+		if len(j.Reserved) > 0 && s.trial.Swap == nil { // it may use what it was promised
 			s.trial.Swap = slices.Clone(j.In.Allocated)
 			defer func() { s.trial.Swap = nil }()
 		}
@@ -80,8 +79,8 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 	}
 	v := r.verdict()
 	if keepsRoom && v.Code != reason.TooLarge && s.Overdue(j) {
-		j.Unsettled = true // how much of it finds room, and where, may change with less room too
-		if r.part(mark) {  // what there is already is kept for it
+		j.Unsettled = true // how many of its pods find resources, and where, may change with fewer resources too
+		if r.part(mark) {  // what is already free is reserved for it
 			v = r.verdict()
 			v.Detail = "nothing needs to be done: it has waited longer than it may, so room is kept for it as it becomes free"
 			s.reserve(j, r.placed)
@@ -99,7 +98,7 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 	return Failed
 }
 
-// Try runs a round and undoes it whatever comes out: would the gang fit now?
+// Try runs a round and undoes it. It reports whether the gang would fit now.
 func (s *Session) Try(j *Job) bool {
 	mark := s.View.Mark()
 	r := round{s: s, job: j, placed: s.roundsOf[:0]}
@@ -110,8 +109,7 @@ func (s *Session) Try(j *Job) bool {
 	return ok
 }
 
-// part places what can be placed of a gang that does not fit as a whole, and says
-// whether that is anything.
+// part places what can be placed of a gang that does not fit as a whole. It reports whether that is anything.
 func (r *round) part(mark int) bool {
 	if r.extra {
 		return false
@@ -123,7 +121,7 @@ func (r *round) part(mark int) bool {
 	return len(r.placed) > 0
 }
 
-// members counts for an explanation; more is what could be placed now.
+// members returns the counts for an explanation. more is the number of pods that could be placed now.
 func (s *Session) members(j *Job, more int) explain.Members {
 	held := j.AllocatedTasks() + len(j.Placed)
 	exist := 0
@@ -135,7 +133,7 @@ func (s *Session) members(j *Job, more int) explain.Members {
 	return explain.Members{Min: j.MinMember, Exist: exist, Total: len(j.Tasks), Held: held, Fit: held + more, Pending: len(j.Pending)}
 }
 
-// Members is members for callers outside.
+// Members is members for callers outside the package.
 func (s *Session) Members(j *Job, more int) explain.Members { return s.members(j, more) }
 
 // round is one try at placing a gang.
@@ -152,18 +150,18 @@ type round struct {
 	nodeVerdict  explain.Verdict
 	roleNeeds    map[string]int
 	need         int
-	extra        bool           // the gang has its minimum: one more task is enough
-	fit          int            // tasks placed by the first try
-	front        []*model.Shape // to be placed first
-	quiet        bool           // nobody asks why it fails
-	atHome       bool           // where it was promised room a task goes, if it can
-	now          bool           // no waiting for what is being released
-	sub          *structure     // of a structured gang
+	extra        bool           // the gang has its minimum, so one more task is enough
+	fit          int            // number of tasks placed by the first try
+	front        []*model.Shape // shapes to place first
+	quiet        bool           // the reason of a failure is not needed
+	atHome       bool           // tasks go to the nodes where they were promised resources, if possible
+	now          bool           // do not wait for resources that are being released
+	sub          *structure     // for a structured gang
 	slots        map[*model.Shape][]int
-	freed        *freedRoom // to be used before all other room; nil: none
+	freed        *freedRoom // resources to use before all others; nil for none
 }
 
-// once tries the tasks that take part, once.
+// once tries the participating tasks once.
 func (r *round) once() {
 	r.roleNeeds = r.job.RoleNeeds()
 	r.need = r.job.Need()
@@ -186,7 +184,7 @@ func (r *round) once() {
 	r.pass(func(t *model.Task) bool { return len(done) == 0 || !done[t] })
 }
 
-// pass tries the tasks that take part, in order, until there are enough.
+// pass tries the participating tasks in order until enough are placed.
 func (r *round) pass(partOf func(*model.Task) bool) {
 	for _, t := range r.order() {
 		if len(r.placed) > 0 && r.enough() {
@@ -199,12 +197,12 @@ func (r *round) pass(partOf func(*model.Task) bool) {
 	}
 }
 
-// hasFailed says whether a task like this one found no place.
+// hasFailed reports whether an equal task found no node.
 func (r *round) hasFailed(t *model.Task) bool {
 	return slices.Contains(r.failed, t.Shape) && !r.s.particular(r.job, t)
 }
 
-// enough says whether the round may end well.
+// enough reports whether enough tasks are placed.
 func (r *round) enough() bool {
 	if r.extra {
 		return len(r.placed) > 0
@@ -220,7 +218,7 @@ func (r *round) enough() bool {
 	return len(r.placed) >= r.need
 }
 
-// try places one task or notes why not.
+// try places one task or records why it cannot.
 func (r *round) try(t *model.Task) {
 	s, q := r.s, r.job.In
 	if v := s.mayAllocate(r.job, t.Shape.Request); r.limits.count(v) && !s.swapped(&v, s.heldFor(&v, q), t.Shape.Request) {
@@ -264,7 +262,7 @@ func (r *round) try(t *model.Task) {
 	}
 }
 
-// put gives a task its room on its node and in its queue.
+// put reserves a task's resources on its node and in its queue.
 func (s *Session) put(j *Job, p Placed) {
 	j.In.Hold(p.Task.Shape.Request, 1)
 	if p.Waits {
@@ -275,7 +273,7 @@ func (s *Session) put(j *Job, p Placed) {
 	j.In.Occupy(p.Task.Shape.Request, 1)
 }
 
-// takeBack undoes what put did to the queue; the overlay is rolled back as a whole.
+// takeBack reverses the effect of put on the queue. The overlay is rolled back as a whole.
 func (j *Job) takeBack(p Placed) {
 	j.In.Hold(p.Task.Shape.Request, -1)
 	if !p.Waits {
@@ -283,40 +281,40 @@ func (j *Job) takeBack(p Placed) {
 	}
 }
 
-// mustWait says why a gang's queue has to wait for its own pods to end before it may hold so much more. When looking
-// ahead they have ended.
+// mustWait returns why a gang's queue must wait for its own pods to end before it may hold more. In a forecast
+// these have ended.
 func (s *Session) mustWait(j *Job, asked model.Request) explain.Verdict {
 	if s.looking > 0 {
 		return explain.Verdict{}
 	}
 	v := s.Rules.MustWait(j.In, asked)
 	if own := v.Limit != nil && v.Limit.Queue == j.In.Name; own && s.swapped(&v, j.In.Occupied, asked) {
-		return explain.Verdict{} // its queue is beyond its capability, and holds no more than before
+		return explain.Verdict{} // its queue exceeds its capability, and holds no more than before
 	}
 	return v
 }
 
-// mayWait reports whether room may be promised to a task that has to wait for other pods to end. More than the
-// gang's minimum is not worth reserving room for.
+// mayWait reports whether resources may be promised to a task that must wait for other pods to end. Resources are
+// not promised for more than the gang's minimum.
 func (r *round) mayWait(t *model.Task) bool {
 	return !r.now && (!r.extra || r.s.trial.Grow || t.Status == model.Pipelined)
 }
 
-// unplaced notes why a task found no node: the first, but one that no node is large enough for says least, as the gang may
-// do without it.
+// unplaced records why a task found no node. The first reason is kept. A task that is too large for every node is
+// reported only if there is no other reason, because the gang may not need it.
 func (r *round) unplaced(t *model.Task) {
 	if r.unknown(t) {
 		r.nodeVerdict = r.s.judge(r.job, t)
 	}
 }
 
-// unknown says whether a task that found no node has something to say of that.
+// unknown reports whether the reason of a task that found no node must be recorded.
 func (r *round) unknown(t *model.Task) bool {
 	return r.nodeVerdict.Code == "" || r.nodeVerdict.Code == reason.TooLarge && !r.s.TooLarge(t.Shape)
 }
 
-// blocked notes a limit of the queue that is in the way. Where the limit is the
-// whole cluster, the nodes are what is short, and they say it better.
+// blocked records a limit of the queue that a task exceeds. If the limit is the whole cluster, the nodes are short
+// of resources, and their reason is more specific.
 func (r *round) blocked(t *model.Task, v explain.Verdict) {
 	if r.quiet {
 		return
@@ -340,8 +338,8 @@ func (r *round) blocked(t *model.Task, v explain.Verdict) {
 	}
 }
 
-// forAll turns a limit that was in the way of one task into what it means for the
-// gang: what this try had placed is asked for, not in use.
+// forAll converts a limit that a task exceeds to its meaning for the gang: what this try had placed counts as
+// requested, not as held.
 func (r *round) forAll(v explain.Verdict) explain.Verdict {
 	if v.Limit == nil || v.Limit.Quota != "" || v.Limit.Node {
 		return v
@@ -352,18 +350,17 @@ func (r *round) forAll(v explain.Verdict) explain.Verdict {
 	}
 	limit := *v.Limit
 	for _, p := range r.placed {
-		if p.Task.Status != model.Pipelined { // that has its room in the queue already
+		if p.Task.Status != model.Pipelined { // promised tasks are already counted in the queue
 			limit.Held -= float64(p.Task.Shape.Request.Get(index))
 		}
 	}
 	limit.Asked = max(limit.Asked, float64(r.asked().Get(index)))
-	limit.Least = r.least(index) // smaller pods may do, or others than this one
+	limit.Least = r.least(index) // smaller pods, or other pods than this one, may fit
 	v.Limit = &limit
 	return v
 }
 
-// least is what the smallest pods that would bring the gang to its minimum ask for
-// of a resource.
+// least returns what the smallest pods that would bring the gang to its minimum request of a resource.
 func (r *round) least(index int) float64 { return least(r.job.Pending, r.filter, r.need, index) }
 
 func (r *round) undo(mark int) {
@@ -376,7 +373,7 @@ func (r *round) undo(mark int) {
 	r.s.View.Rollback(mark)
 }
 
-// verdict says why the round failed.
+// verdict returns why the round failed.
 func (r *round) verdict() explain.Verdict {
 	v := r.nodeVerdict
 	if v.Code == "" || r.queueVerdict.Code != "" && (max(r.fit, len(r.placed)) == 0 || v.Code == reason.TooLarge) {
@@ -398,7 +395,7 @@ func (r *round) verdict() explain.Verdict {
 	return v
 }
 
-// asked is what the tasks together ask for that the round wanted to place.
+// asked returns the total request of the tasks that the round wanted to place.
 func (r *round) asked() model.Vec {
 	var sum model.Vec
 	n := 0

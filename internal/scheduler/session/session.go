@@ -1,5 +1,5 @@
-// Package session is one cycle at work: the overlay, the ledger, the gangs that
-// could be helped, and the rules that policies registered. Actions drive it.
+// Package session holds the state of one scheduling cycle: the overlay, the ledger, the gangs that could be helped,
+// and the rules that policies registered. Actions operate on it.
 //
 //	In:   model.Cluster (read only), now, rules
 //	Out:  decision.Decisions
@@ -7,7 +7,7 @@
 // # Invariants
 //
 //   - A gang below its minimum is committed with its minimum or leaves no trace.
-//   - The overlay and the ledger always tell the same: what one holds the other does.
+//   - The overlay and the ledger always agree: a placement changes both.
 //   - The model is not changed.
 //
 // # Concurrency
@@ -27,115 +27,114 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
-// Session is one cycle.
+// Session is the state of one cycle.
 type Session struct {
 	Now     time.Time
 	Cluster *model.Cluster
 	View    *place.Overlay
 	Judge   *shape.Judge
 	Ledger  *queue.Ledger
-	// Tree splits the nodes among the HyperNodes; nil: there are none.
+	// Tree splits the nodes among the HyperNodes; nil if it is not set up.
 	Tree *Tree
-	// Neighbours judge what depends on other pods.
+	// Neighbours evaluates the rules that depend on other pods.
 	Neighbours *neighbour.Book
 	Out        decision.Decisions
 	Rules      Rules
-	// Attacher judges what pods attach; nil: nobody does.
+	// Attacher checks the volumes and devices that pods attach; nil if they are not checked.
 	Attacher Attacher
-	// Preempts says that an action is configured that evicts inside a queue.
+	// Preempts is true if an action is configured that evicts inside a queue.
 	Preempts bool
-	// Attacks are the kinds of the actions that evict for gangs, as configured.
+	// Attacks lists the kinds of the configured actions that evict for gangs.
 	Attacks []AttackKind
-	// WakeAll has all parked gangs looked at again: a policy heard of something that is not in the model.
+	// WakeAll makes all parked gangs ready. A policy sets it when something outside the model changed.
 	WakeAll bool
-	// Enqueues says that action enqueue is configured; without it every gang is let in at once.
+	// Enqueues is true if action enqueue is configured. Without it every gang is admitted at once.
 	Enqueues bool
 
-	// Ready are the gangs to look at this cycle: those that are not parked.
+	// Ready lists the gangs to try in this cycle: the ones that are not parked.
 	Ready []*Job
-	// Touched are the jobs whose status is looked at when the cycle closes.
+	// Touched lists the jobs whose status is updated at the end of the cycle.
 	Touched []*Job
-	// Bound are the jobs that got nodes, in the order of their first.
+	// Bound lists the jobs that got nodes, in the order of their first placement.
 	Bound []*Job
-	// Kept are the jobs that rounds gave something to, one entry a round.
+	// Kept lists the jobs of committed rounds, with one entry per round.
 	Kept []*Job
-	// AllWaiting are all gangs that want more than they have, parked ones included.
+	// AllWaiting lists all gangs that want more than they have, including parked ones.
 	AllWaiting []*Job
-	// ReclaimStamp changes when a queue does: evictions may be possible now that were not before.
+	// ReclaimStamp changes when a queue changes in a way that may make new evictions possible.
 	ReclaimStamp uint64
 
-	// Eased are queues that lost something in this cycle after their gangs were tried.
+	// Eased holds the queues that lost resources in this cycle after their gangs were tried.
 	Eased map[*queue.Queue]bool
 
-	scope    *scope // nil: all nodes
+	scope    *scope // nil for all nodes
 	jobOf    func(*model.Gang) *Job
 	memo     map[*model.Shape]failed
 	roundsOf []Placed // scratch
-	// scratch of bestByRules
+	// Buffers of bestByRules.
 	candidates []model.NodeID
 	points     []float64
 	gangs      map[*model.Queue][]*model.Gang
 	sizes      map[*model.Shape]size
-	nearLabels map[string]string // by the label that no node has
+	nearLabels map[string]string // cache of NearLabel
 	largest    []int64
-	largestOf  map[*model.Shape][]int64 // largestFor, as far as it was asked for
+	largestOf  map[*model.Shape][]int64 // cache of largestFor
 	lapsed     map[*queue.Queue][]float64
-	could      map[*Job]bool // CouldStart, as far as it was asked for
-	alone      bool          // CouldStart is being found out
-	inVain     map[*Job]bool // gangs past their queues' gates that could not start; nil: not known yet
+	could      map[*Job]bool // cache of CouldStart
+	alone      bool          // CouldStart is being computed
+	inVain     map[*Job]bool // gangs past their queues' gates that could not start; nil if not computed yet
 	promised   map[promisedTo]promisees
-	// overdue is FirstOverdue, once asked for.
+	// overdue caches FirstOverdue.
 	overdue      *Job
 	overdueKnown bool
-	// Tried and Won count rounds.
+	// Tried and Won are the numbers of rounds and of committed rounds.
 	Tried, Won int
-	// Trying counts the victims of the plan that is being tried.
+	// Trying is the number of victims of the plan that is being tried.
 	Trying int
 
-	// Easy says that gangs which cannot start get a reservation where that can be known.
+	// Easy is true if gangs that cannot start get a reservation where their start time can be computed.
 	Easy bool
-	// Reservations are those made in this cycle, in order.
+	// Reservations lists the reservations made in this cycle, in order.
 	Reservations []*Reservation
-	// Looked counts the tasks that were placed to look ahead.
+	// Looked is the number of tasks placed in forecasts.
 	Looked int
-	// Walked counts the endings, and the nodes, that were gone through to look ahead.
+	// Walked is the number of endings and nodes processed in forecasts.
 	Walked  int
-	looking int // look aheads that are open
-	// EndingLog is what ends when, as of earlier cycles; nil: nothing is known yet.
+	looking int // number of open forecasts
+	// EndingLog caches the endings of running tasks between cycles; nil at first.
 	EndingLog *EndingLog
-	// EmptyNodes is kept between cycles; nil: nothing is known yet.
+	// EmptyNodes is a cache that is kept between cycles; nil at first.
 	EmptyNodes   *EmptyNodes
 	endingsKnown bool
 	endings      []Ending
 	endingsAt    int
 	places       map[*queue.Queue]*places
-	front        map[*Job]bool // the first of their queues; nil: not known yet
+	front        map[*Job]bool // the first gangs of their queues; nil if not computed yet
 	insides      map[*queue.Queue]*insiders
-	turns        map[*Job]int         // gangs that had their turn, from 1
-	heads        map[*queue.Queue]int // gangs that a reservation was tried for
-	later        time.Time            // the time that is looked at; zero: now
+	turns        map[*Job]int         // order in which gangs had their turn, from 1
+	heads        map[*queue.Queue]int // number of gangs for which a reservation was tried, by queue
+	later        time.Time            // the time of the current forecast; zero for now
 
-	keeps    []*keeping // room that gangs lost, kept for them
-	refusals refusals   // of the try that looks ahead
+	keeps    []*keeping // resources of lost pods that are held for their gangs
+	refusals refusals   // of the current try in a forecast
 	trial    Trial
 	yields   map[ranked]yield
-	// starving are Starving, once asked for; attacked are those for whom evictions were tried.
+	// starving caches Starving. attacked holds the gangs for which evictions were tried.
 	starving      []*Job
 	starvingKnown bool
 	attacked      map[*Job]bool
 }
 
-// failed remembers that a single-shape gang did not fit in this cycle: one that
-// needs as many or more will not either.
+// failed caches that a gang of a single shape did not fit in this cycle. A gang that needs as many pods or more
+// does not fit either.
 type failed struct {
 	need    int
 	verdict explain.Verdict
-	free    uint32 // reservations that did not bind it, a bit each
-	extra   bool   // it had its minimum, so that room which is being released did not count
+	free    uint32 // reservations that did not bind it, as a bit set
+	extra   bool   // the gang had its minimum, so resources that are being released did not count
 }
 
-// Open starts a cycle on an overlay, judge and ledger that are in step with the
-// model.
+// Open starts a cycle. The overlay, judge and ledger must be up to date with the model.
 func Open(now time.Time, c *model.Cluster, view *place.Overlay, judge *shape.Judge, ledger *queue.Ledger, jobOf func(*model.Gang) *Job) *Session {
 	return &Session{
 		Now: now, Cluster: c, View: view, Judge: judge, Ledger: ledger, jobOf: jobOf,
@@ -143,21 +142,20 @@ func Open(now time.Time, c *model.Cluster, view *place.Overlay, judge *shape.Jud
 	}
 }
 
-// Job returns the session's view of a gang, nil for one that it does not follow.
+// Job returns the session's view of a gang; nil if the gang is not tracked.
 func (s *Session) Job(g *model.Gang) *Job { return s.jobOf(g) }
 
-// WakeAt asks for a cycle at that time, although nothing may have changed.
+// WakeAt requests a cycle at a time even if nothing changes.
 func (s *Session) WakeAt(at time.Time) {
 	if s.Out.WakeAt.IsZero() || at.Before(s.Out.WakeAt) {
 		s.Out.WakeAt = at
 	}
 }
 
-// Verdict gives the job a reason to wait. The first one of a cycle stays, unless
-// a later one knows better.
+// Verdict sets the job's reason to wait. A later verdict replaces an earlier one.
 func (s *Session) Verdict(j *Job, v explain.Verdict) {
 	v.EvictedBy = j.EvictedBy
-	if v.Members == (explain.Members{}) { // who gave it does not know the gang
+	if v.Members == (explain.Members{}) { // the caller did not set it
 		v.Members = s.members(j, 0)
 	}
 	v.Extra = j.AllocatedTasks() > 0 && j.Satisfied()
@@ -165,7 +163,7 @@ func (s *Session) Verdict(j *Job, v explain.Verdict) {
 	s.Touch(j)
 }
 
-// Touch has the job's status looked at when the cycle closes.
+// Touch marks the job's status to be updated at the end of the cycle.
 func (s *Session) Touch(j *Job) {
 	if !j.Touched {
 		j.Touched = true
@@ -173,5 +171,5 @@ func (s *Session) Touch(j *Job) {
 	}
 }
 
-// evicting says whether this cycle is trying evictions.
+// evicting reports whether this cycle is trying evictions.
 func (s *Session) evicting() bool { return s.Trying > 0 }

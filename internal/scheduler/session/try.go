@@ -9,18 +9,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Trial is a try at placing a gang with others counted out.
+// Trial holds the conditions of a try at placing a gang while others are counted out.
 type Trial struct {
-	// Swap is what the queue held before others were counted out: so much it may hold
-	// again, although its share or capability has become less. nil: the limits count.
+	// Swap is the queue's allocation before others were counted out. The queue may hold that much again even if its
+	// share or capability has decreased. If nil, the limits apply.
 	Swap []float64
-	// Grow lets a gang that has its minimum wait for room too.
+	// Grow allows a gang that has its minimum to wait for resources too.
 	Grow bool
-	// First must be among the placed; nil: any will do.
+	// First must be among the placed tasks; nil for any task.
 	First *model.Task
 }
 
-// Fits says whether a gang would be placed now, and undoes it.
+// Fits reports whether a gang would be placed now. It undoes the placement.
 func (s *Session) Fits(j *Job, trial Trial) bool {
 	s.trial = trial
 	ok := s.Try(j) && s.tried(trial.First)
@@ -28,7 +28,7 @@ func (s *Session) Fits(j *Job, trial Trial) bool {
 	return ok
 }
 
-// tried says whether the last try placed a task; nil: any.
+// tried reports whether the last try placed a task; a nil task counts as placed.
 func (s *Session) tried(t *model.Task) bool {
 	for i := range s.roundsOf {
 		if s.roundsOf[i].Task == t {
@@ -38,7 +38,7 @@ func (s *Session) tried(t *model.Task) bool {
 	return t == nil
 }
 
-// Settle is Round after evictions: it promises the room that Fits has found.
+// Settle is Round after evictions: it promises the resources found by Fits.
 func (s *Session) Settle(j *Job, trial Trial) Outcome {
 	s.trial = trial
 	defer func() { s.trial = Trial{} }()
@@ -46,8 +46,8 @@ func (s *Session) Settle(j *Job, trial Trial) Outcome {
 	return s.Round(j, nil, Share)
 }
 
-// heldFor is what a queue holds where a limit is concerned: what lingers counts against a capability, and is no part of
-// a share.
+// heldFor returns what a queue holds with respect to a limit. Lingering pods count against a capability, but not
+// against a share.
 func (s *Session) heldFor(v *explain.Verdict, q *queue.Queue) []float64 {
 	if v.Code != reason.OverCapability || v.Limit == nil || v.Limit.Ending == 0 {
 		return q.Allocated
@@ -59,7 +59,7 @@ func (s *Session) heldFor(v *explain.Verdict, q *queue.Queue) []float64 {
 	return held
 }
 
-// swapped says whether a queue may hold so much because it held it before.
+// swapped reports whether a queue may hold the requested amount because it held it before.
 func (s *Session) swapped(v *explain.Verdict, held []float64, asked model.Request) bool {
 	if s.trial.Swap == nil || v.Limit == nil || v.Limit.Resource == "" {
 		return false

@@ -6,8 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// tryAlone finds out by placing them, each for itself, which gangs would start if
-// everything ended that runs for gangs.
+// tryAlone computes, by placing each gang on its own, which gangs would start if all pods that run for gangs ended.
 func (s *Session) tryAlone(jobs ...*Job) {
 	if len(jobs) == 0 {
 		return
@@ -43,7 +42,7 @@ func (s *Session) tryAlone(jobs ...*Job) {
 	s.alone = false
 }
 
-// fitsAlone places one gang where no other runs, beside its own pods.
+// fitsAlone reports whether a gang fits if no other gang runs, besides its own pods.
 func (s *Session) fitsAlone(j *Job, remembered bool) bool {
 	s.holdOwn(j, 1)
 	l := s.vacate(j, remembered)
@@ -53,7 +52,7 @@ func (s *Session) fitsAlone(j *Job, remembered bool) bool {
 	return fits
 }
 
-// nearOthers says whether where the gang's tasks may go depends on other pods.
+// nearOthers reports whether the nodes for the gang's tasks depend on other pods.
 func (s *Session) nearOthers(j *Job) bool {
 	_, first := j.waitingShapes()
 	for _, t := range first {
@@ -64,9 +63,9 @@ func (s *Session) nearOthers(j *Job) bool {
 	return false
 }
 
-// vacate has everything end that runs for gangs, but for one that may be nil. Pods
-// without a gang stay: nobody knows that they ever end. remembered: other pods are as
-// near as those that ended were. What queues hold is left to the caller.
+// vacate simulates the end of all pods that run for gangs, except for one gang, which may be nil. Pods without a
+// gang stay, because their end is unknown. If remembered is true, ended pods still count in pod affinity rules. The
+// caller handles what queues hold.
 func (s *Session) vacate(stays *Job, remembered bool) *lookahead {
 	evicted := map[*model.Task]bool{}
 	for i := range s.Out.Evicts {
@@ -107,7 +106,7 @@ func (s *Session) vacate(stays *Job, remembered bool) *lookahead {
 	return l
 }
 
-// endOf is the end of a task that is on a node; false: it stays there.
+// endOf returns the end of a task on a node; false if the task stays.
 func (s *Session) endOf(t *model.Task, id model.NodeID, evicted bool) (Ending, bool) {
 	e := Ending{At: s.Now, Task: t, Node: id}
 	switch {
@@ -118,7 +117,7 @@ func (s *Session) endOf(t *model.Task, id model.NodeID, evicted bool) (Ending, b
 	case t.Status == model.Pipelined:
 		j := s.Job(t.Gang)
 		e.promised = true
-		return e, j != nil && slices.Contains(j.Reserved, t) // else it was given up in this cycle
+		return e, j != nil && slices.Contains(j.Reserved, t) // otherwise it was given up in this cycle
 	}
 	return e, true
 }
