@@ -13,24 +13,23 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Nodes shown in an explanation, by reason; the rest are summed up.
+// maxReasons is the maximum number of reasons for rejected nodes in an explanation.
 const maxReasons = 8
 
-// maxSharers bounds the queues named that share a resource.
+// maxSharers is the maximum number of queues listed that share a resource.
 const maxSharers = 3
 
-// Standing is how a queue stands: amounts by resource index, +Inf where nothing
-// limits.
+// Standing describes a queue: amounts by resource index, +Inf for no limit.
 type Standing struct {
 	Name                                       string
 	Allocated, Deserved, Guarantee, Capability []float64
-	// Position of the gang among the Waiting of its queue, from 1; 0: not told.
+	// Position is the position of the gang among the Waiting gangs of its queue, from 1; 0 if it is not shown.
 	Position, Waiting int
-	// Path are the queues above, from the root down.
+	// Path lists the ancestors of the queue, from the root down.
 	Path []Standing
 }
 
-// Explanation is the whole answer, without the time since when. q may be nil.
+// Explanation converts a verdict into an explanation for the API, without its start time. q may be nil.
 func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulingv1beta1.Explanation {
 	e := &schedulingv1beta1.Explanation{
 		Reason:  string(v.Reason()),
@@ -58,7 +57,7 @@ func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulin
 		e.Nodes = append(e.Nodes, n)
 	}
 	if l := v.Limit; l != nil && l.Resource != "" {
-		if l.Node { // what is free now does not matter
+		if l.Node { // the capacity that is free now does not matter
 			e.Short = nil
 		}
 		var short []schedulingv1beta1.Shortage
@@ -73,7 +72,7 @@ func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulin
 	return e
 }
 
-// shortOnNodes is what the next pod lacks on the nearest node.
+// shortOnNodes returns the shortage of the next pod on the closest node.
 func shortOnNodes(v *Verdict, resource string, short int64, resources *model.Resources) schedulingv1beta1.Shortage {
 	s := schedulingv1beta1.Shortage{Resource: corev1.ResourceName(resource), Scope: "nodes", ShortBy: amount(resource, float64(short))}
 	if i, ok := resources.Find(resource); ok && v.Task != nil {
@@ -119,8 +118,8 @@ func queueStands(q *Standing, resources *model.Resources) *schedulingv1beta1.Exp
 	return e
 }
 
-// List turns a ledger vector into an API list: positive, finite amounts, without
-// the number of pods.
+// List converts a vector of amounts into an API list. It omits infinite, zero and negative amounts, and the number of
+// pods.
 func List(values []float64, resources *model.Resources) corev1.ResourceList {
 	var list corev1.ResourceList
 	for i, v := range values {
@@ -137,17 +136,18 @@ func List(values []float64, resources *model.Resources) corev1.ResourceList {
 }
 
 func amount(resource string, value float64) string {
-	if base, _ := model.QuotaResource(resource); base != "" { // requests.cpu and the like
+	if base, _ := model.QuotaResource(resource); base != "" { // requests.cpu and similar names
 		resource = base
 	}
 	q := model.Quantity(resource, whole(math.Ceil(value-0.001)))
 	return q.String()
 }
 
-// whole is what an API quantity can say of it: sums of bounded sums may be more.
+// whole converts an amount into the value of an API quantity, limited to model.MaxSum: sums of limited amounts may
+// exceed it.
 func whole(v float64) int64 { return int64(min(v, float64(model.MaxSum))) }
 
-// Sentence is the answer in words, with numbers.
+// Sentence describes a verdict as text, with numbers.
 func Sentence(v *Verdict) string {
 	if v.Extra && v.Code != "" {
 		return extra(v)
@@ -155,7 +155,7 @@ func Sentence(v *Verdict) string {
 	return cause(v)
 }
 
-// extra says how much of the gang runs, and why the rest waits.
+// extra describes how many pods of the gang run, and why the others wait.
 func extra(v *Verdict) string {
 	m, why := v.Members, cause(v)
 	if v.Code == reason.GangDoesNotFit && v.Limit == nil {
@@ -167,7 +167,7 @@ func extra(v *Verdict) string {
 	}
 	rest := fmt.Sprintf("the other %d wait", m.Pending)
 	switch m.Pending {
-	case 0: // their room is promised
+	case 0: // resources are reserved for them
 		rest = "the rest waits"
 	case 1:
 		rest = "the other one waits"
@@ -175,7 +175,7 @@ func extra(v *Verdict) string {
 	return fmt.Sprintf("%d of %d pods have a node (%s); %s: %s", m.Held, m.Total, enough, rest, why)
 }
 
-// cause is why the pods that were tried wait.
+// cause describes why the pending pods wait.
 func cause(v *Verdict) string {
 	m := v.Members
 	sentence := reason.Get(v.Code).Sentence
@@ -245,7 +245,7 @@ func cause(v *Verdict) string {
 	return sentence
 }
 
-// overQuota compares what a gang's missing pods request with what their namespace's quota has left.
+// overQuota compares the requests of a gang's missing pods with the free part of their namespace's quota.
 func overQuota(v *Verdict) string {
 	l := v.Limit
 	asked, limit := amount(l.Resource, l.Asked), amount(l.Resource, l.Limit)
@@ -259,7 +259,7 @@ func overQuota(v *Verdict) string {
 	return text
 }
 
-// limited names the queue and what of it is the limit.
+// limited names the queue and the limit that the gang would exceed.
 func limited(v *Verdict) string {
 	if v.Code == reason.OverDeserved {
 		return fmt.Sprintf("queue %s would exceed its share", v.Limit.Queue)
@@ -275,7 +275,7 @@ func gap(l *Limit) string {
 	return s
 }
 
-// beyond is a limit that is less than what is asked, whatever is in use.
+// beyond describes a limit that is below the request, regardless of the usage.
 func beyond(l *Limit) string {
 	s := fmt.Sprintf("%s %s asked, limit %s", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Limit))
 	if l.Kept > 0 {
@@ -284,7 +284,7 @@ func beyond(l *Limit) string {
 	return s
 }
 
-// used is what is asked and what is gone already.
+// used describes the request and the current usage.
 func used(l *Limit) string {
 	s := fmt.Sprintf("%s %s asked, %s in use", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Held))
 	if l.Ending > 0 {
@@ -299,7 +299,7 @@ func used(l *Limit) string {
 	return s
 }
 
-// promisees names those for whom room is reserved.
+// promisees lists the gangs for which resources are reserved.
 func promisees(l *Limit) string {
 	if len(l.Promisees) == 0 {
 		return "gangs let in before"
@@ -311,7 +311,7 @@ func promisees(l *Limit) string {
 	return names + ", let in before"
 }
 
-// share says what the queue's share is and why it is not more.
+// share describes the queue's share and how it is computed.
 func share(l *Limit) string {
 	s := fmt.Sprintf("%s, its share is %s", used(l), amount(l.Resource, l.Limit))
 	if l.Total <= 0 {
@@ -340,8 +340,7 @@ func share(l *Limit) string {
 	return fmt.Sprintf("%s by weight %d of %d; others that want theirs: %s", s, weight, weights, strings.Join(others, ", "))
 }
 
-// largest compares a pod with the largest node, and says what of the nodes it
-// may not use at all.
+// largest compares a pod with the largest node, and lists the nodes that the pod may not use for other reasons.
 func largest(v *Verdict) string {
 	each, use := "", ""
 	if v.Task == nil && !v.OfTask && v.Members.Min > 1 {
@@ -366,13 +365,13 @@ func largest(v *Verdict) string {
 	return strings.Join(parts, "; ") + ruledOut
 }
 
-// Condition is the message of the Unschedulable condition, in Volcano's form.
+// Condition returns the message of the Unschedulable condition, in Volcano's format.
 func Condition(v *Verdict) string {
 	unready := max(v.Members.Min-v.Members.Held, 0)
 	return fmt.Sprintf("%d/%d tasks in gang unschedulable: %s", unready, max(v.Members.Total, v.Members.Min), Sentence(v))
 }
 
-// Pod is the message of a waiting pod's condition. It has no numbers that move.
+// Pod returns the message of a waiting pod's condition. It contains no numbers that change often.
 func Pod(v *Verdict) string {
 	if v.Extra && v.Code == reason.GangDoesNotFit {
 		return "no node has room for it; its gang runs without it"
@@ -386,8 +385,9 @@ func Pod(v *Verdict) string {
 	return reason.Get(v.Code).Sentence
 }
 
-// PodReason is the reason of a waiting pod's condition. Autoscalers take Unschedulable for a lack of nodes, so it is
-// that only where more nodes could help; grows: they come when they are asked for, whatever else the pod waits for.
+// PodReason returns the reason of a waiting pod's condition. Autoscalers interpret Unschedulable as a lack of nodes, so
+// it is used only if more nodes could help. grows reports that an autoscaler adds nodes on request, even if the pod
+// also waits for something else.
 func PodReason(v *Verdict, grows bool) string {
 	switch v.Code {
 	case reason.BehindOthers, reason.OverDeserved:
@@ -401,8 +401,7 @@ func PodReason(v *Verdict, grows bool) string {
 	return corev1.PodReasonUnschedulable
 }
 
-// Same says whether two explanations mean the same; numbers of nodes and amounts
-// may differ.
+// Same reports whether two explanations have the same meaning. Numbers of nodes and amounts may differ.
 func Same(a, b *schedulingv1beta1.Explanation) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -410,11 +409,11 @@ func Same(a, b *schedulingv1beta1.Explanation) bool {
 	return Meaning(a) == Meaning(b)
 }
 
-// Meaning is equal for explanations that mean the same.
+// Meaning returns a string that is equal for explanations with the same meaning.
 func Meaning(e *schedulingv1beta1.Explanation) string {
 	var b strings.Builder
 	b.WriteString(e.Reason)
-	if e.Never { // the hint names the limit, which does not move by itself
+	if e.Never { // the hint names the limit, which does not change by itself
 		b.WriteString("|never " + e.Hint)
 	}
 	if e.Members != nil {
@@ -424,9 +423,9 @@ func Meaning(e *schedulingv1beta1.Explanation) string {
 		b.WriteString("|" + e.Queue.Name)
 	}
 	fmt.Fprintf(&b, "|%s|%s", sparedWhy(e.Spared), e.EvictedBy)
-	if len(e.Nodes) == 1 { // all nodes say the same
+	if len(e.Nodes) == 1 { // all nodes have the same reason
 		switch n := e.Nodes[0]; reason.Code(n.Reason) {
-		case reason.VolumeUnavailable, reason.DevicesUnavailable: // names the claim
+		case reason.VolumeUnavailable, reason.DevicesUnavailable: // the detail names the claim
 			b.WriteString("|" + n.Reason + " " + n.Detail)
 		case reason.VolumeInUse, reason.NoVolume, reason.DevicesTaken:
 			b.WriteString("|" + n.Reason)

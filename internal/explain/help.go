@@ -10,16 +10,17 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Help is a change with which a gang would start; see the kinds in the API.
+// Help is a change with which a gang would start; the API defines the kinds.
 type Help struct {
 	Kind, Subject, From, To string
-	// Tasks are the tasks whose pods are to change; none: all.
+	// Tasks are the tasks whose pods change; empty means all.
 	Tasks []string
-	// Gate: it would be let into the queue, and whether it starts then nobody knows before its pods exist.
+	// Gate reports that the change leads to admission to the queue. Whether the gang then starts is unknown until its
+	// pods exist.
 	Gate bool
 }
 
-// difference is how much less a count is than another.
+// difference returns the difference of two counts as text.
 func difference(from, to string) string {
 	f, errFrom := strconv.Atoi(from)
 	t, errTo := strconv.Atoi(to)
@@ -29,7 +30,7 @@ func difference(from, to string) string {
 	return strconv.Itoa(f - t)
 }
 
-// API is the help with its text.
+// API converts the help into its API type, with its text.
 func (h Help) API() schedulingv1beta1.Help {
 	return schedulingv1beta1.Help{Kind: h.Kind, Subject: h.Subject, From: h.From, To: h.To, Text: h.text()}
 }
@@ -78,12 +79,12 @@ func (h Help) text() string {
 	return h.Kind
 }
 
-// Wait is the help of waiting until a time.
+// Wait returns the help to wait until a time.
 func Wait(until time.Time) Help {
 	return Help{Kind: schedulingv1beta1.HelpWait, To: until.UTC().Format(time.RFC3339)}
 }
 
-// RunTime writes a length as the field takes it that says how long pods run.
+// RunTime formats a duration as required by the field that limits or estimates the run time.
 func RunTime(field string, length time.Duration) string {
 	if field == schedulingv1beta1.RunTimeLimit {
 		return strconv.FormatInt(int64(length/time.Second), 10)
@@ -98,10 +99,10 @@ func RunTime(field string, length time.Duration) string {
 	return text
 }
 
-// Amount writes an amount in the model's unit.
+// Amount formats an amount in the model's unit.
 func Amount(resource string, value int64) string { return amount(resource, float64(value)) }
 
-// Round takes an amount down to one that a person would write.
+// Round rounds an amount down to a value that a user would write.
 func Round(index int, value int64) int64 {
 	step := int64(1)
 	switch {

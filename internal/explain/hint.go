@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// hint says what a person could do about a verdict.
+// hint suggests what the user can do about a verdict.
 func hint(v *Verdict) string {
 	h := reason.Get(v.Code).Hint
 	if v.Detail != "" {
@@ -34,14 +34,14 @@ func hint(v *Verdict) string {
 	if len(v.Tally.Counts) > 0 && v.Limit == nil {
 		switch first := v.Tally.Counts[0]; first.Reason {
 		case reason.InsufficientResource, reason.TooManyPods:
-		default: // most nodes are ruled out by something that waiting does not change
+		default: // most nodes are excluded for a reason that does not change by waiting
 			return reason.Get(first.Reason).Hint
 		}
 	}
 	return h
 }
 
-// smaller says how large a pod may be for the largest node.
+// smaller suggests the largest request with which a pod fits the largest node.
 func smaller(v *Verdict) string {
 	var most, none []string
 	for _, l := range v.limits() {
@@ -64,7 +64,7 @@ func smaller(v *Verdict) string {
 	return text + " per pod, or add a larger node"
 }
 
-// atMost says what helps a gang that asks for more than there is at all.
+// atMost suggests what to do about a gang that requests more than the limit as a whole.
 func atMost(v *Verdict) string {
 	l := v.Limit
 	or := "or add nodes"

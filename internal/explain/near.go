@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NearLabel returns the label, as key=value, of some nodes that is written most like one that no node has: another value of its key or, if no
-// node has the key, its value under a similar key; "" if none is close.
+// NearLabel returns a label of a node, as key=value, that is similar to one that no node has: another value of the same
+// key or, if no node has the key, the same value under a similar key. It returns "" if no label is similar.
 func NearLabel(label string, nodes iter.Seq[map[string]string]) string {
 	key, value, _ := strings.Cut(label, "=")
 	values, keys := map[string]bool{}, map[string]bool{}
@@ -30,7 +30,8 @@ func NearLabel(label string, nodes iter.Seq[map[string]string]) string {
 	return ""
 }
 
-// nearest returns the word that differs least from another, at most in a third of its letters; of several the first by name.
+// nearest returns the word with the smallest edit distance, at most a third of the word's length. Among equal distances
+// it returns the first in alphabetical order.
 func nearest(word string, among map[string]bool) string {
 	best, least := "", max(len(word)/3, 1)+1
 	for other := range among {
@@ -42,7 +43,8 @@ func nearest(word string, among map[string]bool) string {
 	return best
 }
 
-// distance counts the letters to change, add or remove to make one word of another.
+// distance returns the number of letters to change, add or remove to turn one word into the other (Levenshtein
+// distance).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -7,12 +7,12 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// fitting says how many members found a node, and why the next did not.
+// fitting describes how many members found a node, and why the next one did not.
 func fitting(v *Verdict) string {
 	return fmt.Sprintf("%s%d of %d fit; %s", place(v), v.Members.Fit, max(v.Members.Min, v.Members.Held+1), tally(v))
 }
 
-// place says where nodes were looked at, and for which part of the gang.
+// place names the part of the cluster that was searched, and the part of the gang.
 func place(v *Verdict) string {
 	text := ""
 	if v.SubGroup != "" {
@@ -24,13 +24,13 @@ func place(v *Verdict) string {
 	return text
 }
 
-// alone reports whether one pod is all that the gang lacks to start, and has.
+// alone reports whether a single pod is all that the gang consists of.
 func alone(v *Verdict) bool {
 	return v.Code == reason.GangDoesNotFit && v.Members.Min <= 1 && max(v.Members.Total, v.Members.Exist) <= 1
 }
 
-// tally is "0/5 nodes are available: 3 Insufficient cpu, 2 …", the form that
-// kube-scheduler's readers know.
+// tally returns the reasons by number of nodes, in a format similar to that of kube-scheduler: "0/5 nodes have room for
+// one more: 3 InsufficientResource cpu, 2 …".
 func tally(v *Verdict) string {
 	t := &v.Tally
 	if t.Looked == 0 {
@@ -64,7 +64,7 @@ func tally(v *Verdict) string {
 	return b.String()
 }
 
-// near names the label that the selector may mean.
+// near suggests the label that the selector may mean.
 func near(v *Verdict) string {
 	if v.Near == "" {
 		return ""

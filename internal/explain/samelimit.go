@@ -1,7 +1,7 @@
 package explain
 
-// SameLimit reports whether two verdicts name the same limit, and nothing but it, as the reason to wait. Their explanations
-// then mean the same, although other amounts may be in use.
+// SameLimit reports whether two verdicts have the same limit as their only reason. Their explanations then have the
+// same meaning, although the usage may differ.
 func SameLimit(a, b *Verdict) bool {
 	if !onlyLimit(a) || !onlyLimit(b) {
 		return false
@@ -9,12 +9,12 @@ func SameLimit(a, b *Verdict) bool {
 	return a.Code == b.Code && a.Members.Min == b.Members.Min && a.EvictedBy == b.EvictedBy && limitOf(a.Limit) == limitOf(b.Limit)
 }
 
-// onlyLimit reports whether a limit that others use up is all that a verdict is about.
+// onlyLimit reports whether a limit that other gangs use up is the only subject of a verdict.
 func onlyLimit(v *Verdict) bool {
 	return v.Limit != nil && len(v.Tally.Counts)+len(v.Spared) == 0 && !v.Never()
 }
 
-// limitName is what of a limit an explanation's meaning depends on.
+// limitName holds the fields of a limit that the meaning of an explanation depends on.
 type limitName struct {
 	queue, quota, resource string
 	asked                  float64

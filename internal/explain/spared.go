@@ -9,18 +9,18 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Spared counts pods that are not evicted for a gang, by why.
+// Spared counts pods that are not evicted for a gang, by reason.
 type Spared struct {
 	Code reason.Code
-	// Detail says who protects them: a budget, a queue.
+	// Detail names what protects the pods: a disruption budget or a queue.
 	Detail string
 	Pods   int
 }
 
-// maxSpared bounds the reasons that are told.
+// maxSpared is the maximum number of reasons in an explanation.
 const maxSpared = 8
 
-// AddSpared counts pods under a reason.
+// AddSpared adds pods to the count of a reason.
 func AddSpared(list []Spared, code reason.Code, detail string, pods int) []Spared {
 	for i := range list {
 		if list[i].Code == code && list[i].Detail == detail {
@@ -31,14 +31,14 @@ func AddSpared(list []Spared, code reason.Code, detail string, pods int) []Spare
 	return append(list, Spared{code, detail, pods})
 }
 
-// SortSpared orders the reasons: most pods first, then by name.
+// SortSpared sorts the reasons by number of pods in descending order, then by name.
 func SortSpared(list []Spared) {
 	slices.SortFunc(list, func(a, b Spared) int {
 		return cmp.Or(-cmp.Compare(a.Pods, b.Pods), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Detail, b.Detail))
 	})
 }
 
-// spared lists the reasons for the API, the first ones.
+// spared converts the first reasons to the API type.
 func spared(list []Spared) []schedulingv1beta1.ExplainedSpared {
 	var out []schedulingv1beta1.ExplainedSpared
 	for i, s := range list {
@@ -50,8 +50,8 @@ func spared(list []Spared) []schedulingv1beta1.ExplainedSpared {
 	return out
 }
 
-// sparedWhy is what of the reasons is worth telling anew: who protects pods. That
-// others have the same rank is no news.
+// sparedWhy returns the reasons that are part of an explanation's meaning: who protects pods. It ignores reasons such
+// as equal priority.
 func sparedWhy(list []schedulingv1beta1.ExplainedSpared) string {
 	var parts []string
 	for _, s := range list {

@@ -8,21 +8,20 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// Count is how many nodes one filter rejected.
+// Count is the number of nodes rejected for one reason.
 type Count struct {
 	Reason reason.Code
 	Detail string // resource, taint, selector
 	Nodes  int
-	// Short is how much the nearest of them lacks, in the model's unit; 0 when
-	// the reason is no amount.
+	// Short is the missing amount on the closest of them, in the model's unit; 0 if the reason is not an amount.
 	Short int64
 }
 
-// Tally counts, over all live nodes, why a shape does not fit.
+// Tally counts, over all live nodes, why an equivalence class of pods does not fit.
 type Tally struct {
 	Looked int
 	Fit    int
-	Counts []Count // most nodes first
+	Counts []Count // by number of nodes, descending
 }
 
 // Add counts one node.
@@ -43,7 +42,7 @@ func (t *Tally) Add(code reason.Code, detail string, short int64) {
 	t.Counts = append(t.Counts, Count{Reason: code, Detail: detail, Nodes: 1, Short: short})
 }
 
-// MissingLabel returns the label of the node selector that no node has, if that is what rules all nodes out.
+// MissingLabel returns the label of the node selector that no node has, if this alone excludes all nodes.
 func (t *Tally) MissingLabel() (label string, is bool) {
 	if len(t.Counts) != 1 || t.Counts[0].Reason != reason.NodeSelectorMismatch || t.Counts[0].Nodes != t.Looked {
 		return "", false
@@ -52,7 +51,7 @@ func (t *Tally) MissingLabel() (label string, is bool) {
 	return label, label != "" && !strings.Contains(label, ",")
 }
 
-// Sort orders the counts: most nodes first, then by name.
+// Sort sorts the counts by number of nodes in descending order, then by name.
 func (t *Tally) Sort() {
 	slices.SortFunc(t.Counts, func(a, b Count) int {
 		return cmp.Or(-cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Detail, b.Detail))

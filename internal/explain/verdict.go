@@ -1,13 +1,13 @@
-// Package explain turns what the filters counted into words and numbers: why a
-// gang waits, in which queue, what is short and by how much, what would help.
+// Package explain converts the counts of the filters into text and numbers: why a gang waits, in which queue, which
+// resources are short and by how much, and what would help.
 //
-//	In:   Verdict, filled while deciding
+//	In:   Verdict, filled in during decisions
 //	Out:  schedulingv1beta1.Explanation, the message of the condition, the event
 //
 // # Invariants
 //
-//   - Pure: equal verdicts give equal words.
-//   - Key is equal for verdicts that mean the same, though numbers may differ.
+//   - Pure: equal verdicts give equal texts.
+//   - Meaning is equal for explanations with the same meaning, although numbers may differ.
 package explain
 
 import (
@@ -18,48 +18,49 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Verdict is why a gang waits. Code "" means that it does not.
+// Verdict is the reason why a gang waits. If Code is "", the gang does not wait.
 type Verdict struct {
 	Code    reason.Code
 	Members Members
-	// Extra: the gang has its minimum, and only pods beyond it wait.
+	// Extra reports that the gang has its minimum, and only additional pods wait.
 	Extra bool
-	// Task is the one that was judged, with the tally of nodes.
+	// Task is the pod that was evaluated, Tally the result for all nodes.
 	Task  *model.Task
 	Tally Tally
-	// Limit is set when a queue's limit is the reason.
+	// Limit is set if a limit is the reason.
 	Limit *Limit
-	// More are other limits that are in the way like Limit: resources of which no node has enough.
+	// More are further limits like Limit: resources of which no node has enough.
 	More []Limit
-	// OfTask: Limit is about a pod of a task that has no pods yet.
+	// OfTask reports that Limit applies to a pod of a task that has no pods yet.
 	OfTask bool
-	// Asked is what the members that have to start together ask for.
+	// Asked is the sum of requests of the members that must start together.
 	Asked model.Vec
-	// Blocker is what else is in the way, by name: queues that do not give back.
+	// Blocker names other causes, such as queues that are not reclaimable.
 	Blocker []string
-	// Ahead are the gangs for which room is reserved, where that is the reason.
+	// Ahead are the gangs with reserved resources, if the reservation is the reason.
 	Ahead []*model.Gang
-	// Until is when what is in the way begins or ends, where that is known.
+	// Until is when the cause begins or ends, if that is known.
 	Until time.Time
-	// Full says that what is kept for others is in use as well just now.
+	// Full reports that the reserved resources are also in use at the moment.
 	Full bool
-	// Role is the task whose pods are too few.
+	// Role is the task that has too few pods.
 	Role string
-	// HyperNode is where nodes were looked at, "" = everywhere; SubGroup is the sub-group that is short.
+	// HyperNode is the part of the cluster that was searched, "" for all; SubGroup is the sub-group that does not fit.
 	HyperNode, SubGroup string
-	// Topology says what is wrong with the wish for nearness, or with the HyperNode.
+	// Topology describes an error in the network topology of the gang or in the HyperNode.
 	Topology string
-	// Detail is more text for people, for example what is not supported.
+	// Detail is additional text for users, for example about an unsupported feature.
 	Detail string
-	// Near is the label of a node that is written much like the one that no node has; "" = there is none.
+	// Near is a label of a node that is similar to a label that no node has; "" for none.
 	Near string
-	// Spared says why nobody is evicted for the gang, most pods first; nil: nobody was looked at.
+	// Spared holds the reasons why no pod is evicted for the gang, by number of pods; nil if no eviction was
+	// considered.
 	Spared []Spared
-	// EvictedBy says who took the gang's room, and why; "" when nobody did.
+	// EvictedBy names the gang for which this gang's pods were evicted, and the reason; "" if they were not.
 	EvictedBy string
 }
 
-// limits are Limit and More.
+// limits returns Limit and More.
 func (v *Verdict) limits() []Limit {
 	if v.Limit == nil {
 		return nil
@@ -67,7 +68,7 @@ func (v *Verdict) limits() []Limit {
 	return append([]Limit{*v.Limit}, v.More...)
 }
 
-// Reason is the code that people read.
+// Reason returns the reason code shown to users.
 func (v *Verdict) Reason() reason.Code {
 	if v.Extra && v.Code != "" {
 		return reason.ExtraPodsWait
@@ -75,7 +76,7 @@ func (v *Verdict) Reason() reason.Code {
 	return v.Code
 }
 
-// Never says that no waiting helps: more is asked for than there is at all.
+// Never reports that waiting does not help, because the request exceeds the limit as a whole.
 func (v *Verdict) Never() bool {
 	if v.Extra {
 		return false
@@ -99,31 +100,31 @@ type Members struct {
 	Min, Exist, Total, Held, Fit, Pending int
 }
 
-// Limit is a limit of a queue that is in the way.
+// Limit is a limit that the gang would exceed: of a queue, a quota, the cluster or the largest node.
 type Limit struct {
 	Queue    string
-	Quota    string // the ResourceQuota of the gang's namespace that the limit is of; "" for a queue's
+	Quota    string // the ResourceQuota of the gang's namespace that sets the limit; "" if it is not a quota
 	Resource string
-	Asked    float64 // by this gang
-	Least    float64 // asked by the smallest members that would do; 0: Asked
-	Held     float64 // by the queue's pods
-	// Ending is the part of Held that pods hold which are being deleted and have not ended.
+	Asked    float64 // requested by this gang
+	Least    float64 // requested by the smallest sufficient set of members; 0 means Asked
+	Held     float64 // used by the queue's pods
+	// Ending is the part of Held used by pods that are being deleted and have not ended.
 	Ending float64
-	// Promised is reserved for gangs of the queue that are let in and have no nodes
-	// yet; Spare is what of Held the queue can do without.
+	// Promised is reserved for admitted gangs of the queue that have no nodes yet. Spare is the part of Held beyond the
+	// minimums of the queue's gangs.
 	Promised, Spare float64
-	// Promisees are the gangs that Promised is reserved for, the first of their turn; MorePromisees counts the others.
+	// Promisees are the first gangs that Promised is reserved for; MorePromisees counts the others.
 	Promisees     []string
 	MorePromisees int
 	Limit         float64
-	// Kept is what of the limit above it is kept for the guarantees of other queues.
+	// Kept is the part of the parent's limit reserved for the guarantees of other queues.
 	Kept float64
-	// Cluster: it is what the cluster has (minus guarantees), not what the queue may have.
+	// Cluster reports that the limit is the capacity of the cluster, minus guarantees, and not a limit of the queue.
 	Cluster bool
-	// Node: it is what the largest node has that the pod may use; no queue's.
+	// Node reports that the limit is the capacity of the largest node that the pod may use.
 	Node bool
-	// Total is what the cluster has and Sharers are the queues that share it, this
-	// one included, greatest share first; where the limit is a share.
+	// Total is the capacity of the cluster, and Sharers are the queues that share it, including this one, by share in
+	// descending order; only if the limit is a share.
 	Total   float64
 	Sharers []Sharer
 }

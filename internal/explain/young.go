@@ -7,15 +7,16 @@ import (
 )
 
 const (
-	// exactPositions are told exactly; further back only when they halved.
+	// exactPositions is the last position shown exactly. A later position is updated only when it has halved or
+	// doubled.
 	exactPositions = 10
-	// leastMove is how much an estimated start must move at least to be told anew, or a tenth of the wait.
+	// leastMove is the minimum change of an estimated start that is reported; for long waits it is a tenth of the wait.
 	leastMove = 30 * time.Second
 )
 
-// Keep takes over into a fresh explanation what an older one of the same meaning
-// still says well enough, so that nothing is written for it: places far back in
-// the line, starts that moved a little, the number of attempts.
+// Keep copies values into a fresh explanation from an older one with the same meaning if they are still accurate
+// enough, so that no write is necessary: late positions in the queue, estimated starts that changed little, and the
+// number of attempts.
 func Keep(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
 	fresh.Attempts, fresh.LastAttempt = old.Attempts, old.LastAttempt
 	if f, o := fresh.Queue, old.Queue; f != nil && o != nil && f.Name == o.Name && o.Position > 0 {
@@ -34,7 +35,7 @@ func Keep(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
 	}
 }
 
-// Gained says whether a fresh explanation answers what the old one left open.
+// Gained reports whether a fresh explanation contains an estimated start or helps that the old one lacks.
 func Gained(fresh, old *schedulingv1beta1.Explanation) bool {
 	return fresh.EstimatedStart != nil && old.EstimatedStart == nil || len(fresh.Helps) > 0 && len(old.Helps) == 0
 }

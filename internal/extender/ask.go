@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// answerSize bounds what is read of an answer, as in Volcano.
+	// answerSize is the maximum size of an answer, as in Volcano.
 	answerSize = 10 << 20
-	// timeouts is how many of them all questions of a cycle may take together.
+	// timeouts is the time limit of all requests of a cycle together, in multiples of the timeout of one request.
 	timeouts = 10
 )
 
-// asker posts JSON to the server, within the time that a cycle may take.
+// asker posts JSON to the server, within the time limit of a cycle.
 type asker struct {
 	client  *http.Client
 	prefix  string
@@ -27,17 +27,16 @@ type asker struct {
 	until   time.Time
 }
 
-// What went wrong, in words that stay the same from question to question.
+// Errors with constant messages, so that equal problems of different requests read the same.
 var (
 	errLate    = errors.New("no answer in time")
 	errRefused = errors.New("no connection")
 )
 
-// begin starts a cycle's time.
+// begin starts the time limit of a cycle.
 func (a *asker) begin() { a.until = time.Now().Add(timeouts * a.timeout) }
 
-// post sends body to a verb and reads the answer into reply; an empty answer
-// leaves it as it is.
+// post sends body to a verb and decodes the answer into reply. An empty answer leaves reply unchanged.
 func (a *asker) post(verb string, body, reply any) error {
 	ctx, cancel := context.WithDeadline(context.Background(), a.until)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// What is sent has the names of Volcano's structures, as far as there is the same here.
+// The request bodies use the names of Volcano's structures, as far as this project has the same data.
 
 type resources struct {
 	MilliCPU        float64
@@ -62,13 +62,13 @@ type queueInfo struct {
 	Deserved  resources
 }
 
-// statuses are Volcano's numbers.
+// statuses maps statuses to Volcano's numbers.
 var statuses = map[model.Status]int{
 	model.Pending: 1, model.Pipelined: 4, model.Binding: 8, model.Bound: 16, model.Running: 32, model.Releasing: 64, model.Lingering: 64,
 	model.Succeeded: 128, model.Failed: 256, model.Unknown: 512,
 }
 
-// amounts turns amounts by index into Volcano's form.
+// amounts converts amounts by index into Volcano's format.
 func (p *Policy) amounts(each func(visit func(index int, value float64))) resources {
 	var r resources
 	each(func(index int, value float64) {
@@ -159,7 +159,7 @@ func (p *Policy) queue(q *queue.Queue) queueInfo {
 	return queueInfo{UID: q.Name, Name: q.Name, Weight: q.Weight, Allocated: vector(p, q.Allocated), Deserved: vector(p, q.Deserved)}
 }
 
-// snapshot is what a server is told when a cycle has its first question.
+// snapshot returns the description of the cluster that a server receives before the first request of a cycle.
 func (p *Policy) snapshot() map[string]any {
 	jobs, nodes, queues := map[string]jobInfo{}, map[string]nodeInfo{}, map[string]queueInfo{}
 	revocable := map[string]nodeInfo{}

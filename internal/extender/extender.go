@@ -1,19 +1,17 @@
-// Package extender is the policy extender: it asks an HTTP server of the
-// cluster's owner what it thinks of jobs, queues, nodes and victims.
+// Package extender implements the policy extender. It sends questions about jobs, queues, nodes and victims to an HTTP
+// server that the cluster's administrator provides.
 //
 //	In:   urlPrefix and a verb for each question, in the policy's arguments
-//	Out:  rules, as of every policy
+//	Out:  rules, as from every policy
 //
-// It is the one policy that makes a cycle impure: the same model at the same time
-// gives the same decisions only if the server answers the same. So it lives
-// outside of internal/scheduler, and whoever runs a scheduler with it registers
-// it. Its time is bounded: each question by httpTimeout, all of one cycle by ten
-// times that; what is asked later counts as not answered. Equal questions of one
-// cycle are asked once.
+// This is the only policy that makes a cycle impure: the same model at the same time gives the same decisions only if
+// the server gives the same answers. Therefore the package is outside of internal/scheduler, and a program that uses
+// the policy must register it. The time is limited: httpTimeout for each request, and ten times that for all requests
+// of one cycle; later requests count as not answered. Equal questions of one cycle are sent only once.
 //
 // # Concurrency
 //
-// A Policy belongs to its engine's goroutine, which waits for each answer.
+// A Policy belongs to the goroutine of its engine, which waits for each answer.
 package extender
 
 import (
@@ -33,19 +31,18 @@ import (
 
 const name = "extender"
 
-// patience is how long after a refusal the server is asked again: what it knows
-// may change without a word to us.
+// patience is the time after a refusal before the server is asked again. Its answer may change without a notification.
 const patience = 5 * time.Second
 
-// register makes the policy known once, however many ask for it.
+// register registers the policy once, no matter how many callers need it.
 var register = sync.OnceValue(func() error {
 	return scheduler.Register(name, func(p config.Plugin, warn func(string)) session.Policy { return New(p, http.DefaultTransport, warn) })
 })
 
-// Register makes the policy known to engines that are made afterwards.
+// Register registers the policy for engines that are created afterwards.
 func Register() error { return register() }
 
-// Verbs by the argument that names them.
+// The arguments that name the verbs.
 const (
 	sessionOpen    = "onSessionOpenVerb"
 	sessionClose   = "onSessionCloseVerb"
@@ -66,18 +63,18 @@ var verbs = []string{
 	queueOverused, jobEnqueueable, jobEnqueued, jobReady, allocated, deallocated,
 }
 
-// Policy is the policy extender.
+// Policy implements the policy extender.
 type Policy struct {
 	conf      config.Plugin
 	asker     asker
 	verbs     map[string]string
 	ignorable bool
-	managed   map[string]bool // resources; nil: all pods are sent
+	managed   map[string]bool // managed resources; nil means that all pods are sent
 
 	s      *session.Session
 	opened bool
-	again  time.Time        // when to ask again those who were refused; zero: none was
-	fits   map[pair]refusal // of this cycle
+	again  time.Time        // when to ask again after a refusal; zero if there was none
+	fits   map[pair]refusal // answers of this cycle
 	goes   map[victim]bool
 }
 
@@ -97,7 +94,7 @@ type refusal struct {
 	detail string
 }
 
-// New returns the policy; warn receives arguments that cannot be read.
+// New returns the policy; warn receives messages about invalid arguments.
 func New(conf config.Plugin, transport http.RoundTripper, warn func(string)) *Policy {
 	text := func(key, def string) string {
 		return strings.TrimSpace(conf.Arguments.String("extender."+key, def, warn))
@@ -127,8 +124,8 @@ func New(conf config.Plugin, transport http.RoundTripper, warn func(string)) *Po
 	return p
 }
 
-// managed reads the list of resources: names, or objects with a name, as
-// kube-scheduler has them; or one text with commas.
+// managed reads the list of resources: names, or objects with a name as in kube-scheduler, or a text with
+// comma-separated names.
 func managed(raw any, say func(string)) map[string]bool {
 	out := map[string]bool{}
 	add := func(name string) {
@@ -162,10 +159,10 @@ func managed(raw any, say func(string)) map[string]bool {
 	return out
 }
 
-// Name is extender.
+// Name returns the name of the policy, extender.
 func (*Policy) Name() string { return name }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
@@ -174,7 +171,7 @@ func (p *Policy) on(verb, enabled string) bool {
 	return p.verbs[verb] != "" && (enabled == "" || p.conf.Enabled(enabled))
 }
 
-// Open registers the rules for which there is a verb.
+// Open registers a rule for each configured verb.
 func (p *Policy) Open(s *session.Session) {
 	p.s, p.opened, p.fits, p.goes = s, false, map[pair]refusal{}, map[victim]bool{}
 	p.asker.begin()
@@ -220,14 +217,14 @@ func (p *Policy) Open(s *session.Session) {
 	r.Nodes = append(r.Nodes, rule)
 }
 
-// Close tells the server that the cycle is over, if it was asked anything.
+// Close notifies the server of the end of the cycle, if it received any request.
 func (p *Policy) Close(*session.Session) {
 	if p.opened && p.on(sessionClose, "") {
 		_ = p.asker.post(p.verbs[sessionClose], struct{}{}, &struct{}{})
 	}
 }
 
-// manages says whether a pod is sent at all.
+// manages reports whether a pod is sent to the server.
 func (p *Policy) manages(t *model.Task) bool {
 	if p.managed == nil {
 		return true
@@ -240,7 +237,7 @@ func (p *Policy) manages(t *model.Task) bool {
 	return false
 }
 
-// ask asks a question; before the first of a cycle the server is told of it.
+// ask sends a request. Before the first one of a cycle, it sends the snapshot of the cluster.
 func (p *Policy) ask(verb string, body, reply any) error {
 	if !p.opened {
 		p.opened = true
@@ -326,8 +323,7 @@ func (p *Policy) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 	return session.Abstain, explain.Verdict{}
 }
 
-// ready: other than in Volcano an extender that does not answer holds the gang
-// unless it may be ignored.
+// ready holds the gang if the server does not answer, unless the server may be ignored. In Volcano the gang starts.
 func (p *Policy) ready(j *session.Job) explain.Verdict {
 	var reply struct{ Status bool }
 	err := p.ask(jobReady, map[string]any{"job": p.job(j)}, &reply)
@@ -337,7 +333,7 @@ func (p *Policy) ready(j *session.Job) explain.Verdict {
 	return p.refused(err, "the extender says that it is not ready")
 }
 
-// refuse has the server asked again after a while.
+// refuse schedules another request to the server.
 func (p *Policy) refuse() {
 	if p.again.IsZero() {
 		p.again = p.s.Now.Add(patience)
@@ -353,8 +349,8 @@ func (p *Policy) refused(err error, text string) explain.Verdict {
 	return explain.Verdict{Code: reason.ExtenderRefused, Detail: text}
 }
 
-// guard narrows who may be evicted: the server names those of the evictees that
-// may go. It grants nothing that no other policy grants.
+// guard restricts the possible victims: the server names the evictees that may be evicted. It permits nothing that the
+// other policies do not permit.
 func (p *Policy) guard(a *session.Attack) session.Guard {
 	verb := ""
 	switch {
@@ -386,7 +382,7 @@ func (p *Policy) mayGo(verb string, a *session.Attack, t *model.Task) bool {
 		Victims []struct{ UID string }
 	}
 	err := p.ask(verb, map[string]any{"evictor": p.task(a.Tasks[0]), "evictees": []taskInfo{p.task(t)}}, &reply)
-	may := err != nil && p.ignorable || err == nil && reply.Status == 0 // it has nothing to say
+	may := err != nil && p.ignorable || err == nil && reply.Status == 0 // status 0 means that the server has no opinion
 	if err == nil && reply.Status > 0 {
 		for _, v := range reply.Victims {
 			may = may || v.UID == string(t.UID)
@@ -396,7 +392,7 @@ func (p *Policy) mayGo(verb string, a *session.Attack, t *model.Task) bool {
 	return may
 }
 
-// short cuts a server's text to what fits into an explanation.
+// short truncates a text of the server to the length that fits into an explanation.
 func short(text string) string {
 	const most = 100
 	if runes := []rune(text); len(runes) > most {

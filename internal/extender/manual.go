@@ -2,7 +2,7 @@ package extender
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual describes the settings of the policy.
 var manual = config.Manual{
 	Text: "Asks an HTTP server of the cluster's owner. A verb that is not given is not asked.",
 	Switches: []config.Option{
@@ -34,5 +34,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

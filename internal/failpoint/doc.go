@@ -1,11 +1,12 @@
-// Package failpoint kills vcd in the middle of its work, so that a test sees what a crash between two writes leaves behind.
+// Package failpoint kills vcd between two writes, so that a test can check the state that such a crash leaves.
 //
-//	In:   $VC_FAILPOINT: at which write to die; $VC_FAILPOINT_LOG: a file that every write is noted in
+//	In:   $VC_FAILPOINT: the write at which to crash; $VC_FAILPOINT_LOG: a file to which all writes are logged
 //	Out:  SIGKILL to the process itself
 //
-// A point is named by moment, verb, resource, number and texts: "after create pods 3 train" dies as soon as the API server has answered the
-// third successful create of a pod whose request contains "train", before anybody in the process hears of the answer; "before …" dies
-// without sending it. All writes of all parts pass through here, whatever client sends them.
+// A failpoint consists of moment, verb, resource, number and texts. "after create pods 3 train" crashes as soon as the
+// API server has answered the third successful creation of a pod whose request contains "train", before any code of the
+// process sees the answer; "before …" crashes without sending the request. All writes of all components pass through
+// this package, whatever client sends them.
 //
-// It is compiled in only with the build tag failpoints: no program that people get can be told to die.
+// It is compiled only with the build tag failpoints, so released programs do not contain it.
 package failpoint

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Wrap lets all clients made from a configuration die where the environment says.
+// Wrap makes all clients created from a configuration crash at the failpoint in the environment.
 func Wrap(config *rest.Config) error {
 	w := &wire{}
 	if text := os.Getenv("VC_FAILPOINT"); text != "" {
@@ -35,7 +35,7 @@ func Wrap(config *rest.Config) error {
 	return nil
 }
 
-// wire is what all requests of the process pass.
+// wire holds the state shared by all requests of the process.
 type wire struct {
 	point *Point
 	log   *os.File
@@ -70,7 +70,7 @@ func (t *trip) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// bodyOf reads the body of a request that has one and puts it back.
+// bodyOf reads the body of a request, if it has one, and restores it.
 func bodyOf(r *http.Request) ([]byte, error) {
 	if r.Body == nil || verbs[r.Method] == "" {
 		return nil, nil
@@ -84,7 +84,7 @@ func bodyOf(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// count ends the process at the point's write.
+// count counts a matching write and kills the process at the failpoint.
 func (t *trip) count(w write) {
 	if int(t.seen.Add(1)) != t.point.Nth {
 		return

@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// Moment says on which side of a write the process dies.
+// Moment is the side of a write on which the process crashes.
 type Moment string
 
 // The moments.
 const (
-	Before Moment = "before" // nothing was sent
-	After  Moment = "after"  // the API server has done it, nobody here knows
+	Before Moment = "before" // the request was not sent
+	After  Moment = "after"  // the API server has completed the request, but no code of the process saw the answer
 )
 
-// Point is a place in the stream of writes.
+// Point identifies a write in the stream of all writes.
 type Point struct {
 	Moment   Moment
 	Verb     string // create, update, patch, delete
 	Resource string // with its subresource: pods, pods/binding, jobs/status
-	Nth      int    // the first is 1
+	Nth      int    // counted from 1
 	Texts    []string
 }
 
-// String is the form that Parse reads.
+// String returns the format that Parse accepts.
 func (p Point) String() string {
 	return strings.Join(append([]string{string(p.Moment), p.Verb, p.Resource, strconv.Itoa(p.Nth)}, p.Texts...), " ")
 }
@@ -36,7 +36,7 @@ var verbs = map[string]string{
 	http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete",
 }
 
-// Parse reads a point: MOMENT VERB RESOURCE NTH [TEXT …].
+// Parse parses a failpoint: MOMENT VERB RESOURCE NTH [TEXT …].
 func Parse(text string) (Point, error) {
 	words := strings.Fields(text)
 	if len(words) < 4 {
@@ -56,13 +56,13 @@ func Parse(text string) (Point, error) {
 	return p, nil
 }
 
-// write is a request that changes something.
+// write is a request that changes an object.
 type write struct {
 	verb, resource, path string
 	body                 []byte
 }
 
-// writeOf reads a request; false: it changes nothing.
+// writeOf describes a request; ok is false if the request changes nothing.
 func writeOf(method, path string, body []byte) (write, bool) {
 	verb, ok := verbs[method]
 	if !ok {
@@ -87,7 +87,7 @@ func writeOf(method, path string, body []byte) (write, bool) {
 	return write{verb: verb, resource: resource, path: path, body: body}, true
 }
 
-// matches says whether a write is one of those that a point counts.
+// matches reports whether a failpoint counts a write.
 func (p *Point) matches(w write) bool {
 	if p.Verb != w.verb || p.Resource != w.resource {
 		return false

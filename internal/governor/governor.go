@@ -1,17 +1,16 @@
-// Package governor tells the writers of one process whether the API server is
-// under pressure, so that what only informs gives way to what others wait for.
+// Package governor applies back-pressure to the writes of one process: while the API server is under pressure, writes
+// that only inform are delayed in favor of writes that others wait for.
 //
-//	In:   how long each write took
+//	In:   the duration of each write
 //	Out:  whether a remark may be written now, or when
 //
-// A remark is a write that nobody acts upon: that a gang runs, the counts of a
-// job. Under pressure one write in Share is a remark, and one in Share is a remark that
-// was promised its time: none starves for good, and
-// while one waits, newer states of its object take its place.
+// A remark is a write that no component acts on, such as the condition that a gang runs or the counters of a job. Under
+// pressure, one write in Share is a remark without a reservation, and one in Share is a remark that reserved its time.
+// So no remark is delayed forever, and while one waits, newer states of its object replace it.
 //
 // # Concurrency
 //
-// A Governor may be used by any goroutine.
+// A Governor is safe for concurrent use.
 package governor
 
 import (
@@ -20,38 +19,38 @@ import (
 )
 
 const (
-	// Slower is how many times its quickest answers the average one of an API server
-	// has to take for remarks to give way: requests stand in line then.
+	// Slower is the ratio of average to minimum response time above which the API server is under pressure, because
+	// requests wait in its queues.
 	Slower = 4
-	// Quick is an average below which nothing is pressure.
+	// Quick is the average response time below which there is never pressure.
 	Quick = 10 * time.Millisecond
-	// Share: under pressure one write in so many is a remark.
+	// Share is the number of writes among which one is a remark, under pressure.
 	Share = 32
-	// slowest and quickest bound how often remarks leave under pressure.
+	// slowest and quickest limit the interval between remarks under pressure.
 	slowest  = 100 * time.Millisecond
 	quickest = time.Millisecond
-	// memory is how many writes the averages are of.
+	// memory is the number of writes in the averages.
 	memory = 64
-	// forget is the time in which a quickest answer grows by as much as it is, so
-	// that a server that has become slower for good is not under pressure for ever.
+	// forget is the time in which the minimum response time doubles, so that a server that has become permanently
+	// slower does not count as under pressure forever.
 	forget = 10 * time.Minute
-	// stale is how long a silence lasts after which the averages mean nothing.
+	// stale is the length of a pause between writes after which the averages are reset.
 	stale = time.Second
 )
 
-// Governor knows how the API server answers. The zero value is ready, and a nil
-// one knows nothing and is never in the way.
+// Governor measures how fast the API server responds. The zero value is ready to use; a nil Governor never delays a
+// write.
 type Governor struct {
 	mu      sync.Mutex
 	latency time.Duration // average of the last writes
-	floor   time.Duration // the quickest answers
-	gap     time.Duration // average time between two of them
+	floor   time.Duration // minimum response time
+	gap     time.Duration // average time between two writes
 	last    time.Time
-	next    time.Time // when the next remark may leave under pressure
-	booked  time.Time // the same for those that reserve their place
+	next    time.Time // when the next remark may be written under pressure
+	booked  time.Time // the same for reserved remarks
 }
 
-// Answered takes note of a write and how long the API server took for it.
+// Answered records a write and its response time.
 func (g *Governor) Answered(now time.Time, took time.Duration) {
 	if g == nil {
 		return
@@ -88,8 +87,8 @@ func (g *Governor) pressed(now time.Time) bool {
 	return g.latency > max(Slower*g.floor, Quick) && now.Sub(g.last) < stale
 }
 
-// Remark asks for the next place for a remark. A wait of 0 says that it may be
-// written now, and its place is taken; otherwise ask again after that time.
+// Remark requests the next slot for a remark. If it returns 0, the remark may be written now; otherwise the caller
+// should ask again after that time.
 func (g *Governor) Remark(now time.Time) (wait time.Duration) {
 	if g == nil {
 		return 0
@@ -106,7 +105,7 @@ func (g *Governor) Remark(now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// Reserve takes the next place for a remark, however far off, up to longest.
+// Reserve reserves the next slot for a remark and returns the time until then, at most longest.
 func (g *Governor) Reserve(now time.Time, longest time.Duration) (wait time.Duration) {
 	if g == nil {
 		return 0
@@ -124,7 +123,7 @@ func (g *Governor) Reserve(now time.Time, longest time.Duration) (wait time.Dura
 	return wait
 }
 
-// after is the place after one: the time of Share writes later.
+// after returns the slot that follows another one: Share writes later.
 func (g *Governor) after(place, now time.Time) time.Time {
 	if place.Before(now) {
 		place = now

@@ -8,64 +8,68 @@ import (
 	"time"
 )
 
-// Mark is what the store holds: all numbers up to Value are spoken for.
+// Mark is the stored state: all numbers up to Value are reserved.
 type Mark struct {
 	Value int64
-	// Version is the store's own, for Swap; empty when nothing is stored, or nothing that can be read as a mark.
+	// Version is the store's own version, for Swap; empty if nothing is stored.
 	Version string
-	// Missing says that there is no mark that can be read.
+	// Missing reports that there is no valid mark.
 	Missing bool
 }
 
-// ErrConflict is what Swap returns when the mark is not the one that was read.
+// ErrConflict is the error of Swap if the mark has changed since it was read.
 var ErrConflict = errors.New("the mark of job ids was raised by somebody else")
 
-// ErrUnavailable is what Take returns at once for a while after the store could not be reached.
+// ErrUnavailable is the error of Take, also for a while after the store could not be reached.
 var ErrUnavailable = errors.New("job ids cannot be had at the moment")
 
-// Store keeps the mark.
+// Store stores the mark.
 type Store interface {
 	Load(ctx context.Context) (Mark, error)
-	// Swap raises the mark to a value, if it still is the one that was loaded: else ErrConflict. Any other error leaves open whether it was raised.
+	// Swap raises the mark to a value if it has not changed since it was loaded; otherwise it returns ErrConflict.
+	// After any other error it is unknown whether the mark was raised.
 	Swap(ctx context.Context, old Mark, to int64) (Mark, error)
-	// Used is the highest number that any job has now; asked only when there is no mark.
+	// Used returns the highest number of any existing job. It is called only if there is no valid mark.
 	Used(ctx context.Context) (int64, error)
 }
 
 const (
-	// firstBlock and largestBlock bound how many numbers are reserved at once: blocks double while they do not last for grows.
+	// firstBlock and largestBlock limit the number of ids reserved at once. The size of blocks doubles while a block is
+	// used up within the time grows.
 	firstBlock, largestBlock = 8, 1000
 	grows                    = 2 * time.Second
-	// fresh is how long a block is handed out without looking whether somebody else has reserved a later one.
+	// fresh is how long numbers of a block are handed out without checking whether another process has reserved a later
+	// block.
 	fresh = 2 * time.Second
-	// patience is how long one call waits for the store, retryAfter how long all calls are refused after an error.
+	// patience is how long one call waits for the store. retryAfter is how long all calls fail after an error.
 	patience, retryAfter = 2 * time.Second, 2 * time.Second
-	// margin is left where a mark was lost: what ten processes may have reserved and not handed out.
+	// margin is added if the mark was lost: ten processes may have reserved as many numbers without using them.
 	margin = 10 * largestBlock
-	// tries bounds how often a call begins again because others raised the mark.
+	// tries is the maximum number of attempts of a call when other processes raise the mark.
 	tries = 20
 )
 
-// Allocator hands out numbers.
+// Allocator allocates job numbers.
 type Allocator struct {
 	store Store
 	now   func() time.Time
-	turn  chan struct{} // held by the one call that is at work
+	turn  chan struct{} // held by the call in progress
 
-	next, end int64 // what is left of the block: next to end
-	size      int64 // of the block
-	mark      Mark  // as we last saw it; without a version it has to be loaded
+	next, end int64 // the unused numbers of the block: next to end
+	size      int64 // size of the block
+	mark      Mark  // as last seen; without a version it must be loaded
 	reserved  time.Time
-	looked    time.Time // when the mark was last seen to be ours
-	refused   time.Time // until when calls are refused
+	looked    time.Time // when the mark was last seen unchanged
+	refused   time.Time // until when calls fail immediately
 }
 
-// New makes an Allocator. It reads nothing before the first call.
+// New returns an Allocator. It reads nothing before the first call of Take.
 func New(store Store, now func() time.Time) *Allocator {
 	return &Allocator{store: store, now: now, turn: make(chan struct{}, 1), next: 1}
 }
 
-// Take returns the first of n numbers in a row that are now the caller's alone. An error means that there are none to be had soon.
+// Take returns the first of n consecutive numbers that belong to the caller alone. An error means that no numbers will
+// be available soon.
 func (a *Allocator) Take(ctx context.Context, n int) (int64, error) {
 	if n < 1 {
 		return 0, fmt.Errorf("%d job ids make no sense", n)
@@ -90,7 +94,7 @@ func (a *Allocator) Take(ctx context.Context, n int) (int64, error) {
 	return first, nil
 }
 
-// have sees to it that the block has n numbers left and is still the latest one.
+// have ensures that the block has n numbers left and is still the latest one.
 func (a *Allocator) have(ctx context.Context, n int64) error {
 	if a.left() >= n {
 		latest, err := a.latest(ctx)
@@ -103,7 +107,8 @@ func (a *Allocator) have(ctx context.Context, n int64) error {
 
 func (a *Allocator) left() int64 { return a.end - a.next + 1 }
 
-// latest says whether nobody has reserved numbers after ours; it asks only now and then.
+// latest reports whether no other process has reserved numbers after this block. It reads the mark only if the last
+// check is older than fresh.
 func (a *Allocator) latest(ctx context.Context) (bool, error) {
 	now := a.now()
 	if now.Sub(a.looked) < fresh {
@@ -121,7 +126,7 @@ func (a *Allocator) latest(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// reserve raises the mark by a block of at least n.
+// reserve raises the mark by a block of at least n numbers.
 func (a *Allocator) reserve(ctx context.Context, n int64) error {
 	size := max(a.nextSize(), n)
 	for range tries {
@@ -145,7 +150,7 @@ func (a *Allocator) reserve(ctx context.Context, n int64) error {
 			continue
 		}
 		if err != nil {
-			a.mark = Mark{} // nobody knows what was written
+			a.mark = Mark{} // it is unknown what was written
 			return err
 		}
 		now := a.now()
@@ -156,7 +161,8 @@ func (a *Allocator) reserve(ctx context.Context, n int64) error {
 	return ErrConflict
 }
 
-// base is the number after which the next block begins: the mark, and where that was lost whatever is known to be in use.
+// base returns the number after which the next block starts: the mark or, if it was lost, the highest number known to
+// be in use.
 func (a *Allocator) base(ctx context.Context) (int64, error) {
 	if !a.mark.Missing {
 		return max(a.mark.Value, a.end), nil
@@ -166,12 +172,12 @@ func (a *Allocator) base(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	if used > 0 || a.mark.Version != "" {
-		used += margin // others may still hold blocks that nobody knows of
+		used += margin // other processes may still hold blocks
 	}
 	return max(used, a.end), nil
 }
 
-// nextSize doubles blocks that do not last and halves those that do.
+// nextSize returns the size of the next block: double if the last one was used up quickly, otherwise half.
 func (a *Allocator) nextSize() int64 {
 	switch {
 	case a.size == 0:

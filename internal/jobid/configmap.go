@@ -15,10 +15,10 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// markKey is the key of the ConfigMap under which the mark stands, in decimal.
+// markKey is the key of the mark in the ConfigMap. The value is a decimal number.
 const markKey = "highest"
 
-// ConfigMap is the Store of a cluster: the ConfigMap keys.JobIDsName of a namespace.
+// ConfigMap implements Store with the ConfigMap keys.JobIDsName of a namespace.
 type ConfigMap struct {
 	// API reads past any cache.
 	API       client.Client
@@ -60,10 +60,10 @@ func (c ConfigMap) Swap(ctx context.Context, old Mark, to int64) (Mark, error) {
 	return Mark{Value: to, Version: stored.ResourceVersion}, nil
 }
 
-// page is how many jobs are listed at once.
+// page is the maximum number of jobs per list request.
 const page = 500
 
-// Used looks through all jobs.
+// Used searches all jobs.
 func (c ConfigMap) Used(ctx context.Context) (int64, error) {
 	var highest int64
 	list := &metav1.PartialObjectMetadataList{}

@@ -1,20 +1,22 @@
-// Package jobid hands out the numbers of jobs: whole numbers from 1, cluster-wide, rising, never the same one twice.
+// Package jobid allocates the numbers of jobs: integers from 1, increasing and unique in the cluster.
 //
-//	In:   how many numbers are wanted
-//	Out:  the first of as many in a row
+//	In:   how many numbers are needed
+//	Out:  the first of as many consecutive numbers
 //
-// What is spoken for stands in one ConfigMap: the mark, below and at which all numbers are taken. A process that needs numbers raises the mark by a
-// block, if nobody else has raised it since it was read, and then hands out the block from memory. So a number costs no write, no two processes ever
-// hold the same number, whoever leads, and what a crash loses is the rest of a block: a gap.
+// A ConfigMap stores the mark: all numbers up to the mark are reserved. A process that needs numbers raises the mark by
+// a block, if no other process has raised it since it was read, and then hands out numbers of the block from memory. So
+// a number costs no write, two processes never hold the same number, independent of leader election, and a crash loses
+// only the rest of a block, which leaves a gap.
 //
 // # Invariants
 //
-//   - A number is handed out only after the mark that covers it was written, by the process that wrote it, once.
-//   - Numbers rise in the order of the calls of one process. Between processes the order is right but for a block that is younger than fresh.
-//   - That numbers cannot be had delays nobody: after an error all callers are refused at once for a while. A job runs without a number, and
-//     the controller gives it one later.
+//   - A number is handed out only once, and only by the process that raised the mark above it.
+//   - Numbers increase in the order of the calls in one process. Between processes the order is correct except within
+//     blocks that are younger than fresh.
+//   - Missing numbers delay no job: after an error, all calls fail immediately for a while. A job then runs without a
+//     number, and the controller assigns one later.
 //
 // # Concurrency
 //
-// An Allocator may be used by many goroutines.
+// An Allocator is safe for concurrent use.
 package jobid

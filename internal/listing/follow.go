@@ -10,17 +10,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// settled is how long nothing must have come for a number of jobs to be a proof: while more comes, the number may be right only for now.
+// settled is the time without changes after which the number of jobs in the cache counts as final: while changes
+// arrive, the number may be equal by chance.
 const settled = 50 * time.Millisecond
 
-// follower knows how far a cache of jobs has come.
+// follower tracks the progress of a cache of jobs.
 type follower struct {
 	mu      sync.Mutex
-	jobs    map[string]int // by namespace; all of them under ""
-	version uint64         // of the last write that the cache knows of
-	changes int            // that have come
-	last    time.Time      // when the last came
-	news    chan struct{}  // closed when something comes
+	jobs    map[string]int // number of jobs by namespace; "" is the total
+	version uint64         // highest resource version in the cache
+	changes int            // number of changes received
+	last    time.Time      // when the last change was received
+	news    chan struct{}  // closed at the next change
 }
 
 func newFollower() *follower {
@@ -40,7 +41,7 @@ func (f *follower) handler() toolscache.ResourceEventHandler {
 	}
 }
 
-// take counts a job that came or went.
+// take records a job that was added, updated or deleted.
 func (f *follower) take(o any, more int) {
 	job, ok := o.(client.Object)
 	if !ok {
@@ -61,15 +62,15 @@ func (f *follower) take(o any, more int) {
 	f.news = make(chan struct{})
 }
 
-// mark is another one after each change.
+// mark returns a number that differs after each change.
 func (f *follower) mark() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.changes
 }
 
-// wait returns when the cache knows of a write at or after a version, which comes after all before, or has been at rest with as many jobs of a namespace as
-// there were then.
+// wait returns when the cache has received a write with at least this resource version, and therefore all earlier ones,
+// or when it has had no changes for a while and holds the given number of jobs in the namespace.
 func (f *follower) wait(ctx context.Context, namespace string, jobs int, version uint64) error {
 	for {
 		f.mu.Lock()
@@ -92,7 +93,7 @@ func (f *follower) wait(ctx context.Context, namespace string, jobs int, version
 	}
 }
 
-// versionOf is the count of writes that a resource version is.
+// versionOf returns a resource version as a number, or 0 if it is not a number.
 func versionOf(text string) uint64 {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {

@@ -20,13 +20,14 @@ import (
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
-// slowest is how long a reader may take for a part of a list.
+// slowest is the time limit for a client to read a part of a list.
 const slowest = 30 * time.Second
 
-// comeAgain is after how many seconds some of the lists that are under way will have ended; squeue does not wait for that.
+// comeAgain is the number of seconds in Retry-After, after which some of the lists in progress will have ended. squeue
+// does not wait for that.
 const comeAgain = "1"
 
-// handler answers the API server's aggregator.
+// handler serves requests from the API server's aggregator.
 type handler struct {
 	who    authenticator.Request
 	rights interface {
@@ -39,7 +40,7 @@ type handler struct {
 	seats seats
 }
 
-// routes are the paths below the API group: what there is, and the lists.
+// routes returns the handler for the paths of the API group: discovery and lists.
 func (h *handler) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+facts.Root, h.discover)
@@ -51,23 +52,24 @@ func (h *handler) routes() http.Handler {
 	return mux
 }
 
-// discover says what there is. It needs no rights, as with other groups, and answers also while nothing is in memory: whoever deletes a namespace asks
-// every group what is in it.
+// discover lists the resources of the API group. It requires no permissions, as for other groups, and works while there
+// is no cache: the deletion of a namespace calls the discovery of every group.
 func (h *handler) discover(w http.ResponseWriter, _ *http.Request) {
 	list := metav1.APIResourceList{
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: facts.GroupName + "/" + facts.Version,
 		APIResources: []metav1.APIResource{{Name: facts.Resource, SingularName: "jobfact", Namespaced: true, Kind: "JobFact", Verbs: metav1.Verbs{"list"}}},
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(list) // an error is that nobody listens any more
+	_ = json.NewEncoder(w).Encode(list) // an error means that the client has disconnected
 }
 
-// serve answers a list.
+// serve handles a list request.
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	who, ok, err := h.who.AuthenticateRequest(r)
 	if err != nil || !ok {
 		h.log.V(1).Info("Request did not come from the API server", "from", r.RemoteAddr, "reason", err)
-		// Not 401: where the API server's word is not known yet, it would make the user's credential plugin log in again.
+		// With status 401, the user's credential plugin would log in again although only the API server's authority is
+		// not loaded yet.
 		refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "who asks is not known here: only the API server's word is taken")
 		return
 	}
@@ -103,7 +105,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begun writes a list and knows whether it has.
+// begun wraps a ResponseWriter and records whether a part of the list was written.
 type begun struct {
 	http.ResponseWriter
 	begun bool
@@ -114,7 +116,7 @@ func (b *begun) Write(text []byte) (int, error) {
 		b.Header().Set("Content-Type", facts.ContentType)
 	}
 	b.begun = true
-	// Not every writer has a deadline; a slow reader is no reason to keep a list in memory for ever.
+	// Not every writer supports deadlines. The deadline stops a slow client from keeping a list in memory forever.
 	_ = http.NewResponseController(b.ResponseWriter).SetWriteDeadline(time.Now().Add(slowest))
 	n, err := b.ResponseWriter.Write(text)
 	if flusher, ok := b.ResponseWriter.(http.Flusher); ok {
@@ -123,7 +125,7 @@ func (b *begun) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// unable says that the API server itself is to be asked.
+// unable responds with an error that makes the client list from the API server itself.
 func (h *handler) unable(w http.ResponseWriter, err error) {
 	if !errors.Is(err, errNoCache) {
 		h.log.Info("List of jobs cannot be answered from memory", "reason", err.Error())

@@ -18,28 +18,28 @@ import (
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
-// ServiceName is the Service in front of the lists where Options name none: it leads to this machine.
+// ServiceName is the Service for the lists if Options does not name one. It points to this machine.
 const ServiceName = "vc-listing"
 
-// Registration is the name of the APIService that tells the API server of the lists.
+// Registration is the name of the APIService that registers the lists with the API server.
 const Registration = facts.Version + "." + facts.GroupName
 
 var registrations = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 
-// place is where the API server finds the lists.
+// place is the address at which the API server reaches the lists.
 type place struct {
 	namespace, name string
 	port            int64
 }
 
-// managedBy is the label of registrations that are made here; others are not taken back.
+// managedBy is the label of registrations created by this package. Others are not removed.
 const (
 	managedBy = "app.kubernetes.io/managed-by"
 	manager   = "vcd"
 )
 
-// Withdraw takes back a registration that was left behind, by a daemon that was killed or that is now run without lists: while nobody answers at it, the API
-// server deletes no namespace.
+// Withdraw removes a registration left by a daemon that was killed, or that now runs without lists: while the
+// registered service does not respond, the API server cannot delete namespaces.
 func Withdraw(ctx context.Context, config *rest.Config) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -48,7 +48,7 @@ func Withdraw(ctx context.Context, config *rest.Config) error {
 	return takeBack(ctx, client)
 }
 
-// takeBack withdraws a registration that a daemon made.
+// takeBack removes a registration created by a daemon.
 func takeBack(ctx context.Context, client dynamic.Interface) error {
 	have, err := client.Resource(registrations).Get(ctx, Registration, metav1.GetOptions{})
 	switch {
@@ -62,7 +62,7 @@ func takeBack(ctx context.Context, client dynamic.Interface) error {
 	return withdraw(ctx, client)
 }
 
-// register tells the API server where the lists are and whose certificates to trust there.
+// register registers the address of the lists and the certificate authorities to trust.
 func register(ctx context.Context, client dynamic.Interface, at place, caBundle []byte) error {
 	spec := map[string]any{
 		"group": facts.GroupName, "version": facts.Version, "groupPriorityMinimum": int64(100), "versionPriority": int64(10), "caBundle": encoded(caBundle),
@@ -91,7 +91,7 @@ func register(ctx context.Context, client dynamic.Interface, at place, caBundle 
 	return nil
 }
 
-// leadHere makes the Service that leads to this machine.
+// leadHere creates or updates the Service that points to this machine.
 func leadHere(ctx context.Context, client kubernetes.Interface, at place) error {
 	want := corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost", Ports: []corev1.ServicePort{{Name: "https", Port: int32(at.port)}}}
 	services := client.CoreV1().Services(at.namespace)
@@ -114,7 +114,7 @@ func leadHere(ctx context.Context, client kubernetes.Interface, at place) error 
 	return nil
 }
 
-// withdraw takes the registration back: while nobody answers, whoever asks what kinds there are would be told of an error.
+// withdraw deletes the registration: without a responding server, API discovery would return an error.
 func withdraw(ctx context.Context, client dynamic.Interface) error {
 	err := client.Resource(registrations).Delete(ctx, Registration, metav1.DeleteOptions{})
 	if apierrors.IsNotFound(err) {

@@ -25,34 +25,36 @@ import (
 	"github.com/vc-batch/vc/internal/admission"
 )
 
-// SecretName is the Secret with the certificate when the lists are behind a Service.
+// SecretName is the Secret with the certificate if the lists are behind a Service.
 const SecretName = "vc-listing-certificate"
 
 const (
-	// again is how long is waited after something went wrong.
+	// again is the delay before a retry after an error.
 	again = 10 * time.Second
-	// renewalCheck is the longest time between two looks at certificate and registration.
+	// renewalCheck is the maximum interval between checks of the certificate and the registration.
 	renewalCheck = 10 * time.Minute
-	// idle is how long a connection may stay open that nobody uses.
+	// idle is how long an unused connection stays open.
 	idle      = 90 * time.Second
 	drainTime = 5 * time.Second
 	wordPoll  = 50 * time.Millisecond
 )
 
-// Options say where lists are served; without a ListenAddress they are not.
+// Options configures the server of lists. Without a ListenAddress no lists are served.
 type Options struct {
-	// ListenAddress is host:port; port 0 takes a free one.
+	// ListenAddress is host:port; with port 0 the system chooses a free port.
 	ListenAddress string
-	// Namespace of the Service and of the Secret with the certificate.
+	// Namespace is the namespace of the Service and of the Secret with the certificate.
 	Namespace string
-	// Service in front of this server and of others like it, at port 443. Empty: the API server runs on this machine and is led here.
+	// Service is the Service in front of all servers, at port 443. If it is empty, the API server runs on this machine
+	// and a Service that points here is created.
 	Service string
-	// Now is the clock; nil means time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
 }
 
-// Run serves lists from a source until ctx ends, and tells the API server of them as soon as they can be answered. It returns an error when it cannot begin;
-// what goes wrong later is logged, for nobody depends on lists.
+// Run serves lists from a source until ctx ends, and registers them with the API server as soon as it can authenticate
+// its requests. It returns an error if it cannot start; later errors are only logged, because no component depends on
+// the lists.
 func Run(ctx context.Context, config *rest.Config, o Options, source *Source) error {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -101,7 +103,7 @@ func (s *server) run(ctx context.Context) error {
 	serving := &http.Server{
 		Handler: h.routes(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idle,
 		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(s.log), slog.LevelDebug),
-		// Whose certificate it is is looked at with the request: the API server's authority may change.
+		// The handler verifies the client certificate, because the API server's authority may change.
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.Get, ClientAuth: tls.RequestClientCert},
 	}
 	group.Go(func() error {
@@ -117,7 +119,7 @@ func (s *server) run(ctx context.Context) error {
 		return serving.Shutdown(drain)
 	})
 	group.Go(func() error {
-		// Before its word is known, the API server would be told that lists are there and get none.
+		// Registered before this, requests of the API server would be rejected.
 		if wait.PollUntilContextCancel(ctx, wordPoll, true, func(context.Context) (bool, error) { return known(), nil }) == nil {
 			s.maintain(ctx)
 		}
@@ -129,7 +131,8 @@ func (s *server) run(ctx context.Context) error {
 	return nil
 }
 
-// maintain keeps certificate and registration up to date; without them lists are read from the API server itself, so that no error ends anything.
+// maintain keeps certificate and registration up to date. Errors are not fatal, because without the lists clients list
+// from the API server itself.
 func (s *server) maintain(ctx context.Context) {
 	for ctx.Err() == nil {
 		next, err := s.announce(ctx)
@@ -154,7 +157,7 @@ func (s *server) maintain(ctx context.Context) {
 	}
 }
 
-// announce registers the lists under a certificate that is valid, and says when that is to be renewed.
+// announce registers the lists with a valid certificate, and returns when the certificate must be renewed.
 func (s *server) announce(ctx context.Context) (time.Time, error) {
 	next, err := s.certificate.Refresh(ctx)
 	if err != nil {
@@ -168,13 +171,14 @@ func (s *server) announce(ctx context.Context) (time.Time, error) {
 	return next, register(ctx, s.kinds, s.at, s.certificate.CABundle())
 }
 
-// The ConfigMap in which the API server says how it hands on whom it has authenticated.
+// The ConfigMap in which the API server publishes how it forwards authenticated users.
 const (
 	frontProxyNamespace = "kube-system"
 	frontProxyName      = "extension-apiserver-authentication"
 )
 
-// frontProxy knows users by the word of the API server, whom it knows by its certificate; known says whether it has been read how the API server says that.
+// frontProxy returns an authenticator that accepts the user names forwarded by the API server, which it identifies by
+// its certificate. known reports whether the configuration of the forwarding has been read.
 func frontProxy(ctx context.Context, core kubernetes.Interface) (who authenticator.Request, known func() bool, err error) {
 	authority, err := dynamiccertificates.NewDynamicCAFromConfigMapController("lists", frontProxyNamespace, frontProxyName, "requestheader-client-ca-file", core)
 	if err != nil {

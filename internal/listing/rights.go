@@ -19,18 +19,18 @@ import (
 )
 
 const (
-	// trusted is how long the API server's word on a user's rights holds.
+	// trusted is how long a permission of a user is cached.
 	trusted = 10 * time.Second
-	// mostRights is how many answers are remembered.
+	// mostRights is the maximum number of cached permissions.
 	mostRights = 10_000
 )
 
-// resource is a kind of object that users may list or not.
+// resource is a resource that users may or may not list.
 type resource struct{ group, name string }
 
 func (r resource) String() string { return strings.TrimSuffix(r.name+"."+r.group, ".") }
 
-// spokenOf are the kinds that an answer to a query speaks of.
+// spokenOf returns the resources contained in the response to a query.
 func spokenOf(q facts.Query) []resource {
 	all := []resource{{batch.GroupName, "jobs"}, {scheduling.GroupName, "podgroups"}}
 	if q.Pods {
@@ -39,7 +39,7 @@ func spokenOf(q facts.Query) []resource {
 	return all
 }
 
-// rights asks the API server what users may list.
+// rights checks with the API server which resources users may list.
 type rights struct {
 	api authorizationclient.SubjectAccessReviewInterface
 	now func() time.Time
@@ -53,7 +53,7 @@ type verdict struct {
 	until   time.Time
 }
 
-// missing is the first kind of a query that a user may not list; none when he may list all.
+// missing returns the first resource of a query that a user may not list, or nil.
 func (r *rights) missing(ctx context.Context, who user.Info, q facts.Query) (*resource, error) {
 	kinds := spokenOf(q)
 	allowed, errs := make([]bool, len(kinds)), make([]error, len(kinds))
@@ -73,7 +73,7 @@ func (r *rights) missing(ctx context.Context, who user.Info, q facts.Query) (*re
 	return nil, nil
 }
 
-// may says whether a user may list a kind in a namespace, or in all of them.
+// may reports whether a user may list a resource in a namespace, or in all namespaces if it is "".
 func (r *rights) may(ctx context.Context, who user.Info, kind resource, namespace string) (bool, error) {
 	key := keyOf(who, kind, namespace)
 	r.mu.Lock()
@@ -102,7 +102,8 @@ func (r *rights) may(ctx context.Context, who user.Info, kind resource, namespac
 	return answer.Status.Allowed, nil
 }
 
-// keyOf tells users, with all that their rights may rest on, and what they ask for apart.
+// keyOf returns a key for the cache, which contains all properties of the user that permissions may depend on, the
+// resource and the namespace.
 func keyOf(who user.Info, kind resource, namespace string) string {
 	var extra []string
 	for key, values := range who.GetExtra() {

@@ -2,21 +2,21 @@ package listing
 
 import "sync"
 
-// A list is in memory as it is written, some MB for 10,000 jobs, for as long as its reader takes it: so many are under way at once, of one user half of them,
-// lest he be the only one who is told.
+// Limits on the lists in progress. A list stays in memory, with several MB for 10,000 jobs, until its client has read
+// it. One user may have half of them, so that no user can block all others.
 const (
 	mostLists       = 16
 	mostListsOfUser = mostLists / 2
 )
 
-// seats are those of the readers of lists. The zero value has all of them free.
+// seats counts the lists in progress. The zero value has no list in progress.
 type seats struct {
 	mu    sync.Mutex
 	taken int
-	by    map[string]int // users
+	by    map[string]int // number by user
 }
 
-// take gives a user a seat, if there is one, and how to leave it.
+// take reserves a seat for a user, if one is free, and returns a function that releases it.
 func (s *seats) take(user string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package podlife reads from a pod when its life was ended, and by whom.
+// Package podlife determines when a pod was deleted and when and how it ended.
 package podlife
 
 import (
@@ -7,7 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ToldToGo is when a pod was told to go: its deletion time less the grace it was given. Zero: it was not.
+// ToldToGo returns when the deletion of a pod was requested: its deletion timestamp minus its grace period. It returns
+// zero if the pod is not being deleted.
 func ToldToGo(pod *corev1.Pod) time.Time {
 	if pod.DeletionTimestamp == nil {
 		return time.Time{}
@@ -19,7 +20,8 @@ func ToldToGo(pod *corev1.Pod) time.Time {
 	return at
 }
 
-// FinishedAt is when the last container of a finished pod ended; without that, when the pod was made.
+// FinishedAt returns when the last container of a finished pod ended, or the creation time of the pod if that is
+// unknown.
 func FinishedAt(pod *corev1.Pod) time.Time {
 	at := pod.CreationTimestamp.Time
 	for i := range pod.Status.ContainerStatuses {
@@ -30,13 +32,13 @@ func FinishedAt(pod *corev1.Pod) time.Time {
 	return at
 }
 
-// Finished says whether a pod's containers have ended for good, for whatever reason.
+// Finished reports whether all containers of a pod have ended for good, with success or failure.
 func Finished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// Killed says whether a finished pod was told to go before it had finished. What its process made of the signal says nothing of
-// its work: one that exits with 0 has not done it.
+// Killed reports whether a finished pod was deleted before it had finished. The exit code of a process that was sent a
+// signal says nothing about its work: with code 0 the work may still be incomplete.
 func Killed(pod *corev1.Pod) bool {
 	return Finished(pod) && pod.DeletionTimestamp != nil && !FinishedAt(pod).Before(ToldToGo(pod))
 }

@@ -1,13 +1,13 @@
-// Package podtemplate asks Kubernetes' own validation, after Kubernetes' own defaults, whether the pods of a template
-// could be made. It is the one place outside the embedded control plane and the scheduler's adapter that carries
-// Kubernetes itself; admission and the command line share it, so that both say the same.
+// Package podtemplate validates pod templates with Kubernetes' own defaulting and validation. Besides the embedded
+// control plane and the scheduler's adapter it is the only package that links code of Kubernetes itself. Admission and
+// the command line share it, so that they return the same errors.
 //
-//	In:   a pod template, and where it stands
-//	Out:  what Kubernetes would refuse, each with its field
+//	In:   a pod template and its path
+//	Out:  the errors that Kubernetes would return, each with its field
 //
 // # Concurrency
 //
-// Validate may be called concurrently.
+// Validate is safe for concurrent use.
 package podtemplate
 
 import (
@@ -22,13 +22,14 @@ import (
 	"k8s.io/kubernetes/pkg/capabilities"
 )
 
-// allowPrivileged lets templates ask for privileged containers: whether they may is for the cluster's policies to say
-// when the pods are made. It is set late, so that an API server in the same process has set its own before.
+// allowPrivileged makes the validation accept privileged containers: the policies of the cluster decide about these
+// when the pods are created. It is called late, so that an API server in the same process sets its own value first.
 var allowPrivileged = sync.OnceFunc(func() {
 	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true})
 })
 
-// Validate says what Kubernetes would refuse in the pods of template, which stands at path. The template is not changed.
+// Validate returns the errors that Kubernetes would report for the pods of the template at path. It does not change the
+// template.
 func Validate(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
 	allowPrivileged()
 	versioned := &corev1.PodTemplate{Template: *template.DeepCopy()}

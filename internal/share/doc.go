@@ -1,17 +1,16 @@
-// Package share says what follows from queues as they are: how they stand under each
-// other, what each holds of what it may, and who borrows what of whom. The command line
-// and the dashboard show the same numbers because both ask here.
+// Package share computes the relations between queues: their hierarchy, their usage, and the resources that they borrow
+// from each other. The command line and the dashboard share it, so that they show the same numbers.
 //
 //	In:   Queues with the status that the scheduler and the queue controller write
-//	Out:  a Forest with its loans, amounts and parts of them, notes in words
+//	Out:  a Forest with loans, amounts and fractions, and notes as text
 //
 // # Invariants
 //
-//   - Pure: the same queues give the same answers, in the same order.
-//   - What a queue is measured by is what somebody said: its capability, else what it is
-//     said to deserve; never what the scheduler gives it for the moment.
+//   - Pure: the same queues give the same results, in the same order.
+//   - The usage of a queue is relative to a configured amount: its capability, or else its deserved resources; never to
+//     the share that the scheduler computes at the moment.
 //
 // # Concurrency
 //
-// A Forest is not written after NewForest; it may be read by many goroutines.
+// A Forest does not change after NewForest; it is safe for concurrent use.
 package share

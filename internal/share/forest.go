@@ -8,16 +8,16 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Forest is the queues as they stand under each other. Queues whose parent does not
-// exist, or that form a circle, stand at the top.
+// Forest holds the queues as trees. A queue whose parent does not exist, or that is part of a cycle, is a root of a
+// tree.
 type Forest struct {
-	// Queues are all, by name.
+	// Queues holds all queues by name.
 	Queues   map[string]*schedulingv1beta1.Queue
-	children map[string][]*schedulingv1beta1.Queue // by parent, by name; "" holds the tops
-	loans    map[string][]Loan                     // by the queue that borrows
+	children map[string][]*schedulingv1beta1.Queue // by parent, sorted by name; "" holds the roots
+	loans    map[string][]Loan                     // by borrowing queue
 }
 
-// NewForest plants queues. Nothing of it follows later changes.
+// NewForest returns the forest of the given queues. It does not follow later changes of the queues.
 func NewForest(queues []*schedulingv1beta1.Queue) *Forest {
 	f := &Forest{Queues: map[string]*schedulingv1beta1.Queue{}, children: map[string][]*schedulingv1beta1.Queue{}, loans: map[string][]Loan{}}
 	for _, q := range queues {
@@ -39,7 +39,7 @@ func NewForest(queues []*schedulingv1beta1.Queue) *Forest {
 	return f
 }
 
-// circles says whether a queue is above itself.
+// circles reports whether a queue is its own ancestor.
 func (f *Forest) circles(q *schedulingv1beta1.Queue) bool {
 	at := q
 	for range f.Queues {
@@ -54,7 +54,7 @@ func (f *Forest) circles(q *schedulingv1beta1.Queue) bool {
 	return false
 }
 
-// Below are a queue's children, theirs, and so on, in the order of the tree.
+// Below returns all descendants of a queue, in the order of the tree.
 func (f *Forest) Below(name string) []*schedulingv1beta1.Queue {
 	var all []*schedulingv1beta1.Queue
 	for _, child := range f.children[name] {
@@ -63,7 +63,7 @@ func (f *Forest) Below(name string) []*schedulingv1beta1.Queue {
 	return all
 }
 
-// Sum adds up what is counted in a queue and in those below it.
+// Sum returns the sum of a count over a queue and its descendants.
 func (f *Forest) Sum(q *schedulingv1beta1.Queue, count func(*schedulingv1beta1.Queue) int32) int32 {
 	total := count(q)
 	for _, below := range f.Below(q.Name) {
@@ -72,7 +72,7 @@ func (f *Forest) Sum(q *schedulingv1beta1.Queue, count func(*schedulingv1beta1.Q
 	return total
 }
 
-// Inside says whether a queue is one of those named, or below one.
+// Inside reports whether a queue is one of the named queues or a descendant of one.
 func (f *Forest) Inside(name string, names []string) bool {
 	for range len(f.Queues) + 1 {
 		if slices.Contains(names, name) {
@@ -87,7 +87,7 @@ func (f *Forest) Inside(name string, names []string) bool {
 	return false
 }
 
-// Lent are the loans that a queue gave.
+// Lent returns the loans that a queue gave.
 func (f *Forest) Lent(name string) []Loan {
 	var all []Loan
 	for _, siblings := range f.children {
@@ -103,10 +103,10 @@ func (f *Forest) Lent(name string) []Loan {
 	return all
 }
 
-// Branches are the signs that a tree is drawn with.
+// Branches holds the characters with which a tree is drawn.
 type Branches struct{ Fork, Last, Down, None string }
 
-// BranchesFor are lines, or ASCII where there are none.
+// BranchesFor returns line-drawing characters, or ASCII if fancy is false.
 func BranchesFor(fancy bool) Branches {
 	if fancy {
 		return Branches{Fork: "├─ ", Last: "└─ ", Down: "│  ", None: "   "}
@@ -114,13 +114,13 @@ func BranchesFor(fancy bool) Branches {
 	return Branches{Fork: "|- ", Last: "`- ", Down: "|  ", None: "   "}
 }
 
-// Branch is a queue with what is drawn before its name.
+// Branch is a queue with the characters drawn before its name.
 type Branch struct {
 	Queue  *schedulingv1beta1.Queue
 	Indent string
 }
 
-// Draw lists the queues for which shown holds as a tree; what stands between two of them is left out.
+// Draw returns the queues for which shown returns true as a tree. The children of a hidden queue move up to its place.
 func (f *Forest) Draw(shown func(name string) bool, signs Branches) []Branch {
 	var rows []Branch
 	var walk func(queues []*schedulingv1beta1.Queue, indent string, top bool)
@@ -142,7 +142,7 @@ func (f *Forest) Draw(shown func(name string) bool, signs Branches) []Branch {
 	return rows
 }
 
-// visible replaces queues that are not shown by those below them that are.
+// visible replaces hidden queues by their nearest visible descendants.
 func (f *Forest) visible(queues []*schedulingv1beta1.Queue, shown func(name string) bool) []*schedulingv1beta1.Queue {
 	var all []*schedulingv1beta1.Queue
 	for _, q := range queues {
@@ -155,8 +155,8 @@ func (f *Forest) visible(queues []*schedulingv1beta1.Queue, shown func(name stri
 	return all
 }
 
-// IsRoot says whether a queue is the one that all stand under.
+// IsRoot reports whether a queue is the root of the hierarchy.
 func IsRoot(q *schedulingv1beta1.Queue) bool { return q.Name == keys.RootQueue }
 
-// Children are the queues right below one, by name; those of "" stand at the top.
+// Children returns the children of a queue, by name. The children of "" are the roots of all trees.
 func (f *Forest) Children(name string) []*schedulingv1beta1.Queue { return f.children[name] }

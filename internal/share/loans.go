@@ -12,19 +12,20 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Loan is what a queue holds beyond what it deserves, of a resource that a sibling
-// deserves and does not use. Without a lender (From is empty) nobody deserves it.
+// Loan is an amount of a resource that a queue uses beyond its deserved share, and that a sibling deserves but does not
+// use. If From is empty, no queue deserves it.
 type Loan struct {
 	From, To string
 	Resource corev1.ResourceName
 	Amount   resource.Quantity
 }
 
-// Text is the amount: "2 cpu".
+// Text formats the amount: "2 cpu".
 func (l *Loan) Text() string { return l.Amount.String() + " " + render.ShortResource(l.Resource) }
 
-// Deserved is what a queue deserves: what was said of it, else its share as the scheduler sees it. The latter follows what is
-// asked for (proportion gives a queue no more than that), so by it a queue that was said to deserve less would never borrow.
+// Deserved returns the deserved resources of a queue: the configured ones, or else the share that the scheduler
+// computes. That share never exceeds the requests (as with proportion), so measured by it a queue with configured
+// deserved resources would never borrow.
 func Deserved(q *schedulingv1beta1.Queue) corev1.ResourceList {
 	if len(q.Spec.Deserved) > 0 {
 		return q.Spec.Deserved
@@ -32,8 +33,8 @@ func Deserved(q *schedulingv1beta1.Queue) corev1.ResourceList {
 	return q.Status.Deserved
 }
 
-// LoansAmong says who of siblings borrows what of whom. Who borrows most of a resource
-// takes from who has most of it left, so that few loans tell it all. Pods are no resource here.
+// LoansAmong returns the loans between siblings. The queue that borrows most of a resource takes from the queue with
+// most of it unused, so that there are few loans. Pods do not count as a resource.
 func LoansAmong(siblings []*schedulingv1beta1.Queue) []Loan {
 	names := map[corev1.ResourceName]bool{}
 	for _, q := range siblings {
@@ -50,7 +51,7 @@ func LoansAmong(siblings []*schedulingv1beta1.Queue) []Loan {
 	return loans
 }
 
-// balance is how far a queue is beyond, or below, what it deserves of a resource.
+// balance is the difference between a queue's usage of a resource and its deserved amount.
 type balance struct {
 	queue string
 	left  resource.Quantity
@@ -62,7 +63,7 @@ func loansOf(name corev1.ResourceName, siblings []*schedulingv1beta1.Queue) []Lo
 		share := Deserved(q)
 		deserves, named := share[name]
 		if !named && len(share) > 0 {
-			continue // it is not what the queue shares by
+			continue // the queue does not share this resource
 		}
 		held := q.Status.Allocated[name].DeepCopy()
 		held.Sub(deserves)

@@ -7,8 +7,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Note is what a person should know of a queue besides its numbers: what is wrong
-// with it, what it borrows of whom and lends to whom, and who is kept waiting.
+// Note returns additional information about a queue: its errors, the resources that it borrows and lends, and the
+// number of waiting groups.
 func (f *Forest) Note(q *schedulingv1beta1.Queue) string {
 	var notes []string
 	if c := q.Invalid(); c != nil {
@@ -37,10 +37,10 @@ func borrows(loans []Loan) []string {
 	return notes
 }
 
-// dealings is what passes between a queue and one other.
+// dealings holds the amounts borrowed or lent between a queue and one other queue.
 type dealings struct{ who, amounts string }
 
-// grouped joins the amounts of loans by the other side, in the order in which that comes first.
+// grouped joins the amounts of loans by the other queue, in the order of first occurrence.
 func grouped(loans []Loan, other func(Loan) string) []dealings {
 	var all []dealings
 	at := map[string]int{}
@@ -60,10 +60,10 @@ func grouped(loans []Loan, other func(Loan) string) []dealings {
 	return all
 }
 
-// Running counts the pod groups of a queue that run.
+// Running returns the number of running PodGroups in a queue.
 func Running(q *schedulingv1beta1.Queue) int32 { return q.Status.Running }
 
-// Waiting counts the pod groups of a queue that wait.
+// Waiting returns the number of waiting PodGroups in a queue.
 func Waiting(q *schedulingv1beta1.Queue) int32 { return q.Status.Inqueue + q.Status.Pending }
 
 func verb(n int32, one, many string) string {

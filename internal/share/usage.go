@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Bound is what the use of a resource is measured by: the queue's capability, else what it is said to
-// deserve. What the scheduler gives it for the moment is no bound: that is never above what it asks for.
+// Bound returns the amount that the usage of a resource is relative to: the queue's capability, or else its configured
+// deserved amount. The share that the scheduler computes is no such bound, because it never exceeds the requests.
 func Bound(q *schedulingv1beta1.Queue, name corev1.ResourceName) (resource.Quantity, bool) {
 	if limit, limited := q.Spec.Capability[name]; limited {
 		return limit, true
@@ -23,7 +23,7 @@ func Bound(q *schedulingv1beta1.Queue, name corev1.ResourceName) (resource.Quant
 	return share, named && !share.IsZero()
 }
 
-// Held is what the queue holds of a resource, and of how much when there is a bound.
+// Held returns the amount of a resource that the queue uses, followed by the bound if there is one.
 func Held(q *schedulingv1beta1.Queue, name corev1.ResourceName) string {
 	held, holds := q.Status.Allocated[name]
 	bound, bounded := Bound(q, name)
@@ -36,7 +36,7 @@ func Held(q *schedulingv1beta1.Queue, name corev1.ResourceName) string {
 	return "-"
 }
 
-// GPUs is Held for the resources that count GPUs, whoever makes them.
+// GPUs is like Held for all resources that count GPUs, of any vendor.
 func GPUs(q *schedulingv1beta1.Queue) string {
 	var texts []string
 	for _, name := range Resources(q) {
@@ -47,7 +47,7 @@ func GPUs(q *schedulingv1beta1.Queue) string {
 	return dash(strings.Join(texts, " "))
 }
 
-// Resources are the names of all that the queue holds or is bounded in, sorted.
+// Resources returns the names of all resources that the queue uses or that are limited for it, sorted.
 func Resources(q *schedulingv1beta1.Queue) []corev1.ResourceName {
 	var names []corev1.ResourceName
 	for _, list := range []corev1.ResourceList{q.Spec.Capability, Deserved(q), q.Status.Allocated} {
@@ -61,17 +61,17 @@ func Resources(q *schedulingv1beta1.Queue) []corev1.ResourceName {
 	return names
 }
 
-// Usage is how full a queue is, by the resource that is nearest to its bound.
+// Usage is the usage of a queue, for the resource that is closest to its bound.
 type Usage struct {
-	// Share is the part used of the bound; negative when nothing bounds the queue.
+	// Share is the used fraction of the bound; negative if the queue has no bound.
 	Share float64
-	// Mark is the part of the bound that the queue deserves; 0 when the bound is that itself.
+	// Mark is the deserved fraction of the bound; 0 if the bound is the deserved amount itself.
 	Mark float64
-	// Resource is the one that this is about.
+	// Resource is the resource that is closest to its bound.
 	Resource corev1.ResourceName
 }
 
-// Use is how full a queue is, by the resource that is nearest to its bound; pods do not count.
+// Use returns the usage of a queue for the resource that is closest to its bound. It ignores pods.
 func Use(q *schedulingv1beta1.Queue) Usage {
 	most := Usage{Share: -1}
 	for _, name := range Resources(q) {
@@ -91,7 +91,7 @@ func Use(q *schedulingv1beta1.Queue) Usage {
 
 const barWidth = 8
 
-// UsedBar draws the usage: "█████│██░░  70% gpu". Right of the mark is what is borrowed.
+// UsedBar draws the usage: "█████│██░░  70% gpu". The part to the right of the mark is borrowed.
 func UsedBar(q *schedulingv1beta1.Queue, fancy bool) string {
 	u := Use(q)
 	if u.Share < 0 {
@@ -104,7 +104,7 @@ func UsedBar(q *schedulingv1beta1.Queue, fancy bool) string {
 	return text
 }
 
-// UsedLong is UsedBar with the amounts: "█████│██░░  70% 7/10 gpu".
+// UsedLong is like UsedBar with the amounts: "█████│██░░  70% 7/10 gpu".
 func UsedLong(q *schedulingv1beta1.Queue, fancy bool) string {
 	u := Use(q)
 	if u.Share < 0 {
@@ -113,7 +113,7 @@ func UsedLong(q *schedulingv1beta1.Queue, fancy bool) string {
 	return fmt.Sprintf("%s %3.0f%% %s %s", render.Gauge(u.Share, u.Mark, 1, barWidth, fancy), u.Share*100, Held(q, u.Resource), render.ShortResource(u.Resource))
 }
 
-// ByUse orders queues by how full they are.
+// ByUse compares queues by their usage.
 func ByUse(a, b *schedulingv1beta1.Queue) int { return cmp.Compare(Use(a).Share, Use(b).Share) }
 
 func dash(text string) string {

@@ -6,14 +6,15 @@ import (
 	"io"
 )
 
-// scan counts brackets from the first one on. It does not say whether what it sees is JSON: that does who decodes it.
+// scan counts brackets, starting with the first. It does not check that its input is JSON; the decoder does.
 type scan struct {
-	at     int // bytes seen
+	at     int // number of bytes scanned
 	depth  int
 	quoted bool
 }
 
-// end is how long the object is that begins the data; -1: longer than the data. It is called again with more of the same data.
+// end returns the length of the object at the beginning of data, or -1 if the object is incomplete. To continue, call
+// it again with more of the same data.
 func (s *scan) end(data []byte) int {
 	for s.at < len(data) {
 		if s.quoted && !s.leaveQuotes(data) {
@@ -38,7 +39,7 @@ func (s *scan) end(data []byte) int {
 	return -1
 }
 
-// leaveQuotes goes on behind the end of a string; false: it is not in the data.
+// leaveQuotes moves past the end of a string. It returns false if data does not contain the end.
 func (s *scan) leaveQuotes(data []byte) bool {
 	for {
 		i := bytes.IndexByte(data[s.at:], '"')
@@ -56,14 +57,14 @@ func (s *scan) leaveQuotes(data []byte) bool {
 	}
 }
 
-// backslashes is how many of them the data ends with.
+// backslashes returns the number of backslashes at the end of data.
 func backslashes(data []byte) int {
 	return len(data) - len(bytes.TrimRight(data, `\`))
 }
 
 const (
 	firstBuffer = 16 << 10
-	// largest is how large an event may be: more than the API server keeps of an object.
+	// largest is the maximum size of an event. It exceeds the maximum size of an object in the API server.
 	largest = 64 << 20
 )
 
@@ -72,16 +73,16 @@ var (
 	errTooLarge = errors.New("watch: an event has no end")
 )
 
-// frames are the objects of a stream, one after the other. Between them may be white space.
+// frames splits a stream into JSON objects, which may be separated by white space.
 type frames struct {
 	source io.ReadCloser
-	buffer []byte // what was read
-	given  int    // how much of it has been given away
-	whole  int    // how much more is of the present object, once its end is known
+	buffer []byte // data read from the source
+	given  int    // number of bytes of buffer already returned
+	whole  int    // remaining bytes of the current object, once its end is known
 	scan   scan
 }
 
-// Read gives the next object, or as much of it as there is room for, with io.ErrShortBuffer while there is more.
+// Read returns the next object. If it does not fit into the buffer, Read returns a part of it and io.ErrShortBuffer.
 func (f *frames) Read(into []byte) (int, error) {
 	for f.whole == 0 {
 		if f.scan.at == 0 {
@@ -107,7 +108,7 @@ func (f *frames) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// blank is how much white space there is at the beginning.
+// blank returns the length of the white space at the beginning of data.
 func blank(data []byte) int {
 	for i, c := range data {
 		if c != '\n' && c != ' ' && c != '\r' && c != '\t' {
@@ -123,7 +124,7 @@ func (f *frames) more() error {
 	switch {
 	case left > largest:
 		return errTooLarge
-	case left <= f.given: // at least half of it is free
+	case left <= f.given: // at least half of the buffer is free
 		f.buffer, f.given = f.buffer[:copy(f.buffer, f.buffer[f.given:])], 0
 	}
 	if len(f.buffer) == cap(f.buffer) {
@@ -133,7 +134,7 @@ func (f *frames) more() error {
 	f.buffer = f.buffer[:len(f.buffer)+n]
 	switch {
 	case n > 0:
-		return nil // an error comes again
+		return nil // the next read returns the error again
 	case errors.Is(err, io.EOF) && len(f.buffer) > f.given:
 		return io.ErrUnexpectedEOF
 	}

@@ -1,19 +1,21 @@
-// Package watchjson reads watches of custom resources with one look at each byte where client-go takes ten.
+// Package watchjson decodes watches of custom resources with one pass over each byte, where client-go needs about ten.
 //
-//	In:   a response of a watch, in JSON
+//	In:   the response to a watch request, in JSON
 //	Out:  the events, as client-go would decode them
 //
-// The API server has nothing but JSON for custom resources. client-go's decoder looks for the end of an event, parses the event, copies the object out,
-// parses it for its kind and then for good, each with a check of its own before. Here the end is found by counting brackets, and event and kind are read
-// off the front, where the API server always puts them.
+// The API server supports only JSON for custom resources. The decoder of client-go searches the end of an event, parses
+// the event, copies the object, parses it for its kind and then completely, each time after a validity check. This
+// package finds the end by counting brackets, and reads event type and kind from the beginning, where the API server
+// always writes them.
 //
 // # Invariants
 //
-//   - What does not look as the API server writes it goes to client-go's own decoder: an event is read the same way or not at all.
+//   - Data that is not in the format of the API server is passed to client-go's own decoder. So an event is decoded
+//     identically, or with an error.
 //
 // # Concurrency
 //
-// Codecs may be shared; a stream belongs to one goroutine, as everywhere in client-go.
+// Codecs may be shared; a stream belongs to one goroutine, as in client-go.
 package watchjson
 
 import (
@@ -28,7 +30,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Codecs are for a client of the kinds of a scheme, to be set as rest.Config's NegotiatedSerializer.
+// Codecs returns the serializers for a client of the scheme's kinds. They serve as NegotiatedSerializer of a
+// rest.Config.
 func Codecs(scheme *runtime.Scheme) runtime.NegotiatedSerializer {
 	usual := serializer.NewCodecFactory(scheme).WithoutConversion()
 	object := json.NewSerializerWithOptions(front{}, scheme, scheme, json.SerializerOptions{})
@@ -44,7 +47,7 @@ func Codecs(scheme *runtime.Scheme) runtime.NegotiatedSerializer {
 	return c
 }
 
-// codecs are the usual ones but for what reads JSON.
+// codecs is the usual serializer except for JSON.
 type codecs struct {
 	runtime.NegotiatedSerializer
 	media []runtime.SerializerInfo
@@ -52,7 +55,7 @@ type codecs struct {
 
 func (c codecs) SupportedMediaTypes() []runtime.SerializerInfo { return c.media }
 
-// front reads the kind of an object off its beginning.
+// front reads the kind of an object from its beginning.
 type front struct{}
 
 const (
@@ -84,7 +87,7 @@ func kindOf(data []byte) (gvk schema.GroupVersionKind, ok bool) {
 	return gv.WithKind(string(kind)), err == nil
 }
 
-// events decode what surrounds the objects of a watch.
+// events decodes watch events.
 type events struct{ runtime.Serializer }
 
 func (e events) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
@@ -100,7 +103,8 @@ var (
 	types        = [...]watch.EventType{watch.Modified, watch.Added, watch.Deleted, watch.Bookmark, watch.Error}
 )
 
-// readEvent reads an event without a look at its object, which is not copied: it is decoded before the next event is read.
+// readEvent decodes an event without parsing its object. The object is not copied, because it is decoded before the
+// next event is read.
 func readEvent(data []byte, event *metav1.WatchEvent) bool {
 	rest, ok := bytes.CutPrefix(data, beforeType)
 	if !ok || rest[len(rest)-1] != '}' {
@@ -113,7 +117,7 @@ func readEvent(data []byte, event *metav1.WatchEvent) bool {
 		}
 		object, ok := bytes.CutPrefix(after, beforeObject)
 		if !ok || len(object) == 0 || object[0] != '{' || ends(object) != len(object)-1 {
-			return false // there is more to the event than the object
+			return false // the event has further fields
 		}
 		event.Type, event.Object.Raw = string(t), object[:len(object)-1]
 		return true
@@ -121,13 +125,13 @@ func readEvent(data []byte, event *metav1.WatchEvent) bool {
 	return false
 }
 
-// ends is where the object ends that begins the data; -1: not in it.
+// ends returns the end of the object at the beginning of data, or -1 if the object is incomplete.
 func ends(data []byte) int {
 	var s scan
 	return s.end(data)
 }
 
-// framer finds the events in a stream.
+// framer splits a stream into events.
 type framer struct{ runtime.Framer }
 
 func (framer) NewFrameReader(r io.ReadCloser) io.ReadCloser { return &frames{source: r} }

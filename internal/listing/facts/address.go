@@ -1,21 +1,22 @@
 package facts
 
-// What the API server knows the lists by.
+// The names of the lists in the API.
 const (
 	GroupName = "listing.vc-batch.dev"
 	Version   = "v1"
 	Resource  = "jobfacts"
-	// Root is the path below which they are.
+	// Root is the path of the API group version.
 	Root = "/apis/" + GroupName + "/" + Version
-	// Pods is the parameter that asks for pods, too: PodsLive for those that have not ended, PodsAll for all.
+	// Pods is the query parameter that includes pods: PodsLive for pods that have not ended, PodsAll for all.
 	Pods     = "pods"
 	PodsLive = "live"
 	PodsAll  = "all"
-	// Arrays is the parameter that, whatever its value, asks for arrays alone. A daemon that does not know it tells of all jobs.
+	// Arrays is the query parameter that, with any value, restricts the list to array jobs. An older daemon ignores it
+	// and lists all jobs.
 	Arrays = "arrays"
 )
 
-// Path is the list of a namespace, or of all when it is empty.
+// Path returns the path of the list for a namespace, or for all namespaces if it is empty.
 func Path(namespace string) string {
 	if namespace == "" {
 		return Root + "/" + Resource

@@ -1,16 +1,18 @@
-// Package facts is what of jobs, their PodGroups and their pods crosses the wire of the listing service: as much as a list of jobs tells, and no more.
+// Package facts encodes the jobs, PodGroups and pods of the listing service, with only the fields that lists of jobs
+// show.
 //
-//	In:   Jobs, PodGroups and Pods as the API server has them
-//	Out:  a stream of entries, and the same objects out of it again, without what no list tells
+//	In:   Jobs, PodGroups and Pods as in the API server
+//	Out:  a stream of entries, and the decoded objects without the fields that no list shows
 //
-// A stream is an entry for each job and an end, each with its length in front. An entry is a message of protobuf's wire format, so that either
-// side may know fields that the other does not. What many jobs have in common (their specs without names and commands, their statuses without times) is
-// JSON in it, which the reader decodes once for all that have the same.
+// A stream consists of one entry per job and an end message, each prefixed by its length. An entry is a message in
+// protobuf's wire format, so that either side may have fields unknown to the other. The parts that many jobs have in
+// common (specs without names and commands, statuses without times) are JSON inside the entry; the reader decodes equal
+// parts only once.
 //
 // # Invariants
 //
-//   - A stream that was cut off is an error: never a shorter list.
-//   - Objects that were read share parts; they are for reading.
+//   - A truncated stream is an error, never a shorter list.
+//   - Decoded objects share parts and must not be modified.
 //
 // # Concurrency
 //

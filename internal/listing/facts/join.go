@@ -12,17 +12,17 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Query is what is listed.
+// Query selects the objects to list.
 type Query struct {
-	// Namespace is that of the jobs; empty: all.
+	// Namespace is the namespace of the jobs; empty means all.
 	Namespace string
-	// Pods wants their pods, too; Ended also those that have ended.
+	// Pods includes the pods of the jobs; Ended includes pods that have ended.
 	Pods, Ended bool
-	// Arrays wants no other jobs.
+	// Arrays excludes jobs that are not arrays.
 	Arrays bool
 }
 
-// Join makes entries of what is listed: each job with the PodGroup that it owns, and with its pods by name.
+// Join returns an entry for each job with its PodGroup and its pods, sorted by name.
 func Join(q Query, jobs []*batch.Job, groups []*scheduling.PodGroup, pods []*corev1.Pod) []Entry {
 	byOwner := make(map[types.UID]*scheduling.PodGroup, len(groups))
 	for _, group := range groups {
@@ -38,7 +38,7 @@ func Join(q Query, jobs []*batch.Job, groups []*scheduling.PodGroup, pods []*cor
 	return entries
 }
 
-// podsByJob are pods by the job that their label names, in the order of their own names, as the API server has them.
+// podsByJob groups pods by the job in their label, and sorts them by name, as in lists from the API server.
 func podsByJob(q Query, pods []*corev1.Pod) map[types.NamespacedName][]*corev1.Pod {
 	if !q.Pods {
 		return nil

@@ -19,20 +19,21 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Entry is a job with what is told beside it.
+// Entry is a job with its PodGroup and pods.
 type Entry struct {
 	Job *batch.Job
-	// Group is its PodGroup; nil when there is none.
+	// Group is the PodGroup of the job, or nil.
 	Group *scheduling.PodGroup
 	Pods  []*corev1.Pod
-	// Mute says that containers have ended and it is not told what they said, as by a daemon of before that was.
+	// Mute reports that containers have ended but their termination messages are missing, because the daemon is too old
+	// to send them.
 	Mute bool
 }
 
-// longest is the length of a message beyond which it is taken for rubbish.
+// longest is the maximum length of a message; a longer one is an error.
 const longest = 64 << 20
 
-// Reader reads a stream. Make it with NewReader.
+// Reader reads a stream. Create it with NewReader.
 type Reader struct {
 	from    *bufio.Reader
 	entries int64
@@ -44,13 +45,14 @@ type Reader struct {
 	words    map[string]string
 }
 
-// NewReader reads a stream from the beginning.
+// NewReader returns a Reader at the beginning of a stream.
 func NewReader(from io.Reader) *Reader {
 	return &Reader{from: bufio.NewReaderSize(from, 256<<10), specs: map[string]*batch.JobSpec{}, statuses: map[string]*batch.JobStatus{},
 		groups: map[string]*scheduling.PodGroupStatus{}, words: map[string]string{}}
 }
 
-// Next is the next entry, io.EOF after the last. It is another error when the stream ends before it says so, or holds something else.
+// Next returns the next entry, or io.EOF after the last one. It returns another error if the stream is truncated or
+// malformed.
 func (r *Reader) Next() (*Entry, error) {
 	size, err := binary.ReadUvarint(r.from)
 	if err != nil {
@@ -88,15 +90,15 @@ func cutOff(err error) error {
 	return fmt.Errorf("list of jobs: %w", err)
 }
 
-// decoder reads one message.
+// decoder decodes one message.
 type decoder struct {
 	*Reader
 	entry   *Entry
 	end     int64
-	key     string // of a pair, whose value comes next
-	entered int    // how many times of conditions there were
-	heard   int    // of how many of the pods it was told what they said
-	spoke   int    // how many had something to say
+	key     string // key of a pair whose value follows
+	entered int    // number of condition times so far
+	heard   int    // number of pods with a message field
+	spoke   int    // number of pods with ended containers
 }
 
 func (d *decoder) read(message []byte) error {
@@ -167,7 +169,7 @@ func (d *decoder) bytes(number protowire.Number, value []byte) error {
 	return nil
 }
 
-// said takes in what containers of the last pod said.
+// said stores the termination messages of the last pod's containers.
 func (d *decoder) said(text []byte) error {
 	if len(d.entry.Pods) == 0 {
 		return errors.New("something was said, and there is no pod")
@@ -191,13 +193,13 @@ func (d *decoder) said(text []byte) error {
 	return nil
 }
 
-// anyEnded says whether a container of a pod has ended.
+// anyEnded reports whether a container of a pod has ended.
 func anyEnded(pod *corev1.Pod) bool {
 	ended := func(s corev1.ContainerStatus) bool { return s.State.Terminated != nil }
 	return slices.ContainsFunc(pod.Status.InitContainerStatuses, ended) || slices.ContainsFunc(pod.Status.ContainerStatuses, ended)
 }
 
-// known hands over what a text of JSON says, which is decoded once for all that have the same.
+// known calls use with the decoded value of a JSON text. Equal texts are decoded only once.
 func known[T any](all map[string]*T, text []byte, use func(*T)) error {
 	value, ok := all[string(text)]
 	if !ok {
@@ -211,7 +213,7 @@ func known[T any](all map[string]*T, text []byte, use func(*T)) error {
 	return nil
 }
 
-// word is a text that many have in common.
+// word returns text as a string; equal texts share one string.
 func (r *Reader) word(text []byte) string {
 	if word, ok := r.words[string(text)]; ok {
 		return word
@@ -221,7 +223,7 @@ func (r *Reader) word(text []byte) string {
 	return word
 }
 
-// pair takes a key, and the next time the value.
+// pair takes a key and, in the next call, its value.
 func (d *decoder) pair(into *map[string]string, text []byte) {
 	if d.key == "" {
 		d.key = d.word(text)
@@ -234,7 +236,7 @@ func (d *decoder) pair(into *map[string]string, text []byte) {
 	d.key = ""
 }
 
-// status is taken over with conditions of the job's own, whose times follow.
+// status copies a status, with conditions of its own because their times follow.
 func (d *decoder) status(status *batch.JobStatus) {
 	d.entry.Job.Status = *status
 	d.entry.Job.Status.Conditions = append([]batch.JobCondition(nil), status.Conditions...)
@@ -259,7 +261,8 @@ func (d *decoder) number(number protowire.Number, value int64) {
 	}
 }
 
-// foretold takes what is said of one job only into an explanation that it has in common with others.
+// foretold stores the job's position or estimated start in an explanation. It copies the explanation first, because
+// jobs share it.
 func (d *decoder) foretold(number protowire.Number, value int64) {
 	if d.entry.Group == nil || d.entry.Group.Status.Explanation == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// slimSpec is a spec without what is told of no job: what its pods run, where, and what is done when they fail.
+// slimSpec returns a spec without the fields that lists do not show, such as commands, volumes and policies.
 func slimSpec(spec *batch.JobSpec) *batch.JobSpec {
 	slim := *spec
 	slim.Volumes, slim.Policies, slim.Plugins = nil, nil, nil
@@ -25,7 +25,7 @@ func slimSpec(spec *batch.JobSpec) *batch.JobSpec {
 	return &slim
 }
 
-// slimPodSpec is what a pod asks for, how long it may run and whose it is.
+// slimPodSpec returns the requests, the time limit and the user of a pod.
 func slimPodSpec(spec *corev1.PodSpec) corev1.PodSpec {
 	slim := corev1.PodSpec{ActiveDeadlineSeconds: spec.ActiveDeadlineSeconds, Containers: make([]corev1.Container, len(spec.Containers))}
 	if s := spec.SecurityContext; s != nil && s.RunAsUser != nil {
@@ -37,7 +37,7 @@ func slimPodSpec(spec *corev1.PodSpec) corev1.PodSpec {
 	return slim
 }
 
-// slimStatus is a status without its times, which are told beside it, and without counts of tasks.
+// slimStatus returns a status without its times, which are sent separately, and without the counters of tasks.
 func slimStatus(status *batch.JobStatus) *batch.JobStatus {
 	slim := *status
 	slim.TaskStatusCount, slim.ControlledResources, slim.RunningDuration = nil, nil, nil
@@ -49,7 +49,8 @@ func slimStatus(status *batch.JobStatus) *batch.JobStatus {
 	return &slim
 }
 
-// slimGroup is the status of a PodGroup without sentences and times, and without the place in the queue, which is told beside it.
+// slimGroup returns the status of a PodGroup without texts and times, and without the queue position, which is sent
+// separately.
 func slimGroup(status *scheduling.PodGroupStatus) *scheduling.PodGroupStatus {
 	slim := &scheduling.PodGroupStatus{Phase: status.Phase}
 	for _, c := range status.Conditions {
@@ -68,7 +69,7 @@ func slimGroup(status *scheduling.PodGroupStatus) *scheduling.PodGroupStatus {
 	return slim
 }
 
-// slimPod is where a pod is, how it is and how it ended.
+// slimPod returns the node, state and result of a pod.
 func slimPod(pod *corev1.Pod) *corev1.Pod {
 	slim := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Labels: map[string]string{}}}
 	for _, key := range []string{keys.TaskSpec, keys.JobID, keys.ArrayIndex} {
@@ -88,7 +89,7 @@ func slimPod(pod *corev1.Pod) *corev1.Pod {
 	return slim
 }
 
-// slimContainers are the states of containers, without what people are told of them, and without what they said at their end (Said).
+// slimContainers returns the states of containers without messages. Said sends the termination messages.
 func slimContainers(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	var slim []corev1.ContainerStatus
 	for i := range statuses {
@@ -104,5 +105,5 @@ func slimContainers(statuses []corev1.ContainerStatus) []corev1.ContainerStatus 
 	return slim
 }
 
-// told says whether a label or annotation of a job is one that lists know.
+// told reports whether lists need a label or annotation of a job.
 func told(key string) bool { return strings.HasPrefix(key, keys.OurPrefix) }

@@ -16,7 +16,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// ContentType of a stream, which whoever wants one says that it accepts.
+// ContentType is the media type of a stream. Clients must accept it.
 const ContentType = "application/vnd.vc-batch.jobs.v1"
 
 // The fields of an entry.
@@ -35,11 +35,11 @@ const (
 	fieldPlace
 	fieldEstimate
 	fieldPod
-	fieldEnd  // in the last message only: how many entries there were
-	fieldSaid // behind a pod, some of whose containers have ended: what they said at their end
+	fieldEnd  // in the last message only: the number of entries
+	fieldSaid // after a pod with ended containers: their termination messages
 )
 
-// Job is the part of an entry that a Job fills.
+// Job encodes the fields of an entry that come from a Job.
 func Job(job *batch.Job) ([]byte, error) {
 	b := text(nil, fieldNamespace, job.Namespace)
 	b = text(b, fieldName, job.Name)
@@ -62,7 +62,7 @@ func Job(job *batch.Job) ([]byte, error) {
 	return b, nil
 }
 
-// Group is the part of an entry that a PodGroup fills.
+// Group encodes the fields of an entry that come from a PodGroup.
 func Group(group *scheduling.PodGroup) ([]byte, error) {
 	b, err := asJSON(nil, fieldGroup, slimGroup(&group.Status))
 	if err != nil {
@@ -81,7 +81,7 @@ func Group(group *scheduling.PodGroup) ([]byte, error) {
 	return b, nil
 }
 
-// Pod is the part of an entry that one of its pods fills.
+// Pod encodes the fields of an entry that come from a pod.
 func Pod(pod *corev1.Pod) ([]byte, error) {
 	text, err := slimPod(pod).Marshal()
 	if err != nil {
@@ -90,8 +90,8 @@ func Pod(pod *corev1.Pod) ([]byte, error) {
 	return field(nil, fieldPod, text), nil
 }
 
-// Said is the part of an entry that tells what containers of the pod before it said at their end; empty when none of them has ended. It may be as long as
-// all the rest together.
+// Said encodes the termination messages of the preceding pod's containers; nil if no container has ended. The messages
+// may be as long as the rest of the entry.
 func Said(pod *corev1.Pod) []byte {
 	var all []byte
 	told, ended := 0, false
@@ -115,10 +115,11 @@ func Said(pod *corev1.Pod) []byte {
 	return field(nil, fieldSaid, all[:told])
 }
 
-// reportMark begins what the launchers of Slurm's jobs report, which is JSON. What else is said, of logs perhaps, no list tells.
+// reportMark is the prefix of the reports that launchers of Slurm jobs write as termination message, which are JSON.
+// Other messages, such as log lines, are not sent.
 const reportMark = "{"
 
-// Parts are all parts of an entry.
+// Parts encodes all parts of an entry.
 func Parts(e Entry) ([][]byte, error) {
 	job, err := Job(e.Job)
 	if err != nil {
@@ -142,7 +143,7 @@ func Parts(e Entry) ([][]byte, error) {
 	return parts, nil
 }
 
-// AppendEntry appends a message made of parts.
+// AppendEntry appends a message that consists of the given parts.
 func AppendEntry(stream []byte, parts ...[]byte) []byte {
 	size := 0
 	for _, part := range parts {
@@ -155,7 +156,7 @@ func AppendEntry(stream []byte, parts ...[]byte) []byte {
 	return stream
 }
 
-// AppendEnd appends the last message of a stream of so many entries.
+// AppendEnd appends the last message of a stream with this number of entries.
 func AppendEnd(stream []byte, entries int) []byte {
 	return AppendEntry(stream, always(nil, fieldEnd, int64(entries)))
 }
@@ -179,7 +180,7 @@ func asJSON(b []byte, number protowire.Number, value any) ([]byte, error) {
 	return field(b, number, text), nil
 }
 
-// moment writes a time to the second, which is how exactly the API server has it; none for the zero time.
+// moment encodes a time with a precision of one second, like the API server. It omits the zero time.
 func moment(b []byte, number protowire.Number, t time.Time) []byte {
 	if t.IsZero() {
 		return b
@@ -191,7 +192,7 @@ func always(b []byte, number protowire.Number, value int64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, number, protowire.VarintType), protowire.EncodeZigZag(value))
 }
 
-// never stands for no time where one is always written.
+// never stands for a missing time in a field that is always written.
 const never = -1 << 62
 
 func seconds(t *metav1.Time) int64 {
@@ -201,7 +202,7 @@ func seconds(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// pairs writes those of some labels or annotations that lists know: key, and value behind it.
+// pairs encodes the labels or annotations that lists need, each as a key followed by its value.
 func pairs(b []byte, number protowire.Number, all map[string]string) []byte {
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if told(key) {
