@@ -44,8 +44,8 @@ type Settings struct {
 	Complete bool `json:"complete"`
 }
 
-// LoadSettings returns the settings of the last run. The second result is false if there are none to continue with,
-// because the cluster never started successfully or was ephemeral. In that case it returns the defaults.
+// LoadSettings returns the settings of the last run. The second result is false if the cluster never started
+// successfully or was ephemeral. In that case it returns the defaults.
 func LoadSettings(d Dir) (Settings, bool, error) {
 	s, defaults := Settings{Dir: d}, Settings{Dir: d, Components: ComponentsAll}
 	err := readJSON(d.settingsFile(), &s)

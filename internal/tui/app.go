@@ -14,36 +14,35 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// The smallest terminal that frames are drawn for.
+// The smallest terminal in which frames are drawn.
 const (
 	MinWidth  = 60
 	MinHeight = 15
 )
 
-// noticeFor is how long a line in the frame stays when no key is pressed.
+// noticeFor is the time for which a notice stays in the frame if no key is pressed.
 const noticeFor = 10 * time.Second
 
-// Settings are what the dashboard is started with.
+// Settings configures the dashboard.
 type Settings struct {
-	// Specs are the screens; those with a Number are tabs, in this order, and the
-	// first of them is shown first.
+	// Specs lists the screens. Screens with a Number are tabs, in this order. The first tab is shown first.
 	Specs []screen.Spec
-	// Theme is one of theme.Names; Colors and ASCII are what the terminal can do.
+	// Theme is one of theme.Names. Colors and ASCII describe the terminal.
 	Theme  string
 	Colors theme.Colors
 	ASCII  bool
-	// Namespace is the one shown first; "" is all. Own is that of the kubeconfig,
-	// which "0" goes back to.
+	// Namespace is the namespace shown first; "" means all. Own is the kubeconfig's namespace, to which the key "0"
+	// returns.
 	Namespace, Own string
 	User           string
 	ReadOnly       bool
-	// Program is what the user typed: vcctl, or kubectl vc.
+	// Program is the command that the user typed: vcctl, or kubectl vc.
 	Program string
 	Actions screen.Actions
 	Now     time.Time
-	// Contexts are the kubeconfig's, for the palette.
+	// Contexts lists the kubeconfig's contexts for the palette.
 	Contexts []string
-	// Notice is what is said first.
+	// Notice is the first notice to show.
 	Notice screen.Notice
 }
 
@@ -51,7 +50,7 @@ type Settings struct {
 type App struct {
 	specs map[string]screen.Spec
 	tabs  []screen.Spec
-	// tables are the keys of each screen, once they were needed.
+	// tables caches the keys of each screen.
 	tables map[string][]screen.Binding
 	roots  map[string]screen.Screen
 	stack  []screen.Screen
@@ -59,7 +58,7 @@ type App struct {
 
 	themeName string
 	colors    theme.Colors
-	mono      bool // the user wants no colours, whatever the terminal has
+	mono      bool // the user chose no colours, whatever the terminal supports
 	ascii     bool
 	light     bool
 	own       string
@@ -67,26 +66,26 @@ type App struct {
 
 	overlay  overlay
 	filters  map[screen.Screen]string
-	stale    map[screen.Screen]bool // has not seen the last snapshot
+	stale    map[screen.Screen]bool // screens that have not received the last snapshot
 	notice   screen.Notice
 	noticeAt time.Time
 	places   []tabPlace
 	out      []Request
 }
 
-// Request is an effect that the world has to carry out; its end is told to From.
+// Request is an effect to carry out outside the App. Its result goes to From.
 type Request struct {
 	Effect screen.Effect
 	From   screen.Screen
 }
 
-// overlay is what stands over a screen and takes the keys: help, a question.
+// overlay covers a screen and receives the keys: help or a question.
 type overlay interface {
 	key(*App, tea.KeyPressMsg)
 	draw(*App, canvas.Canvas)
 }
 
-// New returns the dashboard as it looks before anything is known.
+// New returns the dashboard before the first snapshot.
 func New(s Settings) (*App, error) {
 	a := &App{
 		specs: map[string]screen.Spec{}, tables: map[string][]screen.Binding{}, roots: map[string]screen.Screen{}, filters: map[screen.Screen]string{}, stale: map[screen.Screen]bool{},
@@ -126,7 +125,7 @@ func (a *App) setTheme(name string) error {
 	return nil
 }
 
-// SetColors takes over how many colours the terminal has.
+// SetColors sets the number of colours that the terminal supports.
 func (a *App) SetColors(colors theme.Colors) {
 	if !a.mono {
 		a.colors = colors
@@ -134,13 +133,13 @@ func (a *App) SetColors(colors theme.Colors) {
 	}
 }
 
-// SetBackground takes over whether the terminal is dark.
+// SetBackground sets whether the terminal is dark.
 func (a *App) SetBackground(dark bool) {
 	a.light = !dark
 	_ = a.setTheme(a.themeName)
 }
 
-// root is the screen of a tab; it is kept, so that it is found as it was left.
+// root returns the screen of a tab. The screen is kept, so that it looks the same when the user returns to it.
 func (a *App) root(name string) screen.Screen {
 	if a.roots[name] == nil {
 		a.roots[name] = a.specs[name].New("")
@@ -149,20 +148,20 @@ func (a *App) root(name string) screen.Screen {
 	return a.roots[name]
 }
 
-// Top is the screen that is shown.
+// Top returns the visible screen.
 func (a *App) Top() screen.Screen { return a.stack[len(a.stack)-1] }
 
-// Context is what screens see at the moment.
+// Context returns the context that screens currently receive.
 func (a *App) Context() *screen.Context { return &a.ctx }
 
-// Take returns what the world has to do, once.
+// Take returns and removes the pending requests.
 func (a *App) Take() []Request {
 	out := a.out
 	a.out = nil
 	return out
 }
 
-// tell hands an event to the screen on top and does what it wants.
+// tell sends an event to the screen on top and applies the resulting effects.
 func (a *App) tell(event screen.Event) {
 	top := a.Top()
 	if _, refresh := event.(screen.Refresh); refresh {
@@ -171,13 +170,13 @@ func (a *App) tell(event screen.Event) {
 	a.apply(top.Update(&a.ctx, event), top)
 }
 
-// Resize takes over the size of the terminal.
+// Resize sets the size of the terminal.
 func (a *App) Resize(w, h int) {
 	a.ctx.W, a.ctx.H = w, h
 	a.tell(screen.Resize{})
 }
 
-// Tick says what time it is.
+// Tick sets the current time.
 func (a *App) Tick(now time.Time) {
 	a.ctx.Now = now
 	if a.notice.Text != "" && now.Sub(a.noticeAt) >= noticeFor {
@@ -185,14 +184,13 @@ func (a *App) Tick(now time.Time) {
 	}
 }
 
-// SetSnapshot takes over what is known.
+// SetSnapshot sets the current snapshot.
 func (a *App) SetSnapshot(snap *snapshot.Snapshot) {
 	a.ctx.Snap = snap
 	a.refreshAll()
 }
 
-// refreshAll tells the screen on top that what it shows changed, and remembers that
-// the others have not been told.
+// refreshAll sends Refresh to the screen on top and marks all other screens as stale.
 func (a *App) refreshAll() {
 	for _, s := range a.roots {
 		a.stale[s] = true
@@ -203,13 +201,14 @@ func (a *App) refreshAll() {
 	a.tell(screen.Refresh{})
 }
 
-// SetLogs takes over what is streamed.
+// SetLogs sets the current log view.
 func (a *App) SetLogs(logs *screen.LogView) {
 	a.ctx.Logs = logs
 	a.tell(screen.NewLines{})
 }
 
-// Done tells a screen the end of what it wanted, and the user. Of what half succeeded both halves are told.
+// Done reports the end of a Run to its screen and to the user. If a Run succeeded in part, both its message and its
+// error are shown.
 func (a *App) Done(from screen.Screen, run screen.Run, done screen.Done) {
 	if done.Err != nil {
 		before := run.Name + ": "
@@ -225,7 +224,7 @@ func (a *App) Done(from screen.Screen, run screen.Run, done screen.Done) {
 	}
 }
 
-// inALine is an error as a line of text; of several that were joined each is told apart.
+// inALine returns an error as one line of text. Joined errors are separated by semicolons.
 func inALine(err error) string {
 	var lines []string
 	for line := range strings.Lines(err.Error()) {
@@ -236,12 +235,12 @@ func inALine(err error) string {
 	return strings.Join(lines, "; ")
 }
 
-// holds says whether a screen is open, or kept.
+// holds reports whether a screen is open or kept as a tab.
 func (a *App) holds(s screen.Screen) bool {
 	return a.roots[s.Name()] == s || slices.Contains(a.stack, s)
 }
 
-// Say shows a line in the frame.
+// Say shows a notice in the frame.
 func (a *App) Say(notice screen.Notice) { a.say(notice) }
 
 func (a *App) say(notice screen.Notice) { a.notice, a.noticeAt = notice, a.ctx.Now }

@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// commands are what the palette offers before an argument is typed: the screens, what
-// takes an argument, and everything that has a key here.
+// commands returns the commands that the palette offers before the user types an argument: the screens, the commands
+// with an argument, and all actions with a key on this screen.
 func (a *App) commands() []command {
 	var all []command
 	for _, tab := range a.tabs {
@@ -43,15 +43,15 @@ func (a *App) commands() []command {
 	return all
 }
 
-// moves are what nobody would type.
+// moves are cursor movements, which the palette does not offer.
 var moves = map[string]bool{"up": true, "down": true, "page up": true, "page down": true, "first": true, "last": true}
 
 func (a *App) doing(effects ...screen.Effect) func() {
 	return func() { a.apply(effects, a.Top()) }
 }
 
-// withArgument are the commands of a name that takes an argument, one for each thing
-// that the argument can mean; nil is that the name takes none.
+// withArgument returns the commands for a name with an argument, one for each possible meaning of the argument. It
+// returns nil if the name takes no argument.
 func (a *App) withArgument(name, argument string) []command {
 	var all []command
 	add := func(called, help string, effects ...screen.Effect) {
@@ -93,7 +93,7 @@ func (a *App) withArgument(name, argument string) []command {
 	return best(all, name+" "+argument)
 }
 
-// namespaces are those that have jobs, and one's own.
+// namespaces returns the namespaces that have jobs, and the user's own.
 func (a *App) namespaces() []string {
 	names := map[string]bool{}
 	if a.own != "" {
@@ -105,7 +105,7 @@ func (a *App) namespaces() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// jobsCalled are commands that open jobs of a number or name.
+// jobsCalled returns commands that open the jobs with a number or name.
 func (a *App) jobsCalled(text string) []command {
 	const most = 50
 	all := []command{}

@@ -1,21 +1,19 @@
-// Package tui is the dashboard: the frame round the screens, and the program that
-// shows it in a terminal.
+// Package tui implements the dashboard: the frame around the screens, and the program that shows it in a terminal.
 //
 //	In:   keys, the mouse, sizes, snapshots of the cluster, log lines, a clock
-//	Out:  frames; requests to the world (do this, follow these logs, end)
+//	Out:  frames; requests to carry out outside (run an action, follow logs, quit)
 //
-// App is the dashboard without a terminal: events in, cells out. Program runs an App
-// in one. Screens are handed in, so that this package knows none of them.
+// App is the dashboard without a terminal: events in, cells out. Program runs an App in a terminal. The screens are
+// passed in, so this package does not depend on them.
 //
 // # Invariants
 //
-//   - App is pure: the same events give the same frames and requests. It has no
-//     clock; Tick says what time it is.
-//   - What a key does stands in the table of keys and nowhere else.
-//   - Nothing that changes the cluster happens without a yes, or with --readonly.
+//   - App is pure: the same events give the same frames and requests. It has no clock; Tick sets the time.
+//   - The effect of every key is defined in the table of keys only.
+//   - Nothing changes the cluster without a confirmation, and nothing at all with --readonly.
 //
 // # Concurrency
 //
-// An App belongs to one goroutine. Program carries requests out in others, and
-// their ends come back as messages.
+// An App belongs to one goroutine. Program carries out requests in other goroutines, and their results return as
+// messages.
 package tui

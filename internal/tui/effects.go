@@ -2,8 +2,7 @@ package tui
 
 import "github.com/vc-batch/vc/internal/tui/screen"
 
-// apply does what a screen wants: what concerns the dashboard at once, what concerns
-// the world by a request.
+// apply applies a screen's effects: it changes the dashboard at once, and queues requests for all other effects.
 func (a *App) apply(effects []screen.Effect, from screen.Screen) {
 	for _, effect := range effects {
 		a.one(effect, from)
@@ -52,7 +51,7 @@ func (a *App) one(effect screen.Effect, from screen.Screen) {
 	}
 }
 
-// open shows a screen: a tab when nothing particular is meant, else one above.
+// open shows a screen: the tab if there is no target, otherwise a new screen above the current one.
 func (a *App) open(e screen.Open) {
 	spec, ok := a.specs[e.Screen]
 	if !ok {
@@ -93,7 +92,7 @@ func (a *App) push(s screen.Screen) {
 	a.enter()
 }
 
-// enter tells the screen on top that it is shown.
+// enter sends Entered to the screen on top, and Refresh before if the screen is stale.
 func (a *App) enter() {
 	if a.stale[a.Top()] {
 		a.tell(screen.Refresh{})
@@ -101,7 +100,7 @@ func (a *App) enter() {
 	a.tell(screen.Entered{})
 }
 
-// back closes the screen on top; a tab stays.
+// back closes the screen on top. A tab stays.
 func (a *App) back() {
 	if len(a.stack) < 2 {
 		return
@@ -113,7 +112,7 @@ func (a *App) back() {
 	a.enter()
 }
 
-// forget lets go of a screen that is closed; those of tabs are kept as they were left.
+// forget drops the state of a closed screen. Tabs keep their state.
 func (a *App) forget(closed screen.Screen) {
 	if a.roots[closed.Name()] == closed {
 		return
@@ -122,14 +121,14 @@ func (a *App) forget(closed screen.Screen) {
 	delete(a.stale, closed)
 }
 
-// filter filters the screen on top; one that cannot be read leaves the filter as it was.
+// filter filters the screen on top. If the filter is invalid, the previous one stays.
 func (a *App) filter(text string) error {
 	top, ok := a.Top().(screen.Filterer)
 	if !ok {
 		return nil
 	}
 	if err := top.SetFilter(&a.ctx, text); err != nil {
-		return err // the rows are still those of the filter before, and so is what the line says
+		return err // the rows and the filter line still show the previous filter
 	}
 	if text == "" {
 		delete(a.filters, a.Top())

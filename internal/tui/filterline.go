@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// filterLine is the filter while it is typed: every key filters.
+// filterLine is the filter while the user types it. Every key applies it.
 type filterLine struct {
 	line *line
 	bad  string
@@ -39,7 +39,7 @@ func (f *filterLine) key(a *App, key tea.KeyPressMsg) {
 	}
 }
 
-// draw does nothing: the line stands in the frame.
+// draw does nothing, because the line is part of the frame.
 func (f *filterLine) draw(*App, canvas.Canvas) {}
 
 func (a *App) filterShown() bool {
@@ -47,7 +47,7 @@ func (a *App) filterShown() bool {
 	return typing || a.filters[a.Top()] != ""
 }
 
-// filterRow draws the filter, and how much matches.
+// filterRow draws the filter and the number of matches.
 func (a *App) filterRow(c canvas.Canvas) {
 	right, end := "", c.W-1
 	typing, isTyping := a.overlay.(*filterLine)

@@ -14,24 +14,24 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// tabPlace is where a tab was drawn, and which key opens it.
+// tabPlace is the position of a tab and the key that opens it.
 type tabPlace struct {
 	from, to, y int
 	key         string
 }
 
-// staleFor is how long a broken watch is only called stale: most are back by then.
+// staleFor is the time for which a broken watch is shown only as stale, because most watches recover within it.
 const staleFor = 5 * time.Second
 
-// tooSmall says that the terminal has no room for a frame. Before it has said how large it is, nobody knows.
+// tooSmall reports whether the terminal is too small for a frame. It returns false while the size is unknown.
 func (a *App) tooSmall() bool {
 	return (a.ctx.W > 0 || a.ctx.H > 0) && (a.ctx.W < MinWidth || a.ctx.H < MinHeight)
 }
 
-// Draw draws the whole frame at the size that was set last.
+// Draw draws the whole frame at the current size.
 func (a *App) Draw() canvas.Canvas { return a.drawOn(canvas.New(a.ctx.W, a.ctx.H, a.ascii)) }
 
-// drawOn draws the frame on an empty canvas of the size that was set last.
+// drawOn draws the frame on an empty canvas of the current size.
 func (a *App) drawOn(c canvas.Canvas) canvas.Canvas {
 	a.places = a.places[:0]
 	if c.W < MinWidth || c.H < MinHeight {
@@ -57,7 +57,7 @@ func (a *App) drawOn(c canvas.Canvas) canvas.Canvas {
 	return c
 }
 
-// title draws the first line: where one is at the left, how true it is at the right.
+// title draws the first line: the path on the left, the state of the connection on the right.
 func (a *App) title(c canvas.Canvas) {
 	right := a.right()
 	end := c.W - 1
@@ -93,8 +93,8 @@ type piece struct {
 	style canvas.Style
 }
 
-// path is program, cluster and namespace, and the screens that are open; when there
-// is little room the first of them are left out.
+// path returns program, cluster and namespace, and the open screens. On a narrow terminal the first screens are
+// omitted.
 func (a *App) path() []string {
 	namespace := a.ctx.Namespace
 	switch only := a.ctx.Only("jobs"); {
@@ -117,7 +117,7 @@ func (a *App) path() []string {
 	if len(a.stack) > 1 || a.Top().Name() != a.tabs[0].Name {
 		for i, s := range a.stack {
 			if i == 0 && s.Name() == a.tabs[0].Name {
-				continue // where everybody begins says nothing
+				continue // the first tab is the default, so its name adds nothing
 			}
 			crumbs += " > " + s.Crumb(&a.ctx)
 		}
@@ -129,8 +129,8 @@ func (a *App) path() []string {
 	return append(parts, crumbs)
 }
 
-// right is what stands at the right of the title: the screen's note, how old the data
-// is, the clock. The first of them are left out when there is little room.
+// right returns the right part of the title: the screen's note, the state of the connection, the clock. On a narrow
+// terminal the first parts are omitted.
 func (a *App) right() []piece {
 	link := a.link()
 	pieces := []piece{{link, theme.Good}, {a.ctx.Now.Format(time.TimeOnly), theme.Plain}}
@@ -146,7 +146,7 @@ func (a *App) right() []piece {
 	return pieces
 }
 
-// link says how true the picture is.
+// link returns a text about how up to date the data is.
 func (a *App) link() string {
 	snap := a.ctx.Snap
 	since := widget.Short(a.ctx.Now.Sub(snap.Connection.Since))
@@ -176,7 +176,7 @@ func (a *App) link() string {
 	return "changed " + age + " ago, live"
 }
 
-// tabRow draws the tabs: the screen's own, or those of all screens.
+// tabRow draws the tabs: the screen's own pages, or all screens.
 func (a *App) tabRow(c canvas.Canvas) {
 	if tabbed, ok := a.Top().(screen.Tabbed); ok {
 		x := 1
@@ -204,7 +204,7 @@ func (a *App) tabRow(c canvas.Canvas) {
 	a.problem(c, x)
 }
 
-// problem says why there is no connection, where the row of tabs has room for it.
+// problem draws the reason for a lost connection, if the row of tabs has space for it.
 func (a *App) problem(c canvas.Canvas, x int) {
 	connection := a.ctx.Snap.Connection
 	if connection.Link != snapshot.LinkDisconnected || connection.Problem == "" || a.filterShown() && c.H < 30 {
@@ -215,7 +215,7 @@ func (a *App) problem(c canvas.Canvas, x int) {
 	}
 }
 
-// tabTitle writes the key into the title where it is a letter of it: [s]ummary.
+// tabTitle marks the key in the title if the title contains it: [s]ummary.
 func tabTitle(tab screen.Tab) string {
 	if at := strings.Index(tab.Title, tab.Key); at >= 0 {
 		return tab.Title[:at] + "[" + tab.Key + "]" + tab.Title[at+len(tab.Key):]
@@ -236,7 +236,7 @@ func (a *App) tab(c canvas.Canvas, x int, key, text string, open bool) int {
 	return end + 2
 }
 
-// footer draws the keys of the screen, or a line that was said.
+// footer draws the keys of the screen, or the current notice.
 func (a *App) footer(c canvas.Canvas) {
 	if a.notice.Text != "" {
 		style := theme.Good
@@ -266,8 +266,7 @@ func (a *App) footer(c canvas.Canvas) {
 
 func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' }
 
-// footerKeys are the keys of the footer in their order, without those that --readonly
-// refuses anyway.
+// footerKeys returns the keys of the footer in order, without keys that --readonly disables.
 func (a *App) footerKeys() []screen.Binding {
 	var keys []screen.Binding
 	for _, b := range a.table(a.Top().Name()) {

@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// everywhere are the keys that all screens have. What they do with the App itself is
-// in press, since bindings know screens only.
+// everywhere returns the keys of all screens. Keys that change the App itself are handled by functions of the App,
+// because bindings only have access to screens.
 func (a *App) everywhere() []screen.Binding {
 	open := func(name string) func(*screen.Context, screen.Screen) []screen.Effect {
 		return func(*screen.Context, screen.Screen) []screen.Effect {
@@ -59,7 +59,7 @@ func (a *App) noFilter(_ *screen.Context, s screen.Screen) string {
 	return ""
 }
 
-// table is the keys of a screen: its own, then those of all. It is not to be changed.
+// table returns the keys of a screen: its own, then the common ones. The caller must not change it.
 func (a *App) table(name string) []screen.Binding {
 	if a.tables[name] == nil {
 		a.tables[name] = append(slices.Clone(a.specs[name].Keys), a.everywhere()...)
@@ -67,7 +67,7 @@ func (a *App) table(name string) []screen.Binding {
 	return a.tables[name]
 }
 
-// Table is the whole table of keys: those of all screens, then each screen's own.
+// Table returns the whole table of keys: the common ones, then each screen's own.
 func (a *App) Table() []screen.Binding {
 	all := a.everywhere()
 	for _, tab := range a.tabs {
@@ -86,7 +86,7 @@ func (a *App) Table() []screen.Binding {
 	return all
 }
 
-// KeyName is how a key is written for people: ctrl-d, pgdn.
+// KeyName returns the display form of a key: ctrl-d, pgdn.
 func KeyName(key string) string {
 	switch key {
 	case "pgdown":
@@ -97,7 +97,7 @@ func KeyName(key string) string {
 	return strings.ReplaceAll(key, "+", "-")
 }
 
-// Key takes a key in.
+// Key handles a key.
 func (a *App) Key(key tea.KeyPressMsg) {
 	a.notice = screen.Notice{}
 	name := key.String()
@@ -105,7 +105,7 @@ func (a *App) Key(key tea.KeyPressMsg) {
 		a.out = append(a.out, Request{screen.Quit{}, nil})
 		return
 	}
-	if a.tooSmall() { // nobody sees what a key would do; leaving is always possible
+	if a.tooSmall() { // the user cannot see the effect of a key, but can always quit
 		if name == "q" && a.overlay == nil {
 			a.out = append(a.out, Request{screen.Quit{}, nil})
 		}
@@ -127,8 +127,7 @@ func (a *App) Key(key tea.KeyPressMsg) {
 	}
 }
 
-// Paste types text where text is typed; elsewhere it does nothing, since its letters
-// are not meant as keys.
+// Paste types text into an input line. Elsewhere it does nothing, because pasted letters are not meant as keys.
 func (a *App) Paste(text string) {
 	reader, ok := a.Top().(screen.Reader)
 	typing := a.overlay == nil && ok && reader.Reading()
@@ -145,7 +144,7 @@ func (a *App) Paste(text string) {
 	}
 }
 
-// press does what a key does, when it may.
+// press carries out a key's action if it is permitted.
 func (a *App) press(binding *screen.Binding) {
 	top := a.Top()
 	if why := a.refused(binding); why != "" {
@@ -155,7 +154,7 @@ func (a *App) press(binding *screen.Binding) {
 	a.apply(binding.Do(&a.ctx, top), top)
 }
 
-// refused says why a key does nothing now; "" is that it does.
+// refused returns the reason why a key does nothing now, or "".
 func (a *App) refused(binding *screen.Binding) string {
 	switch {
 	case binding.Writes && a.ctx.ReadOnly:
@@ -168,7 +167,7 @@ func (a *App) refused(binding *screen.Binding) string {
 	return ""
 }
 
-// escape clears what can be cleared first, and closes the screen when nothing can.
+// escape clears the first thing that can be cleared, or else closes the screen.
 func (a *App) escape() {
 	if s, ok := a.Top().(screen.Escaper); ok && s.Escape() {
 		return
@@ -180,7 +179,7 @@ func (a *App) escape() {
 	a.back()
 }
 
-// Mouse takes a click or the wheel in.
+// Mouse handles a click or the wheel.
 func (a *App) Mouse(m screen.Mouse) {
 	if a.overlay != nil || a.tooSmall() {
 		return
@@ -197,7 +196,7 @@ func (a *App) Mouse(m screen.Mouse) {
 	a.tell(m)
 }
 
-// pressKey does what a key of the screen on top does.
+// pressKey carries out the action of a key of the screen on top.
 func (a *App) pressKey(key string) {
 	for _, binding := range a.table(a.Top().Name()) {
 		if binding.Key == key {

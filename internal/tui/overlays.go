@@ -15,10 +15,11 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// mostTyped is how many characters can be added to a line: enough for people, and no clipboard fills the memory.
+// mostTyped is the greatest number of characters that can be added to a line. It is enough for typing and protects the
+// memory from a large clipboard.
 const mostTyped = 512
 
-// line is a line of text that is edited.
+// line is a line of text that the user edits.
 type line struct{ model textinput.Model }
 
 func newLine(value string) *line {
@@ -33,7 +34,7 @@ func newLine(value string) *line {
 func (l *line) key(key tea.KeyPressMsg) { l.model, _ = l.model.Update(key) }
 func (l *line) text() string            { return l.model.Value() }
 
-// draw draws the text with the cursor as a reversed cell; a long text is shown around it.
+// draw draws the text, with the cursor as a reversed cell. Of a long text, it draws the part around the cursor.
 func (l *line) draw(c canvas.Canvas, x, y, w int) {
 	runes := []rune(l.text())
 	at := min(l.model.Position(), len(runes))
@@ -51,8 +52,7 @@ func (l *line) draw(c canvas.Canvas, x, y, w int) {
 	part.Put(part.Put(end, 0, under, theme.Plain|canvas.Reverse), 0, string(runes[min(at+1, len(runes)):]), theme.Plain)
 }
 
-// dialog draws a box in the middle of the screen, as large as its lines, and returns
-// what is inside.
+// dialog draws a box in the middle of the screen and returns the inside.
 func dialog(a *App, c canvas.Canvas, title string, width, height int) canvas.Canvas {
 	w, h := min(width+4, c.W-2), min(height+2, c.H-2)
 	x, y := (c.W-w)/2, (c.H-h)/2
@@ -61,7 +61,7 @@ func dialog(a *App, c canvas.Canvas, title string, width, height int) canvas.Can
 	return widget.Box(box, a.ctx.Theme, title, "")
 }
 
-// widest is the width of the widest of some lines.
+// widest returns the width of the widest line.
 func widest(lines ...string) int {
 	w := 0
 	for _, l := range lines {
@@ -90,7 +90,7 @@ func wrapped(lines []string, w int) []string {
 	return out
 }
 
-// question asks for a yes.
+// question asks the user for a confirmation.
 type question struct {
 	ask  screen.Ask
 	from screen.Screen
@@ -129,7 +129,7 @@ func (q *question) draw(a *App, c canvas.Canvas) {
 	drawAsk(a, c, &q.ask, foot, q.ask.Expect != "", q.line)
 }
 
-// drawAsk draws a question, what it is about, and a line to answer in.
+// drawAsk draws a question, its objects, and a line for the answer.
 func drawAsk(a *App, c canvas.Canvas, ask *screen.Ask, foot string, typed bool, answer *line) {
 	width := min(max(widest(slices.Concat(ask.Named, ask.Lines, []string{foot, ask.Question})...), 30), c.W-8)
 	extra := 2
@@ -152,8 +152,8 @@ func drawAsk(a *App, c canvas.Canvas, ask *screen.Ask, foot string, typed bool, 
 	}
 }
 
-// fitted breaks a question to a width and to so many lines. Where there is no room for
-// all, fewer of the things that it is about are named: what is asked and what will happen stay.
+// fitted wraps a question to the width and limits it to room lines. If not all fits, it lists fewer objects; the
+// question and the effects stay.
 func fitted(ask *screen.Ask, width, room int) []string {
 	for shown := len(ask.Named); ; shown-- {
 		lines := append([]string{ask.Question}, ask.Named[:max(shown, 0)]...)
@@ -206,7 +206,7 @@ func (i *input) draw(a *App, c canvas.Canvas) {
 	drawAsk(a, c, &screen.Ask{Question: i.ask.Question, Lines: i.ask.Lines}, foot, true, i.line)
 }
 
-// chooser ticks things in a list.
+// chooser lets the user select items in a list.
 type chooser struct {
 	ask    screen.Choose
 	from   screen.Screen

@@ -12,22 +12,22 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// command is something the palette can do.
+// command is a command of the palette.
 type command struct {
 	name, help string
 	do         func()
-	// takes is what the command wants after its name; "" is nothing.
+	// takes describes the argument after the name; "" means none.
 	takes string
 }
 
-// paletteBox is the palette: what is typed finds commands by their letters.
+// paletteBox is the palette. It finds commands by the typed letters.
 type paletteBox struct {
 	line  *line
 	at    int
 	found []command
 }
 
-// paletteRows is how many commands are offered at once.
+// paletteRows is the number of commands shown at once.
 const paletteRows = 10
 
 func newPaletteBox(a *App) *paletteBox {
@@ -87,7 +87,7 @@ func (p *paletteBox) draw(a *App, c canvas.Canvas) {
 	}
 }
 
-// find looks for commands that what is typed stands for, the best first.
+// find searches for commands that match the typed text, best matches first.
 func (p *paletteBox) find(a *App) {
 	text := strings.TrimLeft(p.line.text(), " ")
 	first, rest, arguments := strings.Cut(text, " ")
@@ -103,8 +103,8 @@ func (p *paletteBox) find(a *App) {
 	}
 }
 
-// best are the commands whose names have the letters of a text in order; those that
-// begin with it come first, then the shorter ones.
+// best returns the commands whose names contain the letters of a text in order. Names that begin with the text come
+// first, then shorter names.
 func best(all []command, text string) []command {
 	type scored struct {
 		command
@@ -124,8 +124,8 @@ func best(all []command, text string) []command {
 	return out
 }
 
-// fuzzy says how far apart the letters of a text lie in a name: 0 is that the name
-// begins with it; below 0 is that they are not all there in order.
+// fuzzy returns a score for how well a name matches a text: 0 if the name begins with it, greater for worse matches,
+// and negative if the name does not contain all letters in order.
 func fuzzy(name, text string) int {
 	name, text = strings.ToLower(name), strings.ToLower(text)
 	if at := strings.Index(name, text); at >= 0 {

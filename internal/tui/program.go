@@ -17,24 +17,23 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// Source is where snapshots come from.
+// Source supplies snapshots.
 type Source interface {
-	// Next waits for a snapshot that is newer than the last one it handed out. Who is
-	// slow to ask again misses those in between.
+	// Next waits for a snapshot that is newer than the one returned last. A slow caller misses the ones in between.
 	Next(context.Context) (*snapshot.Snapshot, error)
 }
 
-// LogSource is where log lines come from.
+// LogSource supplies log lines.
 type LogSource interface {
-	// Follow follows pods in place of those that are followed.
+	// Follow follows these pods instead of the previous ones.
 	Follow(pods []screen.PodRef)
-	// Stop ends what Follow began.
+	// Stop stops following pods.
 	Stop()
-	// Next waits until there is more than it handed out last.
+	// Next waits for new lines or states and returns the current view.
 	Next(context.Context) (*screen.LogView, error)
 }
 
-// World is what a Program stands between: a terminal and a cluster.
+// World holds the environment of a Program: a terminal and a cluster.
 type World struct {
 	In     io.Reader
 	Out    io.Writer
@@ -43,13 +42,13 @@ type World struct {
 	Source Source
 	Logs   LogSource
 	Now    func() time.Time
-	// Colors overrides what the terminal says; nil asks it.
+	// Colors overrides the terminal's colours. Nil means to detect them.
 	Colors *theme.Colors
 }
 
-// Run shows the dashboard in a terminal until the user ends it or ctx is over. The
-// terminal is then as it was. next is the context that the user wants to see instead;
-// "" is none. The error is the program's own: what a cluster refuses is shown in the frame.
+// Run shows the dashboard in a terminal until the user quits or ctx is done. Then it restores the terminal. next is the
+// context that the user wants to switch to, or "". Run returns only errors of the program itself; errors of the cluster
+// are shown in the frame.
 func Run(ctx context.Context, settings Settings, world World) (next string, err error) {
 	settings.Now = world.Now()
 	app, err := New(settings)
@@ -72,8 +71,8 @@ func Run(ctx context.Context, settings Settings, world World) (next string, err 
 	return m.wanted, err
 }
 
-// framesPerSecond is how often it is looked whether there is a frame to write: a key waits for that, half of 8 ms on
-// average. What has not changed costs next to nothing.
+// framesPerSecond is the frequency of the check for a new frame. It delays the effect of a key by half of 8 ms on
+// average. An unchanged frame costs almost nothing.
 const framesPerSecond = 120
 
 func profileOf(colors theme.Colors) colorprofile.Profile {
@@ -88,25 +87,25 @@ func profileOf(colors theme.Colors) colorprofile.Profile {
 	return colorprofile.ASCII
 }
 
-// model is an App as the terminal library wants it.
+// model implements the terminal library's model for an App.
 type model struct {
 	app   *App
 	world World
 	ctx   context.Context
-	// dirty says that something changed since content was drawn.
+	// dirty means that something has changed since content was drawn.
 	dirty   bool
-	frame   canvas.Canvas // the last one, whose place the next takes
+	frame   canvas.Canvas // last frame; the next one reuses its canvas
 	content string
-	// click is the last one, to know the second of two.
+	// click is the last click, for the detection of double clicks.
 	click   tea.Mouse
 	clickAt time.Time
-	// following numbers what StreamLogs asked for, so that late lines are dropped.
+	// following numbers the StreamLogs effects, so that late lines of earlier ones are dropped.
 	following int
-	// wanted is the context to go on with.
+	// wanted is the context to switch to.
 	wanted string
 }
 
-// What comes back from elsewhere.
+// Messages from other goroutines.
 type (
 	snapshotMsg struct{ snap *snapshot.Snapshot }
 	failedMsg   struct{ err error }
@@ -123,7 +122,7 @@ type (
 	}
 )
 
-// Init asks for the first snapshot and starts the clock.
+// Init requests the first snapshot and starts the clock.
 func (m *model) Init() tea.Cmd {
 	return tea.Batch(m.next(), tick(), tea.RequestBackgroundColor)
 }
@@ -140,10 +139,10 @@ func (m *model) next() tea.Cmd {
 
 func tick() tea.Cmd { return tea.Tick(time.Second, func(at time.Time) tea.Msg { return tickMsg(at) }) }
 
-// doubleClick is how soon a second click must come.
+// doubleClick is the time within which a second click must follow.
 const doubleClick = 500 * time.Millisecond
 
-// Update takes a message in.
+// Update handles a message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.dirty = true
 	m.app.Tick(m.world.Now())
@@ -204,7 +203,7 @@ func (m *model) wheel(mouse tea.Mouse) {
 	}
 }
 
-// View draws what changed.
+// View draws the frame if something has changed.
 func (m *model) View() tea.View {
 	if m.dirty {
 		m.frame = m.app.drawOn(m.frame.Again(m.app.ctx.W, m.app.ctx.H, m.app.ascii))
@@ -218,7 +217,7 @@ func (m *model) View() tea.View {
 	return view
 }
 
-// requests carries out what the dashboard wants of the world.
+// requests carries out the App's requests.
 func (m *model) requests() tea.Cmd {
 	var all []tea.Cmd
 	for _, r := range m.app.Take() {
@@ -252,7 +251,7 @@ func (m *model) requests() tea.Cmd {
 	return tea.Batch(all...)
 }
 
-// run carries a Run out; what panics is told, so that the terminal stays whole.
+// run carries out a Run. It reports a panic as an error, so that the terminal is restored properly.
 func (m *model) run(from screen.Screen, run screen.Run) tea.Cmd {
 	return func() (msg tea.Msg) {
 		done := screen.Done{Name: run.Name}
@@ -293,14 +292,14 @@ func (m *model) logs(msg logsMsg) tea.Cmd {
 	return m.nextLogs()
 }
 
-// shell gives the terminal away until what wants it ends.
+// shell hands the terminal over to a command until the command ends.
 func (m *model) shell(from screen.Screen, e screen.Shell) tea.Cmd {
 	return tea.Exec(&shell{ctx: m.ctx, do: e.Do}, func(err error) tea.Msg {
 		return doneMsg{from, screen.Run{Name: e.Name, Quiet: true}, screen.Done{Name: e.Name, Err: err}}
 	})
 }
 
-// shell is a tea.ExecCommand.
+// shell implements tea.ExecCommand.
 type shell struct {
 	ctx         context.Context
 	do          func(ctx context.Context, in io.Reader, out, errOut io.Writer) error

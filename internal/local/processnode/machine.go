@@ -91,7 +91,7 @@ func machineOf(directory string) (*machine, error) {
 // next to this program is mounted at that path.
 const helperTarget = "/usr/local/bin/vc-step"
 
-// helper returns the path of the helper. It returns "" if there is none, or if it cannot be mounted into pods without
+// helper returns the path of the helper, or "" if the file does not exist or cannot be mounted into pods without
 // creating a file on the machine. The file may appear or disappear while pods run.
 func (m *machine) helper() string {
 	program, err := os.Executable()
@@ -114,9 +114,9 @@ func (m *machine) release(address netip.Addr) {
 	m.loopback.Release(address)
 }
 
-// memoryDirectory returns the directory for volumes of medium Memory, or "" if there is none. It is below /dev/shm, if
-// that is a tmpfs. A tmpfs of our own would have to be mounted in the machine's own namespace, where it would stay
-// after a crash.
+// memoryDirectory returns the directory for volumes of medium Memory. It is below /dev/shm, if that is a tmpfs, and
+// otherwise "". A tmpfs of our own would have to be mounted in the machine's own namespace, where it would stay after a
+// crash.
 func memoryDirectory(directory string) string {
 	if fileSystemOf("/dev/shm") != "tmpfs" {
 		return ""

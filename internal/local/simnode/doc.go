@@ -7,9 +7,9 @@
 //
 // # Invariants
 //
-//   - The API holds the fleet's only state. The fleet serves every node with the label, whoever created it, and after a
 //   - The API holds the fleet's only state. The fleet serves every node with the label, no matter which process created
 //     it, and after a restart it continues from the pods' statuses. So any process can add or remove a node.
+//   - A pod's next step is a pure function of its record (life.go): a pod with a given UID always fails, or succeeds,
 //     in the same way.
 //   - A status is written with the pod's UID as a precondition, so that a re-created pod never gets the status of its
 //     predecessor.

@@ -6,11 +6,10 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Style is what a cell looks like: a role in the low byte, attributes above it.
-// What colour a role has is the theme's affair.
+// Style is the style of a cell: a role in the low byte, attributes above it. The theme defines the colour of each role.
 type Style uint16
 
-// Attributes of a style.
+// The attributes of a style.
 const (
 	Bold Style = 1 << (8 + iota)
 	Faint
@@ -21,11 +20,10 @@ const (
 // Role returns the style without its attributes.
 func (s Style) Role() Style { return s & 0xff }
 
-// Has says whether the style has all of the attributes.
+// Has reports whether the style has all of the attributes.
 func (s Style) Has(attributes Style) bool { return s&attributes == attributes }
 
-// Cell is one place on the screen. Rune 0 is a blank; Rest is the second half of
-// the wide rune to its left.
+// Cell is one cell of the screen. Rune 0 is a blank. Rest is the second half of the wide rune to its left.
 type Cell struct {
 	Rune  rune
 	Style Style
@@ -36,7 +34,7 @@ const Rest rune = -1
 
 // Canvas is a rectangle of a grid. Positions are relative to its upper left corner.
 type Canvas struct {
-	// W and H are its size in cells.
+	// W and H are the size in cells.
 	W, H int
 
 	grid   *grid
@@ -49,14 +47,14 @@ type grid struct {
 	ascii bool
 }
 
-// New returns an empty canvas; sizes below zero are zero. With ascii set every rune
-// that is not ASCII is drawn as "?".
+// New returns an empty canvas. Negative sizes become zero. With ascii set, every rune outside ASCII is drawn as "?".
 func New(w, h int, ascii bool) Canvas {
 	w, h = max(w, 0), max(h, 0)
 	return Canvas{W: w, H: h, grid: &grid{w: w, h: h, cells: make([]Cell, w*h), ascii: ascii}}
 }
 
-// Again is an empty canvas like New's, in the place of this one where that has the size: this one is not to be looked at any more.
+// Again returns an empty canvas like New. It reuses this canvas if the size is the same, so this one must not be used
+// any more.
 func (c Canvas) Again(w, h int, ascii bool) Canvas {
 	if c.grid == nil || c.grid.w != w || c.grid.h != h || c.grid.ascii != ascii {
 		return New(w, h, ascii)
@@ -65,7 +63,7 @@ func (c Canvas) Again(w, h int, ascii bool) Canvas {
 	return Canvas{W: w, H: h, grid: c.grid}
 }
 
-// Sub returns the part of the canvas that begins at x, y; it is cut to the canvas.
+// Sub returns the part of the canvas that starts at x, y, clipped to the canvas.
 func (c Canvas) Sub(x, y, w, h int) Canvas {
 	left, top := min(max(x, 0), c.W), min(max(y, 0), c.H)
 	right, bottom := min(max(x+w, left), c.W), min(max(y+h, top), c.H)
@@ -78,13 +76,13 @@ func (c Canvas) Cut(h int) (upper, rest Canvas) {
 	return c.Sub(0, 0, c.W, h), c.Sub(0, h, c.W, c.H-h)
 }
 
-// Holds says whether a cell of the whole grid is in this part of it, and where.
+// Holds reports whether a cell of the whole grid is in this canvas, and returns its position in the canvas.
 func (c Canvas) Holds(gridX, gridY int) (x, y int, ok bool) {
 	x, y = gridX-c.x0, gridY-c.y0
 	return x, y, x >= 0 && y >= 0 && x < c.W && y < c.H
 }
 
-// At returns a cell; outside of the canvas it is a blank one.
+// At returns a cell, or a blank cell outside the canvas.
 func (c Canvas) At(x, y int) Cell {
 	if x < 0 || y < 0 || x >= c.W || y >= c.H {
 		return Cell{}
@@ -92,8 +90,7 @@ func (c Canvas) At(x, y int) Cell {
 	return c.grid.cells[(c.y0+y)*c.grid.w+c.x0+x]
 }
 
-// Put draws text from x, y to the right and returns the column after it, also when
-// part of it was cut off.
+// Put draws text from x, y to the right and returns the column after it, even if a part of it was clipped.
 func (c Canvas) Put(x, y int, text string, style Style) int {
 	for _, r := range text {
 		x = c.PutRune(x, y, r, style)
@@ -128,7 +125,7 @@ func (c Canvas) PutRune(x, y int, r rune, style Style) int {
 	return x + 1
 }
 
-// set writes a cell; what it leaves of a wide rune becomes a blank.
+// set writes a cell. The remaining half of an overwritten wide rune becomes a blank.
 func (c Canvas) set(x, y int, r rune, style Style) {
 	if x < 0 || y < 0 || x >= c.W || y >= c.H {
 		return
@@ -144,26 +141,26 @@ func (c Canvas) set(x, y int, r rune, style Style) {
 	row[at] = Cell{r, style}
 }
 
-// PutRight draws text so that it ends before column x, and returns where it begins.
+// PutRight draws text that ends before column x, and returns its first column.
 func (c Canvas) PutRight(x, y int, text string, style Style) int {
 	from := x - Width(text)
 	c.Put(from, y, text, style)
 	return from
 }
 
-// Fit draws text into w cells from x on; what does not fit is cut and marked.
+// Fit draws text into w cells from x. Longer text is cut and marked.
 func (c Canvas) Fit(x, y, w int, text string, style Style) {
 	c.Sub(x, y, w, 1).Put(0, 0, c.Shorten(text, min(w, c.W-x)), style)
 }
 
-// FitRight is Fit with the text at the right edge of the w cells.
+// FitRight is Fit with the text aligned to the right edge of the w cells.
 func (c Canvas) FitRight(x, y, w int, text string, style Style) {
 	text = c.Shorten(text, w)
 	c.Put(x+w-Width(text), y, text, style)
 }
 
-// Shorten cuts text to w cells and marks the cut with "…", or "~" in ASCII. A number is
-// never cut: what is left of one would be another.
+// Shorten cuts text to w cells and marks the cut with "…", or "~" in ASCII. It never cuts a number, because the rest
+// would be a different number.
 func (c Canvas) Shorten(text string, w int) string {
 	if w <= 0 {
 		return ""
@@ -182,7 +179,7 @@ func (c Canvas) Shorten(text string, w int) string {
 			part := text[:wholeNumbers(text, at)]
 			short := strings.TrimRight(part, " ")
 			if short != part && strings.ContainsAny(short[max(len(short)-1, 0):], "0123456789") {
-				short += " " // the number is whole, and is to look so
+				short += " " // shows that the number is complete
 			}
 			return short + mark
 		}
@@ -191,9 +188,9 @@ func (c Canvas) Shorten(text string, w int) string {
 	return text
 }
 
-// wholeNumbers is where to cut a text that is cut before at, so that no number is cut, nor looks as if it were: 14 of 1429, 3 of
-// 3.25, 12 of 12:30:05. An address, which has more than one dot, is cut behind one; what follows letters or a dash is a name and
-// may be cut anywhere.
+// wholeNumbers returns the position at which to cut a text that must be cut before at. The cut text never ends with a
+// part of a number: 14 of 1429, 3 of 3.25, 12 of 12:30:05. An address, which has more than one dot, is cut after a dot.
+// Digits after letters or a dash belong to a name and may be cut anywhere.
 func wholeNumbers(text string, at int) int {
 	const parts = "0123456789.,:"
 	from := len(strings.TrimRight(text[:at], parts))
@@ -201,7 +198,7 @@ func wholeNumbers(text string, at int) int {
 	begun := text[from:at]
 	switch {
 	case begun == "" || strings.TrimRight(begun, ".,:") != begun && to == at:
-		return at // in no number, or behind the stop after it
+		return at // not in a number, or after the punctuation that follows it
 	case from > 0 && !strings.ContainsRune(" (/=<>+~", rune(text[from-1])):
 		return at
 	case strings.Count(strings.TrimRight(text[from:to], ".,:"), ".") > 1:
@@ -210,7 +207,7 @@ func wholeNumbers(text string, at int) int {
 	return from
 }
 
-// Fill draws a rune of one cell everywhere in a rectangle.
+// Fill draws a rune of width one in every cell of a rectangle.
 func (c Canvas) Fill(x, y, w, h int, r rune, style Style) {
 	part := c.Sub(x, y, w, h)
 	for row := range part.H {
@@ -220,7 +217,7 @@ func (c Canvas) Fill(x, y, w, h int, r rune, style Style) {
 	}
 }
 
-// Restyle changes the style of the cells of a rectangle and leaves what stands there.
+// Restyle changes the style of the cells of a rectangle and keeps their text.
 func (c Canvas) Restyle(x, y, w, h int, change func(Style) Style) {
 	part := c.Sub(x, y, w, h)
 	for row := range part.H {
@@ -232,10 +229,10 @@ func (c Canvas) Restyle(x, y, w, h int, change func(Style) Style) {
 	}
 }
 
-// Clear makes a rectangle blank.
+// Clear blanks a rectangle.
 func (c Canvas) Clear(x, y, w, h int) { c.Fill(x, y, w, h, ' ', 0) }
 
-// RuneWidth returns how many cells a rune takes: 0, 1 or 2.
+// RuneWidth returns the number of cells that a rune takes: 0, 1 or 2.
 func RuneWidth(r rune) int {
 	switch {
 	case r < ' ' || r == 0x7f:
@@ -248,7 +245,7 @@ func RuneWidth(r rune) int {
 	return displaywidth.Rune(r)
 }
 
-// Width returns how many cells Put uses for a text.
+// Width returns the number of cells that Put uses for a text.
 func Width(text string) int {
 	width := 0
 	for _, r := range text {

@@ -1,15 +1,14 @@
-// Package canvas is a grid of terminal cells that screens draw into.
+// Package canvas provides a grid of terminal cells for drawing.
 //
-//	In:   runes, a place, a style
-//	Out:  lines of text, plain or with escapes
+//	In:   runes, a position, a style
+//	Out:  lines of text, plain or with escape sequences
 //
 // # Invariants
 //
-//   - Nothing drawn leaves its canvas: what would stand outside is cut. So no line
-//     of a frame is wider than the screen, and a frame has as many lines as it.
-//   - A wide rune takes two cells; half of one is never shown. Control characters
-//     and runes without width are left out, so that what users call their jobs
-//     cannot move the cursor. Widths do not depend on the locale.
+//   - Drawing is clipped to the canvas. So no line of a frame is wider than the screen, and a frame has exactly as many
+//     lines as the screen.
+//   - A wide rune takes two cells, and half of one is never shown. Control characters and runes without width are
+//     dropped, so that the names of users' jobs cannot move the cursor. Widths do not depend on the locale.
 //   - A canvas for ASCII holds nothing else.
 //
 // # Concurrency

@@ -2,8 +2,7 @@ package canvas
 
 import "strings"
 
-// Text returns the canvas without styles: H lines, without blanks at their ends,
-// each ended by a line break.
+// Text returns the canvas without styles: H lines without trailing blanks, each followed by a line break.
 func (c Canvas) Text() string {
 	var text strings.Builder
 	for y := range c.H {
@@ -23,8 +22,8 @@ func (c Canvas) Text() string {
 	return text.String()
 }
 
-// Styled returns the canvas with escapes: H lines separated by line breaks. open
-// returns what switches a style on; every change of style begins with a reset.
+// Styled returns the canvas with escape sequences: H lines separated by line breaks. open returns the sequence that
+// turns a style on. Every change of style starts with a reset.
 func (c Canvas) Styled(open func(Style) string) string {
 	const reset = "\x1b[m"
 	var text strings.Builder

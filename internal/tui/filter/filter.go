@@ -9,39 +9,39 @@ import (
 	"unicode"
 )
 
-// Fields is what rows of one kind have that can be filtered by.
+// Fields defines the filterable values of one kind of row.
 type Fields[R any] struct {
-	// Words are keys of text, Numbers keys of amounts.
+	// Words lists keys with text values, Numbers keys with amounts.
 	Words   []Word[R]
 	Numbers []Number[R]
-	// Text is what words without a key are looked for in: it appends that to a list. It is asked for every row at every
-	// key that is typed, so nothing is made for it.
+	// Text appends the texts in which words without a key are searched. It is called for every row on every key press,
+	// so it should not allocate.
 	Text func(row R, to []string) []string
 }
 
-// Word is a key whose values are words.
+// Word is a key with text values.
 type Word[R any] struct {
 	Key  string
 	Also []string
-	// Whole compares whole words, as states of two letters want it.
+	// Whole compares complete words, for example two-letter states.
 	Whole bool
-	// Of are the words of a row, any of which may match.
+	// Of returns the words of a row. Any of them may match.
 	Of func(R) []string
 }
 
-// Number is a key whose values are amounts.
+// Number is a key with amounts as values.
 type Number[R any] struct {
 	Key  string
 	Also []string
-	// Time says that the amount is in seconds and is typed as 90s, 5m, 2h or 3d.
+	// Time means that the amount is in seconds and is typed as 90s, 5m, 2h or 3d.
 	Time bool
 	Of   func(R) float64
 }
 
-// Filter is what a text says. The zero value matches everything. It is for one goroutine.
+// Filter is a parsed filter. The zero value matches everything. It must not be used concurrently.
 type Filter[R any] struct{ terms []func(R) bool }
 
-// Match says whether all terms hold for a row.
+// Match reports whether all terms match a row.
 func (f Filter[R]) Match(row R) bool {
 	for _, holds := range f.terms {
 		if !holds(row) {
@@ -51,10 +51,10 @@ func (f Filter[R]) Match(row R) bool {
 	return true
 }
 
-// Empty says that everything matches.
+// Empty reports whether the filter matches everything.
 func (f Filter[R]) Empty() bool { return len(f.terms) == 0 }
 
-// Parse reads a filter. Errors say which term is wrong and what to type instead.
+// Parse parses a filter. Errors name the invalid term and a correction.
 func (f *Fields[R]) Parse(text string) (Filter[R], error) {
 	words, err := split(text)
 	if err != nil {
@@ -78,7 +78,7 @@ func (f *Fields[R]) Parse(text string) (Filter[R], error) {
 	return filter, nil
 }
 
-// Keys are all keys, for help.
+// Keys returns all keys, for help.
 func (f *Fields[R]) Keys() []string {
 	var keys []string
 	for _, word := range f.Words {
@@ -90,7 +90,7 @@ func (f *Fields[R]) Keys() []string {
 	return keys
 }
 
-// term makes the condition of one word; nil holds for all.
+// term returns the condition of one word; nil matches everything.
 func (f *Fields[R]) term(w word) (func(R) bool, error) {
 	if w.text == "" {
 		return nil, nil
@@ -135,7 +135,7 @@ func (f *Fields[R]) plain(text string) func(R) bool {
 	}
 }
 
-// contains says whether a text holds another one, which is in lower case, however it is written itself.
+// contains reports whether a text contains lower, which is in lower case, ignoring case.
 func contains(text, lower string) bool {
 	return strings.Contains(text, lower) || strings.ContainsFunc(text, changes) && strings.Contains(strings.ToLower(text), lower)
 }
@@ -180,7 +180,7 @@ func (w *Word[R]) matches(has, wanted string) bool {
 	return strings.HasPrefix(has, wanted)
 }
 
-// like says whether text follows a pattern in which "*" stands for anything.
+// like reports whether text matches a pattern in which "*" stands for any text.
 func like(text, pattern string) bool {
 	parts := strings.Split(pattern, "*")
 	first, last := parts[0], parts[len(parts)-1]

@@ -6,14 +6,14 @@ import (
 	"unicode"
 )
 
-// word is one term as it was typed.
+// word is one term as typed.
 type word struct {
 	text        string
 	not, quoted bool
 }
 
-// split cuts a text into terms at blanks; quotes keep blanks together. A quote that
-// is still open holds until the end: somebody is typing.
+// split splits a text into terms at blanks. Quotes keep blanks together. An open quote extends to the end, because the
+// user is still typing.
 func split(text string) ([]word, error) {
 	var words []word
 	rest := strings.TrimLeftFunc(text, unicode.IsSpace)

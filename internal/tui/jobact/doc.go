@@ -1,8 +1,8 @@
-// Package jobact is the keys that do something to jobs: suspend, resume, requeue,
-// hold, release, cancel, delete. Jobs, Job detail, Explain and Overview have the same.
+// Package jobact provides the keys for actions on jobs: suspend, resume, requeue, hold, release, cancel, delete. Jobs,
+// Job detail, Explain and Overview share them.
 //
-//	In:   the jobs that are meant
-//	Out:  screen.Ask that names what will happen and to how many, then screen.Run
+//	In:   the target jobs
+//	Out:  screen.Ask with the effects and the number of jobs, then screen.Run
 //
-// Nothing is done here, and nothing without an answer.
+// The package itself carries out no action, and no action happens without a confirmation.
 package jobact

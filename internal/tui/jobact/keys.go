@@ -12,17 +12,17 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// Targets are the jobs that a key is for: the marked ones, or the one under the cursor.
+// Targets returns the jobs that a key applies to: the marked ones, or the one under the cursor.
 type Targets func(*screen.Context, screen.Screen) []*snapshot.Job
 
-// key is one of the keys.
+// key is one action with its key.
 type key struct {
 	key, name, help string
 	footer          int
 	verb            screen.Verb
-	// effect is what will happen to the jobs, after their number.
+	// effect describes what will happen to the jobs. It follows their number.
 	effect string
-	// judge says to which jobs it can be done.
+	// judge decides to which jobs the action applies.
 	judge *act.Verb
 }
 
@@ -36,7 +36,7 @@ var keys = []key{
 	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screen.Delete, "The jobs, their pods and their logs are gone then.", act.Delete},
 }
 
-// Keys are the rows of the key table for a screen.
+// Keys returns the rows of the key table for a screen.
 func Keys(name string, targets Targets) []screen.Binding {
 	bindings := make([]screen.Binding, len(keys))
 	for i, a := range keys {
@@ -49,7 +49,8 @@ func Keys(name string, targets Targets) []screen.Binding {
 	return bindings
 }
 
-// fit are the jobs that it can be done to, and why not to the first of the others.
+// fit returns the jobs that the action applies to, the reason for the first of the others, and how many others there
+// are.
 func (a *key) fit(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, left int) {
 	for _, job := range jobs {
 		why, already := a.judge.Judge(job.Object)
@@ -62,7 +63,7 @@ func (a *key) fit(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, le
 			refused = job.Name + ": " + why
 		case strings.HasPrefix(already, "is ") || strings.HasPrefix(already, "has "):
 			refused = job.Name + " " + already
-		default: // suspended already
+		default: // already suspended
 			refused = job.Name + " is " + already
 		}
 		left++
@@ -84,10 +85,10 @@ func (a *key) guard(jobs []*snapshot.Job) string {
 	return fmt.Sprintf("%s: none of %d jobs: %s", a.name, left, refused)
 }
 
-// mostNamed is how many jobs a question names.
+// mostNamed is the greatest number of jobs that a question lists.
 const mostNamed = 6
 
-// ask is the question, and what follows a yes.
+// ask returns the question, with the action as the effect of a yes.
 func (a *key) ask(ctx *screen.Context, jobs []*snapshot.Job) []screen.Effect {
 	fit, refused, left := a.fit(jobs)
 	var named, lines []string
@@ -112,7 +113,7 @@ func (a *key) ask(ctx *screen.Context, jobs []*snapshot.Job) []screen.Effect {
 	}}
 }
 
-// single turns what will happen to several jobs into what will happen to one.
+// single turns the effect on several jobs into the effect on one.
 var single = strings.NewReplacer("All their pods", "All its pods", "Their pods", "Its pods", "they go back to their queues", "it goes back to its queue", "They go back to their queues",
 	"It goes back to its queue", "They do not start until they are", "It does not start until it is", "They start", "It starts", "the jobs stay", "the job stays", "The jobs, their pods and their logs are", "The job, its pods and their logs are")
 
@@ -130,7 +131,7 @@ func count(n int) string {
 	return fmt.Sprintf("%d jobs", n)
 }
 
-// describe names a job in a question: rm-train (913)  R 1:55:00  8 gpu.
+// describe describes a job in a question: rm-train (913)  R 1:55:00  8 gpu.
 func describe(ctx *screen.Context, job *snapshot.Job) string {
 	text := job.Namespace + "/" + job.Name
 	if job.ID != "" {

@@ -12,10 +12,10 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Column is a column of jobs.
+// Column is a column of job rows.
 type Column = widget.Column[Row]
 
-// text makes the Cell of a column of plain text.
+// text returns the Cell function of a plain text column.
 func text(of func(Row) string) func(*screen.Context, Row) (string, canvas.Style) {
 	return func(_ *screen.Context, r Row) (string, canvas.Style) { return of(r), theme.Plain }
 }
@@ -24,7 +24,7 @@ func by[V cmp.Ordered](of func(Row) V) func(a, b Row) int {
 	return func(a, b Row) int { return cmp.Compare(of(a), of(b)) }
 }
 
-// Columns are all columns of jobs.
+// Columns returns all columns of job rows.
 func Columns() []Column {
 	namespace := func(r Row) string { return r.Job.Namespace }
 	name := func(r Row) string { return r.Job.Name }
@@ -42,7 +42,7 @@ func Columns() []Column {
 			Compare: by(func(r Row) int32 { return r.Job.Priority })},
 		{Key: "nodes", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: func(_ *screen.Context, r Row) (string, canvas.Style) {
 			if r.NodeCount() == 0 {
-				return "-", theme.Dim // it is on none; how many it will be on, nobody knows yet
+				return "-", theme.Dim // it runs on no node, and the future number of nodes is unknown
 			}
 			return NumberCell(int64(r.NodeCount()))
 		},
@@ -77,11 +77,11 @@ func byNumber(a, b Row) int {
 	return cmp.Or(cmp.Compare(n(a), n(b)), strings.Compare(a.Job.Name, b.Job.Name))
 }
 
-// DefaultSort says Default in words.
+// DefaultSort describes the order of Default.
 const DefaultSort = "queue, -priority"
 
-// Default is the order at first: what has not ended before what has, by queue; in it what runs before what waits, greater priorities first, then
-// as the scheduler looks at them.
+// Default compares rows in the default order: active jobs before ended ones, by queue; within a queue, running jobs
+// before pending ones, then by descending priority, then in the order in which the scheduler tries them.
 func Default(a, b Row) int {
 	return cmp.Or(
 		order(a.Ended(), b.Ended()), strings.Compare(a.Job.Queue, b.Job.Queue), order(a.Waits(), b.Waits()), cmp.Compare(b.Job.Priority, a.Job.Priority),
@@ -100,5 +100,5 @@ func order(a, b bool) int {
 	return 1
 }
 
-// later puts what has no position behind what has one.
+// later sorts a missing position (0) after all others.
 func later(position int32) uint32 { return uint32(position) - 1 }

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/filter"
 )
 
-// Fields is what jobs are filtered by at a moment. A queue stands for those above it, too.
+// Fields returns the filter keys of jobs at a moment. Filtering by a queue also matches jobs in its descendants.
 func Fields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 	one := func(of func(Row) string) func(Row) []string { return func(r Row) []string { return []string{of(r)} } }
 	return &filter.Fields[Row]{
@@ -35,7 +35,7 @@ func Fields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 	}
 }
 
-// withParents are a queue and those above it; a queue that nobody knows is alone.
+// withParents returns a queue and its ancestors. For an unknown queue it returns only the name.
 func withParents(snap *snapshot.Snapshot, name string) []string {
 	names := []string{name}
 	for queue := snap.Queue(name); queue != nil && queue.Parent != "" && len(names) < 64; queue = snap.Queue(queue.Parent) {
@@ -44,7 +44,7 @@ func withParents(snap *snapshot.Snapshot, name string) []string {
 	return names
 }
 
-// nodesOf are the nodes that the job is on: of its pods, or as its row says.
+// nodesOf returns the job's nodes: the nodes of its pods, or the nodes in its row if it has no pods.
 func nodesOf(job *snapshot.Job) []string {
 	var names []string
 	for _, pod := range job.Pods {

@@ -13,13 +13,14 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// readName is the Run by which a Reading reads.
+// readName is the name of the Runs of a Reading.
 const readName = "read what is told about the job"
 
-// Reading is what is read about the one job that a screen shows, beyond what is watched of all: its pods whole, and every event. It is read when
-// the screen opens and again when something of the job changes or a lost connection is back, never by the clock. The zero Reading has read nothing.
+// Reading holds additional data about the one job that a screen shows: its complete pods, and all of its events. The
+// data is read when the screen opens, and again when the job changes or a lost connection returns, but never
+// periodically. The zero Reading has no data.
 type Reading struct {
-	// asked is how the job stood when it was asked for last; busy says that the answer is on its way.
+	// asked is the state of the job at the last request. busy means that the response is pending.
 	asked standing
 	busy  bool
 	of    types.UID
@@ -27,8 +28,9 @@ type Reading struct {
 	err   error
 }
 
-// standing tells one state of a job from the next: its row, what was told of it live, and since when the connection is as it is:
-// what could not be read while it was lost, or was told meanwhile, is read when it is back.
+// standing identifies the state of a job: its row, the number of its events, and the start of the last working
+// connection. A change of any of them triggers a new request. Data that was missed while the connection was lost is
+// thus read when it returns.
 type standing struct {
 	row  *snapshot.Job
 	told int32
@@ -46,14 +48,15 @@ func (r *Reading) stands(snap *snapshot.Snapshot, job *snapshot.Job) standing {
 	return s
 }
 
-// what a Run of a Reading brings. What goes wrong is part of it: it is shown where events stand, and does not interrupt.
+// read is the result of a Reading's Run. It includes the error, which is shown in place of the events and does not
+// interrupt the user.
 type read struct {
 	of    types.UID
 	sheet *account.Sheet
 	err   error
 }
 
-// Want asks for what is told about a job, when that may be other than what was read.
+// Want requests the data of a job if it may have changed.
 func (r *Reading) Want(ctx *screen.Context, job *snapshot.Job) []screen.Effect {
 	if job == nil || ctx.Actions == nil {
 		return nil
@@ -70,7 +73,7 @@ func (r *Reading) Want(ctx *screen.Context, job *snapshot.Job) []screen.Effect {
 	}}}
 }
 
-// Take takes the answer in, and asks again when the job changed meanwhile.
+// Take stores the result, and requests the data again if the job has changed in the meantime.
 func (r *Reading) Take(ctx *screen.Context, done screen.Done, job *snapshot.Job) []screen.Effect {
 	if done.Name != readName {
 		return nil
@@ -85,10 +88,10 @@ func (r *Reading) Take(ctx *screen.Context, done screen.Done, job *snapshot.Job)
 	return r.Want(ctx, job)
 }
 
-// of the job, or of another one, or of none yet.
+// knows reports whether the data is about this job, rather than about another one or missing.
 func (r *Reading) knows(job *snapshot.Job) bool { return r.sheet != nil && r.of == job.UID }
 
-// Problem is why what is told about the job could not be read; "" when it was.
+// Problem returns the reason why the data could not be read, or "".
 func (r *Reading) Problem() string {
 	if r.err == nil {
 		return ""
@@ -96,10 +99,10 @@ func (r *Reading) Problem() string {
 	return r.err.Error()
 }
 
-// Pending says that the first answer about a job is on its way.
+// Pending reports whether the first data of a job is still being read.
 func (r *Reading) Pending(job *snapshot.Job) bool { return r.busy && !r.knows(job) }
 
-// Events are those about a job that were read and those that came since, the newest last.
+// Events returns the events of a job that were read, and later ones, the newest last.
 func (r *Reading) Events(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
 	live := EventsOf(snap, job)
 	if !r.knows(job) {
@@ -123,7 +126,7 @@ func (r *Reading) Events(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot
 	return all
 }
 
-// Account is what `vcctl job explain` tells about a job.
+// Account returns the explanation of `vcctl job explain` for a job.
 func (r *Reading) Account(snap *snapshot.Snapshot, job *snapshot.Job) *account.Account {
 	if !r.knows(job) {
 		return Account(snap, job)

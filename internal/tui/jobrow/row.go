@@ -12,14 +12,14 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// Row is a job, or elements of an array that stand alike.
+// Row is a job, or the elements of an array that are in the same state.
 type Row struct {
 	Job *snapshot.Job
-	// Part is which elements, when the array is unfolded; nil is the whole job.
+	// Part holds the elements of an unfolded array; nil means the whole job.
 	Part *state.Part
 }
 
-// ID tells rows apart.
+// ID returns a unique ID of a row.
 func ID(r Row) string {
 	if r.Part == nil {
 		return string(r.Job.UID)
@@ -27,7 +27,7 @@ func ID(r Row) string {
 	return string(r.Job.UID) + "_" + r.Part.Elements.String() + string(r.Part.State.Code)
 }
 
-// Keep are the jobs that the user wants to see: of the namespace, and with Mine his own.
+// Keep returns the jobs to show: the jobs in the namespace and, with Mine, only the user's own.
 func Keep(ctx *screen.Context, jobs []*snapshot.Job) []*snapshot.Job {
 	if ctx.Namespace == "" && !ctx.Mine {
 		return jobs
@@ -41,7 +41,7 @@ func Keep(ctx *screen.Context, jobs []*snapshot.Job) []*snapshot.Job {
 	return kept
 }
 
-// Rows are jobs as rows; arrays for whose UID unfolded says so are shown part by part.
+// Rows returns jobs as rows. Arrays for which unfolded returns true are split into their parts.
 func Rows(jobs []*snapshot.Job, now time.Time, unfolded func(*snapshot.Job) bool) []Row {
 	rows := make([]Row, 0, len(jobs))
 	for _, job := range jobs {
@@ -61,13 +61,13 @@ func Rows(jobs []*snapshot.Job, now time.Time, unfolded func(*snapshot.Job) bool
 	return rows
 }
 
-// IsArray says whether the job has elements.
+// IsArray reports whether the job has elements.
 func IsArray(job *snapshot.Job) bool {
 	_, _, ok := batchv1alpha1.ElementsOf(job.Object)
 	return ok
 }
 
-// Number is what the job is called by number: 918, 922_[9-63%8], 922_1; its name when it has none.
+// Number returns the job's number with its elements: 918, 922_[9-63%8], 922_1; or "-" if it has no number.
 func (r Row) Number() string {
 	id := cmp.Or(r.Job.ID, "-")
 	elements, _, ok := batchv1alpha1.ElementsOf(r.Job.Object)
@@ -87,7 +87,7 @@ func (r Row) Number() string {
 	return id + "_[" + elements.String() + limit + "]"
 }
 
-// Code is Slurm's code of the state.
+// Code returns Slurm's code of the state.
 func (r Row) Code() string {
 	if r.Part != nil {
 		return string(r.Part.State.Code)
@@ -95,7 +95,7 @@ func (r Row) Code() string {
 	return r.Job.State
 }
 
-// Reason is Slurm's word for why it waits, or how it ended.
+// Reason returns Slurm's reason for waiting or for the job's end.
 func (r Row) Reason() string {
 	if r.Part == nil {
 		return r.Job.Reason
@@ -106,7 +106,7 @@ func (r Row) Reason() string {
 	return r.Part.State.Reason
 }
 
-// GPUs is what the row asks for in all: of a part of an array its share.
+// GPUs returns the number of GPUs that the row requests. A part of an array counts with its share.
 func (r Row) GPUs() int64 {
 	if r.Part == nil {
 		return r.Job.GPUs
@@ -118,8 +118,8 @@ func (r Row) GPUs() int64 {
 	return r.Job.GPUs * int64(r.Part.Elements.Count()) / int64(elements.Count())
 }
 
-// GPUsHeld is how many of them its pods hold on nodes, running or not. Of an array's part, and where pods may not be seen,
-// it is what the row asks for, once it has nodes.
+// GPUsHeld returns the number of GPUs used by the row's pods on nodes, running or not. For a part of an array, and if
+// pods are not visible, it returns the request of the row once the row has nodes.
 func (r Row) GPUsHeld() int64 {
 	if r.Part != nil || len(r.Job.Pods) == 0 {
 		if r.Ended() || r.Waits() && state.Code(r.Code()) != state.Configuring {
@@ -141,7 +141,8 @@ func (r Row) GPUsHeld() int64 {
 	return held
 }
 
-// NodeCount is on how many nodes it is: of an array as a whole, since which element is where is not known.
+// NodeCount returns the number of nodes. For a part of an array, it is the number of the whole array, because the nodes
+// of single elements are unknown.
 func (r Row) NodeCount() int {
 	if r.Part != nil && (r.Waits() || r.Ended()) {
 		return 0
@@ -149,7 +150,7 @@ func (r Row) NodeCount() int {
 	return r.Job.NodeCount
 }
 
-// Waits says that it has not begun, or stands still.
+// Waits reports whether the row has not started or is suspended.
 func (r Row) Waits() bool {
 	switch state.Code(r.Code()) {
 	case state.Pending, state.Requeued, state.Configuring, state.Suspended:
@@ -158,17 +159,17 @@ func (r Row) Waits() bool {
 	return false
 }
 
-// Queued says that it is pending or held, as a Tally counts.
+// Queued reports whether the row is pending or held, as a Tally counts it.
 func (r Row) Queued() bool {
 	var t Tally
 	t.Add(r)
 	return t.Pending+t.Held > 0
 }
 
-// Ended says that it is over.
+// Ended reports whether the row has ended.
 func (r Row) Ended() bool { return state.Code(r.Code()).Ended() }
 
-// Elapsed is how long it has run or ran; ok is false when it has not started.
+// Elapsed returns the time a job has run or ran. ok is false if it has not started.
 func Elapsed(job *snapshot.Job, now time.Time) (elapsed time.Duration, ok bool) {
 	if job.Started.IsZero() {
 		return 0, false

@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// Account is what `vcctl job explain` tells about a job, as far as it is known here: pods are cut down, and events are the last ones. A Reading
-// knows more.
+// Account returns the explanation of `vcctl job explain` from the snapshot alone, which has reduced pods and only the
+// last events. A Reading has more data.
 func Account(snap *snapshot.Snapshot, job *snapshot.Job) *account.Account {
 	sheet := bare(snap, job)
 	if a, enough := account.Alone(sheet); enough {
@@ -26,13 +26,13 @@ func Account(snap *snapshot.Snapshot, job *snapshot.Job) *account.Account {
 	return account.Of(sheet)
 }
 
-// bare is what is known of a job itself.
+// bare returns the data about a job itself.
 func bare(snap *snapshot.Snapshot, job *snapshot.Job) *account.Sheet {
 	_, hidden := snap.HiddenKind(snapshot.PodGroups)
 	return &account.Sheet{Job: job.Object, Group: job.Group, Unreadable: hidden && job.Group == nil}
 }
 
-// EventsOf are the events about a job, its PodGroup and its pods, the newest last.
+// EventsOf returns the events about a job, its PodGroup and its pods, the newest last.
 func EventsOf(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
 	about := map[types.UID]bool{job.UID: true}
 	if job.Group != nil {
@@ -50,7 +50,7 @@ func EventsOf(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
 	return events
 }
 
-// podOf says of a pod what an account looks at.
+// podOf returns the pod's fields that an account uses.
 func podOf(p *snapshot.Pod) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Labels: map[string]string{keys.TaskSpec: p.Task}},

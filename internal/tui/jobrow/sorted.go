@@ -7,21 +7,21 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// Sorted are the jobs that the user wants to see as rows, a job each, in Default's order. It keeps them from one
-// Snapshot to the next, so that what did not change is not sorted again.
+// Sorted holds the visible jobs as rows, one per job, in Default's order. It keeps them between Snapshots, so that
+// unchanged rows are not sorted again.
 type Sorted struct {
 	rows []Row
-	jobs []*snapshot.Job // of the Snapshot that rows were made of
+	jobs []*snapshot.Job // of the Snapshot that rows were made from
 	of   keeping
 }
 
-// keeping is which jobs of a Snapshot are rows.
+// keeping selects the jobs of a Snapshot that are rows.
 type keeping struct {
 	namespace, user string
 	mine            bool
 }
 
-// Rows are the rows of what is shown now. They are not to be changed.
+// Rows returns the current rows. The caller must not change them.
 func (s *Sorted) Rows(ctx *screen.Context) []Row {
 	jobs, now := ctx.Snap.Jobs, keeping{ctx.Namespace, ctx.User, ctx.Mine}
 	gone, fresh := snapshot.ChangedJobs(s.jobs, jobs)
@@ -36,7 +36,7 @@ func (s *Sorted) Rows(ctx *screen.Context) []Row {
 	return s.rows
 }
 
-// replace takes rows out, and others in.
+// replace removes and adds rows.
 func (s *Sorted) replace(gone []*snapshot.Job, fresh []Row) {
 	out := make(map[*snapshot.Job]bool, len(gone))
 	for _, job := range gone {

@@ -10,23 +10,23 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Tally counts jobs by how they stand towards their queue. The numbers follow from what
-// `vcctl job list -o json` and the PodGroups say, as those of a queue do: its R is
-// Running and Starting, its PD is Pending, as far as all its gangs are jobs.
+// Tally counts jobs by their state in their queue. The numbers are consistent with `vcctl job list -o json` and with
+// the PodGroups. A queue's R equals Running plus Starting, and its PD equals Pending, provided that all its gangs are
+// jobs.
 type Tally struct {
 	Running int
-	// Pending wait in their queue for nodes; Held are not in it yet: held, before their
-	// time, or behind other jobs. Both are PD for Slurm's commands.
+	// Pending jobs wait in their queue for nodes. Held jobs are not in the queue yet: they are held, before their begin
+	// time, or behind other jobs. Slurm's commands show both as PD.
 	Pending, Held int
-	// Starting have their nodes, and their pods are on the way up.
+	// Starting jobs have nodes, and their pods are starting.
 	Starting int
-	// Suspended, Requeued and Ending neither run nor wait.
+	// Suspended, Requeued and Ending jobs neither run nor wait.
 	Suspended, Requeued, Ending int
-	// Ended are over.
+	// Ended jobs are complete.
 	Ended int
 }
 
-// Add counts one more job, or part of an array.
+// Add counts a job or a part of an array.
 func (t *Tally) Add(r Row) {
 	switch code, job := state.Code(r.Code()), r.Job; {
 	case code.Ended():
@@ -50,7 +50,7 @@ func (t *Tally) Add(r Row) {
 	}
 }
 
-// Text says how many run and wait, and of the others how many there are where there are any.
+// Text returns the numbers of running and pending jobs, and all other numbers that are not zero.
 func (t *Tally) Text() string {
 	text := fmt.Sprintf("running %s  pending %s", widget.Count(t.Running), widget.Count(t.Pending))
 	for _, other := range t.others() {
@@ -59,7 +59,7 @@ func (t *Tally) Text() string {
 	return text
 }
 
-// Sentence says the same as a part of a sentence: 3 running, 2 pending, 1 held.
+// Sentence returns the same as part of a sentence: 3 running, 2 pending, 1 held.
 func (t *Tally) Sentence() string {
 	parts := []string{widget.Count(t.Running) + " running", widget.Count(t.Pending) + " pending"}
 	for _, other := range t.others() {
@@ -76,7 +76,7 @@ type named struct {
 	count int
 }
 
-// others are those that neither run nor wait in a queue, where there are any.
+// others returns the nonzero numbers of jobs that neither run nor wait in a queue.
 func (t *Tally) others() []named {
 	var all []named
 	for _, one := range []named{{"held", t.Held}, {"starting", t.Starting}, {"suspended", t.Suspended}, {"requeued", t.Requeued}, {"ending", t.Ending}} {

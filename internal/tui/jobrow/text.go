@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// StateStyle is how a state looks, by Slurm's code.
+// StateStyle returns the style of a state, given by Slurm's code.
 func StateStyle(code string) canvas.Style {
 	switch state.Code(code) {
 	case state.Running, state.Completing:
@@ -28,7 +28,7 @@ func StateStyle(code string) canvas.Style {
 	return theme.Failed
 }
 
-// PodStyle is how the state of a pod looks, by the word that kubectl shows.
+// PodStyle returns the style of a pod's state.
 func PodStyle(pod *snapshot.Pod) canvas.Style {
 	switch {
 	case pod.Exited && pod.Phase == "Succeeded":
@@ -41,7 +41,7 @@ func PodStyle(pod *snapshot.Pod) canvas.Style {
 	return theme.Pending
 }
 
-// Where is on which nodes it is, or why it is on none: r05n[01-06], (Resources) 1 of 2 fit.
+// Where returns the nodes of a row, or the reason why it has no nodes: r05n[01-06], (Resources) 1 of 2 fit.
 func (r Row) Where() string {
 	if !r.Waits() || r.Code() == string(state.Configuring) && r.Job.NodeList != "" && r.Reason() == "" {
 		if r.Ended() && r.Reason() != "" {
@@ -62,7 +62,7 @@ func (r Row) Where() string {
 	return strings.TrimSpace("(" + r.Reason() + ") " + says)
 }
 
-// Start is when it will start, as far as that is known: ~22:18 from the scheduler, "at 23:00" as its user wants it.
+// Start returns the expected start, if known: ~22:18 from the scheduler, or "at 23:00" from the job's begin time.
 func Start(job *snapshot.Job, now time.Time) string {
 	if !(Row{Job: job}).Waits() {
 		return ""
@@ -76,7 +76,7 @@ func Start(job *snapshot.Job, now time.Time) string {
 	return "-"
 }
 
-// Moment is a time as one would say it now: 22:18 within a day, else Nov 24; past times of another day too.
+// Moment returns a short form of a time: 22:18 if it is less than 20 hours away, else Nov 24.
 func Moment(at, now time.Time) string {
 	at = at.In(now.Location())
 	if distance := at.Sub(now); distance < 20*time.Hour && distance > -20*time.Hour {
@@ -85,7 +85,7 @@ func Moment(at, now time.Time) string {
 	return at.Format("Jan 2")
 }
 
-// Left is how much of its limit is left: 19:47:51, or nothing when it has none.
+// Left returns the time left until the job's limit: 19:47:51, or "" without a limit.
 func Left(job *snapshot.Job, now time.Time) string {
 	elapsed, started := Elapsed(job, now)
 	if job.Limit == 0 || !started || !job.Ended.IsZero() {
@@ -94,12 +94,12 @@ func Left(job *snapshot.Job, now time.Time) string {
 	return state.Clock(max(job.Limit-elapsed, 0))
 }
 
-// Counts are the pods that run, wait and failed: 17/0/0.
+// Counts returns the numbers of running, waiting and failed pods: 17/0/0.
 func Counts(job *snapshot.Job) string {
 	return fmt.Sprintf("%d/%d/%d", job.Running, job.Waiting, job.Failed)
 }
 
-// NumberCell is a number as a cell; nothing is dim.
+// NumberCell returns a number as a cell; zero is dim.
 func NumberCell(n int64) (string, canvas.Style) {
 	if n == 0 {
 		return "0", theme.Dim

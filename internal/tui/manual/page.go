@@ -17,27 +17,27 @@ import (
 //go:embed guide.tmpl
 var guide string
 
-// Look is what a frame is to show.
+// Look describes a frame.
 type Look struct {
-	// World is the cluster, W and H the size of the terminal.
+	// World is the name of the cluster. W and H are the size of the terminal.
 	World string
 	W, H  int
-	// ASCII draws without anything else.
+	// ASCII draws with ASCII characters only.
 	ASCII bool
-	// Keys are pressed before, with blanks between them; what stands after "type " in a
-	// part of its own, after a semicolon, is typed.
+	// Keys lists keys to press first, separated by blanks. In a part after a semicolon that begins with "type ", the
+	// rest is typed.
 	Keys string
 }
 
-// Facts are what the guide needs of the program.
+// Facts holds the guide's input from the program.
 type Facts struct {
 	Frame func(Look) (canvas.Canvas, error)
 	Keys  []screen.Binding
-	// Filters are the keys of filters by the name of a screen.
+	// Filters maps names of screens to their filter keys.
 	Filters map[string][]string
 }
 
-// Page is the guide.
+// Page returns the guide.
 func Page(f Facts) (string, error) {
 	page, err := template.New("guide").Funcs(template.FuncMap{
 		"frame": func(world string, w, h int, keys string) (string, error) {
@@ -62,8 +62,7 @@ func Page(f Facts) (string, error) {
 	return text.String(), err
 }
 
-// block is a frame as a block of code. Where many lines in a row are empty, all but one
-// are left out.
+// block returns a frame as a code block. Of several empty lines in a row, it keeps one.
 func (f *Facts) block(look Look) (string, error) {
 	frame, err := f.Frame(look)
 	if err != nil {
@@ -82,12 +81,12 @@ func (f *Facts) block(look Look) (string, error) {
 	return "```\n" + strings.Join(kept, "") + "```", nil
 }
 
-// table is the keys that a screen has for itself, or with screen.Everywhere those that all have.
+// table returns the keys that only this screen has, or, with screen.Everywhere, the common keys.
 func (f *Facts) table(name string) (string, error) {
 	return f.rows(func(b *screen.Binding) bool { return b.Screen == name && !f.shared(b) })
 }
 
-// lists are the keys that most screens have because they show lists, actions those that do something to jobs.
+// lists returns the keys that most screens have because they show lists. actions returns the keys for actions on jobs.
 func (f *Facts) lists() (string, error) {
 	return f.rows(func(b *screen.Binding) bool { return f.shared(b) && !b.Writes })
 }
@@ -96,7 +95,7 @@ func (f *Facts) actions() (string, error) {
 	return f.rows(func(b *screen.Binding) bool { return f.shared(b) && b.Writes })
 }
 
-// shared says whether three screens or more have a key, and mean the same by it.
+// shared reports whether at least three screens have the same key with the same meaning.
 func (f *Facts) shared(b *screen.Binding) bool {
 	on := 0
 	for i := range f.Keys {
@@ -109,7 +108,7 @@ func (f *Facts) shared(b *screen.Binding) bool {
 
 func same(a, b *screen.Binding) bool { return a.Key == b.Key && a.Help == b.Help }
 
-// rows are a table of the keys for which a condition holds, each once.
+// rows returns a table of the keys that match a condition, each once.
 func (f *Facts) rows(wanted func(*screen.Binding) bool) (string, error) {
 	var text strings.Builder
 	text.WriteString("| Key | | |\n|---|---|---|\n")
@@ -136,7 +135,7 @@ func (f *Facts) rows(wanted func(*screen.Binding) bool) (string, error) {
 	return strings.TrimSuffix(text.String(), "\n"), nil
 }
 
-// code writes a key as code; "|" would end a cell.
+// code formats a key as code. It escapes "|", which would end a table cell.
 func code(key string) string { return "`" + strings.ReplaceAll(key, "|", "\\|") + "`" }
 
 func (f *Facts) filters(name string) (string, error) {
@@ -151,7 +150,7 @@ func (f *Facts) filters(name string) (string, error) {
 	return strings.Join(quoted, " "), nil
 }
 
-// about says of each theme for whom it is.
+// about describes the purpose of each theme.
 var about = map[string]string{
 	"auto":          "dark or light, as the terminal says its background is",
 	"dark":          "the colours of Okabe and Ito, which people who do not see red, green or blue tell apart, on a dark background",
@@ -161,7 +160,7 @@ var about = map[string]string{
 	"colorblind":    "the dark one, in which what failed is underlined as well",
 }
 
-// themes is a table of all themes.
+// themes returns a table of all themes.
 func themes() (string, error) {
 	var text strings.Builder
 	text.WriteString("| `--theme` | |\n|---|---|\n")

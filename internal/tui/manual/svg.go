@@ -12,21 +12,21 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// Sizes of a picture in pixels.
+// Sizes in pixels.
 const (
 	cellW, cellH = 8.0, 17.0
 	margin       = 12.0
 	baseline     = 13.0
 )
 
-// Colours of a terminal that has a dark background.
+// Colours of a terminal with a dark background.
 const (
 	background = "#16181d"
 	foreground = "#d7d7d7"
 )
 
-// SVG draws a frame as a picture of a dark terminal. Lines and blocks are drawn as
-// shapes, so that they meet whatever font there is; text is stretched to its cells.
+// SVG draws a frame as a picture of a dark terminal. Lines and blocks are drawn as shapes, so that they join with any
+// font. Text is stretched to its cells.
 func SVG(frame canvas.Canvas, t *theme.Theme, title string) string {
 	w, h := float64(frame.W)*cellW+2*margin, float64(frame.H)*cellH+2*margin
 	var out strings.Builder
@@ -42,7 +42,7 @@ func SVG(frame canvas.Canvas, t *theme.Theme, title string) string {
 	return out.String()
 }
 
-// piece draws the cells of one look and one kind that begin at x, and returns how many they are.
+// piece draws the cells from x that have the same style and kind, and returns their number.
 func piece(out *strings.Builder, frame canvas.Canvas, t *theme.Theme, x, y int) int {
 	first := frame.At(x, y)
 	shape := isShape(first.Rune)
@@ -78,7 +78,7 @@ func hexOf(c color.Color, otherwise string) string {
 	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
 }
 
-// write writes the words of a run, each at its place.
+// write writes the words of a run, each at its position.
 func write(out *strings.Builder, frame canvas.Canvas, x, y, n int, look lipgloss.Style, ink string) {
 	more := ""
 	if look.GetBold() {
@@ -120,10 +120,10 @@ func write(out *strings.Builder, frame canvas.Canvas, x, y, n int, look lipgloss
 
 func blank(r rune) bool { return r == 0 || r == ' ' }
 
-// isShape says whether a rune is drawn as a shape: lines and blocks.
+// isShape reports whether a rune is drawn as a shape: lines and blocks.
 func isShape(r rune) bool { return r >= 0x2500 && r < 0x25a0 || r == '▸' }
 
-// shades is how dense the blocks are that are only in part full.
+// shades maps shaded blocks to their density.
 var shades = map[rune]float64{'░': 0.25, '▒': 0.5, '▓': 0.75, '█': 1}
 
 // draw draws n cells of the same shape.
@@ -161,7 +161,7 @@ func draw(out *strings.Builder, r rune, left, top float64, n int, ink string) {
 	}
 }
 
-// arms are the halves of a cell that a line goes through: left -1, right 1, both 2; up -1, down 1, both 2.
+// arms describes the half-lines in a cell: left -1, right 1, both 2; up -1, down 1, both 2.
 type arms struct{ horizontal, vertical float64 }
 
 var boxArms = map[rune]arms{

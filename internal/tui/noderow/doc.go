@@ -1,6 +1,5 @@
-// Package noderow is nodes as the dashboard shows them: how full a cell of a heat map
-// is, which nodes stand together, what all nodes have and have left. Overview and
-// Nodes show the same numbers.
+// Package noderow presents nodes in the dashboard: the level of a heat map cell, the grouping of nodes, and the total
+// and free resources of all nodes. Overview and Nodes show the same numbers.
 //
 //	In:   snapshot.Node, a resource
 //	Out:  widget.HeatGroup, sums, counts

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// By is what nodes are put together by.
+// By is a grouping of nodes.
 type By string
 
 // The groupings.
@@ -24,8 +24,8 @@ const (
 	Flat        By = "flat"
 )
 
-// Offered are the groupings that say something of these nodes, in the order in which
-// "g" goes through them; Flat is always the last.
+// Offered returns the groupings that these nodes support, in the order in which "g" cycles through them. Flat is always
+// the last.
 func Offered(nodes []*snapshot.Node) []By {
 	var all []By
 	for _, by := range []By{ByHyperNode, ByRack, ByPool} {
@@ -39,7 +39,7 @@ func Offered(nodes []*snapshot.Node) []By {
 	return append(all, Flat)
 }
 
-// Group is the name of the group that a node is in; "" is none.
+// Group returns the name of a node's group, or "".
 func Group(n *snapshot.Node, by By) string {
 	switch by {
 	case ByRack:
@@ -54,8 +54,7 @@ func Group(n *snapshot.Node, by By) string {
 	return ""
 }
 
-// Groups are the nodes as groups of a heat map, in the order of people; nodes that are
-// in no group come last.
+// Groups returns the nodes as groups of a heat map, in natural order. Nodes without a group come last.
 func Groups(nodes []*snapshot.Node, by By, resource corev1.ResourceName) []widget.HeatGroup {
 	cells := map[string][]widget.HeatCell{}
 	var names []string
@@ -80,8 +79,7 @@ func Groups(nodes []*snapshot.Node, by By, resource corev1.ResourceName) []widge
 	return groups
 }
 
-// Cell is a node in a heat map: how much of a resource is in use, or a letter when it
-// takes no pods.
+// Cell returns a node's heat map cell: the level of use of a resource, or a letter if the node accepts no pods.
 func Cell(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell {
 	cell := widget.HeatCell{ID: n.Name}
 	switch n.State {
@@ -99,7 +97,7 @@ func Cell(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell {
 	return cell
 }
 
-// Use is what of a resource is in use on a node, and what it has; pods are counted.
+// Use returns the used and the total amount of a resource on a node. For pods, it returns their number.
 func Use(n *snapshot.Node, resource corev1.ResourceName) (used, has int64) {
 	if resource == corev1.ResourcePods {
 		return int64(len(n.Pods)), n.PodLimit
@@ -107,7 +105,7 @@ func Use(n *snapshot.Node, resource corev1.ResourceName) (used, has int64) {
 	return n.Used.Of(resource), n.Has.Of(resource)
 }
 
-// Legend says what the cells of a heat map of a resource mean.
+// Legend explains the cells of a heat map.
 func Legend(resource string, g theme.Glyphs) string {
 	text := resource + " in use:  ' '0"
 	for i, what := range []string{"<25%", "<50%", "<100%", "full"} {
@@ -116,8 +114,8 @@ func Legend(resource string, g theme.Glyphs) string {
 	return text + "  D drain  X down"
 }
 
-// Totals are what all nodes have, and what of it could be had: idle on nodes that take
-// pods. A node on which more is asked for than there is counts as one without anything idle.
+// Totals returns the allocatable amounts of all nodes, and the idle amounts on nodes that accept pods. Negative idle
+// amounts count as zero.
 func Totals(nodes []*snapshot.Node) (has, idle room.Amounts) {
 	for _, n := range nodes {
 		has.Add(n.Has, 1)
@@ -133,12 +131,12 @@ func Totals(nodes []*snapshot.Node) (has, idle room.Amounts) {
 	return has, idle
 }
 
-// Takes says whether new pods may come to a node.
+// Takes reports whether a node accepts new pods.
 func Takes(n *snapshot.Node) bool {
 	return n.State != room.StateDown && n.State != room.StateDrained && n.State != room.StateDraining
 }
 
-// State is how a node stands, in a word: that of `vcctl node list`, and "?" when nobody may see what is in use on it.
+// State returns the state of a node as in `vcctl node list`, or "?" if its use is unknown.
 func State(n *snapshot.Node) string {
 	if n.Unknown && Takes(n) {
 		return "?"
@@ -146,10 +144,10 @@ func State(n *snapshot.Node) string {
 	return string(n.State)
 }
 
-// Counts is how many nodes are in each state; Unknown are those of which nobody may see what is in use on them.
+// Counts holds the number of nodes in each state. Unknown counts nodes whose use is unknown.
 type Counts struct{ All, Full, Mixed, Idle, Drain, Down, Unknown int }
 
-// Count counts nodes by state; those that drain and those that are drained are one.
+// Count counts nodes by state. Draining and drained nodes count together.
 func Count(nodes []*snapshot.Node) Counts {
 	c := Counts{All: len(nodes)}
 	for _, n := range nodes {
@@ -173,7 +171,7 @@ func Count(nodes []*snapshot.Node) Counts {
 	return c
 }
 
-// Free is the names of the nodes on which no job has a pod, folded.
+// Free returns the folded names of the nodes without pods of jobs.
 func Free(nodes []*snapshot.Node) string {
 	var names []string
 	for _, n := range nodes {
@@ -185,7 +183,7 @@ func Free(nodes []*snapshot.Node) string {
 	return hostlist.Compress(names)
 }
 
-// StateStyle is what a node's state looks like.
+// StateStyle returns the style of a node's state.
 func StateStyle(state room.State) canvas.Style {
 	switch state {
 	case room.StateDown:
@@ -198,7 +196,7 @@ func StateStyle(state room.State) canvas.Style {
 	return theme.Plain
 }
 
-// Short is a node's name without its domain, where that says nothing; an address is left whole.
+// Short returns a node's name without its domain. It does not shorten an address.
 func Short(name string) string {
 	first, rest, ok := strings.Cut(name, ".")
 	if !ok || strings.ContainsAny(rest, "0123456789") && strings.Trim(first, "0123456789") == "" {

@@ -1,5 +1,5 @@
-// Package queuerow is queues as the dashboard shows them: what a queue holds of a
-// resource, what bounds it, and the bar of both. Overview and Queues show the same.
+// Package queuerow presents queues in the dashboard: a queue's use of a resource, its bounds, and the bar that shows
+// both. Overview and Queues show the same.
 //
 //	In:   snapshot.Queue, a resource
 //	Out:  Numbers, widget.Bar, text
@@ -19,14 +19,13 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Numbers are what a queue holds of one resource and what bounds it, in milli-cpu,
-// bytes or units. What nobody said is negative.
+// Numbers holds a queue's use of one resource and its bounds, in milli-CPU, bytes or units. Unset values are negative.
 type Numbers struct {
 	Allocated, Admitted             int64
 	Guarantee, Deserved, Capability int64
 }
 
-// NumbersOf reads them from a queue.
+// NumbersOf returns the numbers of a queue.
 func NumbersOf(q *snapshot.Queue, name corev1.ResourceName) Numbers {
 	said := func(list corev1.ResourceList) int64 {
 		if amount, ok := amountOf(list, name); ok {
@@ -40,7 +39,8 @@ func NumbersOf(q *snapshot.Queue, name corev1.ResourceName) Numbers {
 	return n
 }
 
-// amountOf is a resource in a list: milli-cpu, or units; ok is false when it is not named.
+// amountOf returns the amount of a resource in a list: milli-CPU, bytes or units. ok is false if the list does not
+// contain it.
 func amountOf(list corev1.ResourceList, name corev1.ResourceName) (amount int64, ok bool) {
 	quantity, ok := list[name]
 	if name == corev1.ResourceCPU {
@@ -49,7 +49,7 @@ func amountOf(list corev1.ResourceList, name corev1.ResourceName) (amount int64,
 	return quantity.Value(), ok
 }
 
-// Share is how much of what the queue deserves it holds; ok is false when it deserves nothing.
+// Share returns the allocated part of the deserved amount. ok is false if nothing is deserved.
 func (n Numbers) Share() (part float64, ok bool) {
 	if n.Deserved > 0 {
 		return float64(n.Allocated) / float64(n.Deserved), true
@@ -57,7 +57,7 @@ func (n Numbers) Share() (part float64, ok bool) {
 	return 0, false
 }
 
-// Text writes an amount; what nobody said is "-".
+// Text formats an amount; an unset one is "-".
 func Text(name corev1.ResourceName, amount int64) string {
 	if amount < 0 {
 		return "-"
@@ -65,8 +65,8 @@ func Text(name corev1.ResourceName, amount int64) string {
 	return render.Amount(name, amount)
 }
 
-// Scale is what the width of the bars stands for: what the nodes have of the resource,
-// or the most that any queue holds or is bounded by while no node is known.
+// Scale returns the amount that the full width of a bar stands for: the total of all nodes, or the greatest use or
+// bound of any queue while no nodes are known.
 func Scale(snap *snapshot.Snapshot, queues []*snapshot.Queue, name corev1.ResourceName) float64 {
 	total := int64(0)
 	for _, n := range snap.Nodes {
@@ -87,7 +87,7 @@ func Scale(snap *snapshot.Snapshot, queues []*snapshot.Queue, name corev1.Resour
 	return float64(max(total, most))
 }
 
-// Bar draws what is held and admitted, and the bounds as signs.
+// Bar returns a bar of the allocated and the admitted amount, with the bounds as signs.
 func Bar(n Numbers, scale float64) widget.Bar {
 	return widget.Bar{
 		Used: float64(n.Allocated), Admitted: float64(n.Admitted), Scale: scale, Over: float64(max(n.Deserved, 0)), Until: float64(max(n.Capability, 0)),
@@ -95,7 +95,7 @@ func Bar(n Numbers, scale float64) widget.Bar {
 	}
 }
 
-// Legend says what a bar is made of.
+// Legend explains the parts of a bar.
 func Legend(g theme.Glyphs, wide bool) string {
 	if !wide {
 		return "g guar | desv ] cap"

@@ -2,8 +2,8 @@ package screen
 
 import "github.com/vc-batch/vc/internal/snapshot"
 
-// Nothing is what to say where rows would be: why none are known yet, or what there is
-// none of. Who is not connected and never was knows nothing of what there is.
+// Nothing returns the text to show instead of rows: why no data is available yet, or text, which says that there are no
+// rows. If the connection was never established, it is unknown whether there are any.
 func (ctx *Context) Nothing(text string) string {
 	switch snap := ctx.Snap; {
 	case snap.Connection.Link == snapshot.LinkLoading:

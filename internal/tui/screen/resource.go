@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// Resources are what heat maps and bars can show, in the order in which "m" goes
-// through them: devices first, since they are what is short.
+// Resources returns the resources that heat maps and bars can show, in the order in which "m" cycles through them:
+// devices first, because they are the scarce ones.
 func Resources(snap *snapshot.Snapshot) []string {
 	var all []string
 	for _, name := range snap.Resources {
@@ -20,7 +20,7 @@ func Resources(snap *snapshot.Snapshot) []string {
 	return append(all, "cpu", "memory", "pods")
 }
 
-// ShownResource is Context.Resource, or the first of Resources while none was chosen.
+// ShownResource returns Context.Resource, or the first of Resources if none is chosen.
 func (ctx *Context) ShownResource() string {
 	all := Resources(ctx.Snap)
 	for _, name := range all {
@@ -31,7 +31,7 @@ func (ctx *Context) ShownResource() string {
 	return all[0]
 }
 
-// NextResource is the one that "m" goes to.
+// NextResource returns the resource that "m" switches to.
 func (ctx *Context) NextResource() string {
 	all := Resources(ctx.Snap)
 	now := ctx.ShownResource()
@@ -43,8 +43,7 @@ func (ctx *Context) NextResource() string {
 	return all[0]
 }
 
-// ShortResource is what a resource is called where there is little room:
-// nvidia.com/gpu is gpu, memory is mem.
+// ShortResource returns a short name of a resource: gpu for nvidia.com/gpu, mem for memory.
 func ShortResource(name string) string {
 	if name == "memory" {
 		return "mem"

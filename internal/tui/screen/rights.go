@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Only says of whom objects of a kind are shown, when they are not all: "only nlp"; "" is
-// all, or none.
+// Only names the namespaces whose objects of a kind are shown if not all are: "only nlp". It returns "" if all or none
+// are shown.
 func (ctx *Context) Only(kind string) string {
 	if hidden, ok := ctx.Snap.HiddenKind(kind); ok && len(hidden.Namespaces) > 0 {
 		return "only " + strings.Join(hidden.Namespaces, ", ")
@@ -14,8 +14,8 @@ func (ctx *Context) Only(kind string) string {
 	return ""
 }
 
-// Unseen says why no object of a kind is shown that there may be: the user may see none, or
-// none of the namespace that was chosen. "" is that what there is is shown.
+// Unseen returns the reason why no objects of a kind are shown although there may be some: the user may see none at
+// all, or none in the chosen namespace. Otherwise it returns "".
 func (ctx *Context) Unseen(kind string) string {
 	hidden, ok := ctx.Snap.HiddenKind(kind)
 	switch {

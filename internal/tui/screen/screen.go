@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// The names of the screens, as keys tables and Open use them.
+// The names of the screens for key tables and Open.
 const (
 	Overview = "overview"
 	Jobs     = "jobs"
@@ -20,96 +20,92 @@ const (
 	Queues   = "queues"
 	Nodes    = "nodes"
 	Explain  = "explain"
-	// Everywhere is the name under which keys stand that all screens have.
+	// Everywhere is the name for keys of all screens.
 	Everywhere = "everywhere"
 )
 
 // Screen is one page of the dashboard.
 type Screen interface {
-	// Name is one of the names above.
+	// Name returns one of the names above.
 	Name() string
-	// Crumb is what the path in the title calls it: "Jobs", "931 mpi-cfd".
+	// Crumb returns the screen's name in the title's path: "Jobs", "931 mpi-cfd".
 	Crumb(*Context) string
-	// Note stands at the right of the title: "96 nodes   sort: idle gpu"; "" is none.
+	// Note returns text for the right side of the title: "96 nodes   sort: idle gpu", or "".
 	Note(*Context) string
-	// Update takes an event in. It is called with Refresh{} before the first Draw.
+	// Update handles an event. It is called with Refresh{} before the first Draw.
 	Update(*Context, Event) []Effect
-	// Draw draws what stands between the tabs and the footer. At any size it must do
-	// with what it is given.
+	// Draw draws the part between the tabs and the footer. It must handle any size.
 	Draw(*Context, canvas.Canvas)
-	// Twin is the whole screen as text that can be pasted into a mail, as the
-	// command line would print it.
+	// Twin returns the whole screen as plain text, for example to paste into a mail, in the format of the command line.
 	Twin(*Context) string
 }
 
 // Filterer is a screen that can be filtered.
 type Filterer interface {
-	// SetFilter takes a filter over, at every key while it is typed; what is wrong
-	// with it is said in the error, and the last good filter stays.
+	// SetFilter applies a filter. It is called on every key while the user types. If the filter is invalid, SetFilter
+	// returns an error and the last valid filter stays.
 	SetFilter(*Context, string) error
-	// Matches is how many rows are shown, and how many there are.
+	// Matches returns the number of visible rows and of all rows.
 	Matches(*Context) (shown, all int)
 }
 
-// Tabbed is a screen with pages of its own.
+// Tabbed is a screen with its own pages.
 type Tabbed interface {
 	Tabs(*Context) []Tab
 }
 
-// Tab is a page of a screen: Key, which is bound in the table, opens it.
+// Tab is a page of a screen. Key, which must be in the table of keys, opens it.
 type Tab struct {
 	Key, Title string
 	Open       bool
 }
 
-// Targeted is a screen of one thing: opened again for the same thing, the one
-// that is open already is shown.
+// Targeted is a screen about one object. If it is opened again for the same object, the open screen is shown.
 type Targeted interface{ Target() string }
 
-// Escaper is a screen that has something to clear before esc closes it: marks, for
-// one. Escape says whether there was anything.
+// Escaper is a screen that may have something to clear, such as marks, before esc closes it. Escape reports whether it
+// cleared something.
 type Escaper interface{ Escape() bool }
 
-// Reader is a screen that takes text in by itself, as a search in a log does: while
-// Reading, keys go to Update as Typed and not through the table.
+// Reader is a screen that can take text input itself, such as a search in a log. While Reading returns true, keys go to
+// Update as Typed instead of through the table.
 type Reader interface{ Reading() bool }
 
-// Context is what screens know of the world. It is made anew for each call.
+// Context is the data available to screens. It is updated before each call.
 type Context struct {
 	// Snap is never nil.
 	Snap *snapshot.Snapshot
 	Now  time.Time
-	// Theme is how things look.
+	// Theme defines colours and glyphs.
 	Theme *theme.Theme
-	// W and H are the size of the whole terminal: widths of columns depend on W, so
-	// that they do not change from screen to screen. The canvas says what there is
-	// to draw on.
+	// W and H are the size of the whole terminal. Column widths depend on W, so that they are the same on all screens.
+	// The canvas has the size of the drawable part.
 	W, H int
-	// Namespace is the one whose jobs are shown; "" is all.
+	// Namespace is the namespace whose jobs are shown; "" means all.
 	Namespace string
 	// Mine shows only the jobs of User.
 	Mine bool
-	// User is who asks, as jobs are labelled with.
+	// User is the current user's name, as in the labels of jobs.
 	User string
-	// ReadOnly refuses everything that changes something.
+	// ReadOnly disables everything that changes something.
 	ReadOnly bool
-	// Resource is what heat maps and bars of queues show: see Resources.
+	// Resource is the resource that heat maps and bars of queues show; see Resources.
 	Resource string
-	// Logs are what is streamed at the moment; nil when nothing is.
+	// Logs is the current log stream; nil without one.
 	Logs *LogView
-	// Actions is nil when there is nobody to ask: keys that need it say "not connected".
+	// Actions is nil without a connection. Keys that need it then show "not connected".
 	Actions Actions
-	// Program is what the user typed to start us: vcctl, or kubectl vc.
+	// Program is the command that the user typed: vcctl, or kubectl vc.
 	Program string
 }
 
-// LogView is a log that is being streamed.
+// LogView is the state of a log stream.
 type LogView struct {
-	// Lines are the last ones, the newest last.
+	// Lines holds the last lines, the newest last.
 	Lines []LogLine
-	// Dropped is how many lines were too many to keep.
+	// Dropped is the number of lines dropped to limit memory.
 	Dropped int
-	// Streams says of each pod how it stands: "" is followed, else the reason why not.
+	// Streams maps a pod's name to the state of its stream: "" means followed, other text is the reason why not.
 	Streams map[string]string
 }
 
@@ -118,30 +114,30 @@ type LogLine struct {
 	Pod  string
 	At   time.Time
 	Text string
-	// Serial numbers lines from 1 as they arrive, whatever their times are.
+	// Serial numbers lines from 1 in order of arrival, whatever their times are.
 	Serial int
 }
 
-// Event is what a screen is told.
+// Event is an event for a screen.
 type Event interface{ event() }
 
-// Refresh says that Context.Snap is new, or that Namespace or Mine changed.
+// Refresh means that Context.Snap is new, or that Namespace or Mine has changed.
 type Refresh struct{}
 
-// Resize says that the size changed.
+// Resize means that the size has changed.
 type Resize struct{}
 
-// Mouse is a click or a turn of the wheel. X and Y are cells of the whole frame:
-// what was drawn there is asked with canvas.Canvas.Holds.
+// Mouse is a click or a turn of the wheel. X and Y are cells of the whole frame. canvas.Canvas.Holds converts them to
+// positions on a canvas.
 type Mouse struct {
 	Kind MouseKind
 	X, Y int
 }
 
-// MouseKind is what the mouse did.
+// MouseKind is the kind of a mouse event.
 type MouseKind int
 
-// What a mouse does.
+// The kinds of mouse events.
 const (
 	Click MouseKind = iota
 	DoubleClick
@@ -149,26 +145,26 @@ const (
 	WheelDown
 )
 
-// Typed is a key that a Reader reads: Text is what it writes, Key its name.
+// Typed is a key for a Reader. Text is the typed text, Key the name of the key.
 type Typed struct{ Key, Text string }
 
-// NewLines says that Context.Logs has more.
+// NewLines means that Context.Logs has new lines.
 type NewLines struct{}
 
 // Done is the end of a Run.
 type Done struct {
 	Name string
-	// Said is what was done, Err why it was not.
+	// Said is the message of the Run, Err its error.
 	Said string
 	Err  error
-	// Value is what the Run brought, for screens that asked for something.
+	// Value is the result of a Fetch.
 	Value any
 }
 
-// Left says that another screen was opened above this one, or that it is closed.
+// Left means that another screen was opened above this one, or that this one is closed.
 type Left struct{}
 
-// Entered says that the screen is shown (again).
+// Entered means that the screen becomes visible, possibly again.
 type Entered struct{}
 
 func (Refresh) event()  {}
@@ -180,33 +176,30 @@ func (Done) event()     {}
 func (Left) event()     {}
 func (Entered) event()  {}
 
-// Effect is something that a screen wants to happen.
+// Effect is an action that a screen requests.
 type Effect interface{ effect() }
 
-// Open shows another screen above this one. Target is the UID of a job, the name of
-// a queue or node, or "".
+// Open shows another screen above this one. Target is the UID of a job, the name of a queue or node, or "".
 type Open struct{ Screen, Target string }
 
 // Back closes this screen.
 type Back struct{}
 
-// SetFilter filters the screen that is on top after the effects before this one.
+// SetFilter filters the screen that is on top after the preceding effects.
 type SetFilter struct{ Text string }
 
-// Ask asks before something is done. It is drawn over the screen; what was asked is
-// never done without an answer.
+// Ask shows a question over the screen. Its action is carried out only after a confirmation.
 type Ask struct {
-	// Question names what will happen, and to how many: "Cancel 2 jobs?".
+	// Question contains the action and the number of objects: "Cancel 2 jobs?".
 	Question string
-	// Named are the first of Count things that it is about, in their order; where there is
-	// little room fewer of them are shown.
+	// Named lists the first of the Count affected objects, in order. In a small terminal, fewer of them are shown.
 	Named []string
 	Count int
-	// Lines say what will happen, and what not.
+	// Lines describes the effects, and limits of the effects.
 	Lines []string
-	// Expect is what must be typed; "" is y.
+	// Expect is the text that the user must type; "" means y.
 	Expect string
-	// Then is what happens after a yes.
+	// Then holds the effects of a confirmation.
 	Then []Effect
 }
 
@@ -214,22 +207,22 @@ type Ask struct {
 type Input struct {
 	Question string
 	Lines    []string
-	// Value is what stands there first.
+	// Value is the initial text.
 	Value string
-	// Check says what is wrong with a text; nil accepts everything.
+	// Check returns an error for an invalid text. Nil accepts everything.
 	Check func(string) error
-	// Then makes the effects of what was typed.
+	// Then returns the effects for the entered text.
 	Then func(string) []Effect
 }
 
-// Run does something that takes time, elsewhere; its end comes back as Done to the
-// screen that wanted it, and as a line in the frame.
+// Run carries out a slow action in another goroutine. Its end returns as Done to the screen that requested it, and as a
+// notice in the frame.
 type Run struct {
 	Name string
 	Do   func(context.Context) (said string, err error)
-	// Quiet leaves out the line of a Run that went well.
+	// Quiet suppresses the notice of a successful Run.
 	Quiet bool
-	// Fetch is instead of Do for what brings a value.
+	// Fetch replaces Do for a Run that returns a value.
 	Fetch func(context.Context) (value any, err error)
 }
 
@@ -239,65 +232,64 @@ type Notice struct {
 	Bad  bool
 }
 
-// Copy puts text into the clipboard of the terminal.
+// Copy copies text to the terminal's clipboard.
 type Copy struct {
 	Text string
-	// What it is, for the line that says it.
+	// What describes the text in the notice about it.
 	What string
 }
 
-// StreamLogs follows the logs of pods, in place of those that are followed.
+// StreamLogs follows the logs of these pods instead of the previous ones.
 type StreamLogs struct{ Pods []PodRef }
 
-// PodRef is a pod, and one of its containers; "" is the first.
+// PodRef identifies a pod and one of its containers; "" means the first.
 type PodRef struct {
 	Namespace, Name string
 	UID             types.UID
 	Container       string
 }
 
-// StopLogs ends what StreamLogs began.
+// StopLogs stops following logs.
 type StopLogs struct{}
 
-// Shell gives the terminal to something else until it ends, as attach does.
+// Shell hands the terminal over to a command until it ends, as attach does.
 type Shell struct {
 	Name string
 	Do   func(ctx context.Context, in io.Reader, out, errOut io.Writer) error
 }
 
-// SetMine and SetNamespace change what all screens show.
+// SetMine changes whether all screens show only the user's own jobs.
 type SetMine struct{ Mine bool }
 
-// SetNamespace changes what all screens show; "" is all namespaces.
+// SetNamespace changes the namespace that all screens show; "" means all namespaces.
 type SetNamespace struct{ Namespace string }
 
-// SetResource changes what heat maps and bars show.
+// SetResource changes the resource that heat maps and bars show.
 type SetResource struct{ Resource string }
 
-// SetTheme changes how everything looks.
+// SetTheme changes the theme.
 type SetTheme struct{ Name string }
 
-// Choose shows a list to tick things in: columns, for one.
+// Choose shows a list in which the user selects items, for example columns.
 type Choose struct {
 	Title   string
 	Choices []Choice
-	// Then makes the effects of what is ticked in the end, by place.
+	// Then returns the effects for the final selection. ticked has one entry per choice.
 	Then func(ticked []bool) []Effect
 }
 
-// Choice is one of a Choose.
+// Choice is one item of a Choose.
 type Choice struct {
 	Title string
 	On    bool
-	// Fixed ones cannot be changed.
+	// Fixed items cannot be changed.
 	Fixed bool
 }
 
-// SwitchContext ends the dashboard of this cluster and begins that of another one, by
-// the name of the kubeconfig's context.
+// SwitchContext ends this cluster's dashboard and starts the dashboard of another context of the kubeconfig.
 type SwitchContext struct{ Name string }
 
-// Redraw draws everything anew, whatever the terminal shows.
+// Redraw redraws the whole terminal.
 type Redraw struct{}
 
 // Quit ends the dashboard.

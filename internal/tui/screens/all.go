@@ -1,4 +1,4 @@
-// Package screens is all screens of the dashboard, in the order of their tabs.
+// Package screens lists all screens of the dashboard, in the order of their tabs.
 package screens
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screens/queues"
 )
 
-// All are the screens.
+// All returns the specs of all screens.
 func All() []screen.Spec {
 	return []screen.Spec{overview.Spec(), jobs.Spec(), queues.Spec(), nodes.Spec(), explain.Spec(), job.Spec()}
 }

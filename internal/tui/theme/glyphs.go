@@ -1,21 +1,21 @@
 package theme
 
-// Glyphs are the signs things are drawn with. Every one takes one cell.
+// Glyphs holds the characters for drawing. Each takes one cell.
 type Glyphs struct {
 	ASCII bool
 	// Box: corners clockwise from the upper left, then the lines.
 	TopLeft, TopRight, BottomRight, BottomLeft, Horizontal, Vertical rune
-	// Select stands before the row under the cursor, Mark before marked rows.
+	// Select is drawn before the row under the cursor, Mark before marked rows.
 	Select, Mark rune
-	// Full, Part and None draw bars: what is used, what is admitted but not yet used, what is not.
+	// Full, Part and None draw bars: the used part, the admitted but unused part, and the rest.
 	Full, Part, None rune
-	// Heat is the ramp of a heat map: nothing, below a quarter, a half, three quarters, full.
+	// Heat is the ramp of a heat map: nothing, below a quarter, below a half, below all, full.
 	Heat [5]rune
-	// Spark is the ramp of a line of history, from the least to the most.
+	// Spark is the ramp of a history line, from the least to the most.
 	Spark []rune
-	// More begins the line that says what is not shown.
+	// More begins the line about hidden rows.
 	More rune
-	// Tree draws the branches of a tree: a child, the last child, the line past a child.
+	// Branch, LastBranch and Trunk draw a tree: a child, the last child, the line past a child.
 	Branch, LastBranch, Trunk string
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 )
 
-// look is a role in one theme: an exact colour for terminals that have many, a
-// chosen one of the sixteen for those that have few, and attributes.
+// look is the look of a role in one theme: an exact colour, one of the sixteen colours for simple terminals, and
+// attributes.
 type look struct {
 	hex     string
 	few     string
@@ -81,7 +81,7 @@ var palettes = map[string]palette{
 	"colorblind":    colorblindPalette(),
 }
 
-// ink is what a theme is made of besides the colours of states: exact, and of the sixteen.
+// ink holds the looks of a theme except the states.
 type ink struct{ dim, title, key, border, head, mark look }
 
 func (i ink) palette() palette {
@@ -91,8 +91,7 @@ func (i ink) palette() palette {
 	}
 }
 
-// darkPalette is Okabe and Ito's set; blue has a second, lighter value of the same
-// set for lines and keys.
+// darkPalette is Okabe and Ito's set. Lines and keys use a second, lighter blue of the same set.
 func darkPalette() palette {
 	p := ink{
 		dim: look{hex: "#8a8a8a", few: gray}, title: look{hex: "#e4e4e4", few: white}, key: look{hex: "#56B4E9", few: brightCy},
@@ -105,7 +104,7 @@ func darkPalette() palette {
 	return p
 }
 
-// lightPalette is the same hues, dark enough to read on white (contrast 4.5 and more).
+// lightPalette has the same hues, dark enough to read on white (contrast 4.5 or more).
 func lightPalette() palette {
 	p := ink{
 		dim: look{hex: "#6c6c6c", few: gray}, title: look{hex: "#1c1c1c", few: black}, key: look{hex: "#005A8E", few: blue},
@@ -113,7 +112,7 @@ func lightPalette() palette {
 	}.palette()
 	p.states("#0058A8", "#8A5F00", "#1A7A2E", "#A84300", "#9A3F72", "#6B5F00")
 	p.fewStates(blue, magenta, green, red, cyan, black)
-	// Four hues that are dark enough for white look alike to some eyes.
+	// Four hues that are dark enough for white look alike to some people.
 	for role, how := range map[canvas.Style]look{Pending: {bold: true}, Warn: {bold: true}, Failed: {bold: true, under: true}, Error: {bold: true, under: true}, Borrowed: {under: true}} {
 		l := p[role]
 		l.bold, l.under = how.bold, how.under
@@ -140,8 +139,8 @@ func highContrastPalette() palette {
 	return p
 }
 
-// colorblindPalette is the dark one with a second sign on what must not be missed:
-// what failed is underlined, what waits is not bold.
+// colorblindPalette is the dark palette with a second sign for important states: failures are bold and underlined, and
+// running is bold, unlike pending.
 func colorblindPalette() palette {
 	p := darkPalette()
 	for _, role := range []canvas.Style{Failed, Error} {
@@ -155,7 +154,7 @@ func colorblindPalette() palette {
 	return p
 }
 
-// states sets the colours of the states, and of what the frame says in the same spirit.
+// states sets the colours of the states and of the related messages of the frame.
 func (p palette) states(running, pending, done, failed, suspended, borrowed string) {
 	for role, hex := range map[canvas.Style]string{
 		Running: running, Pending: pending, Done: done, Failed: failed, Suspended: suspended, Borrowed: borrowed,
@@ -165,7 +164,7 @@ func (p palette) states(running, pending, done, failed, suspended, borrowed stri
 	}
 }
 
-// fewStates is states for terminals of sixteen colours; states comes first.
+// fewStates sets the states' colours for terminals with sixteen colours. Call states first.
 func (p palette) fewStates(running, pending, done, failed, suspended, borrowed string) {
 	for role, few := range map[canvas.Style]string{
 		Running: running, Pending: pending, Done: done, Failed: failed, Suspended: suspended, Borrowed: borrowed,
@@ -183,10 +182,10 @@ func (p palette) fewStates(running, pending, done, failed, suspended, borrowed s
 	}
 }
 
-// heat sets the exact colours of how full something is; fewStates comes first.
+// heat sets the exact colours of the heat levels. Call fewStates first.
 func (p palette) heat(levels ...string) { p.exact(Heat0, levels) }
 
-// logs sets the exact colours of the pods of a log; fewStates comes first.
+// logs sets the exact colours of a log's pods. Call fewStates first.
 func (p palette) logs(pods ...string) { p.exact(Log0, pods) }
 
 func (p palette) exact(first canvas.Style, colors []string) {

@@ -2,23 +2,22 @@ package theme
 
 import "github.com/vc-batch/vc/internal/tui/canvas"
 
-// Roles: what a cell means. A theme gives each of them a look; attributes of
-// canvas.Style may be added to any.
+// The roles of cells. A theme gives each role a look. Attributes of canvas.Style can be added to any role.
 const (
 	Plain canvas.Style = iota
-	// Dim is for what matters least: zeros, units, hints.
+	// Dim is for the least important text: zeros, units, hints.
 	Dim
 	// Title is the name of the program and of boxes.
 	Title
-	// Tab is the screen that is shown.
+	// Tab is the current screen's tab.
 	Tab
 	// Key is a key in the footer and in help.
 	Key
-	// Border is the lines of boxes.
+	// Border is for the lines of boxes.
 	Border
-	// Head is the names of columns.
+	// Head is for the titles of columns.
 	Head
-	// Cursor is the selected row, Mark a marked one.
+	// Cursor is the selected row, Mark a marked row.
 	Cursor
 	Mark
 	// The states of jobs, pods and nodes.
@@ -27,20 +26,19 @@ const (
 	Done
 	Failed
 	Suspended
-	// Borrowed is what a queue holds above what it deserves.
+	// Borrowed is a queue's use above its deserved amount.
 	Borrowed
-	// Good, Warn and Error are what the frame says of itself and of the cluster.
+	// Good, Warn and Error are for messages of the frame about itself and the cluster.
 	Good
 	Warn
 	Error
-	// Heat0 to Heat4 are how full something is: not at all, below a quarter, a half,
-	// three quarters, full.
+	// Heat0 to Heat4 are levels of use: none, below a quarter, below a half, below all, full.
 	Heat0
 	Heat1
 	Heat2
 	Heat3
 	Heat4
-	// Log0 to Log7 tell the pods of a log apart.
+	// Log0 to Log7 distinguish the pods of a log.
 	Log0
 	Log1
 	Log2
@@ -52,5 +50,5 @@ const (
 	roles
 )
 
-// Logs is how many colours logs have.
+// Logs is the number of log colours.
 const Logs = 8

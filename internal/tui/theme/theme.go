@@ -11,20 +11,20 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 )
 
-// Theme is how everything looks. Themes are made by New and never change.
+// Theme defines how everything looks. New creates themes, and they never change.
 type Theme struct {
 	Name   string
 	Glyphs Glyphs
 	open   [roles]lipgloss.Style
 	mono   bool
-	// cache of what switches a style on, by role and attributes.
+	// codes caches the escape sequences that turn a style on, by role and attributes.
 	codes [roles][16]string
 }
 
-// Colors is how many colours a terminal has.
+// Colors is the number of colours of a terminal.
 type Colors int
 
-// What terminals have.
+// The numbers of colours.
 const (
 	NoColor Colors = iota
 	Colors16
@@ -32,7 +32,7 @@ const (
 	TrueColor
 )
 
-// OfProfile translates the terminal library's word for it.
+// OfProfile converts the terminal library's colour profile.
 func OfProfile(profile colorprofile.Profile) Colors {
 	switch profile {
 	case colorprofile.ANSI:
@@ -45,14 +45,13 @@ func OfProfile(profile colorprofile.Profile) Colors {
 	return NoColor
 }
 
-// Names are the themes there are; the first is chosen by the terminal's background.
+// Names returns the names of all themes. The first one depends on the terminal's background.
 func Names() []string {
 	return []string{"auto", "dark", "light", "mono", "high-contrast", "colorblind"}
 }
 
-// New returns the theme of a name ("auto" is "dark"); colors is what the terminal
-// has, and without any every theme is mono. An unknown name is an error that lists
-// the known ones.
+// New returns the theme with a name ("auto" is "dark"). colors describes the terminal; without colours, every theme is
+// mono. For an unknown name, the error lists the known ones.
 func New(name string, colors Colors, ascii bool) (*Theme, error) {
 	if !slices.Contains(Names(), name) {
 		return nil, fmt.Errorf("theme %q is not known; one of: %s", name, strings.Join(Names(), ", "))
@@ -76,7 +75,7 @@ func New(name string, colors Colors, ascii bool) (*Theme, error) {
 	return t, nil
 }
 
-// Open returns the escape that switches a style on; "" for the terminal's own look.
+// Open returns the escape sequence that turns a style on, or "" for the terminal's default look.
 func (t *Theme) Open(style canvas.Style) string {
 	role := style.Role()
 	if role >= roles {
@@ -85,7 +84,7 @@ func (t *Theme) Open(style canvas.Style) string {
 	return t.codes[role][(style>>8)&15]
 }
 
-// Style returns the look of a style, for what is drawn by other means than a terminal.
+// Style returns the look of a style, for output other than terminals.
 func (t *Theme) Style(style canvas.Style) lipgloss.Style {
 	role := style.Role()
 	if role >= roles {

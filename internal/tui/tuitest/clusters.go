@@ -17,7 +17,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 )
 
-// limits sets a queue's guarantee, deserved share and capability in GPUs; 0 leaves one out.
+// limits sets a queue's guarantee, deserved share and capability in GPUs; 0 omits a value.
 func limits(guarantee, deserved, capability int, priority int32) func(*schedulingv1beta1.Queue) {
 	return func(q *schedulingv1beta1.Queue) {
 		q.Spec.Priority = priority
@@ -60,7 +60,7 @@ func names(format string, from, to int) []string {
 	return all
 }
 
-// Normal is the cluster of most goldens.
+// Normal returns the cluster of most goldens.
 func Normal() []runtime.Object {
 	var objects []runtime.Object
 	for rack := 1; rack <= 12; rack++ {
@@ -128,10 +128,10 @@ func normalJobs() []JobPlan {
 	return plans
 }
 
-// waiting is a gang of two that one node has room for.
+// waiting returns the explanation of a gang of two pods, one of which fits.
 func waiting() *schedulingv1beta1.Explanation {
 	start := Ago(-24 * minute)
-	return &schedulingv1beta1.Explanation{ // what the queue holds and may hold: see Settled
+	return &schedulingv1beta1.Explanation{ // Settled fills in the queue's amounts
 		Reason: "GangDoesNotFit", Message: "1 of 2 pods fits now; all 2 must start together", Hint: "lower minAvailable to 1, or free 8 nvidia.com/gpu",
 		Members:        &schedulingv1beta1.ExplainedMembers{Min: 2, Exist: 2, Fit: 1},
 		Queue:          &schedulingv1beta1.ExplainedQueue{Name: "nlp", Position: 1},
@@ -147,7 +147,8 @@ func waiting() *schedulingv1beta1.Explanation {
 	}
 }
 
-// aboveCapability is a gang that asks for more than its queue may hold; Settled tells by how much.
+// aboveCapability returns the explanation of a gang that requests more than its queue's capability. Settled fills in by
+// how much.
 func aboveCapability() *schedulingv1beta1.Explanation {
 	return &schedulingv1beta1.Explanation{
 		Reason: string(reason.OverCapability), Hint: reason.Get(reason.OverCapability).Hint,
@@ -182,7 +183,7 @@ func normalEvents() []runtime.Object {
 	return all
 }
 
-// Few is the demo: four nodes, a job that runs and one that waits.
+// Few returns the cluster of the demo: four nodes, a running job and a pending one.
 func Few() []runtime.Object {
 	var objects []runtime.Object
 	nodes := []string{"192.168.23.24", "192.168.51.67", "192.168.57.163", "192.168.63.50"}
@@ -206,7 +207,7 @@ func fewJobs() []JobPlan {
 	}
 }
 
-// Later is Few a moment later: eval is gone, and train has two pods.
+// Later returns Few at a later time: eval is deleted, and train has two pods.
 func Later() []runtime.Object {
 	var objects []runtime.Object
 	for _, object := range Few() {
@@ -228,7 +229,7 @@ func fewWait() *schedulingv1beta1.Explanation {
 	}
 }
 
-// Many is nodes of eight GPUs, and jobs of one pod, most of which wait.
+// Many returns nodes with eight GPUs, and jobs of one pod, most of which are pending.
 func Many(nodes, jobs int) []runtime.Object {
 	var objects []runtime.Object
 	for i := range nodes {

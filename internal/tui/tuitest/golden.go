@@ -23,10 +23,10 @@ var rewrite = flag.Bool("rewrite", false, "write the goldens and scripts anew")
 // Size is the size of a terminal.
 type Size struct{ W, H int }
 
-// Sizes are those that goldens are taken at.
+// Sizes are the terminal sizes of goldens.
 var Sizes = []Size{{160, 50}, {120, 40}, {80, 24}, {60, 15}}
 
-// look is how a golden is drawn.
+// look describes how a golden is drawn.
 type look struct {
 	name, theme string
 	colors      theme.Colors
@@ -35,7 +35,7 @@ type look struct {
 
 var looks = []look{{"mono", "dark", theme.NoColor, false}, {"colour", "dark", theme.TrueColor, false}, {"ascii", "dark", theme.NoColor, true}}
 
-// Start returns a dashboard of a world in a terminal of a size; in colour, not in ASCII.
+// Start returns a dashboard of a world in a terminal of a size, in colour and with all glyphs.
 func Start(t testing.TB, specs []screen.Spec, world string, size Size) *tui.App {
 	t.Helper()
 	return start(t, specs, world, size, look{theme: "dark", colors: theme.TrueColor})
@@ -56,7 +56,7 @@ func start(t testing.TB, specs []screen.Spec, world string, size Size, l look) *
 	return app
 }
 
-// Answer carries out what a dashboard with a Recorder asks of the world until it asks no more. Nobody sees what was asked.
+// Answer carries out the requests of a dashboard with a Recorder until there are none left. It does not record them.
 func Answer(app *tui.App) {
 	for range 20 {
 		asked := app.Take()
@@ -71,7 +71,7 @@ func Answer(app *tui.App) {
 	}
 }
 
-// carryOut does what a Run is for.
+// carryOut carries out a Run.
 func carryOut(run screen.Run) screen.Done {
 	done := screen.Done{Name: run.Name}
 	if run.Fetch != nil {
@@ -82,7 +82,7 @@ func carryOut(run screen.Run) screen.Done {
 	return done
 }
 
-// Keys is an open of Frames that presses keys.
+// Keys returns an open function for Frames that presses keys.
 func Keys(names ...string) func(*tui.App) {
 	return func(app *tui.App) {
 		for _, name := range names {
@@ -93,19 +93,17 @@ func Keys(names ...string) func(*tui.App) {
 	}
 }
 
-// Always are the same screens in every world.
+// Always returns the same screens for every world.
 func Always(specs []screen.Spec) func(world string) []screen.Spec {
 	return func(string) []screen.Spec { return specs }
 }
 
-// Frames compares the frames of a screen in all sizes, looks and worlds with the files
-// testdata/<name>-<size>.txt. specs are the screens in a world; open brings a fresh dashboard
-// to the one that is meant; nil leaves it on its first one. Worlds are those of Worlds when
-// none is named.
+// Frames compares the frames of a screen in all sizes, looks and worlds with the files testdata/<name>-<size>.txt.
+// specs returns the screens for a world. open brings a new dashboard to the tested screen; nil leaves it on its first
+// one. Without worlds, Frames uses those of Worlds.
 //
-// A file has each frame three times: plain, then in colour and in ASCII; a line of
-// these that is as in the plain one is written as "=", and one that is as in the frame
-// of the first world, drawn the same way, as "^".
+// A file contains each frame three times: plain, in colour, and in ASCII. In the last two, a line that equals the plain
+// one is written as "=". A line that equals the one in the first world, drawn the same way, is written as "^".
 func Frames(t *testing.T, name string, specs func(world string) []screen.Spec, open func(*tui.App), worlds ...string) {
 	t.Helper()
 	if len(worlds) == 0 {
@@ -129,15 +127,14 @@ func Frames(t *testing.T, name string, specs func(world string) []screen.Spec, o
 	}
 }
 
-// Stop is a place of a Tour: the keys that lead there from the one before.
+// Stop is a step of a Tour: the keys to press after the previous step.
 type Stop struct {
 	Title string
 	Keys  []string
 }
 
-// Tour compares the frames of a way through a world with files as those of Frames, drawn in one
-// way only: without colours when that is "mono", else in the colours of a theme, or of "16 colours"
-// or "256 colours".
+// Tour compares the frames of a sequence of steps in a world with files like those of Frames, but with one look only:
+// without colours if drawn is "mono", otherwise in the colours of a theme, or in "16 colours" or "256 colours".
 func Tour(t *testing.T, name string, specs []screen.Spec, world, drawn string, sizes []Size, stops ...Stop) {
 	t.Helper()
 	l := look{drawn, drawn, theme.TrueColor, false}
@@ -163,17 +160,17 @@ func Tour(t *testing.T, name string, specs []screen.Spec, world, drawn string, s
 	}
 }
 
-// String is 120x40.
+// String returns the size as 120x40.
 func (s Size) String() string { return fmt.Sprintf("%dx%d", s.W, s.H) }
 
 func goldenOf(name string, size Size) string {
 	return filepath.Join("testdata", fmt.Sprintf("%s-%s.txt", name, size))
 }
 
-// album is frames as the text of a file.
+// album collects frames as the text of a file.
 type album struct {
 	text strings.Builder
-	// first are the lines of the first frame that was drawn in a way; plain those of the last one without colours.
+	// first holds the lines of the first frame of each look. plain holds the lines of the last frame without colours.
 	first map[string][]string
 	plain []string
 }
@@ -208,7 +205,7 @@ func (a *album) add(t *testing.T, title, drawn string, app *tui.App, size Size) 
 	}
 }
 
-// coloured are the lines of a frame with escapes, without blanks at their ends.
+// coloured returns the lines of a frame with escape sequences, without trailing blanks.
 func coloured(frame canvas.Canvas, look *theme.Theme) []string {
 	lines := strings.Split(frame.Styled(look.Open), "\n")
 	for i := range lines {
@@ -217,14 +214,14 @@ func coloured(frame canvas.Canvas, look *theme.Theme) []string {
 	return lines
 }
 
-// cutNumber is a number of which the end is not shown, and overwritten is a mark of something cut in which other text begins: both say
-// what is not so.
+// cutNumber matches a number whose end is cut off. overwritten matches the mark of a cut that other text overwrites.
+// Both would mislead the user.
 var (
 	cutNumber   = regexp.MustCompile(`(?:^|[ (/=<>+])\d[\d,]*(?:\.\d+)?…`)
 	overwritten = regexp.MustCompile(`…[\pL\pN]`)
 )
 
-// Check holds what is true of every frame: its size, and that no number in it is cut.
+// Check fails the test if a frame has the wrong size or contains a cut number or an overwritten mark.
 func Check(t testing.TB, frame canvas.Canvas, size Size) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(frame.Text(), "\n"), "\n")
@@ -241,7 +238,7 @@ func Check(t testing.TB, frame canvas.Canvas, size Size) {
 	}
 }
 
-// Compare compares a text with a file, or writes it with -rewrite.
+// Compare compares a text with a file. With -rewrite it writes the file.
 func Compare(t *testing.T, path, text string) {
 	t.Helper()
 	if *rewrite {

@@ -6,13 +6,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// special are the keys that have names.
+// special maps the names of keys without a character.
 var special = map[string]rune{
 	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
 	"home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "space": tea.KeySpace,
 }
 
-// Press is a key by its name, as the table of keys writes it: "x", "S", "ctrl+d", "enter".
+// Press returns a key by its name in the table of keys: "x", "S", "ctrl+d", "enter".
 func Press(name string) tea.KeyPressMsg {
 	var mod tea.KeyMod
 	for {

@@ -16,15 +16,15 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// Recorder is a cluster that does nothing but note what was asked of it.
+// Recorder implements screen.Actions. It only records the calls.
 type Recorder struct {
-	// Asked is a line for each thing that was asked.
+	// Asked has one line per call.
 	Asked []string
-	// Err is what everything is answered with; nil is success.
+	// Err is the error that every call returns; nil means success.
 	Err error
-	// Seen is the world that is read; nil is one of which nothing can be read.
+	// Seen is the world to read from. If nil, nothing can be read.
 	Seen *snapshot.Snapshot
-	// SheetErr is why nothing can be read about jobs.
+	// SheetErr is the error of Sheet.
 	SheetErr error
 }
 
@@ -39,7 +39,7 @@ func (r *Recorder) note(format string, args ...any) (string, error) {
 	return "done: " + text, nil
 }
 
-// Jobs notes a verb and the jobs.
+// Jobs records a verb and the jobs.
 func (r *Recorder) Jobs(_ context.Context, verb screen.Verb, jobs []*snapshot.Job) (string, error) {
 	var all []string
 	for _, job := range jobs {
@@ -48,22 +48,22 @@ func (r *Recorder) Jobs(_ context.Context, verb screen.Verb, jobs []*snapshot.Jo
 	return r.note("%s %s", verb, strings.Join(all, ", "))
 }
 
-// Queue notes a verb and the queue.
+// Queue records a verb and the queue.
 func (r *Recorder) Queue(_ context.Context, verb screen.Verb, queue string) (string, error) {
 	return r.note("%s queue %s", verb, queue)
 }
 
-// EditQueue notes what is changed.
+// EditQueue records the changes.
 func (r *Recorder) EditQueue(_ context.Context, queue string, edit screen.QueueEdit) (string, error) {
 	return r.note("edit queue %s: %+v", queue, edit)
 }
 
-// Node notes a verb and the node.
+// Node records a verb and the node.
 func (r *Recorder) Node(_ context.Context, verb screen.Verb, node string) (string, error) {
 	return r.note("%s node %s", verb, node)
 }
 
-// Manifest is that of a job of the world, whole; all others are short.
+// Manifest returns the complete object for a job of the world, and a short text for other objects.
 func (r *Recorder) Manifest(_ context.Context, kind, namespace, name string) (string, error) {
 	_, err := r.note("manifest %s %s/%s", kind, namespace, name)
 	if err == nil {
@@ -82,7 +82,7 @@ func (r *Recorder) Manifest(_ context.Context, kind, namespace, name string) (st
 	return fmt.Sprintf("kind: %s\nmetadata:\n  name: %s\n  namespace: %s\n", kind, name, namespace), err
 }
 
-// Sheet is what the world tells of a job; none: what is watched is all there is.
+// Sheet returns the world's details of a job, or nil without a world.
 func (r *Recorder) Sheet(_ context.Context, job *snapshot.Job) (*account.Sheet, error) {
 	if err := cmp.Or(r.SheetErr, r.lost()); err != nil || r.Seen == nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (r *Recorder) Sheet(_ context.Context, job *snapshot.Job) (*account.Sheet, 
 	return told(job, wholePods(r.Seen, job.UID)), nil
 }
 
-// lost is why a world that is disconnected answers nothing.
+// lost returns the error of a disconnected world.
 func (r *Recorder) lost() error {
 	if r.Seen == nil || r.Seen.Connection.Link != snapshot.LinkDisconnected {
 		return nil
@@ -98,7 +98,7 @@ func (r *Recorder) lost() error {
 	return errors.New(r.Seen.Connection.Problem)
 }
 
-// Attach notes the pod.
+// Attach records the pod.
 func (r *Recorder) Attach(_ context.Context, pod screen.PodRef, _ io.Reader, _, _ io.Writer) error {
 	_, err := r.note("attach %s/%s", pod.Namespace, pod.Name)
 	return err

@@ -16,25 +16,23 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// Scripts runs the scripts that a pattern finds. A script is blocks of commands, each
-// ended by a line ----, what came out, and a second line ---- . Lines before the first
-// command that begin with # are a comment, as everywhere. The commands are:
+// Scripts runs the scripts that match a pattern. A script consists of blocks: commands, a line ----, the output, and
+// another line ---- . Lines that begin with # before the first command are comments. The commands are:
 //
-//	world NAME        the cluster as it is from now on
-//	size WxH          the size of the terminal; 120x40 at first
+//	world NAME        the cluster from now on
+//	size WxH          the size of the terminal; initially 120x40
 //	readonly, ascii, theme NAME, resource NAME, failing TEXT   before the first key
-//	keys A B ...      presses keys by name; type TEXT types it
+//	keys A B ...      presses keys by name; type TEXT types text
 //	click X Y, double X Y, wheel up|down X Y
-//	tick DURATION     lets time pass
-//	log POD TEXT      a line of a log arrives
-//	unread TEXT       nothing can be read about jobs from now on, for this reason; without one it can
-//	silent            what is to be read is not answered from now on; answer answers all of it
-//	show              prints the frame; show FROM-TO some of its lines; show /RE/ those that match
+//	tick DURATION     advances the clock
+//	log POD TEXT      adds a line to a log
+//	unread TEXT       details of jobs cannot be read from now on, for this reason; without TEXT they can again
+//	silent            holds back responses to reads from now on; answer sends all of them
+//	show              prints the frame; show FROM-TO prints some lines; show /RE/ prints matching lines
 //	twin              prints the screen's text
-//	expect TEXT       fails when the frame does not hold it; refuse TEXT when it does
+//	expect TEXT       fails if the frame does not contain the text; refuse TEXT fails if it does
 //
-// What the dashboard asks of the world is printed where it happens: act, copy, follow,
-// quit. Actions are answered at once.
+// Requests of the dashboard are printed where they occur: act, copy, follow, quit. Actions return at once.
 func Scripts(t *testing.T, pattern string, specs []screen.Spec) {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
@@ -67,12 +65,12 @@ type script struct {
 	now      time.Time
 	out      strings.Builder
 	line     int
-	// silent says that what is to be read is not answered; waiting is what waits for it.
+	// silent means that responses to reads are held back. waiting holds the pending requests.
 	silent  bool
 	waiting []tui.Request
 }
 
-// run returns the script with what came out now.
+// run returns the script with the current output.
 func (s *script) run(text string) string {
 	var whole strings.Builder
 	inOutput := false
@@ -109,7 +107,7 @@ func (s *script) fail(format string, args ...any) {
 	s.t.Errorf("line %d: %s", s.line, fmt.Sprintf(format, args...))
 }
 
-// dashboard starts it with the first command that needs one.
+// dashboard returns the dashboard. The first command that needs it starts it.
 func (s *script) dashboard() *tui.App {
 	if s.app != nil {
 		return s.app
@@ -279,7 +277,7 @@ func (s *script) show(which string) {
 	}
 }
 
-// settle carries out what the dashboard asks of the world until it asks no more.
+// settle carries out the dashboard's requests until there are none left.
 func (s *script) settle() {
 	for range 20 {
 		requests := s.app.Take()

@@ -11,9 +11,9 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Settled writes into the status of the queues among objects what controllers and
-// scheduler would: how many gangs run and wait in each, and what pods hold in it and
-// below it. Nobody has to type numbers that agree.
+// Settled fills in the status of the queues among objects as the controllers and the scheduler would: the numbers of
+// running and waiting gangs, and the amounts that pods use in each queue and its descendants. So the tests need not
+// contain consistent numbers.
 func Settled(objects []runtime.Object) []runtime.Object {
 	queues := map[string]*schedulingv1beta1.Queue{}
 	for _, object := range objects {
@@ -22,7 +22,7 @@ func Settled(objects []runtime.Object) []runtime.Object {
 			q.Status.Running, q.Status.Pending, q.Status.Inqueue, q.Status.Allocated = 0, 0, 0, corev1.ResourceList{}
 		}
 	}
-	queueOf := map[types.UID]string{} // by the UID of the job
+	queueOf := map[types.UID]string{} // by the job's UID
 	for _, object := range objects {
 		group, ok := object.(*schedulingv1beta1.PodGroup)
 		if !ok || queues[group.Spec.Queue] == nil {
@@ -55,7 +55,7 @@ func Settled(objects []runtime.Object) []runtime.Object {
 	return objects
 }
 
-// settle writes into an explanation what it says about the queue, and what the gang is short of there.
+// settle fills in an explanation's amounts of the queue, and what the gang lacks there.
 func settle(e *schedulingv1beta1.Explanation, group *schedulingv1beta1.PodGroup, q *schedulingv1beta1.Queue) {
 	if e.Queue == nil || q == nil {
 		return
@@ -72,7 +72,7 @@ func settle(e *schedulingv1beta1.Explanation, group *schedulingv1beta1.PodGroup,
 	e.Short = []schedulingv1beta1.Shortage{{Resource: GPU, Scope: "queue", Asked: asked.String(), Available: left.String(), ShortBy: short.String()}}
 }
 
-// only are the amounts of what others name, too.
+// only returns the amounts of the resources that others also contains.
 func only(amounts, others corev1.ResourceList) corev1.ResourceList {
 	some := corev1.ResourceList{}
 	for name, amount := range amounts {
@@ -83,7 +83,7 @@ func only(amounts, others corev1.ResourceList) corev1.ResourceList {
 	return some
 }
 
-// asks is what the containers of a pod ask for together.
+// asks returns the total request of a pod's containers.
 func asks(spec *corev1.PodSpec) corev1.ResourceList {
 	sum := corev1.ResourceList{}
 	for i := range spec.Containers {

@@ -11,7 +11,7 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// Switches is twelve nodes below four switches below two spines, and a job on six of them.
+// Switches returns twelve nodes below four switches below two spines, with a job on six of the nodes.
 func Switches() []runtime.Object {
 	var objects []runtime.Object
 	for leaf := range 4 {

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// podsOf are the pods of jobs as the server has them, by the UID of the job: a snapshot keeps less of them.
+// podsOf returns the jobs' complete pods by the job's UID. A snapshot has only reduced pods.
 func podsOf(objects []runtime.Object) map[types.UID][]*corev1.Pod {
 	pods := map[types.UID][]*corev1.Pod{}
 	for _, object := range objects {
@@ -26,11 +26,11 @@ func podsOf(objects []runtime.Object) map[types.UID][]*corev1.Pod {
 	return pods
 }
 
-// toldPods is of how many pods of a job something is told.
+// toldPods is the number of a job's pods that have events.
 const toldPods = 8
 
-// told is what a cluster tells about a job that somebody looks at: its pods whole, and events of the job, of its PodGroup and of its pods, as
-// controllers, scheduler and kubelets write them.
+// told returns the details of a job: its complete pods, and events of the job, its PodGroup and its pods, as
+// controllers, scheduler and kubelets would record them.
 func told(job *snapshot.Job, pods []*corev1.Pod) *account.Sheet {
 	t := teller{job: job}
 	submitted := job.Submitted
@@ -53,13 +53,13 @@ func told(job *snapshot.Job, pods []*corev1.Pod) *account.Sheet {
 	return &account.Sheet{Job: job.Object, Group: job.Group, Pods: pods, Events: t.events}
 }
 
-// teller gathers events about a job.
+// teller collects events about a job.
 type teller struct {
 	job    *snapshot.Job
 	events []corev1.Event
 }
 
-// kept is how long a server keeps events.
+// kept is the time for which a server stores events.
 const kept = time.Hour
 
 func (t *teller) tell(about corev1.ObjectReference, at time.Time, kind, reason string, times int32, message string) {

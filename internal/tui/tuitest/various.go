@@ -13,9 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/asked"
 )
 
-// Various is Few with a job of each kind that is rare: an array, one that is held, one
-// that is suspended, one with pods that failed and one that cannot get its image, and
-// one of which the scheduler tells all that it can tell.
+// Various returns Few with one job of each rare kind: an array, a held job, a suspended job, a job with failed pods, a
+// job that cannot pull its image, and a job with a complete explanation.
 func Various() []runtime.Object {
 	objects := Few()
 	pending, running := batchv1alpha1.Pending, batchv1alpha1.Running
@@ -44,7 +43,7 @@ func Various() []runtime.Object {
 	return Settled(objects)
 }
 
-// sweep makes a job an array of eight of which half have ended.
+// sweep makes a job an array of eight elements, half of which have ended.
 func sweep(job *batchv1alpha1.Job) {
 	job.Annotations = map[string]string{keys.Array: "0-7", keys.ArrayLimit: strconv.Itoa(2)}
 	job.Spec.MinAvailable = 1
@@ -52,7 +51,7 @@ func sweep(job *batchv1alpha1.Job) {
 	job.Status.Running, job.Status.Pending, job.Status.Succeeded, job.Status.Failed = 2, 2, 3, 1
 }
 
-// spoil lets a pod of crashes fail, and another wait for its image.
+// spoil makes one pod of crashes fail and another wait for its image.
 func spoil(pod *corev1.Pod) {
 	switch pod.Name {
 	case "crashes-worker-2":
@@ -68,7 +67,7 @@ func spoil(pod *corev1.Pod) {
 	}
 }
 
-// whole is an explanation with all that there can be in one.
+// whole returns an explanation with all fields set.
 func whole() *schedulingv1beta1.Explanation {
 	start, since := Ago(-24*minute), Ago(18*minute)
 	return &schedulingv1beta1.Explanation{

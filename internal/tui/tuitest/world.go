@@ -18,29 +18,29 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// Now is the moment at which all worlds are seen.
+// Now is the current time of all worlds.
 var Now = time.Date(2026, 11, 21, 21, 53, 39, 0, time.UTC)
 
-// Ago is a moment before Now.
+// Ago returns a time before Now.
 func Ago(d time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-d)) }
 
-// Worlds are the names of the worlds that goldens are taken of.
+// Worlds returns the names of the worlds for goldens.
 func Worlds() []string { return []string{"normal", "few", "empty", "loading", "disconnected", "many"} }
 
-// World is a cluster:
+// World returns a cluster:
 //
 //	normal        96 nodes in 12 racks, queues in two levels, jobs in every state
 //	few           the four nodes of the demo, two jobs
-//	empty         connected, and nothing is there
-//	loading       the first lists are on their way
-//	disconnected  normal, since twelve seconds without a connection
+//	empty         connected, without objects
+//	loading       the first lists are incomplete
+//	disconnected  normal, without a connection for twelve seconds
 //	many          1,000 nodes, 10,000 jobs
-//	various       few with a job of each kind that is rare; only where it is named
-//	own           various for somebody who may see jobs, pods and events of nlp only
-//	forbidden     various for somebody who may see queues and nothing else
-//	switches      few below switches of a network: with HyperNodes
+//	various       few with one job of each rare kind; only on request
+//	own           various for a user who may see jobs, pods and events of nlp only
+//	forbidden     various for a user who may see only queues
+//	switches      few below network switches: with HyperNodes
 //
-// For scripts there is one more: later, which is few after eval ended and train lost a pod.
+// Scripts can also use later, which is few after eval ended and train lost a pod.
 func World(name string) (*snapshot.Snapshot, error) {
 	worlds.Lock()
 	defer worlds.Unlock()
@@ -54,15 +54,15 @@ func World(name string) (*snapshot.Snapshot, error) {
 	return made, err
 }
 
-// worlds are made once: snapshots never change.
+// worlds caches the worlds. Snapshots never change, so each is made once.
 var worlds = struct {
 	sync.Mutex
 	made map[string]*snapshot.Snapshot
-	// whole are the pods of each world as the server has them, by their job.
+	// whole holds the complete pods of each world by job.
 	whole map[*snapshot.Snapshot]map[types.UID][]*corev1.Pod
 }{made: map[string]*snapshot.Snapshot{}, whole: map[*snapshot.Snapshot]map[types.UID][]*corev1.Pod{}}
 
-// wholePods are the pods of a job of a world.
+// wholePods returns the complete pods of a job of a world.
 func wholePods(world *snapshot.Snapshot, job types.UID) []*corev1.Pod {
 	worlds.Lock()
 	defer worlds.Unlock()
@@ -112,7 +112,7 @@ func makeWorld(name string) (*snapshot.Snapshot, error) {
 	return world, nil
 }
 
-// Amounts is a list of resources: Amounts("cpu", "1", "memory", "2Gi").
+// Amounts returns a list of resources: Amounts("cpu", "1", "memory", "2Gi").
 func Amounts(pairs ...string) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -121,10 +121,10 @@ func Amounts(pairs ...string) corev1.ResourceList {
 	return list
 }
 
-// GPU is the resource that the worlds are short of.
+// GPU is the scarce resource of the worlds.
 const GPU = "nvidia.com/gpu"
 
-// NewNode is a node that is ready since 41 days; rack may be "".
+// NewNode returns a node that has been ready for 41 days; rack may be "".
 func NewNode(name, rack, cpu, memory string, gpus int) *corev1.Node {
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("node-" + name), CreationTimestamp: Ago(41 * 24 * time.Hour), Labels: map[string]string{}},
@@ -142,7 +142,7 @@ func NewNode(name, rack, cpu, memory string, gpus int) *corev1.Node {
 	return node
 }
 
-// Down makes a node one whose kubelet fell silent.
+// Down turns a node into one whose kubelet stopped reporting.
 func Down(node *corev1.Node, since time.Duration) *corev1.Node {
 	node.Status.Conditions[0] = corev1.NodeCondition{
 		Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status.", LastTransitionTime: Ago(since),
@@ -150,7 +150,7 @@ func Down(node *corev1.Node, since time.Duration) *corev1.Node {
 	return node
 }
 
-// NewQueue is an open queue below another; change may be nil.
+// NewQueue returns an open queue below another; change may be nil.
 func NewQueue(name, parent string, weight int32, change func(*schedulingv1beta1.Queue)) *schedulingv1beta1.Queue {
 	q := &schedulingv1beta1.Queue{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("queue-" + name), CreationTimestamp: Ago(41 * 24 * time.Hour)},
@@ -163,27 +163,26 @@ func NewQueue(name, parent string, weight int32, change func(*schedulingv1beta1.
 	return q
 }
 
-// JobPlan is a job with its PodGroup and pods, in few words.
+// JobPlan is a short description of a job with its PodGroup and pods.
 type JobPlan struct {
 	ID              int
 	Namespace, Name string
 	Queue, User     string
 	Phase           batchv1alpha1.JobPhase
-	Class           string // of priority
+	Class           string // priority class
 	Tasks           int32
-	GPUs            int // of each pod
+	GPUs            int // per pod
 	CPU, Memory     string
-	Age             time.Duration // since it was submitted
-	Ran             time.Duration // since it started; 0: not yet
+	Age             time.Duration // time since submission
+	Ran             time.Duration // time since the start; 0: not started
 	Limit           time.Duration
-	Nodes           []string // where its pods are, as many as run
-	Creating        int      // of these, how many have not started
+	Nodes           []string // nodes of the running pods, one per pod
+	Creating        int      // how many of these pods have not started
 	Explanation     *schedulingv1beta1.Explanation
 	Change          func(*batchv1alpha1.Job)
 }
 
-// Objects are the objects of the job: without a PodGroup and pods when it is held, is
-// over, or is about to begin again.
+// Objects returns the objects of the job. A job that is held, ended or requeued has no PodGroup and no pods.
 func (p JobPlan) Objects() []runtime.Object {
 	job := p.job()
 	switch p.Phase {

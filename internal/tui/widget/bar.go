@@ -7,22 +7,21 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// Bar is a part of a whole, with marks on it.
+// Bar is a bar with marks.
 type Bar struct {
-	// Used is drawn full, Admitted after it in part; both of Scale, which the whole
-	// width stands for.
+	// Used is drawn with the full glyph, and Admitted after it with the partial glyph. The full width stands for Scale.
 	Used, Admitted, Scale float64
-	// Over is from where on what is used is drawn as borrowed; 0 is never.
+	// Over is the amount above which use is drawn as borrowed; 0 means never.
 	Over float64
-	// Marks are drawn over the bar, where they lie inside the scale.
+	// Marks are drawn over the bar if they lie within the scale.
 	Marks []BarMark
-	// Until is where the bar ends: what lies beyond is left blank; 0 is the scale.
+	// Until is the end of the bar. The part beyond it is left blank; 0 means the scale.
 	Until float64
-	// Style of what is used; 0 is Running.
+	// Style is the style of the used part; 0 means Running.
 	Style canvas.Style
 }
 
-// BarMark is a sign at a place of a bar.
+// BarMark is a sign at a position of a bar.
 type BarMark struct {
 	At   float64
 	Sign rune
@@ -70,8 +69,8 @@ func (b Bar) Draw(c canvas.Canvas, x, y, w int, t *theme.Theme) {
 	}
 }
 
-// Spark draws the last values of a history, one a cell, the newest at the right end
-// of what is drawn; it returns the column after it. The largest value is drawn full.
+// Spark draws the last values of a history, one per cell, the newest on the right. It returns the column after them.
+// The greatest value has the full height.
 func Spark(c canvas.Canvas, x, y, w int, values []float64, style canvas.Style, t *theme.Theme) int {
 	if len(values) > w {
 		values = values[len(values)-max(w, 0):]
@@ -91,8 +90,8 @@ func Spark(c canvas.Canvas, x, y, w int, values []float64, style canvas.Style, t
 	return x
 }
 
-// HeatLevel is how full something is, from 0 (not at all) over 1 (below a quarter),
-// 2 (below a half) and 3 (below all) to 4 (full); without a whole it is 0.
+// HeatLevel returns a level of use: 0 (none), 1 (below a quarter), 2 (below a half), 3 (below all) or 4 (full). If
+// whole is zero, it is 0.
 func HeatLevel(used, whole float64) int {
 	switch share := used / whole; {
 	case whole <= 0 || used <= 0:

@@ -7,31 +7,31 @@ import (
 
 // Column is a column of a Table.
 type Column[R any] struct {
-	// Key names it for sorting and choosing; Title stands above it.
+	// Key is the name for sorting and choosing. Title is the heading.
 	Key, Title string
-	// Width is its cells; Narrow are those in terminals below 100 columns, 0 is Width.
+	// Width is the width in cells. Narrow is the width in terminals below 100 columns; 0 means Width.
 	Width, Narrow int
-	// Flex takes what the others leave over, at least Width. One column has it.
+	// Flex gets the remaining width, at least Width. One column has it.
 	Flex bool
-	// Right aligns to the right, as numbers are.
+	// Right aligns to the right, for numbers.
 	Right bool
-	// From and Below are the widths of terminals in which it is shown: From ≤ W and
-	// W < Below; 0 is no limit. Choosing it shows it at any width.
+	// From and Below limit the terminal widths in which the column is shown: From ≤ W and W < Below; 0 means no limit.
+	// A chosen column is shown at any width.
 	From, Below int
-	// Hidden leaves it out until it is chosen.
+	// Hidden omits the column until it is chosen.
 	Hidden bool
-	// Cell is what stands in it. Draw is instead of Cell, for what is not text.
+	// Cell returns the cell's text. Draw replaces Cell for content other than text.
 	Cell func(*screen.Context, R) (string, canvas.Style)
 	Draw func(*screen.Context, R, canvas.Canvas)
-	// Ticks says that it changes with the clock: its changes are not marked.
+	// Ticks means that the column changes with the clock, so its changes are not highlighted.
 	Ticks bool
-	// Compare orders rows by it; nil: one cannot sort by it.
+	// Compare orders rows by the column. Nil means that sorting by it is not possible.
 	Compare func(a, b R) int
-	// Descending sorts by it from the greatest to the least first.
+	// Descending sorts in descending order first.
 	Descending bool
 }
 
-// shown says whether a column is drawn.
+// shown reports whether a column is drawn.
 func (t *Table[R]) shown(ctx *screen.Context, column *Column[R]) bool {
 	if chosen, ok := t.chosen[column.Key]; ok {
 		return chosen
@@ -39,13 +39,12 @@ func (t *Table[R]) shown(ctx *screen.Context, column *Column[R]) bool {
 	return !column.Hidden && ctx.W >= column.From && (column.Below == 0 || ctx.W < column.Below)
 }
 
-// placedColumn is a column with the cells it was given.
+// placedColumn is a column with its position and width.
 type placedColumn struct {
 	index, x, w int
 }
 
-// layout gives columns their cells. What does not fit is left out from the right, but
-// for the first column.
+// layout assigns cells to the columns. Columns that do not fit are omitted from the right, except for the first.
 func (t *Table[R]) layout(ctx *screen.Context, width int) []placedColumn {
 	var all []placedColumn
 	used, flex := t.gutter(), -1
@@ -64,7 +63,7 @@ func (t *Table[R]) layout(ctx *screen.Context, width int) []placedColumn {
 		all = append(all, placedColumn{index: i, w: w})
 		used += w + 1
 	}
-	used-- // no gap after the last
+	used-- // no gap after the last column
 	for used > width && len(all) > 1 {
 		last := len(all) - 1
 		if last == flex {
@@ -90,7 +89,7 @@ func (t *Table[R]) layout(ctx *screen.Context, width int) []placedColumn {
 
 func (t *Table[R]) gutter() int { return 2 }
 
-// Chooser is the effect that lets one choose the columns.
+// Chooser returns the effect that lets the user choose columns.
 func (t *Table[R]) Chooser(ctx *screen.Context) []screen.Effect {
 	choices := make([]screen.Choice, len(t.Columns))
 	for i := range t.Columns {

@@ -4,35 +4,35 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// Rows is what can be done to any table, whatever its rows are.
+// Rows holds the operations of any table, independent of the type of its rows.
 type Rows interface {
-	// Move goes n rows down, or up.
+	// Move moves the cursor n rows down, or up if n is negative.
 	Move(n int)
-	// Page goes n screens down, or up.
+	// Page moves by n screens, down or up.
 	Page(n int)
-	// Home and End go to the first and the last row.
+	// Home and End move to the first and the last row.
 	Home()
 	End()
-	// Mark marks the row under the cursor, or takes its mark away, and goes on.
+	// Mark toggles the mark of the row under the cursor and moves on.
 	Mark()
-	// Range begins a range of marks, or ends it.
+	// Range starts or ends a range of marks.
 	Range()
 	// MarkAll marks all rows.
 	MarkAll()
-	// Escape ends a range and takes all marks away; it says whether there were any.
+	// Escape ends a range and clears all marks. It reports whether there were any.
 	Escape() bool
-	// NextSort sorts by the next column, Reverse the other way round.
+	// NextSort sorts by the next column, Reverse in the reverse order.
 	NextSort(*screen.Context)
 	Reverse()
-	// Chooser lets one choose columns.
+	// Chooser lets the user choose columns.
 	Chooser(*screen.Context) []screen.Effect
-	// Mouse takes a click or the wheel in; open says that a row is to be opened.
+	// Mouse handles a click or the wheel. open reports whether to open a row.
 	Mouse(*screen.Context, screen.Mouse) (taken, open bool)
 }
 
 var _ Rows = (*Table[int])(nil)
 
-// Move goes n rows down, or up.
+// Move moves the cursor n rows down, or up if n is negative.
 func (t *Table[R]) Move(n int) {
 	t.at += n
 	t.moved = true
@@ -40,16 +40,16 @@ func (t *Table[R]) Move(n int) {
 	t.spread()
 }
 
-// Page goes n screens down, or up.
+// Page moves by n screens, down or up.
 func (t *Table[R]) Page(n int) { t.Move(n * max(t.height-1, 1)) }
 
-// Home goes to the first row.
+// Home moves to the first row.
 func (t *Table[R]) Home() { t.Move(-len(t.rows)) }
 
-// End goes to the last row.
+// End moves to the last row.
 func (t *Table[R]) End() { t.Move(len(t.rows)) }
 
-// Mark marks the row under the cursor, or takes its mark away, and goes on.
+// Mark toggles the mark of the row under the cursor and moves on.
 func (t *Table[R]) Mark() {
 	if t.cursor == "" {
 		return
@@ -69,7 +69,7 @@ func (t *Table[R]) mark(id string) {
 	t.marks[id] = true
 }
 
-// Range begins a range of marks at the cursor, or ends it.
+// Range starts a range of marks at the cursor, or ends it.
 func (t *Table[R]) Range() {
 	if t.anchor != "" {
 		t.anchor = ""
@@ -79,7 +79,7 @@ func (t *Table[R]) Range() {
 	t.spread()
 }
 
-// spread marks what lies between the anchor of a range and the cursor.
+// spread marks the rows between the start of a range and the cursor.
 func (t *Table[R]) spread() {
 	if t.anchor == "" {
 		return
@@ -103,14 +103,14 @@ func (t *Table[R]) MarkAll() {
 	}
 }
 
-// Escape ends a range and takes all marks away; it says whether there were any.
+// Escape ends a range and clears all marks. It reports whether there were any.
 func (t *Table[R]) Escape() bool {
 	any := t.anchor != "" || len(t.marks) > 0
 	t.anchor, t.marks = "", nil
 	return any
 }
 
-// Marked are the rows with a mark that are shown and there, in their order.
+// Marked returns the visible, existing rows with a mark, in order.
 func (t *Table[R]) Marked() []R {
 	if len(t.marks) == 0 {
 		return nil
@@ -124,7 +124,7 @@ func (t *Table[R]) Marked() []R {
 	return marked
 }
 
-// Targets are the marked rows, or the one under the cursor when none is marked.
+// Targets returns the marked rows, or the row under the cursor if none is marked.
 func (t *Table[R]) Targets() []R {
 	if marked := t.Marked(); len(marked) > 0 {
 		return marked
@@ -135,7 +135,7 @@ func (t *Table[R]) Targets() []R {
 	return nil
 }
 
-// NextSort sorts by the next column that is shown, and after the last in the default order.
+// NextSort sorts by the next visible column, and after the last one in the default order.
 func (t *Table[R]) NextSort(ctx *screen.Context) {
 	t.reverse = false
 	found := t.sortBy == ""
@@ -152,13 +152,13 @@ func (t *Table[R]) NextSort(ctx *screen.Context) {
 	t.arrange()
 }
 
-// Reverse sorts the other way round.
+// Reverse reverses the order.
 func (t *Table[R]) Reverse() {
 	t.reverse = !t.reverse
 	t.arrange()
 }
 
-// Mouse takes a click or the wheel in.
+// Mouse handles a click or the wheel.
 func (t *Table[R]) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
 	x, y, inside := t.drawn.Holds(m.X, m.Y)
 	if !inside {

@@ -1,9 +1,9 @@
-// Package widget is what screens are made of: boxes, tables, bars, heat maps and
-// lines of history, drawn on a canvas.
+// Package widget provides the building blocks of screens: boxes, tables, bars, heat maps and history lines, drawn on a
+// canvas.
 //
 //	In:   rows and numbers, a theme
 //	Out:  cells
 //
-// A Table draws only the rows that are seen, whatever number it holds, and keeps to
-// the row under the cursor by its id when rows come, go or change places.
+// A Table draws only its visible rows, however many it holds. It identifies the row under the cursor by its ID, so that
+// the cursor stays on it when rows appear, disappear or move.
 package widget

@@ -10,14 +10,14 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// seenRow is what was drawn of a row last, and when each of its cells changed.
+// seenRow is the last drawn text of a row, with the time of the last change of each cell.
 type seenRow struct {
 	texts   []string
 	changed []time.Time
 }
 
-// Draw draws the header and as many rows as there is room for around the cursor. The
-// last line says how many more there are below; empty stands where rows would be.
+// Draw draws the header and as many rows around the cursor as fit. The last line contains the number of rows below.
+// empty is shown if there are no rows.
 func (t *Table[R]) Draw(ctx *screen.Context, c canvas.Canvas, empty string) {
 	t.expire(ctx.Now)
 	t.drawn = c
@@ -43,7 +43,7 @@ func (t *Table[R]) Draw(ctx *screen.Context, c canvas.Canvas, empty string) {
 	}
 }
 
-// Text is all rows under their header as text of a width, without cursor and marks.
+// Text returns all rows with their header as text of a width, without cursor and marks.
 func (t *Table[R]) Text(ctx *screen.Context, width int, empty string) string {
 	all := *t
 	all.marks, all.seen, all.still, all.top = nil, nil, true, 0
@@ -51,7 +51,7 @@ func (t *Table[R]) Text(ctx *screen.Context, width int, empty string) string {
 	wide.W = width
 	lines := len(all.rows) + 2
 	if all.grouping.of != nil {
-		lines += len(all.rows) // each may stand under a line of its own
+		lines += len(all.rows) // each row may have a group heading
 	}
 	c := canvas.New(width, lines, ctx.Theme.Glyphs.ASCII)
 	all.Draw(&wide, c, empty)
@@ -121,7 +121,7 @@ func (t *Table[R]) row(ctx *screen.Context, c canvas.Canvas, y int, row R, curso
 	}
 }
 
-// changedCell notes and says whether a cell changed within the last two seconds.
+// changedCell records changes of a cell. It reports whether the cell changed within the last two seconds.
 func (t *Table[R]) changedCell(at time.Time, before, now *seenRow, index int, ticks bool) bool {
 	if before == nil || ticks || index >= len(before.texts) {
 		return false
@@ -133,7 +133,7 @@ func (t *Table[R]) changedCell(at time.Time, before, now *seenRow, index int, ti
 	return !now.changed[index].IsZero() && at.Sub(now.changed[index]) < linger
 }
 
-// Count writes a number with commas: 1,948.
+// Count formats a number with commas: 1,948.
 func Count(n int) string {
 	if n < 0 {
 		return "-" + Count(-n)

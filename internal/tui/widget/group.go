@@ -9,22 +9,22 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// grouping puts rows together under lines of their own.
+// grouping groups rows under headings.
 type grouping[R any] struct {
 	of   func(R) string
 	head func(name string, rows []R) string
-	// heads are the lines that were made since the rows changed.
+	// heads caches the headings until the rows change.
 	heads map[string]string
 }
 
-// Group puts the rows of one name together, under a line that head makes of all of
-// them; groups stand by name. nil groups nothing.
+// Group groups the rows with the same name under a heading made by head. Groups are ordered by name. A nil function
+// turns grouping off.
 func (t *Table[R]) Group(of func(R) string, head func(name string, rows []R) string) {
 	t.grouping = grouping[R]{of: of, head: head}
 	t.arrange()
 }
 
-// gather puts the rows of a group together, in their order, and the groups by name.
+// gather sorts the rows by group and keeps their order within a group.
 func (t *Table[R]) gather() {
 	if t.grouping.of == nil {
 		return
@@ -40,8 +40,7 @@ func (t *Table[R]) gather() {
 	}
 }
 
-// heading is the line above a row, if one stands there: above the first row of a
-// group, and above the first row that is drawn.
+// heading returns the heading above a row. ok is true for the first row of a group and for the first visible row.
 func (t *Table[R]) heading(at int) (text string, ok bool) {
 	of := t.grouping.of
 	if of == nil || at >= len(t.rows) {
@@ -69,8 +68,7 @@ func (t *Table[R]) heading(at int) (text string, ok bool) {
 	return text, true
 }
 
-// scroll moves the first row that is drawn until the cursor's is among them, with the
-// lines of the groups between.
+// scroll moves the first visible row until the cursor's row is visible, counting the headings in between.
 func (t *Table[R]) scroll(lines int) {
 	if t.grouping.of == nil {
 		return
@@ -80,7 +78,7 @@ func (t *Table[R]) scroll(lines int) {
 	}
 }
 
-// linesTo is how many lines the rows from the first drawn to this one take.
+// linesTo returns the number of lines from the first visible row to this row.
 func (t *Table[R]) linesTo(at int) int {
 	lines := 0
 	for i := t.top; i <= at; i++ {
@@ -92,7 +90,7 @@ func (t *Table[R]) linesTo(at int) int {
 	return lines
 }
 
-// body draws the rows with the lines of their groups, and notes which row stands in which line.
+// body draws the rows with their headings and records which row is in which line.
 func (t *Table[R]) body(ctx *screen.Context, c canvas.Canvas, lines int, seen map[string]*seenRow) {
 	t.lines = t.lines[:0]
 	at := t.top
@@ -111,7 +109,7 @@ func (t *Table[R]) body(ctx *screen.Context, c canvas.Canvas, lines int, seen ma
 	t.drawnRows = at - t.top
 }
 
-// overflows says whether rows and lines of groups are more than so many lines.
+// overflows reports whether the rows and headings need more than lines lines.
 func (t *Table[R]) overflows(lines int) bool {
 	if t.grouping.of == nil || len(t.rows) > lines {
 		return len(t.rows) > lines

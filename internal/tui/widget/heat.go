@@ -5,31 +5,31 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// HeatCell is a node in a heat map: how full it is, or a sign (D, X) that says more.
+// HeatCell is a node in a heat map: its level of use, or a sign (D, X) for a special state.
 type HeatCell struct {
 	ID    string
 	Level int
-	// Sign is drawn instead of the level when it is not 0, in Style.
+	// Sign, if not 0, is drawn in Style instead of the level.
 	Sign  rune
 	Style canvas.Style
 }
 
-// HeatGroup is nodes that belong together: a rack.
+// HeatGroup is a group of nodes, for example a rack.
 type HeatGroup struct {
 	Name  string
 	Cells []HeatCell
 }
 
-// Heat is groups of nodes, a cell each. Groups stand side by side, all as wide as
-// the widest, and go on in the next line when they are wider than the screen.
+// Heat is a heat map with one cell per node. Groups are drawn side by side, all with the width of the widest one, on
+// several lines if necessary.
 type Heat struct {
 	Groups []HeatGroup
-	// Cursor is the ID of the cell that is drawn reversed; "" is none.
+	// Cursor is the ID of the cell that is drawn reversed, or "".
 	Cursor string
-	// Skip is how many lines are scrolled away.
+	// Skip is the number of lines scrolled out of view.
 	Skip int
-	// Dense lets the cells close up when the groups do not fit: they stand behind each
-	// other, first with a mark between groups, then without.
+	// Dense allows a compact layout if the groups do not fit: all cells in sequence, with a mark between groups if
+	// possible.
 	Dense bool
 
 	placed []placedCell
@@ -41,7 +41,7 @@ type placedCell struct {
 	x, y int
 }
 
-// Draw draws what fits and returns how many cells did not.
+// Draw draws the cells that fit and returns the number of the others.
 func (h *Heat) Draw(c canvas.Canvas, t *theme.Theme) (hidden int) {
 	h.placed = h.placed[:0]
 	if h.Dense && h.needed(c.W) > c.H {
@@ -71,8 +71,8 @@ func (h *Heat) Draw(c canvas.Canvas, t *theme.Theme) (hidden int) {
 	return hidden
 }
 
-// measure is how wide names are, where cells begin, how many stand in a line of a group,
-// and how many groups stand side by side.
+// measure returns the width of names, the first column of cells, the number of cells in a line of a group, and the
+// number of groups side by side.
 func (h *Heat) measure(w int) (name, left, cells, across int) {
 	for _, g := range h.Groups {
 		name, cells = max(name, canvas.Width(g.Name)), max(cells, len(g.Cells))
@@ -85,7 +85,7 @@ func (h *Heat) measure(w int) (name, left, cells, across int) {
 	return name, left, cells, max((w+3)/(left+cells+2+3), 1)
 }
 
-// needed is how many lines the groups take side by side.
+// needed returns the number of lines that the groups take side by side.
 func (h *Heat) needed(w int) int {
 	_, _, cells, across := h.measure(w)
 	lines := 0
@@ -99,7 +99,7 @@ func (h *Heat) needed(w int) int {
 	return lines
 }
 
-// drawDense draws the cells behind each other.
+// drawDense draws all cells in sequence.
 func (h *Heat) drawDense(c canvas.Canvas, t *theme.Theme) (hidden int) {
 	all := 0
 	for _, g := range h.Groups {
@@ -132,7 +132,7 @@ func (h *Heat) row(c canvas.Canvas, x, y int, cells []HeatCell, t *theme.Theme) 
 	return hidden
 }
 
-// cell draws one cell and returns 1 when it is outside of the canvas.
+// cell draws one cell. It returns 1 if the cell is outside the canvas.
 func (h *Heat) cell(c canvas.Canvas, x, y int, cell HeatCell, t *theme.Theme) (hidden int) {
 	r, style := t.Glyphs.Heat[min(max(cell.Level, 0), 4)], theme.Heat0+canvas.Style(min(max(cell.Level, 0), 4))
 	if cell.Sign != 0 {
@@ -149,8 +149,7 @@ func (h *Heat) cell(c canvas.Canvas, x, y int, cell HeatCell, t *theme.Theme) (h
 	return 0
 }
 
-// Line is the line of the canvas in which a cell stood when it was drawn last, before
-// anything was scrolled away; -1 when it is not there.
+// Line returns the line in which a cell was last drawn, counting scrolled lines, or -1.
 func (h *Heat) Line(id string) int {
 	for _, p := range h.placed {
 		if p.id == id {
@@ -160,10 +159,10 @@ func (h *Heat) Line(id string) int {
 	return -1
 }
 
-// Lines is how many lines the whole map took when it was drawn last.
+// Lines returns the number of lines that the whole map took when it was last drawn.
 func (h *Heat) Lines() int { return h.lines }
 
-// At is the ID of the cell at a place of the canvas that was drawn last; "" is none.
+// At returns the ID of the cell at a position of the last drawn canvas, or "".
 func (h *Heat) At(x, y int) string {
 	for _, p := range h.placed {
 		if p.x == x && p.y == y {
@@ -173,8 +172,8 @@ func (h *Heat) At(x, y int) string {
 	return ""
 }
 
-// Step is the ID of the cell next to the cursor in a direction, or the cursor's own
-// when there is none; without a cursor it is the first cell.
+// Step returns the ID of the cell next to the cursor in a direction, or the cursor's own ID if there is none. Without a
+// cursor it returns the first cell.
 func (h *Heat) Step(dx, dy int) string {
 	var from *placedCell
 	for i := range h.placed {

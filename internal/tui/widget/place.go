@@ -1,34 +1,34 @@
 package widget
 
-// Place is where the cursor of a table is.
+// Place is the position of a table's cursor.
 type Place struct {
-	// ID is of the row under the cursor; "" in an empty table.
+	// ID is the ID of the row under the cursor; "" in an empty table.
 	ID string
-	// At is its place among so many rows, Top that of the first row that was drawn, Height
-	// how many rows there is room for.
+	// At is the cursor's index among Rows rows, Top the index of the first visible row, and Height the number of rows
+	// that fit.
 	At, Rows, Top, Height int
-	// Frames counts how often the table was drawn: a page that is not shown is not.
+	// Frames counts how often the table was drawn. A hidden page is not drawn.
 	Frames int
 }
 
-// Placed is a table whose cursor can be looked at.
+// Placed is a table whose cursor position can be read.
 type Placed interface {
 	Place() Place
-	// Has says whether a row is among those that are shown.
+	// Has reports whether a row is in the table.
 	Has(id string) bool
 }
 
-// Tabled is a screen that has tables: tests hold their cursors.
+// Tabled is a screen with tables. Tests use it to check the cursors.
 type Tabled interface{ Tables() []Placed }
 
 var _ Placed = (*Table[int])(nil)
 
-// Place is where the cursor is.
+// Place returns the position of the cursor.
 func (t *Table[R]) Place() Place {
 	return Place{ID: t.cursor, At: t.at, Rows: len(t.rows), Top: t.top, Height: t.height, Frames: t.frames}
 }
 
-// Has says whether a row is among those that are shown.
+// Has reports whether a row is in the table.
 func (t *Table[R]) Has(id string) bool {
 	for _, row := range t.rows {
 		if t.ID(row) == id {

@@ -2,8 +2,7 @@ package widget
 
 import "github.com/vc-batch/vc/internal/tui/screen"
 
-// RowKeys are the keys that every table has. of is the table that is meant at the
-// moment; nil is none.
+// RowKeys returns the keys of all tables. of returns the current table, or nil.
 func RowKeys(name string, of func(screen.Screen) Rows) []screen.Binding {
 	do := func(what func(Rows, *screen.Context) []screen.Effect) func(*screen.Context, screen.Screen) []screen.Effect {
 		return func(ctx *screen.Context, s screen.Screen) []screen.Effect {
@@ -29,7 +28,7 @@ func RowKeys(name string, of func(screen.Screen) Rows) []screen.Binding {
 	}
 }
 
-// TopKey is g where it groups nothing.
+// TopKey returns the key g for tables that cannot be grouped.
 func TopKey(name string, of func(screen.Screen) Rows) screen.Binding {
 	return screen.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row; where rows can be grouped it groups", Do: func(_ *screen.Context, s screen.Screen) []screen.Effect {
 		if rows := of(s); rows != nil {
@@ -39,7 +38,7 @@ func TopKey(name string, of func(screen.Screen) Rows) screen.Binding {
 	}}
 }
 
-// MarkKeys are the keys of tables whose rows can be marked.
+// MarkKeys returns the keys of tables whose rows can be marked.
 func MarkKeys(name string, of func(screen.Screen) Rows) []screen.Binding {
 	do := func(what func(Rows)) func(*screen.Context, screen.Screen) []screen.Effect {
 		return func(_ *screen.Context, s screen.Screen) []screen.Effect {

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 )
 
-// Short writes a duration in one unit: 12s, 4m, 3h, 2d.
+// Short formats a duration in one unit: 12s, 4m, 3h, 2d.
 func Short(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < 2*time.Minute:
@@ -22,12 +22,11 @@ func Short(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
-// units are what numbers are written in when there is no room for all of their digits: those of counts, and
-// those of memory.
+// units are the units for shortened numbers: for counts, and for memory.
 var units = map[string][]string{"": {"", "k", "M", "G", "T"}, "i": {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}}
 
-// Squeeze writes a number in at most w cells, if it can: 1429 as 1.4k, 10240Gi as 10Ti. What is no number, or fits, or
-// cannot be made to fit, is left as it is.
+// Squeeze shortens a number to at most w cells if possible: 1429 to 1.4k, 10240Gi to 10Ti. It returns other text
+// unchanged, as well as numbers that fit or cannot be shortened.
 func Squeeze(text string, w int) string {
 	if canvas.Width(text) <= w {
 		return text
@@ -63,7 +62,7 @@ func Squeeze(text string, w int) string {
 	return text
 }
 
-// FitNumber draws a number at the right edge of w cells, in a larger unit where there is no room for it.
+// FitNumber draws a number at the right edge of w cells. If it does not fit, it uses a larger unit.
 func FitNumber(c canvas.Canvas, x, y, w int, text string, style canvas.Style) {
 	c.FitRight(x, y, w, Squeeze(text, w), style)
 }

@@ -12,50 +12,49 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// linger is how long a row that is gone stays, and a cell that changed is bold.
+// linger is the time for which a removed row stays visible and a changed cell is bold.
 const linger = 2 * time.Second
 
-// Table is rows under a header. Its zero value with Columns and ID set is empty.
+// Table is a table of rows under a header. With Columns and ID set, it is empty and ready to use.
 type Table[R any] struct {
 	Columns []Column[R]
-	// ID tells rows apart: the cursor, marks and what changed go by it.
+	// ID returns the unique ID of a row, for the cursor, marks and changes.
 	ID func(R) string
-	// Default orders rows while no column was chosen to sort by; nil leaves them as
-	// they come. DefaultSort says it in words: "queue, -priority".
+	// Default orders rows until the user sorts by a column; nil keeps the given order. DefaultSort describes it:
+	// "queue, -priority".
 	Default     func(a, b R) int
 	DefaultSort string
-	// Dim says that a row is to be drawn faint; nil is none.
+	// Dim reports whether a row is drawn faint; nil means none.
 	Dim func(R) bool
 
 	rows   []R
 	cursor string // ID of the row under the cursor
-	at     int    // its place in rows
-	top    int    // the first row that is drawn
-	height int    // rows that were drawn last
+	at     int    // its index in rows
+	top    int    // index of the first visible row
+	height int    // number of rows drawn last
 	drawn  canvas.Canvas
-	frames int // how often it was drawn
+	frames int // number of times it was drawn
 	heads  []placedColumn
 
 	sortBy  string
 	reverse bool
 	chosen  map[string]bool
 	marks   map[string]bool
-	anchor  string // where a range of marks begins; "" is none
+	anchor  string // start of a range of marks; "" without a range
 	gone    map[string]time.Time
 	seen    map[string]*seenRow
 	still   bool // drawn as text: without a cursor
-	moved   bool // somebody chose the row under the cursor
-	loading bool // the rows are those of lists that are still on their way
+	moved   bool // the user chose the row under the cursor
+	loading bool // the rows come from incomplete lists
 
 	grouping  grouping[R]
-	lines     []int // which row stands in which line; -1 is the line of a group
+	lines     []int // row index by line; -1 is a group heading
 	drawnRows int
 }
 
-// SetRows takes rows over that are to be shown. The cursor stays on its row and its
-// row where it is on the screen. With linger set, rows that were seen and are not
-// among them any more stay for two seconds. While the lists are on their way the first
-// row is whatever came first: nobody chose it, and the cursor does not stay on it.
+// SetRows sets the rows to show. The cursor stays on its row, and its row stays at the same position on the screen. If
+// lingering is set, visible rows that disappear stay for two seconds. While the lists are incomplete, the first row is
+// arbitrary, so the cursor does not stay on it unless the user chose it.
 func (t *Table[R]) SetRows(ctx *screen.Context, rows []R, lingering bool) {
 	if t.loading && !t.moved {
 		t.at, t.top, t.cursor = 0, 0, ""
@@ -71,13 +70,13 @@ func (t *Table[R]) SetRows(ctx *screen.Context, rows []R, lingering bool) {
 	t.arrange()
 }
 
-// missing are the rows that were drawn last and are not among the new ones.
+// missing returns the last drawn rows that are not among the new rows.
 func (t *Table[R]) missing(now time.Time, rows []R) []R {
 	seen := map[string]R{}
 	for i := t.top; i < min(t.top+t.height, len(t.rows)); i++ {
 		seen[t.ID(t.rows[i])] = t.rows[i]
 	}
-	for i := range t.rows { // those that linger already, wherever they are
+	for i := range t.rows { // rows that already linger, at any position
 		if id := t.ID(t.rows[i]); len(t.gone) > 0 && !t.gone[id].IsZero() {
 			seen[id] = t.rows[i]
 		}
@@ -110,8 +109,8 @@ func (t *Table[R]) missing(now time.Time, rows []R) []R {
 	return missing
 }
 
-// expire takes out what has lingered long enough. It makes rows and gone anew: a copy of
-// the table may share them.
+// expire removes rows that have lingered long enough. It replaces the slices and maps instead of changing them, because
+// a copy of the table may share them.
 func (t *Table[R]) expire(now time.Time) {
 	over := func(id string) bool {
 		since, ok := t.gone[id]
@@ -127,7 +126,7 @@ func (t *Table[R]) expire(now time.Time) {
 	t.follow()
 }
 
-// arrange sorts, and finds the cursor's row again.
+// arrange sorts the rows and moves the cursor to its row.
 func (t *Table[R]) arrange() {
 	t.grouping.heads = nil
 	if compare := t.order(); compare != nil && !slices.IsSortedFunc(t.rows, compare) {
@@ -137,7 +136,8 @@ func (t *Table[R]) arrange() {
 	t.follow()
 }
 
-// sortStable leaves those that are alike in their order. It takes half as long as that of slices, and more memory.
+// sortStable sorts rows and keeps the order of equal ones. It takes half the time of the function in package slices,
+// but more memory.
 func sortStable[R any](rows []R, compare func(a, b R) int) {
 	type placed struct {
 		row R
@@ -153,7 +153,7 @@ func sortStable[R any](rows []R, compare func(a, b R) int) {
 	}
 }
 
-// follow finds the cursor's row after rows changed places, and leaves it in its line.
+// follow moves the cursor to its row after rows have moved, and keeps the row in its line.
 func (t *Table[R]) follow() {
 	line := t.at - t.top
 	if at := slices.IndexFunc(t.rows, func(row R) bool { return t.ID(row) == t.cursor }); at >= 0 && t.cursor != "" {
@@ -163,7 +163,7 @@ func (t *Table[R]) follow() {
 	t.settle()
 }
 
-// settle keeps the cursor and the first row that is drawn in range.
+// settle limits the cursor and the first visible row to the valid range.
 func (t *Table[R]) settle() {
 	t.at = min(max(t.at, 0), max(len(t.rows)-1, 0))
 	t.cursor = ""
@@ -200,7 +200,7 @@ func (t *Table[R]) order() func(a, b R) int {
 	return t.Default
 }
 
-// SortNote says what the rows are sorted by: "queue, -priority".
+// SortNote describes the sort order: "queue, -priority".
 func (t *Table[R]) SortNote() string {
 	for i := range t.Columns {
 		if column := &t.Columns[i]; column.Key == t.sortBy {
@@ -222,10 +222,10 @@ func (t *Table[R]) SortBy(key string, reverse bool) {
 	t.arrange()
 }
 
-// Rows are the rows in the order in which they are shown, those that linger too.
+// Rows returns the rows in display order, including lingering ones.
 func (t *Table[R]) Rows() []R { return t.rows }
 
-// Selected is the row under the cursor; ok is false in an empty table.
+// Selected returns the row under the cursor; ok is false in an empty table.
 func (t *Table[R]) Selected() (row R, ok bool) {
 	if len(t.rows) == 0 {
 		return row, false
@@ -233,7 +233,7 @@ func (t *Table[R]) Selected() (row R, ok bool) {
 	return t.rows[t.at], true
 }
 
-// Select moves the cursor to the row of an ID, if there is one.
+// Select moves the cursor to the row with an ID. It reports whether there is one.
 func (t *Table[R]) Select(id string) bool {
 	at := slices.IndexFunc(t.rows, func(row R) bool { return t.ID(row) == id })
 	if at < 0 {
@@ -244,7 +244,7 @@ func (t *Table[R]) Select(id string) bool {
 	return true
 }
 
-// Gone says that the row is not there any more and only lingers.
+// Gone reports whether the row was removed and only lingers.
 func (t *Table[R]) Gone(row R) bool {
 	_, gone := t.gone[t.ID(row)]
 	return gone

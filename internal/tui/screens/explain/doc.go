@@ -1,7 +1,6 @@
-// Package explain is the screen that says why a job waits: at which step it stops,
-// why each node cannot take it, and what would start it. The words are those of
-// `vcctl job explain`, and come from package account; what would help was tried by
-// the scheduler on its own model.
+// Package explain implements the screen that explains why a job waits: the step at which it stops, why each node cannot
+// take it, and which changes would start it. The texts are those of `vcctl job explain` and come from package account.
+// The scheduler has simulated the suggested changes on its own model.
 //
 //	In:   one snapshot.Job with the explanation on its PodGroup
 //	Out:  cells

@@ -14,10 +14,10 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// boxedH is from how many lines on each step has a line of its own.
+// boxedH is the number of lines from which each step has its own line.
 const boxedH = 26
 
-// Draw draws the answer.
+// Draw draws the explanation.
 func (e *Explain) Draw(ctx *screen.Context, c canvas.Canvas) {
 	if e.job == nil {
 		text := "no job waits"
@@ -40,7 +40,7 @@ func (e *Explain) Draw(ctx *screen.Context, c canvas.Canvas) {
 	e.lines(ctx, rest, steps)
 }
 
-// head draws who waits for what since when, and returns what is left.
+// head draws the job with its reason for waiting, and returns the rest of the canvas.
 func (e *Explain) head(ctx *screen.Context, c canvas.Canvas) canvas.Canvas {
 	style := theme.Title
 	if e.told.Waits() {
@@ -62,7 +62,7 @@ func (e *Explain) head(ctx *screen.Context, c canvas.Canvas) canvas.Canvas {
 	return rest
 }
 
-// unread says that the answer is not all of it: what is told of the job has a part in it and was not read, or not yet.
+// unread returns a note if pods and events are relevant but are not read yet or could not be read.
 func (e *Explain) unread() string {
 	if _, enough := account.Alone(&e.told.Sheet); enough {
 		return ""
@@ -76,7 +76,7 @@ func (e *Explain) unread() string {
 	return ""
 }
 
-// when is when it is expected to start, and its place in the queue.
+// when returns the expected start and the place in the queue.
 func (e *Explain) when(ctx *screen.Context) string {
 	var parts []string
 	for _, fact := range e.told.Facts() {
@@ -115,7 +115,7 @@ func writeFacts(c canvas.Canvas, facts []account.Fact) {
 	}
 }
 
-// helps are the changes that were tried and with which it would start.
+// helps returns the suggested changes that would start the job.
 func (e *Explain) helps(ctx *screen.Context) []string {
 	var lines []string
 	for _, help := range e.told.Why.Helps {
@@ -127,7 +127,7 @@ func (e *Explain) helps(ctx *screen.Context) []string {
 	return lines
 }
 
-// boxes draws steps, nodes and helps below each other, each with a frame.
+// boxes draws steps, nodes and suggestions below each other, each in a box.
 func (e *Explain) boxes(ctx *screen.Context, c canvas.Canvas, steps []account.Step) {
 	_, c = c.Cut(1)
 	part, c := c.Cut(len(steps) + 3)
@@ -166,7 +166,7 @@ func (e *Explain) noNodes() string {
 	return "no node was looked at: it stops before"
 }
 
-// wrapped breaks lines, what follows the first of each is indented.
+// wrapped wraps lines. Continuation lines are indented.
 func wrapped(lines []string, width int) []string {
 	var all []string
 	for _, line := range lines {
@@ -193,7 +193,7 @@ func drawHelps(c canvas.Canvas, helps []string) {
 	}
 }
 
-// lines draws the same in small terminals: the steps beside each other.
+// lines draws the same for small terminals, with the steps side by side.
 func (e *Explain) lines(ctx *screen.Context, c canvas.Canvas, steps []account.Step) {
 	x, y := 2, 0
 	if c.H > 14 {

@@ -27,29 +27,30 @@ type Explain struct {
 	nodes  widget.Table[group]
 }
 
-// Below stands behind the UID in a target when the job's own screen is below this one.
+// Below follows the UID in a target if the job's own screen is below this one.
 const Below = "#below"
 
-// AsJob stands behind the UID in a target of the job's own screen when it is opened from here, where the path names the job already.
+// AsJob follows the UID in a target of the job's own screen if it is opened from here, where the path already contains
+// the job's name.
 const AsJob = "#job"
 
-// New returns the screen for the job with a UID; "" is the first job that waits.
+// New returns the screen for the job with a UID; "" means the first waiting job.
 func New(target string) screen.Screen {
 	return &Explain{target: target, uid: types.UID(strings.TrimSuffix(target, Below)), nodes: groupTable()}
 }
 
-// Spec is the screen as the dashboard knows it.
+// Spec returns the description of the screen.
 func Spec() screen.Spec {
 	return screen.Spec{Name: screen.Explain, Tab: "Explain", ShortTab: "Explain", Number: "5", New: New, Keys: bindings()}
 }
 
-// Name is the screen's name in the table of keys.
+// Name returns the screen's name in the table of keys.
 func (e *Explain) Name() string { return screen.Explain }
 
-// Target is the UID that the screen was opened for.
+// Target returns the target that the screen was opened with.
 func (e *Explain) Target() string { return e.target }
 
-// Crumb is "Why", below the job when that is not in the path already.
+// Crumb returns "Why", after the job's name if the path does not contain it yet.
 func (e *Explain) Crumb(*screen.Context) string {
 	if e.job == nil || strings.HasSuffix(e.target, Below) {
 		return "Why"
@@ -57,7 +58,7 @@ func (e *Explain) Crumb(*screen.Context) string {
 	return strings.TrimSpace(e.job.ID+" "+e.job.Name) + " > Why"
 }
 
-// Note says how many jobs wait, counted as everywhere: in their queues, or held before them.
+// Note returns the number of waiting jobs: pending in their queues, or held.
 func (e *Explain) Note(ctx *screen.Context) string {
 	if e.gone {
 		return "the job is deleted"
@@ -75,7 +76,7 @@ func (e *Explain) Note(ctx *screen.Context) string {
 	return ""
 }
 
-// Update takes an event in.
+// Update handles an event.
 func (e *Explain) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
 	switch event := event.(type) {
 	case screen.Refresh, screen.Entered:
@@ -110,11 +111,11 @@ func (e *Explain) refresh(ctx *screen.Context) {
 		return
 	}
 	e.told = e.read.Account(ctx.Snap, e.job)
-	e.told.Zone = ctx.Now.Location() // one clock in a frame
+	e.told.Zone = ctx.Now.Location() // use the same time zone in the whole frame
 	e.nodes.SetRows(ctx, groupsOf(ctx.Snap, e.job, e.told.Explanation()), false)
 }
 
-// want reads pods and events where these have a part in the answer, as `vcctl job explain` does.
+// want requests pods and events if they are relevant for the explanation, as `vcctl job explain` does.
 func (e *Explain) want(ctx *screen.Context) []screen.Effect {
 	if e.job == nil {
 		return nil
@@ -125,12 +126,12 @@ func (e *Explain) want(ctx *screen.Context) []screen.Effect {
 	return e.read.Want(ctx, e.job)
 }
 
-// waiting are the jobs that wait in their queues or before them, one's own first, then in the order of Jobs.
+// waiting returns the pending and held jobs, the user's own first, then in the order of Jobs.
 func waiting(ctx *screen.Context) []*snapshot.Job {
 	return snapshot.Remember(ctx.Snap, waitingOf{ctx.Namespace, ctx.User, ctx.Mine}, func() []*snapshot.Job { return allWaiting(ctx) })
 }
 
-// waitingOf is whose jobs waiting tells of.
+// waitingOf is the cache key of waiting.
 type waitingOf struct {
 	namespace, user string
 	mine            bool
@@ -156,7 +157,7 @@ func mine(ctx *screen.Context, job *snapshot.Job) int {
 	return 1
 }
 
-// next goes to the next job that waits.
+// next switches to the next waiting job.
 func (e *Explain) next(ctx *screen.Context, way int) []screen.Effect {
 	all := waiting(ctx)
 	if len(all) == 0 {
@@ -188,7 +189,7 @@ func (e *Explain) openNodes(*screen.Context) []screen.Effect {
 	return []screen.Effect{screen.Open{Screen: screen.Nodes}, screen.SetFilter{Text: "name=" + strings.Join(row.nodes, ",")}}
 }
 
-// Twin is what `vcctl job explain` prints.
+// Twin returns the output of `vcctl job explain`.
 func (e *Explain) Twin(ctx *screen.Context) string {
 	if e.told == nil {
 		return ""
@@ -220,7 +221,7 @@ func bindings() []screen.Binding {
 		{Screen: name, Key: "enter", Name: "nodes", Help: "the nodes of the reason under the cursor, where they are known", Footer: 5, Guard: aRow, Do: screen.On((*Explain).openNodes)},
 		{Screen: name, Key: "o", Name: "job", Help: "the job with its pods, logs and events", Footer: 6, Guard: aJob, Do: screen.On(func(e *Explain, _ *screen.Context) []screen.Effect {
 			target := string(e.uid)
-			if !strings.HasSuffix(e.target, Below) { // else its screen is below this one, and is gone back to
+			if !strings.HasSuffix(e.target, Below) { // otherwise the job's screen is directly below, and Back returns to it
 				target += AsJob
 			}
 			return []screen.Effect{screen.Open{Screen: screen.Job, Target: target}}

@@ -18,19 +18,19 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// group is nodes that cannot take a pod of the job for one reason; or those that can.
+// group is a set of nodes that reject the job's pods for the same reason, or the set of nodes that accept them.
 type group struct {
 	count  int32
 	code   string
-	detail string // what of the reason, as the scheduler tells it
+	detail string // part of the reason, as the scheduler reports it
 	reason string
 	hint   string
-	// nodes are those that are seen to fail for it now; the scheduler counts them and
-	// does not name them, so there may be none.
+	// nodes lists the nodes that currently fail for this reason, judged by the snapshot. The scheduler only counts
+	// them, so the list may be empty.
 	nodes []string
 }
 
-// groupTable is the nodes by the first reason each one fails.
+// groupTable returns the table of nodes grouped by the first reason for which each one fails.
 func groupTable() widget.Table[group] {
 	text := func(of func(group) string) func(*screen.Context, group) (string, canvas.Style) {
 		return func(_ *screen.Context, g group) (string, canvas.Style) { return of(g), theme.Plain }
@@ -51,7 +51,7 @@ func groupTable() widget.Table[group] {
 	}
 }
 
-// groupsOf are the groups of an explanation, with nodes that are seen to be of them.
+// groupsOf returns the groups of an explanation, with the nodes that the snapshot assigns to them.
 func groupsOf(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.Explanation) []group {
 	if e == nil {
 		return nil
@@ -94,8 +94,8 @@ func groupsOf(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.E
 	return all
 }
 
-// fails is the first of the reasons told for which a node cannot take a pod of the
-// job, as far as it is seen here; "" when none is, or when it cannot be told.
+// fails returns the first of the reported reasons for which a node rejects the job's pods, judged by the snapshot. It
+// returns "" if no reason is found.
 func fails(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, detail string) {
 	switch {
 	case !node.Ready:
@@ -128,7 +128,7 @@ func fails(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, 
 	return "", ""
 }
 
-// missingLabels are those that a pod wants and a node has not, as the scheduler tells them; "" is none.
+// missingLabels returns the labels that a pod requires and a node lacks, in the scheduler's format, or "".
 func missingLabels(node *snapshot.Node, pod *corev1.PodSpec) string {
 	var missing []string
 	for key, value := range pod.NodeSelector {
@@ -140,8 +140,8 @@ func missingLabels(node *snapshot.Node, pod *corev1.PodSpec) string {
 	return strings.Join(missing, ",")
 }
 
-// untolerated is the first taint that keeps a pod off a node, as key=value:effect; "" is none. One that says what is
-// preferred keeps nobody off.
+// untolerated returns the first taint that keeps a pod off a node, as key=value:effect, or "". PreferNoSchedule taints
+// do not count.
 func untolerated(node *snapshot.Node, pod *corev1.PodSpec) string {
 	for _, text := range node.Taints {
 		at := max(strings.LastIndex(text, ":"), 0)
@@ -155,7 +155,7 @@ func untolerated(node *snapshot.Node, pod *corev1.PodSpec) string {
 	return ""
 }
 
-// unseen says that nodes may fail for reasons that cannot be looked up here.
+// unseen reports whether nodes may fail for reasons that the snapshot cannot confirm.
 func unseen(told map[string]bool) bool {
 	seen := []string{string(reason.NodeNotReady), string(reason.NodeUnschedulable), string(reason.UntoleratedTaint), string(reason.NodeSelectorMismatch), string(reason.InsufficientResource)}
 	for code := range told {
@@ -166,7 +166,7 @@ func unseen(told map[string]bool) bool {
 	return false
 }
 
-// lacking is the resource of which the node has less idle than the largest pod asks for; "" when there is none.
+// lacking returns the resource of which the node has less idle than the largest pod requests, or "".
 func lacking(node *snapshot.Node, job *snapshot.Job) string {
 	for i := range job.Object.Spec.Tasks {
 		asks := map[corev1.ResourceName]int64{}
@@ -194,7 +194,7 @@ func lacking(node *snapshot.Node, job *snapshot.Job) string {
 	return ""
 }
 
-// sum says in a line how many nodes there are and how many can take a pod.
+// sum returns the number of nodes as text.
 func sum(e *schedulingv1beta1.Explanation) string {
 	if e == nil || e.NodeCount == 0 {
 		return ""

@@ -4,5 +4,5 @@ import "github.com/vc-batch/vc/internal/tui/widget"
 
 var _ widget.Tabled = (*Explain)(nil)
 
-// Tables are the screen's.
+// Tables returns the screen's tables.
 func (e *Explain) Tables() []widget.Placed { return []widget.Placed{&e.nodes} }

@@ -1,6 +1,6 @@
-// Package job is the screen of one job: how it stands, its way since it was
-// submitted, its pods, their logs, the events about it, and the object itself.
+// Package job implements the screen of one job: its state, its timeline, its pods, their logs, its events, and the
+// object itself.
 //
 //	In:   one snapshot.Job, the lines of a log, the object as text
-//	Out:  cells, what is to be streamed, actions on the job
+//	Out:  cells, the logs to stream, actions on the job
 package job

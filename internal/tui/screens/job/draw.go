@@ -13,13 +13,13 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// boxed is from how many columns and lines on parts have frames of their own.
+// From this number of columns and lines, the parts have boxes.
 const (
 	boxedW = 100
 	boxedH = 28
 )
 
-// Draw draws the page that is open.
+// Draw draws the open page.
 func (j *Job) Draw(ctx *screen.Context, c canvas.Canvas) {
 	if j.job == nil {
 		c.Fit(2, 1, c.W-2, ctx.Nothing("there is no such job (any more); esc goes back"), theme.Dim)
@@ -58,7 +58,7 @@ func (j *Job) Draw(ctx *screen.Context, c canvas.Canvas) {
 	}
 }
 
-// counts are the pods of the job by how they stand.
+// counts returns the numbers of the job's pods by state.
 func (j *Job) counts() string {
 	text := fmt.Sprintf("%d of %d run, %d wait, %d failed", j.job.Running, j.job.Replicas, j.job.Waiting, j.job.Failed)
 	if j.job.Succeeded > 0 {
@@ -88,7 +88,7 @@ func (j *Job) noPods() string {
 	return "no pods yet: they are made when the queue lets the job in"
 }
 
-// noLog says why there are no lines.
+// noLog returns the reason why there are no lines.
 func (j *Job) noLog(ctx *screen.Context) string {
 	switch {
 	case len(j.followed) == 0:
@@ -112,7 +112,7 @@ func (j *Job) drawTasks(ctx *screen.Context, c canvas.Canvas) {
 	j.pods.Draw(ctx, rest, j.noPods())
 }
 
-// drawBoxes is the summary where there is room for frames.
+// drawBoxes draws the summary with boxes.
 func (j *Job) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
 	facts, way := facts(ctx, j.job), timelineLines(ctx, j.job)
 	head, rest := c.Cut(min(max(len(facts), len(way))+2, 11))
@@ -140,7 +140,7 @@ func (j *Job) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
 	j.lastEvents(ctx, widget.Box(told, ctx.Theme, "Events", "e all"))
 }
 
-// drawLines is the summary in small terminals.
+// drawLines draws the summary for small terminals.
 func (j *Job) drawLines(ctx *screen.Context, c canvas.Canvas) {
 	head := brief(ctx, j.job)
 	if c.H < 16 {
@@ -186,7 +186,7 @@ func (j *Job) lastEvents(ctx *screen.Context, c canvas.Canvas) {
 	}
 }
 
-// noEvents says why there are none; more is said when none are known.
+// noEvents returns the reason why there are no events. more is added if none are known.
 func (j *Job) noEvents(ctx *screen.Context, more string) string {
 	if problem := j.told.Problem(); problem != "" {
 		return "the events could not be read: " + problem
@@ -200,7 +200,7 @@ func (j *Job) noEvents(ctx *screen.Context, more string) string {
 	return "no events are known" + more
 }
 
-// eventLines are the events about the job, the newest last, and behind them that there may be more.
+// eventLines returns the events about the job, the newest last, followed by a note if there may be more.
 func (j *Job) eventLines(ctx *screen.Context) []string {
 	job := j.job
 	var lines []string

@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// facts are what stands in the box of the job.
+// facts returns the lines of the job's box.
 func facts(ctx *screen.Context, job *snapshot.Job) []account.Fact {
 	spec := &job.Object.Spec
 	all := []account.Fact{
@@ -56,7 +56,7 @@ func titled(job *snapshot.Job) string {
 	return " as " + job.Title
 }
 
-// stateText is the state in Slurm's word and in those of the objects.
+// stateText returns Slurm's state and the states of the objects.
 func stateText(job *snapshot.Job) string {
 	objects := "Job " + string(job.Phase)
 	if job.Group != nil && job.Group.Status.Phase != "" {
@@ -65,10 +65,10 @@ func stateText(job *snapshot.Job) string {
 	return state.Code(job.State).Name() + " (" + objects + ")"
 }
 
-// says is why it waits or how it ended, as a column has it.
+// says returns the reason for waiting or for the job's end, in short form.
 func says(job *snapshot.Job) string { return job.Why().Short() }
 
-// request is what the job asks for, as `vcctl job explain` says it.
+// request returns the job's request, as in `vcctl job explain`.
 func request(job *snapshot.Job) string {
 	return account.Needs(job.Object)
 }
@@ -80,7 +80,7 @@ func limit(job *snapshot.Job) string {
 	return state.Clock(job.Limit)
 }
 
-// policies say what the job does when something happens: head TaskCompleted -> CompleteJob.
+// policies returns the job's reactions to events: head TaskCompleted -> CompleteJob.
 func policies(job *batchv1alpha1.Job) string {
 	var parts []string
 	add := func(whose string, all []batchv1alpha1.LifecyclePolicy) {
@@ -103,7 +103,7 @@ func policies(job *batchv1alpha1.Job) string {
 	return strings.Join(parts, "; ")
 }
 
-// line is one line of the timeline: when, what, how long after the job was submitted.
+// line is one line of the timeline: time, event, time since the submission.
 type line struct{ at, text, after string }
 
 func timelineLines(ctx *screen.Context, job *snapshot.Job) []line {
@@ -127,7 +127,7 @@ func timelineLines(ctx *screen.Context, job *snapshot.Job) []line {
 }
 
 func drawTimeline(c canvas.Canvas, lines []line) {
-	cut := max(len(lines)-c.H, 0) // the oldest give way, but for the first
+	cut := max(len(lines)-c.H, 0) // the oldest lines except the first are dropped
 	for y, l := range lines {
 		switch {
 		case cut == 0 || y == 0:
@@ -146,7 +146,7 @@ func drawTimeline(c canvas.Canvas, lines []line) {
 	}
 }
 
-// brief is the same in a few lines, for small terminals.
+// brief returns the same facts in a few lines, for small terminals.
 func brief(ctx *screen.Context, job *snapshot.Job) []string {
 	first := fmt.Sprintf("%s %d/%d running", state.Code(job.State).Name(), job.Running, job.Replicas)
 	if job.Waiting > 0 {

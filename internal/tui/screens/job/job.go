@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// page is what of the job is shown.
+// page is a page of the screen.
 type page int
 
 const (
@@ -27,7 +27,7 @@ const (
 	manifest
 )
 
-// pages are the tabs, in their order; the last one is a screen of its own.
+// pages lists the tabs in order. The last one is a separate screen.
 var pages = []struct {
 	key, title string
 	page       page
@@ -38,25 +38,25 @@ type Job struct {
 	target string
 	uid    types.UID
 	page   page
-	inLogs bool // on the summary the keys are for the logs, not for the pods
-	failed bool // only what failed is shown
+	inLogs bool // on the summary, keys go to the logs instead of the pods
+	failed bool // only failed pods are shown
 
-	job    *snapshot.Job // as it was last
+	job    *snapshot.Job // last known state
 	gone   bool
 	pods   widget.Table[pod]
-	filter string // of the pods
+	filter string // for the pods
 	log    logPane
-	lines  pager // events, yaml
+	lines  pager // for events and yaml
 	yaml   string
 	asked  bool
 	told   jobrow.Reading
-	// only are the pods whose logs were asked for; nil is all.
+	// only holds the pods whose logs were requested; nil means all.
 	only map[string]bool
-	// followed are the pods that are streamed, by container.
+	// followed lists the streamed pods, by container.
 	followed []screen.PodRef
 }
 
-// New returns the screen of the job with a UID; "#logs" behind it opens its logs.
+// New returns the screen of the job with a UID. "#logs" after the UID opens its logs.
 func New(target string) screen.Screen {
 	uid, what, _ := strings.Cut(target, "#")
 	j := &Job{target: target, uid: types.UID(uid), pods: podTable(), log: logPane{pinned: true, found: beforeAll}}
@@ -66,13 +66,13 @@ func New(target string) screen.Screen {
 	return j
 }
 
-// Name is the screen's name in the table of keys.
+// Name returns the screen's name in the table of keys.
 func (j *Job) Name() string { return screen.Job }
 
-// Target is the UID that the screen was opened for.
+// Target returns the target that the screen was opened with.
 func (j *Job) Target() string { return j.target }
 
-// Crumb is the number and the name of the job, where the path does not have them already.
+// Crumb returns the number and the name of the job, if the path does not contain them yet.
 func (j *Job) Crumb(*screen.Context) string {
 	if j.job == nil || strings.HasSuffix(j.target, explain.AsJob) {
 		return "job"
@@ -80,7 +80,7 @@ func (j *Job) Crumb(*screen.Context) string {
 	return strings.TrimSpace(j.job.ID + " " + j.job.Name)
 }
 
-// Note says that the job is not there any more.
+// Note returns a note if the job is deleted.
 func (j *Job) Note(*screen.Context) string {
 	if j.gone {
 		return "the job is deleted"
@@ -88,7 +88,7 @@ func (j *Job) Note(*screen.Context) string {
 	return ""
 }
 
-// Tabs are the pages.
+// Tabs returns the pages.
 func (j *Job) Tabs(*screen.Context) []screen.Tab {
 	tabs := make([]screen.Tab, len(pages))
 	for i, p := range pages {
@@ -97,7 +97,7 @@ func (j *Job) Tabs(*screen.Context) []screen.Tab {
 	return tabs
 }
 
-// Update takes an event in.
+// Update handles an event.
 func (j *Job) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
 	switch event := event.(type) {
 	case screen.Refresh, screen.Entered:
@@ -124,7 +124,7 @@ func (j *Job) refresh(ctx *screen.Context) {
 	j.fill(ctx)
 }
 
-// fill chooses the pods that are shown.
+// fill selects the pods to show.
 func (j *Job) fill(ctx *screen.Context) {
 	if j.job == nil {
 		return
@@ -142,7 +142,7 @@ func (j *Job) fill(ctx *screen.Context) {
 	j.pods.SetRows(ctx, shown, !j.failed && wanted == "")
 }
 
-// stream asks for the logs of the pods that have any, when these are others than before.
+// stream requests the logs of the started pods if this set has changed.
 func (j *Job) stream() []screen.Effect {
 	if j.job == nil {
 		return nil
@@ -163,7 +163,7 @@ func (j *Job) stream() []screen.Effect {
 	return []screen.Effect{screen.StreamLogs{Pods: wanted}}
 }
 
-// keep says of which pods lines are shown; nil is of all.
+// keep returns a function that selects the pods whose lines are shown; nil selects all.
 func (j *Job) keep() func(string) bool {
 	if !j.failed {
 		return nil
@@ -175,7 +175,7 @@ func (j *Job) keep() func(string) bool {
 	return func(name string) bool { return failed[name] }
 }
 
-// fetch asks for the object as text.
+// fetch requests the object as text.
 func (j *Job) fetch(ctx *screen.Context) []screen.Effect {
 	if ctx.Actions == nil || j.job == nil {
 		return nil
@@ -198,8 +198,8 @@ func (j *Job) fetched(done screen.Done) {
 	}
 }
 
-// SetFilter filters the pods; on the page of the logs it searches in them, on that of
-// yaml and events for the line.
+// SetFilter filters the pods. On the logs page it searches the logs, and on the yaml and events pages it searches the
+// lines.
 func (j *Job) SetFilter(ctx *screen.Context, text string) error {
 	switch {
 	case j.searches():
@@ -218,10 +218,10 @@ func (j *Job) SetFilter(ctx *screen.Context, text string) error {
 	return nil
 }
 
-// searches says that a search is in the logs.
+// searches reports whether a search applies to the logs.
 func (j *Job) searches() bool { return j.page == logs || j.page == summary && j.inLogs }
 
-// Matches is how many rows or lines match.
+// Matches returns the number of matching rows or lines, and of all.
 func (j *Job) Matches(*screen.Context) (shown, all int) {
 	switch {
 	case j.job == nil:
@@ -234,7 +234,7 @@ func (j *Job) Matches(*screen.Context) (shown, all int) {
 	return j.lines.matches(), len(j.lines.text)
 }
 
-// next goes to the next match of a search.
+// next moves to the next match of a search.
 func (j *Job) next(ctx *screen.Context, down bool) []screen.Effect {
 	found := false
 	if j.searches() {
@@ -248,7 +248,7 @@ func (j *Job) next(ctx *screen.Context, down bool) []screen.Effect {
 	return nil
 }
 
-// Escape takes marks away, and goes back from a page to the summary.
+// Escape clears marks, then returns from a page to the summary.
 func (j *Job) Escape() bool {
 	if j.page == tasks || j.page == summary {
 		if j.pods.Escape() {
@@ -258,7 +258,7 @@ func (j *Job) Escape() bool {
 	return false
 }
 
-// rows is what keys that move are for.
+// rows returns the target of the movement keys.
 func (j *Job) rows() widget.Rows {
 	switch {
 	case j.page == logs, j.page == summary && j.inLogs:
@@ -299,7 +299,7 @@ func (j *Job) show(to page) func(*Job, *screen.Context) []screen.Effect {
 	}
 }
 
-// unfilter ends what was filtered or searched for on the page before.
+// unfilter clears the filter or search of the previous page.
 func (j *Job) unfilter(ctx *screen.Context) []screen.Effect {
 	typed := j.filter != "" || j.log.search != "" || j.lines.search != ""
 	j.filter, j.log.search, j.lines = "", "", pager{at: -1}
@@ -320,7 +320,7 @@ func (j *Job) openPods(ctx *screen.Context) []screen.Effect {
 	return append(j.unfilter(ctx), j.stream()...)
 }
 
-// attach gives the terminal to a shell in the pod under the cursor.
+// attach opens a shell in the pod under the cursor.
 func (j *Job) attach(ctx *screen.Context) []screen.Effect {
 	p, ok := j.pods.Selected()
 	if !ok || ctx.Actions == nil {
@@ -329,7 +329,7 @@ func (j *Job) attach(ctx *screen.Context) []screen.Effect {
 	return []screen.Effect{shell(ctx.Actions, p)}
 }
 
-// canAttach says why there is no shell to be had.
+// canAttach returns the reason why no shell is possible, or "".
 func (j *Job) canAttach(*screen.Context) string {
 	p, ok := j.pods.Selected()
 	switch {
@@ -345,7 +345,7 @@ func (j *Job) canAttach(*screen.Context) string {
 
 var errNoJob = errors.New("no job")
 
-// here says why nothing can be done to the job.
+// here returns an error if no action on the job is possible.
 func (j *Job) here() error {
 	if j.job == nil || j.gone {
 		return errNoJob
@@ -353,7 +353,7 @@ func (j *Job) here() error {
 	return nil
 }
 
-// streamed says what of the pods is followed.
+// streamed describes the followed pods.
 func (j *Job) streamed() string {
 	switch {
 	case len(j.followed) == 0:

@@ -10,10 +10,10 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Spec is the screen as the dashboard knows it.
+// Spec returns the description of the screen.
 func Spec() screen.Spec { return screen.Spec{Name: screen.Job, New: New, Keys: bindings()} }
 
-// on makes a Do of something that changes the screen only.
+// on makes a Do from a function that only changes the screen.
 func on(do func(*Job)) func(*screen.Context, screen.Screen) []screen.Effect {
 	return screen.On(func(j *Job, _ *screen.Context) []screen.Effect { do(j); return nil })
 }
@@ -78,7 +78,7 @@ func bindings() []screen.Binding {
 	})
 	for _, key := range append(widget.RowKeys(name, rows), append(widget.MarkKeys(name, rows), widget.TopKey(name, rows))...) {
 		switch {
-		case key.Key == "S": // s is the summary
+		case key.Key == "S": // s opens the summary
 			key.Name, key.Help = "sort", "sort the pods by the next column"
 			key.Do = screen.On(func(j *Job, ctx *screen.Context) []screen.Effect { j.rows().NextSort(ctx); return nil })
 		case slices.Contains(own, key.Key):

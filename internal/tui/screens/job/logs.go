@@ -14,40 +14,40 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// maxStreams is how many pods are followed at once.
+// maxStreams is the greatest number of pods followed at once.
 const maxStreams = 20
 
-// logPane shows the lines that arrive from pods.
+// logPane shows log lines of pods.
 type logPane struct {
 	plain
-	pinned bool // the newest lines are shown
+	pinned bool // follow the newest lines
 	wrap   bool
 	stamps bool
-	// last is the last line that is shown, while not pinned.
+	// last is the last visible line while not pinned.
 	last       spot
 	search     string
-	found      spot // the line that was found last
+	found      spot // last line found by a search
 	height     int
 	drawn      canvas.Canvas
-	shown      []screen.LogLine // what Draw had to choose from
+	shown      []screen.LogLine // candidates for drawing
 	labels     map[string]label
 	labelWidth int
 }
 
-// spot is a line that one wants to find again, whatever arrives before it in the order of
-// times: its number as it arrived, and its time for when it is not there any more.
+// spot identifies a line, even if later arrivals are sorted before it: by its number, and by its time in case the line
+// was dropped.
 type spot struct {
-	serial int // -1 is before all lines, 1<<62 behind them
+	serial int // -1 is before all lines, 1<<62 after all lines
 	at     time.Time
 }
 
-// Before and behind all lines.
+// Before and after all lines.
 var beforeAll, behindAll = spot{serial: -1}, spot{serial: 1 << 62}
 
 func spotOf(line screen.LogLine) spot { return spot{line.Serial, line.At} }
 
-// place is where a spot is in the lines that are shown: of a line that is dropped or not
-// shown now, that of the last one that is not later.
+// place returns the index of a spot among the shown lines. If the line was dropped or is hidden, it returns the index
+// of the last line that is not later.
 func (l *logPane) place(s spot) int {
 	switch s {
 	case beforeAll:
@@ -66,20 +66,20 @@ func (l *logPane) place(s spot) int {
 	return -1
 }
 
-// escapes are what programs write to colour their output.
+// escapes matches escape sequences, which programs use to colour their output.
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)?|\x1b.?")
 
-// plainText is a line as it can be drawn: without escapes, with blanks for tabs.
+// plainText returns a line without escape sequences, with blanks instead of tabs.
 func plainText(text string) string {
 	if strings.ContainsRune(text, '\x1b') {
 		text = escapes.ReplaceAllString(text, "")
 	}
 	text = strings.TrimRight(text, "\r\n")
-	text = text[strings.LastIndexByte(text, '\r')+1:] // what is written over is not seen in a terminal either
+	text = text[strings.LastIndexByte(text, '\r')+1:] // a terminal would not show overwritten text either
 	return strings.ReplaceAll(text, "\t", "    ")
 }
 
-// take chooses the lines to show; keep says of which pods, nil of all.
+// take selects the lines to show. keep selects pods; nil selects all.
 func (l *logPane) take(view *screen.LogView, keep func(pod string) bool) {
 	l.shown = l.shown[:0]
 	if view == nil {
@@ -92,8 +92,8 @@ func (l *logPane) take(view *screen.LogView, keep func(pod string) bool) {
 	}
 }
 
-// inTime puts lines in the order in which they were written: what several pods wrote
-// before arrives pod by pod. Lines without a time stay where they are.
+// inTime sorts lines by time, because past lines of several pods arrive pod by pod. Lines without a time keep their
+// place.
 func inTime(lines []screen.LogLine) []screen.LogLine {
 	earlier := func(a, b screen.LogLine) int {
 		if a.At.IsZero() || b.At.IsZero() {
@@ -109,7 +109,7 @@ func inTime(lines []screen.LogLine) []screen.LogLine {
 	return lines
 }
 
-// end is the place in shown after the last line that is drawn.
+// end returns the index after the last visible line.
 func (l *logPane) end() int {
 	if l.pinned {
 		return len(l.shown)
@@ -117,14 +117,14 @@ func (l *logPane) end() int {
 	return min(max(l.place(l.last)+1, min(l.height, len(l.shown))), len(l.shown))
 }
 
-// Move scrolls; at the end the pane is pinned again.
+// Move scrolls. At the end, it pins the pane to the newest lines again.
 func (l *logPane) Move(n int) {
 	end := min(max(l.end()+n, min(l.height, len(l.shown))), len(l.shown))
 	l.pinned = end == len(l.shown)
 	l.stay(end)
 }
 
-// stay keeps the line before a place the last one that is shown.
+// stay makes the line before end the last visible one.
 func (l *logPane) stay(end int) {
 	l.last = beforeAll
 	if end > 0 {
@@ -132,13 +132,13 @@ func (l *logPane) stay(end int) {
 	}
 }
 
-// Page, Home and End scroll further.
+// Page scrolls by n screens.
 func (l *logPane) Page(n int) { l.Move(n * max(l.height-1, 1)) }
 
-// Home goes to the oldest line that is kept.
+// Home scrolls to the oldest line.
 func (l *logPane) Home() { l.Move(-len(l.shown)) }
 
-// End goes to the newest line and stays there.
+// End scrolls to the newest line and follows it.
 func (l *logPane) End() { l.pinned = true }
 
 // Mouse scrolls with the wheel.
@@ -155,7 +155,7 @@ func (l *logPane) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
 	return true, false
 }
 
-// matches is how many of the lines that can be shown hold what is searched for.
+// matches returns the number of lines that contain the search text.
 func (l *logPane) matches() int {
 	n := 0
 	for _, one := range l.shown {
@@ -170,8 +170,8 @@ func (l *logPane) holds(one screen.LogLine) bool {
 	return l.search != "" && strings.Contains(strings.ToLower(one.Text), strings.ToLower(l.search))
 }
 
-// find goes to the next line that holds what is searched for, down or up from the one
-// found last; it says whether there is one.
+// find moves from the last match to the next line that contains the search text, down or up. It reports whether there
+// is one.
 func (l *logPane) find(down bool) bool {
 	at, was := -1, l.place(l.found)
 	for i, one := range l.shown {
@@ -201,14 +201,14 @@ func (l *logPane) show(at int) {
 	l.stay(end)
 }
 
-// label is what stands before the lines of a pod, and in which colour.
+// label is the text before the lines of a pod, with its colour.
 type label struct {
 	text  string
 	style canvas.Style
 }
 
-// name gives the pods of a job their labels, by their place in it, and then any other
-// pod whose lines are shown; once given, a label stays, also when the pod is gone.
+// name assigns labels to the pods of a job by their index, and then to any other pods with lines. A label stays, even
+// if the pod is deleted.
 func (l *logPane) name(job *snapshot.Job) {
 	if l.labels == nil {
 		l.labels = map[string]label{}
@@ -229,7 +229,7 @@ func (l *logPane) name(job *snapshot.Job) {
 	}
 }
 
-// draw draws as many lines as there is room for, up from the last.
+// draw draws as many lines as fit, starting with the last.
 func (l *logPane) draw(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job, empty string) {
 	l.height, l.drawn = c.H, c
 	if len(l.shown) == 0 {
@@ -249,7 +249,7 @@ func (l *logPane) draw(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job, 
 	}
 }
 
-// lay makes the rows of a line on the screen: one, or several when it is wrapped.
+// lay returns the rows of a line on the screen: one, or several if it is wrapped.
 func (l *logPane) lay(ctx *screen.Context, c canvas.Canvas, one screen.LogLine) []func(y int) {
 	text := plainText(one.Text)
 	who := l.labels[one.Pod]
@@ -277,7 +277,7 @@ func (l *logPane) lay(ctx *screen.Context, c canvas.Canvas, one screen.LogLine) 
 	return lines
 }
 
-// light marks what was searched for in a row.
+// light highlights the search text in a row.
 func (l *logPane) light(c canvas.Canvas, row string, current bool) {
 	if l.search == "" {
 		return
@@ -298,7 +298,7 @@ func (l *logPane) light(c canvas.Canvas, row string, current bool) {
 	}
 }
 
-// chunks cuts a text into pieces of at most so many cells.
+// chunks splits a text into pieces of at most width cells.
 func chunks(text string, width int) []string {
 	var all []string
 	from, used := 0, 0
@@ -313,7 +313,7 @@ func chunks(text string, width int) []string {
 	return append(all, text[from:])
 }
 
-// note says what is shown of the log.
+// note describes the visible part of the log.
 func (l *logPane) note(view *screen.LogView, failed bool) string {
 	var parts []string
 	if failed {

@@ -5,7 +5,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// output is the file that the job writes to, for a job of sbatch that has one; of an array its pattern, since each element has a file of its own.
+// output returns the output file of a job submitted with sbatch, or "". For an array it returns the pattern, because
+// each element has its own file.
 func (j *Job) output(ctx *screen.Context) string {
 	if j.job == nil {
 		return ""
@@ -20,7 +21,7 @@ func (j *Job) output(ctx *screen.Context) string {
 	return rows[0].File(rows[0].Asked.StdOut)
 }
 
-// noOutput says why there is no such file.
+// noOutput returns the reason why there is no output file, or "".
 func (j *Job) noOutput(ctx *screen.Context) string {
 	if j.output(ctx) == "" {
 		return "the job writes to its log, not to a file (l shows the log)"
@@ -28,7 +29,7 @@ func (j *Job) noOutput(ctx *screen.Context) string {
 	return ""
 }
 
-// copyOutput copies the path: the file is on the nodes, and where people log in, not here.
+// copyOutput copies the path. The file itself is on the nodes and login hosts, not on this machine.
 func (j *Job) copyOutput(ctx *screen.Context) []screen.Effect {
 	path := j.output(ctx)
 	return []screen.Effect{screen.Copy{What: "output file " + path, Text: path + "\n"}}

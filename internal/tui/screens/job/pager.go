@@ -8,14 +8,14 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// pager is lines of text that one scrolls and searches in.
+// pager shows lines of text with scrolling and search.
 type pager struct {
 	plain
 	text   []string
 	top    int
 	height int
 	search string
-	at     int // the line that was found last
+	at     int // last line found
 	drawn  canvas.Canvas
 }
 
@@ -59,7 +59,7 @@ func (p *pager) matches() int {
 	return n
 }
 
-// next goes to the next line that holds what is searched for; it says whether there is one.
+// next moves to the next line that contains the search text. It reports whether there is one.
 func (p *pager) next(down bool) bool {
 	step := 1
 	if !down {
@@ -76,7 +76,7 @@ func (p *pager) next(down bool) bool {
 	return false
 }
 
-// draw draws the lines from the first that is seen on.
+// draw draws the lines from the first visible one.
 func (p *pager) draw(c canvas.Canvas, text []string, empty string) {
 	p.text, p.height, p.drawn = text, c.H, c
 	p.Move(0)

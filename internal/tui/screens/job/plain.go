@@ -2,7 +2,7 @@ package job
 
 import "github.com/vc-batch/vc/internal/tui/screen"
 
-// plain is what widget.Rows can do and lines of text cannot: marking, sorting, choosing columns.
+// plain implements the methods of widget.Rows that do not apply to lines of text: marking, sorting, choosing columns.
 type plain struct{}
 
 func (plain) Mark() {}

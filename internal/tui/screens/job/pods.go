@@ -17,7 +17,7 @@ import (
 
 type pod = *snapshot.Pod
 
-// podTable is the pods of a job, by task and index.
+// podTable returns the table of a job's pods, by task and index.
 func podTable() widget.Table[pod] {
 	plain := func(of func(pod) string) func(*screen.Context, pod) (string, canvas.Style) {
 		return func(_ *screen.Context, p pod) (string, canvas.Style) { return of(p), theme.Plain }
@@ -52,7 +52,7 @@ func podTable() widget.Table[pod] {
 	}
 }
 
-// asked is what a pod holds of a resource while it has not ended.
+// asked returns the amount of a resource that a pod uses until it ends.
 func asked(p pod, resource string) string {
 	if p.Asks == nil {
 		return ""
@@ -72,7 +72,7 @@ func asked(p pod, resource string) string {
 	return strconv.FormatInt(sum, 10)
 }
 
-// message is what holds the pod up, or how it ended.
+// message returns the pod's problem, or how it ended.
 func message(p pod) string {
 	switch {
 	case p.Trouble != "" && p.Trouble != p.State:
@@ -83,10 +83,10 @@ func message(p pod) string {
 	return p.Message
 }
 
-// bad says that the pod failed, or is held up.
+// bad reports whether the pod failed or has a problem.
 func bad(p pod) bool {
 	return p.Phase == "Failed" || p.Trouble != "" || p.Exited && p.ExitCode != 0
 }
 
-// short is the pod's name without that of its job.
+// short returns the pod's name without the job's name.
 func short(job *snapshot.Job, name string) string { return strings.TrimPrefix(name, job.Name+"-") }

@@ -4,5 +4,5 @@ import "github.com/vc-batch/vc/internal/tui/widget"
 
 var _ widget.Tabled = (*Job)(nil)
 
-// Tables are the screen's.
+// Tables returns the screen's tables.
 func (j *Job) Tables() []widget.Placed { return []widget.Placed{&j.pods} }

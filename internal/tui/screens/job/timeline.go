@@ -10,20 +10,20 @@ import (
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 )
 
-// step is something that happened to a job.
+// step is an event in the life of a job.
 type step struct {
 	at   time.Time
 	text string
 }
 
-// passed are the words for the phases that a job went through.
+// passed maps phases of a job to the texts for its timeline.
 var passed = map[batchv1alpha1.JobPhase]string{
 	batchv1alpha1.Running: "running", batchv1alpha1.Restarting: "requeued", batchv1alpha1.Aborting: "being suspended", batchv1alpha1.Aborted: "suspended",
 	batchv1alpha1.Completing: "completing", batchv1alpha1.Completed: "completed", batchv1alpha1.Terminating: "being ended", batchv1alpha1.Terminated: "ended for good",
 	batchv1alpha1.Failed: "failed",
 }
 
-// timeline is a job's way so far, the oldest first: what its conditions and the times of its pods tell.
+// timeline returns the job's history, the oldest step first, from its conditions and the times of its pods.
 func timeline(job *snapshot.Job) []step {
 	steps := []step{{job.Submitted, "submitted"}}
 	seen := map[batchv1alpha1.JobPhase]time.Time{}
@@ -41,7 +41,7 @@ func timeline(job *snapshot.Job) []step {
 	return slices.DeleteFunc(steps, func(s step) bool { return s.at.IsZero() })
 }
 
-// ofPods is what the times of the pods that are there tell.
+// ofPods returns the steps derived from the times of the existing pods.
 func ofPods(job *snapshot.Job) []step {
 	made := moments(job.Pods, func(p *snapshot.Pod) time.Time { return p.Created })
 	bound := moments(job.Pods, func(p *snapshot.Pod) time.Time { return p.Bound })
@@ -67,7 +67,7 @@ func ofPods(job *snapshot.Job) []step {
 	return steps
 }
 
-// moments are the times of pods that have one, in order.
+// moments returns the nonzero times of pods in order.
 func moments(pods []*snapshot.Pod, of func(*snapshot.Pod) time.Time) []time.Time {
 	var times []time.Time
 	for _, pod := range pods {
@@ -79,7 +79,7 @@ func moments(pods []*snapshot.Pod, of func(*snapshot.Pod) time.Time) []time.Time
 	return times
 }
 
-// after is how long after another moment something was: +22s.
+// after returns the time between the submission and at: +22s.
 func after(submitted, at time.Time) string {
 	if distance := at.Sub(submitted).Truncate(time.Second); distance > 0 {
 		return "+" + distance.String()
@@ -87,7 +87,7 @@ func after(submitted, at time.Time) string {
 	return ""
 }
 
-// ahead is what is expected: how it stands now, when it will start, when its limit ends.
+// ahead returns the current counts and the expected events: start and time limit.
 func ahead(job *snapshot.Job, now time.Time) []string {
 	var lines []string
 	if len(job.Pods) > 0 && !(jobrow.Row{Job: job}).Ended() {

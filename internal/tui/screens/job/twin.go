@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// Twin is the page that is open as text.
+// Twin returns the open page as text.
 func (j *Job) Twin(ctx *screen.Context) string {
 	if j.job == nil {
 		return ""
@@ -33,7 +33,7 @@ func (j *Job) Twin(ctx *screen.Context) string {
 	return text.String()
 }
 
-// writeSheet writes what the summary shows, with all pods.
+// writeSheet writes the content of the summary, with all pods.
 func (j *Job) writeSheet(ctx *screen.Context, text *bytes.Buffer) {
 	fmt.Fprintf(text, "%s %s/%s\n", j.job.ID, j.job.Namespace, j.job.Name)
 	for _, fact := range facts(ctx, j.job) {
@@ -49,7 +49,7 @@ func (j *Job) writeSheet(ctx *screen.Context, text *bytes.Buffer) {
 	}
 	if len(table.Rows) > 0 {
 		fmt.Fprintln(text, "\nPods:")
-		_ = table.Fprint(text) // a buffer takes everything
+		_ = table.Fprint(text) // writing to a buffer cannot fail
 	}
 	if a := j.told.Account(ctx.Snap, j.job); a.Waits() {
 		fmt.Fprintln(text)

@@ -1,5 +1,5 @@
-// Package jobs is the screen of all jobs: one row a job, arrays folded, and below
-// them in words why the selected one waits.
+// Package jobs implements the screen of all jobs: one row per job, arrays folded, and below the rows an explanation of
+// the selected job.
 //
 //	In:   Snapshot.Jobs, a filter, namespace and "mine"
 //	Out:  rows, actions on the marked ones

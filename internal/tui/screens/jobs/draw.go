@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Draw draws the rows, and below them why the selected job waits.
+// Draw draws the rows and, below them, the explanation of the selected job.
 func (j *Jobs) Draw(ctx *screen.Context, c canvas.Canvas) {
 	below := min(max(c.H/4, 4), 10)
 	if c.H < 9 {
@@ -44,7 +44,7 @@ func both(n int) string {
 	return "all"
 }
 
-// nothing says why there are no rows.
+// nothing returns the reason why there are no rows.
 func (j *Jobs) nothing(ctx *screen.Context) string {
 	switch unseen := ctx.Unseen("jobs"); {
 	case j.all > 0:
@@ -62,7 +62,7 @@ func (j *Jobs) nothing(ctx *screen.Context) string {
 // nameWidth is the width of the names of facts.
 const nameWidth = 10
 
-// reason says in words how the job stands, as `vcctl job explain` does.
+// reason draws the state of the job in words, as `vcctl job explain` does.
 func reason(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job) {
 	a := jobrow.Account(ctx.Snap, job)
 	title := strings.TrimSpace(job.ID + " " + a.Headline(render.Style{}, ctx.Now))
@@ -89,8 +89,7 @@ func reason(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job) {
 	}
 }
 
-// facts are those of the account, the estimate first that people look for, and for a
-// job that has nodes where it is.
+// facts returns the facts of the account, with the estimated start first. For a job with nodes, the nodes come first.
 func facts(ctx *screen.Context, job *snapshot.Job, a *account.Account) []account.Fact {
 	all := a.Facts()
 	if job.NodeList != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// groups are what rows are put together by, in the order in which "g" goes through them.
+// groups lists the groupings of rows, in the order in which "g" cycles through them.
 var groups = []struct {
 	name string
 	of   func(jobrow.Row) string
@@ -20,14 +20,14 @@ var groups = []struct {
 	{"state", jobrow.Row.Code},
 }
 
-// nextGroup groups by the next of groups.
+// nextGroup switches to the next grouping.
 func (j *Jobs) nextGroup(*screen.Context) []screen.Effect {
 	j.group = (j.group + 1) % len(groups)
 	j.table.Group(groups[j.group].of, sumUp)
 	return nil
 }
 
-// sumUp is the line above a group: its name, how many jobs run and wait, and what they ask for.
+// sumUp returns the heading of a group: its name, the numbers of running and waiting jobs, and their GPUs.
 func sumUp(name string, rows []jobrow.Row) string {
 	var tally jobrow.Tally
 	var gpus int64

@@ -19,16 +19,16 @@ type Jobs struct {
 	filter   string
 	shown    int
 	all      int
-	group    int // of groups
+	group    int // index in groups
 	unfolded map[types.UID]bool
-	// sorted are the rows while no array is unfolded; matching is where those that match are put.
+	// sorted holds the rows while no array is unfolded. matching is a buffer for the matching rows.
 	sorted   jobrow.Sorted
 	matching []jobrow.Row
-	// filled is what the rows were made of: nothing is done twice.
+	// filled is the input of the current rows.
 	filled filling
 }
 
-// filling is what rows follow from.
+// filling is the input from which rows are made.
 type filling struct {
 	snap      *snapshot.Snapshot
 	namespace string
@@ -45,13 +45,13 @@ func New(string) screen.Screen {
 	return j
 }
 
-// Name is the screen's name in the table of keys.
+// Name returns the screen's name in the table of keys.
 func (j *Jobs) Name() string { return screen.Jobs }
 
-// Crumb is its name in the path.
+// Crumb returns the screen's name in the path.
 func (j *Jobs) Crumb(*screen.Context) string { return "Jobs" }
 
-// Note says how many rows there are and how they are sorted.
+// Note returns the number of rows and the sort order.
 func (j *Jobs) Note(ctx *screen.Context) string {
 	rows := widget.Count(j.all) + " rows"
 	if j.all == 1 {
@@ -70,7 +70,7 @@ func (j *Jobs) Note(ctx *screen.Context) string {
 	return note
 }
 
-// Update takes an event in.
+// Update handles an event.
 func (j *Jobs) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
 	switch event := event.(type) {
 	case screen.Refresh:
@@ -83,7 +83,7 @@ func (j *Jobs) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
 	return nil
 }
 
-// refresh makes the rows anew when what they follow from changed.
+// refresh makes the rows from the current snapshot.
 func (j *Jobs) refresh(ctx *screen.Context) {
 	now := filling{ctx.Snap, ctx.Namespace, ctx.Mine}
 	lingering := j.filled.namespace == now.namespace && j.filled.mine == now.mine
@@ -91,7 +91,7 @@ func (j *Jobs) refresh(ctx *screen.Context) {
 	_ = j.fill(ctx, j.filter, lingering)
 }
 
-// fill makes the rows; with a filter that cannot be read it leaves them as they are.
+// fill makes the rows. If the filter is invalid, it leaves the rows unchanged.
 func (j *Jobs) fill(ctx *screen.Context, text string, lingering bool) error {
 	matching, err := jobrow.Fields(ctx.Snap, ctx.Now).Parse(text)
 	if err != nil {
@@ -109,7 +109,7 @@ func (j *Jobs) fill(ctx *screen.Context, text string, lingering bool) error {
 	return nil
 }
 
-// rows are all rows; they are not to be changed.
+// rows returns all rows. The caller must not change them.
 func (j *Jobs) rows(ctx *screen.Context) []jobrow.Row {
 	if len(j.unfolded) == 0 {
 		return j.sorted.Rows(ctx)
@@ -130,13 +130,13 @@ func kept(kept, rows []jobrow.Row, matching filter.Filter[jobrow.Row]) []jobrow.
 // SetFilter filters the rows.
 func (j *Jobs) SetFilter(ctx *screen.Context, text string) error { return j.fill(ctx, text, false) }
 
-// Matches is how many rows are shown, and how many there are.
+// Matches returns the number of visible rows and of all rows.
 func (j *Jobs) Matches(*screen.Context) (shown, all int) { return j.shown, j.all }
 
-// Escape takes marks away.
+// Escape clears marks.
 func (j *Jobs) Escape() bool { return j.table.Escape() }
 
-// targets are the jobs that an action is for; several parts of an array are one job.
+// targets returns the jobs that an action applies to. Several parts of an array count as one job.
 func (j *Jobs) targets(*screen.Context, screen.Screen) []*snapshot.Job {
 	var jobs []*snapshot.Job
 	seen := map[types.UID]bool{}
@@ -173,7 +173,7 @@ func (j *Jobs) fold(ctx *screen.Context) []screen.Effect {
 	return nil
 }
 
-// updated is how old the picture is, in words.
+// updated returns the age of the snapshot in words.
 func updated(ctx *screen.Context) string {
 	return fmt.Sprintf("updated %s ago", ctx.Now.Sub(ctx.Snap.At).Truncate(time.Second))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Spec is the screen as the dashboard knows it.
+// Spec returns the description of the screen.
 func Spec() screen.Spec {
 	return screen.Spec{Name: screen.Jobs, Tab: "Jobs", ShortTab: "Jobs", Number: "2", New: New, Keys: keys()}
 }

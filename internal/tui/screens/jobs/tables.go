@@ -4,5 +4,5 @@ import "github.com/vc-batch/vc/internal/tui/widget"
 
 var _ widget.Tabled = (*Jobs)(nil)
 
-// Tables are the screen's.
+// Tables returns the screen's tables.
 func (j *Jobs) Tables() []widget.Placed { return []widget.Placed{&j.table} }

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// Twin is the rows that are shown as a table, with what the filter was.
+// Twin returns the visible rows as a text table, with the filter.
 func (j *Jobs) Twin(ctx *screen.Context) string {
 	table := render.Table{Gap: 2}
 	var cells []func(*screen.Context, jobrow.Row) (string, canvas.Style)
@@ -34,6 +34,6 @@ func (j *Jobs) Twin(ctx *screen.Context) string {
 	if j.filter != "" {
 		fmt.Fprintf(&text, "%d of %d jobs: %s\n", j.shown, j.all, j.filter)
 	}
-	_ = table.Fprint(&text) // a buffer takes everything
+	_ = table.Fprint(&text) // writing to a buffer cannot fail
 	return text.String()
 }

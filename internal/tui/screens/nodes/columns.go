@@ -17,7 +17,7 @@ import (
 
 type column = widget.Column[*node]
 
-// deviceColumn is the place of the column of devices.
+// deviceColumn is the index of the device column.
 const deviceColumn = 2
 
 func (n *Nodes) columns() []column {
@@ -68,7 +68,7 @@ func (n *Nodes) columns() []column {
 	}
 }
 
-// fitColumns makes names as wide as the longest, and names the column of devices after what it shows.
+// fitColumns sets the width of the name column and the title of the device column.
 func (n *Nodes) fitColumns() {
 	widest := 6
 	for _, row := range n.all {
@@ -88,7 +88,7 @@ func (n *Nodes) fitColumns() {
 	}
 }
 
-// drawUse draws what of a resource is in use: a bar, and used/has in numbers.
+// drawUse draws the use of a resource: a bar, and used/total as numbers.
 func (n *Nodes) drawUse(name func() corev1.ResourceName, cells int) func(*screen.Context, *node, canvas.Canvas) {
 	return func(ctx *screen.Context, row *node, c canvas.Canvas) {
 		used, has := noderow.Use(row, name())
@@ -114,7 +114,7 @@ func (n *Nodes) drawUse(name func() corev1.ResourceName, cells int) func(*screen
 	}
 }
 
-// useText is used/has; of memory only what is used, for want of room.
+// useText returns used/total, but for memory only the used amount to save space.
 func useText(row *node, name corev1.ResourceName) string {
 	used, has := noderow.Use(row, name)
 	switch {
@@ -140,7 +140,7 @@ func (n *Nodes) idleCell(_ *screen.Context, row *node) (string, canvas.Style) {
 	return text, theme.Plain
 }
 
-// jobsCell names the jobs on a node; those of a node that is down are lost.
+// jobsCell returns the jobs on a node. Jobs on a node that is down are lost.
 func jobsCell(_ *screen.Context, row *node) (string, canvas.Style) {
 	jobs := jobsOn(row)
 	if len(jobs) == 0 {
@@ -156,7 +156,7 @@ func jobsCell(_ *screen.Context, row *node) (string, canvas.Style) {
 	return text, theme.Plain
 }
 
-// textTable is the list for the text twin.
+// textTable returns the table for Twin.
 func (n *Nodes) textTable(ctx *screen.Context) *render.Table {
 	table := &render.Table{Header: []string{"NAME", "STATE", "STATUS", "CPU", "IDLE CPU", "MEMORY", "IDLE MEMORY"}}
 	devices := ctx.Snap.Resources[min(2, len(ctx.Snap.Resources)):]

@@ -1,10 +1,9 @@
-// Package nodes is the dashboard's screen of nodes: a list with what each has and what of
-// it is in use, the pods on the node under the cursor, and a heat map of all nodes that
-// fills the screen.
+// Package nodes implements the dashboard's screen of nodes: a list with the total and used resources of each node, the
+// pods on the node under the cursor, and a full-screen heat map of all nodes.
 //
 //	In:   snapshot.Node rows
-//	Out:  cells, effects; the text twin is what `vcctl node list` prints
+//	Out:  cells, effects; as text the output of `vcctl node list`
 //
-// Numbers come from internal/room, as those of the command line do. A cell of the heat
-// map is a node; cells stand in the order of the topology, so that holes are seen as shapes.
+// Numbers come from internal/room, as on the command line. A cell of the heat map is a node. The cells follow the
+// topology, so that gaps are visible as shapes.
 package nodes

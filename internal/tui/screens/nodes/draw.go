@@ -16,11 +16,11 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Heights of what stands below the list.
+// Heights of the parts below the list.
 const (
-	roomForBoxes = 23 // of the body
-	podsLeast    = 6  // lines of the boxes
-	narrowFacts  = 3  // a line and two of facts
+	roomForBoxes = 23 // lines of the body from which there are boxes
+	podsLeast    = 6  // minimum lines of the boxes
+	narrowFacts  = 3  // a rule and two facts
 )
 
 // Draw draws the heat map, or the list with the pods on the node under the cursor.
@@ -53,7 +53,7 @@ func (n *Nodes) Draw(ctx *screen.Context, c canvas.Canvas) {
 	}
 }
 
-// groupLines is how many lines groups take at most.
+// groupLines returns the greatest number of lines that group headings take.
 func (n *Nodes) groupLines() int {
 	if n.by == "" || n.by == noderow.Flat {
 		return 0
@@ -65,7 +65,7 @@ func (n *Nodes) groupLines() int {
 	return len(names)
 }
 
-// empty says why there are no rows.
+// empty returns the reason why there are no rows.
 func (n *Nodes) empty(ctx *screen.Context) string {
 	if why := ctx.Unseen("nodes"); why != "" {
 		return why
@@ -146,13 +146,13 @@ func (n *Nodes) drawNarrow(ctx *screen.Context, c canvas.Canvas) {
 	}
 }
 
-// fact is a line of what is known of a node.
+// fact is a line of information about a node.
 type fact struct {
 	text  string
 	style canvas.Style
 }
 
-// facts are what is known of a node, the most important first.
+// facts returns information about a node, the most important first.
 func (n *Nodes) facts(ctx *screen.Context, row *node) []fact {
 	var all []fact
 	add := func(style canvas.Style, text string) {
@@ -190,7 +190,7 @@ func (n *Nodes) facts(ctx *screen.Context, row *node) []fact {
 	return all
 }
 
-// since is how long a node is in its condition.
+// since returns the time for which a node has been in its condition.
 func since(ctx *screen.Context, row *node) string {
 	if row.Since.IsZero() {
 		return ""

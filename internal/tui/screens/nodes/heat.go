@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// heatMap is the map of all nodes that fills the screen.
+// heatMap is the full-screen map of all nodes.
 type heatMap struct {
 	widget.Heat
 	drawn canvas.Canvas
@@ -23,23 +23,23 @@ var _ widget.Rows = (*heatMap)(nil)
 
 func (h *heatMap) cursor() string { return h.Cursor }
 
-// Move goes n cells down, or up.
+// Move moves the cursor n cells down, or up if n is negative.
 func (h *heatMap) Move(n int) {
 	for range max(n, -n) {
 		h.Cursor = h.Step(0, n/max(n, -n))
 	}
 }
 
-// aside goes to the cell at the right or left.
+// aside moves the cursor to the cell on the right or left.
 func (h *heatMap) aside(dx int) { h.Cursor = h.Step(dx, 0) }
 
-// Page goes half a screen of cells down, or up.
+// Page moves by half a screen of cells, down or up.
 func (h *heatMap) Page(n int) { h.Move(n * max(h.drawn.H/2, 1)) }
 
-// Home goes to the first cell.
+// Home moves to the first cell.
 func (h *heatMap) Home() { h.end(0) }
 
-// End goes to the last cell.
+// End moves to the last cell.
 func (h *heatMap) End() { h.end(-1) }
 
 func (h *heatMap) end(at int) {
@@ -54,7 +54,7 @@ func (h *heatMap) end(at int) {
 	}
 }
 
-// What tables can do and a map cannot.
+// Methods of tables that do not apply to a map.
 func (h *heatMap) Mark()                                   {}
 func (h *heatMap) Range()                                  {}
 func (h *heatMap) MarkAll()                                {}
@@ -63,7 +63,7 @@ func (h *heatMap) NextSort(*screen.Context)                {}
 func (h *heatMap) Reverse()                                {}
 func (h *heatMap) Chooser(*screen.Context) []screen.Effect { return nil }
 
-// Mouse takes a click or the wheel in.
+// Mouse handles a click or the wheel.
 func (h *heatMap) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
 	return true, h.mouse(m)
 }
@@ -85,7 +85,7 @@ func (h *heatMap) mouse(m screen.Mouse) (open bool) {
 	return open
 }
 
-// enterHeat opens the map, with the cursor on the node that the list has it on.
+// enterHeat opens the map with the cursor on the list's current node, or closes the map.
 func (n *Nodes) enterHeat(*screen.Context) []screen.Effect {
 	if n.heat != nil {
 		n.leaveHeat()
@@ -100,7 +100,7 @@ func (n *Nodes) enterHeat(*screen.Context) []screen.Effect {
 	return nil
 }
 
-// fillHeat puts the nodes that are shown into the map.
+// fillHeat puts the visible nodes into the map.
 func (n *Nodes) fillHeat() {
 	n.heat.Groups = noderow.Groups(n.shown, n.heatBy(), n.resource)
 	if n.selected() == nil && len(n.shown) > 0 {
@@ -108,14 +108,14 @@ func (n *Nodes) fillHeat() {
 	}
 }
 
-// leaveHeat goes back to the list, to the node that was looked at.
+// leaveHeat returns to the list and selects the map's current node.
 func (n *Nodes) leaveHeat() {
 	at := n.heat.Cursor
 	n.heat = nil
 	n.table.Select(at)
 }
 
-// heatBy is what the cells stand together by.
+// heatBy returns the grouping of the cells.
 func (n *Nodes) heatBy() noderow.By {
 	if n.by != "" {
 		return n.by
@@ -123,7 +123,7 @@ func (n *Nodes) heatBy() noderow.By {
 	return noderow.Offered(n.all)[0]
 }
 
-const heatFacts = 4 // lines below the map: a legend and what is known of the node under the cursor
+const heatFacts = 4 // lines below the map: a legend and facts of the node under the cursor
 
 func (n *Nodes) drawHeat(ctx *screen.Context, c canvas.Canvas) {
 	h := n.heat
@@ -143,7 +143,7 @@ func (n *Nodes) drawHeat(ctx *screen.Context, c canvas.Canvas) {
 	n.drawHeatFacts(ctx, lower)
 }
 
-// scroll is how many lines are to be scrolled away so that the cell under the cursor is seen.
+// scroll returns the number of lines to scroll so that the cell under the cursor is visible.
 func (n *Nodes) scroll(height int) int {
 	line, skip := n.heat.Line(n.heat.Cursor), n.heat.Skip
 	if line < 0 || n.heat.Lines() <= height {
@@ -176,7 +176,7 @@ func (n *Nodes) drawHeatFacts(ctx *screen.Context, c canvas.Canvas) {
 	c.Fit(1, 2, c.W-2, said, theme.Plain)
 }
 
-// fullText is used/has.
+// fullText returns used/total.
 func fullText(row *node, name corev1.ResourceName) string {
 	used, has := noderow.Use(row, name)
 	if row.Unknown {
@@ -185,7 +185,7 @@ func fullText(row *node, name corev1.ResourceName) string {
 	return renderAmount(name, used) + "/" + renderAmount(name, has)
 }
 
-// placeText says where a node stands: its hypernodes, rack and pool.
+// placeText returns the location of a node: its hypernodes, rack and pool.
 func (n *Nodes) placeText(row *node) string {
 	var parts []string
 	if len(row.HyperNodes) > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// rowsIn is what the keys of tables go to: the heat map, the pods or the list.
+// rowsIn returns the target of the table keys: the heat map, the pods or the list.
 func rowsIn(s screen.Screen) widget.Rows {
 	n, ok := s.(*Nodes)
 	switch {
@@ -27,7 +27,7 @@ func rowsIn(s screen.Screen) widget.Rows {
 	return &n.table
 }
 
-// keyTable are the keys of the screen.
+// keyTable returns the keys of the screen.
 func keyTable() []screen.Binding {
 	name := screen.Nodes
 	aside := func(dx int) func(*screen.Context, screen.Screen) []screen.Effect {
@@ -100,7 +100,7 @@ func (n *Nodes) nextGroup(ctx *screen.Context) []screen.Effect {
 	return nil
 }
 
-// sortable turns a name into one that sorts as people do: numbers by their value, no name last.
+// sortable returns a sort key for a name in natural order: numbers by value, an empty name last.
 func sortable(name string) string {
 	if name == "" {
 		return "\uffff"
@@ -124,7 +124,7 @@ func sortable(name string) string {
 	return key.String()
 }
 
-// heading is the line above a group: its name, how its nodes are, and what is idle on them.
+// heading returns the line above a group: its name, the states of its nodes, and its idle resources.
 func (n *Nodes) heading(_ *screen.Context, rows []*node) string {
 	name := noderow.Group(rows[0], n.by)
 	if name == "" {
@@ -148,7 +148,7 @@ func (n *Nodes) heading(_ *screen.Context, rows []*node) string {
 	return text + fmt.Sprintf("   idle %s/%s %s", left, renderAmount(n.resource, has.Of(n.resource)), screen.ShortResource(string(n.resource)))
 }
 
-// targets are the nodes that an action is for.
+// targets returns the nodes that an action applies to.
 func (n *Nodes) targets() []*node {
 	if n.heat == nil {
 		return n.table.Targets()
@@ -179,7 +179,7 @@ func (n *Nodes) cannotDrain(ctx *screen.Context) string {
 	return ""
 }
 
-// cordon cordons the nodes that are not, or uncordons them when all are.
+// cordon cordons the nodes that are not cordoned. If all are cordoned, it uncordons them.
 func (n *Nodes) cordon(ctx *screen.Context) []screen.Effect {
 	verb, word := screen.Uncordon, "Uncordon"
 	targets := n.targets()
@@ -222,7 +222,7 @@ func (n *Nodes) cordon(ctx *screen.Context) []screen.Effect {
 	}}}}
 }
 
-// together is the first of some errors, and how many more there are; nil when there is none.
+// together returns the first error with the number of the others, or nil.
 func together(problems []error) error {
 	switch len(problems) {
 	case 0:
@@ -233,7 +233,7 @@ func together(problems []error) error {
 	return fmt.Errorf("%w (and %d more)", problems[0], len(problems)-1)
 }
 
-// stay says what stays on nodes.
+// stay describes the pods that stay on cordoned nodes.
 func (n *Nodes) stay(targets []*node) string {
 	pods, jobs := held(targets)
 	switch {
@@ -247,10 +247,10 @@ func (n *Nodes) stay(targets []*node) string {
 	return fmt.Sprintf("the %d pods of %s stay.", pods, plural(len(jobs), "job"))
 }
 
-// unseen says that what runs on a node is not known: pods may not be listed, or are still being read.
+// unseen reports whether the pods of a node are unknown: they may not be listed, or are not read yet.
 func unseen(row *node) bool { return row.Unknown }
 
-// held counts the pods of jobs on nodes, and names the jobs.
+// held returns the number of jobs' pods on nodes, and the names of the jobs.
 func held(targets []*node) (pods int, jobs []string) {
 	for _, row := range targets {
 		for _, p := range row.Pods {
@@ -267,7 +267,7 @@ func held(targets []*node) (pods int, jobs []string) {
 	return pods, jobs
 }
 
-// drain asks for the name, since all that runs on the node ends.
+// drain asks the user to type the node's name, because all work on the node ends.
 func (n *Nodes) drain(ctx *screen.Context) []screen.Effect {
 	row, actions := n.targets()[0], ctx.Actions
 	lines := []string{"No new pods come, and there are no pods of jobs on it."}
@@ -290,7 +290,7 @@ func (n *Nodes) drain(ctx *screen.Context) []screen.Effect {
 	}}}}
 }
 
-// others says what becomes of the pods on a node that are of no job, by the rule that a drain goes by.
+// others describes the effect of a drain on the node's pods that belong to no job.
 func others(row *node) (lines []string) {
 	going, alone, staying := 0, 0, 0
 	for _, p := range row.Pods {
@@ -318,7 +318,7 @@ func others(row *node) (lines []string) {
 	return lines
 }
 
-// titles are the jobs on a node with number and name.
+// titles returns the number and name of each job on a node.
 func titles(ctx *screen.Context, row *node) []string {
 	var all []string
 	for _, p := range row.Pods {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// labeller knows which labels tell nodes apart: those whose values are few, and more than one.
+// labeller selects the labels that distinguish nodes: labels with more than one value, but not many.
 type labeller struct {
 	names []string
 	texts map[string]string // by node
@@ -18,10 +18,10 @@ const (
 	mostValues = 12
 )
 
-// said elsewhere, or nothing that a person looks for.
+// silent lists prefixes of labels that are shown elsewhere or are of no interest.
 var silent = []string{"kubernetes.io/hostname", "topology.", "rack", "zone", "beta.kubernetes.io/", "kubernetes.io/os", "kubernetes.io/arch", "failure-domain."}
 
-// learn looks at the labels of all nodes.
+// learn evaluates the labels of all nodes.
 func (l *labeller) learn(nodes []*node) {
 	values := map[string]map[string]int{}
 	for _, n := range nodes {
@@ -64,7 +64,7 @@ func total(values map[string]int) (sum int) {
 	return sum
 }
 
-// interest puts what a device is called before pools, and both before the rest.
+// interest ranks labels: device names first, then pools, then all others.
 func interest(name string) int {
 	switch {
 	case strings.Contains(name, "gpu"), strings.Contains(name, "accelerator"):

@@ -25,27 +25,28 @@ type Nodes struct {
 	pods   widget.Table[*snapshot.Pod]
 	text   string
 	filter filter.Filter[*node]
-	target string // the node to begin at; "" is the first
+	target string // initial node; "" means the first
 
 	all   []*node
 	shown []*node
-	// by is how nodes are put together; "" is not chosen yet: the list is flat, the heat map by what there is.
+	// by is the grouping of nodes. "" means not chosen yet: the list is flat, and the heat map uses the first available
+	// grouping.
 	by     noderow.By
 	inPods bool // keys go to the table of pods
 	heat   *heatMap
 
-	resource corev1.ResourceName // that is shown and sorted by
-	device   corev1.ResourceName // of the column of devices; "" is none
+	resource corev1.ResourceName // shown and sorted by
+	device   corev1.ResourceName // of the device column; "" means none
 	labels   labeller
-	place    map[string]int // of names, in the order of people
+	place    map[string]int // position of each name in natural order
 }
 
-// Spec is the screen in the table of screens.
+// Spec returns the description of the screen.
 func Spec() screen.Spec {
 	return screen.Spec{Name: screen.Nodes, Tab: "Nodes", ShortTab: "Nodes", Number: "4", New: New, Keys: keyTable()}
 }
 
-// New makes the screen; target is the node to begin at.
+// New creates the screen; target is the initial node.
 func New(target string) screen.Screen {
 	n := &Nodes{target: target}
 	n.table = widget.Table[*node]{
@@ -56,10 +57,10 @@ func New(target string) screen.Screen {
 	return n
 }
 
-// Name is the screen's.
+// Name returns the screen's name.
 func (n *Nodes) Name() string { return screen.Nodes }
 
-// Crumb is what the path calls it.
+// Crumb returns the screen's name in the path.
 func (n *Nodes) Crumb(*screen.Context) string {
 	if n.heat != nil {
 		return "Nodes > Heat map"
@@ -67,7 +68,7 @@ func (n *Nodes) Crumb(*screen.Context) string {
 	return "Nodes"
 }
 
-// Note says how many nodes there are, in what order, and by what they stand together.
+// Note returns the number of nodes, their order and their grouping.
 func (n *Nodes) Note(ctx *screen.Context) string {
 	note := widget.Count(len(n.all)) + " nodes"
 	order := n.table.SortNote()
@@ -87,7 +88,7 @@ func (n *Nodes) Note(ctx *screen.Context) string {
 	return note + "   sort: " + order + "   group: " + string(n.by) + " (g)"
 }
 
-// Update takes an event in.
+// Update handles an event.
 func (n *Nodes) Update(ctx *screen.Context, e screen.Event) []screen.Effect {
 	switch e := e.(type) {
 	case screen.Refresh:
@@ -135,7 +136,7 @@ func (n *Nodes) refresh(ctx *screen.Context, lingering bool) {
 	}
 	n.table.SetRows(ctx, n.shown, lingering)
 	if n.target != "" && (n.table.Select(n.target) || len(n.all) > 0 && ctx.Snap.Complete("nodes")) {
-		n.target = "" // a node of that name that comes later is not what was meant
+		n.target = "" // a node with that name that appears later is not the intended one
 	}
 	n.setPods(ctx)
 	if n.heat != nil {
@@ -143,7 +144,7 @@ func (n *Nodes) refresh(ctx *screen.Context, lingering bool) {
 	}
 }
 
-// measure finds out what the columns show: the resource, the device, widths, labels.
+// measure determines what the columns show: the resource, the device, widths, labels.
 func (n *Nodes) measure(ctx *screen.Context) {
 	n.resource, n.device = corev1.ResourceName(ctx.ShownResource()), ""
 	for _, name := range ctx.Snap.Resources {
@@ -169,12 +170,12 @@ func (n *Nodes) measure(ctx *screen.Context) {
 	n.fitColumns()
 }
 
-// missing says whether there is a node that has no place yet.
+// missing reports whether a node has no position yet.
 func (n *Nodes) missing() bool {
 	return slices.ContainsFunc(n.all, func(row *node) bool { _, known := n.place[row.Name]; return !known })
 }
 
-// rank orders states: where something can start first, what is out of order last.
+// rank orders states: nodes with the best chance of a start first, unusable ones last.
 func rank(state room.State) int {
 	switch state {
 	case room.StateIdle:
@@ -189,7 +190,7 @@ func rank(state room.State) int {
 	return 4
 }
 
-// byRoom orders nodes by state, by what is idle of the resource that is shown, and by name.
+// byRoom compares nodes by state, by the idle amount of the shown resource, and by name.
 func (n *Nodes) byRoom(a, b *node) int {
 	return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), cmp.Compare(n.idle(b), n.idle(a)), cmp.Compare(n.place[a.Name], n.place[b.Name]))
 }
@@ -207,7 +208,7 @@ func (n *Nodes) setPods(ctx *screen.Context) {
 	n.pods.SetRows(ctx, pods, false)
 }
 
-// selected is the node under the cursor; nil when there is none.
+// selected returns the node under the cursor, or nil.
 func (n *Nodes) selected() *node {
 	if n.heat != nil {
 		for _, row := range n.shown {
@@ -223,7 +224,7 @@ func (n *Nodes) selected() *node {
 	return nil
 }
 
-// SetFilter takes a filter over.
+// SetFilter applies a filter.
 func (n *Nodes) SetFilter(ctx *screen.Context, text string) error {
 	parsed, err := fields.Parse(text)
 	if err != nil {
@@ -234,13 +235,13 @@ func (n *Nodes) SetFilter(ctx *screen.Context, text string) error {
 	return nil
 }
 
-// FilterKeys are the keys that nodes can be filtered by, for the documentation.
+// FilterKeys returns the filter keys of nodes, for the documentation.
 func FilterKeys() []string { return fields.Keys() }
 
-// Matches counts the nodes.
+// Matches returns the number of visible nodes and of all nodes.
 func (n *Nodes) Matches(*screen.Context) (shown, all int) { return len(n.shown), len(n.all) }
 
-// fields is what nodes can be filtered by.
+// fields defines the filter keys of nodes.
 var fields = filter.Fields[*node]{
 	Words: []filter.Word[*node]{
 		{Key: "node", Also: []string{"name"}, Of: func(r *node) []string { return []string{r.Name} }},
@@ -269,7 +270,7 @@ var fields = filter.Fields[*node]{
 	},
 }
 
-// devicesIdle counts the devices of a node that nobody asked for.
+// devicesIdle returns the number of idle devices of a node.
 func devicesIdle(r *node) float64 {
 	sum := int64(0)
 	for _, amount := range r.Idle.Devices {
@@ -278,7 +279,7 @@ func devicesIdle(r *node) float64 {
 	return float64(sum)
 }
 
-// Escape leaves the heat map, the pods, and takes marks away, one after the other.
+// Escape leaves the heat map, then the pods, then clears marks.
 func (n *Nodes) Escape() bool {
 	switch {
 	case n.heat != nil:
@@ -291,7 +292,7 @@ func (n *Nodes) Escape() bool {
 	return n.table.Escape()
 }
 
-// Twin is the list as `vcctl node list` prints it, with the state.
+// Twin returns the list as `vcctl node list` prints it, with the state.
 func (n *Nodes) Twin(ctx *screen.Context) string {
 	var text strings.Builder
 	if err := n.textTable(ctx).Fprint(&text); err != nil || len(n.all) == 0 {
@@ -300,7 +301,7 @@ func (n *Nodes) Twin(ctx *screen.Context) string {
 	return text.String()
 }
 
-// jobsOn are the jobs that have pods on a node: their numbers, or names where they have none.
+// jobsOn returns the jobs with pods on a node: their numbers, or their names if they have no number.
 func jobsOn(row *node) []string {
 	var jobs []string
 	for _, p := range row.Pods {

@@ -17,7 +17,7 @@ import (
 
 func renderAmount(name corev1.ResourceName, amount int64) string { return render.Amount(name, amount) }
 
-// podColumns are those of the pods on a node.
+// podColumns returns the columns of the pods on a node.
 func podColumns() []widget.Column[*snapshot.Pod] {
 	type pod = *snapshot.Pod
 	plain := func(of func(pod) string) func(*screen.Context, pod) (string, canvas.Style) {

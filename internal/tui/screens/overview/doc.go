@@ -1,8 +1,8 @@
-// Package overview is the dashboard's first screen: is there room, who holds it, what
-// waits. Few nodes are a matrix of what is allocatable and idle, many a heat map.
+// Package overview implements the dashboard's first screen: free capacity, its users, and pending jobs. A small number
+// of nodes is shown as a matrix of allocatable and idle resources, a large number as a heat map.
 //
 //	In:   screen.Context
-//	Out:  cells, effects; the text twin has the same blocks
+//	Out:  cells, effects; the same blocks as text
 //
-// Numbers come from where the other screens have them from: noderow, queuerow, jobrow.
+// Numbers come from the packages of the other screens: noderow, queuerow, jobrow.
 package overview

@@ -12,18 +12,17 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// block is one part of the screen: a box where there is room, else lines under a rule.
+// block is one part of the screen: a box if there is space, otherwise lines under a rule.
 type block struct {
 	title, short, note string
-	// want is how many lines it would like inside; least is what it can do with.
+	// want is the preferred number of lines inside, least the minimum.
 	want, least int
 	draw        func(canvas.Canvas)
-	// head draws into the line of the rule, where there are no boxes; nil leaves it.
+	// head draws into the line of the rule if there are no boxes. It may be nil.
 	head func(canvas.Canvas)
 }
 
-// Draw draws nodes, queues, jobs and events from the top down. What is left over when
-// the others have what they want is for the jobs.
+// Draw draws nodes, queues, jobs and events from top to bottom. Jobs get the space that the other blocks do not want.
 func (o *Overview) Draw(ctx *screen.Context, c canvas.Canvas) {
 	if o.events {
 		block := o.eventBlock(ctx, c.H)
@@ -68,8 +67,7 @@ func (o *Overview) Draw(ctx *screen.Context, c canvas.Canvas) {
 	}
 }
 
-// frame draws a block's box or rule and returns what is inside. Without boxes the nodes
-// have neither.
+// frame draws a block's box or rule and returns the inside. Without boxes, the nodes have no rule either.
 func frame(ctx *screen.Context, c canvas.Canvas, b block, box bool) canvas.Canvas {
 	if box {
 		return widget.Box(c, ctx.Theme, b.title, b.note)
@@ -104,7 +102,7 @@ func (o *Overview) jobBlock(ctx *screen.Context) block {
 	return b
 }
 
-// empty says why there are no jobs.
+// empty returns the reason why there are no jobs.
 func (o *Overview) empty(ctx *screen.Context) string {
 	switch unseen := ctx.Unseen("jobs"); {
 	case unseen != "":
@@ -146,7 +144,7 @@ func (o *Overview) eventBlock(ctx *screen.Context, lines int) block {
 	return b
 }
 
-// Twin is the blocks as text.
+// Twin returns the blocks as text.
 func (o *Overview) Twin(ctx *screen.Context) string {
 	wide := *ctx
 	wide.W = 160

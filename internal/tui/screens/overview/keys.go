@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Keys is the screen's table of keys.
+// Keys returns the screen's table of keys.
 func Keys() []screen.Binding {
 	name := screen.Overview
 	jobs := func(s screen.Screen) widget.Rows {
@@ -46,7 +46,7 @@ func Keys() []screen.Binding {
 	)
 }
 
-// targets are the jobs that an action is for: the marked ones, or the one under the cursor.
+// targets returns the jobs that an action applies to: the marked ones, or the one under the cursor.
 func targets(_ *screen.Context, s screen.Screen) []*snapshot.Job {
 	o, ok := s.(*Overview)
 	if !ok {

@@ -18,13 +18,13 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// fewNodes is up to how many nodes are shown as a matrix.
+// fewNodes is the greatest number of nodes shown as a matrix.
 const fewNodes = 8
 
-// amount is what there is of a resource, as text.
+// amount is an amount of a resource as text.
 type amount struct{ name, text, percent string }
 
-// memo is what is worked out of all nodes once a snapshot, not once a frame.
+// memo is the cache key of values that are computed from all nodes once per snapshot instead of once per frame.
 type memo string
 
 func count(snap *snapshot.Snapshot) noderow.Counts {
@@ -35,7 +35,7 @@ func freeNodes(snap *snapshot.Snapshot) string {
 	return snapshot.Remember(snap, memo("free"), func() string { return noderow.Free(snap.Nodes) })
 }
 
-// sums are what all nodes have of each resource, and what of it is idle.
+// sums returns the allocatable and the idle amount of each resource over all nodes.
 func sums(ctx *screen.Context) (has, idle []amount) {
 	total := snapshot.Remember(ctx.Snap, memo("totals"), func() [2]room.Amounts {
 		all, left := noderow.Totals(ctx.Snap.Nodes)
@@ -59,16 +59,16 @@ func sums(ctx *screen.Context) (has, idle []amount) {
 	return has, idle
 }
 
-// unknown says that nobody may see what is idle.
+// unknown reports whether the idle amounts are unknown.
 func unknown(ctx *screen.Context) bool { return len(ctx.Snap.Nodes) > 0 && ctx.Snap.Nodes[0].Unknown }
 
-// counted is how many nodes there are in which state.
+// counted returns the number of nodes in each state as text.
 func counted(ctx *screen.Context) string {
 	parts := states(count(ctx.Snap))
 	return parts[0] + ": " + strings.Join(parts[1:], "  ")
 }
 
-// states are the number of nodes, and how many are in each state.
+// states returns the number of nodes, and the number in each state.
 func states(n noderow.Counts) []string {
 	parts := []string{fmt.Sprintf("%d full", n.Full), fmt.Sprintf("%d mixed", n.Mixed), fmt.Sprintf("%d idle", n.Idle)}
 	if n.Unknown > 0 {
@@ -83,7 +83,7 @@ func states(n noderow.Counts) []string {
 	return append([]string{widget.Count(n.All)}, parts...)
 }
 
-// nodesGone says why there are no nodes to be seen; "" when there are.
+// nodesGone returns the reason why no nodes are visible, or "".
 func nodesGone(ctx *screen.Context) string {
 	if why := ctx.Unseen("nodes"); why != "" {
 		return why
@@ -158,7 +158,7 @@ func (o *Overview) many(ctx *screen.Context, c canvas.Canvas, head int) {
 	c.Fit(0, c.H-1, c.W, text, theme.Dim)
 }
 
-// sumsWide draws a column a resource: what is allocatable, what is idle.
+// sumsWide draws one column per resource: allocatable and idle amount.
 func sumsWide(ctx *screen.Context, c canvas.Canvas) {
 	has, idle := sums(ctx)
 	c.Put(0, 1, "Allocatable", theme.Head)
@@ -217,8 +217,7 @@ func (o *Overview) sumsNarrow(ctx *screen.Context, c canvas.Canvas) {
 	c.Fit(0, 1, c.W, second, theme.Plain)
 }
 
-// matrix draws few nodes as the demo's watch does: a column a node, or a line a node
-// where the screen is narrow.
+// matrix draws a small number of nodes, one column per node, or one line per node on a narrow screen.
 func (o *Overview) matrix(ctx *screen.Context, c canvas.Canvas) {
 	nodes, resources := ctx.Snap.Nodes, ctx.Snap.Resources
 	if ctx.W < 100 {
@@ -251,7 +250,7 @@ func (o *Overview) matrix(ctx *screen.Context, c canvas.Canvas) {
 }
 
 func (o *Overview) matrixNarrow(ctx *screen.Context, c canvas.Canvas) {
-	// As many resources as there is room for, the one that is shown before all others.
+	// Show as many resources as fit, the chosen one first.
 	resources := slices.Clone(ctx.Snap.Resources)
 	slices.SortStableFunc(resources, func(a, b corev1.ResourceName) int { return first(a, resourceName(ctx)) - first(b, resourceName(ctx)) })
 	resources = resources[:min(len(resources), max((c.W-24+2)/17, 1))]
@@ -279,7 +278,7 @@ func first(name, wanted corev1.ResourceName) int {
 	return 1
 }
 
-// idleOf is what a node has idle of a resource.
+// idleOf returns the idle amount of a resource on a node.
 func idleOf(n *snapshot.Node, name corev1.ResourceName) (string, canvas.Style) {
 	switch idle := n.Idle.Of(name); {
 	case n.Unknown:

@@ -19,30 +19,30 @@ import (
 type Overview struct {
 	jobs   widget.Table[jobrow.Row]
 	sorted jobrow.Sorted
-	// matching is where the rows that match are put.
+	// matching is a buffer for the matching rows.
 	matching []jobrow.Row
 	heat     widget.Heat
 	heatAt   canvas.Canvas // where it was drawn last
 	filter   filter.Filter[jobrow.Row]
-	text     string // of the filter
-	all      int    // jobs before the filter
-	// tally counts the jobs that are shown when nothing is filtered.
+	text     string // text of the filter
+	all      int    // number of jobs that have not ended, before filtering
+	// tally counts all jobs, before filtering.
 	tally  jobrow.Tally
-	events bool // the events stand alone
+	events bool // only the events are shown
 }
 
-// Spec is what the dashboard needs to know of it.
+// Spec returns the description of the screen.
 func Spec() screen.Spec {
 	return screen.Spec{Name: screen.Overview, Tab: "Overview", ShortTab: "Ovw", Number: "1", New: func(string) screen.Screen { return New() }, Keys: Keys()}
 }
 
-// New returns the screen as it is at first.
+// New returns the screen in its initial state.
 func New() *Overview {
 	return &Overview{jobs: widget.Table[jobrow.Row]{Columns: columnsOfJobs(), ID: jobrow.ID, Default: jobrow.Default, DefaultSort: jobrow.DefaultSort}}
 }
 
-// columnsOfJobs are those of the screen Jobs; where there is little room other ones count
-// here: how long a job may still run goes before its namespace.
+// columnsOfJobs returns the columns of the screen Jobs with a different priority on narrow terminals: the remaining run
+// time is more important here than the namespace.
 func columnsOfJobs() []jobrow.Column {
 	from := map[string]int{"namespace": 150, "prio": 150, "start": 150, "left": 110, "counts": 110}
 	all := jobrow.Columns()
@@ -54,13 +54,13 @@ func columnsOfJobs() []jobrow.Column {
 	return all
 }
 
-// Name is the screen's name.
+// Name returns the screen's name.
 func (o *Overview) Name() string { return screen.Overview }
 
-// Crumb is what the path in the title calls it.
+// Crumb returns the screen's name in the path.
 func (o *Overview) Crumb(*screen.Context) string { return "Overview" }
 
-// Note is nothing: the boxes say it.
+// Note returns "", because the boxes contain the information.
 func (o *Overview) Note(*screen.Context) string { return "" }
 
 // SetFilter filters the jobs.
@@ -74,10 +74,10 @@ func (o *Overview) SetFilter(ctx *screen.Context, text string) error {
 	return nil
 }
 
-// Matches is how many jobs are shown, and how many there are.
+// Matches returns the number of visible jobs and of all jobs.
 func (o *Overview) Matches(*screen.Context) (shown, all int) { return len(o.jobs.Rows()), o.all }
 
-// Escape takes marks away.
+// Escape closes the view of events, or clears marks.
 func (o *Overview) Escape() bool {
 	if o.events {
 		o.events = false
@@ -86,9 +86,9 @@ func (o *Overview) Escape() bool {
 	return o.jobs.Escape()
 }
 
-// refresh takes the jobs of the snapshot over.
+// refresh makes the rows from the current snapshot.
 func (o *Overview) refresh(ctx *screen.Context, lingering bool) {
-	if o.text != "" { // what a filter compares with changes with the clock
+	if o.text != "" { // filters may depend on the time
 		if parsed, err := jobrow.Fields(ctx.Snap, ctx.Now).Parse(o.text); err == nil {
 			o.filter = parsed
 		}
@@ -96,7 +96,7 @@ func (o *Overview) refresh(ctx *screen.Context, lingering bool) {
 	o.tally, o.all, o.matching = jobrow.Tally{}, 0, o.matching[:0]
 	for _, row := range o.sorted.Rows(ctx) {
 		o.tally.Add(row)
-		if row.Ended() { // what is over is on the screen Jobs
+		if row.Ended() { // ended jobs are on the screen Jobs
 			continue
 		}
 		o.all++
@@ -107,7 +107,7 @@ func (o *Overview) refresh(ctx *screen.Context, lingering bool) {
 	o.jobs.SetRows(ctx, o.matching, lingering)
 }
 
-// Update takes an event in.
+// Update handles an event.
 func (o *Overview) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
 	switch e := event.(type) {
 	case screen.Refresh:
@@ -143,8 +143,7 @@ func (o *Overview) open(*screen.Context) []screen.Effect {
 	return []screen.Effect{screen.Open{Screen: screen.Job, Target: string(row.Job.UID)}}
 }
 
-// shownQueues are the queues of the first level: those below root, and those that
-// stand beside it.
+// shownQueues returns the queues of the first level: the children of root, and other queues without a parent.
 func shownQueues(snap *snapshot.Snapshot) []*snapshot.Queue {
 	var shown []*snapshot.Queue
 	for _, q := range snap.Queues {
@@ -158,7 +157,7 @@ func shownQueues(snap *snapshot.Snapshot) []*snapshot.Queue {
 	return shown
 }
 
-// pathOf is a queue with those above it: root/research.
+// pathOf returns a queue with its parent: root/research.
 func pathOf(snap *snapshot.Snapshot, q *snapshot.Queue) string {
 	if q.Parent == "" || snap.Queue(q.Parent) == nil {
 		return q.Name
@@ -166,10 +165,10 @@ func pathOf(snap *snapshot.Snapshot, q *snapshot.Queue) string {
 	return q.Parent + "/" + q.Name
 }
 
-// ofJob is what the name of a job's PodGroup has behind the job's: its UID.
+// ofJob matches the suffix that a job's PodGroup has after the job's name: its UID.
 var ofJob = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// eventText is an event in a line: what happened to whom.
+// eventText returns an event in one line: the event and its object.
 func eventText(e *snapshot.Event) string {
 	kind, of := strings.ToLower(e.Kind), e.Name
 	if e.Kind == "PodGroup" && ofJob.MatchString(of) {
@@ -185,7 +184,7 @@ func eventText(e *snapshot.Event) string {
 	return text
 }
 
-// percent is a part of a whole, rounded.
+// percent returns a part of a whole as a rounded percentage.
 func percent(part, whole int64) string {
 	if whole <= 0 {
 		return ""
@@ -193,7 +192,7 @@ func percent(part, whole int64) string {
 	return fmt.Sprintf("(%d%%)", (200*part+whole)/(2*whole))
 }
 
-// resourceName is the one that is shown, as the API calls it.
+// resourceName returns the API name of the shown resource.
 func resourceName(ctx *screen.Context) corev1.ResourceName {
 	return corev1.ResourceName(ctx.ShownResource())
 }

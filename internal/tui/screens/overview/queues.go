@@ -48,10 +48,10 @@ func (o *Overview) queueBlock(ctx *screen.Context) block {
 	return b
 }
 
-// heads are the names of the numbers.
+// heads are the titles of the number columns.
 var heads = []string{"ALLOC", "DESV", "CAP", "R", "PD", "HEAD WAIT", "STATE"}
 
-// place is where the bars stand; before them the names, behind them the numbers.
+// place is the position of the bars, with the names before and the numbers after them.
 type place struct {
 	name, from, to int
 	wide           bool
@@ -60,7 +60,7 @@ type place struct {
 func wideBar(w int) place   { return place{0, 15, max(w-55, 19), true} }
 func narrowBar(w int) place { return place{1, 10, max(w-29, 14), false} }
 
-// drawQueues draws a line a queue.
+// drawQueues draws one line per queue.
 func drawQueues(ctx *screen.Context, c canvas.Canvas, shown []*snapshot.Queue, at place) {
 	if len(shown) == 0 {
 		c.Fit(at.name, 0, c.W, ctx.Nothing("there are no queues"), theme.Dim)
@@ -85,7 +85,8 @@ func drawQueues(ctx *screen.Context, c canvas.Canvas, shown []*snapshot.Queue, a
 	}
 }
 
-// headWait is how long the first in a queue has waited. Who sees a part of the jobs sees how long it is at least.
+// headWait returns the waiting time of a queue's first job. If the user sees only a part of the jobs, it is a lower
+// bound.
 func headWait(ctx *screen.Context, q *snapshot.Queue) string {
 	_, hidden := ctx.Snap.HiddenKind("jobs")
 	first := snapshot.Remember(ctx.Snap, memo("first in "+q.Name), func() *snapshot.Job { return firstPending(ctx.Snap, q.Name) })
@@ -100,8 +101,8 @@ func headWait(ctx *screen.Context, q *snapshot.Queue) string {
 	return widget.Short(ctx.Now.Sub(first.Submitted))
 }
 
-// firstPending is the job that has waited longest in a queue or below it; nil is none. Those that its PD does not count, because they
-// are held or begin again, are not waited for.
+// firstPending returns the job that has waited longest in a queue or its descendants, or nil. It ignores jobs that the
+// queue's PD does not count because they are held or requeued.
 func firstPending(snap *snapshot.Snapshot, name string) *snapshot.Job {
 	var first *snapshot.Job
 	inside := false
@@ -126,7 +127,7 @@ func firstPending(snap *snapshot.Snapshot, name string) *snapshot.Job {
 	return first
 }
 
-// columns draws the numbers of a line right of x; the last two only where it is wide.
+// columns draws the numbers of a line to the right of x. The last two are drawn only in wide terminals.
 func columns(c canvas.Canvas, y, x int, wide bool, style canvas.Style, texts ...string) {
 	widths := []int{6, 5, 5, 5, 5}
 	if wide {

@@ -4,5 +4,5 @@ import "github.com/vc-batch/vc/internal/tui/widget"
 
 var _ widget.Tabled = (*Overview)(nil)
 
-// Tables are the screen's.
+// Tables returns the screen's tables.
 func (o *Overview) Tables() []widget.Placed { return []widget.Placed{&o.jobs} }

@@ -8,15 +8,15 @@ import (
 	"github.com/vc-batch/vc/internal/tui/queuerow"
 )
 
-// numbersOf are those of a row's queue.
+// numbersOf returns the numbers of a queue.
 func numbersOf(q *snapshot.Queue, name corev1.ResourceName) queuerow.Numbers {
 	return queuerow.NumbersOf(q, name)
 }
 
-// text writes an amount; what nobody said is "-".
+// text formats an amount; an unset one is "-".
 func text(name corev1.ResourceName, amount int64) string { return queuerow.Text(name, amount) }
 
-// gpusOf counts the GPUs of a list, whoever makes them.
+// gpusOf returns the number of GPUs of any vendor in a list.
 func gpusOf(list corev1.ResourceList) float64 {
 	sum := 0.0
 	for name, amount := range list {
@@ -27,7 +27,7 @@ func gpusOf(list corev1.ResourceList) float64 {
 	return sum
 }
 
-// left is what a queue may still take until its capability; ok is false without one.
+// left returns the amount that a queue may still use below its capability. ok is false without a capability.
 func left(n queuerow.Numbers) (amount int64, ok bool) {
 	if n.Capability < 0 {
 		return 0, false

@@ -1,9 +1,9 @@
-// Package queues is the dashboard's screen of queues: the tree, what each queue holds of
-// what it may, who waits in it in the scheduler's order, and how that was over time.
+// Package queues implements the dashboard's screen of queues: the tree, the use of each queue relative to its bounds,
+// its pending jobs in the scheduler's order, and a history of these numbers.
 //
-//	In:   snapshot.Queue rows, in the order of the tree
-//	Out:  cells, effects; the text twin is what `vcctl queue tree` prints
+//	In:   snapshot.Queue rows, in tree order
+//	Out:  cells, effects; as text the output of `vcctl queue tree`
 //
-// Numbers come from internal/share, as those of the command line do. The history begins
-// when the screen is opened: nobody else keeps one.
+// Numbers come from internal/share, as on the command line. The history starts when the screen is opened, because no
+// other component stores one.
 package queues

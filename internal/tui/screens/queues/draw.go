@@ -13,16 +13,16 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Heights of what stands below the tree.
+// Heights of the parts below the tree.
 const (
 	historyHeight = 4
-	boxHeight     = 7  // at least
-	narrowLeast   = 4  // a line, facts, who is next, history: without boxes
-	narrowMost    = 12 // with nine that wait
-	roomForBoxes  = 23 // of the body
+	boxHeight     = 7  // minimum
+	narrowLeast   = 4  // without boxes: a rule, facts, next job, history
+	narrowMost    = 12 // with nine pending jobs
+	roomForBoxes  = 23 // lines of the body from which there are boxes
 )
 
-// Draw draws the tree and, where there is room, what is known of the queue under the cursor.
+// Draw draws the tree and, if there is space, details of the queue under the cursor.
 func (q *Queues) Draw(ctx *screen.Context, c canvas.Canvas) {
 	rows := max(len(q.table.Rows())+1, 3)
 	switch {
@@ -39,7 +39,7 @@ func (q *Queues) Draw(ctx *screen.Context, c canvas.Canvas) {
 	}
 }
 
-// measure finds out what the bars stand for, when that may have changed, and what is to be said of them at this width.
+// measure updates the scale of the bars if it may have changed, and the legend for this width.
 func (q *Queues) measure(ctx *screen.Context) {
 	name := corev1.ResourceName(ctx.ShownResource())
 	if q.resource != name || q.serial != ctx.Snap.Serial || q.scale == 0 {
@@ -56,7 +56,7 @@ func (q *Queues) drawTree(ctx *screen.Context, c canvas.Canvas) {
 	q.table.Draw(ctx, c, q.empty(ctx))
 }
 
-// empty says why there are no rows.
+// empty returns the reason why there are no rows.
 func (q *Queues) empty(ctx *screen.Context) string {
 	if why := ctx.Unseen("queues"); why != "" {
 		return why
@@ -105,7 +105,7 @@ func (q *Queues) drawHistory(ctx *screen.Context, c canvas.Canvas, r *row) {
 	}
 }
 
-// drawPending draws who waits, in order.
+// drawPending draws the pending jobs in order.
 func (q *Queues) drawPending(ctx *screen.Context, c canvas.Canvas, r *row) {
 	waiting := q.waitingIn(r)
 	if len(waiting) == 0 {
@@ -139,7 +139,7 @@ func (q *Queues) drawPending(ctx *screen.Context, c canvas.Canvas, r *row) {
 	}
 }
 
-// drawNarrow is facts, pending order and history in a few lines, most important first.
+// drawNarrow draws facts, pending jobs and history in a few lines, the most important first.
 func (q *Queues) drawNarrow(ctx *screen.Context, c canvas.Canvas) {
 	r := q.selected()
 	if r == nil {

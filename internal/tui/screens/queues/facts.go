@@ -16,13 +16,13 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// fact is a line of what is known of a queue.
+// fact is a line of information about a queue.
 type fact struct {
 	text  string
 	style canvas.Style
 }
 
-// facts are what stands in the box of a queue, in at most so many lines of so many cells.
+// facts returns the content of a queue's box, with at most the given width and number of lines.
 func (q *Queues) facts(ctx *screen.Context, r *row, width, lines int) []fact {
 	spec := &r.Object.Spec
 	n := numbersOf(r.Queue, q.resource)
@@ -41,7 +41,7 @@ func (q *Queues) facts(ctx *screen.Context, r *row, width, lines int) []fact {
 	return all[:min(len(all), max(lines, 0))]
 }
 
-// others are the resources that the bars do not show.
+// others returns lines about the resources that the bars do not show.
 func (q *Queues) others(ctx *screen.Context, r *row) []fact {
 	var all []fact
 	for _, name := range ctx.Snap.Resources {
@@ -71,8 +71,8 @@ func (q *Queues) holding(n queuerow.Numbers) string {
 	return line
 }
 
-// notes are what a person should know of a queue besides its numbers: who blocks whom, what is
-// wrong with it, who borrows what of whom, and what was taken back last.
+// notes returns information about a queue other than its numbers: blocking jobs, errors, borrowed resources, and the
+// last reclaim.
 func (q *Queues) notes(r *row) []string {
 	var notes []string
 	if note := q.forest.Note(r.Object); note != "" {
@@ -84,7 +84,7 @@ func (q *Queues) notes(r *row) []string {
 	return notes
 }
 
-// blocker is why the first of those that wait waits, when the scheduler said it.
+// blocker returns the reason why the first pending job waits, if the scheduler has reported it.
 func (q *Queues) blocker(r *row) string {
 	for _, j := range q.waitingIn(r) {
 		if j.Group == nil || j.Group.Status.Explanation == nil {
@@ -99,7 +99,7 @@ func (q *Queues) blocker(r *row) string {
 	return ""
 }
 
-// waitingIn are the jobs that wait in a queue and in those below it.
+// waitingIn returns the pending jobs of a queue and its descendants.
 func (q *Queues) waitingIn(r *row) []*snapshot.Job {
 	if !r.asked {
 		r.waiting, r.asked = q.gather(r), true
@@ -125,7 +125,7 @@ func (q *Queues) gather(r *row) []*snapshot.Job {
 	return all
 }
 
-// needs is what a job asks for, in its scarcest resource.
+// needs returns a job's request of its scarcest resource.
 func needs(j *snapshot.Job) string {
 	if j.GPUs > 0 {
 		return fmt.Sprintf("%d gpu", j.GPUs)
@@ -138,7 +138,7 @@ func needs(j *snapshot.Job) string {
 	return fmt.Sprintf("%d pods", j.Min)
 }
 
-// blockedBy is why a job waits, in one word.
+// blockedBy returns one word for the reason why a job waits.
 func blockedBy(j *snapshot.Job) string { return cmp.Or(j.Reason, j.Code, "-") }
 
 func waited(ctx *screen.Context, j *snapshot.Job) string {

@@ -8,26 +8,26 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// historyCells is how many cells a history has at most; when it is full, two become one.
+// historyCells is the greatest number of cells in a history. When it is full, pairs of cells are merged.
 const historyCells = 60
 
-// firstStep is what a cell of a new history stands for.
+// firstStep is the initial duration of a cell.
 const firstStep = 5 * time.Second
 
-// history is what queues held and how many jobs waited since the screen was opened.
+// history holds the queues' use and numbers of waiting jobs since the screen was opened.
 type history struct {
 	began time.Time
 	step  time.Duration
 	lines map[string]*line // by queue
 }
 
-// line is the history of one queue: a value a step.
+// line is the history of one queue, one value per step.
 type line struct {
 	allocated map[corev1.ResourceName][]float64
 	waiting   []float64
 }
 
-// note takes the numbers of now.
+// note records the current numbers.
 func (h *history) note(now time.Time, snap *snapshot.Snapshot) {
 	if h.lines == nil {
 		h.began, h.step, h.lines = now, firstStep, map[string]*line{}
@@ -54,7 +54,7 @@ func (h *history) note(now time.Time, snap *snapshot.Snapshot) {
 	}
 }
 
-// put writes a value into a cell; cells that nobody wrote go on with what was there before.
+// put writes a value into a cell. Skipped cells repeat the previous value.
 func put(values []float64, cell int, value float64) []float64 {
 	for len(values) <= cell {
 		last := value
@@ -67,7 +67,7 @@ func put(values []float64, cell int, value float64) []float64 {
 	return values
 }
 
-// fold makes two cells one: the later one counts.
+// fold merges pairs of cells and keeps the later value.
 func (h *history) fold() {
 	h.step *= 2
 	half := func(values []float64) []float64 {
@@ -85,7 +85,7 @@ func (h *history) fold() {
 	}
 }
 
-// of are the histories of a queue, to the moment at which they are drawn.
+// of returns the histories of a queue up to now.
 func (h *history) of(queue string, name corev1.ResourceName, now time.Time) (allocated, waiting []float64) {
 	l := h.lines[queue]
 	if l == nil {

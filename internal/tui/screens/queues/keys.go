@@ -21,7 +21,7 @@ func rowsIn(s screen.Screen) widget.Rows {
 	return nil
 }
 
-// keyTable are the keys of the screen.
+// keyTable returns the keys of the screen.
 func keyTable() []screen.Binding {
 	name := screen.Queues
 	own := []screen.Binding{
@@ -40,7 +40,7 @@ func keyTable() []screen.Binding {
 	return append(append(own, widget.RowKeys(name, rowsIn)...), widget.TopKey(name, rowsIn))
 }
 
-// family are the names of the queue under the cursor and of those below it.
+// family returns the names of a queue and its descendants.
 func (q *Queues) family(r *row) []string {
 	names := []string{r.Name}
 	for _, below := range q.forest.Below(r.Name) {
@@ -65,7 +65,7 @@ const (
 	nobodyToAsk     = "not connected: nothing can be changed"
 )
 
-// cannot says why nothing can be done to the queue under the cursor.
+// cannot returns the reason why no action on the queue under the cursor is possible, or "".
 func (q *Queues) cannot(ctx *screen.Context) string {
 	switch {
 	case q.selected() == nil:
@@ -87,7 +87,8 @@ func (q *Queues) cannotOpen(ctx *screen.Context) string {
 	return refused(ctx, r, true)
 }
 
-// refused is why the queue controller would not open or close a queue, by the rule of the command line.
+// refused returns the reason why the queue controller would reject opening or closing a queue, or "". The command line
+// uses the same rule.
 func refused(ctx *screen.Context, r *row, open bool) string {
 	var parent *schedulingv1beta1.Queue
 	if above := ctx.Snap.Queue(r.Parent); above != nil {
@@ -130,7 +131,7 @@ func (q *Queues) close(ctx *screen.Context) []screen.Effect {
 	return q.ask(ctx, r, screen.CloseIt, question, []string{fate, "The queue is Closing until the last of its jobs has ended."})
 }
 
-// occupants is "31 jobs run and 1 waits"; "" when there are none.
+// occupants returns "31 jobs run and 1 waits", or "" without jobs.
 func occupants(r *row) string {
 	count := func(n int, noun, one, many string) string {
 		if n == 1 {

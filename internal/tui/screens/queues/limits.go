@@ -13,14 +13,14 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// limits are what can be changed of a queue, as they are written in a line:
+// limits holds the editable values of a queue, in the form in which they are edited:
 //
 //	weight=4 guarantee=nvidia.com/gpu=64 deserved=nvidia.com/gpu=256 capability=-
 //
-// Amounts of one limit stand behind each other with commas; "-" is none.
+// Commas separate several amounts of one limit; "-" means none.
 type limits map[string]string
 
-// limitNames are the limits in the order in which they are written.
+// limitNames lists the limits in the order of the edited line.
 var limitNames = []string{"weight", "guarantee", "deserved", "capability"}
 
 func limitsOf(spec *schedulingv1beta1.QueueSpec) limits {
@@ -30,7 +30,7 @@ func limitsOf(spec *schedulingv1beta1.QueueSpec) limits {
 	}
 }
 
-// amountsText writes a list as the command line takes it: cpu=8,nvidia.com/gpu=4.
+// amountsText formats a list for the command line: cpu=8,nvidia.com/gpu=4.
 func amountsText(list corev1.ResourceList) string {
 	var parts []string
 	for name, amount := range list {
@@ -51,7 +51,7 @@ func (l limits) text() string {
 	return strings.Join(parts, " ")
 }
 
-// parseLimits reads such a line. What is not named stays as it is.
+// parseLimits parses an edited line. Limits that are not in it stay unchanged.
 func parseLimits(line string) (limits, error) {
 	read := limits{}
 	for _, word := range strings.Fields(line) {
@@ -77,7 +77,7 @@ func parseLimits(line string) (limits, error) {
 	return read, nil
 }
 
-// change is what is to be changed to come from l to after, and the same in words.
+// change returns the changes that lead from l to after, as an edit and in words.
 func (l limits) change(after limits) (edit screen.QueueEdit, words []string) {
 	into := map[string]*string{"weight": &edit.Weight, "guarantee": &edit.Guarantee, "deserved": &edit.Deserved, "capability": &edit.Capability}
 	for _, name := range limitNames {

@@ -21,37 +21,37 @@ type Queues struct {
 	table  widget.Table[*row]
 	text   string
 	filter filter.Filter[*row]
-	target string // the queue to begin at; "" is the first
+	target string // initial queue; "" means the first
 
 	all     []*row
 	matches int
 	forest  *share.Forest
 	history history
-	// resource is the one that is shown, scale what the width of a bar stands for.
+	// resource is the shown resource, scale the amount that a bar's full width stands for.
 	resource corev1.ResourceName
 	scale    float64
-	serial   uint64 // of the snapshot that scale was made of
+	serial   uint64 // of the snapshot that scale was computed from
 }
 
 // row is a queue in the tree.
 type row struct {
 	*snapshot.Queue
 	place int
-	// last says of the queue and of those above it, the top first, whether it is the last child.
+	// last reports for the queue and each of its ancestors whether it is a last child. The top comes first.
 	last []bool
-	// between is set of queues that are shown only because one below them matches.
+	// between means that the queue is shown only because a descendant matches.
 	between bool
-	// waiting are the jobs that wait in the queue and in those below it; made when first asked for.
+	// waiting caches the pending jobs of the queue and its descendants. asked means that it is filled.
 	waiting []*snapshot.Job
 	asked   bool
 }
 
-// Spec is the screen in the table of screens.
+// Spec returns the description of the screen.
 func Spec() screen.Spec {
 	return screen.Spec{Name: screen.Queues, Tab: "Queues", ShortTab: "Queues", Number: "3", New: New, Keys: keyTable()}
 }
 
-// New makes the screen; target is the queue to begin at.
+// New creates the screen; target is the initial queue.
 func New(target string) screen.Screen {
 	q := &Queues{target: target}
 	q.table = widget.Table[*row]{
@@ -62,13 +62,13 @@ func New(target string) screen.Screen {
 	return q
 }
 
-// Name is the screen's.
+// Name returns the screen's name.
 func (q *Queues) Name() string { return screen.Queues }
 
-// Crumb is what the path calls it.
+// Crumb returns the screen's name in the path.
 func (q *Queues) Crumb(*screen.Context) string { return "Queues" }
 
-// Note says who shares between the queues, and what the bars show.
+// Note returns the plugin that shares resources between the queues, and the resource that the bars show.
 func (q *Queues) Note(ctx *screen.Context) string {
 	var names []string
 	shown := ctx.ShownResource()
@@ -83,7 +83,7 @@ func (q *Queues) Note(ctx *screen.Context) string {
 	if ctx.W < 100 {
 		return note
 	}
-	plugin := ctx.Snap.Policy // "" when the scheduler says nothing of it, or not to this user
+	plugin := ctx.Snap.Policy // "" if the scheduler does not publish it or the user may not see it
 	if ctx.W >= 150 {
 		note = "resource: " + note
 		if plugin != "" {
@@ -97,7 +97,7 @@ func (q *Queues) Note(ctx *screen.Context) string {
 	return note
 }
 
-// Update takes an event in.
+// Update handles an event.
 func (q *Queues) Update(ctx *screen.Context, e screen.Event) []screen.Effect {
 	q.measure(ctx)
 	switch e := e.(type) {
@@ -128,15 +128,15 @@ func (q *Queues) refresh(ctx *screen.Context, lingering bool) {
 	}
 	q.table.SetRows(ctx, rows, lingering)
 	if q.target != "" && (q.table.Select(q.target) || len(q.all) > 0 && ctx.Snap.Complete("queues")) {
-		q.target = "" // a queue of that name that comes later is not what was meant
+		q.target = "" // a queue with that name that appears later is not the intended one
 	}
 }
 
-// rowsOf are the rows of queues in the order of the tree.
+// rowsOf returns the rows of queues in tree order.
 func rowsOf(queues []*snapshot.Queue) []*row {
 	rows := make([]*row, len(queues))
 	var path []bool
-	for i := len(queues) - 1; i >= 0; i-- { // from below: the first that is met of a level is the last child
+	for i := len(queues) - 1; i >= 0; i-- { // from the bottom: the first queue of a level is its last child
 		depth := queues[i].Depth
 		for len(path) <= depth {
 			path = append(path, true)
@@ -148,7 +148,7 @@ func rowsOf(queues []*snapshot.Queue) []*row {
 	return rows
 }
 
-// matching are the rows that a filter lets through, and those above them.
+// matching returns the rows that match a filter, and their ancestors.
 func matching(all []*row, f filter.Filter[*row]) []*row {
 	if f.Empty() {
 		return all
@@ -177,7 +177,7 @@ func matching(all []*row, f filter.Filter[*row]) []*row {
 	return rows
 }
 
-// SetFilter takes a filter over.
+// SetFilter applies a filter.
 func (q *Queues) SetFilter(ctx *screen.Context, text string) error {
 	parsed, err := fields.Parse(text)
 	if err != nil {
@@ -188,13 +188,13 @@ func (q *Queues) SetFilter(ctx *screen.Context, text string) error {
 	return nil
 }
 
-// FilterKeys are the keys that queues can be filtered by, for the documentation.
+// FilterKeys returns the filter keys of queues, for the documentation.
 func FilterKeys() []string { return fields.Keys() }
 
-// Matches counts the rows.
+// Matches returns the number of matching rows and of all rows.
 func (q *Queues) Matches(*screen.Context) (shown, all int) { return q.matches, len(q.all) }
 
-// fields is what queues can be filtered by.
+// fields defines the filter keys of queues.
 var fields = filter.Fields[*row]{
 	Words: []filter.Word[*row]{
 		{Key: "queue", Also: []string{"name", "q"}, Of: func(r *row) []string { return []string{r.Name} }},
@@ -210,10 +210,10 @@ var fields = filter.Fields[*row]{
 	Text: func(r *row, to []string) []string { return append(to, r.Name, string(r.State)) },
 }
 
-// Escape takes nothing away: queues are not marked.
+// Escape reports whether it cleared marks. Queues are never marked.
 func (q *Queues) Escape() bool { return q.table.Escape() }
 
-// selected is the queue under the cursor; nil in an empty table.
+// selected returns the queue under the cursor, or nil in an empty table.
 func (q *Queues) selected() *row {
 	if r, ok := q.table.Selected(); ok && !q.table.Gone(r) {
 		return r
@@ -221,7 +221,7 @@ func (q *Queues) selected() *row {
 	return nil
 }
 
-// Twin is what `vcctl queue tree` prints.
+// Twin returns the output of `vcctl queue tree`.
 func (q *Queues) Twin(ctx *screen.Context) string {
 	table := render.Table{Header: []string{"NAME", "STATE", "RUN", "WAIT", "USED", "NOTE"}}
 	signs := share.BranchesFor(!ctx.Theme.Glyphs.ASCII)
