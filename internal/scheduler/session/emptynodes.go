@@ -7,23 +7,22 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// EmptyNodes counts the pods that the nodes would have room for if no gang ran on
-// them. It is kept between cycles, and only saves work.
+// EmptyNodes caches how many pods the nodes would have room for if no gang ran on them. It is kept between cycles.
 type EmptyNodes struct {
 	stamp emptyStamp
 	slots map[*model.Shape]int
-	// free is what all nodes together would have free, by resource; nil: not counted yet.
+	// free holds the resources that all nodes together would have free; nil if not computed yet.
 	free []int64
 }
 
-// mostEmptyShapes bounds the shapes that are remembered.
+// mostEmptyShapes bounds the number of cached shapes.
 const mostEmptyShapes = 4096
 
 // emptyStamp changes with everything that EmptyNodes depends on.
 type emptyStamp struct{ epoch, total, labels, foreign uint64 }
 
-// emptySlots is how many pods of a shape the nodes would have room for if no gang
-// ran on them, as far as their rules for a single pod tell.
+// emptySlots returns how many pods of a shape the nodes would have room for if no gang ran on them, considering the
+// node rules for a single pod.
 func (s *Session) emptySlots(shape *model.Shape) int {
 	s.syncEmptyNodes()
 	sum, known := s.EmptyNodes.slots[shape]
@@ -45,7 +44,7 @@ func (s *Session) syncEmptyNodes() emptyStamp {
 	return stamp
 }
 
-// countEmptySlots counts the requests that fit on nodes that all of the shapes may use.
+// countEmptySlots returns how many requests fit on nodes that all of the shapes may use, if no gang ran on them.
 func (s *Session) countEmptySlots(shapes []*model.Shape, request model.Request) int {
 	nodes, sum := &s.Cluster.Nodes, 0
 	for _, id := range s.View.Order {
@@ -64,8 +63,8 @@ func (s *Session) countEmptySlots(shapes []*model.Shape, request model.Request) 
 	return sum
 }
 
-// exceedsEmptyNodes reports whether the declared minimum of a gang is more than all nodes together would have free if no gang
-// ran on them. In a queue whose cluster grows it is not.
+// exceedsEmptyNodes reports whether the declared minimum of a gang is more than all nodes together would have free
+// if no gang ran on them. It is false in a queue whose cluster grows.
 func (s *Session) exceedsEmptyNodes(j *Job) bool {
 	if j.In.Grows() || len(s.View.Order) == 0 {
 		return false
@@ -80,7 +79,7 @@ func (s *Session) exceedsEmptyNodes(j *Job) bool {
 	})
 }
 
-// freeOnEmptyNodes sums up what the nodes would have free if no gang ran on them.
+// freeOnEmptyNodes returns what the nodes would have free if no gang ran on them, by resource.
 func (s *Session) freeOnEmptyNodes() []int64 {
 	s.syncEmptyNodes()
 	nodes := &s.Cluster.Nodes
@@ -98,15 +97,15 @@ func (s *Session) freeOnEmptyNodes() []int64 {
 	return free
 }
 
-// fitAlone is what is known of a gang on nodes where no other gang runs.
+// fitAlone caches whether a gang fits on nodes where no other gang runs.
 type fitAlone struct {
-	gen            uint64 // of the gang
+	gen            uint64 // generation of the gang
 	stamp          emptyStamp
 	could, decided bool
 }
 
-// couldFitAlone says whether a gang would find nodes if no other gang ran, as far as
-// counting tells. It is counted again when the gang or the nodes have changed.
+// couldFitAlone reports whether a gang would find nodes if no other gang ran, as far as counting can decide. The
+// result is cached until the gang or the nodes change.
 func (s *Session) couldFitAlone(j *Job) (could, decided bool) {
 	stamp := s.syncEmptyNodes()
 	if k := &j.alone; k.gen != j.Gen || k.stamp != stamp || !k.decided {
@@ -132,14 +131,15 @@ func (s *Session) countAlone(j *Job) (could, decided bool) {
 	if len(shapes) == 1 {
 		return true, true
 	}
-	// If each pod asked for as much as any of them does, and went only where all may go, the order would not matter.
+	// If each pod requested the maximum of all of them, and used only nodes that all may use, the order would not
+	// matter.
 	if s.countEmptySlots(shapes, largestOf(shapes)) >= len(j.Pending)+len(j.AtGate) {
 		return true, true
 	}
 	return false, false
 }
 
-// waitingShapes are the shapes of the tasks that have no node, with a task of each.
+// waitingShapes returns the shapes of the tasks without a node, with one task of each.
 func (j *Job) waitingShapes() (shapes []*model.Shape, first []*model.Task) {
 	for _, list := range [2][]*model.Task{j.Pending, j.AtGate} {
 		for _, t := range list {
@@ -151,8 +151,8 @@ func (j *Job) waitingShapes() (shapes []*model.Shape, first []*model.Task) {
 	return shapes, first
 }
 
-// emptyNodesSuffice says whether there are enough places for the gang's minimum, and
-// for that of each of its roles, counting for each shape as if there were no others.
+// emptyNodesSuffice reports whether there is enough room for the gang's minimum, and for the minimum of each role,
+// counting each shape as if there were no others.
 func (s *Session) emptyNodesSuffice(j *Job, shapes []*model.Shape) bool {
 	places := 0
 	for _, shape := range shapes {
@@ -178,7 +178,7 @@ func (s *Session) emptyNodesSuffice(j *Job, shapes []*model.Shape) bool {
 	return true
 }
 
-// largestOf is the most that any of the shapes asks for, of each resource.
+// largestOf returns, for each resource, the maximum that any of the shapes requests.
 func largestOf(shapes []*model.Shape) model.Request {
 	var most model.Vec
 	for _, shape := range shapes {

@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// find returns the best node for a task; later: its room is still being released.
+// find returns the best node for a task. later is true if the resources are still being released.
 func (s *Session) find(j *Job, t *model.Task) (node model.NodeID, later, ok bool) {
 	if t.Shape.Impossible {
 		return model.NoNode, false, false
@@ -23,14 +23,14 @@ func (s *Session) find(j *Job, t *model.Task) (node model.NodeID, later, ok bool
 	if node, ok = s.Judge.Best(t.Shape); ok {
 		return node, false, true
 	}
-	if s.View.Releasing == 0 && !s.evicting() || s.looking > 0 { // what was being released is idle then
+	if s.View.Releasing == 0 && !s.evicting() || s.looking > 0 { // in a forecast, what was being released is idle
 		return model.NoNode, false, false
 	}
 	node, ok = s.Judge.BestLater(t.Shape)
 	return node, true, ok
 }
 
-// judge says why a task fits nowhere.
+// judge returns why a task fits nowhere.
 func (s *Session) judge(j *Job, t *model.Task) explain.Verdict {
 	if len(s.View.Order) == 0 {
 		return explain.Verdict{Code: reason.NoNodes}

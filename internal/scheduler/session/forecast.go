@@ -10,19 +10,20 @@ import (
 )
 
 const (
-	// maxForecast is how many waiting gangs are looked at to tell when they start.
+	// maxForecast is how many waiting gangs are considered in a forecast.
 	maxForecast = 64
-	// maxLooked bounds the tasks that are placed on trial to tell it.
+	// maxLooked bounds the tasks that are placed in a forecast.
 	maxLooked = 6_000
 )
 
-// Forecast is when a gang starts, as far as can be told.
+// Forecast is the estimated start of a gang.
 type Forecast struct {
 	At    time.Time
 	Known bool
-	// Certain: it starts by then when what runs ends at its limits and nothing new comes, whoever waits beside it.
+	// Certain is true if the gang starts by then, provided that running tasks end at their limits and no new gangs
+	// arrive.
 	Certain bool
-	// Why says what it rests on, or why it is unknown.
+	// Why describes the basis of the estimate, or why it is unknown.
 	Why string
 }
 
@@ -36,25 +37,24 @@ const (
 	besidePods   = "by the time limits of what runs and what is before it; no room is kept for it, as its place depends on other pods"
 	attaches     = "unknown: its volumes or devices are looked for when it starts"
 	notPlaceable = "unknown: "
-	// behindUnknown is for those that a strict queue keeps behind one of which nothing is known.
+	// behindUnknown is for gangs of a strict queue that are behind a gang without a forecast.
 	behindUnknown = "unknown: its queue keeps to the order, and nothing is known of one that is before it"
 )
 
 // Hopeless is the forecast of a gang that can never start.
 var Hopeless = Forecast{Why: neverStarts}
 
-// Unforeseen is the forecast of who was not looked at: no run time is known.
+// Unforeseen is the forecast of a gang without known run times.
 var Unforeseen = Forecast{Why: noLimits}
 
-// Unlooked is the forecast of everybody where limits are known and the configuration does not ask for it.
+// Unlooked is the forecast of every gang if limits are known but the configuration disables forecasts.
 var Unlooked = Forecast{Why: switchedOff}
 
-// Forecasts tells when the waiting gangs start if what runs ends at its limits
-// and nothing new arrives: it lets the time run, with the turns and reservations
-// of action allocate, on the overlay, and undoes it all.
+// Forecasts returns when the waiting gangs start if running tasks end at their limits and no new gangs arrive. It
+// simulates time on the overlay, with the turns and reservations of action allocate, and undoes everything.
 func (s *Session) Forecasts() map[*Job]Forecast {
 	f := &forecaster{s: s, out: map[*Job]Forecast{}}
-	stuck := map[*queue.Queue]*Job{} // the first of a strict queue that others wait for and of which nothing is known
+	stuck := map[*queue.Queue]*Job{} // the first gang of a strict queue that others wait for and that has no forecast
 	for _, j := range s.AllWaiting {
 		why := s.unforeseen(j)
 		if why == "" {
@@ -87,7 +87,7 @@ func (s *Session) Forecasts() map[*Job]Forecast {
 	return f.out
 }
 
-// unforeseen says why nothing can be told of a gang; "" when it can.
+// unforeseen returns why a gang has no forecast; "" if it can have one.
 func (s *Session) unforeseen(j *Job) string {
 	if _, never := s.Never(j); never || j.Verdict.Never() {
 		return neverStarts
@@ -110,14 +110,15 @@ func (s *Session) unforeseen(j *Job) string {
 	return ""
 }
 
-// forecaster lets the time run.
+// forecaster simulates time.
 type forecaster struct {
 	s     *Session
 	look  *lookahead
-	jobs  []*Job // not started
+	jobs  []*Job // gangs that have not started
 	out   map[*Job]Forecast
-	began int // s.Looked at the beginning
-	// heads are the reservations whose time no start may have moved; moved are those that may be on other nodes now.
+	began int // s.Looked at the start
+	// heads holds the reservations whose time no start can have changed. moved holds the ones whose nodes may have
+	// changed.
 	heads map[*Job]*Reservation
 	moved map[*Job]bool
 	slots map[*model.Shape]*slots
@@ -128,7 +129,7 @@ type forecaster struct {
 	}
 }
 
-// inOrder sorts the gangs as turns would begin.
+// inOrder sorts the gangs in the initial order of turns.
 func (f *forecaster) inOrder() {
 	slices.SortFunc(f.jobs, func(a, b *Job) int {
 		if a.In != b.In {
@@ -148,7 +149,7 @@ func (f *forecaster) run() {
 	s.later, f.heads, f.moved = s.Now, map[*Job]*Reservation{}, map[*Job]bool{}
 	f.countSlots()
 	for {
-		for f.turns() && s.Looked-f.began <= maxLooked { // who starts makes reservations move
+		for f.turns() && s.Looked-f.began <= maxLooked { // a start may move reservations
 			continue
 		}
 		if len(f.jobs) == 0 || f.look.next == len(f.look.endings) || s.Looked-f.began > maxLooked {
@@ -160,7 +161,7 @@ func (f *forecaster) run() {
 		for i := first; i < f.look.next; i++ {
 			f.recount(f.look.endings[i].Node)
 		}
-		for head, r := range f.heads { // what it was to take is idle now, where it has not ended with the last
+		for head, r := range f.heads { // what they were to use is idle now, unless it is still in use
 			if len(r.idle) > 0 || !r.since.After(s.later) {
 				f.moved[head] = true
 			}
@@ -178,8 +179,7 @@ func (f *forecaster) run() {
 	s.Rules.Nodes, s.Reservations, s.turns = f.kept.rules, f.kept.reservations, f.kept.turns
 }
 
-// turns gives every gang its turn at the time looked at, and says whether one
-// started.
+// turns gives every gang its turn at the current time of the forecast. It reports whether any gang started.
 func (f *forecaster) turns() bool {
 	s := f.s
 	f.inOrder()
@@ -237,26 +237,26 @@ func (f *forecaster) start(j *Job) bool {
 	return true
 }
 
-// moves forgets the reservations that a gang which starts may move: those of whose turn comes after it, as it had no
-// regard for them, and those that it still runs beside when they begin, as the nodes are not as full as they were to be.
+// moves drops the reservations that the start of a gang may move: the ones of later turns, because the gang did not
+// respect them, and the ones that begin while it still runs, because the nodes are then less full than assumed.
 func (f *forecaster) moves(j *Job, placed []Placed) {
 	for head, r := range f.heads {
 		turn, had := f.s.turns[head]
 		if !had || turn > f.s.turns[j] || slices.ContainsFunc(placed, func(p Placed) bool { return !f.s.endsBy(p.Task, r.At) }) {
 			delete(f.heads, head)
-		} else { // what starts now ends by then, so that its room may be taken instead
+		} else { // it ends by then, so its resources may be used instead
 			f.moved[head] = true
 		}
 	}
 }
 
-// insert adds endings that lie ahead.
+// insert adds endings in the future.
 func (f *forecaster) insert(more []Ending) {
 	l := f.look
 	slices.SortFunc(more, compareEndings)
 	n := len(l.endings)
 	l.endings = slices.Grow(l.endings, len(more))[:n+len(more)]
-	for m := len(more); m > 0; m-- { // from the last on, what comes after it moves as a whole
+	for m := len(more); m > 0; m-- { // from the last one on; the endings after it move together
 		at, _ := slices.BinarySearchFunc(l.endings[l.next:n], more[m-1], compareEndings)
 		at += l.next
 		copy(l.endings[at+m:], l.endings[at:n])
@@ -265,7 +265,7 @@ func (f *forecaster) insert(more []Ending) {
 	}
 }
 
-// reserve keeps room for the first of its queue whose start can be known.
+// reserve makes a reservation for the first gang of its queue whose start can be computed.
 func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) {
 	s := f.s
 	if tried[j.In] >= maxHeads || !s.reservable(j) {
@@ -288,7 +288,8 @@ func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) {
 	s.keepFor(r)
 }
 
-// ahead looks further ahead for one gang, and comes back. last is its reservation if its time is known; else nil.
+// ahead looks further into the future for one gang, and returns to the current time. last is its reservation if the
+// time is known; otherwise nil.
 func (f *forecaster) ahead(j *Job, last *Reservation) (r *Reservation, ok bool) {
 	l, mark, next := f.look, f.s.View.Mark(), f.look.next
 	if last != nil {

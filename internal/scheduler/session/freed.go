@@ -7,17 +7,17 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// freedRoom is room that is in use now and becomes free before a later time: what ends last comes first, as it is not free
-// until then. So the choice stays the same while time passes.
+// freedRoom holds resources that are in use now and become free before a later time. What ends last is used first,
+// because it is not free until then. Thus the choice stays the same while time passes.
 type freedRoom struct {
 	endings []Ending
-	// next is how many endings were looked at, from the last one on.
+	// next is the number of endings processed, from the last one on.
 	next int
-	// left is what a round has not used of the room of those.
+	// left is the part of their resources that the round has not used.
 	left map[model.NodeID]model.Vec
-	// at is the first ending whose node may have room for pods of a shape.
+	// at is, by shape, the first ending whose node may have room for pods of the shape.
 	at map[*model.Shape]int
-	// took are the tasks that use it.
+	// took holds the tasks that use these resources.
 	took map[*model.Task]bool
 }
 
@@ -25,7 +25,7 @@ func freedBy(endings []Ending) *freedRoom {
 	return &freedRoom{endings: endings, left: map[model.NodeID]model.Vec{}, at: map[*model.Shape]int{}, took: map[*model.Task]bool{}}
 }
 
-// reset forgets what a round used.
+// reset drops what a round used.
 func (f *freedRoom) reset() {
 	if f != nil {
 		f.next = 0
@@ -35,7 +35,7 @@ func (f *freedRoom) reset() {
 	}
 }
 
-// node is that of the i-th ending from the last one on, which is looked at by then.
+// node returns the node of the i-th ending from the last one on, and processes that ending.
 func (f *freedRoom) node(i int) (id model.NodeID, ok bool) {
 	if i == len(f.endings) {
 		return model.NoNode, false
@@ -43,7 +43,7 @@ func (f *freedRoom) node(i int) (id model.NodeID, ok bool) {
 	e := &f.endings[len(f.endings)-1-i]
 	if i == f.next {
 		f.next++
-		if !e.promised { // else it holds no room yet
+		if !e.promised { // otherwise it holds no resources yet
 			sum := f.left[e.Node]
 			sum.Add(e.Task.Shape.Request)
 			f.left[e.Node] = sum
@@ -52,7 +52,7 @@ func (f *freedRoom) node(i int) (id model.NodeID, ok bool) {
 	return e.Node, true
 }
 
-// find returns a node where a task fits into what becomes free.
+// find returns a node where a task fits into the resources that become free.
 func (f *freedRoom) find(r *round, t *model.Task) (model.NodeID, bool) {
 	if f == nil || r.s.scope != nil {
 		return model.NoNode, false
@@ -71,7 +71,7 @@ func (f *freedRoom) find(r *round, t *model.Task) (model.NodeID, bool) {
 	}
 }
 
-// since is when the first ends whose room is used.
+// since returns the time of the first ending whose resources are used.
 func (f *freedRoom) since() time.Time {
 	if f.next == 0 {
 		return time.Time{}
@@ -79,7 +79,7 @@ func (f *freedRoom) since() time.Time {
 	return f.endings[len(f.endings)-f.next].At
 }
 
-// others returns the nodes of the tasks that use other room.
+// others returns the nodes of the tasks that use other resources.
 func (f *freedRoom) others(placed []Placed) (nodes []model.NodeID) {
 	for _, p := range placed {
 		if !f.took[p.Task] && !slices.Contains(nodes[max(len(nodes)-1, 0):], p.Node) {
@@ -92,8 +92,8 @@ func (f *freedRoom) others(placed []Placed) (nodes []model.NodeID) {
 // maxLendable bounds the nodes of a reservation that are tried for one task.
 const maxLendable = 256
 
-// findLent returns a node whose idle room is reserved and of no use to others than those that end before the reservation begins, as
-// this task does. What it does not take elsewhere is left to tasks that run longer.
+// findLent returns a node whose idle resources are reserved and can be used only by tasks that end before the
+// reservation begins, as this task does. Resources elsewhere then stay available to tasks that run longer.
 func (r *round) findLent(t *model.Task) (model.NodeID, bool) {
 	s := r.s
 	if len(s.Reservations) == 0 || r.freed != nil || s.scope != nil || s.evicting() || t.Shape.Preferred != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Gate says whether the job's queue exists and takes gangs; if not the job has
-// its verdict. A closed queue lets nobody in, and those inside get no more nodes.
+// Gate reports whether the job's queue exists and is open. If not, it sets the job's verdict. A closed queue admits
+// no gangs, and admitted gangs get no more nodes.
 func (s *Session) Gate(j *Job) bool {
 	switch {
 	case !j.In.Known:
@@ -24,18 +24,19 @@ func (s *Session) Gate(j *Job) bool {
 	return false
 }
 
-// GiveUp ends the job's reservations without placing anything.
+// GiveUp cancels the job's promised resources without placing anything.
 func (s *Session) GiveUp(j *Job) {
 	s.withdraw(j)
 	s.giveUp(j)
 }
 
-// Tryable is Gate and validity without a verdict.
+// Tryable reports whether the queue is open and the gang is valid, without setting a verdict.
 func (j *Job) Tryable(s *Session) bool {
 	return j.In.Known && j.In.Open && s.Rules.Valid(j).Code == ""
 }
 
-// LetIn admits a gang to its queue where no action does it. A gang whose pods could not be created stays outside with its verdict.
+// LetIn admits a gang to its queue if no action enqueue is configured. A gang whose pods could not be created is
+// not admitted and gets a verdict.
 func (s *Session) LetIn(j *Job) {
 	if j.LetIn() || !j.In.Known || !j.In.Open {
 		return
@@ -52,21 +53,21 @@ func (s *Session) LetIn(j *Job) {
 	s.Touch(j)
 }
 
-// Blocked gives a verdict about the queue to one of its gangs that could start if the queue gave it a turn.
+// Blocked gives a verdict about the queue to a gang that could start if the queue gave it a turn.
 func (s *Session) Blocked(j *Job, v explain.Verdict) {
-	if never, ok := s.Never(j); ok { // the queue's turn would not help
+	if never, ok := s.Never(j); ok { // a turn would not help
 		s.Verdict(j, never)
 		return
 	}
-	if own := s.Rules.Valid(j); own.Code == reason.NotEnoughPods { // nor here, and how long it has had no pods counts on
+	if own := s.Rules.Valid(j); own.Code == reason.NotEnoughPods { // a turn would not help, and the time without pods continues to count
 		s.Verdict(j, own)
 		return
 	}
-	if v.Limit != nil { // the same limit, this gang's amount
+	if v.Limit != nil { // the same limit with this gang's amount
 		limit := *v.Limit
 		if index, ok := s.Cluster.Resources.Find(limit.Resource); ok {
 			limit.Asked = float64(s.firstAsked(j).Get(index))
-			if limit.Asked > limit.Limit { // never, unless smaller pods would do
+			if limit.Asked > limit.Limit { // it can never fit, unless smaller pods would
 				limit.Least = least(slices.Concat(j.Pending, j.AtGate), nil, j.Need(), index)
 			}
 		}
@@ -79,7 +80,7 @@ func (s *Session) Blocked(j *Job, v explain.Verdict) {
 	s.Verdict(j, v)
 }
 
-// firstAsked is what the tasks that have to start together ask for.
+// firstAsked returns the total request of the tasks that must start together.
 func (s *Session) firstAsked(j *Job) (sum model.Vec) {
 	n := max(j.Need(), 1)
 	for _, list := range [2][]*model.Task{j.Pending, j.AtGate} {
@@ -91,8 +92,8 @@ func (s *Session) firstAsked(j *Job) (sum model.Vec) {
 	return sum
 }
 
-// Behind records for the rest of a strict queue that they wait for its head. A gang whose pods have not come for as long as they
-// may take is judged by that instead: its turn would not start it, and it must not hold up others when its turn comes.
+// Behind records for the other gangs of a strict queue that they wait for its head. A gang whose pods are overdue
+// gets that verdict instead, because a turn would not start it, and it must not block others when its turn comes.
 func (s *Session) Behind(rest []*Job, head *Job) {
 	for _, j := range rest {
 		if s.podsAreOverdue(j) {
@@ -111,8 +112,8 @@ func isKnownBehind(j, head *Job) bool {
 	return j.Parked && j.behind() && slices.Equal(j.Verdict.Blocker, []string{head.Title()})
 }
 
-// podsAreOverdue reports whether an admitted gang still lacks pods, and its users have been given one reason for longer than
-// pods may take to come.
+// podsAreOverdue reports whether an admitted gang still lacks pods, and the reason has been reported for longer
+// than the creation of pods may take.
 func (s *Session) podsAreOverdue(j *Job) bool {
 	if !j.LetIn() || s.Rules.Valid(j).Code != reason.NotEnoughPods {
 		return false

@@ -1,8 +1,7 @@
 package session
 
-// Guarding says whether a policy guards against an attack: by its switch
-// enablePreemptable inside a queue, by enableReclaimable between queues, by either
-// of them against a shuffle.
+// Guarding reports whether a policy guards against an attack: inside a queue if enablePreemptable is on, between
+// queues if enableReclaimable is on, and against a shuffle if either is on.
 func (a *Attack) Guarding(preemptable, reclaimable bool) bool {
 	switch a.Kind {
 	case Preempt, GangPreempt:

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// heap is a binary heap with an order that may depend on the cycle.
+// heap is a binary heap. Its order may change during the cycle.
 type heap[T any] struct {
 	items []T
 	order func(a, b T) int
@@ -34,15 +34,14 @@ func (h *heap[T]) pop() (x T, ok bool) {
 	return x, true
 }
 
-// bringLeast puts the least item first when others than the last one popped have
-// changed since they were pushed.
+// bringLeast restores the heap after items other than the last popped one have changed.
 func (h *heap[T]) bringLeast() {
 	for i := len(h.items)/2 - 1; i >= 0; i-- {
 		h.sink(i)
 	}
 }
 
-// sink puts the item at i in its place among those below it.
+// sink moves the item at i down to its position.
 func (h *heap[T]) sink(i int) {
 	for {
 		least := i
@@ -59,8 +58,8 @@ func (h *heap[T]) sink(i int) {
 	}
 }
 
-// Turns hands out gangs: the queue whose turn it is first, in it the gang whose
-// turn it is. Orders are looked at anew at every turn, as shares move.
+// Turns determines whose turn it is: first the queue, then the gang in the queue. Queues are compared again at
+// every turn, because shares change.
 type Turns struct {
 	s      *Session
 	queues heap[*Turn]
@@ -72,7 +71,7 @@ type Turn struct {
 	jobs  heap[*Job]
 }
 
-// Turns takes the jobs that a filter accepts.
+// Turns returns the turns of the jobs that a filter accepts.
 func (s *Session) Turns(jobs []*Job, filter func(*Job) bool) *Turns {
 	t := &Turns{s: s}
 	t.queues.order = func(a, b *Turn) int { return s.Rules.CompareQueues(a.queue, b.queue) }
@@ -96,10 +95,10 @@ func (s *Session) Turns(jobs []*Job, filter func(*Job) bool) *Turns {
 	return t
 }
 
-// Next gives the next queue and gang; both are out until Back returns them.
+// Next removes and returns the next queue and gang. Back returns them.
 func (t *Turns) Next() (*Turn, *Job, bool) {
 	for {
-		if t.s.Rules.ShareMoves { // what the last one got may have moved any of them
+		if t.s.Rules.ShareMoves { // the last placement may have changed the order of any queue
 			t.queues.bringLeast()
 		}
 		u, ok := t.queues.pop()
@@ -112,7 +111,7 @@ func (t *Turns) Next() (*Turn, *Job, bool) {
 	}
 }
 
-// Back puts the queue back, and the gang when it wants more.
+// Back returns the queue, and the gang if it wants more.
 func (t *Turns) Back(u *Turn, j *Job) {
 	if j != nil {
 		u.jobs.push(j)
@@ -122,12 +121,12 @@ func (t *Turns) Back(u *Turn, j *Job) {
 	}
 }
 
-// Rest empties a queue that gets nothing more and returns its gangs.
+// Rest removes and returns the gangs of a queue that gets nothing more.
 func (u *Turn) Rest() []*Job {
 	rest := u.jobs.items
 	u.jobs.items = nil
 	return rest
 }
 
-// Queue is whose turn it is.
+// Queue returns the queue.
 func (u *Turn) Queue() *queue.Queue { return u.queue }

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// withdraw takes back, for the time of a round, what the job was promised.
+// withdraw takes back, during a round, the resources promised to the job.
 func (s *Session) withdraw(j *Job) {
 	for _, t := range j.Reserved {
 		s.View.Withdraw(t.Node, t)
@@ -31,8 +31,7 @@ func (s *Session) keep(j *Job, placed []Placed) {
 	s.Touch(j)
 }
 
-// reserve commits a round whose tasks have to wait for room that is being
-// released.
+// reserve commits a round whose tasks must wait for resources that are being released.
 func (s *Session) reserve(j *Job, placed []Placed) {
 	if len(j.Placed)+len(j.Promised) == 0 {
 		s.Bound = append(s.Bound, j)
@@ -45,8 +44,7 @@ func (s *Session) reserve(j *Job, placed []Placed) {
 	s.Verdict(j, v)
 }
 
-// giveUp ends the job's old reservations: what they were for has been placed
-// anew, or cannot be placed there any more.
+// giveUp cancels the job's old promises: the tasks were placed again, or cannot be placed there any more.
 func (s *Session) giveUp(j *Job) {
 	if len(j.Reserved) > 0 {
 		s.Touch(j)
@@ -56,8 +54,8 @@ func (s *Session) giveUp(j *Job) {
 	j.Reserved = j.Reserved[:0]
 }
 
-// ease notes that a queue, and those above it, hold less than when their gangs
-// were tried: they have to be tried again.
+// ease records that a queue and its ancestors hold less than when their gangs were tried, so that the gangs are
+// tried again.
 func (s *Session) ease(q *queue.Queue) {
 	if s.Eased == nil {
 		s.Eased = map[*queue.Queue]bool{}

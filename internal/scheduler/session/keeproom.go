@@ -9,19 +9,19 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// A gang that runs and loses pods is broken until others have taken their places.
-// Until these exist, and some time at most, nobody else gets the room.
+// A running gang that loses pods is broken until new pods replace them. Until these exist, but only for a limited
+// time, the resources are held for recovery.
 
-// keeping is the room that is kept for one gang.
+// keeping holds the resources of lost pods for one gang.
 type keeping struct {
 	job   *Job
 	in    *queue.Queue
-	room  []Placed // what may be kept
-	held  []Placed // what of it is
+	room  []Placed // what may be held
+	held  []Placed // the part that is held
 	until time.Time
 }
 
-// KeepLost keeps the room of what gangs lost. It comes before anything is placed.
+// KeepLost holds the resources of lost pods. Call it before anything is placed.
 func (s *Session) KeepLost() {
 	if !s.Rules.Gang || s.Rules.KeepLost <= 0 {
 		return
@@ -29,10 +29,10 @@ func (s *Session) KeepLost() {
 	for _, g := range s.Cluster.Bereft() {
 		j := s.Job(g)
 		if j == nil || !j.LetIn() || j.Satisfied() || j.AllocatedTasks() == 0 {
-			continue // whole again, or it does not run any more
+			continue // complete again, or no longer running
 		}
 		if s.stranded(j) {
-			continue // no room of its own helps it
+			continue // its resources do not help it
 		}
 		k := &keeping{job: j, in: s.Ledger.Of(g.Queue)}
 		for _, lost := range g.Lost {
@@ -57,8 +57,8 @@ func (s *Session) KeepLost() {
 	}
 }
 
-// stranded says whether the HyperNodes changed around what a gang, or a sub-group that
-// lacks pods, still has: it is spread wider than it allows, and nothing joins it.
+// stranded reports whether the HyperNodes changed around the remaining pods of a gang, or of a sub-group that lacks
+// pods: they are spread wider than allowed, so no pod can join them.
 func (s *Session) stranded(j *Job) bool {
 	if _, v := s.tiers(j.Topology, s.nodesOf(j, nil), nil); v.Code != "" {
 		return true
@@ -72,14 +72,14 @@ func (s *Session) stranded(j *Job) bool {
 	})
 }
 
-// hold keeps as much as the gang lacks, where there is room still.
+// hold holds as much as the gang lacks, as far as the resources are still free.
 func (s *Session) hold(k *keeping) {
 	lacks := k.job.Need() - len(k.job.Promised)
 	for _, p := range k.room {
 		if len(k.held) >= lacks {
 			return
 		}
-		if !s.View.WillFit(p.Node, p.Task.Shape.Request) { // somebody has it
+		if !s.View.WillFit(p.Node, p.Task.Shape.Request) { // in use by another pod
 			continue
 		}
 		s.View.Promise(p.Node, p.Task)
@@ -96,7 +96,7 @@ func (s *Session) unhold(k *keeping) {
 	k.held = k.held[:0]
 }
 
-// UseKept lets a gang use what is kept for it, until what is returned is called.
+// UseKept releases what is held for a gang, so that the gang can use it, until the returned function is called.
 func (s *Session) UseKept(j *Job) (done func()) {
 	i := slices.IndexFunc(s.keeps, func(k *keeping) bool { return k.job == j && len(k.held) > 0 })
 	if i < 0 {
@@ -112,19 +112,19 @@ func (s *Session) UseKept(j *Job) (done func()) {
 	}
 }
 
-// MayUseKept says whether room is kept for a job that has pods to place: what is kept
-// does not look free to it.
+// MayUseKept reports whether resources are held for a job with pods to place. The held resources do not appear free
+// to it.
 func (s *Session) MayUseKept(j *Job) bool {
 	return len(s.keeps) > 0 && len(j.Pending) > 0 && slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && k.job == j })
 }
 
-// MayFreeKept says whether a gang is tried in this cycle that room is kept for: what
-// it then does not need is free for others.
+// MayFreeKept reports whether a gang for which resources are held is tried in this cycle. What it does not need
+// becomes free for others.
 func (s *Session) MayFreeKept() bool {
 	return slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && !k.job.Parked })
 }
 
-// endKept adds to what ends when what is kept is free for all.
+// endKept appends the times when held resources become free for all.
 func (s *Session) endKept(list []Ending) []Ending {
 	for _, k := range s.keeps {
 		for _, p := range k.held {
@@ -134,7 +134,7 @@ func (s *Session) endKept(list []Ending) []Ending {
 	return list
 }
 
-// keptFor says for whom room is kept, when a gang would fit with it.
+// keptFor changes the verdict of a gang that would fit with resources held for other gangs: it names these gangs.
 func (s *Session) keptFor(j *Job, v explain.Verdict, limits Limits) explain.Verdict {
 	if v.Code != reason.GangDoesNotFit && v.Code != reason.OverDeserved && v.Code != reason.OverCapability {
 		return v

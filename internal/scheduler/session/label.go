@@ -2,7 +2,8 @@ package session
 
 import "github.com/vc-batch/vc/internal/explain"
 
-// NearLabel returns the label of a node that is written much like one that no node has; "" if there is none. It is looked for once a cycle.
+// NearLabel returns a node label that is similar to a label that no node has; "" if there is no similar one. The
+// result is cached for the cycle.
 func (s *Session) NearLabel(label string) string {
 	near, known := s.nearLabels[label]
 	if known {

@@ -2,16 +2,17 @@ package session
 
 import "github.com/vc-batch/vc/internal/scheduler/queue"
 
-// Line tells who stands behind the gang that a strict queue waits for. What it found out about a queue it keeps.
+// Line finds the gangs that are behind the gang that a strict queue waits for. It caches its results by queue.
 type Line struct {
 	s      *Session
 	fronts map[*queue.Queue]*Job
 }
 
-// Line looks at the strict queues as they stand now.
+// Line returns a Line for the current state of the strict queues.
 func (s *Session) Line() *Line { return &Line{s: s, fronts: map[*queue.Queue]*Job{}} }
 
-// Behind says whether a gang that is let in stands in a strict queue behind one that could not start and holds up the others.
+// Behind reports whether an admitted gang of a strict queue is behind a gang that could not start and blocks the
+// others.
 func (l *Line) Behind(j *Job) bool {
 	if !j.In.Fifo {
 		return false
@@ -24,8 +25,8 @@ func (l *Line) Behind(j *Job) bool {
 	return front != nil && front != j && l.s.Rules.CompareJobs(front, j) < 0
 }
 
-// firstOfLine returns the first gang of a queue, other than the given one, that the others have to wait for; nil: none. Whether
-// they have to is only asked of gangs that stand before the one found so far.
+// firstOfLine returns the first gang of a queue, other than the given one, that blocks the others; nil if there is
+// no such gang. It checks only gangs that come before the one found so far.
 func (s *Session) firstOfLine(q *queue.Queue, besides *Job) *Job {
 	var first *Job
 	for _, j := range s.AllWaiting {

@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// lingering blames deleted pods that do not end, when a gang would fit with their
-// room, and names those whose nodes it would use.
+// lingering changes the verdict of a gang that would fit with the resources of lingering pods. It names the pods
+// whose nodes the gang would use.
 func (s *Session) lingering(j *Job, v explain.Verdict, limits Limits) explain.Verdict {
 	if v.Code != reason.GangDoesNotFit {
 		return v

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 )
 
-// known looks whether a gang like this one failed in this cycle already.
+// known returns the cached verdict if an equivalent gang already failed in this cycle.
 func (s *Session) known(j *Job) (explain.Verdict, bool) {
 	if j.Structured() || s.scope != nil || len(j.Reserved) > 0 || len(j.Pending) == 0 || len(j.MinTaskMember) > 0 {
 		return explain.Verdict{}, false
@@ -25,7 +25,7 @@ func (s *Session) remember(j *Job, r *round, v explain.Verdict) {
 	if j.Structured() || s.scope != nil || r.queueVerdict.Code != "" || r.filter != nil || len(j.Reserved) > 0 || len(j.MinTaskMember) > 0 || len(r.failed) != 1 || len(j.Shapes()) != 1 || s.ruledByPolicy(j, j.Pending[0]) {
 		return
 	}
-	if v.Full { // others like it were not told that it is kept
+	if v.Full { // the reservation does not concern other gangs
 		v.Code, v.Full, v.Until, v.Blocker = reason.GangDoesNotFit, false, time.Time{}, nil
 	}
 	need := max(j.Need(), 1)
@@ -34,9 +34,9 @@ func (s *Session) remember(j *Job, r *round, v explain.Verdict) {
 	}
 }
 
-// extra says whether a job has its minimum: then it does not wait for room that
-// is being released, as those below it do.
+// extra reports whether a job has its minimum. Unlike a job below its minimum, it then does not wait for resources
+// that are being released.
 func (s *Session) extra(j *Job) bool { return !s.Rules.Gang || j.Need() == 0 }
 
-// Forget drops what was learned about failing gangs: room has been made.
+// Forget drops the cached failures, because resources were freed.
 func (s *Session) Forget() { clear(s.memo) }

@@ -2,24 +2,23 @@ package session
 
 import "github.com/vc-batch/vc/internal/model"
 
-// NodeDrafts keeps what a policy makes of a node, for those that it is asked
-// about, and lets a cycle change it: what is drafted is thrown away with the
-// cycle. The zero value is ready.
+// NodeDrafts caches a policy's data about the nodes that it is asked about, and allows temporary changes during a
+// cycle. Changes are dropped at the end of the cycle. The zero value is ready to use.
 type NodeDrafts[T any] struct {
 	cluster *model.Cluster
 	rows    []draft[T] // by model.NodeID
 	touched []model.NodeID
 }
 
-// draft is a node's; made is the generation of the node's row that it is from.
+// draft is the data about one node. made is the generation of the node's row that it was computed from.
 type draft[T any] struct {
-	value   *T // nil: not looked at yet
+	value   *T // nil if not computed yet
 	made    uint64
 	touched bool
 }
 
-// Open forgets what the last cycle tried, and everything when the cluster is
-// another one; then it returns true.
+// Open drops the changes of the last cycle. If the cluster is a different one, it drops everything and returns
+// true.
 func (d *NodeDrafts[T]) Open(s *Session) (another bool) {
 	if d.cluster != s.Cluster {
 		*d = NodeDrafts[T]{cluster: s.Cluster}
@@ -32,7 +31,7 @@ func (d *NodeDrafts[T]) Open(s *Session) (another bool) {
 	return false
 }
 
-// At is a node's draft; load makes it where the model has changed since.
+// At returns a node's data. It calls load if the model has changed since.
 func (d *NodeDrafts[T]) At(id model.NodeID, load func(model.NodeID) *T) *T {
 	for len(d.rows) <= int(id) {
 		d.rows = append(d.rows, draft[T]{})
@@ -44,7 +43,7 @@ func (d *NodeDrafts[T]) At(id model.NodeID, load func(model.NodeID) *T) *T {
 	return r.value
 }
 
-// Change is At for a node that the cycle is about to try something on.
+// Change is At for a node that the cycle is about to change.
 func (d *NodeDrafts[T]) Change(id model.NodeID, load func(model.NodeID) *T) *T {
 	value := d.At(id, load)
 	if r := &d.rows[id]; !r.touched {

@@ -7,46 +7,45 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// NodeRule is what a policy says of single nodes for single tasks, beyond the
-// judge's filters and weights. Tasks that no rule applies to take the fast path,
-// so Applies should be narrow. Functions may be nil, but for Applies. A rule is
-// registered anew in every cycle and may keep what it needs for that cycle.
+// NodeRule is a policy's rule about single nodes for single tasks, beyond the judge's filters and weights. Tasks
+// without such rules take a fast path, so Applies should be narrow. All functions except Applies may be nil. A rule
+// is registered in every cycle and may keep state for that cycle.
 type NodeRule struct {
-	// Name of the policy.
+	// Name is the name of the policy.
 	Name string
-	// Applies says whether the rule has anything to say about a task.
+	// Applies reports whether the rule applies to a task.
 	Applies func(*Job, *model.Task) bool
-	// Allows says why a node cannot take a task; "" when it can. later: room, cards
-	// and cores that are being released count as free.
+	// Allows returns why a node cannot take a task; "" if it can. If later is true, resources that are being
+	// released count as free.
 	Allows func(j *Job, t *model.Task, id model.NodeID, later bool) (code reason.Code, detail string)
-	// Particular says that the answer is the task's own: another of its shape may get another. nil: it is the shape's.
+	// Particular reports whether the answer depends on the task and not only on its shape. nil means that it
+	// depends on the shape only.
 	Particular func(*model.Task) bool
-	// Dear says that Allows is dear for a task, and Rank has nothing to say of it:
-	// then candidates are asked in the order of their points, until one is allowed.
+	// Dear reports whether Allows is expensive for a task and Rank adds no points to it. Candidates are then
+	// evaluated by descending points, until one is allowed.
 	Dear func(j *Job, t *model.Task) bool
-	// Could is a quick look before a dear Allows: false when that is sure to say no.
+	// Could is a quick check before an expensive Allows; false means that Allows would reject.
 	Could func(j *Job, t *model.Task, id model.NodeID, later bool) bool
-	// Remote says that Allows asks another process.
+	// Remote is true if Allows calls another process.
 	Remote bool
-	// Points of a node for a task, 0 to 100 times the policy's weight.
+	// Points returns the points of a node for a task, 0 to 100 times the policy's weight.
 	Points func(j *Job, t *model.Task, id model.NodeID) float64
-	// Rank adds points to all candidates at once, where points depend on the others.
-	// Nodes are in the order of their names.
+	// Rank adds points to all candidates at once, if the points depend on the other candidates. Nodes are sorted by
+	// name.
 	Rank func(j *Job, t *model.Task, nodes []model.NodeID, points []float64)
-	// ByDomain are points of HyperNodes, by Domain.Index: a node has those of its lowest. It is looked at first, and
-	// keeps a task that only rules of this kind apply to on a fast path.
+	// ByDomain returns the points of HyperNodes, by Domain.Index. A node gets the points of its lowest HyperNode.
+	// Tasks with only such rules take a fast path.
 	ByDomain func(t *model.Task) []float64
-	// Placed follows what the cycle tries: a task took a node (1) or was undone (-1).
-	// A promise of an earlier cycle that is withdrawn counts as undone too: its task
-	// is Pipelined on that node.
+	// Placed is called when a task is placed on a node (1) or its placement is undone (-1). It is also called with
+	// -1 when a promise of an earlier cycle is withdrawn; the task is then Pipelined on that node.
 	Placed func(j *Job, t *model.Task, id model.NodeID, sign int)
-	// Evicted follows what the cycle tries to evict: counted out (1) or spared (-1).
+	// Evicted is called when a task is counted out (1) or spared (-1).
 	Evicted func(t *model.Task, sign int)
-	// Annotations are written to the pod along with its binding.
+	// Annotations returns annotations to write to the pod with its binding.
 	Annotations func(j *Job, t *model.Task, id model.NodeID) map[string]string
 }
 
-// nodeRules are the rules that apply to a task, in the order of policies.
+// nodeRules returns the rules that apply to a task, in the order of policies.
 func (s *Session) nodeRules(j *Job, t *model.Task) []NodeRule {
 	var out []NodeRule
 	for i := range s.Rules.Nodes {
@@ -57,8 +56,7 @@ func (s *Session) nodeRules(j *Job, t *model.Task) []NodeRule {
 	return out
 }
 
-// RuledBy says whether a rule has a say on which nodes a task may take, more than
-// on which are better.
+// RuledBy reports whether some rule restricts the nodes of a task, rather than only preferring some.
 func (s *Session) RuledBy(j *Job, t *model.Task) bool {
 	for i := range s.Rules.Nodes {
 		if s.Rules.Nodes[i].Allows != nil && s.Rules.Nodes[i].Applies(j, t) {
@@ -68,7 +66,7 @@ func (s *Session) RuledBy(j *Job, t *model.Task) bool {
 	return false
 }
 
-// particular says whether a rule may answer a task otherwise than another of its shape.
+// particular reports whether a rule may answer differently for tasks of the same shape.
 func (s *Session) particular(j *Job, t *model.Task) bool {
 	for i := range s.Rules.Nodes {
 		if r := &s.Rules.Nodes[i]; r.Particular != nil && r.Applies(j, t) && r.Particular(t) {
@@ -78,7 +76,7 @@ func (s *Session) particular(j *Job, t *model.Task) bool {
 	return false
 }
 
-// allowedBy says why one of the rules keeps a task off a node.
+// allowedBy returns why one of the rules excludes a node for a task.
 func allowedBy(rules []NodeRule, j *Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	for i := range rules {
 		if rules[i].Allows == nil {
@@ -91,15 +89,14 @@ func allowedBy(rules []NodeRule, j *Job, t *model.Task, id model.NodeID, later b
 	return "", ""
 }
 
-// lasting are reasons that do not go away when a node gets room.
+// lasting lists reasons that remain when a node gets free resources.
 var lasting = []reason.Code{
 	reason.NodeGroupMismatch, reason.NodeOverloaded, reason.DeviceMissing, reason.DeviceMismatch, reason.DeviceRequestInvalid,
 	reason.NumaUnknown, reason.NumaPolicyMismatch, reason.ByPolicy,
 }
 
-// policyJudge says why policies keep a task off a node, whether it has room now or
-// not, for reasons that last; nil when they have no say. Who asks elsewhere is
-// asked about nodes with room only.
+// policyJudge returns a function that reports why policies exclude a node for a task, for lasting reasons, whether
+// or not the node has free resources; nil if no policy does. Rules that call another process are not included.
 func (s *Session) policyJudge(j *Job, t *model.Task) func(model.NodeID) (reason.Code, string) {
 	if t.Shape.Attached != nil {
 		return nil
@@ -118,7 +115,7 @@ func (s *Session) policyJudge(j *Job, t *model.Task) func(model.NodeID) (reason.
 	}
 }
 
-// rankBy adds the rules' points to those of the candidates.
+// rankBy adds the rules' points to the candidates' points.
 func (s *Session) rankBy(rules []NodeRule, j *Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	for i := range rules {
 		if rules[i].ByDomain != nil {
@@ -138,7 +135,7 @@ func (s *Session) rankBy(rules []NodeRule, j *Job, t *model.Task, nodes []model.
 	}
 }
 
-// followPlaced tells all rules that a task took a node, or did not in the end.
+// followPlaced calls all rules when a task is placed on a node or its placement is undone.
 func (s *Session) followPlaced(j *Job, t *model.Task, id model.NodeID, sign int) {
 	for i := range s.Rules.Nodes {
 		if f := s.Rules.Nodes[i].Placed; f != nil {
@@ -147,9 +144,8 @@ func (s *Session) followPlaced(j *Job, t *model.Task, id model.NodeID, sign int)
 	}
 }
 
-// FollowEvicted tells all rules that a task is counted out, or spared. Of one that
-// only this cycle placed they are not told: what they gave to it, its binding will
-// say, and what looks ahead counts it as still there.
+// FollowEvicted calls all rules when a task is counted out or spared. It skips tasks that were only placed in this
+// cycle: the rules' changes for them appear with the binding, and forecasts count them as still there.
 func (s *Session) FollowEvicted(t *model.Task, sign int) {
 	if t.Node == model.NoNode {
 		return
@@ -162,7 +158,7 @@ func (s *Session) FollowEvicted(t *model.Task, sign int) {
 	}
 }
 
-// Annotations are what the rules write to a pod with its binding; nil: nothing.
+// Annotations returns what the rules write to a pod with its binding; nil for nothing.
 func (s *Session) Annotations(j *Job, t *model.Task, id model.NodeID) map[string]string {
 	var all map[string]string
 	for i := range s.Rules.Nodes {

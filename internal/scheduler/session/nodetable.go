@@ -2,19 +2,18 @@ package session
 
 import "github.com/vc-batch/vc/internal/model"
 
-// NodeTable keeps a value a node in step with the model, at the cost of the nodes
-// that changed. The zero value is ready. A policy may keep one between cycles:
-// what is in it follows from the model alone.
+// NodeTable keeps a value per node up to date with the model, at a cost proportional to the changed nodes. The zero
+// value is ready to use. A policy may keep a table between cycles, because its content depends only on the model.
 type NodeTable[T any] struct {
-	// Values by model.NodeID; of rows that are not alive the zero value.
+	// Values is indexed by model.NodeID. Rows that are not alive have the zero value.
 	Values []T
 
 	cluster *model.Cluster
 	seen    uint64
 }
 
-// Update reads anew what may have changed: labels, annotations, amounts, tasks,
-// load. changed, if any, hears of every row that was read.
+// Update reads the values that may have changed: labels, annotations, amounts, tasks, load. It calls changed, if
+// not nil, for every row that was read.
 func (t *NodeTable[T]) Update(s *Session, read func(model.NodeID) T, changed func(id model.NodeID, old, now T)) {
 	n := &s.Cluster.Nodes
 	one := func(id model.NodeID) {

@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Wants says whether the gang could use a cycle: it is not let in, or has tasks
-// without a node, or fewer than its minimum.
+// Wants reports whether the gang needs anything: it is not admitted, has tasks without a node, or has less than its
+// minimum.
 func (j *Job) Wants() bool {
 	return j.Phase == schedulingv1beta1.PodGroupPending || len(j.Pending)+len(j.AtGate) > 0 || j.Opening() || !j.Satisfied() && j.Phase != schedulingv1beta1.PodGroupCompleted
 }
@@ -16,24 +16,23 @@ func (j *Job) Wants() bool {
 // NothingWanted clears the reason to wait.
 func (j *Job) NothingWanted() { j.Verdict = explain.Verdict{} }
 
-// Loaded says whether the job is in step with its gang.
+// Loaded reports whether the job is up to date with its gang.
 func (j *Job) Loaded() bool { return j.seen == j.Gen }
 
-// Unload makes the next Load start over.
+// Unload makes the next Load read everything again.
 func (j *Job) Unload() { j.seen = 0 }
 
-// Changed says whether the cycle did something to the job, so that it differs
-// from its gang.
+// Changed reports whether the cycle changed the job, so that it differs from its gang.
 func (j *Job) Changed() bool {
 	return len(j.Placed)+len(j.Promised)+len(j.Released)+j.Evicted > 0 || j.Phase != j.Status.Phase
 }
 
-// Refresh brings in what can change without the gang: its queue's ledger entry.
+// Refresh updates the job's queue, which can change independently of the gang.
 func (j *Job) Refresh(s *Session) { j.In = s.Ledger.Of(j.Gang.Queue) }
 
-// Park puts the job aside until something changes that could help.
+// Park sets the job aside until a change that could help.
 func (j *Job) Park(queueVersion uint64) {
-	j.Parked = j.Verdict.Code != reason.Reserved || j.Verdict.Full // a reservation may end without anything that shows
+	j.Parked = j.Verdict.Code != reason.Reserved || j.Verdict.Full // a reservation may end without a visible change
 	j.QueueStamp = queueVersion
 	j.ParkedShapes = nil
 	if j.LetIn() && j.QueueBound() {
@@ -41,8 +40,7 @@ func (j *Job) Park(queueVersion uint64) {
 	}
 }
 
-// Possible says whether every task of the job could run somewhere if the nodes
-// were empty.
+// Possible reports whether every task of the job could run somewhere if the nodes were empty.
 func (s *Session) Possible(j *Job) bool {
 	for _, shape := range j.Shapes() {
 		if !s.Judge.Possible(shape) {
@@ -52,20 +50,17 @@ func (s *Session) Possible(j *Job) bool {
 	return true
 }
 
-// QueueBound says whether a change of its queue could help the job. One that
-// waits for its own pods is helped by those only, but for pods at its queue's gate.
-// A gang of several shapes can be held up by nodes and by its queue at once, so both
-// wake it.
+// QueueBound reports whether a change of its queue could help the job. A job that waits for its own pods is helped
+// only by these, except for pods at its queue's gate. A gang of several shapes can be blocked by nodes and by its
+// queue at the same time, so changes of either wake it.
 func (j *Job) QueueBound() bool {
 	return len(j.AtGate) > 0 || j.Verdict.Code != reason.NotEnoughPods && j.Verdict.Code != reason.SchedulingGated
 }
 
-// SizeBound says whether the nodes' sizes could be the reason that the job, or
-// another one that is before it, waits.
+// SizeBound reports whether the nodes' sizes could be the reason that the job, or another job before it, waits.
 func (j *Job) SizeBound() bool { return !j.LetIn() || j.Verdict.Never() }
 
-// Keeps says whether the tasks have what they were promised still, as a promise
-// or for good.
+// Keeps reports whether the tasks still have the resources promised to them, as a promise or as a placement.
 func (j *Job) Keeps(tasks []*model.Task) bool {
 	kept := 0
 	for _, list := range [][]Placed{j.Placed, j.Promised} {
@@ -78,8 +73,7 @@ func (j *Job) Keeps(tasks []*model.Task) bool {
 	return kept == len(tasks)
 }
 
-// WakeForNodes makes parked gangs ready that wait for nodes: room that was
-// promised became free.
+// WakeForNodes makes parked gangs that wait for nodes ready, because promised resources became free.
 func (s *Session) WakeForNodes() {
 	for _, j := range s.AllWaiting {
 		if j.Parked && len(j.ParkedShapes) > 0 {
@@ -90,7 +84,7 @@ func (s *Session) WakeForNodes() {
 	}
 }
 
-// NodesHelp says whether one of the nodes that grew could take a task of a shape.
+// NodesHelp reports whether one of the nodes that grew could take a task of a shape.
 func (s *Session) NodesHelp(shape *model.Shape) bool {
 	if s.Neighbours.Relieved || shape.Slow || shape.Attached != nil || len(shape.Ports) > 0 || s.Cluster.Shapes[shape.ID] != shape {
 		return true
@@ -103,7 +97,7 @@ func (s *Session) NodesHelp(shape *model.Shape) bool {
 	return false
 }
 
-// Outlived reports whether a gang for which room was reserved when j was parked is gone or no longer waits.
+// Outlived reports whether a gang that had a reservation when j was parked no longer exists or no longer waits.
 func (s *Session) Outlived(j *Job) bool {
 	if j.Verdict.Code != reason.Reserved {
 		return false

@@ -7,16 +7,15 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// needsRules says whether a task's place depends on other pods.
+// needsRules reports whether other pods affect where a task may run.
 func (s *Session) needsRules(t *model.Task) bool { return s.Neighbours.For(t) != nil }
 
-// placedRule and unplacedRule keep the counts of pods in step with the overlay.
+// placedRule and unplacedRule keep the pod counts up to date with the overlay.
 func (s *Session) placedRule(t *model.Task, id model.NodeID) { s.Neighbours.Placed(t, id, 1) }
 
 func (s *Session) unplacedRule(t *model.Task, id model.NodeID) { s.Neighbours.Placed(t, id, -1) }
 
-// findByRules is find for tasks whose place depends on other pods, or on what
-// policies say of nodes.
+// findByRules is find for tasks with rules about other pods or rules of policies about nodes.
 func (s *Session) findByRules(j *Job, t *model.Task, near *neighbour.Profile, rules []NodeRule) (node model.NodeID, later, ok bool) {
 	if s.looking > 0 {
 		node, ok = s.bestByRules(j, t, near, rules, true)
@@ -32,8 +31,7 @@ func (s *Session) findByRules(j *Job, t *model.Task, near *neighbour.Profile, ru
 	return node, true, ok
 }
 
-// bestByRules looks at every node that has room, by name, where policies have a
-// say of single nodes.
+// bestByRules evaluates every node with enough free resources, by name, if policies have rules about single nodes.
 func (s *Session) bestByRules(j *Job, t *model.Task, near *neighbour.Profile, rules []NodeRule, later bool) (model.NodeID, bool) {
 	if len(rules) == 0 {
 		return near.Best(later)
@@ -83,8 +81,7 @@ func (s *Session) bestByRules(j *Job, t *model.Task, near *neighbour.Profile, ru
 	return nodes[best], true
 }
 
-// onlyRefuse says whether rules have no points to give: then the best node that
-// none of them refuses is the one.
+// onlyRefuse reports whether the rules give no points. Then the best node that none of them rejects is chosen.
 func onlyRefuse(rules []NodeRule) bool {
 	for i := range rules {
 		if r := &rules[i]; r.Points != nil || r.Rank != nil || r.ByDomain != nil {
@@ -94,9 +91,8 @@ func onlyRefuse(rules []NodeRule) bool {
 	return true
 }
 
-// firstByRules asks only the nodes that are better than the best that is allowed
-// so far. While looking ahead it remembers who refused: within a try nodes only
-// fill up.
+// firstByRules evaluates only the nodes that are better than the best allowed node so far. In forecasts it caches
+// rejections: within a try, free resources only decrease.
 func (s *Session) firstByRules(j *Job, t *model.Task, rules []NodeRule, later bool) (node model.NodeID, ok bool) {
 	var refused *refusals
 	if s.looking > 0 {
@@ -119,14 +115,14 @@ func (s *Session) firstByRules(j *Job, t *model.Task, rules []NodeRule, later bo
 	return node, true
 }
 
-// refusals are the nodes that rules kept a task off, in one try, by NodeID.
+// refusals holds the nodes that rules rejected for a task, in one try, by NodeID.
 type refusals struct {
-	like  *model.Task // of the same shape and run time
+	like  *model.Task // a task of the same shape and run time
 	stamp uint32
 	at    []uint32
 }
 
-// of are the refusals of a task: those of the one before when it is alike.
+// of returns the rejections for a task; equal tasks share them.
 func (r *refusals) of(t *model.Task, nodes int) *refusals {
 	if len(r.at) < nodes {
 		r.at = append(r.at, make([]uint32, nodes-len(r.at))...)
@@ -138,7 +134,7 @@ func (r *refusals) of(t *model.Task, nodes int) *refusals {
 	return r
 }
 
-// forget begins another try.
+// forget starts another try.
 func (r *refusals) forget() { r.like = nil }
 
 func (r *refusals) has(id model.NodeID) bool { return r != nil && r.at[id] == r.stamp }
@@ -149,8 +145,8 @@ func (r *refusals) add(id model.NodeID) {
 	}
 }
 
-// ruleJudge says why a node is not for a task although it has room; nil when
-// nothing but room counts.
+// ruleJudge returns a function that reports why a node with enough free resources is rejected for a task; nil if no
+// rule applies.
 func (s *Session) ruleJudge(j *Job, t *model.Task) func(model.NodeID) (reason.Code, string) {
 	rules, near := s.nodeRules(j, t), s.Neighbours.For(t)
 	if near == nil && len(rules) == 0 {

@@ -5,21 +5,19 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
-// Policy takes part in deciding. One value serves all cycles of an engine; it
-// registers its rules anew in every cycle and keeps no state between cycles that
-// could change a decision.
+// Policy takes part in decisions. One value serves all cycles of an engine. It registers its rules in every cycle
+// and keeps no state between cycles that could change a decision.
 type Policy interface {
-	// Name is Volcano's name of the policy.
+	// Name returns Volcano's name of the policy.
 	Name() string
-	// Reads says which switches and arguments of its entry have an effect.
+	// Reads returns the switches and arguments of its entry that have an effect.
 	Reads() config.Reads
-	// Open registers rules and prepares what they need. The ledger holds the
-	// queue's sums; no gang has been looked at yet.
+	// Open registers rules and prepares what they need. The ledger holds the queues' sums. No gang has been
+	// processed yet.
 	Open(s *Session)
 }
 
-// Documented is a policy or an action that the reference of the configuration
-// tells of.
+// Documented is a policy or an action that the reference of the configuration describes.
 type Documented interface{ Manual() config.Manual }
 
 // Judging is a policy that sets filters or score weights, once.
@@ -28,7 +26,7 @@ type Judging interface {
 	Configure(j *shape.Judge)
 }
 
-// Closing is a policy that hears of the end of a cycle.
+// Closing is a policy that is called at the end of a cycle.
 type Closing interface {
 	Policy
 	Close(s *Session)
@@ -43,8 +41,8 @@ type Action interface {
 // Configurable is an action that reads arguments.
 type Configurable interface {
 	Action
-	// Reads names the arguments that have an effect.
+	// Reads returns the arguments that have an effect.
 	Reads() []string
-	// Configured is the action with its arguments; warn receives those that cannot be read.
+	// Configured returns the action with its arguments. It reports invalid arguments to warn.
 	Configured(arguments config.Arguments, warn func(string)) Action
 }

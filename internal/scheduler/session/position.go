@@ -6,19 +6,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// fewPlaces is how many places in a queue are counted one by one before the
-// whole queue is sorted.
+// fewPlaces is how many positions in a queue are counted individually before the whole queue is sorted.
 const fewPlaces = 8
 
-// places are who waits in a queue, in a cycle.
+// places holds the gangs that wait in a queue, in a cycle.
 type places struct {
-	jobs  []*Job // no order until sorted
+	jobs  []*Job // in no order until sorted
 	asked int
-	at    map[*Job]int // from 1; nil: not sorted
+	at    map[*Job]int // from 1; nil if not sorted
 }
 
-// Place is the gang's position among the gangs of its queue that wait for their
-// minimum, from 1, and how many those are. 0: it does not wait for that.
+// Place returns the gang's position, from 1, among the gangs of its queue that wait for their minimum, and their
+// number. A position of 0 means that the gang does not wait for its minimum.
 func (s *Session) Place(j *Job) (position, waiting int) {
 	if s.places == nil {
 		s.places = map[*queue.Queue]*places{}
@@ -57,8 +56,8 @@ func (s *Session) Place(j *Job) (position, waiting int) {
 	return p.at[j], len(p.jobs)
 }
 
-// InFront reports whether a gang is among the first n of its queue that wait for their minimum: what Place says, without sorting
-// the queue. n is the same in all calls of a cycle.
+// InFront reports whether a gang is among the first n of its queue that wait for their minimum. It gives the same
+// result as Place without sorting the queue. n must be the same in all calls of a cycle.
 func (s *Session) InFront(j *Job, n int) bool {
 	if s.front == nil {
 		s.front = map[*Job]bool{}
@@ -88,5 +87,5 @@ func (s *Session) firstOfQueues(n int) map[*queue.Queue][]*Job {
 	return lists
 }
 
-// Lacks says whether a gang waits for its start.
+// Lacks reports whether a gang waits for admission or for its minimum.
 func (j *Job) Lacks() bool { return !j.LetIn() || !j.Satisfied() }

@@ -7,22 +7,22 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 )
 
-// maxPromisees bounds the gangs that are named to one that waits for what they were promised.
+// maxPromisees bounds the number of gangs named to a gang that waits because of promised resources.
 const maxPromisees = 3
 
-// promisedTo is a limit for whose promises gangs are named.
+// promisedTo identifies a limit that promises count against.
 type promisedTo struct {
-	queue    string // "": the whole cluster
+	queue    string // "" for the whole cluster
 	resource string
 }
 
-// promisees are the gangs that promises count for.
+// promisees are the gangs with promised resources.
 type promisees struct {
-	first []*Job // of their turn
+	first []*Job // in the order of turns
 	more  int
 }
 
-// NamePromisees tells a gang that waits outside its queue whose promises are in its way.
+// NamePromisees adds the gangs whose promised resources block a gang that waits for admission.
 func (s *Session) NamePromisees(v *explain.Verdict) {
 	if v.Limit == nil || v.Limit.Promised <= 0 {
 		return
@@ -45,7 +45,7 @@ func (s *Session) NamePromisees(v *explain.Verdict) {
 	}
 }
 
-// ForgetPromisees has them found again: a gang was let in.
+// ForgetPromisees drops the cached gangs, because a gang was admitted.
 func (s *Session) ForgetPromisees() { s.promised = nil }
 
 func (s *Session) findPromisees(of promisedTo) (found promisees) {
@@ -71,15 +71,15 @@ func (s *Session) findPromisees(of promisedTo) (found promisees) {
 	return found
 }
 
-// promisedSome says whether a promise of a resource counts for a gang.
+// promisedSome reports whether a gang has a promise of a resource.
 func (s *Session) promisedSome(j *Job, index int) bool {
-	if j.LetIn() && j.Status.Phase != j.Phase { // in this cycle
+	if j.LetIn() && j.Status.Phase != j.Phase { // admitted in this cycle
 		return j.MinResources.Get(index) > 0
 	}
 	return j.LetIn() && j.Sums.Inqueue.Get(index) > 0 && (!j.holdsPromise() || s.CouldStart(j))
 }
 
-// under says whether the gang's queue is one of a name, or below it.
+// under reports whether the gang's queue has a name, or is below the queue with that name.
 func (j *Job) under(name string) bool {
 	for q := j.In; q != nil; q = q.Parent {
 		if q.Name == name {

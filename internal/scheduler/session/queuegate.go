@@ -9,9 +9,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Pass lets those tasks of a gang through the gate of its queue that the queue has room for: its minimum together or
-// none of it, and more as long as there is room. Nodes are not asked: that is what the gate is for, that nobody adds
-// nodes for what a queue holds back, and somebody does for the rest. The verdict says why none passes.
+// Pass opens the gate for those tasks of a gang that their queue has room for: the minimum together or nothing, and
+// more as long as there is room. Nodes are not considered. This is the purpose of the gate: autoscalers add no
+// nodes for pods that a queue holds back, but do for the others. The verdict holds the reason if no task passes.
 func (s *Session) Pass(j *Job) explain.Verdict {
 	waiting := j.through()
 	first := len(waiting)
@@ -22,7 +22,7 @@ func (s *Session) Pass(j *Job) explain.Verdict {
 	}
 	n, v := s.room(j, waiting, first, least)
 	switch {
-	case n < least && first >= j.Need() && first > 0: // its minimum is through, and not placed yet
+	case n < least && first >= j.Need() && first > 0: // its minimum has passed and is not placed yet
 		return explain.Verdict{}
 	case n < least:
 		return v
@@ -36,7 +36,7 @@ func (s *Session) Pass(j *Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// through are the job's tasks that nobody's gate holds back, or no longer.
+// through returns the job's tasks that no gate holds back.
 func (j *Job) through() []*model.Task {
 	out := slices.DeleteFunc(slices.Clone(j.Pending), func(t *model.Task) bool { return t.Status != model.Pending })
 	for _, t := range j.Tasks {
@@ -47,13 +47,13 @@ func (j *Job) through() []*model.Task {
 	return append(out, j.Passed...)
 }
 
-// Opening says whether tasks of the job have passed their queue's gate and the API does not say so yet.
+// Opening reports whether tasks of the job have passed their queue's gate and the API has not confirmed it yet.
 func (j *Job) Opening() bool {
 	return len(j.Passed) > 0 || j.opening
 }
 
-// room counts the tasks, first ones first, that a gang's queue may hold together beside what it keeps for others. The
-// verdict is about the one that it may not, as one of those that are asked for together.
+// room counts how many tasks, in order, a gang's queue may hold together besides what it reserves for others. The
+// verdict is about the first task that it may not hold, with the request of the tasks that must start together.
 func (s *Session) room(j *Job, tasks []*model.Task, first, atLeast int) (n int, v explain.Verdict) {
 	for ; n < len(tasks); n++ {
 		if v = s.mayAllocate(j, tasks[n].Shape.Request); v.Code != "" {
@@ -81,18 +81,18 @@ func (s *Session) room(j *Job, tasks []*model.Task, first, atLeast int) (n int, 
 	return n, v
 }
 
-// keptFrom says for whom a queue keeps room that a task behind its gate would take. Whether it ends in time does not
-// count: what passed the gate holds its room for as long as no node is found for it, too.
+// keptFrom returns a verdict if a queue reserves resources for another gang that a gated task would use. The task's
+// run time does not matter: a task that passed the gate holds its reservation until a node is found for it.
 func (s *Session) keptFrom(j *Job, t *model.Task) explain.Verdict {
 	return s.keptBy(func(r *Reservation) bool { return s.after(r, j) }, j, t)
 }
 
-// mayAllocate is Rules.MayAllocate beside what queues keep for tasks of other gangs that passed their gates.
+// mayAllocate is Rules.MayAllocate besides what queues reserve for tasks of other gangs that passed their gates.
 func (s *Session) mayAllocate(j *Job, asked model.Request) explain.Verdict {
 	return s.mayHold(j.In, asked, j, nil)
 }
 
-// mayHold is mayAllocate for a queue, but for what is kept for two gangs.
+// mayHold is mayAllocate for a queue, ignoring the reservations of two gangs.
 func (s *Session) mayHold(q *queue.Queue, asked model.Request, one, two *Job) explain.Verdict {
 	if s.alone || !s.Cluster.QueueGates() {
 		return s.Rules.MayAllocate(q, asked)
@@ -108,7 +108,7 @@ func (s *Session) mayHold(q *queue.Queue, asked model.Request, one, two *Job) ex
 	return s.Rules.MayAllocate(q, asked)
 }
 
-// passed are the gangs that hold room in their queues for tasks that have passed the gate, or do in this cycle.
+// passed returns the gangs whose queues reserve resources for tasks that have passed the gate, also in this cycle.
 func (s *Session) passed() []*Job {
 	inVain := s.PassedInVain()
 	var out []*Job
@@ -123,8 +123,8 @@ func (s *Session) passed() []*Job {
 // hasPassed reports whether tasks of the gang have passed their queue's gate and have no node.
 func (j *Job) hasPassed() bool { return slices.ContainsFunc(j.Tasks, (*model.Task).HasPassed) }
 
-// PassedInVain returns the gangs with tasks past their queue's gate that could not start whatever ended, where no nodes are added
-// for what waits. Their queues hold nothing for them.
+// PassedInVain returns the gangs with tasks past their queue's gate that could not start even on an empty cluster,
+// if no nodes are added for waiting pods. Their queues reserve nothing for them.
 func (s *Session) PassedInVain() map[*Job]bool {
 	if s.inVain != nil {
 		return s.inVain

@@ -6,13 +6,12 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Placing a gang pod by pod is a heuristic: pods of one shape may take the room
-// that those of another need, although all would fit in another order. So a gang
-// of several shapes that fails is tried again with the shapes first that found no
-// node, unless it is clear that no order helps.
+// Placing a gang pod by pod is a heuristic: pods of one shape may use resources that pods of another shape need,
+// although all would fit in another order. Therefore, a gang of several shapes that fails is tried again with the
+// failed shapes first, unless it is clear that no order helps.
 
-// run places what it can; when that is not enough, and another order could be
-// better, it tries others. What the last try placed is on the overlay.
+// run places what it can. If that is not enough and another order could be better, it tries others. The placements
+// of the last try stay on the overlay.
 func (r *round) run() {
 	if r.job.Structured() {
 		r.structured()
@@ -60,9 +59,9 @@ func (r *round) run() {
 	}
 }
 
-// home tries once more when the gang was promised room: as the best node of each
-// pod is not always the one that lets all of them in, what victims were evicted
-// for has to be found again, or more would be.
+// home tries once more if the gang has promised resources, using the promised nodes. The best node for each pod
+// does not always leave room for all of them. If the resources freed by victims were not found again, more victims
+// would be evicted.
 func (r *round) home(mark int) bool {
 	if len(r.job.Reserved) == 0 || r.extra {
 		return false
@@ -79,7 +78,7 @@ func (r *round) home(mark int) bool {
 	return false
 }
 
-// find is where a task goes.
+// find returns the node for a task.
 func (r *round) find(t *model.Task) (node model.NodeID, later, ok bool) {
 	s := r.s
 	if node, ok = r.freed.find(r, t); ok {
@@ -102,15 +101,14 @@ func (r *round) find(t *model.Task) (node model.NodeID, later, ok bool) {
 	return s.find(r.job, t)
 }
 
-// again undoes a try and begins anew.
+// again undoes a try and starts over.
 func (r *round) again(mark int) {
 	r.undo(mark)
 	r.placed, r.failed, r.promises = r.placed[:0], nil, 0
 	r.freed.reset()
 }
 
-// erratic says whether other pods can make a place better, not only worse, or
-// whether nobody knows.
+// erratic reports whether changes of other pods can also improve the nodes for a shape, or whether this is unknown.
 func (r *round) erratic(shape *model.Shape) bool {
 	if shape.Slow {
 		return true
@@ -123,9 +121,8 @@ func (r *round) erratic(shape *model.Shape) bool {
 	return false
 }
 
-// borderline says whether each shape alone has room for so many of its pods that
-// together they would be enough. If not, no order is, and neither is one when
-// there is less room.
+// borderline reports whether each shape alone has room for so many of its pods that together they would be enough.
+// If not, no order helps, and no order helps with fewer free resources either.
 func (r *round) borderline(failed, shapes []*model.Shape) bool {
 	counts := map[*model.Shape]int{}
 	total := 0
@@ -151,8 +148,8 @@ func (r *round) borderline(failed, shapes []*model.Shape) bool {
 	return true
 }
 
-// alone counts how many pods of a shape find a node when the gang has no others,
-// up to a number, and undoes it.
+// alone returns how many pods of a shape find a node if the gang has no others, up to most. It undoes the
+// placements.
 func (r *round) alone(shape *model.Shape, most int) int {
 	s, mark := r.s, r.s.View.Mark()
 	n := 0
@@ -180,7 +177,7 @@ func (r *round) alone(shape *model.Shape, most int) int {
 	return n
 }
 
-// order lists the pending tasks, those of the shapes that are to go first first.
+// order returns the pending tasks, the shapes in front first.
 func (r *round) order() []*model.Task {
 	if len(r.front) == 0 {
 		return r.job.Pending

@@ -10,91 +10,92 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Vote is a policy's say about letting a gang in.
+// Vote is a policy's vote on admitting a gang.
 type Vote int
 
-// The votes: a Reject ends it, a Permit ends it at the end of its tier, an
-// Abstain leaves it to the others.
+// The votes. A Reject decides at once, a Permit decides at the end of its tier, and an Abstain leaves the decision
+// to the others.
 const (
 	Reject  Vote = -1
 	Abstain Vote = 0
 	Permit  Vote = 1
 )
 
-// Rules are what policies registered, in the order of tiers and policies. Orders:
-// the first that is not 0 decides. Checks: all must agree; a verdict with a
-// Code is a no.
+// Rules holds what policies registered, in the order of tiers and policies. For orders, the first non-zero result
+// decides. For checks, all must agree; a verdict with a Code is a rejection.
 type Rules struct {
-	// Tier is the tier of the policy that registers now. What votes tier by tier notes it.
+	// Tier is the tier of the policy that is registering. Rules that are evaluated tier by tier store it.
 	Tier int
 
 	JobOrder   []func(a, b *Job) int
 	QueueOrder []func(a, b *queue.Queue) int
 	TaskOrder  []func(a, b *model.Task) int
-	// VictimQueueOrder says which of two queues loses first to a taker.
+	// VictimQueueOrder decides which of two queues loses first to a taker.
 	VictimQueueOrder []func(taker, a, b *queue.Queue) int
-	// ShareMoves says that what one queue gets changes the order of others, as in a tree.
+	// ShareMoves is true if allocations of one queue change the order of others, as in a tree.
 	ShareMoves bool
-	// OrderMoves says that the order of gangs or queues changes as time passes.
+	// OrderMoves is true if the order of gangs or queues changes as time passes.
 	OrderMoves bool
 
 	JobValid []func(*Job) explain.Verdict
-	// Ready says why a gang that fits may not start all the same.
+	// Ready returns why a gang that fits may not start.
 	Ready       []func(*Job) explain.Verdict
 	Overused    []func(*queue.Queue) explain.Verdict
 	Allocatable []func(*queue.Queue, model.Request) explain.Verdict
-	// Startable says whether a queue that may hold so much more may hold it already, beside pods that have not
-	// ended yet. If not, room is promised, and binding waits.
+	// Startable reports whether a queue that may hold more may do so at once, besides pods that have not ended yet.
+	// If not, the resources are promised, and binding waits.
 	Startable   []func(*queue.Queue, model.Request) explain.Verdict
 	Enqueueable []Voter
 	Enqueued    []func(*Job)
-	// Creatable says why the pods of a gang's minimum could not even be created. No Permit overrides it.
+	// Creatable returns why the pods of a gang's minimum could not be created. No Permit overrides it.
 	Creatable []func(*Job) explain.Verdict
-	// Admitted count a gang whose pods are about to be created.
+	// Admitted is called for a gang whose pods are about to be created.
 	Admitted []func(*Job)
 
-	// Preemptive says whether a queue may take so much from others.
+	// Preemptive reports whether a queue may take an amount from other queues.
 	Preemptive []func(*queue.Queue, model.Request) explain.Verdict
-	// Deadlines say until when a gang may have to wait; zero: no matter how long. Room
-	// is kept for one that waited longer.
+	// Deadlines return until when a gang may have to wait; zero for no limit. Resources are reserved for a gang
+	// that waited longer.
 	Deadlines []func(*Job) time.Time
-	// KeepLost is how long the room of pods that a running gang lost is kept for it.
+	// KeepLost is how long the resources of lost pods of a running gang are held for it.
 	KeepLost time.Duration
-	// Gang says that minimums count: gangs are placed whole.
+	// Gang is true if minimums count: gangs are placed as a whole.
 	Gang bool
 
-	// Groups says that sub-groups are placed whole; GroupOrder is in which order those of a policy are.
+	// Groups is true if sub-groups are placed as a whole. GroupOrder is the order of the groups of a policy.
 	Groups     bool
 	GroupOrder []func(a, b *Group) int
-	// WideOnly: gangs are not kept in narrower domains than they ask for.
+	// WideOnly is true if gangs are not kept in narrower domains than requested.
 	WideOnly bool
-	// Remarks say what of a gang's annotations, or of its pods', a policy cannot read; each is told once.
+	// Remarks return warnings about invalid annotations of a gang or its pods. Each warning is recorded once.
 	Remarks []func(*Job) []string
-	// HyperNodeOrder are the points of a domain for a gang that asks for so much there.
+	// HyperNodeOrder returns the points of a domain for a gang with a request.
 	HyperNodeOrder []func(j *Job, d *model.Domain, asked model.Request) float64
-	// MaxDomains is how many domains evictions are tried in, whatever an action says; 0: that is the action's to say.
+	// MaxDomains is the maximum number of domains in which evictions are tried, for all actions; 0 leaves it to the
+	// action.
 	MaxDomains int
 
-	// Nodes are what policies say of single nodes beyond the judge's filters and weights.
+	// Nodes holds the policies' rules about single nodes beyond the judge's filters and weights.
 	Nodes []NodeRule
-	// Guards and Entitlements judge evictions: see Attack.
+	// Guards and Entitlements decide about evictions: see Attack.
 	Guards       []func(*Attack) Guard
 	Entitlements []Entitlement
-	// Starving says for whom others may be evicted: see Starves.
+	// Starving decides for which gangs others may be evicted: see Starves.
 	Starving []Starve
-	// Outranks says that a gang may preempt another of its queue.
+	// Outranks reports whether a gang may preempt another gang of its queue.
 	Outranks []func(taker, victim *Job) bool
-	// Movers are who names victims for action shuffle, Releases for action allocate, when it has placed what it can.
+	// Movers select victims for action shuffle. Releases select victims for action allocate, after it has placed
+	// what it can.
 	Movers, Releases []Mover
 }
 
-// Voter is a policy's vote on letting a gang in.
+// Voter is a policy's vote on admitting a gang.
 type Voter struct {
 	Tier int
 	Vote func(*Job) (Vote, explain.Verdict)
 }
 
-// Vote registers a vote on letting a gang in.
+// Vote registers a vote on admitting a gang.
 func (r *Rules) Vote(f func(*Job) (Vote, explain.Verdict)) {
 	r.Enqueueable = append(r.Enqueueable, Voter{r.Tier, f})
 }
@@ -109,7 +110,7 @@ func (r *Rules) CompareJobs(a, b *Job) int {
 	return compareJobs(a, b)
 }
 
-// OrderJobs is CompareJobs where policies have an order; else 0.
+// OrderJobs is CompareJobs without the default order: it returns 0 if the policies have no order.
 func (r *Rules) OrderJobs(a, b *Job) int {
 	for _, f := range r.JobOrder {
 		if c := f(a, b); c != 0 {
@@ -129,7 +130,7 @@ func (r *Rules) CompareQueues(a, b *queue.Queue) int {
 	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Name, b.Name))
 }
 
-// CompareVictimQueues orders the queues that a taker takes from: who loses first.
+// CompareVictimQueues orders the queues that a taker takes from. The first queue loses first.
 func (r *Rules) CompareVictimQueues(taker, a, b *queue.Queue) int {
 	for _, f := range r.VictimQueueOrder {
 		if c := f(taker, a, b); c != 0 {
@@ -152,13 +153,13 @@ func (r *Rules) compareTasks(a, b *model.Task) int {
 // CompareTasks orders the tasks of a gang.
 func (r *Rules) CompareTasks(a, b *model.Task) int { return r.compareTasks(a, b) }
 
-// Valid says why a gang cannot be tried at all; Code "" when it can.
+// Valid returns why a gang cannot be tried at all; Code is "" if it can.
 func (r *Rules) Valid(j *Job) explain.Verdict { return first(r.JobValid, j) }
 
-// MayStart says why a gang that fits may not start all the same.
+// MayStart returns why a gang that fits may not start.
 func (r *Rules) MayStart(j *Job) explain.Verdict { return first(r.Ready, j) }
 
-// IsOverused says why a queue gets nothing more.
+// IsOverused returns why a queue gets nothing more.
 func (r *Rules) IsOverused(q *queue.Queue) explain.Verdict { return first(r.Overused, q) }
 
 func first[T any](checks []func(T) explain.Verdict, subject T) explain.Verdict {
@@ -170,7 +171,7 @@ func first[T any](checks []func(T) explain.Verdict, subject T) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// MayAllocate says why a queue may not hold so much more.
+// MayAllocate returns why a queue may not hold the requested amount in addition.
 func (r *Rules) MayAllocate(q *queue.Queue, asked model.Request) explain.Verdict {
 	for _, f := range r.Allocatable {
 		if v := f(q, asked); v.Code != "" {
@@ -180,7 +181,7 @@ func (r *Rules) MayAllocate(q *queue.Queue, asked model.Request) explain.Verdict
 	return explain.Verdict{}
 }
 
-// MustWait says why a queue that may hold so much more may not hold it yet.
+// MustWait returns why a queue that may hold the requested amount in addition may not hold it yet.
 func (r *Rules) MustWait(q *queue.Queue, asked model.Request) explain.Verdict {
 	for _, f := range r.Startable {
 		if v := f(q, asked); v.Code != "" {
@@ -190,7 +191,7 @@ func (r *Rules) MustWait(q *queue.Queue, asked model.Request) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// MayCreate returns why the pods of a gang's minimum could not be created; Code "" when they could.
+// MayCreate returns why the pods of a gang's minimum could not be created; Code is "" if they could.
 func (r *Rules) MayCreate(j *Job) explain.Verdict { return first(r.Creatable, j) }
 
 // Admit counts a gang whose pods are about to be created.
@@ -200,8 +201,8 @@ func (r *Rules) Admit(j *Job) {
 	}
 }
 
-// MayEnqueue says why a gang may not enter its queue: any Reject is a no; a
-// Permit in a tier is a yes that later tiers are not asked about.
+// MayEnqueue returns why a gang must not be admitted to its queue. Any Reject rejects the gang. A Permit admits it without the
+// votes of later tiers.
 func (r *Rules) MayEnqueue(j *Job) explain.Verdict {
 	if v := r.MayCreate(j); v.Code != "" {
 		return v
@@ -221,7 +222,7 @@ func (r *Rules) MayEnqueue(j *Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// MayTake says why a queue may not take room from others for so much.
+// MayTake returns why a queue may not take the requested amount from others.
 func (r *Rules) MayTake(q *queue.Queue, asked model.Request) explain.Verdict {
 	for _, f := range r.Preemptive {
 		if v := f(q, asked); v.Code != "" {

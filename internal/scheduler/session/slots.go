@@ -7,15 +7,15 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// slots count how many tasks of a shape the nodes have room for, each by itself:
-// a gang that needs more does not fit, and need not be tried.
+// slots counts how many tasks of a shape the nodes have room for, ignoring other shapes. A gang that needs more
+// does not fit and is not tried.
 type slots struct {
-	at   []int32 // by node's rank
-	most []int32 // by node's rank, what reservations leave; nil: all
+	at   []int32 // by node rank
+	most []int32 // by node rank: what reservations leave; nil for no restriction
 	sum  int
 }
 
-// countSlots counts for all shapes of the gangs that wait.
+// countSlots counts the slots for all shapes of the waiting gangs.
 func (f *forecaster) countSlots() {
 	f.slots = map[*model.Shape]*slots{}
 	for _, j := range f.jobs {
@@ -27,7 +27,7 @@ func (f *forecaster) countSlots() {
 	}
 }
 
-// slotsOf counts for one shape.
+// slotsOf counts the slots for one shape.
 func (s *Session) slotsOf(shape *model.Shape) *slots {
 	n := &slots{at: make([]int32, len(s.View.Order))}
 	for rank, id := range s.View.Order {
@@ -37,7 +37,7 @@ func (s *Session) slotsOf(shape *model.Shape) *slots {
 	return n
 }
 
-// slotsFor counts for a gang what reservations leave to it.
+// slotsFor counts the slots that reservations leave to a gang.
 func (s *Session) slotsFor(j *Job, shape *model.Shape) *slots {
 	n := &slots{at: make([]int32, len(s.View.Order))}
 	for _, r := range s.Reservations {
@@ -59,7 +59,7 @@ func (s *Session) slotsFor(j *Job, shape *model.Shape) *slots {
 	return n
 }
 
-// recount looks again at a node whose room changed.
+// recount updates the count for a node whose free resources changed.
 func (n *slots) recount(s *Session, shape *model.Shape, id model.NodeID) {
 	rank := s.View.Rank[id]
 	if rank < 0 {
@@ -73,14 +73,14 @@ func (n *slots) recount(s *Session, shape *model.Shape, id model.NodeID) {
 	n.at[rank] = now
 }
 
-// recount looks again at a node whose room changed, for all shapes.
+// recount updates the counts of all shapes for a node whose free resources changed.
 func (f *forecaster) recount(id model.NodeID) {
 	for shape, n := range f.slots {
 		n.recount(f.s, shape, id)
 	}
 }
 
-// slotsOn is how many tasks of a shape a node has room for.
+// slotsOn returns how many tasks of a shape a node has room for.
 func (s *Session) slotsOn(shape *model.Shape, id model.NodeID) int32 {
 	if !s.Judge.Allowed(shape, id) {
 		return 0
@@ -98,7 +98,7 @@ func slotsIn(request model.Request, idle, future []int64) int32 {
 	return int32(max(most, 0))
 }
 
-// roomy says whether a gang may fit, as far as the nodes' room tells.
+// roomy reports whether a gang may fit, as far as the nodes' free resources show.
 func (f *forecaster) roomy(j *Job) bool {
 	sum := 0
 	for _, shape := range j.Shapes() {
@@ -109,15 +109,14 @@ func (f *forecaster) roomy(j *Job) bool {
 	return false
 }
 
-// allowed says whether the limits of its queue leave room for a gang's minimum, as
-// far as one look tells: true of one whose pods are not alike.
+// allowed reports whether the limits of its queue leave room for a gang's minimum, as far as a quick check shows:
+// it returns true for gangs with different pods.
 func (s *Session) allowed(j *Job) bool {
 	return len(j.Shapes()) != 1 || s.Rules.MayAllocate(j.In, j.MinimumRequest()).Code == ""
 }
 
-// roomy lets end what ends until the nodes have room for a gang, each pod by
-// itself, and its queue too, and says whether they come to have it: before that it
-// cannot fit.
+// roomy advances the forecast until the nodes have room for a gang, counting each pod separately, and its queue has
+// too. It reports whether this happens. Before that time the gang cannot fit.
 func (l *lookahead) roomy(j *Job) bool {
 	shapes := j.Shapes()
 	counts := make([]*slots, len(shapes))

@@ -7,8 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Minimum are the tasks that bring the job to its minimum, in the order in which
-// a round would take them.
+// Minimum returns the tasks that bring the job to its minimum, in the order in which a round would place them.
 func (j *Job) Minimum() []*model.Task {
 	if len(j.groups) > 0 {
 		return j.minimumWhole()
@@ -34,7 +33,7 @@ func (j *Job) Minimum() []*model.Task {
 	return out
 }
 
-// MinimumRequest is what the tasks of Minimum ask for together.
+// MinimumRequest returns the total request of the tasks of Minimum.
 func (j *Job) MinimumRequest() model.Request {
 	if j.minimumGen != j.Gen || len(j.Placed)+len(j.Promised) > 0 {
 		j.minimum, j.minimumGen = Sum(j.Minimum()), j.Gen
@@ -42,7 +41,7 @@ func (j *Job) MinimumRequest() model.Request {
 	return j.minimum
 }
 
-// Sum is what tasks ask for together.
+// Sum returns the total request of tasks.
 func Sum(tasks []*model.Task) model.Request {
 	var sum model.Vec
 	for _, t := range tasks {
@@ -57,9 +56,8 @@ func Sum(tasks []*model.Task) model.Request {
 	return r
 }
 
-// Starving are the jobs that could not be placed and for which evictions may be
-// tried: those of this cycle, and parked ones when queues have changed since or
-// what protected others has ended.
+// Starving returns the jobs that could not be placed and for which evictions may be tried: the jobs of this cycle,
+// and parked ones if queues have changed since or a protection of others has ended.
 func (s *Session) Starving() []*Job {
 	if s.starvingKnown {
 		return s.starving
@@ -76,8 +74,7 @@ func (s *Session) Starving() []*Job {
 	return s.starving
 }
 
-// AttackAt has evictions for a job tried again at that time, when what protects
-// others ends.
+// AttackAt requests another try of evictions for a job at the time when a protection of others ends.
 func (s *Session) AttackAt(j *Job, at time.Time) {
 	if j.AttackAt.IsZero() || at.Before(j.AttackAt) {
 		j.AttackAt = at
@@ -85,7 +82,7 @@ func (s *Session) AttackAt(j *Job, at time.Time) {
 	s.WakeAt(at)
 }
 
-// FirstAttack says whether no evictions were tried for a job in this cycle yet.
+// FirstAttack reports whether this is the first try of evictions for a job in this cycle.
 func (s *Session) FirstAttack(j *Job) bool {
 	if s.attacked[j] {
 		return false
@@ -97,8 +94,7 @@ func (s *Session) FirstAttack(j *Job) bool {
 	return true
 }
 
-// GangsByQueue lists the known gangs that hold nodes, by queue, those whose turn
-// comes last first.
+// GangsByQueue returns the known gangs that hold nodes, by queue, in the reverse order of turns.
 func (s *Session) GangsByQueue() map[*model.Queue][]*model.Gang {
 	if s.gangs != nil {
 		return s.gangs

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// A sum that overflowed would be negative and look as if nothing were asked for.
+// A sum that overflows would be negative and appear as if nothing were requested.
 func TestSumOfHugeTasksIsBounded(t *testing.T) {
 	c := model.New()
 	c.Apply(model.GangFrom(make.Gang("g").Obj()))

@@ -6,11 +6,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Strict are the gangs of strict queues that are not looked at in this cycle and
-// have their turn among those that are. inside says whether it is about those
-// that are let in, or about those that are not.
+// Strict returns the parked gangs of strict queues that must take their turn with the gangs that are tried. inside
+// selects admitted gangs, or gangs that wait for admission.
 func (s *Session) Strict(inside bool) []*Job {
-	heads := map[*queue.Queue]*Job{} // the first that is parked
+	heads := map[*queue.Queue]*Job{} // the first parked gang
 	for _, j := range s.AllWaiting {
 		if j.In.Fifo && j.Parked && j.hasTurn(inside) && (heads[j.In] == nil || s.Rules.CompareJobs(j, heads[j.In]) < 0) {
 			heads[j.In] = j
@@ -18,7 +17,7 @@ func (s *Session) Strict(inside bool) []*Job {
 	}
 	moved := map[*queue.Queue]bool{}
 	for _, j := range s.Ready {
-		if j.In.Fifo && (j.hasTurn(inside) || inside && (j.LetIn() || !s.Enqueues) && j.wantsMore()) { // more than a minimum waits, too
+		if j.In.Fifo && (j.hasTurn(inside) || inside && (j.LetIn() || !s.Enqueues) && j.wantsMore()) { // gangs that want more than their minimum wait, too
 			moved[j.In] = true
 		}
 	}
@@ -32,7 +31,7 @@ func (s *Session) Strict(inside bool) []*Job {
 				out = append(out, j)
 			}
 		case inside && j.wantsBeyond() && j.behind():
-			// The order may have moved, too: as far as it has its minimum it is nobody's head.
+			// The order may have changed, too. With its minimum the gang is not a head.
 			if head == nil || moved[j.In] || !s.Blocks(head) || s.Rules.CompareJobs(head, j) > 0 {
 				out = append(out, j)
 			}
@@ -41,8 +40,8 @@ func (s *Session) Strict(inside bool) []*Job {
 	return out
 }
 
-// hasTurn says whether the gang takes turns with those inside its queue, or with
-// those at its gate.
+// hasTurn reports whether the gang takes turns with the admitted gangs of its queue, or with the ones that wait for
+// admission.
 func (j *Job) hasTurn(inside bool) bool {
 	if !inside {
 		return !j.LetIn()
@@ -50,7 +49,7 @@ func (j *Job) hasTurn(inside bool) bool {
 	return j.LetIn() && !j.Satisfied() && len(j.Reserved)+len(j.Promised) == 0
 }
 
-// wantsBeyond says whether the gang has its minimum and waits for more.
+// wantsBeyond reports whether the gang has its minimum and waits for more.
 func (j *Job) wantsBeyond() bool {
 	return j.LetIn() && j.Satisfied() && j.wantsMore() && len(j.Reserved)+len(j.Promised) == 0
 }
@@ -58,11 +57,10 @@ func (j *Job) wantsBeyond() bool {
 // wantsMore reports whether pods of the gang wait for nodes or at their queue's gate.
 func (j *Job) wantsMore() bool { return len(j.Pending)+len(j.AtGate) > 0 }
 
-// behind says whether the gang was not tried as others were before it.
+// behind reports whether the gang was not tried because others came before it.
 func (j *Job) behind() bool { return j.Verdict.Code == reason.BehindOthers }
 
-// Resume makes a gang ready that was not tried because others were before it. It
-// returns whether it did.
+// Resume makes a gang ready that was not tried because others came before it. It reports whether it did.
 func (s *Session) Resume(j *Job) bool {
 	if !j.Parked || !j.behind() {
 		return false
@@ -73,8 +71,8 @@ func (s *Session) Resume(j *Job) bool {
 	return true
 }
 
-// Blocks says whether the others of a strict queue have to wait for a gang that
-// has not started: not when it could not start whatever ended.
+// Blocks reports whether the other gangs of a strict queue must wait for a gang that has not started. It is false
+// if the gang could not start even on an empty cluster.
 func (s *Session) Blocks(j *Job) bool {
 	if !j.In.Fifo || j.LetIn() && j.Satisfied() || j.Verdict.Never() {
 		return false
@@ -86,8 +84,7 @@ func (s *Session) Blocks(j *Job) bool {
 	return !exceeds(asked, j.In) && s.CouldStart(j)
 }
 
-// exceeds says whether something is more than a queue or one of its ancestors may
-// ever hold.
+// exceeds reports whether a request is more than a queue or one of its ancestors may ever hold.
 func exceeds(asked model.Request, q *queue.Queue) bool {
 	for ; q != nil; q = q.Parent {
 		for _, t := range asked {
@@ -99,8 +96,7 @@ func exceeds(asked model.Request, q *queue.Queue) bool {
 	return false
 }
 
-// Arriving says whether the others of a strict queue wait for a gang because its pods
-// may still be on their way.
+// Arriving reports whether the other gangs of a strict queue wait for a gang whose pods may still be created.
 func (s *Session) Arriving(j *Job) bool {
 	return j.In.Fifo && j.LetIn() && j.Verdict.Code == reason.NotEnoughPods && s.arriving(j) && s.templatesFit(j)
 }

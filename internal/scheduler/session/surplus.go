@@ -2,18 +2,18 @@ package session
 
 import "github.com/vc-batch/vc/internal/model"
 
-// Surplus is what a gang can lose, task by task, and still have its minimum.
+// Surplus counts the tasks that a gang can lose while keeping its minimum.
 type Surplus struct {
 	spare int
-	roles map[string]int // of each role with a minimum; nil: roles do not matter
-	// groups: how many pods each sub-group has beyond its size. One that is not
-	// larger loses nobody: it would run in part.
+	roles map[string]int // by role with a minimum; nil if roles do not count
+	// groups holds how many pods each sub-group has beyond its size. A sub-group without surplus loses no pods,
+	// because it would then run incomplete.
 	groups map[*Group]int
 	of     func(*model.Task) *Group
 	job    *Job
 }
 
-// Surplus counts a gang's.
+// Surplus returns the surplus of a gang.
 func (s *Session) Surplus(g *model.Gang) Surplus {
 	j := s.Job(g)
 	out := Surplus{spare: j.ReadyTasks() - g.MinMember}
@@ -38,7 +38,7 @@ func (s *Session) Surplus(g *model.Gang) Surplus {
 	return out
 }
 
-// Take counts a task out when the gang can do without it.
+// Take counts a task out if the gang can lose it. It reports whether it did.
 func (s *Surplus) Take(t *model.Task) bool {
 	left, limited := s.roles[t.Role]
 	if s.spare <= 0 || limited && left <= 0 {
@@ -59,8 +59,8 @@ func (s *Surplus) Take(t *model.Task) bool {
 	return true
 }
 
-// TakeGroups counts out whole sub-groups that the gang can do without, the last
-// first, of those whose pods may all go.
+// TakeGroups counts out whole sub-groups that the gang can lose, the last first. It considers sub-groups whose pods
+// may all be evicted.
 func (s *Surplus) TakeGroups(removable []*model.Task) (out [][]*model.Task) {
 	if s.job == nil {
 		return nil
@@ -95,7 +95,7 @@ func (s *Surplus) TakeGroups(removable []*model.Task) (out [][]*model.Task) {
 	return out
 }
 
-// rolesSpare says whether each role can lose its part of the tasks.
+// rolesSpare reports whether each role can lose its part of the tasks.
 func (s *Surplus) rolesSpare(tasks []*model.Task) bool {
 	need := map[string]int{}
 	for _, t := range tasks {
@@ -107,8 +107,7 @@ func (s *Surplus) rolesSpare(tasks []*model.Task) bool {
 	return true
 }
 
-// Broken says whether the gang had its minimum and has lost some of it: it holds
-// nodes, and too few.
+// Broken reports whether the gang lost part of its minimum: it holds nodes, but too few.
 func (j *Job) Broken() bool {
 	return !j.Satisfied() && j.AllocatedTasks()-j.Evicted > 0 && len(j.Placed) == 0
 }

@@ -8,16 +8,18 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// template is so many equal pods of a gang that do not exist yet.
+// template is a number of equal pods of a gang that do not exist yet.
 type template struct {
 	request model.Request
 	count   int
-	// placements say where the pods may run: each of them where one of the placements allows it; nil: unknown.
+	// placements hold the node constraints of the pods: a pod may run where any of the placements allows it. nil if
+	// unknown.
 	placements []*model.Shape
 }
 
-// templates returns the pods of a gang's minimum before they exist, as its job describes those of each task. exact is false where
-// it is unknown how many of which task are in the minimum: then they are equal parts of minResources.
+// templates returns the pods of a gang's minimum before they exist, as described by its job for each task. exact is
+// false if it is unknown how many pods of which task are in the minimum; the templates are then equal parts of
+// minResources.
 func (j *Job) templates() (list []template, exact bool) {
 	tasks, sum := slices.Sorted(maps.Keys(j.MinTaskMember)), 0
 	for _, n := range j.MinTaskMember {
@@ -48,7 +50,7 @@ func (j *Job) templates() (list []template, exact bool) {
 	return []template{{parts(j.MinResources, count), count, anywhere}}, false
 }
 
-// withOnePod is a request that counts as one pod.
+// withOnePod returns a request that counts as one pod.
 func withOnePod(request model.Request) model.Request {
 	one := slices.DeleteFunc(slices.Clone(request), func(t model.Term) bool { return t.Index == model.Pods })
 	one = append(one, model.Term{Index: model.Pods, Value: 1})
@@ -56,7 +58,7 @@ func withOnePod(request model.Request) model.Request {
 	return one
 }
 
-// mayRunOn reports whether pods that do not exist yet may run on a node, whatever else runs there.
+// mayRunOn reports whether pods that do not exist yet may run on a node, ignoring other pods.
 func (s *Session) mayRunOn(id model.NodeID, d *template) bool {
 	if d.placements == nil {
 		return s.takesCandidates(id, d.request)
@@ -64,8 +66,8 @@ func (s *Session) mayRunOn(id model.NodeID, d *template) bool {
 	return slices.ContainsFunc(d.placements, func(p *model.Shape) bool { return s.Judge.Allowed(p, id) })
 }
 
-// templatesFit reports whether the pods of a gang that has none yet would find nodes if no gang ran, counting those of each task as
-// if there were no others. It is true where that is unknown.
+// templatesFit reports whether the pods of a gang without pods would find nodes if no gang ran, counting each task
+// as if there were no others. It returns true if this is unknown.
 func (s *Session) templatesFit(j *Job) bool {
 	if len(j.Tasks) > 0 || j.Placement("") == nil || len(s.View.Order) == 0 {
 		return true

@@ -15,14 +15,14 @@ type Ending struct {
 	At   time.Time
 	Task *model.Task
 	Node model.NodeID
-	// leaving: its room is being released already. promised: it has no room yet, only the promise of it.
+	// leaving is true if its resources are already being released, promised if it holds only a promise of
+	// resources.
 	leaving, promised bool
 	moves             bool         // the time is not fixed yet
-	in                *queue.Queue // nil: in none
+	in                *queue.Queue // nil if it is in no queue
 }
 
-// EndingLog keeps what ends at a known time between cycles, in order, so that
-// only nodes which changed are looked at again. It only saves work.
+// EndingLog caches, between cycles, the tasks that end at known times, in order. Only changed nodes are read again.
 type EndingLog struct {
 	list       []Ending
 	fresh      []Ending
@@ -33,7 +33,7 @@ type EndingLog struct {
 	hasChanged []model.NodeID
 }
 
-// update brings the log in step with the model at a time.
+// update updates the log from the model at a time.
 func (l *EndingLog) update(s *Session) {
 	c := s.Cluster
 	if len(l.changed) < c.Nodes.Len() {
@@ -52,7 +52,7 @@ func (l *EndingLog) update(s *Session) {
 		l.list = l.list[:0]
 	}
 	l.seen, l.nodes, l.estimates = c.Gen(), c.NodeSetGen, c.EstimateGen
-	for i := range l.list { // those whose time is not fixed
+	for i := range l.list { // endings whose time is not fixed
 		if e := &l.list[i]; e.moves || !e.At.After(s.Now) {
 			change(e.Node)
 		}
@@ -71,14 +71,14 @@ func (l *EndingLog) update(s *Session) {
 	l.hasChanged = l.hasChanged[:0]
 }
 
-// collect looks at the tasks of one node.
+// collect reads the tasks of one node.
 func (l *EndingLog) collect(s *Session, id model.NodeID) {
 	for _, t := range s.View.Nodes.Tasks[id] {
 		e := Ending{At: s.Now, Task: t, Node: id}
 		switch {
 		case t.Status == model.Releasing:
 			e.leaving, e.moves = true, true
-		case t.Status == model.Lingering: // nobody knows when
+		case t.Status == model.Lingering: // its end is unknown
 			continue
 		default:
 			at, known := t.End(s.Now)
@@ -92,7 +92,7 @@ func (l *EndingLog) collect(s *Session, id model.NodeID) {
 	}
 }
 
-// merge puts what was collected among the rest.
+// merge inserts the collected endings.
 func (l *EndingLog) merge() {
 	kept := l.list[:0]
 	for i := range l.list {
@@ -114,9 +114,8 @@ func (l *EndingLog) merge() {
 	l.list = kept
 }
 
-// Endings lists what ends at a known time, in order. What was placed in this
-// cycle starts now, what it evicts leaves. It is made once a cycle and after room
-// changed.
+// Endings returns the tasks that end at known times, in order. Tasks placed in this cycle start now; evicted ones
+// leave. The list is computed once per cycle and again after changes of the overlay.
 func (s *Session) Endings() []Ending {
 	if s.endings != nil && s.endingsAt == s.View.Mark() {
 		return s.endings
@@ -162,7 +161,7 @@ func (s *Session) Endings() []Ending {
 }
 
 func (s *Session) queueOf(t *model.Task) *queue.Queue {
-	if t.Gang == nil || !t.Gang.Known { // what is left of a deleted PodGroup is not allocated
+	if t.Gang == nil || !t.Gang.Known { // pods of a deleted PodGroup are not allocated
 		return nil
 	}
 	return s.Ledger.Of(t.Gang.Queue)
@@ -172,25 +171,25 @@ func compareEndings(a, b Ending) int {
 	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Task.Namespace, b.Task.Namespace), strings.Compare(a.Task.Name, b.Task.Name))
 }
 
-// lookahead is the session at a later time: what ends until then has ended. It
-// changes overlay and ledger and has to be closed.
+// lookahead is a forecast: the session at a later time, when all tasks that end before it have ended. It changes
+// the overlay and the ledger and must be closed.
 type lookahead struct {
 	s       *Session
 	endings []Ending
-	next    int // first that has not ended
+	next    int // index of the first task that has not ended
 	mark    int
-	placed  []held // by the look ahead itself
-	// remembers: what has ended still counts for who wants to be near it, or far from it.
+	placed  []held // placed by the forecast itself
+	// remembers is true if ended pods still count in pod affinity rules.
 	remembers bool
 }
 
-// held is what a task holds of a queue while looking ahead.
+// held is a placement of the forecast.
 type held struct {
 	job *Job
 	Placed
 }
 
-// ahead opens a look ahead. What is being released has ended.
+// ahead starts a forecast. Tasks that are being released have ended in it.
 func (s *Session) ahead() *lookahead {
 	l := &lookahead{s: s, endings: s.Endings(), mark: s.View.Mark()}
 	s.looking++
@@ -198,7 +197,7 @@ func (s *Session) ahead() *lookahead {
 	return l
 }
 
-// until lets end what ends until a time.
+// until ends the tasks that end by a time.
 func (l *lookahead) until(at time.Time) {
 	for l.next < len(l.endings) && !l.endings[l.next].At.After(at) {
 		l.end(&l.endings[l.next], 1)
@@ -206,8 +205,7 @@ func (l *lookahead) until(at time.Time) {
 	}
 }
 
-// end counts a task as ended, but for the overlay when it is undone (-1): that
-// is rolled back as a whole.
+// end counts a task as ended, or undoes this (-1) except on the overlay, which is rolled back as a whole.
 func (l *lookahead) end(e *Ending, sign float64) {
 	l.s.Walked++
 	if sign > 0 {
@@ -218,11 +216,11 @@ func (l *lookahead) end(e *Ending, sign float64) {
 			l.s.View.End(e.Node, e.Task, e.leaving)
 		}
 	}
-	if e.in != nil && !e.leaving { // who leaves holds nothing of its queue any more
+	if e.in != nil && !e.leaving { // leaving tasks no longer count in their queue
 		e.in.Hold(e.Task.Shape.Request, -sign)
 	}
 	switch {
-	case e.Task.Node == model.NoNode: // placed by the look ahead itself
+	case e.Task.Node == model.NoNode: // placed by the forecast itself
 		l.s.Neighbours.Placed(e.Task, e.Node, -int(sign))
 	case !e.promised && !l.remembers:
 		l.s.FollowEvicted(e.Task, int(sign))
@@ -238,7 +236,7 @@ func (l *lookahead) back(n, mark int) {
 	l.s.View.Rollback(mark)
 }
 
-// close puts the session back as it was.
+// close restores the session.
 func (l *lookahead) close() {
 	l.back(0, l.mark)
 	for i := len(l.placed) - 1; i >= 0; i-- {
@@ -253,17 +251,17 @@ func (l *lookahead) unplace(h *held) {
 	h.job.takeBack(h.Placed)
 }
 
-// place puts a gang's minimum where it fits now; on false nothing changed.
+// place places a gang's minimum if it fits now. If it returns false, nothing changed.
 func (l *lookahead) place(j *Job, limits Limits) ([]Placed, bool) {
 	return l.placeFirst(j, limits, nil)
 }
 
-// placeFirst is place with some room to be used before all other; nil: none.
+// placeFirst is place with some resources to be used before all others; nil for none.
 func (l *lookahead) placeFirst(j *Job, limits Limits, first *freedRoom) ([]Placed, bool) {
 	s := l.s
 	mark := s.View.Mark()
 	r := round{s: s, job: j, limits: limits, quiet: true, freed: first}
-	unsettled := j.Unsettled // what a look ahead finds says nothing of now
+	unsettled := j.Unsettled // results of a forecast do not apply to the current state
 	s.refusals.forget()
 	r.run()
 	j.Unsettled = unsettled
@@ -275,7 +273,7 @@ func (l *lookahead) placeFirst(j *Job, limits Limits, first *freedRoom) ([]Place
 	return r.placed, true
 }
 
-// fits says whether a gang's minimum fits now.
+// fits reports whether a gang's minimum fits now.
 func (l *lookahead) fits(j *Job, limits Limits) bool {
 	mark := l.s.View.Mark()
 	placed, ok := l.place(j, limits)
@@ -285,8 +283,8 @@ func (l *lookahead) fits(j *Job, limits Limits) bool {
 	return ok
 }
 
-// earliest moves to the earliest time at which a gang fits; false: it never does.
-// First by steps that double, then by halves between the last two.
+// earliest advances to the earliest time at which a gang fits; false if it never fits. It searches with doubling
+// steps and then bisects the last step.
 func (l *lookahead) earliest(j *Job, limits Limits) (time.Time, bool) {
 	at := l.s.Now
 	if l.next > 0 {
@@ -298,7 +296,7 @@ func (l *lookahead) earliest(j *Job, limits Limits) (time.Time, bool) {
 	if l.fits(j, limits) {
 		return at, true
 	}
-	low, lowMark := l.next, l.s.View.Mark() // does not fit here
+	low, lowMark := l.next, l.s.View.Mark() // the gang does not fit here
 	for step := 1; ; step *= 2 {
 		if low == len(l.endings) {
 			return at, false
@@ -310,7 +308,7 @@ func (l *lookahead) earliest(j *Job, limits Limits) (time.Time, bool) {
 			low, lowMark = high, l.s.View.Mark()
 			continue
 		}
-		for l.nextTime(low) < high { // fits at high, not at low, and there are times in between
+		for l.nextTime(low) < high { // it fits at high but not at low, and there are times in between
 			middle := l.nextTime((low + high) / 2)
 			if middle >= high {
 				middle = l.nextTime(low)
@@ -331,8 +329,7 @@ func (l *lookahead) earliest(j *Job, limits Limits) (time.Time, bool) {
 	}
 }
 
-// nextTime is the number of endings until the end of the time at which ending n
-// happens.
+// nextTime returns the number of endings up to and including the time of ending n.
 func (l *lookahead) nextTime(n int) int {
 	if n >= len(l.endings) {
 		return len(l.endings)

@@ -11,16 +11,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// size is what was found out about a shape in this cycle: nodes do not change
-// within one.
+// size caches whether a shape is too large in this cycle. Nodes do not change within a cycle.
 type size struct {
 	tooLarge bool
-	limits   []explain.Limit // the resources, by name, that no node has enough of; empty: none has all at once
+	limits   []explain.Limit // the resources, by name, that no node has enough of; empty if no node has enough of all at once
 }
 
-// TooLarge says whether a shape is larger than every node that its selector,
-// affinity and tolerations let it use, were they empty. One that no node is for
-// is not too large: it is in the wrong place.
+// TooLarge reports whether a shape is larger than every node that its selector, affinity and tolerations permit,
+// even if these were empty. If no node is permitted, the shape is not too large.
 func (s *Session) TooLarge(shape *model.Shape) bool { return s.sizeOf(shape).tooLarge }
 
 func (s *Session) sizeOf(shape *model.Shape) size {
@@ -38,7 +36,7 @@ func (s *Session) sizeOf(shape *model.Shape) size {
 	return found
 }
 
-// measure compares a shape that fits no empty node with the nodes it may use.
+// measure compares a shape that fits no empty node with the nodes that it may use.
 func (s *Session) measure(shape *model.Shape) size {
 	nodes := &s.Cluster.Nodes
 	most := make([]int64, nodes.Stride)
@@ -56,8 +54,8 @@ func (s *Session) measure(shape *model.Shape) size {
 	return size{tooLarge: true, limits: s.larger(shape.Request, 1, most)}
 }
 
-// larger lists the resources, by name, of which a pod asks for more than the
-// largest node has, when parts pods ask for asked.
+// larger returns the resources, by name, of which a pod requests more than the largest node has, if parts equal
+// pods request asked.
 func (s *Session) larger(asked model.Request, parts int, most []int64) []explain.Limit {
 	var limits []explain.Limit
 	for _, t := range asked {
@@ -73,7 +71,7 @@ func (s *Session) larger(asked model.Request, parts int, most []int64) []explain
 	return limits
 }
 
-// tooLarge makes a verdict say that no node is large enough, and of which resources none has enough.
+// tooLarge sets a verdict to TooLarge, with the resources that no node has enough of.
 func tooLarge(v *explain.Verdict, limits []explain.Limit) {
 	v.Code, v.Limit, v.More = reason.TooLarge, nil, nil
 	if len(limits) > 0 {
@@ -81,8 +79,8 @@ func tooLarge(v *explain.Verdict, limits []explain.Limit) {
 	}
 }
 
-// Never says why a gang cannot start however long it waits: so many of its pods
-// are larger than every node that the rest is less than its minimum.
+// Never returns why a gang can never start: so many of its pods are larger than every node that the rest is less
+// than its minimum.
 func (s *Session) Never(j *Job) (explain.Verdict, bool) {
 	if j.Need() == 0 || len(s.View.Order) == 0 {
 		return explain.Verdict{}, false
@@ -108,8 +106,8 @@ func (s *Session) Never(j *Job) (explain.Verdict, bool) {
 	return v, true
 }
 
-// beyond makes the verdict that a gang does not fit, or exceeds its queue's share,
-// say so when its minimum is more than the whole cluster has.
+// beyond changes the verdict of a gang that does not fit, or exceeds its queue's share, if its minimum is more than
+// the capacity of the whole cluster.
 func (s *Session) beyond(j *Job, v *explain.Verdict) {
 	if !s.Rules.Gang || v.Code != reason.OverDeserved && (v.Code != reason.GangDoesNotFit || v.Limit != nil) {
 		return
@@ -130,8 +128,7 @@ func (s *Session) beyond(j *Job, v *explain.Verdict) {
 	}
 }
 
-// least is what the need smallest of the tasks that take part ask for of a
-// resource.
+// least returns what the need smallest of the participating tasks request of a resource.
 func least(tasks []*model.Task, filter Filter, need, index int) float64 {
 	asked := make([]int64, 0, len(tasks))
 	for _, t := range tasks {
@@ -147,11 +144,10 @@ func least(tasks []*model.Task, filter Filter, need, index int) float64 {
 	return sum
 }
 
-// neverByMinimum judges a gang whose pods do not exist yet by their average.
-// That needs to know how many pods minResources is for. It is minMember only
-// where minMember is less than the sum of the roles' minimums: the PodGroup of a
-// job whose tasks wait for others asks for all of them and counts the first, and
-// a Spark driver's asks for its executors too.
+// neverByMinimum checks a gang whose pods do not exist yet by the average of minResources. This requires knowing
+// how many pods minResources is for. It is minMember only if minMember is less than the sum of the roles' minimums:
+// the PodGroup of a job whose tasks depend on others requests resources for all tasks and counts only the first
+// ones, and a Spark driver's PodGroup includes its executors.
 func (s *Session) neverByMinimum(j *Job) (explain.Verdict, bool) {
 	if j.AllocatedTasks() == 0 && len(j.TaskRequests) > 0 {
 		return s.neverByTasks(j)
@@ -172,8 +168,9 @@ func (s *Session) neverByMinimum(j *Job) (explain.Verdict, bool) {
 	return v, true
 }
 
-// neverByTasks judges a gang whose pods do not exist yet by what its job says that a pod of each task requests. The gang can never start if
-// pods that it needs are larger than every node: those of a task with a minimum of its own, or those of all tasks.
+// neverByTasks checks a gang whose pods do not exist yet by the requests that its job states for each task. The
+// gang can never start if pods that it needs are larger than every node: the pods of a task with a minimum of its
+// own, or of all tasks.
 func (s *Session) neverByTasks(j *Job) (explain.Verdict, bool) {
 	minimums := 0
 	for _, n := range j.MinTaskMember {
@@ -201,8 +198,8 @@ func (s *Session) neverByTasks(j *Job) (explain.Verdict, bool) {
 	return v, true
 }
 
-// largestFor is the most that any node has which a placement allows, by resource: of all nodes where the placement is unknown, or
-// allows none, as a pod that no node is for is not too large.
+// largestFor returns the maximum of each resource over the nodes that a placement permits. If the placement is
+// unknown or permits no node, it covers all nodes, because a pod without permitted nodes is not too large.
 func (s *Session) largestFor(placement *model.Shape) []int64 {
 	if placement == nil {
 		return s.largestNode()
@@ -228,14 +225,14 @@ func (s *Session) largestFor(placement *model.Shape) []int64 {
 	return most
 }
 
-// raise makes each number of most at least as large as that of a row.
+// raise sets each number of most to at least the number in row.
 func raise(most, row []int64) {
 	for i, v := range row {
 		most[i] = max(most[i], v)
 	}
 }
 
-// largestNode is the most that any node has, by resource.
+// largestNode returns the maximum of each resource over all nodes.
 func (s *Session) largestNode() []int64 {
 	if s.largest == nil {
 		nodes := &s.Cluster.Nodes

@@ -14,17 +14,15 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
-// Tree keeps, between cycles, how the nodes are split among the HyperNodes. It
-// only saves work.
+// Tree caches, between cycles, how the nodes are split among the HyperNodes.
 type Tree struct {
-	// Topology is nil when there are no HyperNodes.
+	// Topology is nil if there are no HyperNodes.
 	Topology *model.Topology
 	view     shape.View
 	epoch    uint64
 }
 
-// Open brings the tree up to date. Every node is in the group of its lowest
-// HyperNode.
+// Open updates the tree. Every node belongs to the group of its lowest HyperNode.
 func (t *Tree) Open(c *model.Cluster, o *place.Overlay) {
 	now := c.Topology()
 	if now == nil {
@@ -43,18 +41,17 @@ func (t *Tree) Open(c *model.Cluster, o *place.Overlay) {
 	t.view.Stamp++
 }
 
-// Purpose is what domains are looked for.
+// Purpose is the purpose of a search for domains.
 type Purpose int
 
-// The purposes: to place a gang, narrow domains first; to evict for it, wide ones
-// first and not too many.
+// The purposes: to place a gang, narrow domains first; to evict for it, wide domains first, up to a maximum number.
 const (
 	ToAllocate Purpose = iota
 	ToEvict
 )
 
-// Domains are the domains that a gang may be placed in, best first. nil stands
-// for the whole cluster. The verdict says why there are none.
+// Domains returns the domains that a gang may be placed in, best first. nil stands for the whole cluster. The
+// verdict holds the reason if there is no domain.
 func (s *Session) Domains(j *Job, purpose Purpose) ([]*model.Domain, explain.Verdict) {
 	tiers, v := s.tiers(j.Topology, s.nodesOf(j, nil), nil)
 	if v.Code != "" {
@@ -79,8 +76,8 @@ func (s *Session) Domains(j *Job, purpose Purpose) ([]*model.Domain, explain.Ver
 	return out, v
 }
 
-// nodesOf are the nodes that tasks of a job hold, with what this cycle placed; of
-// one group, or all of them.
+// nodesOf returns the nodes that tasks of a job hold, including placements of this cycle. A non-nil group limits it
+// to the group's tasks.
 func (s *Session) nodesOf(j *Job, g *Group) []model.NodeID {
 	var nodes []model.NodeID
 	tasks := j.Tasks
@@ -100,7 +97,7 @@ func (s *Session) nodesOf(j *Job, g *Group) []model.NodeID {
 	return nodes
 }
 
-// around is the lowest domain that holds all nodes; nil when there are none.
+// around returns the lowest domain that contains all nodes; nil if there are no nodes.
 func (s *Session) around(nodes []model.NodeID) *model.Domain {
 	var d *model.Domain
 	for _, id := range nodes {
@@ -109,7 +106,7 @@ func (s *Session) around(nodes []model.NodeID) *model.Domain {
 	return d
 }
 
-// Around is the HyperNode that holds all pods of a job; "" when none does.
+// Around returns the name of the lowest HyperNode that contains all pods of a job; "" if no HyperNode does.
 func (s *Session) Around(j *Job) string {
 	if s.Tree == nil || s.Tree.Topology == nil {
 		return ""
@@ -120,9 +117,9 @@ func (s *Session) Around(j *Job) string {
 	return ""
 }
 
-// tiers are the domains, by tier from the lowest, that a topology allows for pods
-// besides those that hold nodes already. They are inside from (nil: the whole
-// cluster). No topology: from alone.
+// tiers returns the domains, by tier from the lowest, that a topology permits for pods besides the ones that
+// already hold nodes. They are inside from, where nil means the whole cluster. Without a topology it returns from
+// alone.
 func (s *Session) tiers(spec *model.TopologySpec, held []model.NodeID, from *model.Domain) ([][]*model.Domain, explain.Verdict) {
 	if spec == nil {
 		return [][]*model.Domain{{from}}, explain.Verdict{}
@@ -142,7 +139,7 @@ func (s *Session) tiers(spec *model.TopologySpec, held []model.NodeID, from *mod
 		return nil, v
 	}
 	var domains []*model.Domain
-	if around := s.around(held); around != nil { // what comes back stays with the others
+	if around := s.around(held); around != nil { // new pods stay with the others
 		for d := around; d != nil; d = d.Parent {
 			if d.Tier <= limit && d.Inside(from) {
 				domains = append(domains, d)
@@ -175,7 +172,7 @@ func where(d *model.Domain) string {
 	return "hyperNode " + d.Name
 }
 
-// limit is the highest tier that a topology allows.
+// limit returns the highest tier that a topology permits.
 func (s *Session) limit(spec *model.TopologySpec, from *model.Domain) (int, explain.Verdict) {
 	switch {
 	case !spec.Hard:
@@ -216,8 +213,8 @@ func byTier(domains []*model.Domain) [][]*model.Domain {
 	return tiers
 }
 
-// byScore orders domains of a tier: the one that policies like best first, among
-// equals where the gang was before, then by name.
+// byScore sorts the domains of a tier: by the points of policies, then the gang's previous domain first, then by
+// name.
 func (s *Session) byScore(tier []*model.Domain, j *Job, asked model.Request) {
 	if len(tier) < 2 {
 		return

@@ -8,24 +8,23 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// A structured gang has sub-groups, which are placed whole, or wants its pods near
-// each other. Its domains are tried one after another, the narrowest first; what
-// does not suffice is undone.
+// A structured gang has sub-groups, which are placed as a whole, or a network topology. Its domains are tried one
+// after another, the narrowest first. Placements that do not suffice are undone.
 
-// structure is what a round of a structured gang keeps count of.
+// structure holds the counts of a round of a structured gang.
 type structure struct {
-	missing map[*model.SubGroupPolicy]int // groups
+	missing map[*model.SubGroupPolicy]int // number of missing groups
 	placed  map[*Group]int
 	done    map[*model.Task]bool
 	pending map[*Group][]*model.Task
-	// hopeless are policies and how many pods of a group did not fit together.
+	// hopeless holds, by policy, how many pods of a group did not fit together.
 	hopeless map[*model.SubGroupPolicy]int
-	// short is the group that failed first, with the hyperNode that was tried for it.
+	// short is the group that failed first; shortIn is the HyperNode that was tried for it.
 	short   *Group
 	shortIn string
 }
 
-// point is a state of a round to come back to.
+// point is a state of a round to return to.
 type point struct {
 	mark, placed, promises int
 	failed                 int
@@ -35,7 +34,7 @@ func (r *round) point() point {
 	return point{r.s.View.Mark(), len(r.placed), r.promises, len(r.failed)}
 }
 
-// back undoes what was placed after a point.
+// back undoes the placements after a point.
 func (r *round) back(p point) {
 	for i := len(r.placed) - 1; i >= p.placed; i-- {
 		t := r.placed[i].Task
@@ -57,7 +56,7 @@ func (r *round) back(p point) {
 	}
 }
 
-// structured places a structured gang: the first domain that takes it is its own.
+// structured places a structured gang in the first domain that has room for it.
 func (r *round) structured() {
 	s, j := r.s, r.job
 	outer := s.scope
@@ -91,7 +90,7 @@ func (r *round) structured() {
 				}
 				r.enter(d, held, shape, count)
 				r.attempt()
-				j.Unsettled = true // another order may do when less is free
+				j.Unsettled = true // another order may fit with fewer free resources
 				if r.enough() && len(r.placed) > 0 {
 					r.quiet, j.Unsettled = quiet, false
 					return
@@ -112,7 +111,7 @@ func (r *round) structured() {
 	r.blame(near.domain)
 }
 
-// nearest is the domain that could take most of a gang, the widest of equals.
+// nearest is the domain that could take the largest part of a gang, the widest among equals.
 type nearest struct {
 	domain *model.Domain
 	fit    int
@@ -124,8 +123,7 @@ func (n *nearest) note(d *model.Domain, fit int) {
 	}
 }
 
-// passes says how a tier is tried: where something is being released, first
-// without waiting for it.
+// passes returns the passes over a tier: if resources are being released, the first pass does not wait for them.
 func (r *round) passes() []bool {
 	if r.s.View.Releasing > 0 && !r.s.evicting() && r.s.looking == 0 {
 		return []bool{true, false}
@@ -133,7 +131,7 @@ func (r *round) passes() []bool {
 	return []bool{false}
 }
 
-// minimum are the tasks that the round has to place together.
+// minimum returns the tasks that the round must place together.
 func (r *round) minimum() []*model.Task {
 	var tasks []*model.Task
 	for _, t := range r.job.Minimum() {
@@ -144,7 +142,7 @@ func (r *round) minimum() []*model.Task {
 	return tasks
 }
 
-// wanted counts tasks by shape, and names the shape that most have.
+// wanted counts tasks by shape, and returns the most frequent shape.
 func (r *round) wanted(tasks []*model.Task) (counts map[*model.Shape]int, most *model.Shape, total int) {
 	counts = map[*model.Shape]int{}
 	if !r.s.Rules.Gang {
@@ -153,7 +151,7 @@ func (r *round) wanted(tasks []*model.Task) (counts map[*model.Shape]int, most *
 	for _, t := range tasks {
 		counts[t.Shape]++
 	}
-	for _, t := range tasks { // in order of the tasks
+	for _, t := range tasks { // in the order of the tasks
 		if most == nil || counts[t.Shape] > counts[most] {
 			most = t.Shape
 		}
@@ -180,8 +178,8 @@ func (r *round) begin() {
 	r.extra = r.need == 0 && len(r.roleNeeds) == 0 && len(r.sub.missing) == 0
 }
 
-// attempt places what the gang lacks, in the present scope: groups that have to
-// start, then what roles lack, then the rest.
+// attempt places what the gang lacks, in the current scope: first groups that must start, then tasks of roles below
+// their minimum, then the rest.
 func (r *round) attempt() {
 	r.begin()
 	for _, g := range r.job.inTurn() {
@@ -198,8 +196,8 @@ func (r *round) attempt() {
 	r.units(func(*model.Task) bool { return true })
 }
 
-// units tries tasks in order until there are enough: alone when they are loose or
-// their group has its size, else with their group.
+// units tries tasks in order until enough are placed. Tasks without a group, and tasks whose group has its size,
+// are tried alone, others with their group.
 func (r *round) units(partOf func(*model.Task) bool) {
 	for _, t := range r.job.Pending {
 		if len(r.placed) > 0 && r.enough() {
@@ -235,10 +233,10 @@ func (r *round) one(t *model.Task) bool {
 	return true
 }
 
-// short is how many pods a group lacks still.
+// short returns how many pods a group still lacks.
 func (r *round) short(g *Group) int { return max(g.Short()-r.sub.placed[g], 0) }
 
-// whole places what a group lacks to its size, or nothing of it.
+// whole places the pods that a group lacks to its size, all or none.
 func (r *round) whole(g *Group) bool {
 	n := r.short(g)
 	var tasks []*model.Task
@@ -271,7 +269,7 @@ func (r *round) whole(g *Group) bool {
 	return false
 }
 
-// alike says whether tasks, and all others that pend, have one shape.
+// alike reports whether the tasks, and all other pending tasks, have the same shape.
 func (r *round) alike(tasks []*model.Task) bool {
 	for _, t := range tasks {
 		if t.Shape != tasks[0].Shape || t.Shape.Slow {
@@ -281,8 +279,7 @@ func (r *round) alike(tasks []*model.Task) bool {
 	return len(r.job.Shapes()) == 1
 }
 
-// inGroup places some tasks of a group together, where the group's own topology
-// allows it.
+// inGroup places some tasks of a group together, where the group's own topology permits it.
 func (r *round) inGroup(g *Group, tasks []*model.Task) bool {
 	s := r.s
 	if g.Policy.Topology == nil {
@@ -323,7 +320,7 @@ func (r *round) inGroup(g *Group, tasks []*model.Task) bool {
 			}
 			r.enter(d, held, shape, len(tasks))
 			failed := r.failed
-			r.failed = nil // elsewhere
+			r.failed = nil // failures elsewhere do not count here
 			done := r.all(tasks)
 			if r.failed = failed; done {
 				return true
@@ -339,8 +336,8 @@ func (r *round) inGroup(g *Group, tasks []*model.Task) bool {
 	return false
 }
 
-// left is how many of some tasks nodes have room for by amounts alone, shape by
-// shape, as it is now.
+// left returns how many of some tasks the nodes currently have room for, by resources alone, counting each shape
+// separately.
 func (r *round) left(nodes []model.NodeID, wanted map[*model.Shape]int) int {
 	total := 0
 	later := r.s.View.Releasing > 0 || r.s.evicting() || r.s.looking > 0
@@ -372,7 +369,7 @@ func (r *round) all(tasks []*model.Task) bool {
 	return true
 }
 
-// blame names the domain and the group that fell short.
+// blame adds the domain and the group that fell short to the verdict.
 func (r *round) blame(d *model.Domain) {
 	v := &r.nodeVerdict
 	if v.Code == "" {
@@ -389,8 +386,7 @@ func (r *round) blame(d *model.Domain) {
 	}
 }
 
-// broken says that the gang would have had a chance in a hyperNode that cannot be
-// used.
+// broken returns a verdict if the gang might fit in a HyperNode that cannot be used.
 func (r *round) broken(wanted map[*model.Shape]int, count int) (explain.Verdict, bool) {
 	if r.s.Tree == nil || r.s.Tree.Topology == nil {
 		return explain.Verdict{}, false

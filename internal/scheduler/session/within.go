@@ -10,14 +10,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
-// scope restricts where nodes are looked for to a domain, and fills its leaves
-// one after the other, so that a gang uses as few of them as it can.
+// scope restricts the search for nodes to a domain. It fills the domain's leaves one after another, so that a gang
+// uses as few of them as possible.
 type scope struct {
 	domain *model.Domain
 	leaves []*model.Domain
-	// full are leaves that had no node for a shape.
+	// full holds the leaves that had no node for a shape.
 	full map[leafShape]bool
-	// now: room that is being released is not looked at.
+	// now excludes resources that are being released.
 	now bool
 }
 
@@ -27,7 +27,7 @@ type leafShape struct {
 	later bool
 }
 
-// Within runs f with only the nodes of a domain to be found; nil: all nodes.
+// Within runs f with only the nodes of a domain; nil for all nodes.
 func (s *Session) Within(d *model.Domain, f func()) {
 	before := s.scope
 	s.scope = nil
@@ -79,7 +79,7 @@ func (s *Session) bestWithin(sc *scope, j *Job, t *model.Task, later bool) (mode
 	return model.NoNode, false
 }
 
-// bestOf is the best of some nodes by all rules.
+// bestOf returns the best of some nodes by all rules.
 func (s *Session) bestOf(among []model.NodeID, j *Job, t *model.Task, later bool) (model.NodeID, bool) {
 	near, rules := s.Neighbours.For(t), s.nodeRules(j, t)
 	var view *shape.View
@@ -122,8 +122,8 @@ func (s *Session) bestOf(among []model.NodeID, j *Job, t *model.Task, later bool
 	return nodes[best], true
 }
 
-// slots counts, for each leaf, how many pods of a shape its nodes have room for
-// by amounts alone: at least as many as can be placed.
+// slots returns, for each leaf, how many pods of a shape its nodes have room for by resources alone. This is an
+// upper bound for the pods that can be placed.
 func (s *Session) slots(shape *model.Shape) []int {
 	t := s.Tree.Topology
 	out := make([]int, len(t.Domains))
@@ -137,7 +137,7 @@ func (s *Session) slots(shape *model.Shape) []int {
 	return out
 }
 
-// times is how often a shape fits onto a node by amounts alone.
+// times returns how many pods of a shape fit on a node by resources alone.
 func (s *Session) times(shape *model.Shape, id model.NodeID, later bool) int {
 	future, idle := s.View.Nodes.Row(s.View.Future, id), s.View.Nodes.Row(s.View.Idle, id)
 	n := int64(math.MaxInt32)
@@ -154,7 +154,7 @@ func (s *Session) times(shape *model.Shape, id model.NodeID, later bool) int {
 	return int(max(n, 0))
 }
 
-// bound is how many of some tasks a domain has room for at most, shape by shape.
+// bound returns an upper bound for how many of some tasks a domain has room for, counting each shape separately.
 func (r *round) bound(d *model.Domain, wanted map[*model.Shape]int) int {
 	total := 0
 	for shape, n := range wanted {
@@ -163,7 +163,7 @@ func (r *round) bound(d *model.Domain, wanted map[*model.Shape]int) int {
 	return total
 }
 
-// room is how many pods of a shape a domain has room for by amounts alone.
+// room returns how many pods of a shape a domain has room for by resources alone.
 func (r *round) room(d *model.Domain, shape *model.Shape) int {
 	if shape.Impossible {
 		return 0
@@ -183,9 +183,9 @@ func (r *round) room(d *model.Domain, shape *model.Shape) int {
 	return total
 }
 
-// enter restricts the round to a domain and says in which order its leaves are
-// filled with n pods of a shape: those first where pods of the gang are already;
-// else the smallest subtree that holds all that is left, or the largest there is.
+// enter restricts the round to a domain and sets the order in which its leaves are filled with n pods of a shape.
+// Leaves with pods of the gang come first. Otherwise it is the smallest subtree that has room for all remaining
+// pods, or the largest subtree.
 func (r *round) enter(d *model.Domain, held []model.NodeID, shape *model.Shape, n int) {
 	if d == nil {
 		r.s.scope = nil
@@ -202,7 +202,7 @@ func (r *round) enter(d *model.Domain, held []model.NodeID, shape *model.Shape, 
 			mine[up]++
 		}
 	}
-	if shape != nil && !shape.Impossible { // there are no counts of what fits nowhere
+	if shape != nil && !shape.Impossible { // shapes that fit nowhere are not counted
 		r.room(d, shape)
 		sc.leaves = make([]*model.Domain, 0, len(d.Leaves))
 		r.fill(d, shape, n, mine, &sc.leaves)
@@ -259,13 +259,13 @@ func (r *round) fill(d *model.Domain, shape *model.Shape, n int, mine map[*model
 	slices.SortStableFunc(parts, func(a, b part) int {
 		return cmp.Or(-cmp.Compare(mine[a.d], mine[b.d]), -cmp.Compare(a.room, b.room))
 	})
-	for _, p := range parts { // in case that not all of the others can be used
+	for _, p := range parts { // in case some of the others cannot be used
 		r.fill(p.d, shape, 0, mine, out)
 	}
 	return left
 }
 
-// onlyByDomain says whether rules do no more than give points to HyperNodes.
+// onlyByDomain reports whether the rules only give points to HyperNodes.
 func onlyByDomain(rules []NodeRule) bool {
 	for i := range rules {
 		if r := &rules[i]; r.ByDomain == nil || r.Allows != nil || r.Points != nil || r.Rank != nil {
@@ -275,7 +275,7 @@ func onlyByDomain(rules []NodeRule) bool {
 	return true
 }
 
-// findByDomain is find where HyperNodes have points.
+// findByDomain is find for rules that give points to HyperNodes.
 func (s *Session) findByDomain(t *model.Task, rules []NodeRule) (node model.NodeID, later, ok bool) {
 	if node, ok = s.bestByDomain(t, rules, s.looking > 0); ok || s.looking > 0 {
 		return node, false, ok
@@ -312,7 +312,7 @@ func (s *Session) bestByDomain(t *model.Task, rules []NodeRule, later bool) (mod
 	return s.View.Order[best], true
 }
 
-// domainPoints adds up what rules say of domains.
+// domainPoints sums the points of domains over the rules.
 func (s *Session) domainPoints(i int, by []float64) {
 	if i == 0 {
 		s.points = append(s.points[:0], by...)

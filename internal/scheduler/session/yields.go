@@ -11,9 +11,8 @@ type ranked struct {
 	priority int32
 }
 
-// MayEnqueue is Rules.MayEnqueue for a gang that may preempt others of its queue:
-// what they hold is not in its way. Else a full queue would never let it in, and
-// outside it cannot preempt.
+// MayEnqueue is Rules.MayEnqueue for a gang that may preempt others of its queue: what these hold does not count.
+// Otherwise a full queue would never admit the gang, and a gang must be admitted to preempt.
 func (s *Session) MayEnqueue(j *Job) explain.Verdict {
 	v := s.Rules.MayEnqueue(j)
 	if v.Code == "" {
@@ -31,17 +30,17 @@ func (s *Session) MayEnqueue(j *Job) explain.Verdict {
 	return v
 }
 
-// yield is what gangs of a queue hold that one of a priority may preempt.
+// yield holds the resources of gangs of a queue that a gang of some priority may preempt.
 type yield struct {
-	minimums model.Request // for their minimums
+	minimums model.Request // the part for their minimums
 	all      model.Request
 }
 
-// Yields is what gangs of a job's own queue hold for their minimums that it may
-// preempt; nil when nothing, or when no action preempts.
+// Yields returns what gangs of a job's own queue hold for their minimums that the job may preempt; nil if there is
+// nothing, or if no action preempts.
 func (s *Session) Yields(j *Job) model.Request { return s.yieldsTo(j).minimums }
 
-// Takeable is Yields with what these gangs hold beyond their minimums.
+// Takeable is like Yields, but includes what these gangs hold beyond their minimums.
 func (s *Session) Takeable(j *Job) model.Request { return s.yieldsTo(j).all }
 
 func (s *Session) yieldsTo(j *Job) yield {
@@ -74,8 +73,8 @@ func (s *Session) outranks(taker, victim *Job) bool {
 	return true
 }
 
-// addYield adds what a gang's tasks hold that may be evicted, to minimums without
-// what is beyond its minimum: that is in no queue's way.
+// addYield adds what a gang's evictable tasks hold to all, and the part for its minimum to minimums. What is beyond
+// the minimum blocks no queue.
 func addYield(minimums, all *model.Vec, g *model.Gang) {
 	var held model.Vec
 	for _, t := range g.Tasks {
@@ -88,7 +87,7 @@ func addYield(minimums, all *model.Vec, g *model.Gang) {
 	minimums.Add(request(held))
 }
 
-// request is a vector without its zeros.
+// request returns a vector without its zeros.
 func request(v model.Vec) model.Request {
 	var r model.Request
 	for i, amount := range v {
