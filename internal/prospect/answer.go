@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// thinker is the engine that only thinks: never the one that decides.
+// thinker is the engine for simulations. It is never the engine that makes the decisions.
 type thinker interface {
 	WhatIf(now time.Time, c *model.Cluster, h scheduler.Hypothesis) decision.Decisions
 }
@@ -27,9 +27,9 @@ type thinker interface {
 type stage int
 
 const (
-	warm        stage = iota // a new engine looks at everything that is there
-	tryPending               // with what is planned, PodGroups not yet admitted
-	tryAdmitted              // with what is planned, and with the pods of PodGroups that were admitted
+	warm        stage = iota // a new engine loads the whole model
+	tryPending               // with the planned objects; PodGroups are not admitted yet
+	tryAdmitted              // with the planned objects and the pods of admitted PodGroups
 )
 
 // Problem returns the status of a plan that is not simulated at all.
@@ -47,8 +47,8 @@ func (t *Thought) Answer(now time.Time, e thinker, c *model.Cluster) insight.Pla
 	}
 }
 
-// Step runs one slice of the answer and leaves the model as it was; done reports whether the answer is complete. Between two slices the
-// model may change.
+// Step runs one slice of the answer and restores the model. done reports whether the answer is complete. The model
+// may change between two slices.
 func (t *Thought) Step(now time.Time, e thinker, c *model.Cluster) (status insight.PlanStatus, done bool) {
 	if status, is := t.Problem(now); is {
 		return status, true
@@ -59,7 +59,7 @@ func (t *Thought) Step(now time.Time, e thinker, c *model.Cluster) (status insig
 		return insight.PlanStatus{}, false
 	}
 	t.rename(c)
-	if len(t.queues) > 0 { // the two worlds that are compared have to be of one moment
+	if len(t.queues) > 0 { // both simulations must start from the same state
 		t.before = e.WhatIf(now, c, scheduler.Hypothesis{})
 	}
 	after := e.WhatIf(now, c, t.hypothesis(c))
@@ -70,7 +70,7 @@ func (t *Thought) Step(now time.Time, e thinker, c *model.Cluster) (status insig
 	return t.status(now, &after, c), true
 }
 
-// status is the answer, when the engine has decided.
+// status returns the answer after the engine has decided.
 func (t *Thought) status(now time.Time, after *decision.Decisions, c *model.Cluster) insight.PlanStatus {
 	at := metav1.NewTime(now)
 	status := insight.PlanStatus{AnsweredAt: &at}
@@ -109,7 +109,7 @@ func rank(v insight.Verdict) int {
 	return 0
 }
 
-// rename gives pods other names if theirs are taken by a job of the same name that exists already.
+// rename gives pods other names if an existing job of the same name already uses their names.
 func (t *Thought) rename(c *model.Cluster) {
 	for i := range t.items {
 		job := t.items[i].job
@@ -128,7 +128,7 @@ func (t *Thought) rename(c *model.Cluster) {
 	}
 }
 
-// hypothesis is the world with the planned objects in it, and the way back.
+// hypothesis returns the changes that add the planned objects to the model, and the changes that revert them.
 func (t *Thought) hypothesis(c *model.Cluster) scheduler.Hypothesis {
 	var h scheduler.Hypothesis
 	add := func(do, undo model.Delta) {
@@ -149,7 +149,7 @@ func (t *Thought) hypothesis(c *model.Cluster) scheduler.Hypothesis {
 		group := job.group
 		add(model.GangFrom(group), model.GangGone{Namespace: group.Namespace, Name: group.Name, UID: group.UID})
 		if group.Status.Phase == scheduling.PodGroupPending {
-			continue // as in earnest: pods are made when their group has been let in
+			continue // as in the real process, pods are created after their group is admitted
 		}
 		for _, pod := range job.pods {
 			add(model.TaskFrom(pod, true), model.TaskGone{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID})
@@ -158,7 +158,7 @@ func (t *Thought) hypothesis(c *model.Cluster) scheduler.Hypothesis {
 	return h
 }
 
-// letIn takes over which gangs were let in, and says whether there are such.
+// letIn marks the gangs that were admitted, and reports whether there were any.
 func (t *Thought) letIn(d *decision.Decisions) bool {
 	some := false
 	for i := range t.items {
@@ -173,7 +173,7 @@ func (t *Thought) letIn(d *decision.Decisions) bool {
 	return some
 }
 
-// tell says what becomes of a job.
+// tell sets the answer for a job.
 func (t *Thought) tell(it *item, d *decision.Decisions, c *model.Cluster) {
 	a, group := &it.answer, it.job.group
 	a.MinMember, a.Pods = group.Spec.MinMember, int32(len(it.job.pods))
@@ -206,7 +206,7 @@ func (t *Thought) tell(it *item, d *decision.Decisions, c *model.Cluster) {
 	}
 }
 
-// once says what has to happen before the pods get their nodes.
+// once describes what must happen before the pods get their nodes.
 func once(evicts []decision.Evict) string {
 	switch len(evicts) {
 	case 0:
@@ -217,7 +217,7 @@ func once(evicts []decision.Evict) string {
 	return fmt.Sprintf("once %d pods that are evicted for it have left", len(evicts))
 }
 
-// tellOthers says who else starts or goes because of what is planned.
+// tellOthers sets which other gangs start, and which other pods are evicted, because of the plan.
 func (t *Thought) tellOthers(status *insight.PlanStatus, before, after *decision.Decisions, c *model.Cluster) {
 	ours, known := map[types.UID]bool{}, map[types.UID]bool{}
 	for i := range t.items {
@@ -253,9 +253,9 @@ func (t *Thought) tellOthers(status *insight.PlanStatus, before, after *decision
 	}
 }
 
-// admitted counts, by queue, the gangs of others that are let in because of what is planned: also into queues that are not
-// edited, for one that gets less leaves more. They have no pods yet: when their controllers have made them, they start as
-// there is room.
+// admitted returns, by queue, how many other gangs are admitted because of the plan. This includes unedited queues,
+// because an edited queue that gets less leaves more to others. The gangs have no pods yet: after their controllers
+// have created them, they start when resources are free.
 func (t *Thought) admitted(before, after *decision.Decisions, c *model.Cluster) map[string]int {
 	not := map[types.UID]bool{}
 	for i := range t.items {
@@ -279,7 +279,7 @@ func (t *Thought) admitted(before, after *decision.Decisions, c *model.Cluster) 
 	return in
 }
 
-// queueMessage says of a queue what it changes; what moves is that of the whole plan.
+// queueMessage describes the changes of a queue. Starts and evictions in it are those of the whole plan.
 func queueMessage(it *item, status *insight.PlanStatus, admitted map[string]int) string {
 	what := "would be created"
 	switch {
@@ -302,7 +302,7 @@ func queueMessage(it *item, status *insight.PlanStatus, admitted map[string]int)
 	return what
 }
 
-// letInto says how many jobs would be let into which queues.
+// letInto describes how many jobs would be admitted to which queues.
 func letInto(admitted map[string]int) string {
 	var parts []string
 	for _, queue := range slices.Sorted(maps.Keys(admitted)) {

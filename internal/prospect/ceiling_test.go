@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// busy is a cluster of so many nodes, ten pods on each and hardly any room, with so many gangs of ten that wait.
+// busy is a cluster with ten pods on each node and few free resources, in which gangs of ten wait.
 func busy(nodes, waiting int) (*model.Cluster, []*scheduling.Queue) {
 	c := model.New()
 	queues := []*scheduling.Queue{make.Queue("root").Reclaimable(false).Obj(), make.Queue("a").Weight(1).Obj(), make.Queue("b").Weight(3).Obj()}
@@ -66,7 +66,8 @@ func thoughtOf(t testing.TB, queues []*scheduling.Queue, queue, cpu string, repl
 	return Prepare(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch})
 }
 
-// TestAnswerCeiling measures how long the loop stands still for a plan on a large and busy cluster. It runs with VC_BENCH=1 only.
+// TestAnswerCeiling measures how long the loop is blocked by a plan on a large and busy cluster. It runs only with
+// VC_BENCH=1.
 func TestAnswerCeiling(t *testing.T) {
 	if os.Getenv("VC_BENCH") == "" {
 		t.Skip("set VC_BENCH=1 (make bench) to measure")

@@ -11,7 +11,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// changesOf says what of a queue's spec that matters to the scheduler differs, for people.
+// changesOf describes, for users, the differences in a queue's spec that matter to the scheduler.
 func changesOf(old, fresh *scheduling.Queue) []string {
 	var changes []string
 	tell := func(what, before, after string) {

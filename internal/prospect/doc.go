@@ -1,18 +1,19 @@
-// Package prospect says what would happen if jobs and queues were submitted now. The job controller's own plan makes the pods, the
-// scheduler's own engine decides about them; here is only what brings the two together.
+// Package prospect simulates what would happen if jobs and queues were submitted now. The job controller's own plan
+// creates the pods, and the scheduler's own engine decides about them. This package only combines the two.
 //
-//	In:   Question: a Plan and what admission would look at; the engine and the model
+//	In:   Question: a Plan and what admission would check; the engine and the model
 //	Out:  insight.PlanStatus
 //
-// It goes in two steps. Prepare does what needs no model: it judges the objects with the rules of admission and makes the PodGroups, pods and
-// claims that the job controller would make. Thought.Answer puts them into the model, runs one cycle, and takes them out again.
+// It works in two steps. Prepare does what needs no model: it validates the objects with the rules of admission and
+// creates the PodGroups, pods and claims that the job controller would create. Thought.Answer adds them to the
+// model, runs a cycle, and removes them again.
 //
 // # Invariants
 //
-//   - Pure: nothing is written, and the model is afterwards as it was.
-//   - A job is thought of as alone in what it needs: one object that would be refused leaves the others as they are.
+//   - Pure: nothing is written, and the model is restored afterwards.
+//   - Objects are independent: one object that would be rejected does not affect the others.
 //
 // # Concurrency
 //
-// Prepare may run anywhere. Thought.Answer belongs to the goroutine of the model.
+// Prepare may run in any goroutine. Thought.Answer belongs to the goroutine of the model.
 package prospect

@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// crowd squeezes a queue, so that jobs wait in it that a change can let start, or that others can be told to go for.
+// crowd fills a queue so that jobs wait in it that a change can start, or that others can be evicted for.
 func (w *world) crowd() {
 	t := w.t
 	q := w.queues[1].DeepCopy()
@@ -40,7 +40,7 @@ func (w *world) crowd() {
 	}
 }
 
-// edit makes up a change of a queue.
+// edit draws a change of a queue.
 func (w *world) edit() *scheduling.Queue {
 	t := w.t
 	q := w.queues[1]
@@ -65,25 +65,26 @@ func (w *world) edit() *scheduling.Queue {
 	return q
 }
 
-// moved is who starts, by job, and who goes, of those that are there.
+// moved holds the existing jobs that start and the existing pods that are evicted.
 type moved struct {
 	Starts  map[string]int32
 	Evicted []string
-	// Admitted is how many are let in, by queue.
+	// Admitted is the number of admitted gangs by queue.
 	Admitted map[string]int
 }
 
-// admittedIn reads from the answer how many jobs would be let into which queue.
+// admittedIn parses from the answer how many jobs would be admitted to which queue.
 var admittedIn = regexp.MustCompile(`(\d+)(?: waiting jobs? would be let)? into queue ([^,]+),`)
 
-// replace puts the changed queue in the place of the one of its name.
+// replace replaces the queue of the same name by the changed one.
 func (w *world) replace(q *scheduling.Queue) {
 	at := slices.IndexFunc(w.queues, func(old *scheduling.Queue) bool { return old.Name == q.Name })
 	w.queues[at] = q
 	w.model.Apply(model.QueueFrom(q))
 }
 
-// TestWhatAnEditOfAQueueSaysIsWhatHappens asks about the change of a queue on a random cluster, and then makes it.
+// TestWhatAnEditOfAQueueSaysIsWhatHappens simulates the change of a queue on a random cluster, and then makes the
+// change.
 func TestWhatAnEditOfAQueueSaysIsWhatHappens(t *testing.T) {
 	seen, tried := map[string]int{}, 0
 	seeds.Check(t, 400, func(t *rapid.T) {
@@ -119,7 +120,7 @@ func TestWhatAnEditOfAQueueSaysIsWhatHappens(t *testing.T) {
 		}
 		w.replace(edited)
 		came := moved{Starts: map[string]int32{}, Admitted: map[string]int{}}
-		pending := map[types.UID]string{} // and for which queue
+		pending := map[types.UID]string{} // and the queue of each
 		for _, g := range w.model.Gangs {
 			if g.Status.Phase == scheduling.PodGroupPending {
 				pending[g.UID] = g.Queue.Name

@@ -19,14 +19,14 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// byCapacity is a configuration in which queues lose what they hold beyond what they deserve.
+// byCapacity is a configuration in which queues lose what they hold beyond their deserved resources.
 const byCapacity = `actions: "enqueue, allocate, reclaim, backfill"
 tiers:
 - plugins: [{name: priority}, {name: gang}, {name: conformance}]
 - plugins: [{name: predicates}, {name: capacity}, {name: nodeorder}]
 `
 
-// planOf is a question about objects.
+// planOf returns a question about objects.
 func planOf(t testing.TB, queues []*scheduling.Queue, objects ...runtime.Object) *Thought {
 	p := &insight.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "uid"}}
 	for _, object := range objects {
@@ -39,8 +39,8 @@ func planOf(t testing.TB, queues []*scheduling.Queue, objects ...runtime.Object)
 	return Prepare(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch})
 }
 
-// TestEvictingAnswerCeiling measures how long the loop stands still for plans by which pods of others would have
-// to go: a queue deserves more, and a gang of 50 waits in it. It runs with VC_BENCH=1 only.
+// TestEvictingAnswerCeiling measures how long the loop is blocked by plans that would evict pods of other queues: a
+// queue deserves more, and a gang of 50 waits in it. It runs only with VC_BENCH=1.
 func TestEvictingAnswerCeiling(t *testing.T) {
 	if os.Getenv("VC_BENCH") == "" {
 		t.Skip("set VC_BENCH=1 (make bench) to measure")

@@ -28,7 +28,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// configurations that the worlds of these tests run under.
+// configurations are the configurations of the worlds in these tests.
 var configurations = map[string]string{
 	"the built-in one": config.DefaultText,
 	"with preemption and reclaim": `
@@ -45,7 +45,7 @@ tiers:
 `,
 }
 
-// world is a cluster in which what is decided comes true at once.
+// world is a cluster in which decisions are carried out at once.
 type world struct {
 	t       *rapid.T
 	cfg     *config.Config
@@ -102,7 +102,7 @@ func (w *world) addQueue(q *scheduling.Queue) {
 	w.model.Apply(model.QueueFrom(q))
 }
 
-// draw makes a job up.
+// draw draws a job.
 func (w *world) draw() *batch.Job {
 	t := w.t
 	w.jobs++
@@ -148,13 +148,14 @@ func (w *world) prepare(uid string, objects ...runtime.Object) *Thought {
 	return Prepare(&Question{Plan: p, Queues: w.queues, Classes: w.classes, SchedulerNames: []string{"volcano"}, Now: w.now})
 }
 
-// happened is what became of a job.
+// happened is the outcome for a job.
 type happened struct {
 	Placements []insight.Placement
 	Evicted    []string
 }
 
-// submit goes the way of a real job: the PodGroup first, the pods when that is let in, and the cycles that it takes until they are judged.
+// submit submits a job as the controller would: first the PodGroup, then the pods when it is admitted, and runs
+// cycles until they are scheduled.
 func (w *world) submit(job *batch.Job) (h happened) {
 	made := w.prepare("real-"+job.Name, job).items[0].job
 	if made == nil {
@@ -178,7 +179,7 @@ func (w *world) submit(job *batch.Job) (h happened) {
 		for _, e := range p.Evicts {
 			h.Evicted = append(h.Evicted, e.Pod.Name)
 		}
-		if in || len(p.Binds)+len(p.Evicts) > 0 { // judged: what others do then because of it is another story
+		if in || len(p.Binds)+len(p.Evicts) > 0 { // the decision is made; later effects of other gangs are not part of the forecast
 			h.Placements = places.list()
 			slices.Sort(h.Evicted)
 			w.carryOut(&d)
@@ -197,7 +198,7 @@ func (w *world) submit(job *batch.Job) (h happened) {
 	return h
 }
 
-// carryOut lets pods run and go at once.
+// carryOut makes pods run and end at once.
 func (w *world) carryOut(d *decision.Decisions) {
 	for _, b := range d.Binds {
 		if pod := w.pods[b.Pod.UID]; pod != nil {
@@ -211,7 +212,7 @@ func (w *world) carryOut(d *decision.Decisions) {
 	}
 }
 
-// settle cycles until nothing happens; it says whether that came to be.
+// settle runs cycles until nothing changes. It reports whether that happened.
 func (w *world) settle() bool {
 	for range 20 {
 		d := w.engine.Cycle(w.now, w.model)
@@ -224,7 +225,8 @@ func (w *world) settle() bool {
 	return false
 }
 
-// TestWhatAPlanSaysIsWhatHappens asks about a job on a random cluster and then submits it as the job controller would.
+// TestWhatAPlanSaysIsWhatHappens simulates a job on a random cluster and then submits it as the job controller
+// would.
 func TestWhatAPlanSaysIsWhatHappens(t *testing.T) {
 	seen, tried := map[string]int{}, 0
 	seeds.Check(t, 400, func(t *rapid.T) {
@@ -275,8 +277,8 @@ func TestWhatAPlanSaysIsWhatHappens(t *testing.T) {
 	enough(t, tried, 200, seen, "Starts", "Starts by evictions", "Waits", "Never")
 }
 
-// enough fails a property of which too few cases were judged: fewer than half of those tried, of a whole run fewer than
-// want, or fewer than one in a hundred of any of these kinds.
+// enough fails if a property checked too few cases: fewer than half of the cases tried, or in a whole run fewer
+// than want, or fewer than one in a hundred of any of these kinds.
 func enough(t *testing.T, tried, want int, seen map[string]int, kinds ...string) {
 	t.Helper()
 	if t.Failed() {

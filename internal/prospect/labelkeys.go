@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// mergeLabelKeys writes matchLabelKeys and mismatchLabelKeys of affinity into its selectors with the pod's own labels, as the API server does when
-// a pod is made: the scheduler reads selectors alone.
+// mergeLabelKeys merges matchLabelKeys and mismatchLabelKeys of affinity terms into their selectors, using the
+// pod's own labels. The API server does the same when a pod is created; the scheduler reads only the selectors.
 func mergeLabelKeys(pod *corev1.Pod) {
 	a := pod.Spec.Affinity
 	if a == nil || a.PodAffinity == nil && a.PodAntiAffinity == nil {

@@ -17,7 +17,7 @@ import (
 // maxNamed bounds how many victims an answer names.
 const maxNamed = 500
 
-// placements gathers where the pods of one job go.
+// placements collects the nodes of the pods of one job.
 type placements struct {
 	tasks       map[types.UID]string
 	count       map[insight.Placement]int32
@@ -32,7 +32,7 @@ func newPlacements(pods []*corev1.Pod) *placements {
 	return p
 }
 
-// add notes a pod's node; pods of others are passed over.
+// add records a pod's node. It ignores pods of other jobs.
 func (p *placements) add(pod types.UID, node string, later bool) {
 	task, ours := p.tasks[pod]
 	if !ours {
@@ -45,7 +45,7 @@ func (p *placements) add(pod types.UID, node string, later bool) {
 	}
 }
 
-// list is sorted by node and task.
+// list returns the placements sorted by node and task.
 func (p *placements) list() []insight.Placement {
 	list := make([]insight.Placement, 0, len(p.count))
 	for place, n := range p.count {
@@ -58,7 +58,7 @@ func (p *placements) list() []insight.Placement {
 	return list
 }
 
-// sentence counts the pods and their nodes.
+// sentence returns a sentence with the numbers of pods and nodes.
 func (p *placements) sentence(all int32) string {
 	nodes := map[string]bool{}
 	for place := range p.count {
@@ -67,7 +67,7 @@ func (p *placements) sentence(all int32) string {
 	return fmt.Sprintf("%d of %s on %s", p.pods, counted(int(all), "pod"), counted(len(nodes), "node"))
 }
 
-// victims are pods that go, in the order of the decision; only the first are named.
+// victims returns the evicted pods, in the order of the decision, up to maxNamed, and their total number.
 func victims(evicts []decision.Evict, c *model.Cluster) ([]insight.Victim, int32) {
 	var list []insight.Victim
 	for i := range evicts {
@@ -90,7 +90,7 @@ func victims(evicts []decision.Evict, c *model.Cluster) ([]insight.Victim, int32
 	return list, int32(len(evicts))
 }
 
-// startingGang names a gang that is there.
+// startingGang identifies an existing gang that would start.
 func startingGang(b *decision.Bind, c *model.Cluster) insight.StartingGang {
 	s := insight.StartingGang{Namespace: b.Gang.Namespace, Name: b.Gang.Name}
 	if t := c.Task(b.Pod.UID); t != nil {

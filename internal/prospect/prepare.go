@@ -25,43 +25,43 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Question is a Plan and what is there that its objects are judged by.
+// Question is a Plan and the existing objects that its objects are validated against.
 type Question struct {
 	Plan *insight.Plan
-	// Queues that exist.
+	// Queues are the existing queues.
 	Queues []*scheduling.Queue
-	// Claims are the names of the volume claims of the Plan's namespace.
+	// Claims holds the names of the volume claims in the Plan's namespace.
 	Claims map[string]bool
-	// Jobs that exist; they need to be there only if a planned job depends on some.
+	// Jobs are the existing jobs. They are needed only if a planned job depends on some.
 	Jobs []*batch.Job
-	// SchedulerNames are those whose pods are ours; the first is the default.
+	// SchedulerNames are the scheduler names of pods that this scheduler places; the first is the default.
 	SchedulerNames []string
 	// Classes are the PriorityClasses.
 	Classes []*schedulingv1.PriorityClass
 	Now     time.Time
 }
 
-// Thought is a question that is ready to be put to the engine.
+// Thought is a question that is ready to be simulated.
 type Thought struct {
 	now    time.Time
 	items  []item
-	queues []*scheduling.Queue // that would change or be new
-	// problem is why the question is not put to the engine at all, hint what to do about it.
+	queues []*scheduling.Queue // that would be changed or created
+	// problem is the reason why the question is not simulated at all; hint is what to do about it.
 	problem, hint string
 
 	stage  stage              // the next slice of the answer
-	before decision.Decisions // without what is planned; only where queues are planned
+	before decision.Decisions // decisions without the plan; set only if queues are planned
 }
 
 // item is one object of the Plan: a job or a queue.
 type item struct {
 	answer insight.Answer
-	job    *offspring        // nil: no job, or one that would be refused or held
-	queue  *scheduling.Queue // nil: no queue, or one that would be refused
-	old    bool              // the queue is there already
+	job    *offspring        // nil if it is not a job, or the job would be rejected or held
+	queue  *scheduling.Queue // nil if it is not a queue, or the queue would be rejected
+	old    bool              // the queue already exists
 }
 
-// offspring is what the job controller would make of a job.
+// offspring holds the objects that the job controller would create for a job.
 type offspring struct {
 	group  *scheduling.PodGroup
 	pods   []*corev1.Pod
@@ -73,7 +73,7 @@ var (
 	queueKind = scheduling.GroupVersion.WithKind("Queue")
 )
 
-// Prepare judges the objects of a Plan and makes what would be made of them.
+// Prepare validates the objects of a Plan and creates what the controller would create for them.
 func Prepare(q *Question) *Thought {
 	t := &Thought{now: q.Now}
 	if t.problem, t.hint = tooLarge(plannedPods(q.Plan)); t.problem != "" {
@@ -130,7 +130,7 @@ func identify(raw []byte) (schema.GroupVersionKind, string) {
 	return head.GroupVersionKind(), head.Metadata.Name
 }
 
-// refuse answers that the object would not be accepted.
+// refuse sets the answer that the object would be rejected.
 func (it *item) refuse(errs ...*field.Error) {
 	it.answer.Verdict = insight.VerdictNever
 	it.answer.Problems = nil
@@ -142,7 +142,7 @@ func (it *item) refuse(errs ...*field.Error) {
 	it.answer.Message = "would be refused: " + strings.Join(texts, "; ")
 }
 
-// addQueue judges a new or changed queue; what it does not say of its status stays.
+// addQueue validates a new or changed queue. Parts of the status that it does not set stay unchanged.
 func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*scheduling.Queue, around *check.Around) {
 	queue, errs := check.Decode[scheduling.Queue](raw)
 	if len(errs) > 0 {
@@ -183,7 +183,7 @@ func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*scheduling.Q
 	it.queue, it.answer.Verdict = queue, insight.VerdictStarts
 }
 
-// addJob judges a job and makes what the controller would make of it, first without and then with its PodGroup let in.
+// addJob validates a job and creates what the controller would create for it.
 func (q *Question) addJob(it *item, raw []byte, queues map[string]*scheduling.Queue, around *check.Around, uid types.UID) {
 	verdict := check.Create(jobKind, raw, around)
 	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
@@ -212,7 +212,8 @@ func (q *Question) addJob(it *item, raw []byte, queues map[string]*scheduling.Qu
 	}
 }
 
-// offspringOf is what the job controller would make of a job; nil and why, when it would make nothing yet.
+// offspringOf returns what the job controller would create for a job, computing its plan before and after the
+// PodGroup is admitted. It returns nil and the reason if the controller would create nothing yet.
 func (q *Question) offspringOf(job *batch.Job, queue *scheduling.Queue) (*offspring, string) {
 	in := plan.Input{Job: job, Queue: queue, Claims: q.Claims, Priorities: q.priorities(), Related: q.Jobs, Now: q.Now}
 	made := &offspring{}
@@ -255,7 +256,7 @@ func (q *Question) offspringOf(job *batch.Job, queue *scheduling.Queue) (*offspr
 	return made, ""
 }
 
-// jobSet finds jobs among those that exist.
+// jobSet looks up existing jobs.
 type jobSet []*batch.Job
 
 // Job implements batch.JobLookup.
@@ -269,7 +270,7 @@ func (s jobSet) Job(r batch.JobReference) *batch.Job {
 	return nil
 }
 
-// whyNothing is what the controller would say of a job that it makes nothing of.
+// whyNothing returns the controller's message for a job for which it creates nothing.
 func whyNothing(p *plan.Plan) string {
 	for _, w := range p.Writes {
 		if status, ok := w.(plan.WriteStatus); ok && status.Status.State.Message != "" {

@@ -22,7 +22,8 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// small is one node of 4 cpu; queue a runs three jobs of one pod there, queue b holds the jobs waits and late back: it may have 1 cpu.
+// small is one node of 4 cpu. Queue a runs three jobs of one pod there. Queue b may have 1 cpu and holds back the
+// jobs waits and late.
 func small(t *testing.T) (*model.Cluster, []*scheduling.Queue) {
 	t.Helper()
 	c := model.New()
@@ -87,7 +88,7 @@ var aQueue = metav1.TypeMeta{APIVersion: scheduling.GroupVersion.String(), Kind:
 func TestPlansOfQueues(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		queue   string // that is changed, "" for a new one
+		queue   string // the changed queue; "" for a new one
 		change  string
 		verdict insight.Verdict
 		changes []string
@@ -167,7 +168,7 @@ func TestWhatIsLetInIsSaidByQueue(t *testing.T) {
 	}
 }
 
-// answerTo asks, and fails when the answer leaves traces.
+// answerTo simulates a plan, and fails if the simulation leaves traces.
 func answerTo(t *testing.T, c *model.Cluster, queues []*scheduling.Queue, objects ...runtime.RawExtension) insight.PlanStatus {
 	t.Helper()
 	cfg, _, err := config.Parse([]byte(configurations["with preemption and reclaim"]))
@@ -187,9 +188,9 @@ func answerTo(t *testing.T, c *model.Cluster, queues []*scheduling.Queue, object
 	return status
 }
 
-// traces are what a plan could leave behind.
+// traces describes the state that a plan could change.
 func traces(c *model.Cluster) map[string]string {
-	amounts := func(s model.Sums) string { // a vector may have got longer
+	amounts := func(s model.Sums) string { // a vector may have grown
 		var text string
 		for _, v := range []model.Vec{s.Allocated, s.Pending, s.Inqueue, s.Elastic} {
 			n := len(v)

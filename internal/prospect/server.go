@@ -10,7 +10,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// finish gives what was made the fields that the API server would give it.
+// finish sets the fields of the created objects that the API server would set.
 func (o *offspring) finish(job *batch.Job, classes []*schedulingv1.PriorityClass) {
 	created := job.CreationTimestamp
 	o.group.UID, o.group.CreationTimestamp = job.UID, created
@@ -28,10 +28,10 @@ func (o *offspring) finish(job *batch.Job, classes []*schedulingv1.PriorityClass
 	}
 }
 
-// briefly is how long Kubernetes lets pods stay on a node that is not ready, unless they say.
+// briefly is how long Kubernetes lets pods stay on a node that is not ready, by default, in seconds.
 var briefly = int64(300)
 
-// tolerateBriefly adds the toleration that Kubernetes' admission gives every pod.
+// tolerateBriefly adds the toleration that Kubernetes' admission adds to every pod.
 func tolerateBriefly(pod *corev1.Pod, key string) {
 	for _, t := range pod.Spec.Tolerations {
 		if (t.Key == key || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "") {
@@ -43,7 +43,8 @@ func tolerateBriefly(pod *corev1.Pod, key string) {
 	})
 }
 
-// prioritize gives a pod the numbers of its PriorityClass, or of the default one: of several that with the lowest value.
+// prioritize sets the priority of a pod from its PriorityClass or, without one, from the default class with the
+// lowest value.
 func prioritize(pod *corev1.Pod, classes []*schedulingv1.PriorityClass) {
 	var class *schedulingv1.PriorityClass
 	for _, c := range classes {
@@ -64,7 +65,7 @@ func prioritize(pod *corev1.Pod, classes []*schedulingv1.PriorityClass) {
 	pod.Spec.Priority = &value
 }
 
-// priorities are the values of the classes, as the job controller knows them.
+// priorities returns the values of the priority classes for the job controller.
 func (q *Question) priorities() map[string]int32 {
 	values := map[string]int32{}
 	for _, class := range q.Classes {

@@ -8,12 +8,12 @@ import (
 	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
 )
 
-// MaxPods is how many pods the jobs of one plan may have together. The scheduler decides nothing else while it simulates them, and each
-// takes about 40 KB of its memory.
+// MaxPods is the maximum number of pods of the jobs of one plan. While the scheduler simulates them it makes no
+// other decisions, and each pod uses about 40 KB of its memory.
 const MaxPods = 5000
 
-// plannedPods counts the pods that the job controller would create at once for the jobs of a plan, before any of them is made. What cannot be
-// decoded counts nothing: it is rejected later, with a reason.
+// plannedPods returns the number of pods that the job controller would create at once for the jobs of a plan.
+// Objects that cannot be decoded count as zero: they are rejected later, with a reason.
 func plannedPods(p *insight.Plan) int64 {
 	var sum int64
 	for i := range p.Spec.Objects {
@@ -29,7 +29,8 @@ func plannedPods(p *insight.Plan) int64 {
 	return sum
 }
 
-// podsOf counts the pods of a job; of an array only the elements that may run at the same time.
+// podsOf returns the number of pods of a job. For an array, it counts only the elements that may run at the same
+// time.
 func podsOf(job *batch.Job) int64 {
 	var sum int64
 	for i := range job.Spec.Tasks {
@@ -45,7 +46,8 @@ func podsOf(job *batch.Job) int64 {
 	return sum
 }
 
-// tooLarge returns the problem of a plan with so many pods, with a hint; empty when it can be simulated.
+// tooLarge returns the problem of a plan with too many pods, with a hint; both are empty if the plan can be
+// simulated.
 func tooLarge(pods int64) (problem, hint string) {
 	if pods <= MaxPods {
 		return "", ""
