@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// witness is an engine that binds a pod in its first cycle and looks in the next one where the model has it.
+// witness is an engine that binds a pod in its first cycle and checks in the next one where the model places the pod.
 type witness struct{ seen []bool }
 
 func (w *witness) Cycle(_ time.Time, c *model.Cluster) decision.Decisions {
@@ -18,7 +18,7 @@ func (w *witness) Cycle(_ time.Time, c *model.Cluster) decision.Decisions {
 	return decision.Decisions{Binds: []decision.Bind{{Pod: decision.Object{UID: "p", Namespace: "n", Name: "p"}, Node: "a"}}}
 }
 
-// TestTheLoopKnowsWhatItHasDecided guards the next cycle: before the API server has told of a bind, its room must be taken.
+// TestTheLoopKnowsWhatItHasDecided verifies that a bind counts in the next cycle, before the watch confirms it.
 func TestTheLoopKnowsWhatItHasDecided(t *testing.T) {
 	t.Parallel()
 	h, engine := newHand(), &witness{}

@@ -75,7 +75,7 @@ func TestConfigurationFile(t *testing.T) {
 	}
 }
 
-// TestThePasswordIsNotTold: everybody who reads ConfigMaps may read how the configuration stands.
+// TestThePasswordIsNotTold: every user who may read ConfigMaps can read the published configuration.
 func TestThePasswordIsNotTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "volcano-scheduler.conf")
 	if err := os.WriteFile(path, []byte(goodConf+"metrics: {type: elasticsearch, address: 'https://logs:9200', elasticsearch.password: swordfish}\n"), 0o600); err != nil {

@@ -21,10 +21,11 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// recordedServer is an API server that keeps the methods and paths of what it was sent; it answers with its discovery, or an empty pod.
+// recordedServer is an API server that records the methods and paths of its requests. It responds with its discovery
+// documents or an empty pod.
 type recordedServer struct{ requests []string }
 
-// discovered answers which kinds there are, as far as a manager asks when it is made.
+// discovered holds the discovery documents that a new manager requests.
 var discovered = map[string]string{
 	"/api/v1": `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"v1","resources":[
 		{"name":"configmaps","namespaced":true,"kind":"ConfigMap","verbs":["list"]},{"name":"pods","namespaced":true,"kind":"Pod","verbs":["list"]}]}`,
@@ -42,13 +43,14 @@ func (s *recordedServer) RoundTrip(r *http.Request) (*http.Response, error) {
 		Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
-// config reaches the server.
+// config returns a client configuration for the server.
 func (s *recordedServer) config() *rest.Config {
 	return &rest.Config{Host: "http://server", ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON},
 		WrapTransport: func(http.RoundTripper) http.RoundTripper { return s }}
 }
 
-// TestAControllersLeaderThatWasPausedWritesNothing freezes the process in a renewal of its lease, as SIGSTOP does: nobody ends its term.
+// TestAControllersLeaderThatWasPausedWritesNothing freezes the process while it renews its lease, as SIGSTOP does. The
+// term does not end by itself.
 func TestAControllersLeaderThatWasPausedWritesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := fake.NewClientset()
@@ -99,7 +101,7 @@ func TestAControllersLeaderThatWasPausedWritesNothing(t *testing.T) {
 	})
 }
 
-// TestTheManagerOfTheControllersWritesThroughTheFence looks at the client configuration that all controllers share.
+// TestTheManagerOfTheControllersWritesThroughTheFence checks the client configuration that all controllers share.
 func TestTheManagerOfTheControllersWritesThroughTheFence(t *testing.T) {
 	t.Parallel()
 	server := &recordedServer{}

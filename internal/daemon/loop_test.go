@@ -43,7 +43,7 @@ func (h *hand) Drain([]model.Delta) []model.Delta {
 	return all
 }
 
-// script is an engine that notes when it was called and answers what it is told to.
+// script is an engine that records the times of its calls and returns prepared results.
 type script struct {
 	began  time.Time
 	calls  []time.Duration
@@ -64,7 +64,7 @@ type nowhere struct{}
 
 func (nowhere) Put(*decision.Decisions) {}
 
-// looping runs a loop in a bubble while test goes on, and returns when its cycles began.
+// looping runs a loop in a synctest bubble while test runs. It returns the times of its cycles.
 func looping(t *testing.T, engine *script, test func(h *hand)) (calls []time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -87,7 +87,7 @@ func looping(t *testing.T, engine *script, test func(h *hand)) (calls []time.Dur
 
 const ms = time.Millisecond
 
-// tenths are times in tenths of a millisecond.
+// tenths returns times given in tenths of a millisecond.
 func tenths(times ...int) []time.Duration {
 	out := make([]time.Duration, len(times))
 	for i, n := range times {
@@ -137,7 +137,7 @@ func TestTheLoopRests(t *testing.T) {
 		"the window grows while changes lead to nothing, until the next silence": {
 			test: func(h *hand) {
 				time.Sleep(100*ms + ms/10)
-				for range 60 { // at no instant at which a window ends
+				for range 60 { // at times when no window ends
 					h.put(model.NodeGone{Name: "a"})
 					time.Sleep(7 * ms / 10)
 				}

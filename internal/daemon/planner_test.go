@@ -21,7 +21,7 @@ import (
 	build "github.com/vc-batch/vc/test/make"
 )
 
-// planOf is a plan of one job with so many pods.
+// planOf returns a plan for one job with replicas pods.
 func planOf(t *testing.T, name string, replicas int32) *insightv1alpha1.Plan {
 	t.Helper()
 	job := &batchv1alpha1.Job{TypeMeta: metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"}, ObjectMeta: metav1.ObjectMeta{Name: "j"}}
@@ -40,7 +40,7 @@ func planOf(t *testing.T, name string, replicas int32) *insightv1alpha1.Plan {
 	}
 }
 
-// aPlanner answers plans from a fake API server; statuses collects what it writes of plans, in order.
+// aPlanner returns a planner with a fake API server. statuses collects the statuses of plans that it writes, in order.
 func aPlanner(plans ...client.Object) (p *planner, statuses *[]insightv1alpha1.PlanStatus) {
 	scheme := newScheme()
 	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(plans, openQueue())...).WithStatusSubresource(&insightv1alpha1.Plan{}).Build()
@@ -51,7 +51,7 @@ func aPlanner(plans ...client.Object) (p *planner, statuses *[]insightv1alpha1.P
 	}, statuses
 }
 
-// recorder keeps the statuses of plans that are written.
+// recorder records the written statuses of plans.
 type recorder struct {
 	client.Client
 	statuses *[]insightv1alpha1.PlanStatus
@@ -98,7 +98,7 @@ func TestAPlanIsMarkedBeforeItIsSimulatedAndNotSimulatedByTheNextProcess(t *test
 		done <- err
 	}()
 	<-taken
-	end() // the process dies in the middle of it
+	end() // the process dies during the simulation
 	if err := <-done; err == nil {
 		t.Error("the first process has an answer")
 	}

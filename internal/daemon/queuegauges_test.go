@@ -17,7 +17,7 @@ import (
 
 var label = regexp.MustCompile(`[a-z_A-Z]+="([^"]*)"`)
 
-// series are those that are served with a label of this value, as name{values} value.
+// series returns the metrics with a label of this value, as name{values} value.
 func series(t *testing.T, word string) []string {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -62,7 +62,7 @@ func TestQueuesAreShownUnderVolcanosNames(t *testing.T) {
 		t.Errorf("series\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 
-	q.Allocated, q.Overused = amounts("1", ""), false // the devices were given back
+	q.Allocated, q.Overused = amounts("1", ""), false // the devices were released
 	observeQueues(&decision.Stats{Queues: []decision.QueueFigures{q}})
 	if got := series(t, "q-shown"); slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "volcano_queue_allocated_scalar") }) ||
 		!slices.Contains(got, "volcano_queue_overused{q-shown} 0") {

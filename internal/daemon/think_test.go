@@ -47,7 +47,7 @@ func openQueue() *schedulingv1beta1.Queue {
 	return q
 }
 
-// musing is a loop that answers questions.
+// musing returns a loop that answers questions.
 func musing(source *hand) (*loop, chan question) {
 	questions := make(chan question)
 	return &loop{
@@ -65,7 +65,7 @@ func TestAQuestionIsAnsweredAfterACycleThatHasSeenWhatCameBeforeIt(t *testing.T)
 		done := make(chan struct{})
 		go func() { defer close(done); l.run(ctx) }()
 		synctest.Wait()
-		source.mu.Lock() // heard of, and not a reason to cycle yet
+		source.mu.Lock() // received, but not yet a reason for a cycle
 		source.inbox = append(source.inbox, model.QueueFrom(openQueue()), model.NodeFrom(build.Node("n").CPU("4").Memory("4Gi").Obj()))
 		source.mu.Unlock()
 		answer := make(chan insightv1alpha1.PlanStatus, 1)

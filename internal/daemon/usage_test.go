@@ -31,7 +31,7 @@ func TestUseIsReadBackAsItWasWritten(t *testing.T) {
 	used := model.Usage{Value: 12.5, At: time.Unix(1000, 0).UTC(), Rate: 0.25}
 	first.Put(&decision.Decisions{Usage: []model.UsageEntry{{Account: ann, Usage: used}, {Account: bob, Usage: used}}})
 	first.save(ctx)
-	first.Put(&decision.Decisions{Usage: []model.UsageEntry{{Account: bob}}}) // forgotten
+	first.Put(&decision.Decisions{Usage: []model.UsageEntry{{Account: bob}}}) // no longer any usage
 	first.save(ctx)
 	if diff := cmp.Diff([]model.UsageEntry{{Account: ann, Usage: used}}, keeper(c, leads).load(ctx).Entries); diff != "" {
 		t.Errorf("after a restart (-written +read)\n%s", diff)

@@ -27,7 +27,7 @@ import (
 	"github.com/vc-batch/vc/test/watchserver"
 )
 
-// story is a job and what stands around it, by what it is.
+// story is a named job with its related objects.
 type story struct {
 	name    string
 	objects []client.Object
@@ -46,7 +46,7 @@ func phases() []story {
 	}
 }
 
-// waiting are jobs that wait, for all that they can.
+// waiting returns jobs with every reason for waiting.
 func waiting() []story {
 	explained := golden.NewJob("explained", "research", batchv1alpha1.Pending, time.Hour)
 	told := golden.Waiting()
@@ -89,7 +89,7 @@ func failed() story {
 	return story{"failed", []client.Object{job, golden.NewGroup(job, schedulingv1beta1.PodGroupRunning, nil), ended, killed}}
 }
 
-// seen is the cluster as the dashboard has it: by its watches.
+// seen returns a snapshot of the cluster as the dashboard's watches deliver it.
 func seen(t *testing.T, objects []client.Object) *snapshot.Snapshot {
 	t.Helper()
 	web := httptest.NewServer(watchserver.New(watchserver.Of(objects...)))
@@ -130,7 +130,7 @@ func able(t *testing.T, s *clitest.Server) *hands {
 	return h
 }
 
-// Whatever a job waits for and however it ended: what "y" copies on the screen Why is what `vcctl job explain` prints.
+// For every reason for waiting and every end of a job, "y" on the screen Why copies the output of `vcctl job explain`.
 func TestWhyIsWhatTheCommandLineSays(t *testing.T) {
 	t.Parallel()
 	for _, one := range append(append(phases(), waiting()...), failed()) {
@@ -153,7 +153,7 @@ func TestWhyIsWhatTheCommandLineSays(t *testing.T) {
 	}
 }
 
-// whyOf is the text of the screen Why of the one job there is, when all has been read that it asks for.
+// whyOf returns the text of the screen Why for the only job, after all requested data was read.
 func whyOf(t *testing.T, h *hands, snap *snapshot.Snapshot) string {
 	t.Helper()
 	ctx := &screen.Context{Snap: snap, Now: golden.Now, Program: "vcctl", Actions: h}

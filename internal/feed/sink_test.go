@@ -30,7 +30,7 @@ func podFeed() (*Feed, cache.ReflectorStore) {
 	return f, store
 }
 
-// words tells deltas of pods in short.
+// words returns a short text for each delta of a pod.
 func words(deltas []model.Delta) []string {
 	var all []string
 	for _, d := range deltas {
@@ -105,7 +105,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// TestAListThatStreamsIn: what the reflector converts early says the same as whole objects.
+// TestAListThatStreamsIn verifies that objects converted early give the same deltas as whole objects.
 func TestAListThatStreamsIn(t *testing.T) {
 	list := []*corev1.Pod{pod("a", "1", "volcano", "n1"), pod("b", "2", "default-scheduler", ""), pod("c", "3", "default-scheduler", "n1")}
 	f, store := podFeed()
@@ -152,8 +152,8 @@ func TestSyncedOnlyAfterTheFirstListOfEveryKind(t *testing.T) {
 	}
 }
 
-// TestWhatIsToldIsWhatIs: whatever a watch does, the deltas applied one after
-// another give exactly the pods that the API server has at the end.
+// TestWhatIsToldIsWhatIs verifies for random watch events: the deltas, applied in order, give exactly the pods that
+// exist in the API server at the end.
 func TestWhatIsToldIsWhatIs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, store := podFeed()

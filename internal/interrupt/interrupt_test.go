@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestMain makes the test's program one that cleans up after it was interrupted, if the test started it for that.
+// TestMain turns the test binary into a program that cleans up after an interrupt, if the test started it for that.
 func TestMain(m *testing.M) {
 	if os.Getenv("INTERRUPT_TEST") == "" {
 		os.Exit(m.Run())

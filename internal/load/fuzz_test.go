@@ -10,14 +10,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// says answers every question with the same text.
+// says responds to every request with the same text.
 type says string
 
 func (s says) RoundTrip(in *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(s))), Request: in}, nil
 }
 
-// FuzzAnswers lets sources of metrics answer anything: what is believed is a percentage.
+// FuzzAnswers verifies that arbitrary responses of metric sources give only valid percentages.
 func FuzzAnswers(f *testing.F) {
 	f.Add(`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"a:9100"},"value":[1,"12.5"]},{"metric":{},"value":[1,"NaN"]}]}}`)
 	f.Add(`{"items":[{"describedObject":{"name":"a"},"value":"12500m"},{"describedObject":{"name":"b"},"value":"1e400"}]}`)

@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// server answers by the first word of the question.
+// server responds according to the first word of the query.
 func server(t *testing.T, answers map[string]string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -167,7 +167,7 @@ func TestTheSourceIsAskedEveryInterval(t *testing.T) {
 	if diff := cmp.Diff(want, got[:2]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	r.turn(t.Context(), config.Metrics{}, start.Add(time.Hour)) // metrics: was taken out of the file
+	r.turn(t.Context(), config.Metrics{}, start.Add(time.Hour)) // section metrics was removed from the file
 	if r.source != nil || f.asked != 2 {
 		t.Error("a source that is not configured any more is kept")
 	}

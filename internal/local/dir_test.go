@@ -10,7 +10,7 @@ import (
 func TestDirIsCheckedBeforeItIsUsed(t *testing.T) {
 	cases := map[string]struct {
 		prepare func(t *testing.T, path string)
-		want    string // part of the error; empty: fine
+		want    string // part of the error; empty means no error
 	}{
 		"a directory that does not exist is fine": {prepare: func(*testing.T, string) {}},
 		"an empty directory is fine":              {prepare: func(t *testing.T, path string) { mkdir(t, path) }},
@@ -125,7 +125,7 @@ func write(t *testing.T, dir, name, content string) {
 	}
 }
 
-// wantError checks that the error says what is wanted; nothing wanted is no error.
+// wantError checks that the error contains want. If want is empty, it checks that there is no error.
 func wantError(t *testing.T, err error, want string) {
 	t.Helper()
 	switch {
@@ -138,7 +138,7 @@ func wantError(t *testing.T, err error, want string) {
 	}
 }
 
-// Without --dir a command is about the cluster whose kubeconfig KUBECONFIG names.
+// Without --dir, commands use the cluster whose kubeconfig KUBECONFIG names.
 func TestTheRunningClusterIsFoundByKUBECONFIG(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	standard, err := DefaultDir()

@@ -38,7 +38,7 @@ func TestTheDemosFourNodesCanBeSaid(t *testing.T) {
 
 func TestNodesFile(t *testing.T) {
 	cases := map[string]struct {
-		text, want string // want is part of the error; empty: fine
+		text, want string // want is part of the error; empty means no error
 	}{
 		"everything there is": {text: `
 - name: gpu
@@ -90,7 +90,7 @@ func TestNumberedNodesTakeFreeNames(t *testing.T) {
 	}
 }
 
-// However nodes are asked for, no two have one name and none that is taken.
+// For any specs, the names of nodes are unique, and none is already taken.
 func TestNamesAreUnique(t *testing.T) {
 	name := rapid.SampledFrom([]string{"", "", "", "a", "node-1", "node-2", "sim-1", "a-1"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,7 +101,7 @@ func TestNamesAreUnique(t *testing.T) {
 		taken := map[string]bool{rapid.SampledFrom([]string{"node-1", "sim-2", "b"}).Draw(t, "taken"): true}
 		nodes, err := Expand(specs, taken)
 		if err != nil {
-			return // Two entries gave one name.
+			return // Two entries had the same name.
 		}
 		seen := []string{}
 		for _, node := range nodes {

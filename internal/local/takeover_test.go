@@ -20,7 +20,7 @@ func TestARecordOfAKilledProcessIsNobodys(t *testing.T) {
 		ended := make(chan struct{})
 		go func() { _ = other.Wait(); close(ended) }()
 		defer func() { _ = other.Process.Kill(); <-ended }()
-		held, err := takeLock(d) // A new process, which has not written its record yet.
+		held, err := takeLock(d) // a new process that has not written its record yet
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestALookDoesNotKeepTheLockFromBeingTaken(t *testing.T) {
 
 func TestAFileThatCannotBeReplacedLeavesNoOther(t *testing.T) {
 	path := t.TempDir() + "/run.json"
-	if err := os.Mkdir(path, 0o700); err != nil { // No file takes a directory's place.
+	if err := os.Mkdir(path, 0o700); err != nil { // a file cannot replace a directory
 		t.Fatal(err)
 	}
 	if err := writeJSON(path, 1); err == nil {

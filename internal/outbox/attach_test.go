@@ -20,14 +20,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// attachServer holds the objects that pods attach; it has the last word on versions.
+// attachServer stores the objects that pods attach and checks resource versions.
 type attachServer struct {
 	api     *fakeAPI
 	mu      sync.Mutex
 	volumes map[string]*corev1.PersistentVolume
 	claims  map[string]*corev1.PersistentVolumeClaim
 	devices map[string]*resourcev1.ResourceClaim
-	// binds says that a volume controller binds what it is asked to, so long after.
+	// binds is the delay after which the volume controller binds a volume to its claim; 0 means never.
 	binds time.Duration
 }
 
@@ -93,7 +93,7 @@ func (s *attachServer) PatchVolume(ctx context.Context, name string, patch []byt
 	return nil
 }
 
-// bind is the volume controller.
+// bind simulates the volume controller.
 func (s *attachServer) bind(claim, volume string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,16 +166,15 @@ var (
 	}}
 )
 
-// TestPodsAreBoundAfterWhatTheyAttach: what a pod attaches is written first, the
-// bind follows when it has come true, and a pod for which it does not come true
-// goes back.
+// TestPodsAreBoundAfterWhatTheyAttach: the outbox first requests the volumes and devices of a pod and binds the pod
+// when they are ready. If they do not become ready, it reports the pod.
 func TestPodsAreBoundAfterWhatTheyAttach(t *testing.T) {
 	cases := map[string]struct {
 		attach decision.Attach
 		server func(*attachServer)
 		answer func(call string, nth int) error
-		want   []string // calls, repeated looks once
-		report string   // part of the failure; "": none
+		want   []string // calls, repeated checks once
+		report string   // part of the failure; "" means none
 	}{
 		"a volume is given, bound by the controller, and then the pod": {
 			attach: decision.Attach{Volumes: []decision.VolumeBinding{givesVolume}},
@@ -287,7 +286,7 @@ func TestPodsAreBoundAfterWhatTheyAttach(t *testing.T) {
 	}
 }
 
-// once drops looks that repeat the ones before them.
+// once removes repeated checks.
 func once(calls []string) []string {
 	var out []string
 	for _, call := range calls {

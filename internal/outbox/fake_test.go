@@ -19,17 +19,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// fakeAPI records calls as lines; answer decides what each is told.
+// fakeAPI records calls as lines. answer returns the result of each call.
 type fakeAPI struct {
 	mu     sync.Mutex
 	calls  []string
 	takes  time.Duration
 	answer func(call string, nth int) error
-	bound  map[string]string // pod to node, as the server sees it
-	events map[string]string // name to message, as the server keeps them
+	bound  map[string]string // pod to node, as stored in the server
+	events map[string]string // name to message, as stored in the server
 	groups map[string]*schedulingv1beta1.PodGroup
 	flying int
-	most   int // calls in flight at once
+	most   int // greatest number of calls in flight
 }
 
 func (f *fakeAPI) call(ctx context.Context, line string) error {
@@ -142,14 +142,14 @@ func (f *fakeAPI) PatchEvent(ctx context.Context, _, _ string, patch []byte) err
 	return f.call(ctx, fmt.Sprintf("event again %d", p.Count))
 }
 
-// rig is an outbox at work inside a synctest bubble.
+// rig is a running outbox in a synctest bubble.
 type rig struct {
 	*Outbox
 	api    *fakeAPI
 	stop   context.CancelFunc
 	mu     sync.Mutex
 	deltas []model.Delta
-	open   error // what the fence says
+	open   error // result of the fence
 }
 
 func (r *rig) reports() []model.Delta {
@@ -164,7 +164,7 @@ func (r *rig) closeFence(err error) {
 	r.open = err
 }
 
-// inBubble runs test with a working outbox and stops it afterwards.
+// inBubble runs test with a running outbox and stops the outbox afterwards.
 func inBubble(t *testing.T, api *fakeAPI, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -191,7 +191,7 @@ func inBubble(t *testing.T, api *fakeAPI, test func(t *testing.T, r *rig)) {
 	})
 }
 
-// after lets the given time pass in the bubble and everything due in it happen.
+// after advances the time in the bubble and waits until all work due is done.
 func after(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

@@ -29,7 +29,7 @@ func drained(q *gangQueue) string {
 
 func TestGangsWithTheFewestWritesLeftGoFirstButTheOldestIsNotForgotten(t *testing.T) {
 	q := queued(map[string]int{"big": 6, "small": 2, "tiny": 1}, "big", "small", "tiny")
-	// The fourth write is the turn of the gang that waits longest, big.
+	// The fourth write belongs to big, the gang that has waited longest.
 	want := "tiny0 small0 small1 big0 big1 big2 big3 big4 big5"
 	if diff := cmp.Diff(want, drained(q)); diff != "" {
 		t.Error(diff)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestIdleWritesLeaveInBursts: the first at once, later ones together, 400 a
-// second in all; what a burst could not send goes on before the next.
+// TestIdleWritesLeaveInBursts: the first write leaves at once, later ones together, at 400 a second. The rest of a
+// burst leaves before the next one.
 func TestIdleWritesLeaveInBursts(t *testing.T) {
 	t.Parallel()
 	q, g := newQueues(), &idleGate{ticks: burstTicks}
@@ -35,7 +35,7 @@ func TestIdleWritesLeaveInBursts(t *testing.T) {
 		t.Errorf("idle writes that left by tick: %s, want %s", got, want)
 	}
 	g.tick(now, q)
-	g.lastBusy = now // binds stream again
+	g.lastBusy = now // a new stream of binds
 	now = now.Add(idleTick)
 	g.tick(now, q)
 	if g.open() {
@@ -43,7 +43,7 @@ func TestIdleWritesLeaveInBursts(t *testing.T) {
 	}
 }
 
-// TestALoneIdleWriteDoesNotWaitForABurst: after a silence the next tick lets it go.
+// TestALoneIdleWriteDoesNotWaitForABurst: after a quiet period, the write leaves on the next tick.
 func TestALoneIdleWriteDoesNotWaitForABurst(t *testing.T) {
 	t.Parallel()
 	q, g := newQueues(), &idleGate{}

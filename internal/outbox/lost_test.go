@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Nothing of what was decided may be lost without a word.
+// These tests verify that no decision is lost without a report.
 
 func eviction(pod string) *decision.Decisions {
 	return &decision.Decisions{Evicts: []decision.Evict{{Pod: object(pod), Message: "m"}}}
@@ -95,7 +95,7 @@ func TestEventsOfOnePutAboutOneObjectAllReachTheServer(t *testing.T) {
 	})
 }
 
-// busyFirst refuses the first call that begins with prefix for want of capacity.
+// busyFirst rejects the first call that begins with prefix with "too many requests".
 func busyFirst(prefix string) func(string, int) error {
 	return func(call string, nth int) error {
 		if strings.HasPrefix(call, prefix) && nth == 1 {
@@ -153,7 +153,7 @@ func TestWritesOfAPodWhoseBindOrEvictionRests(t *testing.T) {
 			inBubble(t, &fakeAPI{answer: busyFirst(c.refused), takes: time.Millisecond}, func(t *testing.T, r *rig) {
 				for _, d := range c.put {
 					r.Put(d)
-					after(5 * time.Millisecond) // the first is refused once and rests
+					after(5 * time.Millisecond) // the first write was rejected once and waits for its retry
 				}
 				after(20 * time.Second)
 				if diff := cmp.Diff(c.calls, withoutEvents(r.api.seen())); diff != "" {

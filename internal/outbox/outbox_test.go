@@ -140,7 +140,7 @@ func TestOnlyTheLatestStatusOfAGangIsWritten(t *testing.T) {
 		for i := range int32(5) {
 			r.Put(status(i + 1))
 			if i == 0 {
-				after(time.Millisecond) // the first is in flight now
+				after(time.Millisecond) // the first write is now in flight
 			}
 		}
 		after(3 * time.Second)
@@ -166,7 +166,7 @@ func TestANewerStatusTakesThePlaceOfOneThatFailed(t *testing.T) {
 			return &decision.Decisions{Gangs: []decision.GangStatus{{Gang: object("g"), Status: schedulingv1beta1.PodGroupStatus{Running: running}}}}
 		}
 		r.Put(gang(1))
-		after(20 * time.Millisecond) // refused once, resting
+		after(20 * time.Millisecond) // rejected once, waiting for its retry
 		r.Put(gang(2))
 		after(10 * time.Second)
 		want := []string{`podgroup g {"running":1}`, `podgroup g {"running":2}`}

@@ -22,7 +22,7 @@ func status(gang string, phase schedulingv1beta1.PodGroupPhase) *decision.Decisi
 	}}}
 }
 
-// pressed is a governor whose API server answers slowly, a write every gap.
+// pressed returns a governor of a slow API server with one write every gap.
 func pressed(gap time.Duration) *governor.Governor {
 	g := &governor.Governor{}
 	now := time.Now()
@@ -66,7 +66,7 @@ func count(calls []string, word string) int {
 func TestUnderPressureThatGangsRunIsToldSlowlyAndThatOneIsLetInAtOnce(t *testing.T) {
 	api := &fakeAPI{takes: time.Millisecond}
 	inBubble(t, api, func(t *testing.T, r *rig) {
-		r.engine.pressure = pressed(10 * time.Millisecond) // one remark in 80 ms
+		r.engine.pressure = pressed(10 * time.Millisecond) // one informational write in 80 ms
 		for i := range 100 {
 			r.Put(status(fmt.Sprintf("runs-%d", i), schedulingv1beta1.PodGroupRunning))
 			r.Put(status(fmt.Sprintf("in-%d", i), schedulingv1beta1.PodGroupInqueue))
@@ -78,7 +78,7 @@ func TestUnderPressureThatGangsRunIsToldSlowlyAndThatOneIsLetInAtOnce(t *testing
 		if n := count(api.seen(), "Running"); n < 2 || n > 10 {
 			t.Errorf("%d gangs that run are written in 0.4 s, want about 5", n)
 		}
-		after(10 * time.Second) // no write for a second: the pressure is gone
+		after(10 * time.Second) // no write for a second, so the pressure is over
 		if n := count(api.seen(), "Running"); n != 100 {
 			t.Errorf("%d of 100 gangs that run are written in the end", n)
 		}
@@ -95,7 +95,7 @@ func TestAStatusThatOnlyTellsTakesThePlaceOfAnOlderOneAndItsUrgency(t *testing.T
 		t.Fatalf("left: %+v, want the newer status", got)
 	}
 	newest := &write{lane: toldLane, key: "podgroup/a"}
-	q.put(&write{lane: statusLane, key: "podgroup/a"}) // both wait for the one in flight
+	q.put(&write{lane: statusLane, key: "podgroup/a"}) // both wait for the write in flight
 	q.put(newest)
 	q.finished(newer)
 	if got := q.next(never, false); got != newest {

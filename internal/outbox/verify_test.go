@@ -20,8 +20,8 @@ func group(name string, uid string, minMember int32, roles map[string]int32) *sc
 	return pg
 }
 
-// TestBindsOfAGangWhoseMinimumWasRaisedAreGivenBack is #6010: the watch of PodGroups
-// is late, and pods that were made for a raised minimum are there already.
+// TestBindsOfAGangWhoseMinimumWasRaisedAreGivenBack is #6010: the watch of PodGroups is late, and the pods for a raised
+// minimum already exist.
 func TestBindsOfAGangWhoseMinimumWasRaisedAreGivenBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		now    *schedulingv1beta1.PodGroup
@@ -78,7 +78,7 @@ func TestBindsOfAGangWhoseMinimumWasRaisedAreGivenBack(t *testing.T) {
 	}
 }
 
-// TestOneLookAGang: however many binds rest on a PodGroup.
+// TestOneLookAGang: there is one check per gang, however many of its binds depend on the PodGroup.
 func TestOneLookAGang(t *testing.T) {
 	api := &fakeAPI{groups: map[string]*schedulingv1beta1.PodGroup{"g": group("g", "g", 2, nil)}}
 	inBubble(t, api, func(t *testing.T, r *rig) {

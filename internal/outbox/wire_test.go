@@ -24,16 +24,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// heard is a request as a server understands it.
+// heard is a request as the server received it.
 type heard struct {
 	Method, Path, ContentType, Agent, Token string
 	Query                                   url.Values
-	Object                                  runtime.Object // of a create
+	Object                                  runtime.Object // of a create request
 	Kind                                    schema.GroupVersionKind
 	Patch                                   string
 }
 
-// listen is an API server that answers everything in one way and keeps the last request.
+// listen starts an API server that gives the same response to all requests and stores the last request.
 func listen(t *testing.T, answer http.HandlerFunc) (config *rest.Config, last *heard) {
 	t.Helper()
 	last = &heard{}
@@ -68,7 +68,7 @@ func succeed(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(`{"apiVersion":"v1","kind":"Status","status":"Success"}`))
 }
 
-// TestTheWireSaysWhatClientGoWouldSay compares every write that goes by wire with client-go's own request for it.
+// TestTheWireSaysWhatClientGoWouldSay compares each request of a wire with client-go's request for the same write.
 func TestTheWireSaysWhatClientGoWouldSay(t *testing.T) {
 	config, last := listen(t, succeed)
 	api, err := NewAPI(config)
@@ -124,7 +124,7 @@ func TestTheWireSaysWhatClientGoWouldSay(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_ = c.clients() // it cannot make an object of the answer; the request counts
+			_ = c.clients() // the response has no object to decode; only the request matters
 			want := *last
 			if err := c.wire(); err != nil {
 				t.Fatal(err)
@@ -136,7 +136,7 @@ func TestTheWireSaysWhatClientGoWouldSay(t *testing.T) {
 	}
 }
 
-// TestTheWireReadsVerdicts has the server refuse in every way that matters to judge.
+// TestTheWireReadsVerdicts covers every kind of error response that judge distinguishes.
 func TestTheWireReadsVerdicts(t *testing.T) {
 	status := func(s *apierrors.StatusError, kind string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

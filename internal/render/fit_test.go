@@ -47,7 +47,7 @@ func TestNarrowTable(t *testing.T) {
 	}
 }
 
-// Whatever there is to show: a line is too long only where even the columns that cannot be spared are.
+// For any table, a line is too long only if the columns that must stay are too wide on their own.
 func TestNarrowTableFits(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 1000, func(t *rapid.T) {

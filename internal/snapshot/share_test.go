@@ -27,7 +27,7 @@ func jobAsking(cpu, gpu, pool string) *batchv1alpha1.Job {
 	return job
 }
 
-// place tells maps apart by where they are.
+// place returns the address of a map, which identifies it.
 func place(m any) uintptr { return reflect.ValueOf(m).Pointer() }
 
 func TestObjectsThatAskForTheSameHaveOneListOfIt(t *testing.T) {

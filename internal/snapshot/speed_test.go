@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/test/watchserver"
 )
 
-// boardOf is all of a cluster on a board.
+// boardOf returns a board with all objects of a cluster.
 func boardOf(t testing.TB, c watchserver.Cluster) *snapshot.Board {
 	t.Helper()
 	b := snapshot.NewBoard()
@@ -31,7 +31,8 @@ func boardOf(t testing.TB, c watchserver.Cluster) *snapshot.Board {
 	return b
 }
 
-// BenchmarkFreeze takes a snapshot of 5,000 nodes, 10,000 jobs and 100,000 pods after a thousand pods and a hundred jobs changed.
+// BenchmarkFreeze takes a snapshot of 5,000 nodes, 10,000 jobs and 100,000 pods after changes of a thousand pods and a
+// hundred jobs.
 func BenchmarkFreeze(b *testing.B) {
 	c := watchserver.Cluster{Nodes: 5000, Jobs: 10_000, Pods: 10, Now: time.Date(2026, 11, 21, 21, 53, 39, 0, time.UTC)}
 	board := boardOf(b, c)

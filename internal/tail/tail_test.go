@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// logServer serves logs: each request of a pod gets the next of its parts, then the stream ends.
+// logServer serves logs: each request for a pod returns the next of its parts and ends.
 type logServer struct {
 	mu    sync.Mutex
 	parts map[string][]string
@@ -65,7 +65,7 @@ func start(t *testing.T, s *logServer) (*Tail, context.Context) {
 	return tail, ctx
 }
 
-// until takes views until one is as wanted.
+// until takes views until wanted returns true for one.
 func until(ctx context.Context, t *testing.T, tail *Tail, wanted func(*View) bool) *View {
 	t.Helper()
 	for {

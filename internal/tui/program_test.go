@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// plain is a screen that says what happened to it.
+// plain is a screen that shows the last event.
 type plain struct{ said string }
 
 func (*plain) Name() string                 { return screen.Overview }
@@ -42,7 +42,7 @@ func settings(keys ...screen.Binding) Settings {
 	}
 }
 
-// oneSource hands one snapshot out and then waits.
+// oneSource returns one snapshot and then waits.
 type oneSource struct{ given bool }
 
 func (s *oneSource) Next(ctx context.Context) (*snapshot.Snapshot, error) {
@@ -59,7 +59,7 @@ func world(in io.Reader, out io.Writer) World {
 	return World{In: in, Out: out, Err: out, Env: []string{"TERM=xterm"}, Source: &oneSource{}, Now: func() time.Time { return start }, Colors: &mono}
 }
 
-// That it leaves the terminal as it was is shown in a real one: test/terminal.
+// test/terminal verifies in a real terminal that the program restores it.
 func TestTheProgramEndsWithItsKey(t *testing.T) {
 	t.Parallel()
 	if _, err := Run(t.Context(), settings(), world(strings.NewReader("q"), io.Discard)); err != nil {
@@ -221,7 +221,7 @@ func TestScreensThatAreClosedAreLetGoOf(t *testing.T) {
 		app.apply([]screen.Effect{screen.Open{Screen: screen.Job, Target: "a"}}, nil)
 		closed := app.Top().(*detail)
 		app.SetSnapshot(snapshot.Empty(start))
-		app.stale[closed] = true // something lies above it
+		app.stale[closed] = true // as if another screen were above it
 		app.apply([]screen.Effect{screen.Open{Screen: screen.Overview}}, nil)
 		app.Done(closed, screen.Run{Name: "late"}, screen.Done{Err: errors.New("late")})
 		if closed.said != "" {

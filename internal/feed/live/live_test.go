@@ -27,7 +27,7 @@ import (
 
 var small = watchserver.Cluster{Nodes: 5, Jobs: 40, Pods: 3, Now: time.Date(2026, 11, 21, 21, 53, 39, 0, time.UTC)}
 
-// watched starts a server of these kinds and who watches it.
+// watched starts a server of these kinds, and a Live that watches it.
 func watched(t *testing.T, kinds map[string]*watchserver.Kind) (*watchserver.Server, func(what string, wanted func(*snapshot.Snapshot) bool) *snapshot.Snapshot) {
 	t.Helper()
 	server := watchserver.New(kinds)
@@ -35,7 +35,7 @@ func watched(t *testing.T, kinds map[string]*watchserver.Kind) (*watchserver.Ser
 	return server, follow(t, web.URL, web)
 }
 
-// follow watches what an address serves, until the test ends and the server with it.
+// follow watches the server at an address until the test ends, and then closes the server.
 func follow(t *testing.T, address string, web *httptest.Server, otherwise ...func(*Live)) func(what string, wanted func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
 	t.Helper()
 	l, err := New(Options{Config: &rest.Config{Host: address}, Cluster: "test", Namespace: "team-01"})
@@ -163,7 +163,7 @@ func TestOfWhatIsToldOfPodsOnlyWarningsAreWatched(t *testing.T) {
 	}
 }
 
-// swallower passes connections on until it is told to swallow what goes through them, in both directions and without a word.
+// swallower forwards connections until swallow is set. Then it silently drops all data in both directions.
 type swallower struct {
 	to      string
 	swallow atomic.Bool
@@ -229,7 +229,7 @@ func TestASilentLossIsToldWithinTenSeconds(t *testing.T) {
 	until("what changes afterwards", func(s *snapshot.Snapshot) bool { return s.Job(changed.UID).Phase == batchv1alpha1.Completed })
 }
 
-// deaf is an answer whose reader hears nothing more once it is on, as when what lies between forgot the connection.
+// deaf is a response whose client receives nothing more once on is set, as if a middlebox had dropped the connection.
 type deaf struct {
 	http.ResponseWriter
 	on *atomic.Bool
@@ -263,9 +263,9 @@ func TestOneDeadWatchAmongLiveOnesIsSetUpAgain(t *testing.T) {
 	until("the first lists", isLive)
 	dead.Store(true)
 	job := small.Job(0)
-	for state := schedulingv1beta1.QueueStateClosed; ; { // until the second watch is there nobody hears it
+	for state := schedulingv1beta1.QueueStateClosed; ; { // no client before the second watch
 		job.Status.Running++
-		server.Send("jobs", "MODIFIED", job) // so that there is a Snapshot to look at
+		server.Send("jobs", "MODIFIED", job) // to produce a Snapshot to check
 		queue := small.Queue(1)
 		queue.Status.State = state
 		server.Send("queues", "MODIFIED", queue)

@@ -57,7 +57,7 @@ func TestKilledNodeLeavesNothing(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(nodes, "*", "pods", "*", "containers")); len(left) != 0 {
 		t.Errorf("roots are left: %v", left)
 	}
-	// A node of the same name takes over.
+	// A node with the same name takes over.
 	config := testConfig(t, "crash")
 	config.Dir = filepath.Join(nodes, "crash")
 	node, err := New(config)
@@ -72,7 +72,7 @@ func TestKilledNodeLeavesNothing(t *testing.T) {
 	t.Cleanup(func() { _ = Cleanup(nodes) })
 }
 
-// TestLesserRights runs a pod with what an ordinary user may, and with nothing.
+// TestLesserRights runs a pod with the permissions of an ordinary user, and with none.
 func TestLesserRights(t *testing.T) {
 	cases := map[string]sandbox.Permitted{
 		"user":   {Level: sandbox.LevelUser, Root: shim.RootOverlay},

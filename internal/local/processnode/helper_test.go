@@ -8,7 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestPodsFindTheHelperOfBatchJobs: an image would have it; here the one beside the node's own program is shown.
+// TestPodsFindTheHelperOfBatchJobs verifies that the helper next to the node's program is mounted into pods, because
+// there is no image that contains it.
 func TestPodsFindTheHelperOfBatchJobs(t *testing.T) {
 	node, _ := startNode(t, "helper")
 	program, err := os.Executable()

@@ -250,7 +250,7 @@ func TestNodeRestartIsHonest(t *testing.T) {
 	}
 }
 
-// count is how many processes of this machine carry the marker as their name.
+// count returns the number of processes of this machine whose name is the marker.
 func count(t *testing.T, marker string) int {
 	t.Helper()
 	out, _ := exec.Command("pgrep", "-c", "-f", "^"+marker).Output()

@@ -25,10 +25,10 @@ import (
 	"github.com/vc-batch/vc/internal/local/controlplane"
 )
 
-// waitLimit is how long anything may take here before it counts as broken.
+// waitLimit is the timeout of every wait in these tests.
 const waitLimit = 20 * time.Second
 
-// One control plane serves all tests; each has a namespace of its own.
+// All tests share one control plane. Each has its own namespace.
 var (
 	plane  *controlplane.ControlPlane
 	client kubernetes.Interface
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
-// asNode is the variable that makes the test's program run a node and nothing else, so that it can be killed.
+// asNode is the environment variable that makes the test binary run only a node, so that a test can kill it.
 const asNode = "VC_TEST_RUN_AS_NODE"
 
 func runAsNode(name string) int {
@@ -80,7 +80,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// testConfig is a node with the certificates that make logs and exec work.
+// testConfig returns the configuration of a node with the certificates for logs and exec.
 func testConfig(t *testing.T, name string) Config {
 	t.Helper()
 	certificate, key, err := plane.PKI().Serving(name, "127.0.0.1", name)
@@ -102,7 +102,8 @@ func testConfig(t *testing.T, name string) Config {
 	}
 }
 
-// startNode runs a node for a test and returns how to stop it (which also happens at the test's end). change sees it before it runs.
+// startNode runs a node for a test. The returned function stops it, which also happens at the end of the test. change
+// receives the node before it runs.
 func startNode(t *testing.T, name string, change ...func(*Node)) (*Node, func()) {
 	t.Helper()
 	node, err := New(testConfig(t, name))
@@ -141,7 +142,7 @@ func runNode(t *testing.T, node *Node) (stop func()) {
 	return stop
 }
 
-// namespace makes a namespace that has its default service account.
+// namespace creates a namespace and waits for its default service account.
 func namespace(t *testing.T) string {
 	t.Helper()
 	made, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "t-"}}, metav1.CreateOptions{})
@@ -163,7 +164,7 @@ func eventually(t *testing.T, limit time.Duration, what string, check func() boo
 	}
 }
 
-// shell is a pod with one container that runs a shell script.
+// shell returns a pod with one container that runs a shell script.
 func shell(name, node, script string, change ...func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name},

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestHundredPods holds a node to being usable on a laptop: a hundred pods at once, with modest inits.
+// TestHundredPods verifies that a node can run a hundred pods on a laptop, with little memory for the inits.
 func TestHundredPods(t *testing.T) {
 	startNode(t, "many")
 	ns := namespace(t)
@@ -56,7 +56,7 @@ func TestHundredPods(t *testing.T) {
 	t.Logf("gone after %s", time.Since(began))
 }
 
-// initMemory adds up what only the inits have in memory, in KiB.
+// initMemory returns the private memory of all inits, in KiB, and their number.
 func initMemory(t *testing.T) (private, inits int) {
 	t.Helper()
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestMPIOverSSH is scenario 9 without a job: real sshd on port 22 in each worker, reached by name and key, with the files where
-// the ssh and svc plugins put them.
+// TestMPIOverSSH is scenario 9 without a job: a real sshd on port 22 in each worker, reached by name and key. The files
+// are at the same places as with the ssh and svc plugins.
 func TestMPIOverSSH(t *testing.T) {
 	for _, program := range []string{"/usr/sbin/sshd", "/usr/bin/mpiexec", "/usr/bin/ssh-keygen"} {
 		if _, err := os.Stat(program); err != nil {

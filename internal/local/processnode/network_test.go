@@ -11,7 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/cgroup"
 )
 
-// TestJobPodsFindEachOther is what sshd on port 22 in every pod needs: names that resolve, ports that do not collide, on two nodes.
+// TestJobPodsFindEachOther covers the requirements of sshd on port 22 in every pod: names resolve and ports do not
+// collide, on two nodes.
 func TestJobPodsFindEachOther(t *testing.T) {
 	node, _ := startNode(t, "net-a")
 	startNode(t, "net-b")
@@ -59,7 +60,8 @@ END`))
 	})
 }
 
-// TestNamesOnTheSharedNetwork is what a node without rights to a bridge has: one address for all, and still every name.
+// TestNamesOnTheSharedNetwork covers a node that may not create a bridge: all pods share one address, and all names
+// still resolve.
 func TestNamesOnTheSharedNetwork(t *testing.T) {
 	startNode(t, "shared", func(n *Node) {
 		n.machine = &machine{directory: n.machine.directory, loopback: n.machine.loopback, permitted: n.machine.permitted, groups: &cgroup.Manager{}, names: map[types.UID]*hostsEntry{}}
@@ -129,7 +131,8 @@ s = socket.create_server(("127.0.0.1", 7070)); c, _ = s.accept(); c.sendall(b"in
 	}
 }
 
-// TestPodsWithoutABridgeCanListenOnTheSamePort runs two servers on one port, each at its pod's own address, as an ordinary user's pods do.
+// TestPodsWithoutABridgeCanListenOnTheSamePort runs two servers on one port, each at its pod's address, as pods of an
+// ordinary user do.
 func TestPodsWithoutABridgeCanListenOnTheSamePort(t *testing.T) {
 	node, _ := startNode(t, "ports")
 	if node.machine.bridge != nil {

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/util/exec"
 )
 
-// sizes is a window that changes once.
+// sizes is a window whose size changes once.
 type sizes chan remotecommand.TerminalSize
 
 func (s sizes) Next() *remotecommand.TerminalSize {
@@ -32,7 +32,7 @@ func (s sizes) Next() *remotecommand.TerminalSize {
 	return &size
 }
 
-// stream runs exec or attach over the transport that kubectl uses first (WebSocket) or falls back to (SPDY).
+// stream runs exec or attach over kubectl's first choice of transport (WebSocket) or its fallback (SPDY).
 func stream(t *testing.T, ns, pod, verb string, options any, webSocket bool, streams remotecommand.StreamOptions) error {
 	t.Helper()
 	request := client.CoreV1().RESTClient().Post().Resource("pods").Namespace(ns).Name(pod).SubResource(verb)

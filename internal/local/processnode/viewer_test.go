@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/logfile"
 )
 
-// stalled is a client that takes nothing until it is released.
+// stalled is a client that accepts no output until it is released.
 type stalled chan struct{}
 
 func (s stalled) Write([]byte) (int, error) {
@@ -27,7 +27,7 @@ func (s stalled) Write([]byte) (int, error) {
 
 func (s stalled) Close() error { return nil }
 
-// screen is a client's standard output; it is safe to be read meanwhile.
+// screen is a client's standard output. It can be read concurrently.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -47,7 +47,7 @@ func (s *screen) bytes() []byte {
 	return bytes.Clone(s.text.Bytes())
 }
 
-// clientIO is an exec's client without stdin and terminal.
+// clientIO is the client of an exec without stdin and terminal.
 type clientIO struct{ out io.WriteCloser }
 
 func (c clientIO) Stdin() io.Reader            { return nil }
@@ -69,7 +69,7 @@ func newStreams(t *testing.T) *streams {
 	return s
 }
 
-// within fails the test when f takes longer than it may.
+// within fails the test if f takes longer than limit.
 func within(t *testing.T, limit time.Duration, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})

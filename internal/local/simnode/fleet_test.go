@@ -47,7 +47,7 @@ func create(t *testing.T, client kubernetes.Interface, pod *corev1.Pod) {
 	settle()
 }
 
-// settle lets everything that is due now happen.
+// settle completes everything that is due now.
 func settle() { time.Sleep(time.Millisecond); synctest.Wait() }
 
 func pass(d time.Duration) { time.Sleep(d); synctest.Wait() }

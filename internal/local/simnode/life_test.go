@@ -21,8 +21,7 @@ func testPod(policy corev1.RestartPolicy, annotations map[string]string) *corev1
 	}
 }
 
-// live lets a record live until the given time and returns what it wrote, as
-// "offset phase" lines.
+// live advances a record to the given time. It returns the written statuses as "offset phase" lines.
 func live(r *record, until time.Duration) []string {
 	var story []string
 	for range 100 {
@@ -125,7 +124,7 @@ func deletedAt(end time.Time) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: end} }
 }
 
-// asRunning gives a pod the status of one that started at birth.
+// asRunning gives a pod the status of a pod that started at birth.
 func asRunning(p *corev1.Pod) {
 	r, _ := observe(testPod(p.Spec.RestartPolicy, nil), 0, birth)
 	r = r.take(stepStart, birth)
@@ -144,12 +143,12 @@ func TestALifeGoesOnFromItsStatus(t *testing.T) {
 			if what == stepNone {
 				break
 			}
-			// The API keeps whole seconds, so let the step be taken at one.
+			// The API stores whole seconds, so the step is taken at a whole second.
 			r = r.take(what, at.Truncate(time.Second))
 			pod.Status = r.status("198.18.0.1")
 		}
 		again, _ := observe(pod, 0, birth)
-		if r.stage == ended { // an ended pod is only waited with until it is deleted
+		if r.stage == ended { // an ended pod only waits for its deletion
 			if again.stage != ended {
 				t.Fatalf("ended, then %d", again.stage)
 			}

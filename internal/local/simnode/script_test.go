@@ -17,7 +17,7 @@ func TestParseScript(t *testing.T) {
 	for name, c := range map[string]struct {
 		annotations map[string]string
 		want        script
-		problems    []string // a part of each, in order
+		problems    []string // part of each problem, in order
 	}{
 		"a pod that says nothing runs until it is deleted": {nil, always, nil},
 		"a run time alone ends the pod": {

@@ -98,7 +98,7 @@ func TestNothingLeavesItsPlace(t *testing.T) {
 	})
 }
 
-// Widths never come from the environment.
+// Widths do not depend on the environment.
 func TestWidthsDoNotDependOnTheLocale(t *testing.T) {
 	for _, locale := range []string{"C", "en_US.UTF-8", "zh_CN.UTF-8", "ja_JP.UTF-8"} {
 		t.Setenv("LANG", locale)

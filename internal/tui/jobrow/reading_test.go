@@ -40,7 +40,7 @@ func seen(t *testing.T, events ...*corev1.Event) *snapshot.Snapshot {
 	return snap
 }
 
-// sheets answers a Reading; nothing else is asked of it.
+// sheets implements the only action that a Reading uses.
 type sheets struct {
 	screen.Actions
 	sheet *account.Sheet

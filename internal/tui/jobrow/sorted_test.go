@@ -15,7 +15,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
-// TestRowsThatAreKeptSortedAreThoseThatSortingMakes lets jobs come, change and go, and the user look at others of them.
+// TestRowsThatAreKeptSortedAreThoseThatSortingMakes adds, changes and deletes jobs at random, and changes which jobs
+// the user sees.
 func TestRowsThatAreKeptSortedAreThoseThatSortingMakes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var kept Sorted

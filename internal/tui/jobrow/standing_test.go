@@ -13,7 +13,7 @@ func TestATally(t *testing.T) {
 	for world, want := range map[string]string{
 		"normal":    "33 running, 2 pending, 1 starting, 1 suspended, 1 requeued, 2 ended",
 		"various":   "3 running, 2 pending, 1 held, 1 suspended",
-		"own":       "2 running, 2 pending, 1 suspended", // whether one is held cannot be seen
+		"own":       "2 running, 2 pending, 1 suspended", // the user cannot see whether one is held
 		"forbidden": "0 running, 0 pending",
 	} {
 		t.Run(world, func(t *testing.T) {

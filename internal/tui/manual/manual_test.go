@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
-// start is a dashboard after keys were pressed.
+// start returns a dashboard after some key presses.
 func start(t *testing.T, look manual.Look) *tui.App {
 	t.Helper()
 	snap, err := tuitest.World(look.World)
@@ -46,7 +46,7 @@ func start(t *testing.T, look manual.Look) *tui.App {
 	return app
 }
 
-// press presses a key; what is asked of the world is answered, and the frame is drawn as between two keys.
+// press presses a key, carries out the requests, and draws the frame, as the program does between two keys.
 func press(app *tui.App, key string) {
 	if key == " " {
 		key = "space"
@@ -71,7 +71,7 @@ func facts(t *testing.T) manual.Facts {
 	}
 }
 
-// docs/dashboard.md is what the program says of itself; go test ./internal/tui/manual -rewrite writes it anew.
+// docs/dashboard.md is generated from the program. To regenerate it, run go test ./internal/tui/manual -rewrite.
 func TestTheGuideIsUpToDate(t *testing.T) {
 	page, err := manual.Page(facts(t))
 	if err != nil {
@@ -87,7 +87,7 @@ func TestThePictureIsUpToDate(t *testing.T) {
 	tuitest.Compare(t, "../../../docs/dashboard.svg", picture)
 }
 
-// Every screen and every key of the table stands in the guide.
+// The guide contains every screen and every key of the table.
 func TestTheGuideKnowsEveryScreen(t *testing.T) {
 	f := facts(t)
 	page, err := manual.Page(f)

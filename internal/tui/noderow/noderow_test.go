@@ -22,7 +22,7 @@ func TestIdleIsWhatCouldBeHad(t *testing.T) {
 	t.Parallel()
 	has, idle := Totals([]*snapshot.Node{
 		node("a1", room.StateIdle, 0), node("a2", room.StateMixed, 3), node("b1", room.StateFull, 8),
-		node("b2", room.StateFull, 10), // more is asked for than there is
+		node("b2", room.StateFull, 10), // requests exceed the capacity
 		node("c1", room.StateDrained, 0), node("c2", room.StateDraining, 2), node("c3", room.StateDown, 0),
 	})
 	if has.Devices[gpu] != 56 || has.MilliCPU != 56000 {

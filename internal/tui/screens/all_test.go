@@ -65,7 +65,7 @@ func TestTheTableOfKeys(t *testing.T) {
 	}
 }
 
-// presses are what random users press: every key of the table, and letters.
+// presses returns the keys that random users press: every key of the table, and letters.
 func presses(app *tui.App) []string {
 	var all []string
 	for _, binding := range app.Table() {
@@ -81,13 +81,11 @@ func presses(app *tui.App) []string {
 	return slices.DeleteFunc(append(all, "enter", "esc", "tab", "up", "down", "left", "right", "backspace", "训"), func(key string) bool { return key == "ctrl+c" })
 }
 
-// worldsOfUsers are those that random users look at: with rare jobs, with hidden kinds and
-// with HyperNodes, too.
+// worldsOfUsers lists the worlds of random users, including rare jobs, hidden kinds and HyperNodes.
 var worldsOfUsers = append(tuitest.Worlds(), "various", "own", "forbidden", "switches", "later")
 
-// TestRandomKeys holds what is true of every frame while nobody knows what he does:
-// nothing panics, no line is too wide, there are as many as the screen has, and no cursor
-// is lost.
+// TestRandomKeys verifies what must hold for every frame with random input: no panic, no line too wide, the right
+// number of lines, and no lost cursor.
 func TestRandomKeys(t *testing.T) {
 	t.Parallel()
 	worlds := map[string]*snapshot.Snapshot{}
@@ -111,7 +109,7 @@ func TestRandomKeys(t *testing.T) {
 	}
 }
 
-// user is somebody who presses keys at random.
+// user presses keys at random.
 type user struct {
 	t        *testing.T
 	random   *rand.Rand
@@ -135,7 +133,7 @@ func (u *user) start(part int) {
 	u.see(u.worlds["normal"])
 }
 
-// see lets a snapshot arrive, and what is read from now on is of its world.
+// see delivers a snapshot. Later reads return data of its world.
 func (u *user) see(snap *snapshot.Snapshot) {
 	u.recorder.Seen = snap
 	u.app.SetSnapshot(snap)
@@ -183,9 +181,8 @@ func (u *user) step() {
 	}
 }
 
-// cursors holds what is true of the cursor of each table on the screen: it is on a row, under
-// the name of that row, and among those that are drawn; and when nothing but the same snapshot
-// arrives again, nothing moves.
+// cursors checks the cursor of each table on the screen: it is on a visible row and has the row's ID. If the same
+// snapshot arrives again, nothing moves.
 func (u *user) cursors(draw func()) {
 	top, ok := u.app.Top().(widget.Tabled)
 	if !ok {
@@ -210,7 +207,7 @@ func (u *user) cursors(draw func()) {
 	}
 }
 
-// places are the cursors of the tables on the screen.
+// places returns the cursor positions of the tables on the screen.
 func (u *user) places() []widget.Place {
 	var all []widget.Place
 	if top, ok := u.app.Top().(widget.Tabled); ok {
@@ -221,7 +218,7 @@ func (u *user) places() []widget.Place {
 	return all
 }
 
-// stays lets another snapshot arrive: the cursors stay on their rows, if these are still there.
+// stays delivers another snapshot and checks that the cursors stay on their rows, if these still exist.
 func (u *user) stays(snap *snapshot.Snapshot) {
 	top, before := u.app.Top(), u.places()
 	u.see(snap)

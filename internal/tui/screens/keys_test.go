@@ -9,11 +9,11 @@ import (
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
-// wanted is the table of keys of the design: what each does, on which screens; "" is everywhere.
+// wanted is the table of keys in the design: what each key does, and on which screens; "" means everywhere.
 var wanted = []struct{ screens, keys string }{
 	{"", "?:help /:filter ::command 1:overview 2:jobs 3:queues 4:nodes 5:explain esc:back M:mine 0:all_namespaces y:copy ctrl+l:redraw q:quit ctrl+c:quit"},
 	{"overview jobs job queues nodes explain", "up:up k:up down:down j:down pgup:page_up ctrl+b:page_up pgdown:page_down ctrl+f:page_down home:first end:last G:last"},
-	// g is the first row, but where the design groups by it.
+	// g moves to the first row, unless the design uses it for grouping.
 	{"overview job queues explain", "g:top"},
 	{"jobs nodes", "g:group"},
 	{"overview jobs queues nodes", "s:sort S:reverse c:columns enter"},
@@ -21,7 +21,7 @@ var wanted = []struct{ screens, keys string }{
 	{"overview jobs job explain", "x:cancel ctrl+d:delete p:suspend r:resume R:requeue h:hold u:release"},
 	{"overview jobs job", "l:logs w:why"},
 	{"overview queues nodes", "m"},
-	// s is the page there, so S sorts; f shows what failed, as the frames of the design say, so F pins.
+	// s opens the summary here, so S sorts. f shows failed pods, as in the design's frames, so F follows the log.
 	{"job", "s:summary t:tasks e:events l:logs Y:yaml w:why a:attach tab:pane n:next_match N:match_before f:failed_only F:follow S:sort o:output_file enter"},
 	{"queues", "o:open C:close e:edit"},
 	{"nodes", "C:cordon D:drain H:heat_map enter:pods"},

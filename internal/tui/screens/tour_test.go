@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
-// allScreens is a way through all of them that ends in the pages of the first job.
+// allScreens visits all screens and ends on the pages of the first job.
 var allScreens = []tuitest.Stop{
 	{Title: "overview", Keys: []string{"1"}},
 	{Title: "queues", Keys: []string{"3"}},
@@ -19,7 +19,7 @@ var allScreens = []tuitest.Stop{
 	{Title: "its events", Keys: []string{"e"}},
 }
 
-// What somebody sees who may not see all of a cluster, and what one with HyperNodes looks like.
+// The screens of users with few permissions, and of a cluster with HyperNodes.
 func TestFramesOfRareWorlds(t *testing.T) {
 	t.Parallel()
 	for _, world := range []string{"own", "forbidden", "switches"} {
@@ -27,7 +27,7 @@ func TestFramesOfRareWorlds(t *testing.T) {
 	}
 }
 
-// Other themes and fewer colours than those of the goldens of each screen.
+// Themes and numbers of colours other than in the goldens of each screen.
 func TestFramesOfThemes(t *testing.T) {
 	t.Parallel()
 	for name, drawn := range map[string]string{"light": "light", "high-contrast": "high-contrast", "colorblind": "colorblind", "colours16": "16 colours", "colours256": "256 colours"} {

@@ -56,7 +56,7 @@ func TestWithoutColoursThereIsNoColour(t *testing.T) {
 	}
 }
 
-// states are the roles that must not be taken for each other.
+// states are the roles that users must be able to distinguish.
 var states = []canvas.Style{Running, Pending, Done, Failed, Suspended, Borrowed}
 
 func TestStatesDifferInSixteenColours(t *testing.T) {
@@ -78,7 +78,7 @@ func TestStatesDifferInSixteenColours(t *testing.T) {
 
 func TestRolesCanBeReadOnTheirBackground(t *testing.T) {
 	t.Parallel()
-	// 4.5 is what WCAG 2 asks of text (level AA), 3 of large text and of signs.
+	// WCAG 2 requires 4.5 for text (level AA), and 3 for large text and signs.
 	for name, want := range map[string]struct {
 		background color.Color
 		least      float64
@@ -97,10 +97,9 @@ func TestRolesCanBeReadOnTheirBackground(t *testing.T) {
 	}
 }
 
-// TestStatesDifferForEveryEye simulates how people see who lack one kind of cone, by the
-// matrices of Viénot, Brettel and Mollon (1999) in linear light; for tritanopia those of
-// Brettel's one plane. Where colours lie too near to each other, states are bold or
-// underlined besides.
+// TestStatesDifferForEveryEye simulates colour blindness with the matrices of Viénot, Brettel and Mollon (1999) in
+// linear light, and for tritanopia with those of Brettel's one plane. States whose colours are too similar must differ
+// in bold or underlined.
 func TestStatesDifferForEveryEye(t *testing.T) {
 	t.Parallel()
 	eyes := map[string][3][3]float64{
@@ -156,7 +155,7 @@ func linear(c color.Color) [3]float64 {
 	return out
 }
 
-// contrast is WCAG 2's ratio.
+// contrast returns the contrast ratio of WCAG 2.
 func contrast(a, b color.Color) float64 {
 	light := func(c color.Color) float64 {
 		l := linear(c)

@@ -25,7 +25,7 @@ func TestNumbersAreSqueezed(t *testing.T) {
 	}
 }
 
-// A count of any size stands whole in four cells.
+// Any count fits into four cells without a cut.
 func TestFourCellsHoldAnyCount(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 100, func(t *rapid.T) {

@@ -98,8 +98,8 @@ func TestTheCursorStaysOnItsRowWhenOthersCome(t *testing.T) {
 	}
 }
 
-// TestTheCursorIsOnTheFirstRowUntilSomebodyMovesIt: what lists that are still on their way
-// showed first is nobody's choice; what somebody went to is.
+// TestTheCursorIsOnTheFirstRowUntilSomebodyMovesIt: the first row of an incomplete list is not the user's choice, but a
+// row that the user moved to is.
 func TestTheCursorIsOnTheFirstRowUntilSomebodyMovesIt(t *testing.T) {
 	loading, live := &screen.Context{Snap: snapshot.Empty(time.Time{})}, &screen.Context{Snap: &snapshot.Snapshot{Connection: snapshot.Connection{Link: snapshot.LinkLive}}}
 	few, all := []item{{name: "m"}, {name: "z"}}, []item{{name: "a"}, {name: "m"}, {name: "z"}}

@@ -31,7 +31,7 @@ func makePod(restart corev1.RestartPolicy, init, sidecars, mains int) *corev1.Po
 	return pod
 }
 
-// world plays the runtime's part: starts succeed at once, stops and exits come when the story says so.
+// world simulates the runtime: starts succeed at once, and stops and exits happen when the story contains them.
 type world struct {
 	pod *Pod
 	now time.Time
@@ -44,7 +44,7 @@ func newWorld(pod *corev1.Pod) *world {
 	return w
 }
 
-// settle asks until nothing is to be done, and returns when to ask again.
+// settle carries out actions until there are none left. It returns the time of the next call.
 func (w *world) settle() time.Time {
 	for {
 		actions, wake := w.pod.Next(w.now, policy)

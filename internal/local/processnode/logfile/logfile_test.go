@@ -129,7 +129,7 @@ func TestALongLogIsPutAsideAndStillRead(t *testing.T) {
 		followed <- string(text)
 	}()
 	var want strings.Builder
-	for i := range 30 { // some 45 bytes each: one turn
+	for i := range 30 { // about 45 bytes each: one rotation
 		line := "line " + time.Duration(i).String() + "\n"
 		want.WriteString(line)
 		_, _ = io.WriteString(stream, line)

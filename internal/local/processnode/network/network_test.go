@@ -36,13 +36,14 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestHostsOfPodsThatShareTheMachinesNetwork is a node without rights: all pods have one address, and only names tell them apart.
+// TestHostsOfPodsThatShareTheMachinesNetwork covers a node without permissions: all pods have one address, and only
+// names distinguish them.
 func TestHostsOfPodsThatShareTheMachinesNetwork(t *testing.T) {
 	pod := func(hostname string) Name {
 		return Name{Namespace: "n", Hostname: hostname, Subdomain: "job", Address: "127.0.0.1"}
 	}
 	own := pod("job-w-0")
-	// job-w-1 is there twice: the old one goes while its successor comes.
+	// job-w-1 is there twice: the old pod ends while its successor starts.
 	all := []Name{pod("job-w-1"), own, pod("job-m-0"), pod("job-w-1"), {Namespace: "n", Hostname: "nameless", Address: "127.0.0.1"}}
 	want := `# Written by the process node, and again whenever a pod comes or goes.
 127.0.0.1	localhost

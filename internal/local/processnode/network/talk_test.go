@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// talk listens in one pod and connects from the thread's network namespace to it.
+// talk listens in one pod and connects to it from the thread's network namespace.
 func talk(server sandbox.Namespaces, address netip.Addr) error {
 	var listener net.Listener
 	err := server.Enter(func() (err error) {

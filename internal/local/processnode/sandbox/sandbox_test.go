@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// run starts a container with the best that the machine permits and returns what it printed and how it ended.
+// run starts a container at the best permitted level. It returns the output and how the container ended.
 func run(t *testing.T, spec *shim.Container, during func(*Container)) (string, Exit) {
 	t.Helper()
 	permitted := Probe(t.TempDir())

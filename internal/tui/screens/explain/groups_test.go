@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
-// nodesTold are the nodes that stand under the first reason of an explanation.
+// nodesTold returns the nodes listed under the first reason of an explanation.
 func nodesTold(t *testing.T, first schedulingv1beta1.ExplainedNodes, pod corev1.PodSpec, nodes ...*corev1.Node) []string {
 	t.Helper()
 	board := snapshot.NewBoard()

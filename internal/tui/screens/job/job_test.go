@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
-// of is a dashboard that shows one job.
+// of returns a dashboard that shows one job.
 func of(target string) []screen.Spec {
 	spec := job.Spec()
 	spec.Number, spec.Tab, spec.ShortTab = "2", "Job", "Job"
@@ -17,7 +17,7 @@ func of(target string) []screen.Spec {
 	return []screen.Spec{spec}
 }
 
-// shown is which job is shown in a world.
+// shown maps a world to the job to show.
 var shown = map[string]string{"normal": "job-931", "empty": "job-931", "loading": "job-931", "disconnected": "job-931", "many": "job-1000", "various": "job-15"}
 
 func worlds() []string {
@@ -31,7 +31,7 @@ func TestFrames(t *testing.T) {
 	tuitest.Frames(t, "job", shows, nil, worlds()...)
 }
 
-// The pages besides the summary.
+// The pages other than the summary.
 func TestFramesOfPages(t *testing.T) {
 	t.Parallel()
 	for page, key := range map[string]string{"tasks": "t", "events": "e", "yaml": "Y"} {
@@ -57,7 +57,7 @@ func TestFramesOfLogs(t *testing.T) {
 	}, "various", "empty", "loading", "disconnected", "many")
 }
 
-// line is what programs write: colours, tabs, wide runes, a lot.
+// line returns typical program output: colours, tabs, wide runes, long lines.
 func line(i int) string {
 	switch i % 5 {
 	case 0:

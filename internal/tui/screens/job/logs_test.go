@@ -36,7 +36,7 @@ func TestLinesOfSeveralPodsStandInTheOrderOfTheirTimes(t *testing.T) {
 	}
 }
 
-// What a pod wrote before arrives when its stream begins, and stands above what one reads.
+// Past lines of a pod arrive when its stream starts, and are sorted above the visible lines.
 func TestALineThatArrivesLateDoesNotMoveWhatOneReads(t *testing.T) {
 	t.Parallel()
 	l := &logPane{pinned: true, height: 3}

@@ -10,7 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
-// What a frame of 160x50 costs with 5,000 nodes and 10,000 jobs: the list, the heat map, and a new picture.
+// BenchmarkFrames measures a frame of 160x50 with 5,000 nodes and 10,000 jobs: the list, the heat map, and a new
+// snapshot.
 func BenchmarkFrames(b *testing.B) {
 	looks, err := theme.New("dark", theme.TrueColor, false)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
-// oneRefused cordons all nodes but one.
+// oneRefused cordons all nodes except one, for which it returns an error.
 type oneRefused struct {
 	screen.Actions
 	name string

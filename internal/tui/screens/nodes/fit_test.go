@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
-// Five thousand nodes are seen at once on a screen of 160x50, in racks of 40 and of 8, and without any.
+// Five thousand nodes are visible at once on a screen of 160x50, in racks of 40 and of 8, and without racks.
 func TestFiveThousandNodesFitTheScreen(t *testing.T) {
 	t.Parallel()
 	looks, err := theme.New("dark", theme.TrueColor, false)
@@ -48,7 +48,7 @@ func TestFiveThousandNodesFitTheScreen(t *testing.T) {
 	}
 }
 
-// With fewer lines than the map takes, the cell under the cursor is seen wherever it is.
+// If the map needs more lines than there are, the cell under the cursor is always visible.
 func TestTheHeatMapScrollsToItsCursor(t *testing.T) {
 	t.Parallel()
 	looks, err := theme.New("mono", theme.NoColor, true)

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// job stands for the screen of a job: it shows which.
+// job replaces the screen of a job. It shows which job was opened.
 type job struct{ target string }
 
 func (*job) Name() string                                         { return screen.Job }

@@ -28,7 +28,7 @@ func TestAHistoryGoesOnWithWhatWasThereBefore(t *testing.T) {
 	}
 }
 
-// However long it is looked at, a history has a bounded number of cells, and its last one is what is now.
+// After any time, a history has a bounded number of cells, and the last one holds the current value.
 func TestAHistoryIsBounded(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 200, func(t *rapid.T) {

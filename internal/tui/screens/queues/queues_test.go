@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
-// jobs stands for the screen of jobs: it shows how it was filtered.
+// jobs replaces the screen of jobs. It shows the filter.
 type jobs struct{ text string }
 
 func (*jobs) Name() string                                         { return screen.Jobs }
