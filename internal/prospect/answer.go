@@ -279,7 +279,7 @@ func (t *Thought) admitted(before, after *decision.Decisions, c *model.Cluster) 
 	return in
 }
 
-// queueMessage describes the changes of a queue. Starts and evictions in it are those of the whole plan.
+// queueMessage describes the changes of a queue. It counts the starts and evictions of the whole plan.
 func queueMessage(it *item, status *insight.PlanStatus, admitted map[string]int) string {
 	what := "would be created"
 	switch {

@@ -1,7 +1,7 @@
 // Package prospect simulates what would happen if jobs and queues were submitted now. The job controller's own plan
 // creates the pods, and the scheduler's own engine decides about them. This package only combines the two.
 //
-//	In:   Question: a Plan and what admission would check; the engine and the model
+//	In:   Question: a Plan and the objects that admission checks against; the engine and the model
 //	Out:  insight.PlanStatus
 //
 // It works in two steps. Prepare does what needs no model: it validates the objects with the rules of admission and

@@ -46,7 +46,7 @@ type Thought struct {
 	now    time.Time
 	items  []item
 	queues []*scheduling.Queue // that would be changed or created
-	// problem is the reason why the question is not simulated at all; hint is what to do about it.
+	// problem is the reason why the question is not simulated at all; hint suggests a remedy.
 	problem, hint string
 
 	stage  stage              // the next slice of the answer

@@ -17,18 +17,18 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// mix is one load: so many shapes, gangs of a size, queues.
+// mix is one load: numbers of shapes, gangs of a size, queues.
 type mix struct {
 	name                        string
 	nodes, shapes, gang, queues int
 	pods                        int
 	conf                        string
 	rules                       bool    // pods have affinity and spread constraints
-	floor                       float64 // decided pods a second, on one core
+	floor                       float64 // decided pods per second, on one core
 }
 
-// spreading makes nodes equal in use, the dear case for rankings: every placed
-// pod changes the order of the nodes for every shape.
+// spreading prefers evenly used nodes. This is the expensive case for rankings: every placed pod changes the order
+// of the nodes for every shape.
 const spreading = `
 actions: "enqueue, allocate, backfill, reclaim"
 tiers:
@@ -36,14 +36,13 @@ tiers:
 - plugins: [{name: predicates}, {name: proportion}, {name: nodeorder}]
 `
 
-// sizes are the clusters that every figure is taken on, so that growth shows.
+// sizes lists the cluster sizes of every measurement, to show growth.
 var sizes = []int{500, 2000, 5000}
 
-// mixesOf are the loads for a cluster of so many nodes. Floors are for the 2-core
-// machine this is developed on (Linux 6.18, amd64); method: all pods wait, one
-// Cycle decides them all, the processor time of Cycle alone counts, that of garbage
-// collection on other cores included, the best of three. It is not the time on the
-// clock, so that other work on the machine makes less of a difference.
+// mixesOf returns the loads for a cluster size. Floors are for the 2-core development machine (Linux 6.18, amd64).
+// All pods wait, and one Cycle decides them all. Only the processor time of Cycle counts, including garbage
+// collection on other cores, the best of three. Processor time rather than wall-clock time reduces the effect of
+// other work on the machine.
 func mixesOf(nodes int) []mix {
 	return []mix{
 		{"decided pods/s, 50 shapes, gangs of 10, 20 queues", nodes, 50, 10, 20, 20 * nodes, "", false, 20_000},
@@ -53,12 +52,12 @@ func mixesOf(nodes int) []mix {
 	}
 }
 
-// told prints a figure in the form that docs/performance.md is made from.
+// told prints a figure in the form from which docs/performance.md is generated.
 func told(t testing.TB, name string, nodes int, value float64, unit string) {
 	t.Logf("BENCH\t%s\t%d\t%.4g\t%s", name, nodes, value, unit)
 }
 
-// spent is the processor time that the process has used.
+// spent returns the processor time that the process has used.
 func spent() time.Duration {
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
@@ -73,8 +72,8 @@ func measured(t *testing.T) {
 	}
 }
 
-// TestCycleFloor fails when the engine is slower than it has to be. It runs with
-// VC_BENCH=1 only: other work on the machine would make it lie.
+// TestCycleFloor fails if the engine is too slow. It runs only with VC_BENCH=1, because other work on the machine
+// would distort the result.
 func TestCycleFloor(t *testing.T) {
 	measured(t)
 	for _, nodes := range sizes {
@@ -100,9 +99,8 @@ func TestCycleFloor(t *testing.T) {
 	}
 }
 
-// TestAllocationFloor bounds what the loop allocates a decided pod: in the first
-// cycle of an engine, and in one that has seen as many pods before. It is the same
-// on every machine, so the smallest cluster is looked at in every run.
+// TestAllocationFloor bounds the bytes that the loop allocates per decided pod: in the first cycle of an engine,
+// and in a later one. The result is the same on every machine, so every test run checks the smallest cluster.
 func TestAllocationFloor(t *testing.T) {
 	wanted := sizes
 	if os.Getenv("VC_BENCH") == "" {
@@ -111,7 +109,7 @@ func TestAllocationFloor(t *testing.T) {
 	for _, nodes := range wanted {
 		m := mixesOf(nodes)[0]
 		e, c := m.load(t)
-		for i, when := range []string{"first cycle", "later cycle"} { // nothing is assumed: all is decided once more
+		for i, when := range []string{"first cycle", "later cycle"} { // nothing is assumed, so everything is decided again
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			d := e.Cycle(make.Epoch.Add(time.Duration(i)*time.Second), c)
@@ -125,8 +123,8 @@ func TestAllocationFloor(t *testing.T) {
 	}
 }
 
-// TestChangeFloor bounds the cost of one changed node or pod in a cluster where
-// nothing waits: applying the change and a cycle.
+// TestChangeFloor bounds the cost of one changed node or pod in a cluster where nothing waits: applying the change
+// and a cycle.
 func TestChangeFloor(t *testing.T) {
 	measured(t)
 	for _, nodes := range sizes {
@@ -174,8 +172,7 @@ func TestChangeFloor(t *testing.T) {
 	}
 }
 
-// TestWhyNotFloor bounds the time to say why a new gang cannot run on a full
-// cluster.
+// TestWhyNotFloor bounds the time to explain why a new gang cannot run on a full cluster.
 func TestWhyNotFloor(t *testing.T) {
 	measured(t)
 	for _, nodes := range sizes {
@@ -204,8 +201,8 @@ func TestWhyNotFloor(t *testing.T) {
 	}
 }
 
-// TestReclaimFloor bounds the time to plan the freeing of 2,000 devices, for a gang
-// of 250 and one of 2,000 members; the issue's own cluster has 500 nodes.
+// TestReclaimFloor bounds the time to plan the reclaim of 2,000 devices, for a gang of 250 and one of 2,000
+// members. The issue's own cluster has 500 nodes.
 func TestReclaimFloor(t *testing.T) {
 	measured(t)
 	for _, nodes := range sizes {
@@ -215,7 +212,7 @@ func TestReclaimFloor(t *testing.T) {
 			d := e.Cycle(make.Epoch, c)
 			took := time.Since(start)
 			told(t, fmt.Sprintf("reclaim plan that frees 2,000 GPUs for a gang of %d", members), nodes, took.Seconds()*1000, "ms")
-			if len(d.Evicts) != 1000 || took > time.Second { // pods of two devices
+			if len(d.Evicts) != 1000 || took > time.Second { // each pod has two devices
 				t.Errorf("%d evictions planned on %d nodes in %v; the ceiling is 1 s", len(d.Evicts), nodes, took)
 			}
 		}
@@ -276,9 +273,8 @@ func (m mix) load(t testing.TB) (*Engine, *model.Cluster) {
 	return e, c
 }
 
-// ruled gives a pod what people write: replicas apart by node and spread over
-// zones; all in one zone; near a cache, softly; softly apart by node, which has to
-// be measured node by node.
+// ruled gives a pod typical rules: replicas on different nodes and spread over zones; all in one zone; near a
+// cache, preferred; on different nodes, preferred, which requires evaluating every node.
 func ruled(pod *corev1.Pod, shape int) {
 	term := func(key, app string) corev1.PodAffinityTerm {
 		return corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}
@@ -309,7 +305,7 @@ func ruled(pod *corev1.Pod, shape int) {
 	pod.Spec.Affinity = a
 }
 
-// full is a cluster without idle room.
+// full is a cluster without idle resources.
 func full(t testing.TB, nodes int) (*Engine, *model.Cluster) {
 	e, c := mix{nodes: nodes, shapes: 1, gang: 1, queues: 1}.load(t)
 	for i := range nodes {
@@ -319,7 +315,7 @@ func full(t testing.TB, nodes int) (*Engine, *model.Cluster) {
 	return e, c
 }
 
-// addWhyNot adds a gang that cannot run, of a shape of its own.
+// addWhyNot adds a gang that cannot run, with a shape of its own.
 func addWhyNot(c *model.Cluster, i int, rules bool) {
 	name := fmt.Sprintf("new-%d", i)
 	c.Apply(model.GangFrom(make.Gang(name).Min(8).Queue("q00").Obj()))
@@ -332,8 +328,8 @@ func addWhyNot(c *model.Cluster, i int, rules bool) {
 	}
 }
 
-// greedy is a cluster of so many nodes with 8 devices each, all held by gangs of one
-// queue, and a gang of another queue that deserves half of them and asks for 2,000.
+// greedy is a cluster of nodes with 8 devices each, all held by gangs of one queue, and a gang of another queue
+// that deserves half of them and requests 2,000.
 func greedy(t testing.TB, nodes, members int) (*Engine, *model.Cluster) {
 	e, err := New(config.Default())
 	if err != nil {

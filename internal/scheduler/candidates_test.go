@@ -15,8 +15,9 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// deepQueue is a node of 10 cpus of which 8 are in use for an hour, a head that needs all, and gangs of pods with 100m cpu
-// behind it that run for ten minutes. selects gives the pods a node selector that no node matches.
+// deepQueue is a node of 10 cpus of which 8 are in use for an hour, a head that needs all of them, and behind it
+// gangs of pods with 100m cpu that run for ten minutes. selects gives the pods a node selector that matches no
+// node.
 type deepQueue struct {
 	engine  *Engine
 	cluster *model.Cluster
@@ -46,7 +47,7 @@ func newDeepQueue(t *testing.T, gangs int, selects bool) *deepQueue {
 	return d
 }
 
-// settle runs cycles until nothing more is decided, and creates the pods of what is admitted.
+// settle runs cycles until nothing changes, and creates the pods of admitted gangs.
 func (d *deepQueue) settle() {
 	for range 500 {
 		made := d.engine.Cycle(d.now, d.cluster)
@@ -80,7 +81,8 @@ func (d *deepQueue) create(gang string) {
 	}
 }
 
-// TestOnlyGangsThatWouldStartAreAdmittedBehindTheFirst: of a long queue only the first sixteen and those that start have pods.
+// TestOnlyGangsThatWouldStartAreAdmittedBehindTheFirst checks that in a long queue only the first sixteen gangs and
+// the ones that start have pods.
 func TestOnlyGangsThatWouldStartAreAdmittedBehindTheFirst(t *testing.T) {
 	d := newDeepQueue(t, 100, false)
 	d.settle()
@@ -92,14 +94,15 @@ func TestOnlyGangsThatWouldStartAreAdmittedBehindTheFirst(t *testing.T) {
 	}
 }
 
-// TestPodsOfMisjudgedGangsAreBounded: gangs seem to fit by what they request, and their pods match no node. Their number is bounded.
+// TestPodsOfMisjudgedGangsAreBounded has gangs that seem to fit by their requests, but whose pods match no node.
+// The number of pods must be bounded.
 func TestPodsOfMisjudgedGangsAreBounded(t *testing.T) {
 	d := newDeepQueue(t, 150, true)
 	d.settle()
 	if least := 1 + 16*deepPods; d.created <= least {
 		t.Errorf("%d pods exist, want more than those of the first gangs (%d)", d.created, least)
 	}
-	if most := 1 + 2*16*deepPods + 1000 + 2*deepPods; d.created > most { // twice sixteen: their successors are admitted before they are known
+	if most := 1 + 2*16*deepPods + 1000 + 2*deepPods; d.created > most { // twice sixteen, because the next gangs are admitted before the first are known not to fit
 		t.Errorf("%d pods exist, want at most %d", d.created, most)
 	}
 }

@@ -160,7 +160,7 @@ tiers:
 	}
 }
 
-// TestPoliciesReadWhatTheySay looks for the switches in the policies' source.
+// TestPoliciesReadWhatTheySay searches the policies' source for the switches.
 func TestPoliciesReadWhatTheySay(t *testing.T) {
 	call := regexp.MustCompile(`(?:Enabled\(|Switches\[)"(\w+)"[\])]`)
 	for name, build := range policies {

@@ -16,8 +16,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// TestEvictionsEnd lets controllers make every evicted pod anew, for 40 cycles
-// without any other change: evictions must end (I8).
+// TestEvictionsEnd re-creates every evicted pod, for 40 cycles without any other change: evictions must end (I8).
 func TestEvictionsEnd(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		e, err := New(config.Default())
@@ -81,8 +80,7 @@ func submit(t *rapid.T, c *model.Cluster, pods map[string]*corev1.Pod, made, que
 	}
 }
 
-// BenchmarkIdle is the cost of one changed pod in a cluster of 5,000 nodes where
-// 1,000 gangs wait in vain.
+// BenchmarkIdle measures the cost of one changed pod in a cluster of 5,000 nodes where 1,000 gangs wait in vain.
 func BenchmarkIdle(b *testing.B) {
 	m := mix{nodes: 5000, shapes: 50, gang: 10, queues: 20, pods: 10_000}
 	e, c := m.load(b)

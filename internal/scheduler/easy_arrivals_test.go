@@ -16,10 +16,10 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// endless is how many minutes a pod runs of which nothing is known: longer than anybody waits here.
+// endless is the run time, in minutes, of a pod without a known one: longer than any wait in these tests.
 const endless = 100_000
 
-// mixed is a gang that may want more than its minimum, and may run for ever.
+// mixed is a gang that may want more than its minimum and may run for ever.
 type mixed struct {
 	timed
 	least int
@@ -52,7 +52,7 @@ func (r *run) submitMixed(i int, g mixed) {
 	}
 }
 
-// promisedStart is the minute at which the first gang that waits was told to start by itself; false: nobody was.
+// promisedStart returns the forecast start, in minutes, of the first waiting gang; false if there is no forecast.
 func (r *run) promisedStart() (gang string, minute int, ok bool) {
 	for _, name := range sortedKeys(r.model.Gangs) {
 		g := r.model.Gangs[name]
@@ -67,8 +67,9 @@ func (r *run) promisedStart() (gang string, minute int, ok bool) {
 	return "", 0, false
 }
 
-// TestWhoComesLaterDoesNotDelayTheHead lets gangs arrive all the time behind one that was told when it starts: short ones and long ones, some that
-// run for ever or want more than their minimum, on nodes and in a queue with a limit. It starts by then.
+// TestWhoComesLaterDoesNotDelayTheHead adds gangs all the time behind one with a forecast start: short and long
+// ones, ones that run for ever or want more than their minimum, on nodes and in a queue with a limit. The first
+// gang must start by the forecast time.
 func TestWhoComesLaterDoesNotDelayTheHead(t *testing.T) {
 	promised, passed := 0, 0
 	whole := seeds.Check(t, 5000, func(t *rapid.T) {

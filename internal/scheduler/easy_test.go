@@ -17,14 +17,14 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// timed is a gang of equal pods that run for minutes.
+// timed is a gang of equal pods that run for some minutes.
 type timed struct {
 	name                string
 	tasks, cpu, minutes int
-	apart               bool // from pods of all gangs that are
+	apart               bool // anti-affinity to pods of all gangs with the flag
 }
 
-// run is a simulation of gangs to their end, by the minute.
+// run simulates gangs to their end, minute by minute.
 type run struct {
 	engine  *Engine
 	model   *model.Cluster
@@ -71,7 +71,7 @@ func (r *run) submit(i int, g timed) {
 	}
 }
 
-// step ends what is over, decides until nothing more is decided, and goes on a minute.
+// step ends the pods whose time is over, runs cycles until nothing changes, and advances one minute.
 func (r *run) step() {
 	for _, p := range r.pods {
 		if p.Status.Phase == corev1.PodRunning && !p.Status.StartTime.Add(time.Duration(r.minutes[p.UID])*time.Minute).After(r.now) {
@@ -98,7 +98,7 @@ func (r *run) step() {
 	r.now = r.now.Add(time.Minute)
 }
 
-// waiting says whether a gang has not started.
+// waiting reports whether a gang has not started.
 func (r *run) waiting(gangs []timed) bool {
 	for _, g := range gangs {
 		if _, started := r.started[g.name]; !started {
@@ -110,7 +110,7 @@ func (r *run) waiting(gangs []timed) bool {
 
 func drawTimed(t *rapid.T, name string, nodes []int) timed {
 	g := timed{name: name, tasks: rapid.IntRange(1, 4).Draw(t, "tasks"), cpu: rapid.IntRange(1, 4).Draw(t, "cpu"), minutes: rapid.IntRange(1, 12).Draw(t, "minutes")}
-	for { // one that fits an empty cluster
+	for { // draw until it fits an empty cluster
 		room := 0
 		for _, cpu := range nodes {
 			room += cpu / g.cpu
@@ -135,8 +135,8 @@ func drawNodes(t *rapid.T) []int {
 	return list
 }
 
-// TestBackfillDoesNotDelayTheHead runs random gangs twice, with and without those
-// behind the first that cannot start: it starts no later for them.
+// TestBackfillDoesNotDelayTheHead runs random gangs twice, with and without the gangs behind the first one that
+// cannot start. That one must not start later with them.
 func TestBackfillDoesNotDelayTheHead(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		nodes := drawNodes(t)
@@ -144,7 +144,7 @@ func TestBackfillDoesNotDelayTheHead(t *testing.T) {
 		for i := range rapid.IntRange(2, 8).Draw(t, "gangs") {
 			gangs = append(gangs, drawTimed(t, fmt.Sprintf("g%d", i), nodes))
 		}
-		// Who is the head after the first minute?
+		// Find the head after the first minute.
 		all := newRun(t, nodes)
 		for i, g := range gangs {
 			all.submit(i, g)
@@ -184,8 +184,8 @@ func TestBackfillDoesNotDelayTheHead(t *testing.T) {
 	})
 }
 
-// TestEstimatesOfGangsWithAffinity: gangs whose pods keep away from each other are told when they start, too, and start
-// then, when nothing new comes.
+// TestEstimatesOfGangsWithAffinity checks that gangs whose pods keep apart get a forecast, too, and start then if
+// no new gangs arrive.
 func TestEstimatesOfGangsWithAffinity(t *testing.T) {
 	told, late := 0, 0
 	seeds.Check(t, 5000, func(t *rapid.T) {
@@ -234,8 +234,8 @@ func TestEstimatesOfGangsWithAffinity(t *testing.T) {
 	}
 }
 
-// TestEstimatesAreExact: when pods end exactly at their limits and nothing new
-// comes, every gang starts when the first estimate said.
+// TestEstimatesAreExact checks that every gang starts at the first estimate if pods end exactly at their limits and
+// no new gangs arrive.
 func TestEstimatesAreExact(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		nodes := drawNodes(t)
@@ -247,7 +247,7 @@ func TestEstimatesAreExact(t *testing.T) {
 	})
 }
 
-// TestEstimatesThatWereWrongOnce are cases that a seed in some thousands finds.
+// TestEstimatesThatWereWrongOnce has cases that one in some thousand seeds finds.
 func TestEstimatesThatWereWrongOnce(t *testing.T) {
 	gang := func(name string, tasks, cpu, minutes int) timed {
 		return timed{name: name, tasks: tasks, cpu: cpu, minutes: minutes}
@@ -270,7 +270,7 @@ type failer interface {
 	Fatalf(string, ...any)
 }
 
-// estimated runs gangs to their end and holds each start to what was foretold of it after the first minute.
+// estimated runs gangs to their end and compares each start with its forecast after the first minute.
 func estimated(t failer, nodes []int, gangs []timed) {
 	r := newRun(t, nodes)
 	for i, g := range gangs {

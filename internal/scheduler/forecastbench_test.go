@@ -15,8 +15,8 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// ahead is a full cluster of pods that end at known times, ten a node, and gangs of
-// 2 to 65 pods in 20 queues that wait.
+// ahead is a full cluster of pods that end at known times, ten per node, and waiting gangs of 2 to 65 pods in 20
+// queues.
 func ahead(t testing.TB, nodes, waiting int) (*Engine, *model.Cluster) {
 	e, err := New(config.Default())
 	if err != nil {
@@ -51,7 +51,7 @@ func ahead(t testing.TB, nodes, waiting int) (*Engine, *model.Cluster) {
 	return e, c
 }
 
-// foretelling opens a cycle as far as the look ahead and returns its session.
+// foretelling opens a cycle up to the forecast and returns its session.
 func foretelling(e *Engine, now time.Time, c *model.Cluster) *session.Session {
 	s := e.open(now, c)
 	for _, policy := range e.policies {
@@ -65,11 +65,10 @@ func foretelling(e *Engine, now time.Time, c *model.Cluster) *session.Session {
 	return s
 }
 
-// TestForecastFloor bounds the time to tell when the waiting gangs start, where
-// everything that runs ends at a known time, and holds it to a tenth of the rest that
-// follows (Engine.foresee), also where few wait and much ends: looking ahead never
-// takes more than a tenth of one core. What ends when is known from the cycle before,
-// as it is in a running scheduler. 200 gangs took 60 to 90 ms on the 2-core machine.
+// TestForecastFloor bounds the time to forecast when the waiting gangs start, if all running pods end at known
+// times. It compares it with a tenth of the following pause (Engine.foresee), also if few gangs wait and many pods
+// end: forecasts must not use more than a tenth of one core. The endings are known from the cycle before, as in a
+// running scheduler. 200 gangs took 60 to 90 ms on the 2-core machine.
 func TestForecastFloor(t *testing.T) {
 	measured(t)
 	for _, nodes := range sizes {
@@ -86,7 +85,7 @@ func TestForecastFloor(t *testing.T) {
 	}
 }
 
-// forecastTime is the best of five looks ahead, how many starts they knew, and the rest after one.
+// forecastTime returns the best time of five forecasts, the number of known starts, and the pause after a forecast.
 func forecastTime(t *testing.T, nodes, waiting int) (best time.Duration, known int, pause time.Duration) {
 	e, c := ahead(t, nodes, waiting)
 	d := e.Cycle(make.Epoch, c)

@@ -10,9 +10,9 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestBindsRestOnAMinimumThatMayHaveBeenRaised: pods beyond the minimum may have been
-// made for a higher one that the scheduler has not heard of. Others are bound
-// without another look, as that costs a request a gang.
+// TestBindsRestOnAMinimumThatMayHaveBeenRaised checks that bindings of pods beyond the minimum check the PodGroup
+// again, because they may have been created for a higher minimum that the scheduler has not received yet. Other
+// bindings do not check it, because that costs a request per gang.
 func TestBindsRestOnAMinimumThatMayHaveBeenRaised(t *testing.T) {
 	for name, c := range map[string]struct {
 		minimum int

@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestEveryGateHasAReasonWithinASecond shuts each gate in front of a gang: a
-// second later its PodGroup, or its pod where there is none, says why.
+// TestEveryGateHasAReasonWithinASecond blocks a gang at each gate. One second later its PodGroup, or its pod if
+// there is no PodGroup, must have the reason.
 func TestEveryGateHasAReasonWithinASecond(t *testing.T) {
 	node := model.NodeFrom(make.Node("a").CPU("4").Obj())
 	pod := func(b *make.PodBuilder) model.Delta { return model.TaskFrom(b.Obj(), true) }
@@ -56,7 +56,7 @@ func TestEveryGateHasAReasonWithinASecond(t *testing.T) {
 }
 
 // TestEveryGateOfAPolicyHasAReasonWithinASecond is TestEveryGateHasAReasonWithinASecond for gates that only some
-// configurations have. Those of volumes and devices are in the stories: only what links Kubernetes' plugins has them.
+// configurations have. The gates for volumes and devices are in the stories, because they need Kubernetes' plugins.
 func TestEveryGateOfAPolicyHasAReasonWithinASecond(t *testing.T) {
 	const overcommit = `
 actions: "enqueue, allocate, backfill"
@@ -118,7 +118,7 @@ tiers:
 	}
 }
 
-// toldWithinASecond are the reasons that gang g, or its pod, has been told in a world after a second.
+// toldWithinASecond returns the reasons reported on gang g, or on its pod, within a second.
 func toldWithinASecond(t *testing.T, text string, world []model.Delta, want reason.Code) map[string]bool {
 	t.Helper()
 	cfg, _, err := config.Parse([]byte(text))

@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestACycleCopiesNoCluster: what a cycle after one changed pod takes of memory does not grow with the nodes and pods of the cluster,
-// and stays the same cycle after cycle. How long it takes is TestChangeFloor's.
+// TestACycleCopiesNoCluster checks that the memory of a cycle after one changed pod does not grow with the nodes
+// and pods of the cluster or with the number of cycles. TestChangeFloor checks the time.
 func TestACycleCopiesNoCluster(t *testing.T) {
 	small, large := bytesOfAChange(t, 50), bytesOfAChange(t, 1000)
 	t.Logf("50 nodes and 500 pods: %d bytes a cycle; 1,000 nodes and 10,000 pods: %d", small, large)
@@ -21,7 +21,8 @@ func TestACycleCopiesNoCluster(t *testing.T) {
 	}
 }
 
-// bytesOfAChange is the least that a cycle takes of memory after one changed pod, of 20 cycles in a cluster where nothing waits.
+// bytesOfAChange returns the minimum allocation of a cycle after one changed pod, over 20 cycles in a cluster where
+// nothing waits.
 func bytesOfAChange(t *testing.T, nodes int) uint64 {
 	t.Helper()
 	m := mix{nodes: nodes, shapes: 10, gang: 10, queues: 5, pods: 10 * nodes}

@@ -15,28 +15,29 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// promises is a throng of queues of which some have guarantees.
+// promises is a set of queues, some of which have guarantees.
 type promises struct {
 	*throng
 	queues []*promised
-	// parents are the inner queues of a tree and what each may hold; -1: no limit of its own.
+	// parents holds the inner queues of a tree and their limits; -1 for no limit of their own.
 	parents map[string]int
 	total   int
-	// weights: queues say what they weigh and not what they deserve.
+	// weights is true if queues have weights and no deserved amounts.
 	weights bool
-	// rigid: gangs of queues with a guarantee may be such as only go whole. What is guaranteed to others may then be held by one that
-	// could only go with what is guaranteed to its own queue, and has to wait for its end.
+	// rigid is true if some gangs of queues with a guarantee can only be evicted as a whole. A guarantee of another
+	// queue may then be used by a gang that could only be evicted together with its own queue's guarantee, so the
+	// other queue must wait for its end.
 	rigid bool
 }
 
-// promised is a queue of leaves: what is guaranteed to it, and what it deserves.
+// promised is a leaf queue with its guarantee and its deserved amount.
 type promised struct {
 	name, parent        string
 	weight              int
 	guarantee, deserved int
-	// late: its guarantee is given when the cluster is full.
+	// late is true if its guarantee is set when the cluster is full.
 	late bool
-	// asks: it submits nothing until others have all there is, and then for its guarantee and some more.
+	// asks is true if it submits nothing until others use the whole cluster, and then its guarantee and some more.
 	asks  bool
 	extra int
 }
@@ -48,9 +49,9 @@ tiers:
 - plugins: [{name: predicates}, %s]
 `
 
-// TestGuaranteesAreKept (I3): what is guaranteed to a queue nobody else takes from it, by whatever action; and when
-// others have borrowed it, who it is guaranteed to has it some cycles after asking, in flat queues and in trees, also where it
-// was guaranteed only after others had it.
+// TestGuaranteesAreKept (I3) checks that no action takes a guarantee from its queue, and that a queue gets a
+// borrowed guarantee back some cycles after requesting it, in flat queues and in trees, also if the guarantee was
+// set only after others used the resources.
 func TestGuaranteesAreKept(t *testing.T) {
 	taken := map[string]int{}
 	whole := seeds.Check(t, 10000, func(t *rapid.T) {
@@ -69,7 +70,7 @@ func TestGuaranteesAreKept(t *testing.T) {
 	}
 }
 
-// drawPromises makes nodes and queues: no more is guaranteed than there is, and, where queues say it, no more is deserved.
+// drawPromises draws nodes and queues. The guarantees, and the deserved amounts if set, do not exceed the cluster.
 func drawPromises(t *rapid.T, conf string, weights, tree bool) *promises {
 	var deltas []model.Delta
 	total := 0
@@ -120,7 +121,7 @@ func drawPromises(t *rapid.T, conf string, weights, tree bool) *promises {
 	return p
 }
 
-// tell makes the model know a queue, with its guarantee or without.
+// tell adds a queue to the model, with or without its guarantee.
 func (p *promises) tell(q *promised, guaranteed bool) {
 	b := make.Queue(q.name).Weight(int32(q.weight)).Parent(q.parent)
 	if !p.weights {
@@ -132,7 +133,7 @@ func (p *promises) tell(q *promised, guaranteed bool) {
 	p.model.Apply(model.QueueFrom(b.Obj()))
 }
 
-// submit gives a queue gangs of one size, until they ask for so many cores together.
+// submit adds gangs of one size to a queue, up to a total number of cores.
 func (p *promises) submit(queue string, cores, size, least int) {
 	class := rapid.SampledFrom([]string{"low", "high"}).Draw(p.t, "class")
 	outside := rapid.Bool().Draw(p.t, "at the gate")
@@ -152,7 +153,8 @@ func (p *promises) submit(queue string, cores, size, least int) {
 	}
 }
 
-// run lets those who do not ask take what they can, and then the others ask. It returns how many pods they took back.
+// run lets the other queues take what they can, and then the asking queues submit. It returns how many pods these
+// reclaimed.
 func (p *promises) run() (taken int) {
 	for _, q := range rapid.Permutation(p.queues).Draw(p.t, "order") {
 		if q.asks {
@@ -185,7 +187,7 @@ func (p *promises) run() (taken int) {
 	return taken
 }
 
-// settle lets things happen until nothing does any more. It returns how many pods were evicted.
+// settle runs cycles until nothing changes. It returns how many pods were evicted.
 func (p *promises) settle() (evicted int) {
 	for quiet, cycle := 0, 0; quiet < 2; cycle++ {
 		if cycle == 60 {
@@ -200,7 +202,7 @@ func (p *promises) settle() (evicted int) {
 	return evicted
 }
 
-// step decides and lets the API carry it out, and holds what is evicted to the guarantees.
+// step runs a cycle, carries it out, and checks the evictions against the guarantees.
 func (p *promises) step() (evicted int, happened bool) {
 	p.now = p.now.Add(2 * time.Second)
 	before := map[string]int{}
@@ -235,7 +237,7 @@ func (p *promises) step() (evicted int, happened bool) {
 	return len(d.Evicts), len(d.Binds)+len(d.Evicts)+len(d.Nominations) > 0
 }
 
-// again ends a pod that was evicted, and makes another, as its controller would.
+// again ends an evicted pod and re-creates it, as its controller would.
 func (p *promises) again(old *corev1.Pod) {
 	p.model.Apply(model.TaskGone{Namespace: old.Namespace, Name: old.Name, UID: old.UID})
 	p.made++
@@ -246,7 +248,7 @@ func (p *promises) again(old *corev1.Pod) {
 	p.model.Apply(model.TaskFrom(fresh, true))
 }
 
-// String tells of the queues, for a failure's text.
+// String describes the queues for a failure message.
 func (p *promises) String() string {
 	out := fmt.Sprintf("%d cores; may hold %v\n", p.total, p.parents)
 	for _, q := range p.queues {

@@ -24,8 +24,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// anew is the world as it is told again from its objects, with an engine of its
-// configuration that takes nobody's room.
+// anew rebuilds the world from its objects, with a new engine whose configuration evicts nothing.
 func (r *random) anew() (*Engine, *model.Cluster) {
 	cfg := *r.cfg
 	cfg.Actions = []string{"enqueue", "allocate", "backfill"}
@@ -61,9 +60,8 @@ func (r *random) anew() (*Engine, *model.Cluster) {
 	return e, m
 }
 
-// apply does what a help says. It returns how to take it back. Of a gang without pods
-// all that is judged is its minResources, which a Job has follow from its pods: with fewer or
-// smaller ones it is less.
+// apply applies a help and returns how to revert it. For a gang without pods only minResources is evaluated; a Job
+// computes it from its pods, so with fewer or smaller pods it is smaller.
 func (r *random) apply(gang string, h schedulingv1beta1.Help) (undo func()) {
 	g := r.gangs[gang]
 	var pods []*corev1.Pod
@@ -159,7 +157,7 @@ func (r *random) apply(gang string, h schedulingv1beta1.Help) (undo func()) {
 	}
 }
 
-// seconds reads a time limit as a pod takes it.
+// seconds parses a time limit in the form that a pod has.
 func seconds(t *rapid.T, h schedulingv1beta1.Help) *int64 {
 	length, err := time.ParseDuration(h.To)
 	if h.Subject == schedulingv1beta1.RunTimeLimit {
@@ -172,8 +170,8 @@ func seconds(t *rapid.T, h schedulingv1beta1.Help) *int64 {
 	return &n
 }
 
-// enrich adds what only explanations are about: queues that keep to the order, that are closed or do not exist, and
-// run times.
+// enrich adds objects that matter only to explanations: strict queues, queues that are closed or missing, and run
+// times.
 func (r *random) enrich() {
 	r.rich = true
 	r.hyper = []model.Delta{
@@ -192,8 +190,7 @@ func (r *random) enrich() {
 	}
 }
 
-// TestExplanationsAreTrue (I12): applying what an explanation says would help
-// makes the gang start.
+// TestExplanationsAreTrue (I12) checks that applying a help of an explanation makes the gang start.
 func TestExplanationsAreTrue(t *testing.T) {
 	kinds := map[string]int{}
 	waits, letIn := 0, 0
@@ -210,7 +207,7 @@ func TestExplanationsAreTrue(t *testing.T) {
 		now := r.now.Add(time.Hour)
 		d := e.Cycle(now, m)
 		decision.Assume(m, &d)
-		if len(d.Binds)+len(d.Ungates) > 0 { // it goes on without help
+		if len(d.Binds)+len(d.Ungates) > 0 { // the gang proceeds without help
 			return
 		}
 		for _, name := range sortedKeys(r.gangs) {
@@ -256,7 +253,7 @@ func TestExplanationsAreTrue(t *testing.T) {
 	}
 }
 
-// telling is what was told of the gangs, for a failure's text.
+// telling returns the explanations of the gangs for a failure message.
 func telling(m *model.Cluster) string {
 	var b strings.Builder
 	for _, name := range sortedKeys(m.Gangs) {
@@ -291,8 +288,8 @@ func (r *random) uid(pod string) types.UID {
 	return r.foreign[pod].UID
 }
 
-// waits lets the time run, all pods ending when they are expected to, and says
-// whether a gang has started when it was to do so at the latest.
+// waits advances time with all pods ending as expected, and reports whether a gang has started by its latest start
+// time.
 func (r *random) waits(name string, now time.Time, h schedulingv1beta1.Help) bool {
 	until, err := time.Parse(time.RFC3339, h.To)
 	if err != nil {
@@ -316,7 +313,7 @@ func (r *random) waits(name string, now time.Time, h schedulingv1beta1.Help) boo
 			uid := r.uid(pod)
 			if at, known := ends[uid]; known && !at.After(now) {
 				t := m.Task(uid)
-				if t == nil || t.Node == model.NoNode { // it was never bound, or is gone
+				if t == nil || t.Node == model.NoNode { // it was never bound, or no longer exists
 					delete(ends, uid)
 					continue
 				}
@@ -351,7 +348,7 @@ func (r *random) waits(name string, now time.Time, h schedulingv1beta1.Help) boo
 	return false
 }
 
-// starts says whether a gang gets nodes now in the world told anew.
+// starts reports whether a gang gets nodes now in the rebuilt world.
 func (r *random) starts(name string, now time.Time) bool {
 	e, m := r.anew()
 	for range 3 {
@@ -367,7 +364,8 @@ func (r *random) starts(name string, now time.Time) bool {
 	return false
 }
 
-// letIn says whether a gang without pods is let into its queue in the world told anew: what is said of it is no more.
+// letIn reports whether a gang without pods is admitted in the rebuilt world. Explanations for it say no more than
+// that.
 func (r *random) letIn(name string, now time.Time) bool {
 	e, m := r.anew()
 	for range 3 {
@@ -378,7 +376,7 @@ func (r *random) letIn(name string, now time.Time) bool {
 	return m.Gangs["default/"+name].Status.Phase == schedulingv1beta1.PodGroupInqueue
 }
 
-// after is what the world comes to, told anew, for a failure's text.
+// after returns the final state of the rebuilt world for a failure message.
 func (r *random) after(now time.Time) string {
 	e, m := r.anew()
 	d := e.Cycle(now, m)

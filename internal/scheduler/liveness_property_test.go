@@ -25,7 +25,8 @@ import (
 )
 
 const (
-	// restCycles is how many cycles nothing happens at the end: longer than missing pods are waited for.
+	// restCycles is the number of cycles without changes at the end: longer than the scheduler waits for missing
+	// pods.
 	restCycles = 40
 	// mostCycles bounds a world: everything that starts ends after a few cycles.
 	mostCycles = 600
@@ -33,14 +34,14 @@ const (
 	podCycles = 3
 )
 
-// livingJob is a gang with what becomes of its pods.
+// livingJob is a gang and the fate of its pods.
 type livingJob struct {
 	group     *schedulingv1beta1.PodGroup
 	templates []*corev1.Pod
-	late      bool // its pods are made when it was let in
-	most      int  // a quota lets so many of its pods exist
-	fails     bool // its first pod ends badly
-	loses     bool // when one has, another is lost, and made again
+	late      bool // its pods are created after it is admitted
+	most      int  // a quota allows at most that many of its pods
+	fails     bool // its first pod fails
+	loses     bool // after that, another pod is lost and re-created
 	started   bool // its minimum was running
 	deleted   bool
 }
@@ -50,17 +51,17 @@ func (j *livingJob) key() string { return j.group.Namespace + "/" + j.group.Name
 // fullNamespace has a quota that some jobs exceed.
 const fullNamespace = "full"
 
-// livingWorld is a cluster to which gangs come that can start and gangs that cannot. What runs ends.
+// livingWorld is a cluster in which gangs arrive that can start and gangs that cannot. Running pods end.
 type livingWorld struct {
 	t       *rapid.T
 	cfg     *config.Config
 	engine  *Engine
 	model   *model.Cluster
 	now     time.Time
-	objects []model.Delta // nodes, queues, pods of others
+	objects []model.Delta // nodes, queues, other pods
 	jobs    []*livingJob
 	pods    map[string]*corev1.Pod
-	since   map[string]int // in which cycle a pod was bound
+	since   map[string]int // the cycle in which a pod was bound
 	cycle   int
 	made    int
 }
@@ -104,7 +105,7 @@ func newLivingWorld(t *rapid.T) *livingWorld {
 	return w
 }
 
-// start begins anew with nothing but nodes and queues.
+// start resets the world to nodes and queues.
 func (w *livingWorld) start() {
 	e, err := New(w.cfg, WithAttacher(kube.New()))
 	if err != nil {
@@ -114,7 +115,7 @@ func (w *livingWorld) start() {
 	w.model.Apply(w.objects...)
 }
 
-// alone is the same cluster with one of the jobs, as it came.
+// alone returns the same cluster with only one of the jobs, in its original state.
 func (w *livingWorld) alone(j *livingJob) bool {
 	one := &livingWorld{t: w.t, cfg: w.cfg, objects: w.objects, pods: map[string]*corev1.Pod{}, since: map[string]int{}}
 	one.start()
@@ -127,7 +128,7 @@ func (w *livingWorld) alone(j *livingJob) bool {
 	return only.started
 }
 
-// draw makes a job that may or may not be able to start.
+// draw draws a job that may or may not be able to start.
 func (w *livingWorld) draw() *livingJob {
 	t := w.t
 	w.made++
@@ -139,7 +140,7 @@ func (w *livingWorld) draw() *livingJob {
 	if class := rapid.SampledFrom([]string{"", "low", "high"}).Draw(t, "class"); class != "" {
 		b.PriorityClass(class)
 	}
-	if rapid.IntRange(0, 2).Draw(t, "estimated") == 0 { // room is reserved, and jobs are admitted before there is any
+	if rapid.IntRange(0, 2).Draw(t, "estimated") == 0 { // resources are reserved, and jobs are admitted in advance
 		b.Annotation(keys.RunningEstimate, fmt.Sprintf("%ds", rapid.IntRange(4, 20).Draw(t, "estimate")))
 	}
 	kind := rapid.IntRange(0, 18).Draw(t, "kind")
@@ -166,7 +167,7 @@ func (w *livingWorld) draw() *livingJob {
 	case 7:
 		j.most = rapid.IntRange(0, tasks-1).Draw(t, "quota")
 	case 9:
-		sum = 1 // less than its pods ask for
+		sum = 1 // less than its pods request
 	case 10, 11:
 		j.fails, j.loses = true, kind == 11
 	case 12:
@@ -181,13 +182,13 @@ func (w *livingWorld) draw() *livingJob {
 	return j
 }
 
-// shapeOf gives a pod what its kind of job asks for.
+// shapeOf sets a pod's request and rules according to the kind of its job.
 func shapeOf(p *make.PodBuilder, kind int) {
 	label := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}
 	switch kind {
 	case 3:
 		p.Select("zone", "x")
-	case 17: // past the gate of its queue, for a node that there is not
+	case 17: // past the gate of its queue, for a node that does not exist
 		p.Select("zone", "nowhere").Annotation(keys.QueueAllocationGate, "true").Gate(keys.QueueAllocationGate)
 	case 4:
 		p.Select("zone", "nowhere")
@@ -201,7 +202,7 @@ func shapeOf(p *make.PodBuilder, kind int) {
 		p.Label("app", "a").Affinity(&corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
 			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: corev1.LabelHostname, LabelSelector: label}}}})
 	case 15:
-		p.Affinity(&corev1.Affinity{PodAffinity: &corev1.PodAffinity{ // none has it but those of kind 14
+		p.Affinity(&corev1.Affinity{PodAffinity: &corev1.PodAffinity{ // only pods of kind 14 match
 			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: "zone", LabelSelector: label}}}})
 	case 16:
 		p.Label("app", "b").Spread("zone", 1)
@@ -216,7 +217,7 @@ func (w *livingWorld) submit(j *livingJob) {
 	}
 }
 
-// makePods makes the pods of a job that a controller would make now.
+// makePods creates the pods of a job that a controller would create now.
 func (w *livingWorld) makePods(j *livingJob) {
 	exist := 0
 	for _, p := range j.templates {
@@ -232,7 +233,7 @@ func (w *livingWorld) makePods(j *livingJob) {
 	}
 }
 
-// again makes a pod, or a new one in the place of one that is gone.
+// again creates a pod, or replaces a deleted one.
 func (w *livingWorld) again(template *corev1.Pod) {
 	w.made++
 	p := template.DeepCopy()
@@ -242,14 +243,14 @@ func (w *livingWorld) again(template *corev1.Pod) {
 	w.model.Apply(model.TaskFrom(p, true))
 }
 
-// lose deletes a pod. Its controller makes another.
+// lose deletes a pod. Its controller re-creates it.
 func (w *livingWorld) lose(name string) {
 	p := w.pods[name]
 	w.model.Apply(model.TaskGone{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
 	w.again(p)
 }
 
-// step runs a cycle, has it carried out, and says whether anything happened.
+// step runs a cycle, carries it out, and reports whether anything changed.
 func (w *livingWorld) step() (happened bool) {
 	w.cycle++
 	w.now = w.now.Add(2 * time.Second)
@@ -279,7 +280,7 @@ func (w *livingWorld) step() (happened bool) {
 	return happened
 }
 
-// live has the pods of a job go on.
+// live advances the pods of a job.
 func (w *livingWorld) live(j *livingJob) (happened bool) {
 	g := w.model.Gangs[j.key()]
 	if j.deleted || g == nil {
@@ -324,7 +325,7 @@ func (w *livingWorld) remove(j *livingJob) {
 	w.model.Apply(model.GangGone{Namespace: j.group.Namespace, Name: j.group.Name, UID: j.group.UID})
 }
 
-// disturb has something happen that nobody asked for.
+// disturb makes an unrelated change.
 func (w *livingWorld) disturb() {
 	switch rapid.IntRange(0, 9).Draw(w.t, "event") {
 	case 0:
@@ -339,7 +340,7 @@ func (w *livingWorld) disturb() {
 	}
 }
 
-// waiting says why jobs have not started.
+// waiting describes why jobs have not started.
 func (w *livingWorld) waiting() (text string) {
 	for _, j := range w.jobs {
 		if g := w.model.Gangs[j.key()]; !j.started && !j.deleted && g.Status.Explanation != nil {
@@ -349,8 +350,9 @@ func (w *livingWorld) waiting() (text string) {
 	return text
 }
 
-// TestWhoCouldStartAloneStarts mixes jobs that can start with jobs that cannot, for whatever cause, and lets everything end that
-// runs: each job that starts in a cluster of its own starts here, too, before long.
+// TestWhoCouldStartAloneStarts mixes jobs that can start with jobs that cannot, for various causes, and ends
+// everything that runs. Each job that starts in a cluster of its own must start here, too, after a limited number
+// of cycles.
 func TestWhoCouldStartAloneStarts(t *testing.T) {
 	seeds.Check(t, 300, func(t *rapid.T) {
 		w := newLivingWorld(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// TestNumbersOfGangsFarBackAreRefreshedEveryMinute: when a pod ends, gangs far back in a long queue are not reported again for
-// the numbers alone, and a minute later they are.
+// TestNumbersOfGangsFarBackAreRefreshedEveryMinute checks that gangs far back in a long queue are not updated for
+// changed numbers when a pod ends, but are updated a minute later.
 func TestNumbersOfGangsFarBackAreRefreshedEveryMinute(t *testing.T) {
 	l := newLongQueue(t, 1, 60)
 	back := l.cluster.Gangs["default/waits-000050"]

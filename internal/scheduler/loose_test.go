@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestPodsWithoutTheirPodGroupAreToldOnceWithinASecond has pods come one by one, a cycle each, and the daemon's promise kept: a cycle whenever
-// one was asked for.
+// TestPodsWithoutTheirPodGroupAreToldOnceWithinASecond adds pods one by one, with a cycle each, and keeps the
+// daemon's promise: a cycle whenever one was requested.
 func TestPodsWithoutTheirPodGroupAreToldOnceWithinASecond(t *testing.T) {
 	e, err := New(config.Default())
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
-// TestManualsTellWhatIsRead holds the manuals to what policies and actions read, and to switches that exist.
+// TestManualsTellWhatIsRead compares the manuals with the settings that policies and actions read, and with the
+// existing switches.
 func TestManualsTellWhatIsRead(t *testing.T) {
 	ofActions, ofPolicies := Manuals()
 	for name := range actions {
@@ -47,7 +48,7 @@ func TestManualsTellWhatIsRead(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreWhatTheManualsTell gives every argument its default: the policy is as without it.
+// TestDefaultsAreWhatTheManualsTell sets every argument to its default: the policy must equal the one without it.
 func TestDefaultsAreWhatTheManualsTell(t *testing.T) {
 	_, ofPolicies := Manuals()
 	for _, name := range slices.Sorted(maps.Keys(ofPolicies)) {
@@ -72,7 +73,7 @@ func TestDefaultsAreWhatTheManualsTell(t *testing.T) {
 	}
 }
 
-// all compares what New and Configure made of an entry, but not the entry.
+// all compares the results of New and Configure for an entry, but not the entry.
 var all = cmp.Options{
 	cmp.Exporter(func(reflect.Type) bool { return true }),
 	cmp.FilterPath(func(p cmp.Path) bool {

@@ -20,17 +20,16 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// crowd is a full cluster of one greedy queue, and a gang of another that wants
-// its share back.
+// crowd is a full cluster of one greedy queue, and a gang of another queue that wants its share back.
 type crowd struct {
 	nodes []*corev1.Node
 	gangs []crowdGang
 	taker crowdGang
-	// text is the configuration, but for its actions; "": the default one.
+	// text is the configuration without its actions; "" for the default one.
 	text string
-	// classes are the priority classes of the taker and the gangs; nil: all alike.
+	// classes are the priority classes of the taker and the gangs; nil if all are equal.
 	classes []string
-	// racks: the nodes are in two racks, and gangs have network topologies and sub-groups.
+	// racks is true if the nodes are in two racks, and gangs have network topologies and sub-groups.
 	racks bool
 }
 
@@ -39,18 +38,18 @@ type crowdGang struct {
 	queue string
 	min   int
 	pods  []*corev1.Pod
-	// near says how near to each other the pods have to be, parts that those of one label "part" start together; nil: no matter.
+	// near limits the distance between the pods; parts is the size of the groups, by label "part", that start
+	// together. nil for no limit.
 	near  *schedulingv1beta1.NetworkTopologySpec
 	parts *schedulingv1beta1.SubGroupPolicySpec
 }
 
-// cluster builds the model without the pods that left, and without the taker's
-// rivals.
+// cluster builds the model without the pods that left, and without the taker's rivals.
 func (w *crowd) cluster(left map[string]bool) *model.Cluster {
 	c := model.New()
 	for name, deserved := range map[string]string{"greedy": "1", "poor": "12"} {
 		c.Apply(model.QueueFrom(make.Queue(name).Deserved("cpu", deserved).
-			Annotation(keys.Hierarchy, "root/"+name).Annotation(keys.HierarchyWeights, "1/"+deserved).Obj())) // of drf's tree
+			Annotation(keys.Hierarchy, "root/"+name).Annotation(keys.HierarchyWeights, "1/"+deserved).Obj())) // for drf's tree
 	}
 	for name, value := range map[string]int32{"low": -10, "mid": 5, "high": 10} {
 		c.Apply(model.PriorityClassSet{Name: name, Value: value})
@@ -120,7 +119,8 @@ func drawCrowd(t *rapid.T) *crowd {
 	return w
 }
 
-// structure puts the nodes into racks of two, has the taker keep to one, or its parts, and makes whole parts of gangs.
+// structure assigns the nodes to racks of two, restricts the taker, or its parts, to one rack, and divides gangs
+// into parts.
 func (w *crowd) structure(t *rapid.T) {
 	w.racks = true
 	tier := 1
@@ -156,7 +156,7 @@ func (w *crowd) structure(t *rapid.T) {
 	}
 }
 
-// reclaimers are configurations in which a queue takes back what it deserves, of several kinds.
+// reclaimers are configurations of several kinds in which a queue reclaims what it deserves.
 var reclaimers = []string{"", `
 tiers:
 - plugins: [{name: priority}, {name: gang}, {name: conformance}]
@@ -193,7 +193,7 @@ func (w *crowd) engine(t *rapid.T, actions ...string) *Engine {
 	return e
 }
 
-// starts says whether the taker is bound whole by action allocate alone.
+// starts reports whether action allocate alone binds the whole taker.
 func (w *crowd) starts(t *rapid.T, left map[string]bool) bool {
 	e := w.engine(t, "allocate")
 	bound := 0
@@ -206,12 +206,10 @@ func (w *crowd) starts(t *rapid.T, left map[string]bool) bool {
 	return bound == w.taker.min
 }
 
-// TestReclaimIsMinimal checks what is evicted (I7): the taker starts once the
-// victims have left; it would not if any one of them (a surplus pod, or a whole
-// gang) had stayed; nobody protected is touched; no gang is left below its
-// minimum but not gone; and nothing is evicted for a gang that fits anyway.
-// So it is with reclaim and gangreclaim, by weights and by amounts, for gangs that have to be near each other and for whole
-// sub-groups.
+// TestReclaimIsMinimal checks the evictions (I7). The taker starts once the victims have left. It would not start
+// if any one of them (a surplus pod, or a whole gang) had stayed. No protected pod is evicted. No gang keeps pods
+// but less than its minimum. Nothing is evicted for a gang that fits anyway. This holds for reclaim and
+// gangreclaim, by weights and by amounts, for gangs with a network topology and for whole sub-groups.
 func TestReclaimIsMinimal(t *testing.T) {
 	tried, evicted, treed := 0, 0, 0
 	seeds.Check(t, 10000, func(t *rapid.T) {
@@ -262,7 +260,7 @@ func (w *crowd) checkGang(t *rapid.T, g crowdGang, victims []string, left map[st
 	if rest > 0 && rest < g.min {
 		t.Fatalf("gang %s is left with %d of %d", g.name, rest, g.min)
 	}
-	units := [][]string{victims} // a whole gang comes back whole
+	units := [][]string{victims} // a whole gang returns as a whole
 	if rest > 0 {
 		units = g.unitsOf(t, victims, left)
 	}
@@ -279,7 +277,7 @@ func (w *crowd) checkGang(t *rapid.T, g crowdGang, victims []string, left map[st
 	}
 }
 
-// unitsOf are what may come back of a gang that lost some of its pods: a whole sub-group, or one pod.
+// unitsOf returns what may return of a gang that lost some of its pods: a whole sub-group, or one pod.
 func (g *crowdGang) unitsOf(t *rapid.T, victims []string, left map[string]bool) (units [][]string) {
 	part, stay := map[string]string{}, map[string]int{}
 	for _, p := range g.pods {
@@ -313,7 +311,7 @@ func (g *crowdGang) unitsOf(t *rapid.T, victims []string, left map[string]bool) 
 	return units
 }
 
-// String tells of the crowd, for a failure's text.
+// String describes the crowd for a failure message.
 func (w *crowd) String() string {
 	var b strings.Builder
 	for _, n := range w.nodes {
