@@ -38,8 +38,8 @@ type crowdGang struct {
 	queue string
 	min   int
 	pods  []*corev1.Pod
-	// near limits the distance between the pods; parts is the size of the groups, by label "part", that start
-	// together. nil for no limit.
+	// near limits the distance between the pods. parts makes pods with the same label "part" start together. nil for
+	// no limit.
 	near  *schedulingv1beta1.NetworkTopologySpec
 	parts *schedulingv1beta1.SubGroupPolicySpec
 }

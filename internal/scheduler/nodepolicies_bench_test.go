@@ -15,18 +15,17 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// policyMix is a load with one policy that judges nodes: half of the cluster's
-// room is asked for by gangs of 10.
+// policyMix is a load with one policy that evaluates nodes: gangs of 10 request half of the cluster's resources.
 type policyMix struct {
 	policy string // as in the configuration
-	source string // of the nodes' load, as in the configuration
+	source string // source of the nodes' load, as in the configuration
 	floor  float64
-	node   func(b *make.NodeBuilder, i int) model.Delta // nil: nothing more to say of the node
+	node   func(b *make.NodeBuilder, i int) model.Delta // nil for no additions to the node
 	pod    func(b *make.PodBuilder)
 }
 
-// The floors are the issue's: 20,000 decided pods a second for policies that the
-// judge's tables carry, 5,000 where every node is asked anew for every pod.
+// The floors are from the issue: 20,000 decided pods per second for policies that use the judge's tables, 5,000 if
+// every node is evaluated for every pod.
 func policyMixes() map[string]policyMix {
 	return map[string]policyMix{
 		"usage": {
@@ -124,8 +123,7 @@ func (m *policyMix) load(t *testing.T, nodes, pods int) (*Engine, *model.Cluster
 	return e, c
 }
 
-// TestNodePoliciesFloor fails when a policy that judges nodes makes the engine
-// slower than it may be.
+// TestNodePoliciesFloor fails if a policy that evaluates nodes makes the engine too slow.
 func TestNodePoliciesFloor(t *testing.T) {
 	measured(t)
 	for name, m := range policyMixes() {

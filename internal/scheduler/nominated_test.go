@@ -14,8 +14,9 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestAPromiseThatMovesIsTold: the API says on which node room is made for a pod, and a scheduler that starts anew believes it. So a promise
-// that moves is told in a cycle without evictions, too; one that nobody was told of is not.
+// TestAPromiseThatMovesIsTold checks that a promise that moves is also published in a cycle without evictions,
+// because the API contains the nominated node of a pod and a restarted scheduler relies on it. A promise that was
+// never published is not.
 func TestAPromiseThatMovesIsTold(t *testing.T) {
 	for name, published := range map[string]string{"the API names the first node": "a", "nothing was told": ""} {
 		e, err := New(config.Default())

@@ -28,8 +28,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// everything are configurations that have every policy between them. The extender asks another process and is not
-// registered here: FuzzAnswers of its own package has what that may say.
+// everything lists configurations that together contain every policy. The extender calls another process and is not
+// registered here: FuzzAnswers of its own package covers its answers.
 var everything = []string{`
 actions: "enqueue, allocate, backfill, preempt, reclaim, shuffle"
 tiers:
@@ -68,7 +68,8 @@ tiers:
 - plugins: [{name: gang}, {name: drf, enableHierarchy: true}, {name: extender}, {name: predicates}]
 `}
 
-// keyed are the keys of labels, annotations and resources that the sources mention: what anybody may write, and something reads.
+// keyed returns the keys of labels, annotations and resources in the sources, which users may write and some code
+// reads.
 func keyed(t testing.TB) []string {
 	t.Helper()
 	key := regexp.MustCompile(`"((?:[a-z0-9-]+\.)+[a-z]+/[A-Za-z0-9._-]+)"`)
@@ -88,15 +89,15 @@ func keyed(t testing.TB) []string {
 			t.Fatal(err)
 		}
 	}
-	found["sla-waiting-time"] = true // as older jobs write it, without a prefix
+	found["sla-waiting-time"] = true // without a prefix, as in older jobs
 	for _, constant := range []string{"running-estimate", "backfill", "user", "elastic-cluster", "numa-cpus"} {
 		found["vc-batch.dev/"+constant] = true // written as a sum in the source
 	}
-	delete(found, "scheduling.k8s.io/group-name") // decides which gang a pod is of
+	delete(found, "scheduling.k8s.io/group-name") // determines the gang of a pod
 	return sortedKeys(found)
 }
 
-// oddities are values that people, and programs, have been seen to write, and worse.
+// oddities are values that users and programs have been seen to write, and worse ones.
 var oddities = []string{
 	"", "0", "1", "-1", "true", "True", "maybe", "1.5", "1e30", "-1e30", "9223372036854775807", "9223372036854775808", "99999999999999999999", "50%", "-50%", "9223372036854775807%",
 	"NaN", "Inf", "1h", "-1h", "2562047h47m", "9999999h", "now", "2026-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "*", "rz1", "a,b;c", ",,;;", "a:b,c", "root/q0", "/", "//", "1/2/3", "-1/0",
@@ -106,14 +107,14 @@ var oddities = []string{
 
 var amounts = []string{"0", "1", "3", "-1", "1m", "9e18", "1e30", "-1e30", "9223372036854775807", "1n", "100Ei"}
 
-// odd is a cluster in which anything may stand anywhere.
+// odd is a cluster in which any value may be anywhere.
 type odd struct {
 	t    *rapid.T
 	keys []string
 	made
 }
 
-// made are the nodes and pods that were made, by name.
+// made holds the created nodes and pods by name.
 type made struct {
 	nodes map[string]*corev1.Node
 	pods  map[string]*corev1.Pod
@@ -244,7 +245,7 @@ func (o odd) hyperNode(i int) *topologyv1alpha1.HyperNode {
 	return h
 }
 
-// numa is what a node's agent says of its processors.
+// numa draws the Numatopology of a node.
 func (o odd) numa(i int) *nodeinfov1alpha1.Numatopology {
 	n := &nodeinfov1alpha1.Numatopology{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i)}}
 	n.Spec.Policies = map[nodeinfov1alpha1.PolicyName]string{
@@ -262,7 +263,7 @@ func (o odd) numa(i int) *nodeinfov1alpha1.Numatopology {
 	return n
 }
 
-// load is what a source of metrics says of a node.
+// load draws the measured load of a node.
 func (o odd) load(i int) model.NodeUsageSet {
 	percent := []float64{0, 50, -1, 100, 1e30, math.NaN(), math.Inf(1)}
 	return model.NodeUsageSet{Node: fmt.Sprintf("n%d", i), NodeUsage: model.NodeUsage{
@@ -270,7 +271,7 @@ func (o odd) load(i int) model.NodeUsageSet {
 	}}
 }
 
-// deltas are a cluster, in any order.
+// deltas returns a cluster, in any order.
 func (o odd) deltas() []model.Delta {
 	var all []model.Delta
 	for i := range 1 + o.few("nodes", 2) {
@@ -310,7 +311,7 @@ func (o odd) deltas() []model.Delta {
 	return rapid.Permutation(all).Draw(o.t, "order")
 }
 
-// engines makes one scheduler for each configuration.
+// engines returns one engine for each configuration.
 func engines(t testing.TB) []*config.Config {
 	t.Helper()
 	var all []*config.Config
@@ -335,7 +336,7 @@ func engines(t testing.TB) []*config.Config {
 	return all
 }
 
-// survives runs some cycles of a cluster, and says what cannot be.
+// survives runs some cycles of a cluster and reports violations.
 func survives(cfg *config.Config, deltas []model.Delta, w made) error {
 	run := func() (all []decision.Decisions, err error) {
 		e, err := New(cfg)
@@ -364,7 +365,7 @@ func survives(cfg *config.Config, deltas []model.Delta, w made) error {
 	return w.holds(first)
 }
 
-// holds sums up what was bound, in numbers of any size, and holds it against what nodes have.
+// holds sums what was bound, in numbers of any size, and compares it with the capacity of the nodes.
 func (w made) holds(decisions []decision.Decisions) error {
 	bound := map[string]bool{}
 	used := map[string]corev1.ResourceList{}
@@ -400,7 +401,8 @@ func (w made) holds(decisions []decision.Decisions) error {
 	return nil
 }
 
-// TestNonsenseAnywhereDoesNoHarm: whatever stands in annotations, labels, amounts, trees and topologies, every policy decides, always in the same way.
+// TestNonsenseAnywhereDoesNoHarm checks that every policy makes decisions, and the same ones each time, whatever is
+// in annotations, labels, amounts, trees and topologies.
 func TestNonsenseAnywhereDoesNoHarm(t *testing.T) {
 	t.Parallel()
 	keys, configurations := keyed(t), engines(t)
@@ -418,7 +420,7 @@ func TestNonsenseAnywhereDoesNoHarm(t *testing.T) {
 	})
 }
 
-// FuzzNotes puts any text under any key that is read anywhere onto a node, a queue, a gang and its pods.
+// FuzzNotes sets arbitrary text for any key that is read anywhere, on a node, a queue, a gang and its pods.
 func FuzzNotes(f *testing.F) {
 	keys, configurations := keyed(f), engines(f)
 	for i, oddity := range oddities {

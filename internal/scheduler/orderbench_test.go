@@ -9,22 +9,22 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// orders are configurations that differ in whose turn it is only.
+// orders are configurations that differ only in the order of turns.
 var orders = []struct{ name, tier string }{
 	{"proportion", "{name: proportion}"},
 	{"fairshare", "{name: fairshare}, {name: proportion}"},
 	{"drf with hierarchy", "{name: drf, enableHierarchy: true}"},
 }
 
-// orderMix is 20 queues with gangs of 10, as in the first of mixesOf, under a configuration of orders.
+// orderMix has 20 queues with gangs of 10, as in the first of mixesOf, with one of the orders.
 func orderMix(nodes int, tier string) mix {
 	return mix{nodes: nodes, shapes: 50, gang: 10, queues: 20, pods: 20 * nodes, conf: "actions: \"enqueue, allocate, backfill\"\ntiers:\n" +
 		"- plugins: [{name: priority}, {name: gang}, " + tier + "]\n- plugins: [{name: predicates}, {name: binpack}]\n"}
 }
 
-// TestOrdersFloor bounds what deciding whose turn it is costs with many gangs: a first cycle that places them all, and
-// one later in which a single gang came. Processor time, the best of three; the floors are 20,000 pods a second and
-// twice the time that policy proportion takes alone.
+// TestOrdersFloor bounds the cost of ordering many gangs: a first cycle that places all of them, and a later one in
+// which a single gang arrived. It measures processor time, the best of three. The floors are 20,000 pods per second
+// and twice the time of policy proportion alone.
 func TestOrdersFloor(t *testing.T) {
 	measured(t)
 	for _, nodes := range sizes {

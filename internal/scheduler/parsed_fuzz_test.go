@@ -35,8 +35,8 @@ func small() ([]model.Delta, made) {
 	return deltas, w
 }
 
-// FuzzConfiguration lets anything that is taken for a configuration decide about a small cluster: whatever its switches and
-// arguments are, nobody gets more than there is, and always the same.
+// FuzzConfiguration runs a small cluster with arbitrary accepted configurations: nodes must not be overcommitted,
+// and decisions must be deterministic.
 func FuzzConfiguration(f *testing.F) {
 	for _, text := range everything {
 		f.Add(text)
@@ -72,7 +72,7 @@ func FuzzConfiguration(f *testing.F) {
 	})
 }
 
-// FuzzUsage lets anything stand in the ConfigMap that keeps what accounts have used.
+// FuzzUsage puts arbitrary text into the ConfigMap that stores the use of accounts.
 func FuzzUsage(f *testing.F) {
 	cfg, _, err := config.Parse([]byte(`actions: "enqueue, allocate"
 tiers:

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// attacks is every action that evicts, with policies that grant and protect.
+// attacks has every action that evicts, with policies that grant and protect.
 const attacks = `
 actions: "enqueue, allocate, backfill, %s"
 tiers:
@@ -27,7 +27,7 @@ tiers:
 - plugins: [{name: drf}, {name: predicates}, {name: proportion}]
 `
 
-// sharesFirst has dominant shares decide before priority does, where they do at all.
+// sharesFirst has dominant shares decide before priority.
 const sharesFirst = `
 actions: "enqueue, allocate, backfill, %s"
 tiers:
@@ -35,21 +35,20 @@ tiers:
 - plugins: [{name: priority}, {name: predicates}, {name: proportion}]
 `
 
-// fight is a cluster in which gangs evict each other. What is evicted is made anew
-// by its owner; nothing else happens.
+// fight is a cluster in which gangs evict each other. Owners re-create evicted pods; nothing else changes.
 type fight struct {
 	t      *rapid.T
 	engine *Engine
 	model  *model.Cluster
 	now    time.Time
 	pods   map[string]*corev1.Pod
-	gangs  map[string]int // minimum
+	gangs  map[string]int // minimum by gang
 	rank   map[string]int32
 	budget *policyv1.PodDisruptionBudget
-	// who evicted whom, since nothing else has happened
+	// The evictions by pairs of gangs, since the last other change.
 	took map[[2]string]int
 	made int
-	// ranked: nobody of a higher priority is preempted, so that nobody's right to a room ever ends.
+	// ranked is true if no gang of a higher priority is preempted, so that an entitlement to resources never ends.
 	ranked bool
 }
 
@@ -180,16 +179,16 @@ func (w *fight) check(d *decision.Decisions, held map[string]int) {
 			continue
 		}
 		told[pair] = true
-		if w.ranked && w.took[[2]string{pair[1], pair[0]}] > 0 { // else a third may have come between them
+		if w.ranked && w.took[[2]string{pair[1], pair[0]}] > 0 { // otherwise a third gang may have intervened
 			w.t.Fatalf("%s evicts %s, which had evicted it before, and nothing happened between: %s: %s", pair[0], pair[1], e.Reason, e.Message)
 		}
 		w.took[pair]++
 	}
 }
 
-// TestFightsEnd lets gangs of all kinds evict each other, with all actions: what
-// is protected stays (guards are never violated), gangs lose surplus or all, no
-// eviction is answered by an eviction, and after some cycles there is peace (I8).
+// TestFightsEnd lets gangs of all kinds evict each other, with all actions. Protected pods stay (guards are never
+// violated), gangs lose their surplus or all pods, no eviction is answered by an eviction, and evictions end after
+// some cycles (I8).
 func TestFightsEnd(t *testing.T) {
 	evicted := 0
 	seeds.Check(t, 10000, func(t *rapid.T) {
@@ -216,7 +215,7 @@ func TestFightsEnd(t *testing.T) {
 	t.Logf("%d evictions", evicted)
 }
 
-// preempters are configurations in which a gang takes room in its queue: by priority, and by dominant shares.
+// preempters are configurations in which a gang preempts in its queue: by priority, and by dominant shares.
 var preempters = []string{"", `
 tiers:
 - plugins: [{name: drf}, {name: gang, enableJobStarving: false}]
@@ -227,9 +226,9 @@ tiers:
 - plugins: [{name: predicates}, {name: proportion}, {name: network-topology-aware}]
 `}
 
-// TestPreemptIsMinimal is TestReclaimIsMinimal inside one queue, by priority: the
-// gang starts once the victims have left, would not if one of them had stayed,
-// and nobody of its priority goes (I7), unless by dominant shares.
+// TestPreemptIsMinimal is TestReclaimIsMinimal inside one queue, by priority: the gang starts once the victims have
+// left, would not start if one of them had stayed, and no gang of its priority is evicted (I7), except by dominant
+// shares.
 func TestPreemptIsMinimal(t *testing.T) {
 	evicted := 0
 	seeds.Check(t, 10000, func(t *rapid.T) {
@@ -270,7 +269,7 @@ func TestPreemptIsMinimal(t *testing.T) {
 	t.Logf("%d had victims", evicted)
 }
 
-// classOf is the priority class of the i-th gang, the taker being the last.
+// classOf returns the priority class of the i-th gang; the taker is the last.
 func (w *crowd) classOf(name string) string {
 	if name == w.taker.name {
 		return slices.Concat(w.classes, []string{""})[0]

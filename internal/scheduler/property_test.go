@@ -17,8 +17,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// decide runs a cycle, checks it, and lets the API carry it out, some of it late
-// or never.
+// decide runs a cycle, checks it, and carries it out in the API, some of it late or never.
 func (r *random) decide() {
 	r.now = r.now.Add(2 * time.Second)
 	before := r.truth()
@@ -56,7 +55,7 @@ func (r *random) decide() {
 		case 0:
 			r.model.Apply(model.BindFailed{UID: p.UID, Err: "conflict"})
 			delete(r.coming, p.UID)
-		case 1: // still on its way
+		case 1: // still pending
 		default:
 			delete(r.coming, p.UID)
 			p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
@@ -76,12 +75,12 @@ func (r *random) decide() {
 	}
 }
 
-// ungate takes away the gates that were opened, some of them late or never.
+// ungate removes the gates that were opened, some of them late or never.
 func (r *random) ungate(d *decision.Decisions) {
 	for _, u := range d.Ungates {
 		p := r.pods[u.Name]
 		switch {
-		case p == nil || p.UID != u.UID: // it is gone
+		case p == nil || p.UID != u.UID: // the pod was deleted
 		case rapid.IntRange(0, 4).Draw(r.t, "gate") == 0:
 			r.model.Apply(model.UngateFailed{UID: u.UID})
 		default:
@@ -91,7 +90,7 @@ func (r *random) ungate(d *decision.Decisions) {
 	}
 }
 
-// check holds what was decided to what stands in the API.
+// check compares the decisions with the state of the API.
 func (r *random) check(d *decision.Decisions, before truth) {
 	bound := map[types.UID]bool{}
 	for _, b := range d.Binds {
@@ -130,7 +129,7 @@ func (r *random) check(d *decision.Decisions, before truth) {
 	}
 }
 
-// checkParts holds a gang that was given nodes to the minimums of its roles and sub-groups (I2).
+// checkParts checks that a gang that got nodes has the minimums of its roles and sub-groups (I2).
 func (r *random) checkParts(name string) {
 	g := r.gangs[name]
 	roles, parts := map[string]int32{}, map[string]int32{}
@@ -147,7 +146,7 @@ func (r *random) checkParts(name string) {
 		sum += least
 	}
 	for role, least := range g.Spec.MinTaskMember {
-		if g.Spec.MinMember >= sum && roles[role] < least { // with less the roles do not count, as in Volcano
+		if g.Spec.MinMember >= sum && roles[role] < least { // with less, the roles do not count, as in Volcano
 			r.t.Fatalf("gang %s is bound with %d of %d of role %s", name, roles[role], least, role)
 		}
 	}
@@ -164,10 +163,10 @@ func (r *random) checkParts(name string) {
 	}
 }
 
-// TestInvariants lets random things happen and checks every cycle: no node holds
-// more than it has, of resources, cards, slots and ports (I1, from what stands in the API), no gang is bound in part (I2), no queue exceeds its
-// capability with what runs until it has ended (I3), no pod is bound twice (I6), an engine without a past decides
-// the same (I11).
+// TestInvariants makes random changes and checks every cycle. No node holds more than its capacity, of resources,
+// cards, slots and ports (I1, from the state of the API). No gang is bound in part (I2). No queue exceeds its
+// capability with its running pods until they have ended (I3). No pod is bound twice (I6). A new engine makes the
+// same decisions (I11).
 func TestInvariants(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		r := newRandom(t)
@@ -181,7 +180,7 @@ func TestInvariants(t *testing.T) {
 	})
 }
 
-// state tells what the engine remembers of its gangs, for a failure's text.
+// state describes the engine's state of its gangs for a failure message.
 func (r *random) state() string {
 	out := ""
 	for _, name := range sortedKeys(r.gangs) {

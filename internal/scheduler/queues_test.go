@@ -21,7 +21,7 @@ func TestAQueueIsWrittenWhenItStandsDifferentlyOnceASecondAtMost(t *testing.T) {
 		t.Fatalf("nothing changed, yet written %v, counted %v", d.Queues, d.Stats.Queues)
 	}
 	w.model.Apply(model.QueueFrom(make.Queue("other").Obj()))
-	w.model.Apply(gangOf("h", 9, 9, "4")...) // asks for more than there is: what default deserves changes
+	w.model.Apply(gangOf("h", 9, 9, "4")...) // requests more than the cluster has, so the deserved resources of default change
 	d := w.cycle()
 	if len(d.Stats.Queues) == 0 || d.Stats.Queues[0].Deserved.Cpu().IsZero() {
 		t.Errorf("metrics are told %v, want what default deserves now", d.Stats.Queues)

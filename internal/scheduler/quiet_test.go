@@ -15,9 +15,8 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestNothingIsDecidedWhileNothingChanges has 5,000 pods wait on a full cluster,
-// with time limits (so that room is kept and starts are foretold) and without:
-// after the first minute nothing is written for a minute (gaps.md §20.13).
+// TestNothingIsDecidedWhileNothingChanges has 5,000 pods wait on a full cluster, with time limits (for reservations
+// and forecasts) and without: after the first minute nothing is written for a minute (gaps.md §20.13).
 func TestNothingIsDecidedWhileNothingChanges(t *testing.T) {
 	for name, limit := range map[string]int64{"without time limits": 0, "with time limits": 3600} {
 		t.Run(name, func(t *testing.T) {

@@ -20,35 +20,36 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// random is a cluster to which random things happen, as the API would tell them.
+// random is a cluster with random changes, as the API would report them.
 type random struct {
 	t   *rapid.T
 	cfg *config.Config
-	// unlimited: no policy minds the limits of queues.
+	// unlimited is true if no policy enforces the limits of queues.
 	unlimited bool
 	engine    *Engine
 	model     *model.Cluster
 	now       time.Time
 	nodes     map[string]*corev1.Node
 	pods      map[string]*corev1.Pod
-	// foreign are pods of another scheduler, coming those of ours that are being bound, and where.
+	// foreign holds the pods of another scheduler. coming holds our pods that are being bound, with their nodes.
 	foreign map[string]*corev1.Pod
 	coming  map[types.UID]string
 	gangs   map[string]*schedulingv1beta1.PodGroup
-	// queueOf are the queues of all gangs, by name, deleted ones included.
+	// queueOf holds the queues of all gangs by name, including deleted gangs.
 	queueOf map[string]string
 	queues  []*schedulingv1beta1.Queue
 	classes map[string]int32
 	made    int
-	// rich: gangs may name a queue that does not exist, have roles with minimums, and be near each other; pods may have run times.
+	// rich is true if gangs may name a queue that does not exist, have roles with minimums, and have topologies;
+	// pods may have run times.
 	rich bool
-	// timed: every pod of a rich world has a run time, and some gangs have volumes.
+	// timed is true if every pod of a rich world has a run time, and some gangs have volumes.
 	timed bool
-	// hyper are the hyperNodes of a rich world.
+	// hyper holds the HyperNodes of a rich world.
 	hyper []model.Delta
 }
 
-// configurations that the invariants hold under, whatever happens.
+// configurations are the configurations for which the invariants are checked.
 var configurations = map[string]string{
 	"default": config.DefaultText,
 	"Volcano's": `
@@ -234,7 +235,7 @@ func (r *random) addGang() {
 // asksNothing is the kind of pods that action backfill places.
 const asksNothing = 6
 
-// land has another scheduler put a pod somewhere, whether it has room or not, or end one.
+// land makes another scheduler place a pod somewhere, whether or not there is room, or ends one.
 func (r *random) land() {
 	if names := sortedKeys(r.foreign); len(names) > 0 && rapid.Bool().Draw(r.t, "leaves again") {
 		name := rapid.SampledFrom(names).Draw(r.t, "foreign")
@@ -264,7 +265,7 @@ func (r *random) names() []string {
 	return out
 }
 
-// happen lets something happen outside.
+// happen makes an outside change.
 func (r *random) happen() {
 	switch rapid.IntRange(0, 12).Draw(r.t, "event") {
 	case 0:
@@ -288,7 +289,7 @@ func (r *random) happen() {
 			name := rapid.SampledFrom(names).Draw(r.t, "pod")
 			lost := r.pods[name]
 			r.drop(name)
-			if rapid.Bool().Draw(r.t, "again") { // its controller makes another
+			if rapid.Bool().Draw(r.t, "again") { // its controller re-creates it
 				r.made++
 				p := lost.DeepCopy()
 				p.UID, p.DeletionTimestamp = types.UID(fmt.Sprintf("pod-%s-%d", name, r.made)), nil
@@ -310,7 +311,7 @@ func (r *random) happen() {
 	}
 }
 
-// terminate deletes a pod that takes its time to end, in days if it draws so; one without a node is gone at once.
+// terminate deletes a pod that takes some time to end, up to days. A pod without a node is deleted at once.
 func (r *random) terminate(name string) {
 	p := r.pods[name]
 	if p.Spec.NodeName == "" {
@@ -323,7 +324,7 @@ func (r *random) terminate(name string) {
 	r.model.Apply(model.TaskFrom(p, true))
 }
 
-// deleteGang deletes a PodGroup, and all its pods, which may take their time to end.
+// deleteGang deletes a PodGroup and all its pods, which may take some time to end.
 func (r *random) deleteGang() {
 	if len(r.gangs) == 0 {
 		return

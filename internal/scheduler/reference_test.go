@@ -20,12 +20,10 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// reference is a scheduler in plain loops: no shapes, no rankings, no undo log,
-// nothing remembered. Gangs in order of priority and age; each pod goes to the
-// node that is best by binpack of cpu and memory, the first by name among equals;
-// a gang that does not get its minimum leaves no trace, and what it has beyond
-// its minimum comes after everybody's minimum in its queue. The queues have their
-// turns one after the other; none gets more than its limit, and than there is.
+// reference is a scheduler in plain loops: without shapes, rankings, an undo log or caches. Gangs are in order of
+// priority and age. Each pod goes to the best node by binpack of cpu and memory, the first by name among equals. A
+// gang that does not get its minimum gets nothing, and what it wants beyond its minimum comes after all minimums of
+// its queue. The queues have their turns one after another; none gets more than its limit, or than the cluster has.
 type reference struct {
 	nodes  []refNode
 	queues []*refQueue
@@ -35,7 +33,7 @@ type reference struct {
 
 type refQueue struct {
 	name      string
-	cpu       int64 // at most; -1: as much as there is
+	cpu       int64 // limit; -1 for no limit
 	held      refPod
 	heldSlots int64
 }
@@ -47,7 +45,8 @@ type refGang struct {
 	placed  int
 	pending []refPod
 	running []refPlaced
-	// fit and most are how many of it found nodes when its minimum was last tried: at first, and in the best of all orders.
+	// fit and most are how many of its pods found nodes in the last try of its minimum: in the first order, and in
+	// the best order.
 	fit, most int
 }
 
@@ -63,7 +62,7 @@ type refNode struct {
 	zone                       string
 	tainted, cordoned          bool
 	ports                      []int32
-	gangs, apart               map[string]int // pods on the node, by gang: all, and those that stand alone
+	gangs, apart               map[string]int // number of pods on the node, by gang: all, and the ones with rule apart
 }
 
 type refPod struct {
@@ -72,10 +71,10 @@ type refPod struct {
 	zone        string
 	tolerates   bool
 	port        int32
-	rule        string // "", apart (by node), near (by zone), spread (over zones): other pods of its gang
+	rule        string // "", apart (by node), near (by zone), spread (over zones), with respect to pods of its gang
 }
 
-// ruled says whether the pods of its own gang let a pod onto a node.
+// ruled reports whether the other pods of its gang permit a pod on a node.
 func (r *reference) ruled(n *refNode, p *refPod) bool {
 	if n.apart[p.gang] > 0 {
 		return false
@@ -113,7 +112,7 @@ func (n *refNode) takes(p *refPod) bool {
 	return true
 }
 
-// points is binpack with weight 1 for cpu and memory, in thousandths.
+// points returns binpack points with weight 1 for cpu and memory, in thousandths.
 func (n *refNode) points(p *refPod) int32 {
 	sum, weights := 0.0, 0.0
 	for _, r := range [][3]int64{{p.cpu, n.usedCPU, n.cpu}, {p.memory, n.usedMem, n.memory}} {
@@ -131,7 +130,7 @@ func (n *refNode) points(p *refPod) int32 {
 	return int32(sum / weights * 100 * 1000)
 }
 
-// allows says whether a queue may hold pods beside what it holds: within its limit, and within all that the nodes have.
+// allows reports whether a queue may hold pods in addition: within its limit and the capacity of the nodes.
 func (r *reference) allows(q *refQueue, p *refPod, pods int64) bool {
 	var all refNode
 	for i := range r.nodes {
@@ -143,7 +142,7 @@ func (r *reference) allows(q *refQueue, p *refPod, pods int64) bool {
 	return q.held.cpu+p.cpu <= all.cpu && (p.memory == 0 || q.held.memory+p.memory <= all.memory) && q.heldSlots+pods <= all.pods
 }
 
-// best is the index of the node for a pod, -1 when there is none.
+// best returns the index of the best node for a pod; -1 if it fits on no node.
 func (r *reference) best(q *refQueue, p *refPod) int {
 	best := -1
 	if !r.allows(q, p, 1) {
@@ -158,7 +157,7 @@ func (r *reference) best(q *refQueue, p *refPod) int {
 	return best
 }
 
-// put adds a pod of a queue to a node, or takes it away again.
+// put adds a pod of a queue to a node, or removes it.
 func (r *reference) put(q *refQueue, p *refPod, k int, sign int64) {
 	n := &r.nodes[k]
 	q.held.cpu, q.held.memory, q.heldSlots = q.held.cpu+sign*p.cpu, q.held.memory+sign*p.memory, q.heldSlots+sign
@@ -176,9 +175,8 @@ func (r *reference) put(q *refQueue, p *refPod, k int, sign int64) {
 	}
 }
 
-// place gives nodes to some of a gang's pods: want of them, or none. When pods of
-// some kinds find no node, it is tried again with these kinds first, once a kind
-// at most.
+// place assigns nodes to want of a gang's pods, or to none. If pods of some kinds find no node, it tries again with
+// these kinds first, each kind at most once.
 func (r *reference) place(g *refGang, want int) bool {
 	var front []refPod // kinds
 	g.fit, g.most = -1, -1
@@ -196,14 +194,13 @@ func (r *reference) place(g *refGang, want int) bool {
 	return false
 }
 
-// kind is a pod without its name.
+// kind returns a pod without its name.
 func (p refPod) kind() refPod {
 	p.name = ""
 	return p
 }
 
-// try is one try at placing. Of pods that are alike the first that fits nowhere
-// speaks for all.
+// try is one try at placing. The first of several equal pods that fits nowhere decides for all.
 func (r *reference) try(g *refGang, want int, front []refPod) (ok bool, kinds []refPod) {
 	slices.SortStableFunc(g.pending, func(a, b refPod) int {
 		x, y := slices.Index(front, a.kind()), slices.Index(front, b.kind())
@@ -253,8 +250,7 @@ func (r *reference) try(g *refGang, want int, front []refPod) (ok bool, kinds []
 	return true, nil
 }
 
-// cycle gives, queue by queue, every gang its minimum, the oldest first, and then every gang what
-// it can have beyond.
+// cycle gives every gang its minimum, queue by queue and the oldest first, and then what it can have beyond.
 func (r *reference) cycle() {
 	for _, q := range r.queues {
 		for _, g := range r.gangs {
@@ -271,8 +267,9 @@ func (r *reference) cycle() {
 	r.lend()
 }
 
-// lend tries those once more that have nothing, and whose minimum their queue may hold: what nobody with a right to it waits
-// for anybody may use, and these queues deserve nothing. With less room another order may do.
+// lend tries again the gangs that have nothing and whose minimum their queue may hold: resources that no entitled
+// gang waits for may be used by any queue, and these queues deserve nothing. With fewer free resources, another
+// order may fit.
 func (r *reference) lend() {
 	for _, q := range r.queues {
 		for _, g := range r.gangs {
@@ -285,7 +282,7 @@ func (r *reference) lend() {
 				all.cpu, all.memory = all.cpu+p.cpu, all.memory+p.memory
 			}
 			if fit, most := g.fit, g.most; r.allows(q, &all, int64(g.minimum)) && !r.place(g, g.minimum) {
-				g.fit, g.most = fit, most // as it was told
+				g.fit, g.most = fit, most // as reported
 			}
 		}
 	}
@@ -298,9 +295,9 @@ tiers:
 - plugins: [{name: predicates}, {name: capacity}, {name: binpack}]
 `
 
-// TestReference holds the engine to the reference on random clusters: the same
-// pods on the same nodes, over several cycles in which gangs of two queues come and go, and
-// nodes grow in number and shrink; and as many members of those that wait fit.
+// TestReference compares the engine with the reference on random clusters. The same pods must run on the same
+// nodes, over several cycles in which gangs of two queues come and go and nodes are added and shrink, and as many
+// members of waiting gangs must fit.
 func TestReference(t *testing.T) {
 	cfg, _, err := config.Parse([]byte(packing))
 	if err != nil {
@@ -352,7 +349,7 @@ func TestReference(t *testing.T) {
 	})
 }
 
-// alike says whether another gang waits for nodes for such pods.
+// alike reports whether another gang waits for nodes for equal pods.
 func (g *refGang) alike(other *refGang) bool {
 	return slices.ContainsFunc(other.pending, func(p refPod) bool {
 		a, b := p.kind(), g.pending[0].kind()
@@ -361,7 +358,7 @@ func (g *refGang) alike(other *refGang) bool {
 	})
 }
 
-// end takes a gang away, and what it holds.
+// end removes a gang and what it holds.
 func (r *reference) end(c *model.Cluster, i int) {
 	g := r.gangs[i]
 	r.gangs = slices.Delete(r.gangs, i, i+1)
@@ -376,16 +373,16 @@ func (r *reference) end(c *model.Cluster, i int) {
 	c.Apply(model.GangGone{Namespace: "default", Name: g.name})
 }
 
-// shrink leaves a node with less than it had, perhaps with less than it holds.
+// shrink reduces a node's capacity, perhaps below what it holds.
 func (r *reference) shrink(t *rapid.T, c *model.Cluster) {
 	n := &r.nodes[rapid.IntRange(0, len(r.nodes)-1).Draw(t, "node")]
 	n.cpu, n.pods = n.cpu/2, n.pods-n.pods/3
 	n.tell(c)
 }
 
-// agree holds the explanations to the reference: whoever waits has one, and of a gang that is new and below its minimum it
-// says that as many members fit as the reference finds nodes for. (What is told of older ones may be some seconds old, and
-// what is found out about one of some pods is told to those behind it that are alike.)
+// agree compares the explanations with the reference: each waiting gang has one, and for a new gang below its
+// minimum as many members fit as in the reference. (Explanations of older gangs may be some seconds old, and the
+// result for one gang is used for later equal gangs.)
 func (r *reference) agree(t *rapid.T, c *model.Cluster, old int) {
 	for i, g := range r.gangs {
 		if i >= old && g.placed < g.minimum && !slices.ContainsFunc(r.gangs, func(o *refGang) bool { return o != g && g.alike(o) }) {
@@ -417,7 +414,7 @@ func (r *reference) addNode(t *rapid.T, c *model.Cluster, i int) {
 	n.tell(c)
 }
 
-// tell makes the model know the node.
+// tell adds the node to the model.
 func (n *refNode) tell(c *model.Cluster) {
 	b := make.Node(n.name).CPU(fmt.Sprintf("%dm", n.cpu)).Memory(fmt.Sprint(n.memory)).Resource("pods", fmt.Sprint(n.pods)).Label("zone", n.zone)
 	if n.tainted {

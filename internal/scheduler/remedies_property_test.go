@@ -19,8 +19,9 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// remedies lists a change of every kind that could be advised to a gang, drawn up from the objects alone: the largest of each kind that
-// leaves a job to run, as what does not help with the largest does not help with a smaller one. Of minimums each is listed.
+// remedies lists a change of every kind that could be advised to a gang, derived from the objects alone. It uses
+// the largest change of each kind that leaves a job to run: if the largest does not help, a smaller one does not
+// either. Each minimum is listed.
 func (r *random) remedies(name string) []schedulingv1beta1.Help {
 	var out []schedulingv1beta1.Help
 	add := func(kind, subject, from, to string) {
@@ -62,10 +63,11 @@ func (r *random) remedies(name string) []schedulingv1beta1.Help {
 	return out
 }
 
-// leastOf is the least that a pod may be advised to ask for.
+// leastOf is the least request that may be advised for a pod.
 var leastOf = map[string]string{"cpu": "10m", "memory": "1Mi", "nvidia.com/gpu": "1"}
 
-// waitingPods returns the most that a gang's pods without a node ask for, by resource, and the labels that they select nodes by.
+// waitingPods returns, by resource, the largest request of a gang's pods without a node, and the labels of their
+// node selectors.
 func (r *random) waitingPods(name string) (asked map[string]resource.Quantity, labels map[string]bool) {
 	asked, labels = map[string]resource.Quantity{}, map[string]bool{}
 	for _, pod := range r.names() {
@@ -85,7 +87,8 @@ func (r *random) waitingPods(name string) (asked map[string]resource.Quantity, l
 	return asked, labels
 }
 
-// oneWaits draws a world with pods of others and of one gang that runs, in which one gang waits whose pods exist. It returns its name.
+// oneWaits draws a world with other pods, one running gang, and one waiting gang whose pods exist. It returns the
+// name of the waiting gang.
 func oneWaits(t *rapid.T) (r *random, name string) {
 	r = newRandom(t)
 	for range rapid.IntRange(0, 3).Draw(t, "pods of others") {
@@ -113,7 +116,8 @@ func oneWaits(t *rapid.T) (r *random, name string) {
 	return r, name
 }
 
-// plain makes of a gang one of which all is known: its pods are not gated, have no rules about other pods, and ask for something.
+// plain makes everything about a gang known: its pods have no gates and no rules about other pods, and request
+// something.
 func (r *random) plain(name string) {
 	g := r.gangs[name]
 	g.Spec.MinResources = nil
@@ -130,8 +134,9 @@ func (r *random) plain(name string) {
 	r.model.Apply(model.GangFrom(g))
 }
 
-// TestNoRemedyIsMissing: of one gang that waits, each kind of change that could be advised is made in turn to the objects. If the gang then
-// starts, a change of that kind was advised. TestExplanationsAreTrue holds the other direction.
+// TestNoRemedyIsMissing applies each kind of change that could be advised to the objects of a waiting gang. If the
+// gang then starts, a change of that kind must have been advised. TestExplanationsAreTrue checks the other
+// direction.
 func TestNoRemedyIsMissing(t *testing.T) {
 	kinds := map[string]int{}
 	whole := seeds.Check(t, 10000, func(t *rapid.T) {
@@ -160,14 +165,14 @@ func TestNoRemedyIsMissing(t *testing.T) {
 	t.Logf("helped: %v", kinds)
 	for _, kind := range []string{schedulingv1beta1.HelpFewerMembers, schedulingv1beta1.HelpSmallerPods, schedulingv1beta1.HelpDropSelector,
 		schedulingv1beta1.HelpAddToleration, schedulingv1beta1.HelpRaiseCapability, schedulingv1beta1.HelpOtherQueue, schedulingv1beta1.HelpCreateQueue,
-		schedulingv1beta1.HelpOpenQueue} { // HigherPriority helps against others that wait
+		schedulingv1beta1.HelpOpenQueue} { // HigherPriority helps against other waiting gangs
 		if whole && kinds[kind] == 0 {
 			t.Errorf("%s never helped", kind)
 		}
 	}
 }
 
-// othersWait reports whether another gang than the one of a name waits.
+// othersWait reports whether another gang than the named one waits.
 func othersWait(m *model.Cluster, name string) bool {
 	for key, g := range m.Gangs {
 		if key != "default/"+name && g.Status.Explanation != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// longQueue is a full cluster and gangs outside its one queue.
+// longQueue is a full cluster, and gangs that wait for admission to its only queue.
 type longQueue struct {
 	engine  *Engine
 	cluster *model.Cluster
@@ -74,8 +74,8 @@ func (l *longQueue) change() {
 	l.submit()
 }
 
-// TestLongQueueFloor bounds the cost of a cycle in which a pod ends and a gang arrives where thousands wait outside their
-// queue: it is to follow from what changed, not from how many wait.
+// TestLongQueueFloor bounds the cost of a cycle in which a pod ends and a gang arrives while thousands wait for
+// admission. The cost must depend on the changes, not on the number of waiting gangs.
 func TestLongQueueFloor(t *testing.T) {
 	measured(t)
 	const rounds = 20

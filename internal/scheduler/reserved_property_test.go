@@ -18,8 +18,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// TestWhatHelpsBehindAHeadHelps (I12) is TestExplanationsAreTrue where room is kept for a head: a run that is as short as is said starts, and so does who
-// is given the priority that is said. There these are rare.
+// TestWhatHelpsBehindAHeadHelps (I12) is TestExplanationsAreTrue for worlds in which resources are reserved for a
+// head: a gang with the advised run time, or the advised priority, starts. These helps are rare in the other test.
 func TestWhatHelpsBehindAHeadHelps(t *testing.T) {
 	kinds := map[string]int{}
 	whole := seeds.Check(t, 10000, func(t *rapid.T) {
@@ -50,7 +50,7 @@ func TestWhatHelpsBehindAHeadHelps(t *testing.T) {
 		chosen := rapid.IntRange(0, len(helps)-1).Draw(t, "help")
 		name, h := names[chosen], helps[chosen]
 		kinds[h.Kind]++
-		r.now = r.now.Add(-30 * time.Second) // half a minute after it was told, when nobody has ended yet
+		r.now = r.now.Add(-30 * time.Second) // half a minute after the explanation, when no pod has ended yet
 		r.heed(t, gangs[name], h)
 		d := r.engine.Cycle(r.now, r.model)
 		decision.Assume(r.model, &d)
@@ -67,7 +67,7 @@ func TestWhatHelpsBehindAHeadHelps(t *testing.T) {
 	}
 }
 
-// heed does what a gang is told.
+// heed applies the advice to a gang.
 func (r *run) heed(t *rapid.T, g mixed, h schedulingv1beta1.Help) {
 	if h.Kind == schedulingv1beta1.HelpHigherPriority {
 		var value int32

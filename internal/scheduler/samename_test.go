@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestShuffleTakesThePodThatItMeans has pods of one name in two namespaces, one on a node that is used too much and one on a node that is
-// hardly used: the first is evicted, and the other stays. (Volcano finds its pods by name alone.)
+// TestShuffleTakesThePodThatItMeans has two pods of one name in two namespaces, one on an overused node and one on
+// an underused node: the first is evicted, and the other stays. (Volcano identifies pods only by name.)
 func TestShuffleTakesThePodThatItMeans(t *testing.T) {
 	cfg, warnings, err := config.Parse([]byte(`
 actions: "allocate, shuffle"

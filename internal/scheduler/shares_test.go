@@ -15,8 +15,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// throng is a cluster whose queues all want more than there is. What is evicted
-// comes again, as a controller would make it.
+// throng is a cluster whose queues all want more than it has. Evicted pods are re-created, as by a controller.
 type throng struct {
 	t      *rapid.T
 	engine *Engine
@@ -40,7 +39,7 @@ func newThrong(t *rapid.T, conf string, deltas ...model.Delta) *throng {
 	return c
 }
 
-// demand gives a queue gangs of a size that want so many cores together.
+// demand adds gangs of one size to a queue, up to a total number of cores.
 func (c *throng) demand(queue string, cores, size int, elastic bool) {
 	for cores > 0 {
 		c.made++
@@ -58,7 +57,7 @@ func (c *throng) demand(queue string, cores, size int, elastic bool) {
 	}
 }
 
-// cycle decides and lets the API carry it out; it returns whether anything happened.
+// cycle runs a cycle and carries it out in the API. It returns whether anything changed.
 func (c *throng) cycle() bool {
 	c.now = c.now.Add(2 * time.Second)
 	d := c.engine.Cycle(c.now, c.model)
@@ -80,7 +79,7 @@ func (c *throng) cycle() bool {
 	return len(d.Binds)+len(d.Evicts)+len(d.Nominations) > 0
 }
 
-// settle cycles until nothing happens, at most so often.
+// settle runs cycles until nothing changes, up to a maximum.
 func (c *throng) settle(most int) {
 	for range most {
 		if !c.cycle() {
@@ -101,9 +100,8 @@ tiers:
 - plugins: [{name: predicates}, %s]
 `
 
-// TestQueuesConvergeToWhatTheyDeserve (I9): whoever came first, queues that want
-// more than there is end with what they deserve, but for one gang, and then
-// nothing moves any more.
+// TestQueuesConvergeToWhatTheyDeserve (I9) checks that queues that want more than the cluster has get what they
+// deserve, up to one gang, whichever came first, and that nothing changes afterwards.
 func TestQueuesConvergeToWhatTheyDeserve(t *testing.T) {
 	kinds := map[string]string{
 		"proportion":      "{name: proportion}",
@@ -158,11 +156,11 @@ func converge(t *rapid.T, kind, conf string) {
 		elastic := rapid.Bool().Draw(t, "elastic")
 		sizes[name] = 1
 		if !elastic {
-			size = min(size, int(deserved[name])) // larger ones never come by right
+			size = min(size, int(deserved[name])) // larger gangs are not entitled to start
 			sizes[name] = size
 		}
 		wanted := total + 3
-		if elastic { // only minimums are taken back for
+		if elastic { // resources are reclaimed only for minimums
 			wanted *= size
 		}
 		c.demand(name, wanted, size, elastic)
@@ -174,8 +172,8 @@ func converge(t *rapid.T, kind, conf string) {
 	sum := 0
 	for _, name := range names {
 		sum += c.held(name)
-		// Others use what is left when no gang fits into the rest of a share, so that more than it deserves is
-		// only bounded by what the others do not get.
+		// Other queues use what is left if no gang fits into the rest of a share. Holdings beyond the deserved
+		// amount are then bounded only by what the other queues do not get.
 		if got, want := c.held(name), int(deserved[name]); got <= want-sizes[name] {
 			t.Fatalf("queue %s holds %d of %d cores and deserves %d; its gangs have %d; order %v", name, got, total, want, sizes[name], order)
 		}

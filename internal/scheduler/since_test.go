@@ -10,8 +10,9 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestSinceWhenAndHowOftenIsTold lets a gang wait for nodes, be tried again as other pods come and go, outlive a restart of the scheduler, and then wait for
-// something else: since when it waits stays while the reason does, and how often it was tried only grows.
+// TestSinceWhenAndHowOftenIsTold has a gang wait for nodes while other pods come and go, through a restart of the
+// scheduler, and then wait for another reason. The time since when it waits must stay while the reason stays, and
+// the number of attempts must only grow.
 func TestSinceWhenAndHowOftenIsTold(t *testing.T) {
 	w := newWorld(t, model.NodeFrom(make.Node("a").CPU("4").Obj()), model.NodeFrom(make.Node("b").CPU("1").Obj()))
 	w.model.Apply(gangOf("g", 2, 2, "4")...)
@@ -28,7 +29,8 @@ func TestSinceWhenAndHowOftenIsTold(t *testing.T) {
 	if e := told(); e.Reason != "GangDoesNotFit" || !e.Since.Time.Equal(began) || e.Attempts != 1 || e.LastAttempt == nil || !e.LastAttempt.Time.Equal(began) {
 		t.Fatalf("at first: %+v, want it tried once, at %v", e, began)
 	}
-	// What may help has it tried again; the count is written with other numbers, once a minute at most.
+	// A change that may help makes the scheduler try again; the count is written with other numbers, at most once a
+	// minute.
 	tried := int32(1)
 	for i := range 10 {
 		cpu := []string{"2", "3"}[i%2]
@@ -56,7 +58,7 @@ func TestSinceWhenAndHowOftenIsTold(t *testing.T) {
 	if e := told(); !e.Since.Time.Equal(began) || e.Attempts < tried {
 		t.Errorf("after a restart: %+v, want since %v and more than %d tries", e, began, tried)
 	}
-	// It comes to wait for another reason: that is news.
+	// The reason changes, so the time and count start again.
 	w.model.Apply(model.QueueGone{Name: "default"})
 	w.cycle()
 	if e := told(); e.Reason == "GangDoesNotFit" || !e.Since.Time.Equal(w.now) || e.Attempts > 1 {

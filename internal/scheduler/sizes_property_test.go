@@ -23,10 +23,10 @@ import (
 
 // sized is a world of idle nodes, one quota, and one job without pods. Amounts are whole.
 type sized struct {
-	nodes      []map[string]int64 // what each has
-	request    map[string]int64   // of a pod
+	nodes      []map[string]int64 // capacity of each
+	request    map[string]int64   // request of a pod
 	pods       int64
-	hard, used int64 // cpu of the quota; hard 0: there is none
+	hard, used int64 // cpu of the quota; hard is 0 without a quota
 }
 
 func drawSized(t *rapid.T) *sized {
@@ -52,7 +52,7 @@ func drawSized(t *rapid.T) *sized {
 	return w
 }
 
-// explanation is what a new engine says of the job; nil: nothing, it is admitted.
+// explanation returns the explanation of a new engine for the job; nil if the job is admitted.
 func (w *sized) explanation(t *rapid.T) *schedulingv1beta1.Explanation {
 	c := model.New()
 	queue := make.Queue("default").Weight(1).Obj()
@@ -94,7 +94,7 @@ func (w *sized) explanation(t *rapid.T) *schedulingv1beta1.Explanation {
 	return g.Status.Explanation
 }
 
-// beyond are the resources of which a pod asks for more than any node has, with the most that a node has.
+// beyond returns the resources of which a pod requests more than any node has, with the maximum that a node has.
 func (w *sized) beyond() map[string]int64 {
 	out := map[string]int64{}
 	for kind, asked := range w.request {
@@ -109,9 +109,10 @@ func (w *sized) beyond() map[string]int64 {
 	return out
 }
 
-// TestSizesAndQuotasAreToldAsTheyAre: of a job without pods, TooLarge is said exactly if some resource of a pod is more than every node has, it
-// names all of these with their numbers, and with what the hint says it is said no more; OverQuota has the numbers of the quota, and with what
-// is left of it, it is said no more.
+// TestSizesAndQuotasAreToldAsTheyAre checks the explanations of a job without pods. TooLarge is reported exactly if
+// a pod requests more of some resource than every node has. It names all such resources with their numbers, and
+// following the hint removes it. OverQuota has the numbers of the quota, and reducing the request to the rest of
+// the quota removes it.
 func TestSizesAndQuotasAreToldAsTheyAre(t *testing.T) {
 	seen := map[string]int{}
 	whole := seeds.Check(t, 2000, func(t *rapid.T) {
@@ -136,7 +137,7 @@ func TestSizesAndQuotasAreToldAsTheyAre(t *testing.T) {
 				if !is || asked.Value() != w.request[string(s.Resource)] || available.Value() != most {
 					t.Fatalf("%+v: short %+v, want %v", w, s, beyond)
 				}
-				w.request[string(s.Resource)] = most // what the hint says
+				w.request[string(s.Resource)] = most // as in the hint
 			}
 			if again := w.explanation(t); again != nil && again.Reason == code {
 				t.Fatalf("%+v: it is still too large: %s", w, again.Message)

@@ -10,13 +10,13 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// elsewhere are reasons that are shown by other tests than stories.
+// elsewhere lists reasons that are covered by other tests than stories.
 var elsewhere = map[reason.Code]string{
-	reason.ByPolicy: "examples/custom-policy", // there is none of outside here
+	reason.ByPolicy: "examples/custom-policy", // no policy from outside is registered here
 }
 
-// TestEveryReasonToWaitHasAStory looks for the reasons of the scheduler, up to Guaranteed in the table, in the stories'
-// answers, as a code or as a sentence.
+// TestEveryReasonToWaitHasAStory searches the stories' answers for the scheduler's reasons, up to Guaranteed in the
+// table, as a code or as a sentence.
 func TestEveryReasonToWaitHasAStory(t *testing.T) {
 	files, err := filepath.Glob("../../test/scenarios/*.txt")
 	if err != nil || len(files) == 0 {

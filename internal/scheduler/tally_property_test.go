@@ -18,8 +18,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// counted is what a person finds who goes through the nodes one by one with the pod in hand: per first reason how many
-// nodes, and how much the nearest of them lacks.
+// counted is the result of checking the nodes one by one for a pod: the number of nodes by first reason, and how
+// much the nearest of them lacks.
 type counted map[[2]string]struct {
 	Nodes int32
 	Short int64
@@ -34,7 +34,7 @@ func (c counted) add(code, detail string, short int64) {
 	c[key] = entry
 }
 
-// askedOf is a pod that waits.
+// askedOf is a waiting pod.
 type askedOf struct {
 	cpu, gpu  int64
 	zone      string
@@ -49,7 +49,7 @@ type candidate struct {
 	tainted, cordoned, port                    bool
 }
 
-// judge is why the node does not take the pod; none: it does.
+// judge returns why the node does not take the pod; "" if it does.
 func (n *candidate) judge(p *askedOf, into counted) (fits bool) {
 	switch {
 	case n.cordoned:
@@ -76,8 +76,9 @@ func (n *candidate) judge(p *askedOf, into counted) (fits bool) {
 	return false
 }
 
-// TestNodesAreCountedAsTheyAre (I12): of a pod that fits nowhere the explanation counts every node once, under the first reason
-// that keeps it off, and says by how much the nearest falls short; of one that fits somewhere there is none.
+// TestNodesAreCountedAsTheyAre (I12) checks that the explanation of a pod that fits nowhere counts every node once,
+// under the first reason that excludes it, and has the amount that the nearest lacks. A pod that fits somewhere has
+// no explanation.
 func TestNodesAreCountedAsTheyAre(t *testing.T) {
 	cfg, _, err := config.Parse([]byte("actions: allocate\ntiers:\n- plugins: [{name: gang}, {name: predicates}]\n"))
 	if err != nil {

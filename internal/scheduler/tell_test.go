@@ -13,7 +13,8 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestAPreemptorIsToldOnceAGangThatMakesRoom has a gang of four pods and one of one pod make room: each evicted pod says why it goes, the preemptor is told twice.
+// TestAPreemptorIsToldOnceAGangThatMakesRoom evicts a gang of four pods and a gang of one pod: each evicted pod has
+// the reason, and the preemptor gets two events.
 func TestAPreemptorIsToldOnceAGangThatMakesRoom(t *testing.T) {
 	e, err := New(config.Default())
 	if err != nil {

@@ -19,16 +19,16 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// saying is what the scheduler has said of gangs and queues since a moment.
+// saying holds what the scheduler has reported about gangs and queues since some time.
 type saying struct {
-	conditions map[types.UID][]string // how a gang's conditions stood, one after the other
+	conditions map[types.UID][]string // the successive conditions of a gang
 	events     map[decision.Event]int
-	// writes of statuses, and events but for their numbers, since something was bound, evicted or let through.
+	// writes of statuses, and events without their numbers, since the last binding, eviction or ungating.
 	writes map[types.UID]int
 	gists  map[decision.Event]int
 }
 
-// carry does at once all that was decided.
+// carry carries out all decisions at once.
 func (r *random) carry(d *decision.Decisions) {
 	for _, u := range d.Ungates {
 		if p := r.pods[u.Name]; p != nil && p.UID == u.UID {
@@ -47,14 +47,14 @@ func (r *random) carry(d *decision.Decisions) {
 	}
 }
 
-// start has a pod run from now on.
+// start makes a pod run from now on.
 func (r *random) start(p *corev1.Pod) {
 	at := metav1.NewTime(r.now)
 	p.Status.Phase, p.Status.StartTime = corev1.PodRunning, &at
 	r.model.Apply(model.TaskFrom(p, true))
 }
 
-// hear fails when what is said contradicts itself, or was said before.
+// hear fails if a report contradicts itself or repeats an earlier one.
 func (r *random) hear(d *decision.Decisions) {
 	for i := range d.Gangs {
 		g := &d.Gangs[i]
@@ -73,7 +73,7 @@ func (r *random) hear(d *decision.Decisions) {
 	}
 }
 
-// conditions are a status's conditions without times and texts.
+// conditions returns a status's conditions without times and texts.
 func conditions(status *schedulingv1beta1.PodGroupStatus) string {
 	out := ""
 	for _, c := range status.Conditions {
@@ -82,11 +82,12 @@ func conditions(status *schedulingv1beta1.PodGroupStatus) string {
 	return out
 }
 
-// remember notes what is said while nothing happens, and fails when conditions flap or something is told too often.
+// remember records what is reported while nothing happens, and fails if conditions flap or something is reported
+// too often.
 func (so *saying) remember(r *random, d *decision.Decisions) {
 	for i := range d.Gangs {
 		g := &d.Gangs[i]
-		if so.writes[g.Gang.UID]++; so.writes[g.Gang.UID] > 2 { // what is meant, and once the numbers: they are told once a minute at most
+		if so.writes[g.Gang.UID]++; so.writes[g.Gang.UID] > 2 { // once for the meaning, and once for the numbers, which are updated once a minute at most
 			r.t.Fatalf("nothing happened, and the status of %s is written for the %dth time in 50 s (-stood +now): %s", g.Gang.Name, so.writes[g.Gang.UID], cmp.Diff(r.model.Gangs[g.Gang.Key()].Status, g.Status))
 		}
 		before, now := so.conditions[g.Gang.UID], conditions(&g.Status)
@@ -102,7 +103,7 @@ func (so *saying) remember(r *random, d *decision.Decisions) {
 		if so.events[e]++; so.events[e] > 1 {
 			r.t.Fatalf("nothing happened, and an event is told twice: %+v", e)
 		}
-		e.Message = digits.ReplaceAllString(e.Message, "#") // with another number it is no news
+		e.Message = digits.ReplaceAllString(e.Message, "#") // another number is not new information
 		if so.gists[e]++; so.gists[e] > 1 {
 			r.t.Fatalf("nothing happened, and an event is told again with other numbers: %+v", e)
 		}
@@ -115,9 +116,8 @@ func (so *saying) remember(r *random, d *decision.Decisions) {
 
 var digits = regexp.MustCompile("[0-9]+")
 
-// TestAQuietClusterIsToldOnce lets random things happen, and then nothing but what
-// was decided: no condition flaps or contradicts another, no status is written as
-// it stood or more often than once in the while, and no event is told twice.
+// TestAQuietClusterIsToldOnce makes random changes, and then only carries out decisions: no condition flaps or
+// contradicts another, no status is written unchanged or more than once in the time, and no event is repeated.
 func TestAQuietClusterIsToldOnce(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		r := newRandom(t)
@@ -130,7 +130,7 @@ func TestAQuietClusterIsToldOnce(t *testing.T) {
 		}
 		for _, name := range r.names() {
 			switch p := r.pods[name]; {
-			case p.DeletionTimestamp != nil: // who counts on its room is let down when it lingers: that is something that happens
+			case p.DeletionTimestamp != nil: // when it lingers, gangs that count on its resources change their plans
 				r.drop(name)
 			case p.Status.Phase == corev1.PodRunning:
 				r.start(p)
@@ -144,7 +144,7 @@ func TestAQuietClusterIsToldOnce(t *testing.T) {
 			switch {
 			case second > 0:
 				so.remember(r, &d)
-			default: // in the first, what happened before is told
+			default: // the first ones report earlier changes
 				for i := range d.Gangs {
 					g := &d.Gangs[i]
 					so.conditions[g.Gang.UID] = []string{conditions(&g.Status)}

@@ -14,9 +14,9 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestATooLargeGangIsTriedAgainWhenNodesChange parks a gang that no node is large
-// enough for. Its queue's limit is below the cluster, so that only the nodes
-// themselves can wake it; they are full, so that no room does.
+// TestATooLargeGangIsTriedAgainWhenNodesChange parks a gang that is too large for every node. Its queue's limit is
+// below the cluster, so that only a change of the nodes can wake it, and the nodes are full, so that free resources
+// do not.
 func TestATooLargeGangIsTriedAgainWhenNodesChange(t *testing.T) {
 	taint := func(b *make.NodeBuilder) *make.NodeBuilder { return b.Taint("off", "", corev1.TaintEffectNoSchedule) }
 	for name, event := range map[string]model.Delta{
@@ -57,8 +57,8 @@ func TestATooLargeGangIsTriedAgainWhenNodesChange(t *testing.T) {
 	}
 }
 
-// TestARoomReservedForNothingWakesTheRest lets a gang in whose pods, once they
-// exist, turn out to be too large: who was parked outside comes in at once.
+// TestARoomReservedForNothingWakesTheRest admits a gang whose pods, once they exist, are too large: the parked gang
+// must be admitted at once.
 func TestARoomReservedForNothingWakesTheRest(t *testing.T) {
 	e, err := New(config.Default())
 	if err != nil {
@@ -67,7 +67,8 @@ func TestARoomReservedForNothingWakesTheRest(t *testing.T) {
 	c := model.New()
 	c.Apply(model.NodeFrom(make.Node("a").CPU("2").Resource("pods", "2").Obj()), model.NodeFrom(make.Node("b").CPU("2").Resource("pods", "2").Obj()))
 	c.Apply(model.QueueFrom(make.Queue("q").Obj()))
-	// The queue asks for more than there is already, so that it deserves no more by asking for more.
+	// The queue already requests more than the cluster has, so that requesting more does not change what it
+	// deserves.
 	c.Apply(model.GangFrom(make.Gang("outside").Queue("q").Obj()))
 	for i := range 5 {
 		c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("outside-%d", i)).Gang("outside").CPU("8").Obj(), true))

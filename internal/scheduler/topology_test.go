@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// hyperNode makes a HyperNode of nodes or of other HyperNodes.
+// hyperNode returns a HyperNode of nodes or of other HyperNodes.
 func hyperNode(name string, tier int, kind topologyv1alpha1.MemberType, members ...string) model.Delta {
 	h := &topologyv1alpha1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	h.Spec.Tier = tier
@@ -61,7 +61,7 @@ func engineOf(t interface{ Fatal(...any) }, text string) *Engine {
 	return e
 }
 
-// racks is a random cluster of racks in rows, with gangs that want to be near.
+// racks is a random cluster of racks in rows, with gangs that have network topologies.
 type racks struct {
 	t      *rapid.T
 	engine *Engine
@@ -70,7 +70,8 @@ type racks struct {
 	gangs  map[string]*schedulingv1beta1.PodGroup
 	pods   map[string]*corev1.Pod
 	made   int
-	// text is the configuration. rivals: gangs are of several queues and priorities, and evict each other.
+	// text is the configuration. rivals is true if gangs are of several queues and priorities, and evict each
+	// other.
 	text    string
 	rivals  int
 	evicted int
@@ -190,7 +191,7 @@ func (r *racks) decide() {
 	}
 }
 
-// again has a pod end, and its owner make it anew.
+// again ends a pod and re-creates it, as its owner would.
 func (r *racks) again(name string) {
 	p := r.pods[name]
 	r.model.Apply(model.TaskGone{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
@@ -202,7 +203,7 @@ func (r *racks) again(name string) {
 	r.model.Apply(model.TaskFrom(p, true))
 }
 
-// checkLosers looks at the gangs that are to lose pods: each loses what it has beyond its minimum, sub-groups whole, or all.
+// checkLosers checks the gangs that lose pods: each loses its surplus, with whole sub-groups, or all its pods.
 func (r *racks) checkLosers(d *decision.Decisions) {
 	lost := map[string]map[string]bool{}
 	for _, e := range d.Evicts {
@@ -238,8 +239,7 @@ func (r *racks) checkLosers(d *decision.Decisions) {
 	}
 }
 
-// checkWaiting looks whether a gang of equal pods waits although a domain that it
-// allows has room for it.
+// checkWaiting checks whether a gang of equal pods waits although a permitted domain has room for it.
 func (r *racks) checkWaiting(name string) {
 	g := r.gangs[name]
 	spec, tree := g.Spec.NetworkTopology, r.model.Topology()
@@ -276,7 +276,7 @@ func (r *racks) checkWaiting(name string) {
 	}
 }
 
-// muddle changes a HyperNode, perhaps into one that cannot be used.
+// muddle changes a HyperNode, perhaps into an unusable one.
 func (r *racks) muddle() {
 	name := rapid.SampledFrom([]string{"row1", "row2", "row3"}).Draw(r.t, "hyperNode")
 	if rapid.IntRange(0, 3).Draw(r.t, "gone") == 0 {
@@ -287,7 +287,7 @@ func (r *racks) muddle() {
 	r.model.Apply(hyperNode(name, 2, topologyv1alpha1.MemberTypeHyperNode, members...))
 }
 
-// check looks at a gang of which pods were bound.
+// check checks a gang of which pods were bound.
 func (r *racks) check(name string, before map[string]bool) {
 	g, t := r.gangs[name], r.model.Topology()
 	running := 0
@@ -318,7 +318,7 @@ func (r *racks) check(name string, before map[string]bool) {
 		for _, pod := range groups[part] {
 			around = t.Common(around, r.at(r.pods[pod]))
 		}
-		if slices.ContainsFunc(groups[part], func(pod string) bool { return !before[pod] }) { // else the HyperNodes changed around it
+		if slices.ContainsFunc(groups[part], func(pod string) bool { return !before[pod] }) { // otherwise the HyperNodes changed around it
 			r.within(policy.NetworkTopology, around, "sub-group "+part+" of gang "+name)
 		}
 		if len(groups[part]) >= int(*policy.SubGroupSize) {
@@ -343,11 +343,9 @@ func (r *racks) within(spec *schedulingv1beta1.NetworkTopologySpec, domain *mode
 	}
 }
 
-// TestNearEachOther lets gangs and sub-groups with hard and soft topologies come,
-// lose pods and get them back, and HyperNodes be changed: a gang never starts in part (I2), nor does a
-// sub-group; none is spread wider than its tier; none of equal pods waits
-// though there is room for it; an engine without a past decides
-// the same (I11).
+// TestNearEachOther adds gangs and sub-groups with hard and soft topologies, lets them lose and regain pods, and
+// changes HyperNodes. A gang or sub-group never starts in part (I2), none is spread wider than its tier, no gang of
+// equal pods waits although there is room for it, and a new engine makes the same decisions (I11).
 func TestNearEachOther(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		r := newRacks(t, topologyConfig)
@@ -356,7 +354,7 @@ func TestNearEachOther(t *testing.T) {
 			case 1:
 				r.muddle()
 			case 0:
-				if len(names) > 0 { // a pod ends and comes back
+				if len(names) > 0 { // a pod ends and is re-created
 					r.again(rapid.SampledFrom(names).Draw(t, "pod"))
 				}
 			default:
@@ -371,7 +369,7 @@ func TestNearEachOther(t *testing.T) {
 	})
 }
 
-// rivalry is every action that evicts, where gangs have network topologies.
+// rivalry has every action that evicts, for gangs with network topologies.
 const rivalry = `
 actions: "enqueue, allocate, backfill, %s"
 tiers:
@@ -379,9 +377,9 @@ tiers:
 - plugins: [{name: predicates}, {name: %s}, {name: nodeorder}, {name: network-topology-aware}]
 `
 
-// TestEvictionsLeaveGangsNear has gangs and sub-groups with hard and soft topologies take room from each other, by every
-// action that evicts: who starts on the room of others is no wider than its tier either, and who loses keeps its minimum
-// with whole sub-groups, or nothing.
+// TestEvictionsLeaveGangsNear has gangs and sub-groups with hard and soft topologies evict each other, by every
+// action. A gang that starts on the resources of others is no wider than its tier, and a gang that loses pods keeps
+// its minimum with whole sub-groups, or nothing.
 func TestEvictionsLeaveGangsNear(t *testing.T) {
 	evicted := map[string]int{}
 	whole := seeds.Check(t, 10000, func(t *rapid.T) {

@@ -10,22 +10,21 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// truth is what stands in the API, summed up as a person would with kubectl and a pencil: no sum of the scheduler's
-// model is asked.
+// truth is the state of the API, summed up independently of the scheduler's model.
 type truth struct {
 	nodes map[string]*onNode
-	// cpu is what the pods of a queue hold on nodes until they have ended, those that are being deleted included.
+	// cpu is held on nodes by the pods of a queue until they have ended, including pods that are being deleted.
 	cpu map[string]int64
 }
 
-// onNode is what the pods on a node ask for together.
+// onNode is the total request of the pods on a node.
 type onNode struct {
 	pods     int64
 	requests corev1.ResourceList
-	ports    map[int32][]string // pods that take it
+	ports    map[int32][]string // pods that use it, by port
 }
 
-// truth sums up pods with a node, and those that are being bound to one. Ended ones hold nothing.
+// truth sums the pods with a node and the pods that are being bound. Ended pods hold nothing.
 func (r *random) truth() truth {
 	u := truth{nodes: map[string]*onNode{}, cpu: map[string]int64{}}
 	for _, pods := range []map[string]*corev1.Pod{r.pods, r.foreign} {
@@ -65,7 +64,7 @@ func (n *onNode) add(name string, p *corev1.Pod) {
 	}
 }
 
-// checkNodes holds each binding to what its node has: what its pod asks for is there, beside all others.
+// checkNodes checks that each binding fits on its node, together with all other pods.
 func (r *random) checkNodes(d *decision.Decisions, u truth) error {
 	for i := range d.Binds {
 		b := &d.Binds[i]
@@ -91,7 +90,7 @@ func (r *random) checkNodes(d *decision.Decisions, u truth) error {
 	return nil
 }
 
-// checkModel holds the model's own sums to the truth: what is decided by them is right only if they are.
+// checkModel compares the model's own sums with the truth, because decisions depend on them.
 func (r *random) checkModel(u truth) error {
 	for name := range r.nodes {
 		id, ok := r.model.Nodes.Find(name)

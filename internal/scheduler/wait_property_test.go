@@ -14,8 +14,9 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// TestWaitingHelps (I12): who is told to wait until a time has started by then, when what runs ends at its limit and nothing new
-// comes, whoever waits beside it: gangs that want more than their minimum, that attach volumes, that are due, that may not be tried.
+// TestWaitingHelps (I12) checks that a gang with a certain forecast has started by then, if running pods end at
+// their limits and no new gangs come, whichever gangs wait besides it: gangs that want more than their minimum,
+// that attach volumes, that are overdue, that may not be tried.
 func TestWaitingHelps(t *testing.T) {
 	foretold, waits, beside := 0, 0, 0
 	whole := seeds.Check(t, 2000, func(t *rapid.T) {
@@ -30,7 +31,7 @@ func TestWaitingHelps(t *testing.T) {
 			r.begin()
 		}
 		for _, name := range r.names() {
-			if r.pods[name].DeletionTimestamp != nil { // that they end is what others count on
+			if r.pods[name].DeletionTimestamp != nil { // others rely on their end
 				r.drop(name)
 			}
 		}
@@ -70,7 +71,7 @@ func TestWaitingHelps(t *testing.T) {
 	}
 }
 
-// settle lets all start that can, and returns the world as it is told anew; false: it takes too long.
+// settle starts all gangs that can start, and returns the rebuilt world; false if it takes too long.
 func (r *random) settle() (*model.Cluster, bool) {
 	for range 6 {
 		e, m := r.anew()
@@ -84,7 +85,7 @@ func (r *random) settle() (*model.Cluster, bool) {
 	return nil, false
 }
 
-// begin tells since when the pods run that were not told of yet.
+// begin reports the start time of running pods that have none yet.
 func (r *random) begin() {
 	for _, name := range r.names() {
 		if p := r.pods[name]; p.Status.Phase == corev1.PodRunning && p.Status.StartTime == nil {

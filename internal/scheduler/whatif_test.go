@@ -12,14 +12,14 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// think lets the world think of one more gang, and hands it over without having told the model of it.
+// think simulates one more gang, and returns it without adding it to the model.
 func (r *random) think() (gang string, h Hypothesis) {
 	earlier := map[string]bool{}
 	for name := range r.pods {
 		earlier[name] = true
 	}
 	told := r.model
-	r.model = model.New() // who listens instead
+	r.model = model.New() // receives the objects instead
 	r.addGang()
 	r.model = told
 	for _, name := range sortedKeys(r.gangs) {
@@ -40,8 +40,8 @@ func (r *random) think() (gang string, h Hypothesis) {
 	return gang, h
 }
 
-// TestWhatWouldHappenIsWhatHappens thinks of a gang on a random cluster and then submits it: it starts, waits and takes room from others as was foretold, and until then nothing is different
-// for having been thought of.
+// TestWhatWouldHappenIsWhatHappens simulates a gang on a random cluster and then submits it. It must start, wait
+// and evict as simulated, and the simulation must not change anything.
 func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
 	seen := map[string]int{}
 	seeds.Check(t, 5000, func(t *rapid.T) {
@@ -60,7 +60,7 @@ func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
 		for range rapid.IntRange(1, 3).Draw(t, "thoughts") {
 			gang, h := r.think()
 			if len(r.engine.Cycle(r.now, r.model).Binds) > 0 {
-				return // the world is on the move: nothing can be foretold
+				return // the world is still changing, so the result is not predictable
 			}
 			before := telling(r.model)
 			thought := thinker.WhatIf(r.now, r.model, h)
@@ -105,7 +105,7 @@ func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
 	}
 }
 
-// carryOut lets everything that was decided come true.
+// carryOut carries out all decisions.
 func (r *random) carryOut(d *decision.Decisions) {
 	for _, b := range d.Binds {
 		p := r.pods[b.Pod.Name]
@@ -125,7 +125,7 @@ func (r *random) carryOut(d *decision.Decisions) {
 	}
 }
 
-// settleDown cycles until nothing happens.
+// settleDown runs cycles until nothing changes.
 func (r *random) settleDown() {
 	for range 20 {
 		d := r.engine.Cycle(r.now, r.model)
