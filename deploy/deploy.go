@@ -1,13 +1,13 @@
-// Package deploy holds what a cluster needs to run vc: the CRDs, the rights of each component, the Deployments of
-// vcd and the Service of its webhooks, as objects and as one file, install.yaml.
+// Package deploy contains the objects that a cluster needs to run vc: the CRDs, the RBAC rules of each component, the
+// Deployments of vcd and the Service of its webhooks, as objects and as one file, install.yaml.
 //
-//	In:   package api (by `make generate`), the tables of rights in this package
-//	Out:  CRDs, RBAC, Objects as data; install.yaml and crds/ for people
+//	In:   package api (by `make generate`), the tables of permissions in this package
+//	Out:  CRDs, RBAC, Objects as data; install.yaml and crds/ for administrators
 //
 // # Invariants
 //
 //   - install.yaml and crds/ are generated; a test compares them with the objects.
-//   - A component has the rights that its code uses and no others; the tables say which code.
+//   - A component has exactly the permissions that its code uses; the tables name the packages.
 package deploy
 
 import (
@@ -22,22 +22,22 @@ import (
 
 //go:generate ../hack/generate.sh
 
-// Namespace is where vc is installed.
+// Namespace is the namespace in which vc is installed.
 const Namespace = "volcano-system"
 
 //go:embed crds/*.yaml
 var crdFiles embed.FS
 
-// InstallYAML is install.yaml: the CRDs and Objects, in an order in which they can be applied.
+// InstallYAML is the content of install.yaml: the CRDs and Objects, in an order in which they can be applied.
 //
 //go:embed install.yaml
 var InstallYAML []byte
 
-// CRDs gives our CustomResourceDefinitions, fresh copies on every call.
+// CRDs returns the CustomResourceDefinitions, as new copies on every call.
 func CRDs() []*apiextensionsv1.CustomResourceDefinition {
 	paths, err := fs.Glob(crdFiles, "crds/*.yaml")
 	if err != nil {
-		panic(err) // the pattern is a constant
+		panic(err) // the pattern is constant
 	}
 	crds := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(paths))
 	for _, path := range paths {
@@ -54,7 +54,7 @@ func CRDs() []*apiextensionsv1.CustomResourceDefinition {
 	return crds
 }
 
-// Objects gives everything of the installation but the CRDs, in an order in which they can be created.
+// Objects returns all objects of the installation except the CRDs, in an order in which they can be created.
 func Objects() []runtime.Object {
 	objects := RBAC()
 	objects = append(objects, policies()...)

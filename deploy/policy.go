@@ -11,11 +11,11 @@ import (
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
-// commandPolicyName names the policy about Commands and its binding.
+// commandPolicyName is the name of the policy about Commands and of its binding.
 const commandPolicyName = "volcano-command-policy"
 
-// The webhook configurations, by Volcano's names. They are installed empty: vcd fills them in, with the authority that
-// it made itself, and creates again what somebody deletes; removing what was installed removes them too.
+// The webhook configurations, with Volcano's names. They are installed empty: vcd fills them in, with the certificate
+// authority that it created, and re-creates deleted ones. Uninstalling removes them.
 var (
 	mutatingConfigurations = []string{
 		"volcano-admission-service-jobs-mutate",
@@ -53,10 +53,11 @@ func webhooks() []runtime.Object {
 	return objects
 }
 
-// registryPolicyName names the policy about APIServices and its binding.
+// registryPolicyName is the name of the policy about APIServices and of its binding.
 const registryPolicyName = "volcano-apiservice-policy"
 
-// registryPolicy holds the controllers to the one APIService that is theirs: RBAC cannot name what is created.
+// registryPolicy permits the controllers to create only their own APIService: RBAC rules cannot restrict the name of a
+// created object.
 func registryPolicy() []runtime.Object {
 	account := "system:serviceaccount:" + Namespace + ":" + ControllersAccount
 	return policy(registryPolicyName, admissionregistrationv1.Rule{
@@ -68,11 +69,12 @@ func registryPolicy() []runtime.Object {
 	})
 }
 
-// dependencyPolicyName names the policy about jobs that wait for jobs of other namespaces, and its binding.
+// dependencyPolicyName is the name of the policy about jobs that wait for jobs in other namespaces, and of its binding.
 const dependencyPolicyName = "volcano-dependency-policy"
 
-// dependencyPolicy holds the note of the namespaces in which a job may wait to what its author may read, also where no webhook does. A change that leaves
-// the note and the dependency alone is none of its business.
+// dependencyPolicy permits the annotation with the namespaces in which a job may wait only for namespaces in which its
+// author may read jobs. It applies without webhooks, too. It ignores updates that change neither this annotation nor
+// the dependency.
 func dependencyPolicy() []runtime.Object {
 	value := func(object, key string) string { return object + ".metadata.?annotations[?'" + key + "'].orValue('')" }
 	note := value("object", keys.DependencyNamespaces)
@@ -87,8 +89,9 @@ func dependencyPolicy() []runtime.Object {
 	})
 }
 
-// policies gives rules of the API server's own. A Command lives in a namespace, yet it can open and close a Queue,
-// which belongs to nobody: who sends one must be allowed to change that Queue.
+// policies returns the admission policies that the API server evaluates. A Command is an object in a namespace, but it
+// can open and close a Queue, which is cluster-scoped: a user who creates one must have the permission to update that
+// Queue.
 func policies() []runtime.Object {
 	changes := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
 	commands := policy(commandPolicyName, admissionregistrationv1.Rule{
@@ -102,7 +105,7 @@ func policies() []runtime.Object {
 	return slices.Concat(commands, registryPolicy(), dependencyPolicy())
 }
 
-// policy gives a ValidatingAdmissionPolicy of one rule, and what puts it into force.
+// policy returns a ValidatingAdmissionPolicy with one rule, and its binding.
 func policy(name string, about admissionregistrationv1.Rule, operations []admissionregistrationv1.OperationType, validation admissionregistrationv1.Validation) []runtime.Object {
 	kind := func(kind string) metav1.TypeMeta {
 		return metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: kind}

@@ -17,13 +17,13 @@ const (
 	AdmissionAccount   = "vc-admission"
 )
 
-// controllersConfigMap is the configuration of the controllers, by the name of Volcano's chart.
+// controllersConfigMap is the configuration of the controllers, with the name from Volcano's chart.
 const controllersConfigMap = "volcano-controller-configmap"
 
-// slurmProfile is the ConfigMap of the site's profile for Slurm's commands, as internal/slurm/profile names it.
+// slurmProfile is the ConfigMap with the site's profile for the Slurm commands, as defined in internal/slurm/profile.
 const slurmProfile = "slurm-profile"
 
-// API groups.
+// The API groups.
 const (
 	core         = ""
 	batchGroup   = "batch.volcano.sh"
@@ -42,24 +42,24 @@ const (
 	policyGroup  = "policy"
 	storageGroup = "storage.k8s.io"
 	deviceGroup  = "resource.k8s.io"
-	// of SubjectAccessReviews and of APIServices
+	// groups of SubjectAccessReviews and of APIServices
 	reviewGroup   = "authorization.k8s.io"
 	registryGroup = "apiregistration.k8s.io"
 )
 
-// component is one service account and what it may do.
+// component holds one service account and its permissions.
 type component struct {
 	account string
-	// cluster are rights in every namespace, own those in our own namespace.
+	// cluster holds the permissions in all namespaces, own the permissions in the namespace of the installation.
 	cluster, own []rbacv1.PolicyRule
 }
 
-// rule gives verbs on resources of a group.
+// rule returns a rule that permits verbs on resources of a group.
 func rule(group string, resources []string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
 }
 
-// only narrows a rule to objects of these names.
+// only restricts a rule to objects with these names.
 func only(r rbacv1.PolicyRule, names ...string) rbacv1.PolicyRule {
 	r.ResourceNames = names
 	return r
@@ -69,7 +69,7 @@ func of(resources ...string) []string { return resources }
 
 var watched = []string{"get", "list", "watch"}
 
-// lease lets a component be elected; a name cannot be asked for on create.
+// lease returns the rules for leader election. The verb create cannot be restricted to a name.
 func lease(name string) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(leaseGroup, of("leases"), "create"),
@@ -77,7 +77,7 @@ func lease(name string) []rbacv1.PolicyRule {
 	}
 }
 
-// jobIDs lets a component reserve numbers of jobs.
+// jobIDs returns the rules for allocating job numbers.
 func jobIDs() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(core, of("configmaps"), "create"),
@@ -85,7 +85,7 @@ func jobIDs() []rbacv1.PolicyRule {
 	}
 }
 
-// components lists who may do what.
+// components returns the components with their permissions.
 func components() []component {
 	return []component{
 		{
@@ -98,29 +98,29 @@ func components() []component {
 				rule(gangGroup, of("podgroups", "queues"), watched...),
 				rule(nodeGroup, of("numatopologies"), watched...),
 				rule(netGroup, of("hypernodes"), watched...),
-				// volumes and devices, and what says where they can be
+				// volumes and devices, and the objects that describe where they are available
 				rule(core, of("persistentvolumes", "persistentvolumeclaims"), append(watched, "patch")...),
 				rule(storageGroup, of("storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments"), watched...),
 				rule(deviceGroup, of("resourceclaims"), append(watched, "update")...),
 				rule(deviceGroup, of("resourceclaims/status", "resourceclaims/binding"), "update", "patch"),
 				rule(deviceGroup, of("resourceslices", "deviceclasses"), watched...),
-				// internal/load: the nodes' real load, where the adaptor is asked for it
+				// internal/load: the actual load of nodes, if the metrics adapter is configured
 				rule("custom.metrics.k8s.io", of("nodes/node_cpu_usage_avg", "nodes/node_memory_usage_avg"), "get"),
-				// internal/outbox: binds, evictions, conditions, statuses, events
+				// internal/outbox: bindings, evictions, conditions, statuses, events
 				rule(core, of("pods/binding"), "create"),
-				rule(core, of("pods"), "delete", "patch"), // patch: the gate of its queue is taken from a pod
+				rule(core, of("pods"), "delete", "patch"), // patch: removes the scheduling gate from a pod
 				rule(core, of("pods/status"), "patch"),
 				rule(core, of("events"), "create", "patch"),
 				rule(gangGroup, of("podgroups", "queues/status"), "patch"),
 				rule(netGroup, of("hypernodes/status"), "patch"),
 				// internal/daemon: the root queue and the default queue
 				rule(gangGroup, of("queues"), "create"),
-				// internal/daemon: what people ask, and what the jobs that they ask about wait for
+				// internal/daemon: what-if requests of users, and the jobs that these depend on
 				rule(insightGroup, of("plans"), append(watched, "delete")...),
 				rule(insightGroup, of("plans/status"), "update"),
 				rule(batchGroup, of("jobs"), "get", "list"),
 			},
-			// internal/daemon: how its configuration stands, and what accounts have used
+			// internal/daemon: the state of its configuration, and the usage of accounts
 			own: append(lease("vc-scheduler"),
 				rule(core, of("configmaps"), "create"),
 				only(rule(core, of("configmaps"), "get", "update"), keys.ConfigurationName, keys.UsageName)),
@@ -129,13 +129,13 @@ func components() []component {
 			account: ControllersAccount,
 			cluster: []rbacv1.PolicyRule{
 				// internal/controllers/job
-				rule(batchGroup, of("jobs"), append(watched, "create", "patch", "delete")...), // create: those of CronJobs and JobFlows
+				rule(batchGroup, of("jobs"), append(watched, "create", "patch", "delete")...), // create: for CronJobs and JobFlows
 				rule(batchGroup, of("jobs/status"), "update"),
 				rule(batchGroup, of("jobs/finalizers"), "update"), // owner references that block deletion
 				rule(core, of("pods"), append(watched, "create", "patch", "delete")...),
 				rule(core, of("persistentvolumeclaims"), "get", "create"),
 				rule(classGroup, of("priorityclasses"), watched...),
-				// its plugins svc and ssh; secrets are read by the name of the job's own
+				// the plugins svc and ssh; Secrets are read by the name of the job's own Secret
 				rule(core, of("services", "configmaps", "secrets"), "get", "create", "update", "delete"),
 				rule(networkGroup, of("networkpolicies"), "get", "create", "update", "delete"),
 				// internal/controllers/podgroup
@@ -157,11 +157,11 @@ func components() []component {
 				// internal/controllers/hypernode
 				rule(netGroup, of("hypernodes"), append(watched, "create", "update", "delete")...),
 				rule(core, of("nodes"), watched...),
-				// internal/listing: who may list what, and where the API server finds the lists
+				// internal/listing: the permissions of users, and the registration of the lists
 				rule(reviewGroup, of("subjectaccessreviews"), "create"),
 				rule(registryGroup, of("apiservices"), "create"),
 				only(rule(registryGroup, of("apiservices"), "get", "update", "delete"), "v1."+facts.GroupName),
-				// all of them
+				// all controllers
 				rule(busGroup, of("commands"), append(watched, "delete")...),
 				rule(core, of("events"), "create", "patch"),
 			},
@@ -171,15 +171,16 @@ func components() []component {
 		{
 			account: AdmissionAccount,
 			cluster: []rbacv1.PolicyRule{
-				// internal/admission: queues and namespaces that objects name, and its own configurations
+				// internal/admission: queues and namespaces that objects refer to, and its own configurations
 				rule(gangGroup, of("queues"), watched...),
 				rule(core, of("namespaces"), "get"),
-				// whether a user may read the jobs that hers wait for, and may release what an administrator holds
+				// whether users may read the jobs that their jobs wait for, and may release jobs held by an
+				// administrator
 				rule(reviewGroup, of("subjectaccessreviews"), "create"),
-				// jobs that others depend on, and which numbers are in use
+				// jobs that others depend on, and the numbers in use
 				rule(batchGroup, of("jobs"), "get", "list"),
-				rule(flowGroup, of("jobtemplates"), "list"), // which the jobs of flows are made from
-				rule(hookGroup, of("mutatingwebhookconfigurations", "validatingwebhookconfigurations"), "list", "watch", "create"), // deleted ones are created again
+				rule(flowGroup, of("jobtemplates"), "list"), // to check the jobs of JobFlows
+				rule(hookGroup, of("mutatingwebhookconfigurations", "validatingwebhookconfigurations"), "list", "watch", "create"), // deleted ones are re-created
 				only(rule(hookGroup, of("mutatingwebhookconfigurations"), "get", "update"), mutatingConfigurations...),
 				only(rule(hookGroup, of("validatingwebhookconfigurations"), "get", "update"), validatingConfigurations...),
 			},
@@ -191,7 +192,7 @@ func components() []component {
 	}
 }
 
-// RBAC gives our namespace, the service accounts with their rights, and the roles of people.
+// RBAC returns the namespace, the service accounts with their permissions, and the roles of users.
 func RBAC() []runtime.Object {
 	objects := []runtime.Object{namespace()}
 	for _, c := range components() {
@@ -200,7 +201,8 @@ func RBAC() []runtime.Object {
 	return append(append(objects, frontProxyReader()), people()...)
 }
 
-// frontProxyReader lets the controllers know whom the API server's aggregator sends, by the role that Kubernetes has for that.
+// frontProxyReader permits the controllers to read how the API server's aggregator authenticates itself, with the role
+// that Kubernetes provides for it.
 func frontProxyReader() runtime.Object {
 	return &rbacv1.RoleBinding{
 		TypeMeta: rbacType("RoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: "vc-listing", Namespace: metav1.NamespaceSystem},
@@ -232,11 +234,11 @@ func (c component) objects() []runtime.Object {
 	}
 }
 
-// People gives the roles of people and the API server's own rules about what they may do, for clusters that are not made by install.yaml.
+// People returns the roles of users and the admission policies, for clusters that do not use install.yaml.
 func People() []runtime.Object { return append(people(), policies()...) }
 
-// people are roles that Kubernetes' own roles for people take in: who may edit or view a namespace may do so with
-// jobs, and everybody may see the queues, which belong to no namespace.
+// people returns roles that are aggregated into Kubernetes' roles for users: a user who may edit or view a namespace
+// may do the same with jobs. All users may view queues, which are cluster-scoped.
 func people() []runtime.Object {
 	aggregated := func(roles ...string) map[string]string {
 		labels := map[string]string{}
@@ -263,7 +265,7 @@ func people() []runtime.Object {
 		}),
 		clusterRole("volcano-queue-viewer", nil, []rbacv1.PolicyRule{rule(gangGroup, of("queues"), watched...), rule(netGroup, of("hypernodes"), watched...)}),
 		clusterRoleBinding("volcano-queue-viewer", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
-		// The site's profile tells Slurm's commands which images and volumes there are.
+		// The Slurm commands read the available images and volumes from the site's profile.
 		&rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: ownMeta("vc-slurm-profile"), Rules: []rbacv1.PolicyRule{
 			only(rule(core, of("configmaps"), "get"), slurmProfile),
 		}},
@@ -272,7 +274,7 @@ func people() []runtime.Object {
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}},
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "vc-slurm-profile"},
 		},
-		// Everybody may ask: what somebody may see is what he may list of the objects themselves, and that is looked at with each request.
+		// All users may request lists. Each request is checked: it returns only objects that the user may list.
 		clusterRole("vc-listing", nil, []rbacv1.PolicyRule{rule(facts.GroupName, of(facts.Resource), "list")}),
 		clusterRoleBinding("vc-listing", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
 	}

@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Image is what the Deployments run; deploy/Dockerfile makes it.
+// Image is the image of the Deployments, built with deploy/Dockerfile.
 const Image = "ghcr.io/vc-batch/vcd:latest"
 
-// AdmissionService is the Service in front of the webhooks, by Volcano's name.
+// AdmissionService is the Service in front of the webhooks, with Volcano's name.
 const AdmissionService = "volcano-admission-service"
 
 const (
@@ -30,18 +30,18 @@ const (
 	nameLabel     = "app.kubernetes.io/name"
 )
 
-// schedulerConf is what the scheduler is told; Volcano's file of Volcano's name.
+// schedulerConf is the default configuration of the scheduler, in the file that Volcano uses.
 //
 //go:embed volcano-scheduler.conf
 var schedulerConf string
 
-// deployment is one component as it runs in a cluster.
+// deployment describes the Deployment of one component.
 type deployment struct {
 	account string
 	args    []string
 	ports   []corev1.ContainerPort
 	config  bool
-	// memory is asked for and is the limit.
+	// memory is both request and limit.
 	cpu, memory resource.Quantity
 }
 
@@ -64,7 +64,7 @@ func deployments() []deployment {
 	}
 }
 
-// workloads gives what runs: Deployments, the Service of the webhooks, the scheduler's configuration.
+// workloads returns the Deployments, the Service of the webhooks, and the scheduler's configuration.
 func workloads() []runtime.Object {
 	objects := []runtime.Object{
 		&corev1.ConfigMap{
@@ -96,7 +96,7 @@ func (d deployment) object() *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: meta,
 		Spec: appsv1.DeploymentSpec{
-			// One works and one stands by; of admission both work.
+			// One replica works and the other is on standby; of admission both work.
 			Replicas: new(int32(2)),
 			Selector: selector,
 			Template: corev1.PodTemplateSpec{
@@ -115,7 +115,7 @@ func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
 	spec := corev1.PodSpec{
 		ServiceAccountName: d.account,
 		PriorityClassName:  "system-cluster-critical",
-		// Not scheduled by what it is itself.
+		// The components must not depend on their own scheduler.
 		SchedulerName: corev1.DefaultSchedulerName,
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot: new(true), RunAsUser: new(int64(65532)), RunAsGroup: new(int64(65532)),
@@ -131,7 +131,7 @@ func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
 				Requests: corev1.ResourceList{corev1.ResourceCPU: d.cpu, corev1.ResourceMemory: d.memory},
 				Limits:   corev1.ResourceList{corev1.ResourceMemory: d.memory},
 			},
-			// Go collects its garbage before the kernel ends the process.
+			// The garbage collector should run before the kernel kills the process.
 			Env: []corev1.EnvVar{{Name: "GOMEMLIMIT", Value: fmt.Sprintf("%dMiB", d.memory.Value()*9/10>>20)}},
 			SecurityContext: &corev1.SecurityContext{
 				AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
@@ -148,7 +148,7 @@ func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
 	return spec
 }
 
-// budget keeps one of the two up while nodes are drained.
+// budget returns a disruption budget that keeps one of two replicas running while nodes are drained.
 func (d deployment) budget() *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{
 		TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}, ObjectMeta: ownMeta(d.account),

@@ -1,11 +1,10 @@
-// Package plugin is what a scheduling policy of one's own is made of. The types
-// are the scheduler's; this package gives them names that other modules can
-// import. A policy registers rules in every cycle (Policy.Open); rules are pure
-// functions: no I/O, clock, randomness or goroutine, and the same answer for the
-// same input whatever came before, because cycles are replayed, tried and undone.
+// Package plugin contains the types for custom scheduling policies. The types are the scheduler's; this package gives
+// them names that other modules can import. A policy registers rules in every cycle (Policy.Open). Rules are pure
+// functions: they use no I/O, clock, random numbers or goroutines, and return the same result for the same input
+// independent of earlier calls, because cycles are replayed, simulated and rolled back.
 //
-// Compile a policy in with app.WithPolicy of package cmd/vcd/app; the module in
-// examples/custom-policy shows a whole one.
+// Compile a policy in with app.WithPolicy of package cmd/vcd/app. The module in examples/custom-policy is a complete
+// example.
 package plugin
 
 import (
@@ -18,54 +17,54 @@ import (
 )
 
 type (
-	// Policy takes part in deciding.
+	// Policy takes part in the decisions of the scheduler.
 	Policy = session.Policy
-	// Builder makes a policy from its entry in the configuration. What cannot be read
-	// there goes to warn.
+	// Builder creates a policy from its entry in the configuration, and passes messages about invalid arguments to
+	// warn.
 	Builder func(entry Entry, warn func(string)) Policy
 	// Entry is the policy's entry in the scheduler's configuration: switches and arguments.
 	Entry = config.Plugin
-	// Reads says which switches and arguments of its entry a policy heeds.
+	// Reads lists the switches and arguments that a policy uses.
 	Reads = config.Reads
 
-	// Session is one cycle: the cluster as it is known, and the rules.
+	// Session is one cycle: the state of the cluster, and the rules.
 	Session = session.Session
-	// Rules are what policies register, in the order of tiers and policies.
+	// Rules holds the rules that policies register, in the order of tiers and policies.
 	Rules = session.Rules
-	// NodeRule says what a policy has to say of single nodes for single tasks.
+	// NodeRule holds a policy's rules for placing single tasks on single nodes.
 	NodeRule = session.NodeRule
-	// Attack is a try to evict for a gang; Guard and Entitlement judge it.
+	// Attack is an attempt to evict tasks for a gang; Guard and Entitlement evaluate it.
 	Attack = session.Attack
-	// Guard protects tasks from eviction, or grants them.
+	// Guard protects tasks from eviction, or permits it.
 	Guard = session.Guard
-	// Vote is a say about letting a gang into its queue.
+	// Vote is a policy's vote on the admission of a gang to its queue.
 	Vote = session.Vote
 
-	// Job is a gang during a cycle, Gang what is known of it between cycles.
+	// Job is a gang during a cycle; Gang is its state between cycles.
 	Job = session.Job
 	// Gang is a PodGroup and its pods.
 	Gang = model.Gang
-	// Task is a pod, Shape what of a pod matters for where it may run.
+	// Task is a pod; Shape is the part of its spec that determines where it may run.
 	Task = model.Task
-	// Shape is shared by equal pods.
+	// Shape is an equivalence class of pods; equal pods share it.
 	Shape = model.Shape
 	// Queue is a queue during a cycle.
 	Queue = queue.Queue
-	// NodeID is a row of Session.Cluster.Nodes.
+	// NodeID is the index of a row in Session.Cluster.Nodes.
 	NodeID = model.NodeID
-	// Request is a sparse vector of amounts: milli-cpu, bytes, units.
+	// Request is a sparse vector of amounts: milli-CPU, bytes, units.
 	Request = model.Request
 
-	// Verdict is why a gang waits; Code "" means that it does not.
+	// Verdict is the reason why a gang waits. If Code is "", the gang does not wait.
 	Verdict = explain.Verdict
-	// Code names a reason; ByPolicy is the one for policies from outside.
+	// Code identifies a reason; ByPolicy is the reason for custom policies.
 	Code = reason.Code
 )
 
-// ByPolicy is the reason of a policy from outside; what it says goes into the detail.
+// ByPolicy is the reason for custom policies; the detail contains their message.
 const ByPolicy = reason.ByPolicy
 
-// Pipelined is the status of a task that is promised room which is not free yet.
+// Pipelined is the status of a task that is promised resources which are not free yet.
 const Pipelined = model.Pipelined
 
 // The votes.

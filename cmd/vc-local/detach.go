@@ -19,13 +19,13 @@ import (
 	"github.com/vc-batch/vc/internal/local/controlplane"
 )
 
-// progressVariable tells a detached process that file descriptor 3 is a pipe
-// to the process that waits until it is ready.
+// progressVariable is the environment variable that marks a detached process: file descriptor 3 is then a pipe to the
+// process that waits until it is ready.
 const progressVariable = "VC_LOCAL_PROGRESS"
 
 const progressDescriptor = 3
 
-// wireEvent is one line on that pipe.
+// wireEvent is one line written to that pipe, as JSON.
 type wireEvent struct {
 	Part    string        `json:"part,omitempty"`
 	Seconds float64       `json:"seconds,omitempty"`
@@ -36,7 +36,7 @@ type wireEvent struct {
 	Hint    string        `json:"hint,omitempty"`
 }
 
-// wireReporter reports to the waiting process.
+// wireReporter reports progress to the waiting process.
 type wireReporter struct {
 	mu   sync.Mutex
 	pipe *os.File
@@ -46,7 +46,7 @@ func wireFromEnvironment() *wireReporter {
 	if os.Getenv(progressVariable) == "" {
 		return nil
 	}
-	_ = os.Unsetenv(progressVariable) // Not for pods' processes,
+	_ = os.Unsetenv(progressVariable) // the processes of pods must not inherit it
 	syscall.CloseOnExec(progressDescriptor)
 	return &wireReporter{pipe: os.NewFile(progressDescriptor, "progress")}
 }
@@ -55,7 +55,7 @@ func (w *wireReporter) send(e wireEvent) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pipe != nil {
-		_ = json.NewEncoder(w.pipe).Encode(e) // Who no longer waits need not know.
+		_ = json.NewEncoder(w.pipe).Encode(e) // an error means that no process waits any more
 	}
 }
 
@@ -82,8 +82,7 @@ func (w *wireReporter) Up(record local.Record) {
 	go settleMemory()
 }
 
-// end passes on how the process ended, to whoever still waits; the error goes
-// to the log in any case.
+// end reports the result of the process to the waiting process, if there is one, and returns err.
 func (w *wireReporter) end(err error) error {
 	if err != nil {
 		e := wireEvent{Error: err.Error()}
@@ -97,8 +96,8 @@ func (w *wireReporter) end(err error) error {
 	return err
 }
 
-// detach runs this same command in a session of its own and returns when it
-// is ready, or with why it is not.
+// detach starts this command again in its own session. It returns when the cluster is ready, or with the reason why it
+// is not.
 func detach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
 	child, pipe, err := startDetached(dir)
 	if err != nil {
@@ -118,7 +117,7 @@ func detach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			// It is being stopped: nothing it says matters any more.
+			// The process is being stopped, so its messages do not matter any more.
 		case e.Up != nil:
 			fmt.Fprintf(errOut, "everything ready %.1fs; it runs as process %d until vc-local down\n", time.Since(text.begun).Seconds(), e.Up.PID)
 			text.Up(*e.Up)
@@ -141,7 +140,7 @@ func detach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
 	return &local.Error{What: fmt.Sprintf("the cluster ended while it started: %s%s", endOf(state, err), lastLines(dir.ProcessLog())), Hint: "see " + dir.ProcessLog() + " and " + dir.ControlPlaneLog()}
 }
 
-// startDetached starts the process; what it prints goes to its log.
+// startDetached starts the process. Its output goes to its log.
 func startDetached(dir local.Dir) (*os.Process, *os.File, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -185,7 +184,7 @@ func endOf(state *os.ProcessState, err error) string {
 	return state.String()
 }
 
-// lastLines are the last few lines of a log, to be shown below an error.
+// lastLines returns the last five lines of a log, to be shown below an error.
 func lastLines(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil || len(data) == 0 {
@@ -195,7 +194,7 @@ func lastLines(path string) string {
 	return "\n" + strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
-// shellQuote makes a word that a shell reads as text.
+// shellQuote quotes text for a shell if necessary.
 func shellQuote(text string) string {
 	plain := func(r rune) bool {
 		return r == '/' || r == '.' || r == '-' || r == '_' || r == '=' || r == '+' || r == ':' || r == ',' || r == '@' ||

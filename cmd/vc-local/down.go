@@ -45,7 +45,7 @@ simulated pods go on where they were.`,
 	return cmd
 }
 
-// downText says what was done, and what it means for who comes back.
+// downText describes what was stopped, and the consequences for the next start.
 func downText(dir local.Dir, stopped local.Stopped) string {
 	text := "nothing was running in " + string(dir)
 	switch {

@@ -1,6 +1,5 @@
-// Command vc-local is a whole cluster on this machine, in one process: a real
-// Kubernetes API, nodes that run pods as processes or only simulate them, and
-// vc's scheduler, controllers and admission.
+// Command vc-local runs a whole cluster on this machine, in one process: a real Kubernetes API, nodes that run pods as
+// processes or only simulate them, and vc's scheduler, controllers and admission.
 package main
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode"
 )
 
-// Exit codes: done, error (also of usage), interrupted.
+// Exit codes: success, error (including usage errors), interrupted.
 const (
 	exitOK          = 0
 	exitError       = 1
@@ -28,7 +27,7 @@ const (
 )
 
 func main() {
-	// First of all: this binary is also the first process of every container.
+	// This must be the first call: the binary is also the first process of every container.
 	processnode.ShimMain()
 	tuneMemory(gcPercentStarting)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -37,7 +36,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the program without its process: arguments in, exit code out.
+// run runs the program with the given arguments and returns its exit code.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	root := newRoot(out, errOut)
 	root.SetArgs(args)
@@ -52,7 +51,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return exitOK
 }
 
-// errInterrupted says that the user stopped the command; he knows.
+// errInterrupted reports that the user stopped the command. It is not printed.
 var errInterrupted = errors.New("interrupted")
 
 func newRoot(out, errOut io.Writer) *cobra.Command {
@@ -81,12 +80,12 @@ processes of this machine, or only simulate them, by the thousand.`,
 	return root
 }
 
-// usageError points to the help of the command.
+// usageError returns an error with a hint to the help of the command.
 func usageError(cmd *cobra.Command, err error) error {
 	return &local.Error{What: err.Error(), Hint: fmt.Sprintf("see %s --help", cmd.CommandPath()), Err: err}
 }
 
-// flagError says what is wrong with a flag, how it is written, and where that is explained.
+// flagError explains an invalid flag, with an example and a hint to the help.
 func flagError(cmd *cobra.Command, err error) error {
 	what, example, ok := flagwords.Of(err)
 	if !ok {
@@ -99,7 +98,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &local.Error{What: what, Hint: hint, Err: err}
 }
 
-// noArgs refuses arguments and names the first.
+// noArgs rejects arguments and names the first one.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usageError(cmd, fmt.Errorf("argument %q is not understood", args[0]))
@@ -107,7 +106,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// report prints an error and what to do about it.
+// report prints an error and its hint.
 func report(errOut io.Writer, err error) {
 	var human *local.Error
 	if !errors.As(err, &human) {

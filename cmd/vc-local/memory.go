@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// A start makes much garbage, and collecting it takes a good part of its time:
-// 130 takes 0.2 s longer than 200, and its peak is 530 MiB instead of 620;
-// afterwards most of the heap is caches that live on, and nobody wants them twice.
-// While there is work to do it is as at the start: collections after every third
-// of so small a heap take a third of what a request costs, so it may grow by
-// busyGrowth, and gives it back when there is quiet.
+// A start produces much garbage, and collecting it takes a significant part of the start time: 130 takes 0.2 s longer
+// than 200, but the peak is 530 MiB instead of 620. After the start most of the heap consists of long-lived caches, so
+// the idle percentage is lower. Under load a small heap would be collected so often that the collections take a third
+// of the time of a request. Therefore the heap may then grow by busyGrowth, and the memory is released when the process
+// is idle again.
 const (
 	gcPercentStarting = 130
 	gcPercentIdle     = 60
@@ -20,19 +19,20 @@ const (
 	busyGrowth        = 256 << 20
 
 	paceLook = time.Second
-	// busyLooks in a row with a collection each are work, calmLooks without one are quiet: at rest there is one in half a minute.
+	// busyLooks consecutive checks with a collection each indicate load, calmLooks checks without any indicate
+	// idleness: an idle process has one collection per half minute.
 	busyLooks = 2
 	calmLooks = 10
 )
 
-// tuneMemory obeys $GOGC and $GOMEMLIMIT as they are.
+// tuneMemory sets the percentage of the garbage collector, unless $GOGC or $GOMEMLIMIT is set.
 func tuneMemory(percent int) {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetGCPercent(percent)
 	}
 }
 
-// settleMemory ends the lavish time of the start, and then follows the work until the process ends.
+// settleMemory ends the memory settings of the start, and then adapts them to the load until the process ends.
 func settleMemory() {
 	tuneMemory(gcPercentIdle)
 	debug.FreeOSMemory()
@@ -52,20 +52,21 @@ func settleMemory() {
 	}
 }
 
-// paceSamples are what the pace follows from: collections since the start, and bytes that the last one left.
+// paceSamples returns the metrics that the pace depends on: the number of collections since the start, and the live
+// bytes after the last one.
 func paceSamples() []metrics.Sample {
 	return []metrics.Sample{{Name: "/gc/cycles/automatic:gc-cycles"}, {Name: "/gc/heap/live:bytes"}}
 }
 
-// pace is how far the heap may grow between two collections, and what that follows from.
+// pace holds the percentage of the garbage collector and the state from which it is derived.
 type pace struct {
-	collections uint64 // of the garbage, until the last look
-	with        int    // looks in a row that saw a collection
-	without     int    // looks in a row that saw none
+	collections uint64 // number of collections at the last check
+	with        int    // consecutive checks with a collection
+	without     int    // consecutive checks without one
 	percent     int
 }
 
-// next is the pace after a look that sees so many collections since the start, and a heap of so many bytes in use.
+// next returns the pace after a check, given the number of collections since the start and the number of live bytes.
 func (p pace) next(collections, live uint64) pace {
 	if collections > p.collections {
 		p.with, p.without = p.with+1, 0
@@ -82,7 +83,7 @@ func (p pace) next(collections, live uint64) pace {
 	return p
 }
 
-// busyPercent lets a heap grow by busyGrowth, but no small one by more than gcPercentMost and none by less than at rest.
+// busyPercent lets a heap grow by busyGrowth, within the limits gcPercentIdle and gcPercentMost.
 func busyPercent(live uint64) int {
 	if live == 0 {
 		return gcPercentStarting

@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/local"
 )
 
-// allNodes is the word for every node of a kind.
+// allNodes is the flag value that selects every node of a kind.
 const allNodes = "all"
 
 func newNodesRemove() *cobra.Command {
@@ -55,13 +55,13 @@ keep the others: it is reported at the end.`,
 	return cmd
 }
 
-// removal says which nodes are to go.
+// removal holds the nodes to remove.
 type removal struct {
 	names              []string
 	process, simulated string // a number, all, or ""
 }
 
-// check refuses what cannot be meant, before anything is removed.
+// check validates the arguments before any node is removed.
 func (r removal) check() error {
 	if len(r.names) == 0 && r.process == "" && r.simulated == "" {
 		return errors.New("no node is named: give NAME..., --process N|all or --simulated N|all")
@@ -77,7 +77,7 @@ func (r removal) check() error {
 	return nil
 }
 
-// list names the nodes, each once.
+// list returns the names of the nodes, without duplicates.
 func (r removal) list(ctx context.Context, client *local.Client) ([]string, error) {
 	if r.process == "" && r.simulated == "" {
 		return r.pick(nil)
@@ -89,7 +89,8 @@ func (r removal) list(ctx context.Context, client *local.Client) ([]string, erro
 	return r.pick(status.Nodes)
 }
 
-// pick chooses from the nodes there are: those with the highest numbers first, and none that is named beside.
+// pick selects names from the existing nodes. For a count it takes the nodes with the highest numbers that are not
+// named explicitly.
 func (r removal) pick(nodes []local.NodeStatus) ([]string, error) {
 	var picked []string
 	for _, name := range r.names {
@@ -122,17 +123,17 @@ func (r removal) pick(nodes []local.NodeStatus) ([]string, error) {
 	return picked, nil
 }
 
-// compareNumbered orders names by what is before their number, then by the number: sim-9 is before sim-10.
+// compareNumbered compares names by the part before their number, then by the number: sim-9 is before sim-10.
 func compareNumbered(a, b string) int {
 	stemA, stemB := strings.TrimRight(a, "0123456789"), strings.TrimRight(b, "0123456789")
 	numberA, numberB := strings.TrimLeft(a[len(stemA):], "0"), strings.TrimLeft(b[len(stemB):], "0")
 	return cmp.Or(strings.Compare(stemA, stemB), cmp.Compare(len(numberA), len(numberB)), strings.Compare(numberA, numberB), strings.Compare(a, b))
 }
 
-// atOnce is how many nodes are removed at the same time: each spends most of its time waiting.
+// atOnce is the number of nodes removed in parallel: a removal mostly waits.
 const atOnce = 32
 
-// removeNodes removes nodes, and tells in their order how that went; those that cannot be removed are the error at the end.
+// removeNodes removes nodes and prints the results in their order. The error contains all failures.
 func removeNodes(ctx context.Context, out io.Writer, names []string, remove func(context.Context, string) error) error {
 	errs := make([]error, len(names))
 	var group errgroup.Group
@@ -152,7 +153,7 @@ func removeNodes(ctx context.Context, out io.Writer, names []string, remove func
 			removed = append(removed, name)
 			continue
 		}
-		// All of them fail with the same words when the cluster itself does not answer.
+		// If the cluster does not respond, all removals fail with the same message.
 		if text := err.Error(); !strings.Contains(failure.What, text) {
 			failure.What += text + "\n"
 		}
@@ -174,10 +175,10 @@ func removeNodes(ctx context.Context, out io.Writer, names []string, remove func
 	return nil
 }
 
-// maxLines is how many nodes get a line each.
+// maxLines is the maximum number of nodes printed with one line each.
 const maxLines = 10
 
-// printDone says what was done to nodes: a line each, or one line for many.
+// printDone prints what was done to nodes: one line each, or one line for many nodes.
 func printDone(out io.Writer, names []string, done string) {
 	if len(names) > maxLines {
 		sorted := slices.SortedFunc(slices.Values(names), compareNumbered)

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// mostRows is how many nodes are listed for a person.
+// mostRows is the maximum number of nodes in the table.
 const mostRows = 30
 
 func newStatus() *cobra.Command {
@@ -114,7 +114,7 @@ func printNodes(out io.Writer, nodes []local.NodeStatus) error {
 	return nil
 }
 
-// amount is a quantity as people say it.
+// amount formats a quantity for users.
 func amount(name corev1.ResourceName, text string) string {
 	quantity, err := resource.ParseQuantity(text)
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/simnode"
 )
 
-// upOptions are the flags of `vc-local up`.
+// upOptions holds the flags of `vc-local up`.
 type upOptions struct {
 	dir            string
 	port           int
@@ -34,12 +34,12 @@ type upOptions struct {
 	ephemeral      bool
 
 	changed func(flag string) bool
-	given   []string // the flags of the command line, sorted
+	given   []string // the given flags, sorted
 	out     io.Writer
 	errOut  io.Writer
 }
 
-// newUp makes the command; run is what it does with its flags.
+// newUp returns the command; run carries it out.
 func newUp(run func(context.Context, *upOptions) error) *cobra.Command {
 	o := &upOptions{}
 	cmd := &cobra.Command{
@@ -84,7 +84,7 @@ A file for --nodes-file is a YAML list:
 	return cmd
 }
 
-// runningDirFlag adds --dir to a command about a cluster that may run.
+// runningDirFlag adds --dir to a command for a cluster that may be running.
 func runningDirFlag(cmd *cobra.Command, dir *string) {
 	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default that of the cluster in $KUBECONFIG, else $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
 }
@@ -94,7 +94,7 @@ func dirFlag(cmd *cobra.Command, dir *string) {
 	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
 }
 
-// runUp brings the cluster up, here or detached.
+// runUp starts the cluster in this process or detached.
 func runUp(ctx context.Context, o *upOptions) error {
 	dir, err := local.NewDir(o.dir)
 	if err != nil {
@@ -131,7 +131,7 @@ func (o *upOptions) up(ctx context.Context, dir local.Dir, progress reporter) er
 	return err
 }
 
-// settings are those of the last run with what the flags change.
+// settings returns the settings of the last run with the changes of the flags.
 func (o *upOptions) settings(dir local.Dir) (local.Settings, error) {
 	s, again, err := local.LoadSettings(dir)
 	if err != nil {
@@ -218,7 +218,7 @@ func (o *upOptions) nodesNamed() bool {
 	return false
 }
 
-// nodes are those of the nodes file and of the counting flags together.
+// nodes returns the nodes of the nodes file and of the flags with a number of nodes.
 func (o *upOptions) nodes() ([]local.Node, error) {
 	specs := []local.NodeSpec{}
 	if o.nodesFile != "" {
@@ -227,7 +227,7 @@ func (o *upOptions) nodes() ([]local.Node, error) {
 			return nil, err
 		}
 		if !o.changed("process-nodes") {
-			o.processNodes = 0 // The file says it all.
+			o.processNodes = 0 // the file lists all nodes
 		}
 	}
 	for _, counted := range []struct {
@@ -252,7 +252,7 @@ func (o *upOptions) nodes() ([]local.Node, error) {
 	return append([]local.Node{}, nodes...), nil
 }
 
-// alreadyRunning says so, when the cluster is ready or has become ready.
+// alreadyRunning waits until the running cluster is ready, and reports that it is running.
 func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record local.Record, progress reporter) error {
 	for !record.Ready {
 		select {
@@ -276,7 +276,7 @@ func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record lo
 	return nil
 }
 
-// withoutEffect names the flags that change nothing about a cluster that runs; empty if there are none.
+// withoutEffect names the flags that do not affect a running cluster; "" if there are none.
 func (o *upOptions) withoutEffect() string {
 	var flags []string
 	for _, flag := range o.given {
@@ -293,14 +293,14 @@ func (o *upOptions) withoutEffect() string {
 	return "without effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down)"
 }
 
-// reporter is what tells of a start and of what is ignored.
+// reporter reports the progress of a start, and flags without effect.
 type reporter interface {
 	local.Reporter
-	// Warn says what has not been done as it was asked; one line.
+	// Warn reports an ignored option, as one line.
 	Warn(line string)
 }
 
-// reporter tells a person, or the process that waits for this one.
+// reporter returns a reporter for the user, or for the process that waits for this one.
 func (o *upOptions) reporter() reporter {
 	if wire := wireFromEnvironment(); wire != nil {
 		return wire
@@ -308,8 +308,7 @@ func (o *upOptions) reporter() reporter {
 	return &textReporter{out: o.out, errOut: o.errOut, begun: time.Now()}
 }
 
-// textReporter prints progress for a person. What a script wants is on
-// stdout, what only a person wants on stderr.
+// textReporter prints progress for a user. The lines that scripts need go to stdout, all others to stderr.
 type textReporter struct {
 	out, errOut io.Writer
 	begun       time.Time

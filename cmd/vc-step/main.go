@@ -1,5 +1,5 @@
-// Command vc-step is what runs inside the pods of batch jobs: the launcher of the script, the agent that runs steps, and, by those names, srun,
-// scontrol, squeue and scancel.
+// Command vc-step runs inside the pods of batch jobs: as launcher of the script, as agent that runs steps, and, when
+// called by these names, as srun, scontrol, squeue and scancel.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command vcctl runs batch jobs on Kubernetes and shows where they stand.
+// Command vcctl submits, shows and controls batch jobs on Kubernetes.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command vcd is the daemon of the batch system: scheduler, controllers and
-// admission, one of them or all in one process.
+// Command vcd is the daemon of the batch system. It runs the scheduler, the controllers, the admission webhooks, or all
+// of them in one process.
 package main
 
 import "github.com/vc-batch/vc/cmd/vcd/app"

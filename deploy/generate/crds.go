@@ -11,21 +11,21 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxResourceNames bounds a list of resources, so that the rule about its quantities has a known cost.
+// maxResourceNames limits the length of a resource list, so that the cost of the rule about its quantities is bounded.
 const maxResourceNames = int64(64)
 
-// maxQuantityLength bounds a quantity for the same reason.
+// maxQuantityLength limits the length of a quantity for the same reason.
 const maxQuantityLength = int64(64)
 
-// notNegative is the rule for every list of resources that a user writes.
+// notNegative is the rule for every resource list that a user writes.
 const notNegative = "self.all(r, quantity(string(self[r])).compareTo(quantity('0')) >= 0)"
 
-// foreignTypes are the properties whose schema is Kubernetes' own: kept whole, so that the API server answers a
-// misspelt field of a pod template as it does for a Deployment, but without Kubernetes' texts. With them the CRD of
-// Job is 690 kB, and `kubectl apply` refuses more than 256 kB in its annotation.
+// foreignTypes lists the properties with a schema of Kubernetes. The schema is complete, so that the API server reports
+// a misspelled field of a pod template as it does for a Deployment, but without Kubernetes' descriptions: with them the
+// CRD of Job has 690 kB, and `kubectl apply` permits at most 256 kB in its annotation.
 var foreignTypes = []string{"template", "volumeClaim"}
 
-// readCRDs reads what controller-gen wrote into dir, in the order of file names.
+// readCRDs reads the CRDs that controller-gen wrote to dir, in the order of file names.
 func readCRDs(dir string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil {
@@ -49,12 +49,12 @@ func readCRDs(dir string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return crds, nil
 }
 
-// finish adds to a CRD what markers in the types cannot say.
+// finish adds to a CRD what markers in the types cannot express.
 func finish(crd *apiextensionsv1.CustomResourceDefinition) {
 	if crd.Annotations == nil {
 		crd.Annotations = map[string]string{}
 	}
-	// Volcano's charts say so too: removing the release must not remove everybody's jobs.
+	// As in Volcano's charts, removing the release must not remove the jobs of all users.
 	crd.Annotations["helm.sh/resource-policy"] = "keep"
 	for i := range crd.Spec.Versions {
 		version := &crd.Spec.Versions[i]
@@ -69,7 +69,7 @@ func finish(crd *apiextensionsv1.CustomResourceDefinition) {
 	}
 }
 
-// finishSchema walks a spec: foreign types lose their texts, lists of resources gain their rule.
+// finishSchema processes a spec: it removes the descriptions of foreign types and adds the rule to resource lists.
 func finishSchema(schema *apiextensionsv1.JSONSchemaProps) {
 	if isResourceList(schema) {
 		schema.MaxProperties = new(maxResourceNames)
@@ -98,18 +98,18 @@ func finishSchema(schema *apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
-// isResourceList recognises corev1.ResourceList.
+// isResourceList reports whether a schema is that of corev1.ResourceList.
 func isResourceList(schema *apiextensionsv1.JSONSchemaProps) bool {
 	values := schema.AdditionalProperties
 	return values != nil && values.Schema != nil && values.Schema.XIntOrString &&
 		strings.HasPrefix(values.Schema.Pattern, `^(\+|-)?`)
 }
 
-// relax takes from the schema of a patch what only holds of something whole: defaults, which would overwrite what is patched, what is
-// required, rules, and what makes lists mergeable on the server.
+// relax removes from the schema of a patch what applies only to complete objects: defaults, which would overwrite
+// patched fields, required fields, rules, and the list types for merging on the server.
 func relax(schema *apiextensionsv1.JSONSchemaProps) {
 	schema.Default, schema.Required, schema.XValidations, schema.MinItems = nil, nil, nil, nil
-	schema.XListType, schema.XListMapKeys = nil, nil // a list by keys requires them
+	schema.XListType, schema.XListMapKeys = nil, nil // a list with keys requires these keys
 	for name, property := range schema.Properties {
 		relax(&property)
 		schema.Properties[name] = property
@@ -122,7 +122,7 @@ func relax(schema *apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
-// dropDescriptions removes the texts of a schema and of all below it.
+// dropDescriptions removes the descriptions of a schema and of all schemas in it.
 func dropDescriptions(schema *apiextensionsv1.JSONSchemaProps) {
 	schema.Description = ""
 	for name, property := range schema.Properties {

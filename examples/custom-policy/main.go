@@ -1,4 +1,4 @@
-// Command vcd-licences is vcd with one more policy: licence.
+// Command vcd-licences is vcd with an additional policy: licence.
 package main
 
 import (

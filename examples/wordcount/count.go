@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// words are the words of a line: runs of ASCII letters, in lower case.
+// words returns the words of a line: sequences of ASCII letters, in lower case.
 func words(line string) []string {
 	return strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
-// count says how often each word occurs.
+// count returns how often each word occurs.
 func count(lines []string) map[string]int {
 	counts := map[string]int{}
 	for _, line := range lines {
@@ -24,7 +24,7 @@ func count(lines []string) map[string]int {
 	return counts
 }
 
-// deal splits the lines into n parts, as one deals cards.
+// deal distributes the lines over n parts, in turn.
 func deal(lines []string, n int) [][]string {
 	parts := make([][]string, n)
 	for i, line := range lines {
@@ -40,7 +40,7 @@ func merge(total, counts map[string]int) {
 	}
 }
 
-// sum is the number of words counted.
+// sum returns the total number of words.
 func sum(counts map[string]int) int {
 	all := 0
 	for _, n := range counts {
@@ -49,8 +49,7 @@ func sum(counts map[string]int) int {
 	return all
 }
 
-// printCounts prints the totals and the most frequent words, the same text for
-// the same counts.
+// printCounts prints the totals and the most frequent words. Equal counts give equal output.
 func printCounts(out io.Writer, counts map[string]int, top int) {
 	order := make([]string, 0, len(counts))
 	for word := range counts {

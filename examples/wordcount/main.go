@@ -1,15 +1,14 @@
-// Command wordcount counts the words of a text with many workers. It is what the
-// pods of the demo's job run: the master reads the text, deals its lines out to
-// the workers, and merges what they counted. Master and workers find each other
-// through the hosts file that the job plugin svc writes.
+// Command wordcount counts the words of a text with many workers. It runs in the pods of the demo's job: the master
+// reads the text, distributes its lines over the workers, and merges their counts. Master and workers find each other
+// with the hosts file that the job plugin svc writes.
 //
 //	wordcount worker [-listen :PORT]
 //	wordcount master -text FILE [-hosts /etc/volcano/worker.host] [-top 10]
 //	wordcount local  -text FILE [-top 10]
 //
-// One connection a worker, one JSON message each way: lines there, counts back.
-// A worker's port is 7070 plus its index, which the job plugin env puts into
-// VC_TASK_INDEX, so that workers that share one machine's network do not collide.
+// There is one connection per worker with one JSON message in each direction: lines to the worker, counts back. A
+// worker's port is 7070 plus its index, which the job plugin env sets in VC_TASK_INDEX, so that workers in the same
+// host network do not conflict.
 package main
 
 import (
@@ -29,7 +28,7 @@ import (
 // firstPort is the port of worker 0.
 const firstPort = 7070
 
-// indexVariable holds the index of a pod in its task.
+// indexVariable is the environment variable with the index of a pod in its task.
 const indexVariable = "VC_TASK_INDEX"
 
 func main() {
@@ -81,7 +80,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return fmt.Errorf("role %q: want master, worker or local", args[0])
 }
 
-// indexOf reads the index of a worker; outside of a job there is none, and that is 0.
+// indexOf parses the index of a worker. Outside of a job it is empty and counts as 0.
 func indexOf(text string) (int, error) {
 	if text == "" {
 		return 0, nil
@@ -93,11 +92,11 @@ func indexOf(text string) (int, error) {
 	return index, nil
 }
 
-// portOf is where the worker of an index listens.
+// portOf returns the port of the worker with this index.
 func portOf(index int) string { return strconv.Itoa(firstPort + index) }
 
-// addressOf is where the worker answers that is in line index of the hosts file: the plugin svc lists the pods of a task in the
-// order of their indices. A line may name a port itself.
+// addressOf returns the address of the worker on line index of the hosts file: the plugin svc lists the pods of a task
+// in the order of their indices. A line may contain a port.
 func addressOf(index int, host string) string {
 	if strings.Contains(host, ":") {
 		return host
@@ -105,7 +104,7 @@ func addressOf(index int, host string) string {
 	return net.JoinHostPort(host, portOf(index))
 }
 
-// master deals the text out to the workers, and prints who did what and the result.
+// master distributes the text over the workers, and prints their results and the totals.
 func master(ctx context.Context, out io.Writer, text, hosts string, patience time.Duration, top int) error {
 	lines, err := readLines(text)
 	if err != nil {
@@ -134,7 +133,7 @@ func master(ctx context.Context, out io.Writer, text, hosts string, patience tim
 	return nil
 }
 
-// readLines are the lines of a file that are not blank.
+// readLines returns the non-blank lines of a file.
 func readLines(file string) ([]string, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {

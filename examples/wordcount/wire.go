@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// question is what the master sends to a worker.
+// question is the message from the master to a worker.
 type question struct {
 	Lines []string `json:"lines"`
 }
 
-// answer is what a worker sends back.
+// answer is the message from a worker to the master.
 type answer struct {
 	Host   string         `json:"host"`
 	Words  int            `json:"words"`
@@ -55,7 +55,7 @@ func answerOne(conn net.Conn, out io.Writer) error {
 	}
 	start := time.Now()
 	counts := count(q.Lines)
-	host, _ := os.Hostname() // only shown to people
+	host, _ := os.Hostname() // used only for output
 	reply := answer{Host: host, Words: sum(counts), Took: time.Since(start), Counts: counts}
 	if err := json.NewEncoder(conn).Encode(reply); err != nil {
 		return fmt.Errorf("answer: %w", err)
@@ -64,7 +64,7 @@ func answerOne(conn net.Conn, out io.Writer) error {
 	return nil
 }
 
-// askAll asks every worker for its part, all at the same time.
+// askAll sends each worker its part, all in parallel.
 func askAll(ctx context.Context, workers []string, parts [][]string) ([]answer, error) {
 	answers := make([]answer, len(workers))
 	errs := make([]error, len(workers))
@@ -81,7 +81,7 @@ func askAll(ctx context.Context, workers []string, parts [][]string) ([]answer, 
 	return answers, nil
 }
 
-// askUntilAnswered asks again while the worker may still be starting.
+// askUntilAnswered retries until ctx ends, because the worker may still be starting.
 func askUntilAnswered(ctx context.Context, address string, q question) (answer, error) {
 	for {
 		reply, err := ask(ctx, address, q)

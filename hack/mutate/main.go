@@ -1,8 +1,11 @@
-// Command mutate changes a package in small ways, one at a time, runs the package's own tests against each change, and lists the changes that no test
-// notices. A change is handed to the compiler as an overlay: no file of the tree is written.
+// Command mutate makes small changes to a package, one at a time, runs the package's own tests against each change, and
+// lists the changes that no test detects. The compiler receives a change as an overlay, so no file of the tree is
+// modified.
 //
 //	go run ./hack/mutate [-files fence.go,leader.go] [-time 3m] [-seed 1] [-run TestX] [-tests ./other/package] ./internal/daemon
 //
+// The seed determines the order of the mutants, so a run with a time limit tries a sample; the same seed gives the same
+// sample.
 // Mutants are drawn in the order that the seed gives, so a bounded run is a sample; the same seed draws the same ones.
 package main
 
@@ -22,14 +25,14 @@ import (
 	"time"
 )
 
-// options are the command line.
+// options holds the command line.
 type options struct {
 	files, run, tests string
 	time, testTime    time.Duration
 	seed              uint64
 }
 
-// Outcomes of a mutant.
+// The outcomes of a mutant.
 const (
 	killed   = "killed"
 	survived = "SURVIVED"
@@ -56,7 +59,7 @@ func main() {
 	}
 }
 
-// mutate tries the mutants of a package and prints what became of them.
+// mutate tries the mutants of a package and prints the outcome of each.
 func mutate(pkg string, o options) error {
 	out, err := exec.Command("go", "list", "-f", "{{.Dir}}\n{{range .GoFiles}}{{.}}\n{{end}}", pkg).Output()
 	if err != nil {
@@ -120,14 +123,14 @@ func try(all []mutant, pkg string, o options) error {
 	return nil
 }
 
-// tester runs tests against one mutant after the other.
+// tester runs the tests against mutants.
 type tester struct {
 	scratch  string
 	packages []string
 	options
 }
 
-// test runs the tests against a mutant; the empty one is the package as it is.
+// test runs the tests against a mutant. The zero mutant stands for the unchanged package.
 func (t *tester) test(m mutant) (outcome, text string, err error) {
 	overlay := map[string]map[string]string{"Replace": {}}
 	if m.file != "" {

@@ -16,10 +16,10 @@ type mutant struct {
 	file   string
 	line   int
 	what   string
-	source []byte // the whole file, changed
+	source []byte // content of the whole changed file
 }
 
-// flips are the operators that are exchanged.
+// flips maps operators to the operators that replace them.
 var flips = map[token.Token]token.Token{
 	token.EQL: token.NEQ, token.NEQ: token.EQL,
 	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
@@ -27,7 +27,7 @@ var flips = map[token.Token]token.Token{
 	token.ADD: token.SUB, token.SUB: token.ADD,
 }
 
-// collector gathers the mutants of one file.
+// collector collects the mutants of one file.
 type collector struct {
 	set    *token.FileSet
 	file   string
@@ -83,7 +83,7 @@ func (c *collector) visit(n ast.Node) bool {
 	return true
 }
 
-// operator exchanges a comparison, a connective, or plus and minus.
+// operator replaces a comparison, a logical operator, plus or minus.
 func (c *collector) operator(n *ast.BinaryExpr) {
 	if other, ok := flips[n.Op]; ok && !isText(n.X) && !isText(n.Y) {
 		c.replace(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String(), fmt.Sprintf("%s to %s", n.Op, other))
@@ -100,7 +100,7 @@ func isText(e ast.Expr) bool {
 	return false
 }
 
-// negate turns a condition round, unless its operator is exchanged anyway.
+// negate inverts a condition, unless its operator is replaced anyway.
 func (c *collector) negate(condition ast.Expr) {
 	if binary, ok := condition.(*ast.BinaryExpr); ok && (binary.Op == token.EQL || binary.Op == token.NEQ) {
 		return
@@ -109,17 +109,18 @@ func (c *collector) negate(condition ast.Expr) {
 	c.replace(condition.Pos(), condition.End(), "!("+text+")", "negate "+short(text))
 }
 
-// offByOne adds one to a whole number.
+// offByOne adds one to an integer.
 func (c *collector) offByOne(n *ast.BasicLit) {
 	if value, err := strconv.ParseInt(n.Value, 10, 32); n.Kind == token.INT && err == nil {
 		c.replace(n.Pos(), n.End(), strconv.FormatInt(value+1, 10), fmt.Sprintf("%d to %d", value, value+1))
 	}
 }
 
-// logs matches statements that write a log line, which no test needs to notice.
+// logs matches statements that write a log line, which tests need not detect.
 var logs = regexp.MustCompile(`\b[lL]og(\.V\(\d\))?\.(Info|Error)\(`)
 
-// drop leaves out statements whose absence compiles: calls, assignments to what there is, and if statements without else.
+// drop removes statements that the code compiles without: calls, assignments to existing variables, and if statements
+// without else.
 func (c *collector) drop(statements []ast.Stmt) {
 	for _, s := range statements {
 		switch s := s.(type) {
@@ -152,7 +153,7 @@ func isBlank(s *ast.AssignStmt) bool {
 	return true
 }
 
-// result turns a constant result round.
+// result inverts a constant boolean result.
 func (c *collector) result(n *ast.ReturnStmt) {
 	for _, r := range n.Results {
 		if name, ok := r.(*ast.Ident); ok && (name.Name == "true" || name.Name == "false") {
@@ -166,7 +167,7 @@ func (c *collector) text(from, to token.Pos) string {
 	return string(c.source[c.set.Position(from).Offset:c.set.Position(to).Offset])
 }
 
-// replace adds the mutant in which a part of the source is another text.
+// replace adds a mutant in which a part of the source is replaced by text.
 func (c *collector) replace(from, to token.Pos, text, what string) {
 	start, end := c.set.Position(from), c.set.Position(to)
 	changed := make([]byte, 0, len(c.source)+len(text))
@@ -176,7 +177,7 @@ func (c *collector) replace(from, to token.Pos, text, what string) {
 	c.found = append(c.found, mutant{file: c.file, line: start.Line, what: what, source: changed})
 }
 
-// keepLines returns as many lines as a text has, all empty.
+// keepLines returns as many newlines as text contains, so that line numbers do not change.
 func keepLines(text string) string { return strings.Repeat("\n", strings.Count(text, "\n")) }
 
 // short returns a text as one line of at most 70 characters.

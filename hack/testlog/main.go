@@ -57,8 +57,8 @@ func main() {
 // summary collects what `go test -json` reports.
 type summary struct {
 	out      io.Writer
-	output   map[string]*strings.Builder // of tests that have not ended, by package and test; of packages, with an empty test name
-	failures []string                    // output of what failed, in the order of its end
+	output   map[string]*strings.Builder // of tests in progress, by package and test; of packages, with an empty test name
+	failures []string                    // output of failed tests and packages, in the order of their end
 	skips    map[string]int              // number of skipped tests by reason
 	packages int
 	failed   int
@@ -74,7 +74,7 @@ func (s *summary) read(in io.Reader) {
 	for {
 		var e event
 		if err := d.Decode(&e); err != nil {
-			return // the stream ended, or go test itself broke off: its exit code says which
+			return // the stream ended, or go test itself failed, which its exit code shows
 		}
 		if e.Test != "" {
 			s.testEvent(e)
@@ -111,7 +111,8 @@ func (s *summary) packageEvent(e event) {
 	}
 }
 
-// packageEnd prints the package's line. The output of tests that have not ended is a failure's: the package broke off (a panic, a timeout).
+// packageEnd prints the package's line. If the package was aborted (by a panic or a timeout), the output of its
+// unfinished tests counts as failures.
 func (s *summary) packageEnd(e event) {
 	own := s.take(e.Package + " ")
 	if e.Action == "skip" || strings.Contains(own, "[no test files]") {
@@ -157,7 +158,7 @@ func (s *summary) write(key, text string) {
 	s.output[key].WriteString(text)
 }
 
-// take returns the output kept under key and forgets it.
+// take returns and removes the output stored under key.
 func (s *summary) take(key string) string {
 	kept := s.output[key]
 	delete(s.output, key)
@@ -167,7 +168,7 @@ func (s *summary) take(key string) string {
 	return kept.String()
 }
 
-// skipReason returns what a skipped test said, without its place in the code.
+// skipReason returns the reason why a test was skipped, without its position in the code.
 func skipReason(output string) string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)

@@ -25,8 +25,8 @@ type Verb struct {
 	reached func(before, now *batchv1alpha1.Job) bool
 }
 
-// Told returns the result text for one job or many. A Command is only a request to the controller; other actions take
-// effect immediately.
+// Told returns the sentence about the result for one job or many. A Command is only a request to the controller; other
+// actions take effect immediately.
 func (v *Verb) Told(many bool) string {
 	switch {
 	case v.Action != "" && many:

@@ -165,7 +165,7 @@ func mutate[T any](request admission.Request, change func(*T)) admission.Respons
 		return admission.Errored(http.StatusBadRequest, err)
 	}
 	if len(operations) > 0 && members.Spec == nil {
-		// The Go encoding always has a spec, but the object has none that the patch could extend.
+		// The Go encoding always has a spec, but the object may lack one, and the patch cannot extend a missing field.
 		operations = append([]jsonpatch.Operation{{Operation: "add", Path: "/spec", Value: map[string]any{}}}, operations...)
 	}
 	return admission.Patched("", operations...)

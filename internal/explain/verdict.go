@@ -1,5 +1,5 @@
 // Package explain converts the counts of the filters into text and numbers: why a gang waits, in which queue, which
-// resources are short and by how much, and what would help.
+// resources are short and by how much, and which changes would help.
 //
 //	In:   Verdict, filled in during decisions
 //	Out:  schedulingv1beta1.Explanation, the message of the condition, the event

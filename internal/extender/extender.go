@@ -73,7 +73,7 @@ type Policy struct {
 
 	s      *session.Session
 	opened bool
-	again  time.Time        // when to ask again after a refusal; zero if there was none
+	again  time.Time        // when to ask again after a refusal; zero if not needed
 	fits   map[pair]refusal // answers of this cycle
 	goes   map[victim]bool
 }

@@ -23,44 +23,45 @@ import (
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
-// patience is how long a cache that lags behind is waited for.
+// patience is how long to wait for a cache that lags behind.
 const patience = 5 * time.Second
 
-// mostSaid is how many bytes of what containers said at their end are in one list: they may be 4 KiB of each.
+// mostSaid is the maximum number of bytes of termination messages in one list. A single container may have 4 KiB.
 const mostSaid = 8 << 20
 
-// errTooMuch says that a list would take too much memory.
+// errTooMuch reports that a list would need too much memory.
 var errTooMuch = fmt.Errorf("what pods said at their end is more than %d MiB", mostSaid>>20)
 
-// errGone says that a job that was told is there no more.
+// errGone reports that a job in the list was deleted.
 var errGone = errors.New("a job went while the list was under way")
 
-// errNoCache says that nothing is in memory here.
+// errNoCache reports that this process has no cache.
 var errNoCache = errors.New("nothing is in memory here yet")
 
-// Source is where jobs are read from: the caches of whoever has some. The zero value has none.
+// Source reads jobs from the caches of a manager. The zero value has no caches.
 type Source struct {
 	mu     sync.Mutex
 	caches *caches
 }
 
-// caches are those of one manager.
+// caches holds the caches of one manager.
 type caches struct {
-	api                client.Reader // past them
+	api                client.Reader // reads past the caches
 	jobs, groups, pods toolscache.Indexer
 	follower           *follower
 
 	mu      sync.Mutex
-	written map[types.UID]part // what was written of objects the last time
+	written map[types.UID]part // encoded parts from the last list
 }
 
-// part is what one object fills of an entry.
+// part is the encoded form of one object.
 type part struct {
 	version string
 	text    []byte
 }
 
-// Use reads from a cache from when it has been filled until ctx ends; api reads past it. It returns when the cache is used.
+// Use makes the source read from a cache, from when it is filled until ctx ends; api reads past it. It returns when the
+// cache is in use.
 func (s *Source) Use(ctx context.Context, from cache.Cache, api client.Reader) error {
 	c := &caches{api: api, follower: newFollower(), written: map[types.UID]part{}}
 	for object, into := range map[client.Object]*toolscache.Indexer{&batch.Job{}: &c.jobs, &scheduling.PodGroup{}: &c.groups, &corev1.Pod{}: &c.pods} {
@@ -94,8 +95,9 @@ func (s *Source) Use(ctx context.Context, from cache.Cache, api client.Reader) e
 	return nil
 }
 
-// list writes the stream that answers a query, as of when it was asked or later. Whether the cache is as new as that is asked of the API server while the
-// stream is under way: what it did not know yet comes after the rest. After an error the stream is to be cut off.
+// list writes the response to a query, with the state at the time of the request or later. While it writes, it checks
+// with the API server whether the cache is that recent; jobs that arrive later are appended. After an error, the caller
+// must cut off the stream.
 func (s *Source) list(ctx context.Context, q facts.Query, to io.Writer) error {
 	s.mu.Lock()
 	c := s.caches
@@ -119,7 +121,7 @@ func (s *Source) list(ctx context.Context, q facts.Query, to io.Writer) error {
 	}
 	stream = nil
 	if c.follower.mark() != mark {
-		if !w.stands(q.Namespace) { // what was told cannot be taken back
+		if !w.stands(q.Namespace) { // written entries cannot be removed
 			return errGone
 		}
 		if stream, err = w.stream(q); err != nil {
@@ -130,7 +132,7 @@ func (s *Source) list(ctx context.Context, q facts.Query, to io.Writer) error {
 	return err
 }
 
-// catchUp waits until the cache knows the jobs that there are now.
+// catchUp waits until the cache contains the jobs that exist now.
 func (c *caches) catchUp(ctx context.Context, namespace string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -149,7 +151,7 @@ func (c *caches) catchUp(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// of lists what an index holds of a namespace, or all of it.
+// of returns the objects of an index in a namespace, or all objects if it is "".
 func of[T any](index toolscache.Indexer, namespace string) ([]T, error) {
 	objects := []any(nil)
 	var err error
@@ -171,14 +173,14 @@ func of[T any](index toolscache.Indexer, namespace string) ([]T, error) {
 type writer struct {
 	*caches
 	fresh   map[types.UID]part
-	told    map[types.UID]string // versions of jobs that are in the list
+	told    map[types.UID]string // versions of the jobs in the list
 	entries int
 	said    int // bytes
 	parts   [][]byte
 	err     error
 }
 
-// stream is the entries of a query, without those that are in the list as they are.
+// stream encodes the entries of a query, without jobs that are in the list with the same version.
 func (w *writer) stream(q facts.Query) ([]byte, error) {
 	jobs, err := of[*batch.Job](w.jobs, q.Namespace)
 	if err != nil {
@@ -207,7 +209,7 @@ func (w *writer) stream(q facts.Query) ([]byte, error) {
 			w.parts = append(w.parts, write(w, entry.Group, facts.Group))
 		}
 		for _, pod := range entry.Pods {
-			said := facts.Said(pod) // it is not kept, for it is as long as all the rest
+			said := facts.Said(pod) // not cached, because it is as long as all other parts
 			w.parts = append(w.parts, write(w, pod, facts.Pod), said)
 			if w.said += len(said); w.said > mostSaid && w.err == nil {
 				w.err = errTooMuch
@@ -224,7 +226,7 @@ func (w *writer) stream(q facts.Query) ([]byte, error) {
 	return stream, nil
 }
 
-// stands says whether all jobs that were told are still there.
+// stands reports whether all jobs in the list still exist.
 func (w *writer) stands(namespace string) bool {
 	jobs, err := of[*batch.Job](w.jobs, namespace)
 	there := 0
@@ -236,7 +238,8 @@ func (w *writer) stands(namespace string) bool {
 	return err == nil && there == len(w.told)
 }
 
-// keep remembers what was written; when half of it or more may be of objects that are gone, only what was written now.
+// keep stores the encoded parts. If at least half of the stored ones may belong to deleted objects, it drops all but
+// the current ones.
 func (w *writer) keep() {
 	there := len(w.jobs.ListKeys()) + len(w.groups.ListKeys()) + len(w.pods.ListKeys())
 	if len(w.written) > 2*there {

@@ -1,5 +1,5 @@
-// Package trial lets a policy's own tests try it: a cluster in memory and the
-// real engine, no API server. Nodes and gangs are made from words, as in
+// Package trial runs a policy in tests, with a cluster in memory and the real engine but no API server. Words describe
+// nodes and gangs:
 //
 //	w := trial.New(t, conf, map[string]plugin.Builder{"licence": licence.New})
 //	w.Node("a", "cpu=8", "memory=8Gi", "label:zone=x")
@@ -28,8 +28,7 @@ import (
 	"github.com/vc-batch/vc/plugin"
 )
 
-// World is a cluster in memory. Its clock starts at a fixed time and moves two
-// seconds a cycle.
+// World is a cluster in memory. Its clock starts at a fixed time and advances by two seconds per cycle.
 type World struct {
 	t       testing.TB
 	engine  *scheduler.Engine
@@ -39,12 +38,11 @@ type World struct {
 	gangs   map[string]*schedulingv1beta1.PodGroup
 }
 
-// registered are the policies that trials have added; a name is added once a process.
+// registered holds the policies that trials have registered; a name can be registered only once per process.
 var registered sync.Map
 
-// New makes an empty cluster with the queue default, decided on by a
-// configuration that may name the policies given. A configuration with anything
-// that has no effect fails the test.
+// New returns an empty cluster with the queue default and the given configuration, which may refer to the given
+// policies. The test fails if a part of the configuration has no effect.
 func New(t testing.TB, conf string, policies map[string]plugin.Builder) *World {
 	t.Helper()
 	for name, build := range policies {
@@ -80,7 +78,7 @@ func (w *World) Queue(q *schedulingv1beta1.Queue) {
 	w.cluster.Apply(model.QueueFrom(q))
 }
 
-// Node adds or replaces a node: words are RESOURCE=AMOUNT or label:KEY=VALUE.
+// Node adds or replaces a node. Words are RESOURCE=AMOUNT or label:KEY=VALUE.
 func (w *World) Node(name string, words ...string) {
 	w.t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("node-" + name), Labels: map[string]string{corev1.LabelHostname: name}}}
@@ -91,8 +89,8 @@ func (w *World) Node(name string, words ...string) {
 	w.cluster.Apply(model.NodeFrom(node))
 }
 
-// Gang submits a gang of equal pods that start together, to queue default: words
-// are RESOURCE=AMOUNT or label:KEY=VALUE.
+// Gang submits a gang of equal pods that must start together to the queue default. Words are RESOURCE=AMOUNT or
+// label:KEY=VALUE.
 func (w *World) Gang(name string, members int, words ...string) {
 	w.t.Helper()
 	created := metav1.NewTime(w.now.Add(time.Duration(len(w.gangs)) * time.Millisecond))
@@ -132,7 +130,7 @@ func (w *World) words(words []string, labels map[string]string) corev1.ResourceL
 	return list
 }
 
-// Cycle runs one cycle and returns what it decided, which the cluster then assumes.
+// Cycle runs one cycle, applies its decisions to the cluster, and returns them.
 func (w *World) Cycle() decision.Decisions {
 	w.now = w.now.Add(2 * time.Second)
 	d := w.engine.Cycle(w.now, w.cluster)
@@ -143,8 +141,7 @@ func (w *World) Cycle() decision.Decisions {
 	return d
 }
 
-// Settle runs cycles until nothing more is decided: what is bound runs, what is
-// evicted is gone.
+// Settle runs cycles until there are no more decisions. Bound pods run, evicted pods are removed.
 func (w *World) Settle() {
 	w.t.Helper()
 	for range 100 {
@@ -174,7 +171,7 @@ func (w *World) pod(gang, name string) *corev1.Pod {
 	return nil
 }
 
-// Finish ends a gang's pods well.
+// Finish marks a gang's pods as succeeded.
 func (w *World) Finish(gang string) {
 	for _, pod := range w.pods[gang] {
 		pod.Status.Phase = corev1.PodSucceeded
@@ -182,7 +179,7 @@ func (w *World) Finish(gang string) {
 	}
 }
 
-// Delete tells a gang's pods to go. They hold their nodes still, for a minute at most.
+// Delete deletes a gang's pods with a grace period of one minute. They keep their nodes until they end.
 func (w *World) Delete(gang string) {
 	by := metav1.NewTime(w.now.Add(time.Minute))
 	for _, pod := range w.pods[gang] {
@@ -191,7 +188,7 @@ func (w *World) Delete(gang string) {
 	}
 }
 
-// Running counts the gang's pods that have a node.
+// Running returns the number of the gang's pods that have a node.
 func (w *World) Running(gang string) int {
 	n := 0
 	for _, pod := range w.pods[gang] {
@@ -202,7 +199,7 @@ func (w *World) Running(gang string) int {
 	return n
 }
 
-// Why is the explanation of a gang that waits, "" of one that does not.
+// Why returns the explanation of a waiting gang; "" for a gang that does not wait.
 func (w *World) Why(gang string) string {
 	if e := w.gangs[gang].Status.Explanation; e != nil {
 		return e.Message

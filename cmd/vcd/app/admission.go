@@ -13,10 +13,10 @@ import (
 	"github.com/vc-batch/vc/internal/admission"
 )
 
-// queueGate is the one feature gate of Volcano's that decides something here; what the others switch is always on.
+// queueGate is the only feature gate of Volcano that has an effect. The features behind all others are always on.
 const queueGate = "SchedulingGatesQueueAdmission"
 
-// admissionFlags are those of the webhooks.
+// admissionFlags holds the flags of the webhooks.
 type admissionFlags struct {
 	address, url, service         string
 	serviceNamespace, serviceName string
@@ -44,7 +44,7 @@ func (f *admissionFlags) bind(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.keepBusyQueues, "enable-queue-allocated-pods-check", false, "refuse to delete a queue in which pods run")
 }
 
-// bindObsolete accepts the flags of Volcano's webhook manager that are spelled otherwise here, or not needed.
+// bindObsolete accepts flags of Volcano's webhook manager that have another name or no effect in vcd.
 func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
 	fs.StringVar(&f.serviceNamespace, "webhook-namespace", "", "namespace of the service before the webhooks")
 	deprecate(fs, "webhook-namespace", "use --webhook-service")
@@ -52,7 +52,7 @@ func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
 	deprecate(fs, "webhook-service-name", "use --webhook-service")
 }
 
-// options turns the flags into those of the webhooks.
+// options converts the flags into options of the webhooks.
 func (f *admissionFlags) options(gates featureGates) (admission.Options, error) {
 	o := admission.Options{
 		ListenAddress: f.address, URL: f.url, AdmissionConf: f.conf, QueueGate: gates[queueGate], MaxReplicas: f.maxReplicas,
@@ -87,17 +87,17 @@ func (f *admissionFlags) options(gates featureGates) (admission.Options, error) 
 	return o, nil
 }
 
-// featureGates is --feature-gates: Name=true,Other=false. Names that we do not know, Kubernetes' among them, are taken
-// and mean nothing; whoever gives them is told.
+// featureGates is the value of --feature-gates: Name=true,Other=false. Unknown names, including those of Kubernetes,
+// are accepted and ignored with a warning.
 type featureGates map[string]bool
 
-// String is the flag as it could be written.
+// String implements pflag.Value; it returns "".
 func (g featureGates) String() string { return "" }
 
-// Type is what --help calls the value.
+// Type returns the name of the value in --help.
 func (g featureGates) Type() string { return "Name=true|false,..." }
 
-// Set reads one flag.
+// Set parses one flag.
 func (g featureGates) Set(text string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		name, value, found := strings.Cut(strings.TrimSpace(one), "=")

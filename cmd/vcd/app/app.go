@@ -1,9 +1,8 @@
-// Package app is the program vcd, to be run as it is or with policies of one's
-// own compiled in:
+// Package app implements the program vcd. It can be run as is, or with custom policies compiled in:
 //
 //	func main() { app.Main(app.WithPolicy("licence", licence.New)) }
 //
-// Package plugin holds what such a policy needs.
+// Package plugin contains the types that such a policy needs.
 package app
 
 import (
@@ -19,16 +18,15 @@ import (
 	"github.com/vc-batch/vc/plugin"
 )
 
-// Option adds something to the program.
+// Option extends the program.
 type Option func() error
 
-// WithPolicy adds a scheduling policy under a name, by which the scheduler's
-// configuration switches it on.
+// WithPolicy adds a scheduling policy with the name that enables it in the scheduler's configuration.
 func WithPolicy(name string, build plugin.Builder) Option {
 	return func() error { return scheduler.Register(name, scheduler.Builder(build)) }
 }
 
-// Main runs the program and ends the process.
+// Main runs the program and exits.
 func Main(options ...Option) {
 	ctx, stop := interrupt.Context(context.Background())
 	defer stop()

@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/daemon"
 )
 
-// parts says which components' flags a command has.
+// parts selects the components whose flags a command has.
 type parts int
 
 const (
@@ -25,8 +25,7 @@ const (
 	admitting
 )
 
-// flags are the command line of one command; names are Volcano's where it has
-// the flag.
+// flags holds the command line of one command. The flags have the same names as in Volcano where it has the same flag.
 type flags struct {
 	kubeconfig, master string
 
@@ -101,7 +100,7 @@ func (f *flags) bind(fs *pflag.FlagSet, p parts) {
 	f.bindObsolete(fs, p)
 }
 
-// bindVerbosity takes over klog's -v, the one of its flags that people use.
+// bindVerbosity adds klog's flag -v. Users do not need its other flags.
 func bindVerbosity(fs *pflag.FlagSet) {
 	all := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(all)
@@ -110,7 +109,7 @@ func bindVerbosity(fs *pflag.FlagSet) {
 	fs.AddFlag(v)
 }
 
-// options turns the flags into the daemon's options.
+// options converts the flags into the daemon's options.
 func (f *flags) options(components []string) (daemon.Options, error) {
 	config, err := connect(f.kubeconfig, f.master)
 	if err != nil {
@@ -135,7 +134,7 @@ func (f *flags) options(components []string) (daemon.Options, error) {
 	}
 	o.Controllers.MaxRequeue = f.maxRequeue
 	if f.maxRequeue == 0 {
-		o.Controllers.MaxRequeue = 1 // the first refusal is the last
+		o.Controllers.MaxRequeue = 1 // the first rejection is final
 	}
 	o.Controllers.CronJobReconcilers, o.Controllers.OwnersKeepAnnotations = f.cronWorkers, !f.inherit
 	if o.Controllers.Selection, err = controllers.Select(f.controllers); err != nil {

@@ -8,16 +8,15 @@ import (
 	"time"
 )
 
-// While the heap is small it is collected only once it has grown by smallHeap:
-// with 25 MB of caches Go's own rule would collect after every 25 MB, which takes a
-// sixth of the processor time of binding.
+// A small heap is collected only after it has grown by smallHeap. With 25 MB of caches, Go's default would collect it
+// after every 25 MB, which takes a sixth of the CPU time of binding.
 const (
 	smallHeap  = 64 << 20
 	tunePeriod = 5 * time.Second
 )
 
-// tuneMemory keeps the collector's percentage in step with the heap until ctx is
-// done. $GOGC and $GOMEMLIMIT are obeyed as they are.
+// tuneMemory adapts the percentage of the garbage collector to the size of the heap until ctx is done. It does nothing
+// if $GOGC or $GOMEMLIMIT is set.
 func tuneMemory(ctx context.Context) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -40,8 +39,8 @@ func tuneMemory(ctx context.Context) {
 	}
 }
 
-// percentFor lets a heap of so many live bytes grow by smallHeap, a large one by
-// four fifths of itself.
+// percentFor returns the percentage with which a heap with this many live bytes grows by smallHeap, or a large one by
+// 80 %.
 func percentFor(live uint64) int {
 	const least, most = 80, 800
 	if live == 0 {

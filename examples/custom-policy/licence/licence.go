@@ -1,12 +1,13 @@
-// Package licence is a scheduling policy: programs with floating licences run at
-// most so often at a time, on whatever nodes.
+// Package licence implements a scheduling policy for programs with floating licences: only a limited number of pods may
+// run at the same time, on any nodes.
 //
-//   - name: licence
-//     arguments:
-//     licence.matlab: 3
+//	plugins:
+//	- name: licence
+//	  arguments:
+//	    licence.matlab: 3
 //
-// Pods that need one say so by the label example.com/licence: matlab. A licence
-// that the configuration does not name is not to be had.
+// A pod requests a licence with the label example.com/licence: matlab. Licences that the configuration does not name
+// are not available.
 package licence
 
 import (
@@ -18,17 +19,17 @@ import (
 	"github.com/vc-batch/vc/plugin"
 )
 
-// Label names the licence that a pod needs.
+// Label is the label with the name of the licence that a pod needs.
 const Label = "example.com/licence"
 
 const prefix = "licence."
 
-// Policy is the policy licence.
+// Policy implements the policy licence.
 type Policy struct {
-	has map[string]int // licences, by program
+	has map[string]int // number of licences, by program
 }
 
-// New reads the policy's entry in the configuration.
+// New returns the policy for an entry in the configuration.
 func New(entry plugin.Entry, warn func(string)) plugin.Policy {
 	p := &Policy{has: map[string]int{}}
 	for _, key := range slices.Sorted(maps.Keys(entry.Arguments)) {
@@ -39,10 +40,10 @@ func New(entry plugin.Entry, warn func(string)) plugin.Policy {
 	return p
 }
 
-// Name is licence.
+// Name returns the name of the policy, licence.
 func (*Policy) Name() string { return "licence" }
 
-// Reads says which arguments have an effect: whatever begins with licence.
+// Reads returns the arguments that have an effect: all that start with licence.
 func (p *Policy) Reads() plugin.Reads {
 	var reads plugin.Reads
 	for program := range p.has {
@@ -51,8 +52,8 @@ func (p *Policy) Reads() plugin.Reads {
 	return reads
 }
 
-// Open counts the licences in use and registers the rule. The count follows what
-// the cycle places, and what it undoes: that may be what an earlier cycle promised, so promises count from the start.
+// Open counts the licences in use and registers the rule. The count follows the pods that the cycle places or takes
+// back. A cycle may take back pods that an earlier cycle promised a node, so these count from the start, too.
 func (p *Policy) Open(s *plugin.Session) {
 	used := map[string]int{}
 	for _, gang := range s.Cluster.Gangs {

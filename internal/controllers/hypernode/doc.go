@@ -10,8 +10,8 @@
 //
 //   - The plan is a pure function of the discovered domains and the existing HyperNodes. Names follow from the labels,
 //     so a crash between two writes creates no duplicates.
-//   - HyperNodes without the label of the source are never changed, nor are those of a source that is invalid, disabled
-//     or missing in the configuration: running gangs may depend on them.
+//   - HyperNodes without the label of the source are never changed, nor are HyperNodes of a source that is invalid,
+//     disabled or missing in the configuration: running gangs may depend on them.
 //
 // # Concurrency
 //
