@@ -67,41 +67,23 @@ func (f *Factory) CompleteNodes() Completer {
 
 // CompleteNodeLabels offers the labels of the nodes, as KEY=VALUE.
 func (f *Factory) CompleteNodeLabels() Completer {
-	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
-		defer cancel()
-		c, err := f.Client()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		nodes := &metav1.PartialObjectMetadataList{}
-		nodes.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
-		if err := c.List(ctx, nodes, client.Limit(completionNames)); err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
+	nodes := &metav1.PartialObjectMetadataList{}
+	nodes.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
+	return f.completeFromNodes(nodes, func() []string {
 		labels := map[string]bool{}
 		for i := range nodes.Items {
 			for key, value := range nodes.Items[i].Labels {
 				labels[key+"="+value] = true
 			}
 		}
-		return offer(slices.Collect(maps.Keys(labels)), nil, prefix)
-	}
+		return slices.Collect(maps.Keys(labels))
+	})
 }
 
 // CompleteTaints offers the taints of nodes as kubectl writes them: KEY=VALUE:EFFECT.
 func (f *Factory) CompleteTaints() Completer {
-	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
-		defer cancel()
-		c, err := f.Client()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		nodes := &corev1.NodeList{}
-		if err := c.List(ctx, nodes, client.Limit(completionNames)); err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
+	nodes := &corev1.NodeList{}
+	return f.completeFromNodes(nodes, func() []string {
 		var taints []string
 		for i := range nodes.Items {
 			for _, taint := range nodes.Items[i].Spec.Taints {
@@ -110,7 +92,23 @@ func (f *Factory) CompleteTaints() Completer {
 				}
 			}
 		}
-		return offer(taints, nil, prefix)
+		return taints
+	})
+}
+
+// completeFromNodes offers the words that words finds in the nodes, after they were read into the list.
+func (f *Factory) completeFromNodes(nodes client.ObjectList, words func() []string) Completer {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
+		defer cancel()
+		c, err := f.Client()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		if err := c.List(ctx, nodes, client.Limit(completionNames)); err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return offer(words(), nil, prefix)
 	}
 }
 

@@ -56,13 +56,9 @@ func newEdit(f *cli.Factory, run func(context.Context, *editOptions) error) *cob
 			vcctl job edit train --dry-run=server`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch len(args) {
-			case 0:
-				return cli.UsageError(f, cmd, "the name of a job is missing")
-			case 1:
-				o.name = cli.BareName(args[0], "jobs")
-			default:
-				return cli.UsageError(f, cmd, "one job at a time; %d were given", len(args))
+			var err error
+			if o.name, err = oneName(f, cmd, args); err != nil {
+				return err
 			}
 			return run(cmd.Context(), o)
 		},
@@ -78,15 +74,7 @@ func edit(ctx context.Context, o *editOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
-	c, err := o.f.Client()
-	if err != nil {
-		return err
-	}
-	namespace, err := o.f.Namespace()
-	if err != nil {
-		return err
-	}
-	job, err := getJob(ctx, o.f, c, namespace, o.name)
+	c, job, err := readOne(ctx, o.f, o.name)
 	if err != nil {
 		return err
 	}

@@ -156,13 +156,9 @@ func (o *execOptions) addFlags(cmd *cobra.Command) {
 }
 
 func (o *execOptions) complete(cmd *cobra.Command, args []string, run func(context.Context, *execOptions) error) error {
-	switch len(args) {
-	case 0:
-		return cli.UsageError(o.f, cmd, "the name of a job is missing")
-	case 1:
-		o.name = cli.BareName(args[0], "jobs")
-	default:
-		return cli.UsageError(o.f, cmd, "one job at a time; %d were given", len(args))
+	var err error
+	if o.name, err = oneName(o.f, cmd, args); err != nil {
+		return err
 	}
 	s := o.f.Streams
 	o.ttyGiven = cmd.Flags().Lookup("tty").Changed
@@ -178,15 +174,7 @@ func (o *execOptions) complete(cmd *cobra.Command, args []string, run func(conte
 
 // execute runs exec and attach.
 func execute(ctx context.Context, o *execOptions) error {
-	namespace, err := o.f.Namespace()
-	if err != nil {
-		return err
-	}
-	c, err := o.f.Client()
-	if err != nil {
-		return err
-	}
-	job, err := getJob(ctx, o.f, c, namespace, o.name)
+	c, job, err := readOne(ctx, o.f, o.name)
 	if err != nil {
 		return err
 	}

@@ -47,13 +47,9 @@ func newRerun(f *cli.Factory, run func(context.Context, *rerunOptions) error) *c
 			vcctl job rerun train --dry-run=client -o yaml`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch len(args) {
-			case 0:
-				return cli.UsageError(f, cmd, "the name of a job is missing")
-			case 1:
-				o.of = cli.BareName(args[0], "jobs")
-			default:
-				return cli.UsageError(f, cmd, "one job at a time; %d were given", len(args))
+			var err error
+			if o.of, err = oneName(f, cmd, args); err != nil {
+				return err
 			}
 			return run(cmd.Context(), o)
 		},
@@ -79,15 +75,7 @@ func rerun(ctx context.Context, o *rerunOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
-	c, err := o.f.Client()
-	if err != nil {
-		return err
-	}
-	namespace, err := o.f.Namespace()
-	if err != nil {
-		return err
-	}
-	old, err := getJob(ctx, o.f, c, namespace, o.of)
+	c, old, err := readOne(ctx, o.f, o.of)
 	if err != nil {
 		return err
 	}

@@ -58,13 +58,10 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 					*value = map[string]*int32{"replicas": &replicas, "min-available": &minimum, "current-replicas": &current}[name]
 				}
 			}
-			switch {
-			case len(args) == 0:
-				return cli.UsageError(f, cmd, "the name of a job is missing")
-			case len(args) > 1:
-				return cli.UsageError(f, cmd, "one job at a time; %d were given", len(args))
+			var err error
+			if o.name, err = oneName(f, cmd, args); err != nil {
+				return err
 			}
-			o.name = cli.BareName(args[0], "jobs")
 			return run(cmd.Context(), o)
 		},
 	}
@@ -89,16 +86,8 @@ func scale(ctx context.Context, o *scaleOptions) error {
 	if o.replicas == nil && o.minimum == nil {
 		return cli.Errorf("for example --replicas 4", "neither --replicas nor --min-available: there is nothing to change")
 	}
-	c, err := o.f.Client()
-	if err != nil {
-		return err
-	}
-	namespace, err := o.f.Namespace()
-	if err != nil {
-		return err
-	}
 	for try := 1; ; try++ {
-		job, err := getJob(ctx, o.f, c, namespace, o.name)
+		c, job, err := readOne(ctx, o.f, o.name)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,36 @@
+package job
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// oneName returns the name in the arguments of a command that is about exactly one job.
+func oneName(f *cli.Factory, cmd *cobra.Command, args []string) (string, error) {
+	switch len(args) {
+	case 0:
+		return "", cli.UsageError(f, cmd, "the name of a job is missing")
+	case 1:
+		return cli.BareName(args[0], "jobs"), nil
+	}
+	return "", cli.UsageError(f, cmd, "one job at a time; %d were given", len(args))
+}
+
+// readOne connects to the cluster and reads the job that a command is about.
+func readOne(ctx context.Context, f *cli.Factory, name string) (client.WithWatch, *batchv1alpha1.Job, error) {
+	c, err := f.Client()
+	if err != nil {
+		return nil, nil, err
+	}
+	namespace, err := f.Namespace()
+	if err != nil {
+		return nil, nil, err
+	}
+	job, err := getJob(ctx, f, c, namespace, name)
+	return c, job, err
+}
