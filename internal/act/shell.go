@@ -2,9 +2,11 @@ package act
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -54,6 +56,21 @@ func Executor(config *rest.Config, typed kubernetes.Interface, namespace, pod, s
 		return nil, err
 	}
 	return remotecommand.NewFallbackExecutor(websocket, spdy, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+		return !isUnavailable(err) && (httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err))
 	})
+}
+
+// isUnavailable reports whether the server rejected a connection because it cannot serve any now: asking it by another protocol is of no use,
+// and its answer would be lost.
+func isUnavailable(err error) bool {
+	var failed *httpstream.UpgradeFailureError
+	if !errors.As(err, &failed) {
+		return false
+	}
+	for _, is := range []func(error) bool{apierrors.IsServiceUnavailable, apierrors.IsTooManyRequests, apierrors.IsInternalError, apierrors.IsServerTimeout} {
+		if is(failed.Cause) {
+			return true
+		}
+	}
+	return false
 }

@@ -29,6 +29,7 @@ const (
 	ExitPending     = 8
 	ExitNever       = 9
 	ExitInterrupted = 130
+	ExitLost        = 255
 )
 
 // Error is an error for a person: what is wrong and what to do about it.

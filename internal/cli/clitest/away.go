@@ -1,6 +1,8 @@
 package clitest
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"slices"
 	"testing"
@@ -33,6 +35,19 @@ func (s *Server) isAway(w http.ResponseWriter) bool {
 			Code: http.StatusServiceUnavailable, Reason: metav1.StatusReasonServiceUnavailable, Message: "no backend answers"})
 	}
 	return s.away
+}
+
+// connection is the key of a request's context with its network connection.
+type connection struct{}
+
+func withConnection(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connection{}, conn)
+}
+
+// connectionOf returns the network connection of a request. To close it is how a server that dies looks to its client.
+func connectionOf(r *http.Request) net.Conn {
+	conn, _ := r.Context().Value(connection{}).(net.Conn)
+	return conn
 }
 
 // WaitForWatch returns when somebody watches.

@@ -23,6 +23,7 @@ import (
 //	true | exit N        end with 0, or with N
 //	echo WORD...         print the words, and "to stderr" words that begin with !
 //	cat                  print what comes in, until it ends
+//	cut                  say that it runs; then the connection breaks
 //	keys                 say that it listens, and print every byte that comes in, until q
 //	…/vc-step WORD...    print the words
 //	size                 print the size of the terminal whenever it changes, until q
@@ -69,6 +70,11 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, "/attach") {
 		p.say("attached to " + query.Get("container"))
 		command = []string{"cat"}
+	}
+	if command[0] == "cut" {
+		p.say("it runs")
+		_ = connectionOf(r).Close()
+		return
 	}
 	_ = json.NewEncoder(streams[3]).Encode(status(p.run(command)))
 }

@@ -74,7 +74,9 @@ type change struct {
 func Start(t testing.TB, objects ...client.Object) *Server {
 	s := &Server{t: t, claims: served, kubernetes: "v1.36.3", objects: map[string]map[string]any{}, logs: map[string]string{}, refuse: map[string]*metav1.Status{},
 		onCreate: map[string]func(map[string]any){}, created: map[string][]map[string]any{}}
-	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.http.Config.ConnContext = withConnection
+	s.http.Start()
 	t.Cleanup(func() {
 		s.http.CloseClientConnections()
 		s.http.Close()

@@ -47,7 +47,8 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 			Run a command in a container of one pod of a job: the first that runs, or the
 			one that --task and --index name. Standard input is passed on; on a terminal
 			the command gets a terminal of this size, too. The exit code is that of the
-			command.`),
+			command; 255 when the connection was lost while it ran: then it is not known
+			whether it has ended, and it is not run again.`),
 		Example: f.Examples(`
 			# A shell in the first pod that runs
 			vcctl job exec train -- sh
@@ -102,7 +103,8 @@ func newAttach(f *cli.Factory, run func(context.Context, *execOptions) error) *c
 			Connect this terminal to the program that runs in a container of one pod of a
 			job: the first that runs, or the one that --task and --index name. What it
 			prints from now on is shown here; what is typed reaches it when its container
-			has stdin. The exit code is that of the program when it ends meanwhile.
+			has stdin. The exit code is that of the program when it ends meanwhile, and 255
+			when the connection was lost: then the program goes on.
 			Ctrl-C leaves the program and lets it go on; where its container has a terminal
 			and stdin, Ctrl-C belongs to the program, and Ctrl-P Ctrl-Q leaves it.
 			` + "`vcctl job logs -f`" + ` shows what all pods say.`),
@@ -191,10 +193,15 @@ func execute(ctx context.Context, o *execOptions) error {
 	}
 	err = o.connect(ctx, pod, container)
 	var status cli.ExitStatus
-	if err != nil && !errors.As(err, &status) && ctx.Err() == nil && (&simulated{kind: map[string]string{}}).holds(ctx, c, pod) {
+	switch {
+	case err == nil, errors.As(err, &status), ctx.Err() != nil:
+		return err
+	case isLost(err):
+		return o.lost(pod, err)
+	case (&simulated{kind: map[string]string{}}).holds(ctx, c, pod):
 		return cli.Errorf(o.f.Typed("job view "+job.Name)+" shows where its pods are", "%s", nothingRuns(pod))
 	}
-	return err
+	return notStarted(err)
 }
 
 // asStarted leaves to attach what the container was started with: without a terminal of

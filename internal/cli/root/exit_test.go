@@ -53,6 +53,7 @@ func TestEveryExitCode(t *testing.T) {
 		"the code of a command in a pod":       {golden.Run{Args: "job exec train -- exit 42"}, 42},
 		"a command that a signal ended":        {golden.Run{Args: "job exec train -- exit 137"}, 137},
 		"a code that means something here":     {golden.Run{Args: "job exec train -- exit 8"}, 8},
+		"a command whose connection was lost":  {golden.Run{Args: "job exec train -- cut"}, cli.ExitLost},
 	}
 	tried := map[int]bool{}
 	for name, tc := range cases {

@@ -147,5 +147,6 @@ func addTopics(root *cobra.Command) {
 		      plan: it would wait
 		9     plan: it can never start on this cluster as it is
 		130   interrupted
+		255   job exec, job attach: the connection was lost while the command ran
 		N     that of the container: job run --attach, job exec, job attach`)
 }

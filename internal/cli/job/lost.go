@@ -1,0 +1,60 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/gorilla/websocket"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// isLost reports whether err says that the connection to a pod broke after it was made. What could not be reached at all has not been lost.
+func isLost(err error) bool {
+	var dial *net.OpError
+	if httpstream.IsUpgradeFailure(err) || errors.As(err, &dial) && dial.Op == "dial" {
+		return false
+	}
+	var closed *websocket.CloseError
+	return errors.As(err, &closed) || cli.IsOutage(err)
+}
+
+// lost is the error about a connection that broke while a command ran in a pod. The command may have had effects, so it is not run again.
+func (o *execOptions) lost(pod *corev1.Pod, cause error) error {
+	e := &cli.Error{Code: cli.ExitLost, Err: cause,
+		What: fmt.Sprintf("the connection to pod %q was lost: whether the command has ended is not known", pod.Name),
+		Hint: fmt.Sprintf("it was not run again, because it may have changed something; see whether it still runs: %s", o.again("exec")+" -- ps"),
+	}
+	if len(o.command) == 0 {
+		e.What = fmt.Sprintf("the connection to pod %q was lost: its program goes on", pod.Name)
+		e.Hint = "connect again: " + o.again("attach")
+	}
+	return e
+}
+
+// again is the command line of a verb for the same pod, as the user calls it.
+func (o *execOptions) again(verb string) string {
+	line := "job " + verb + " " + o.name
+	if o.task != "" {
+		line += " -t " + o.task
+	}
+	if o.index >= 0 {
+		line += fmt.Sprintf(" -i %d", o.index)
+	}
+	if o.container != "" {
+		line += " -c " + o.container
+	}
+	return o.f.Typed(line)
+}
+
+// notStarted returns the server's own answer where the server rejected the connection, so that it gets the hint of every other command.
+func notStarted(err error) error {
+	var rejected *httpstream.UpgradeFailureError
+	if errors.As(err, &rejected) && rejected.Cause != nil {
+		return rejected.Cause
+	}
+	return err
+}

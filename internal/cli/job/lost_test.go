@@ -1,0 +1,52 @@
+package job_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+// A command in a pod may have changed something: when the connection breaks it is not run again, and the exit code is none of the command's.
+func TestACommandWhoseConnectionBreaksIsNotRunAgain(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	got := golden.Run{Args: "job exec train -t worker -- cut"}.Do(t, server)
+	runs := 0
+	for _, request := range server.Requests() {
+		if strings.HasSuffix(request, "/exec") {
+			runs++
+		}
+	}
+	if got.Code != cli.ExitLost || got.Out != "it runs\n" || runs != 1 {
+		t.Errorf("exit %d after %d requests, want %d after 1: %s", got.Code, runs, cli.ExitLost, got.Out)
+	}
+	want := "error: the connection to pod \"train-worker-0\" was lost: whether the command has ended is not known\n" +
+		"hint:  it was not run again, because it may have changed something; see whether it still runs: vcctl job exec train -t worker -- ps\n"
+	if got.Err != want {
+		t.Errorf("it says\n%s, want\n%s", got.Err, want)
+	}
+}
+
+// An API server that does not answer is reported by exec as by every other command: before the pod is known, and after.
+func TestExecWithoutAnAPIServerAnswersAsOtherCommandsDo(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	server.Away()
+	other := golden.Run{Args: "job view train"}.Do(t, server)
+	got := golden.Run{Args: "job exec train -- true"}.Do(t, server)
+	if got.Code != other.Code || got.Err != other.Err {
+		t.Errorf("exec ends with %d and\n%swant %d and\n%s", got.Code, got.Err, other.Code, other.Err)
+	}
+
+	server = clitest.Start(t, golden.Cluster()...)
+	server.Refuse("*", "/api/v1/namespaces/nlp/pods/train-worker-0/exec", http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "no backend answers")
+	if got = (golden.Run{Args: "job exec train -- true"}).Do(t, server); got.Code != other.Code || got.Err != other.Err {
+		t.Errorf("exec that the server rejects ends with %d and\n%swant %d and\n%s", got.Code, got.Err, other.Code, other.Err)
+	}
+}
