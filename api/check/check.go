@@ -28,9 +28,9 @@ type Around struct {
 	// Template is Kubernetes' own validation of a pod template at a path; it is asked when nothing else is wrong.
 	// Nil: only what package api can see of a template is judged.
 	Template func(*corev1.PodTemplateSpec, *field.Path) field.ErrorList
-	// JobTemplate gives the template of a namespace that the step of a flow is made from; nil when there is none yet, or it
-	// cannot be read: of the step's job only the patch is judged then. May be nil.
-	JobTemplate func(namespace, name string) *flowv1alpha1.JobTemplate
+	// JobTemplate gives the template of a namespace that the step of a flow is made from; nil when there is none yet: of the
+	// step's job only the patch is judged then. isKnown is false when templates cannot be read. May be nil.
+	JobTemplate func(namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool)
 	// NamespaceQueue gives the queue that the namespace of an object names, or nothing. May be nil.
 	NamespaceQueue func(namespace string) string
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -16,10 +17,42 @@ func newJobFlow(flow *flowv1alpha1.JobFlow, around *Around) Verdict {
 	if len(errs) > 0 {
 		return Verdict{Errors: errs}
 	}
+	var missing []string
 	for i := range flow.Spec.Flows {
-		errs = append(errs, around.step(flow, &flow.Spec.Flows[i], field.NewPath("spec", "flows").Index(i))...)
+		step := &flow.Spec.Flows[i]
+		template, isKnown := around.templateOf(flow, step)
+		if template == nil && isKnown {
+			missing = append(missing, step.Name)
+		}
+		errs = append(errs, around.step(flow, step, template, field.NewPath("spec", "flows").Index(i))...)
 	}
-	return Verdict{Errors: errs}
+	return Verdict{Errors: errs, Warnings: missingTemplates(flow, missing)}
+}
+
+// maxNamed is how many missing templates are named in a warning.
+const maxNamed = 5
+
+// missingTemplates warns of steps whose templates do not exist yet: such a step waits when its turn comes, which may be in hours.
+func missingTemplates(flow *flowv1alpha1.JobFlow, missing []string) []string {
+	if len(missing) == 0 {
+		return nil
+	}
+	names := strings.Join(missing[:min(len(missing), maxNamed)], ", ")
+	if more := len(missing) - maxNamed; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	if len(missing) == 1 {
+		return []string{fmt.Sprintf("spec.flows: there is no JobTemplate %s in namespace %s yet; its step waits until there is", names, flow.Namespace)}
+	}
+	return []string{fmt.Sprintf("spec.flows: there are no JobTemplates %s in namespace %s yet; their steps wait until there are", names, flow.Namespace)}
+}
+
+// templateOf looks up the template of a step.
+func (a *Around) templateOf(flow *flowv1alpha1.JobFlow, step *flowv1alpha1.Flow) (template *flowv1alpha1.JobTemplate, isKnown bool) {
+	if a.JobTemplate == nil {
+		return nil, false
+	}
+	return a.JobTemplate(flow.Namespace, step.Name)
 }
 
 // changedJobFlow leaves steps alone that are as they were, whatever rules have come since.
@@ -30,13 +63,9 @@ func changedJobFlow(old, flow *flowv1alpha1.JobFlow, around *Around) Verdict {
 	return newJobFlow(flow, around)
 }
 
-// step judges the job of a step, whose fields come from two objects: where a patch has one, or else the step, it is told which
-// field of the job is wrong.
-func (a *Around) step(flow *flowv1alpha1.JobFlow, step *flowv1alpha1.Flow, at *field.Path) field.ErrorList {
-	if a.JobTemplate == nil {
-		return nil
-	}
-	template := a.JobTemplate(flow.Namespace, step.Name)
+// step judges the job of a step that is made from a template, which may be nil. The job's fields come from two objects: the
+// error stands at the patch where there is one, else at the step, and says which field of the job is wrong.
+func (a *Around) step(flow *flowv1alpha1.JobFlow, step *flowv1alpha1.Flow, template *flowv1alpha1.JobTemplate, at *field.Path) field.ErrorList {
 	if template == nil {
 		return nil
 	}

@@ -16,12 +16,12 @@ import (
 func TestJobsOfStepsAreJudged(t *testing.T) {
 	t.Parallel()
 	queues := schedulingv1beta1.NewQueueLookup(&schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
-	there := func(namespace, name string) *flowv1alpha1.JobTemplate {
+	there := func(namespace, name string) (*flowv1alpha1.JobTemplate, bool) {
 		if namespace != "n" || name != "a" {
-			return nil
+			return nil, true
 		}
 		return &flowv1alpha1.JobTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{
-			Name: "w", Replicas: 2, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}}}
+			Name: "w", Replicas: 2, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}}}, true
 	}
 	const patch = "spec.flows[0].patch.jobSpec"
 	for name, test := range map[string]struct {
@@ -49,6 +49,47 @@ func TestJobsOfStepsAreJudged(t *testing.T) {
 			}
 			if test.where != "" && (len(errs) != 1 || errs[0].Field != test.where || !strings.Contains(errs[0].Error(), test.says)) {
 				t.Errorf("want one error at %s: %s, got %v", test.where, test.says, errs)
+			}
+		})
+	}
+}
+
+// TestAFlowWhoseTemplatesAreMissingIsLetInWithAWarning: templates may come after the flow, but a step without one waits, perhaps after hours.
+func TestAFlowWhoseTemplatesAreMissingIsLetInWithAWarning(t *testing.T) {
+	t.Parallel()
+	flowOf := func(steps ...string) flowv1alpha1.JobFlow {
+		flow := flowv1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "f"}}
+		for _, step := range steps {
+			flow.Spec.Flows = append(flow.Spec.Flows, flowv1alpha1.Flow{Name: step})
+		}
+		return flow
+	}
+	there := func(_, name string) (*flowv1alpha1.JobTemplate, bool) {
+		if name != "a" {
+			return nil, true
+		}
+		return &flowv1alpha1.JobTemplate{}, true
+	}
+	unreadable := func(string, string) (*flowv1alpha1.JobTemplate, bool) { return nil, false }
+	for name, test := range map[string]struct {
+		steps     []string
+		templates func(string, string) (*flowv1alpha1.JobTemplate, bool)
+		want      string // "" for no warning
+	}{
+		"one is missing":         {[]string{"b"}, there, "spec.flows: there is no JobTemplate b in namespace n yet; its step waits until there is"},
+		"two are missing":        {[]string{"b", "c"}, there, "spec.flows: there are no JobTemplates b, c in namespace n yet; their steps wait until there are"},
+		"many are missing":       {strings.Split("b c d e f g h", " "), there, "there are no JobTemplates b, c, d, e, f and 2 more in namespace n yet"},
+		"they cannot be read":    {[]string{"b"}, unreadable, ""},
+		"they are not looked up": {[]string{"b"}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			verdict := Create(flowv1alpha1.GroupVersion.WithKind("JobFlow"), raw(t, flowOf(test.steps...)), &Around{JobTemplate: test.templates})
+			if len(verdict.Errors) > 0 {
+				t.Fatal(verdict.Errors)
+			}
+			if got := strings.Join(verdict.Warnings, "\n"); test.want == "" && got != "" || !strings.Contains(got, test.want) {
+				t.Errorf("warnings are %q, want %q", got, test.want)
 			}
 		})
 	}

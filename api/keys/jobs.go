@@ -89,6 +89,8 @@ const JobIDsName = "vc-job-ids"
 const (
 	// RerunOf is the annotation of a job with the name of the job whose spec it runs again.
 	RerunOf = OurPrefix + "rerun-of"
+	// RetryFailed is the annotation of a JobFlow with a time, as in RFC 3339: steps whose jobs failed or were terminated then or before run again.
+	RetryFailed = OurPrefix + "retry-failed"
 	// CreatedByJobTemplate and CreatedByJobFlow are labels, where they are short enough, and annotations: namespace.name.
 	CreatedByJobTemplate = "volcano.sh/createdByJobTemplate"
 	CreatedByJobFlow     = "volcano.sh/createdByJobFlow"

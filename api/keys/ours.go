@@ -8,7 +8,7 @@ import (
 
 // ours are all keys that begin with OurPrefix.
 var ours = []string{
-	Account, TaskRequests, TaskPlacements, RerunOf,
+	Account, TaskRequests, TaskPlacements, RerunOf, RetryFailed,
 	RunningEstimate, Backfill, User, TakenOver, QueueState, ElasticCluster, NodeKind, NumaCPUs, JobID, JobIDWas, JobTitle, Hold, Begin, Dependency, DependencyNamespaces,
 	KillOnInvalidDependency, Array, ArrayLimit, ArrayCancelled, ArrayCancelledBy, ArrayIndex, ElementID, Restarts, KeepFinished, CancelledBy, Slurm, DrainReason, DrainedBy, DrainedAt,
 }

@@ -10,12 +10,13 @@ import (
 )
 
 // jobTemplates returns a function that looks up JobTemplates for one request. The first call reads all templates of the
-// namespace. If that fails, the flow is checked without templates, like a flow that is created before its templates.
-func (h *hooks) jobTemplates(ctx context.Context) func(namespace, name string) *flowv1alpha1.JobTemplate {
+// namespace. If that fails, isKnown is false, and the flow is checked without templates.
+func (h *hooks) jobTemplates(ctx context.Context) func(namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool) {
 	var known map[string]*flowv1alpha1.JobTemplate
-	return func(namespace, name string) *flowv1alpha1.JobTemplate {
+	isUnreadable := false
+	return func(namespace, name string) (*flowv1alpha1.JobTemplate, bool) {
 		if known != nil {
-			return known[name]
+			return known[name], !isUnreadable
 		}
 		known = map[string]*flowv1alpha1.JobTemplate{}
 		ctx, cancel := context.WithTimeout(ctx, liveReadTimeout)
@@ -23,11 +24,12 @@ func (h *hooks) jobTemplates(ctx context.Context) func(namespace, name string) *
 		list := &flowv1alpha1.JobTemplateList{}
 		if err := h.jobs.List(ctx, list, client.InNamespace(namespace)); err != nil {
 			logf.FromContext(ctx).Error(err, "JobTemplates cannot be read; a JobFlow is judged without them", "namespace", namespace)
-			return nil
+			isUnreadable = true
+			return nil, false
 		}
 		for i := range list.Items {
 			known[list.Items[i].Name] = &list.Items[i]
 		}
-		return known[name]
+		return known[name], true
 	}
 }

@@ -27,21 +27,23 @@ func (f *Factory) Around(ctx context.Context, ask bool) *check.Around {
 	if queues := f.Queues(ctx); queues != nil {
 		around.Queues = schedulingv1beta1.NewQueueLookup(queues...)
 	}
-	around.JobTemplate = func(namespace, name string) *flowv1alpha1.JobTemplate { return f.JobTemplate(ctx, namespace, name) }
+	around.JobTemplate = func(namespace, name string) (*flowv1alpha1.JobTemplate, bool) {
+		return f.JobTemplate(ctx, namespace, name)
+	}
 	return around
 }
 
-// JobTemplate reads a JobTemplate; nil when it is not there or cannot be read.
-func (f *Factory) JobTemplate(ctx context.Context, namespace, name string) *flowv1alpha1.JobTemplate {
+// JobTemplate reads a JobTemplate; nil when there is none. isKnown is false when it cannot be read.
+func (f *Factory) JobTemplate(ctx context.Context, namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool) {
 	c, err := f.Client()
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	template := &flowv1alpha1.JobTemplate{}
-	if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, template) != nil {
-		return nil
+	template = &flowv1alpha1.JobTemplate{}
+	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, template); err != nil {
+		return nil, IsMissing(err)
 	}
-	return template
+	return template, true
 }
 
 // Queues reads all queues of the server; nil when they cannot be read.

@@ -31,14 +31,19 @@ type announcer struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
+	// adopts reports whether a job that appears is one of those to announce; nil: only those that were named are.
+	adopts func(*batchv1alpha1.Job) bool
+
 	mu   sync.Mutex // guards what follows
 	jobs map[types.UID]*announced
-	over bool
+	// adopted is the number of jobs that appeared.
+	adopted int
+	over    bool
 }
 
 // announced is one job, and what was said about it.
 type announced struct {
-	job   *batchv1alpha1.Job
+	job   *batchv1alpha1.Job // nil: only its PodGroup has been seen yet
 	group *schedulingv1beta1.PodGroup
 	// code and text are what was said last, at that time.
 	code, text string
@@ -49,8 +54,7 @@ type announced struct {
 // announce starts to say why the jobs wait; the caller tells it by saw how they stand.
 func announce(ctx context.Context, f *cli.Factory, c client.WithWatch, jobs ...*batchv1alpha1.Job) *announcer {
 	ctx, cancel := context.WithCancel(ctx)
-	a := &announcer{f: f, cancel: cancel, jobs: map[types.UID]*announced{},
-		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}
+	a := newAnnouncer(f, cancel)
 	if len(jobs) > mostAnnounced {
 		return a
 	}
@@ -63,6 +67,29 @@ func announce(ctx context.Context, f *cli.Factory, c client.WithWatch, jobs ...*
 		a.work.Go(func() { a.watchGroups(ctx, c, namespace) })
 	}
 	return a
+}
+
+func newAnnouncer(f *cli.Factory, cancel context.CancelFunc) *announcer {
+	return &announcer{f: f, cancel: cancel, jobs: map[types.UID]*announced{},
+		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}
+}
+
+// AnnounceOwned says on the error stream why jobs of a namespace wait, as `job wait` does, until close is called: of those jobs that are
+// owned, also of those that are made later.
+func AnnounceOwned(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace string, owned func(*batchv1alpha1.Job) bool) (close func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	a := newAnnouncer(f, cancel)
+	a.adopts = owned
+	a.work.Go(func() { a.watchGroups(ctx, c, namespace) })
+	a.work.Go(func() {
+		_ = cli.WatchOn(ctx, c, newJobs, "", nil, func(kind watch.EventType, job *batchv1alpha1.Job) bool {
+			if kind != watch.Deleted {
+				a.saw(job)
+			}
+			return true
+		}, client.InNamespace(namespace))
+	})
+	return a.Close
 }
 
 // watchGroups follows the PodGroups of a namespace; a user who may not see them learns what the jobs themselves say.
@@ -80,6 +107,10 @@ func (a *announcer) sawGroup(job types.UID, kind watch.EventType, group *schedul
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	one := a.jobs[job]
+	if one == nil && a.adopts != nil { // its job may appear after it
+		one = &announced{}
+		a.jobs[job] = one
+	}
 	if one == nil {
 		return
 	}
@@ -88,16 +119,39 @@ func (a *announcer) sawGroup(job types.UID, kind watch.EventType, group *schedul
 		one.group = nil
 	}
 	a.consider(one)
+	if kind == watch.Deleted && a.adopts != nil && one.job == nil {
+		delete(a.jobs, job)
+	}
 }
 
 // saw takes in how a job stands.
 func (a *announcer) saw(job *batchv1alpha1.Job) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if one := a.jobs[job.UID]; one != nil {
-		one.job = job
-		a.consider(one)
+	one := a.jobs[job.UID]
+	if isKnown := one != nil && one.job != nil; !isKnown {
+		if one = a.adopt(job); one == nil {
+			return
+		}
 	}
+	one.job = job
+	a.consider(one)
+	if a.adopts != nil && finished(phaseOf(job)) { // room for another one
+		delete(a.jobs, job.UID)
+		a.adopted--
+	}
+}
+
+// adopt begins to announce a job that appeared; nil: it is none of those. The caller holds the lock.
+func (a *announcer) adopt(job *batchv1alpha1.Job) *announced {
+	if a.adopts == nil || a.adopted == mostAnnounced || finished(phaseOf(job)) || !a.adopts(job) {
+		return nil
+	}
+	a.adopted++
+	if a.jobs[job.UID] == nil { // else its group was seen before it
+		a.jobs[job.UID] = &announced{}
+	}
+	return a.jobs[job.UID]
 }
 
 // consider says the reason of a job after it has stood for a moment; the caller holds the lock.
@@ -130,7 +184,10 @@ func (a *announcer) say(one *announced, text string) {
 
 // reasonToWait is why a job that is pending waits; nothing of one that runs or has ended.
 func reasonToWait(one *announced) (code, text string) {
-	if phaseOf(one.job) != batchv1alpha1.Pending || one.group == nil && one.job.Status.State.Reason == "" {
+	if one.job == nil || phaseOf(one.job) != batchv1alpha1.Pending {
+		return "", ""
+	}
+	if one.group == nil && one.job.Status.State.Reason == "" {
 		return "", ""
 	}
 	w := explain(one.job, one.group)

@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/util/jsonpath"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -118,38 +116,16 @@ func newAim(text string) (*aim, error) {
 	if path, found := strings.CutPrefix(text, "jsonpath="); found {
 		return newPathAim(path)
 	}
-	hint := "one of: " + strings.Join(aims, ", ")
-	if near := cli.Nearest(text, aims); near != "" {
-		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-	}
-	return nil, cli.Errorf(hint, "--for: %q is not known", text)
+	return nil, cli.UnknownAim(text, aims)
 }
 
 // newPathAim reads {PATH}=VALUE, or {PATH} alone for any value at all.
 func newPathAim(text string) (*aim, error) {
-	const example = "an example: --for=jsonpath='{.status.running}'=3"
-	end := strings.LastIndex(text, "}")
-	if end < 0 {
-		return nil, cli.Errorf(example, "--for: jsonpath %q has no {…}", text)
+	has, err := cli.ReadPathAim(text)
+	if err != nil {
+		return nil, err
 	}
-	path := jsonpath.New("for").AllowMissingKeys(true)
-	if err := path.Parse(text[:end+1]); err != nil {
-		return nil, cli.Errorf(example, "--for: jsonpath %q: %v", text[:end+1], err)
-	}
-	want, given := strings.CutPrefix(text[end+1:], "=")
-	if !given && text[end+1:] != "" {
-		return nil, cli.Errorf(example, "--for: %q after the path; want =VALUE", text[end+1:])
-	}
-	want = strings.Trim(want, `'"`)
-	there := func(job *batchv1alpha1.Job) bool {
-		plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
-		var value strings.Builder
-		if err != nil || path.Execute(&value, plain) != nil {
-			return false
-		}
-		return given && value.String() == want || !given && value.String() != ""
-	}
-	return &aim{name: text, there: there, said: func(*batchv1alpha1.Job) string { return "has " + text },
+	return &aim{name: text, there: func(job *batchv1alpha1.Job) bool { return has(job) }, said: func(*batchv1alpha1.Job) string { return "has " + text },
 		lost: func(*batchv1alpha1.Job) bool { return false }}, nil
 }
 

@@ -75,18 +75,35 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 			if err := o.sel.Need(f, cmd, "the name of a job is missing"); err != nil {
 				return err
 			}
-			if o.follow && o.previous {
-				return cli.UsageError(f, cmd, "--follow together with --previous: what has ended cannot be followed")
-			}
-			if slices.Contains([]string{"json", "yaml", "name", "wide"}, o.file) {
-				return cli.Errorf(fmt.Sprintf("for a file of this name write -o ./%s", o.file), "--output (-o) %s: here it is a file to write to, and logs have no format", o.file)
-			}
-			if o.since < 0 || o.tail < -1 {
-				return cli.Errorf("for example --since 5m --tail 10; --tail -1 is all", "--since and --tail are not below 0")
+			if err := o.check(cmd); err != nil {
+				return err
 			}
 			return run(cmd.Context(), o)
 		},
 	}
+	o.addFlags(cmd)
+	o.sel.AddFlags(cmd, "jobs")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
+	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(f))
+	return cmd
+}
+
+// check rejects values of flags, and flags that contradict each other.
+func (o *logsOptions) check(cmd *cobra.Command) error {
+	if o.follow && o.previous {
+		return cli.UsageError(o.f, cmd, "--follow together with --previous: what has ended cannot be followed")
+	}
+	if slices.Contains([]string{"json", "yaml", "name", "wide"}, o.file) {
+		return cli.Errorf(fmt.Sprintf("for a file of this name write -o ./%s", o.file), "--output (-o) %s: here it is a file to write to, and logs have no format", o.file)
+	}
+	if o.since < 0 || o.tail < -1 {
+		return cli.Errorf("for example --since 5m --tail 10; --tail -1 is all", "--since and --tail are not below 0")
+	}
+	return nil
+}
+
+// addFlags adds the flags that say what is printed of the pods, and how.
+func (o *logsOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&o.tasks, "task", "t", nil, "Only pods of these tasks (worker), or these pods (worker-3)")
 	flags.StringVarP(&o.container, "container", "c", "", "Only this container (default: all of a pod)")
@@ -103,10 +120,6 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	flags.DurationVar(&o.since, "since", 0, "Only lines younger than this, for example 5m")
 	flags.IntVar(&o.most, "max-log-requests", 100, "How many containers may be followed at once")
 	cli.Needs(cmd, "it limits how many are followed", "max-log-requests", "follow")
-	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
-	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(f))
-	return cmd
 }
 
 // completeTasks offers the tasks of the job that is named already.

@@ -62,15 +62,14 @@ func stream(ctx context.Context, jobs []*logsOptions, c client.WithWatch) error 
 	if jobs[0].follow {
 		c = jobs[0].f.Patient(c)
 	}
-	streams := jobs[0].f.Streams
-	shared := &sink{out: streams.Out, style: render.Style{Enabled: streams.Color()}}
+	shared := newSink(jobs[0].f)
 	for _, o := range jobs {
 		shared.width = max(shared.width, len(o.of)+labelWidth(o.job))
 	}
 	problems := make([]error, len(jobs))
 	var all sync.WaitGroup
 	for i, o := range jobs {
-		s := &streamer{o: o, client: clientset, sink: shared, seen: map[string]bool{}, over: make(chan struct{})}
+		s := newStreamer(o, clientset, shared)
 		if o.follow {
 			all.Go(func() { problems[i] = s.follow(ctx, c) })
 			continue
@@ -79,6 +78,14 @@ func stream(ctx context.Context, jobs []*logsOptions, c client.WithWatch) error 
 	}
 	all.Wait()
 	return tolerate(jobs[0].f, problems)
+}
+
+func newSink(f *cli.Factory) *sink {
+	return &sink{out: f.Streams.Out, style: render.Style{Enabled: f.Streams.Color()}}
+}
+
+func newStreamer(o *logsOptions, clientset kubernetes.Interface, to *sink) *streamer {
+	return &streamer{o: o, client: clientset, sink: to, seen: map[string]bool{}, over: make(chan struct{})}
 }
 
 // silence is the error about a job that has nothing to print yet.
@@ -401,6 +408,8 @@ func (s *streamer) prefixOf(label string) string {
 	}
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(label))
+	s.sink.mu.Lock()
+	defer s.sink.mu.Unlock()
 	return s.sink.style.Stream(int(hash.Sum32()%6), fmt.Sprintf("%-*s |", s.sink.width, label)) + " "
 }
 

@@ -50,6 +50,15 @@ func flows(s *clitest.Server) {
 			Type: "Normal", Reason: "Created", Message: "create a job named night-serve!", LastTimestamp: golden.Ago(110 * time.Second), Count: 1})
 }
 
+// spoken lets the first step of the flow night say something.
+func spoken(s *clitest.Server) {
+	flows(s)
+	night := newFlow("night", flowv1alpha1.Running, 2*time.Minute)
+	serve := jobOf(night, "serve", batchv1alpha1.Running)
+	s.Set(serve, golden.NewPod(serve, 0, "192.168.23.24"))
+	s.Log("nlp/night-serve-worker-0", "listening\n")
+}
+
 func newFlow(name string, phase flowv1alpha1.Phase, age time.Duration) *flowv1alpha1.JobFlow {
 	flow := &flowv1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", CreationTimestamp: golden.Ago(age)}}
 	flow.UID = types.UID("uid-flow-" + name)
@@ -86,6 +95,9 @@ func TestJobFlowGoldens(t *testing.T) {
 		golden.Command{Args: "jobflow get night", Wrong: "jobflow get nigth", Prepare: flows},
 		golden.Command{Args: "jobflow view night", Wrong: "jobflow view", Prepare: flows},
 		golden.Command{Args: "jobflow create -f testdata/flow.yaml", Wrong: "jobflow create -f testdata/circle.yaml", Prepare: flows},
+		golden.Command{Args: "jobflow retry etl", Wrong: "jobflow retry night", Prepare: flows},
+		golden.Command{Args: "jobflow wait night --for=running", Wrong: "jobflow wait etl", Prepare: flows},
+		golden.Command{Args: "jobflow logs night serve", Wrong: "jobflow logs fresh", NoJSON: true, Prepare: spoken},
 		golden.Command{Args: "jobflow delete night", Wrong: "jobflow delete --all", Prepare: flows},
 	)
 	more := func(about, args string, change func(*golden.Run)) {

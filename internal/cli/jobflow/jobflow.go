@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
@@ -30,12 +31,14 @@ import (
 type jobFlow = *flowv1alpha1.JobFlow
 
 // New returns `vcctl jobflow` with all its verbs.
-func New(f *cli.Factory) *cobra.Command { return flows().Command(f) }
+func New(f *cli.Factory) *cobra.Command {
+	return flows().Command(f, newWait(f, waitForFlows), newRetry(f, retry), newLogs(f, logs))
+}
 
 func flows() *kind.Kind[jobFlow] {
 	return &kind.Kind[jobFlow]{
 		Noun: "jobflow", Called: "job flow", Aliases: []string{"jobflows", "jf"}, OldWord: "JobFlow", Sample: "night",
-		Short: "Jobs that wait for each other: their steps; create, delete them",
+		Short: "Jobs that wait for each other: create, watch, retry, delete",
 		Long: `
 			Work with job flows (jobflows.flow.volcano.sh): steps that each run a job, made
 			from a job template, when the steps that they depend on have completed, or when
@@ -80,6 +83,7 @@ func flows() *kind.Kind[jobFlow] {
 				vcctl jobflow view night -o yaml`,
 		},
 		CreateNote: `The job templates of the steps may be in the same files.`,
+		Await:      awaitCreated, AwaitHelp: "Wait until the job flows have ended; fail when one fails",
 		DeleteNote: `The jobs of a flow, and their pods, go with it.`,
 	}
 }
@@ -123,20 +127,34 @@ func compatTable(out io.Writer, f *cli.Factory, flows []jobFlow, _ bool) error {
 	return kind.CompatTable(out, []string{"Name", "Namespace", "Phase", "Age"}, rows, 4, 4)
 }
 
-// maxTemplates is how many templates of steps that have not begun are looked for.
-const maxTemplates = 20
+// missingTemplates returns the steps that may still begin and whose job template does not exist. A user who may not list job templates
+// learns nothing of them.
+func missingTemplates(ctx context.Context, c client.Client, flow jobFlow) (map[string]bool, error) {
+	missing := map[string]bool{}
+	for _, name := range awaited(flow) {
+		missing[name] = true
+	}
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	page := &metav1.PartialObjectMetadataList{}
+	page.SetGroupVersionKind(flowv1alpha1.GroupVersion.WithKind("JobTemplateList"))
+	err := cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			delete(missing, page.Items[i].Name)
+		}
+		return nil
+	}, client.InNamespace(flow.Namespace))
+	if apierrors.IsForbidden(err) {
+		return nil, nil
+	}
+	return missing, err
+}
 
 func view(ctx context.Context, f *cli.Factory, c client.Client, flow jobFlow, events bool) (*cli.Sheet, error) {
-	missing := map[string]bool{}
-	for i, name := range awaited(flow) {
-		if i == maxTemplates {
-			break
-		}
-		err := c.Get(ctx, client.ObjectKey{Namespace: flow.Namespace, Name: name}, &flowv1alpha1.JobTemplate{})
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
-			return nil, err
-		}
-		missing[name] = apierrors.IsNotFound(err)
+	missing, err := missingTemplates(ctx, c, flow)
+	if err != nil {
+		return nil, err
 	}
 	sheet := sheetOf(f, flow, missing)
 	if !events {

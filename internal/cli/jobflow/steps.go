@@ -67,7 +67,7 @@ func (s *step) targets() []string {
 }
 
 // judge finds the state of a step and what it waits for.
-func (s *step) judge(byName map[string]*step, noTemplate bool) {
+func (s *step) judge(byName map[string]*step, isMissing bool) {
 	if s.job != nil {
 		s.state = string(s.job.State)
 		if s.job.State == batchv1alpha1.Pending {
@@ -90,11 +90,19 @@ func (s *step) judge(byName map[string]*step, noTemplate bool) {
 		if probes := s.probes(); probes != "" {
 			s.waits = "for " + strings.Join(unmet, " and ") + ": until " + probes
 		}
-	case noTemplate:
-		s.state, s.waits = stateWaiting, fmt.Sprintf("there is no job template %s in namespace %s; create it: vcctl jobtemplate create -f FILE", s.name, s.flow.Namespace)
+		if isMissing {
+			s.waits += "; " + noTemplate(s.flow, s.name)
+		}
+	case isMissing:
+		s.state, s.waits = stateWaiting, noTemplate(s.flow, s.name)
 	default:
 		s.state, s.waits = stateStarts, "its job is about to be made; if this lasts, is the controller running? (vcd controllers)"
 	}
+}
+
+// noTemplate says that the job template of a step is missing, and what to do.
+func noTemplate(flow jobFlow, step string) string {
+	return fmt.Sprintf("there is no job template %s in namespace %s; create it: vcctl jobtemplate create -f FILE", step, flow.Namespace)
 }
 
 func stateOf(s *step) string {
@@ -149,11 +157,17 @@ func stepNames(flow jobFlow, jobs []string) []string {
 	return names
 }
 
-// awaited are the templates of the steps that have not begun although nothing is known to hold them.
-func awaited(flow jobFlow) []string {
+// startable are the steps that have not begun although no other step holds them.
+func startable(flow jobFlow) []string { return stepsIn(flow, stateStarts) }
+
+// awaited are the steps that have not begun and still may: they need their templates.
+func awaited(flow jobFlow) []string { return stepsIn(flow, stateStarts, stateWaiting) }
+
+// stepsIn are the names of the steps in one of some states.
+func stepsIn(flow jobFlow, states ...string) []string {
 	var names []string
 	for _, s := range stepsOf(flow, nil) {
-		if s.state == stateStarts {
+		if slices.Contains(states, s.state) {
 			names = append(names, s.name)
 		}
 	}

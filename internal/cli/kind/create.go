@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
@@ -18,6 +19,7 @@ type createOptions[T client.Object] struct {
 	f      *cli.Factory
 	kind   *Kind[T]
 	submit submit.Options
+	wait   cli.Wait
 	// mixed says that the files hold objects of other kinds, too, which Volcano's vcctl refuses: its words are not needed then.
 	mixed bool
 }
@@ -54,6 +56,9 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 		},
 	}
 	o.submit.AddFlags(cmd)
+	if k.Await != nil {
+		o.wait.AddFlags(cmd, false, k.AwaitHelp)
+	}
 	addOldFiles(cmd, k.OldWord, &oldFiles)
 	return cmd
 }
@@ -85,7 +90,22 @@ func create[T client.Object](ctx context.Context, o *createOptions[T]) error {
 			return o.kind.say(o.f, nil, object.Object, "Created", "created", o.submit.DryRun.Suffix())
 		}
 	}
-	return submit.Run(ctx, o.f, &o.submit, o.accept, say)
+	created, err := submit.Run(ctx, o.f, &o.submit, o.accept, say)
+	if err != nil || o.submit.DryRun.Any() || !o.wait.Wait {
+		return err
+	}
+	var ours []T
+	for _, object := range created {
+		if object.Object.GroupVersionKind().GroupKind() != o.kind.GVK.GroupKind() {
+			continue
+		}
+		one := o.kind.New()
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object.Object, one); err != nil {
+			return err
+		}
+		ours = append(ours, one)
+	}
+	return o.kind.Await(ctx, o.f, &o.wait, ours)
 }
 
 // accept refuses files that hold nothing of the kind.

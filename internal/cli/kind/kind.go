@@ -53,6 +53,9 @@ type Kind[T client.Object] struct {
 
 	// ListHelp and ViewHelp are the help of these verbs.
 	ListHelp, ViewHelp Help
+	// Await waits for the end of objects that were created, for --wait of create, whose help AwaitHelp is; nil: nothing ends.
+	Await     func(ctx context.Context, f *cli.Factory, wait *cli.Wait, created []T) error
+	AwaitHelp string
 	// CreateNote and DeleteNote are added to the help of these verbs.
 	CreateNote, DeleteNote string
 	// Sample is a name for examples.

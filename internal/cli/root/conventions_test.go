@@ -302,7 +302,7 @@ func keepsDryRun(t *testing.T, cmd *cobra.Command, row convention) string {
 }
 
 func keepsWait(_ *testing.T, cmd *cobra.Command, row convention) string {
-	if row.path == "job wait" {
+	if strings.HasSuffix(row.path, " wait") {
 		return flag(cmd, "timeout", "")
 	}
 	return first(flag(cmd, "wait", ""), flag(cmd, "timeout", ""))

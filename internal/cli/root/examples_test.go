@@ -39,6 +39,10 @@ var endsWith = map[string]int{
 	"job attach train -t worker -i 0 -c debugger": 1, // its pods have one container
 	"job logs train -t master-0 --prefix=false":   1, // it has no master
 	"job logs train --previous":                   1, // it was not restarted
+	"jobflow logs night":                          1, // no step of it has begun
+	"jobflow logs night train --failed":           1, // the same
+	"jobflow retry night":                         1, // it has not failed
+	"jobflow retry night --wait":                  1, // the same
 	"job logs hello -f":                           1, // the line before it, which makes it, was run elsewhere
 	"job logs nightly-again -f":                   1, // the same
 	"slurm install --dir ~/bin":                   1, // there is no shell that knows ~

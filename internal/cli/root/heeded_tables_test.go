@@ -22,6 +22,9 @@ const heededInput = "y\n"
 var notTried = []string{"template", "allow-missing-template-keys", "show-managed-fields", "help",
 	// Every situation gives it.
 	"queue operate --action",
+	// They are those of job logs, and tried there.
+	"jobflow logs --timestamps", "jobflow logs --max-log-requests", "jobflow logs --only-failed", "jobflow logs --prefix", "jobflow logs --tail", "jobflow logs --container",
+	"jobflow logs --failed", "jobflow logs --follow", "jobflow logs --output", "jobflow logs --since", "jobflow logs --task", "jobflow logs --previous",
 	// kubectl takes it, and it means nothing, on a list of what is in no namespace.
 	"node list --all-namespaces", "queue list --all-namespaces", "queue get --all-namespaces", "queue tree --all-namespaces"}
 
@@ -51,6 +54,7 @@ var given = map[string]flagWords{
 	"validate": {give: []string{"--validate=warn"}, needs: []string{"--filename=UNKNOWN"}}, "weight": {give: []string{"--weight=7"}}, "workdir": {give: []string{"--workdir=/elsewhere"}},
 
 	"config check --filename": {give: []string{"--filename=CONF"}}, "events --for": {give: []string{"--for=job/train"}}, "job wait --timeout": {give: []string{"--timeout=1ms"}},
+	"jobflow wait --timeout": {give: []string{"--timeout=1ms"}}, "jobflow retry --name": {give: []string{"--name=fell"}},
 	"plan --timeout": {give: []string{"--timeout=1h"}}, "job run --task": {give: []string{"--task=other"}}, "job list --selector": {give: []string{"--selector=mat"}},
 	"job run --filename": {give: []string{"--filename=NEW"}}, "job run --name": {give: []string{"--name=called"}},
 	"job hold --name": {give: []string{"--name=plain"}}, "queue create --name": {give: []string{"--name=called"}}, "queue operate --filename": {give: []string{"--filename=OLD"}, needs: []string{"--action=close"}}, "queue operate --selector": {give: []string{"--selector=team!=other"}, needs: []string{"--action=close"}},
@@ -98,6 +102,12 @@ func situations(command string) []situation {
 		return []situation{with("nightly"), with(labelled...)}
 	case "job attach":
 		return []situation{with("train")}
+	case "jobflow retry":
+		return []situation{with("fell")}
+	case "jobflow logs":
+		return nil
+	case "jobflow wait":
+		return []situation{{words: []string{"jobflow", "wait", "night"}, without: []string{"for"}}, {words: []string{"jobflow", "wait", "night", "--for=running"}, without: []string{"timeout"}}}
 	case "job wait":
 		return []situation{{words: []string{"job", "wait", "train"}, without: []string{"for"}}, {words: []string{"job", "wait", "train", "--for=running"}, without: []string{"timeout"}}}
 	case "queue open":
@@ -247,7 +257,7 @@ func otherwise(world []client.Object) []client.Object {
 			now.Spec.Weight += 10
 			all = append(all, now)
 		case *flowv1alpha1.JobFlow:
-			now.Status.State.Phase = flowv1alpha1.Failed
+			now.Status.State.Phase = flowv1alpha1.Succeed
 			all = append(all, now)
 		case *flowv1alpha1.JobTemplate:
 			now.Spec.Tasks[0].Replicas += 10

@@ -153,8 +153,8 @@ func flagOf(field string, flags map[string]string) string {
 }
 
 // templates looks up JobTemplates: those that are to be sent as well, then, if the server is asked, those that it has.
-func templates(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool) func(namespace, name string) *flowv1alpha1.JobTemplate {
-	return func(namespace, name string) *flowv1alpha1.JobTemplate {
+func templates(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool) func(namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool) {
+	return func(namespace, name string) (*flowv1alpha1.JobTemplate, bool) {
 		for _, object := range objects {
 			o := object.Object
 			if o.GroupVersionKind() != flowv1alpha1.GroupVersion.WithKind("JobTemplate") || o.GetNamespace() != namespace || o.GetName() != name {
@@ -162,12 +162,12 @@ func templates(ctx context.Context, f *cli.Factory, objects []cli.FileObject, as
 			}
 			template := &flowv1alpha1.JobTemplate{}
 			if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, template) != nil {
-				return nil // it is told itself what is wrong with it
+				return nil, false // it is told itself what is wrong with it
 			}
-			return template
+			return template, true
 		}
 		if !ask {
-			return nil
+			return nil, false
 		}
 		return f.JobTemplate(ctx, namespace, name)
 	}

@@ -28,29 +28,28 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 	o.Out.AddFormat(cmd, false)
 }
 
-// Run reads, checks and sends. Accept may refuse what the files hold; it and say may be nil.
-func Run(ctx context.Context, f *cli.Factory, o *Options, accept func([]cli.FileObject) error, say func(cli.FileObject) error) error {
+// Run reads, checks and sends, and returns what was created. Accept may refuse what the files hold; it and say may be nil.
+func Run(ctx context.Context, f *cli.Factory, o *Options, accept func([]cli.FileObject) error, say func(cli.FileObject) error) ([]cli.FileObject, error) {
 	if err := errors.Join(o.Out.Validate(), o.DryRun.Validate(), o.Fields.Validate()); err != nil {
-		return err
+		return nil, err
 	}
 	objects, err := Read(f, &o.Files, !o.DryRun.Client())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if accept != nil {
 		if err := accept(objects); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := Check(ctx, f, objects, !o.DryRun.Client(), &o.Fields); err != nil {
-		return err
+		return nil, err
 	}
 	if err := o.tryAtServer(ctx, f, objects); err != nil {
-		return err
+		return nil, err
 	}
 	sender := &Sender{F: f, DryRun: &o.DryRun, Fields: &o.Fields, Out: &o.Out, Say: say}
-	_, err = sender.Send(ctx, objects)
-	return err
+	return sender.Send(ctx, objects)
 }
 
 // tryAtServer lets the server check the objects that Check does not know, before the first of several is created. Only what

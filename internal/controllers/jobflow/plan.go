@@ -8,11 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
-	"github.com/vc-batch/vc/api/keys"
 )
 
 // Event reasons.
@@ -28,6 +26,8 @@ const (
 	phaseOfFlow     = "JobFlowPhase"
 	jobGone         = "JobGone"
 	namespaceEnding = "NamespaceTerminating"
+	stepRetried     = "StepRetried"
+	badRetry        = "InvalidRetry"
 )
 
 // probeEvery is the interval between attempts of unsuccessful probes.
@@ -81,11 +81,12 @@ func (p *planner) event(kind, reason, format string, args ...any) {
 
 // Compute returns the plan for a flow.
 func Compute(in Input) Plan {
-	p := &planner{in: &in, steps: map[string]*flow.JobStatus{}}
+	p := &planner{in: &in, steps: map[string]*flow.JobStatus{}, leaving: map[string]bool{}}
 	if in.Flow.DeletionTimestamp != nil {
 		return Plan{} // the garbage collector deletes its jobs
 	}
 	status := in.Flow.Status.DeepCopy()
+	p.retryFailed(status)
 	p.notice(status)
 	failed := phaseOf(p, in.Flow) == flow.Failed
 	p.tellLost(failed)
@@ -115,6 +116,10 @@ type planner struct {
 	steps map[string]*flow.JobStatus
 	// lost holds the jobs that were deleted before they ended.
 	lost []string
+	// retried is up to when jobs must have failed that are to run again; zero: none are.
+	retried time.Time
+	// leaving are jobs that are deleted because their steps run again.
+	leaving map[string]bool
 }
 
 // ended reports whether a job in this phase has ended for good.
@@ -138,11 +143,13 @@ func (p *planner) notice(status *flow.JobFlowStatus) {
 		}
 		job := p.in.Jobs[name]
 		if job == nil && !ended(s.State) {
-			if gone := p.in.Gone[name]; gone != nil && ended(gone.Status.State.Phase) {
+			if gone := p.in.Gone[name]; gone != nil && ended(gone.Status.State.Phase) && !p.runsAgain(gone) {
 				job = gone
 			}
 		}
 		switch {
+		case p.leaving[name]:
+			continue
 		case job != nil:
 			p.update(&s, job)
 		case s.Name == "":
@@ -208,7 +215,7 @@ const maxHistories = 50
 // step creates the job of a step if its dependencies are met.
 func (p *planner) step(step *flow.Flow) {
 	name := flow.JobName(p.in.Flow, step.Name)
-	if p.steps[name] != nil || !p.mayBegin(step) {
+	if p.steps[name] != nil || p.leaving[name] || !p.mayBegin(step) {
 		return
 	}
 	template := p.in.Templates[step.Name]
@@ -216,7 +223,7 @@ func (p *planner) step(step *flow.Flow) {
 		p.event(corev1.EventTypeWarning, noTemplate, "step %s waits: there is no JobTemplate %s in namespace %s; create it", step.Name, step.Name, p.in.Flow.Namespace)
 		return
 	}
-	job, err := newJob(p.in.Flow, step, template)
+	job, err := flow.StepJob(p.in.Flow, step, template)
 	if err != nil {
 		p.event(corev1.EventTypeWarning, badPatch, "step %s: its patch does not fit JobTemplate %s: %v", step.Name, step.Name, err)
 		return
@@ -413,28 +420,4 @@ func (p *planner) deleteAll() {
 			p.Delete = append(p.Delete, job)
 		}
 	}
-}
-
-func newJob(f *flow.JobFlow, step *flow.Flow, template *flow.JobTemplate) (*batch.Job, error) {
-	spec := template.Spec.DeepCopy()
-	if step.Patch != nil {
-		var err error
-		if spec, err = flow.Patched(spec, &step.Patch.JobSpec); err != nil {
-			return nil, err
-		}
-	}
-	made := map[string]string{
-		keys.CreatedByJobTemplate: template.Namespace + "." + template.Name,
-		keys.CreatedByJobFlow:     f.Namespace + "." + f.Name,
-	}
-	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{
-		Name: flow.JobName(f, step.Name), Namespace: f.Namespace, Annotations: made, Labels: map[string]string{},
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, flow.GroupVersion.WithKind("JobFlow"))},
-	}, Spec: *spec}
-	for key, value := range made {
-		if len(validation.IsValidLabelValue(value)) == 0 {
-			job.Labels[key] = value
-		}
-	}
-	return job, nil
 }

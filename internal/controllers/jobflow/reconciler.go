@@ -177,7 +177,11 @@ func (r *Reconciler) apply(ctx context.Context, f *flow.JobFlow, p *Plan) (recon
 		if err := r.delete(ctx, job); err != nil {
 			return reconcile.Result{}, fmt.Errorf("jobflow %s: job %s: %w", f.Name, job.Name, err)
 		}
-		r.tell(f, Event{corev1.EventTypeNormal, deleted, "Deleted job " + job.Name + ": the flow succeeded, and jobRetainPolicy is delete"})
+		why := "the flow succeeded, and jobRetainPolicy is delete"
+		if job.Status.State.Phase != batch.Completed {
+			why = "its step runs again"
+		}
+		r.tell(f, Event{corev1.EventTypeNormal, deleted, "Deleted job " + job.Name + ": " + why})
 	}
 	return reconcile.Result{RequeueAfter: p.RequeueAfter}, nil
 }

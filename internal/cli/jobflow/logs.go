@@ -1,0 +1,240 @@
+package jobflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/job"
+)
+
+// logsOptions are the inputs of `vcctl jobflow logs`.
+type logsOptions struct {
+	f     *cli.Factory
+	print *job.Logs
+	name  string
+	// steps are those that were named; none: all.
+	steps []string
+}
+
+func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cobra.Command {
+	o := &logsOptions{f: f, print: job.NewLogs(f)}
+	cmd := &cobra.Command{
+		Use:     "logs NAME [STEP...]",
+		Aliases: []string{"log"},
+		Short:   "Print what the pods of a job flow say, in one stream",
+		Long: cli.Text(`
+			Print what the pods of the jobs of a flow say, step by step, or of the steps that
+			are named. Every line begins with the step, and the task and the index of its
+			pod. With -f the stream follows all steps, those that begin later, too, and ends
+			with the flow.`),
+		Example: f.Examples(`
+			# All steps of a flow
+			vcctl jobflow logs night
+
+			# Until the flow has ended
+			vcctl jobflow logs night -f
+
+			# One step, its failed pods only
+			vcctl jobflow logs night train --failed`),
+		ValidArgsFunction: completeSteps(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.UsageError(f, cmd, "the name of a job flow is missing")
+			}
+			o.name, o.steps = cli.BareName(args[0], "jobflows"), args[1:]
+			if err := o.print.Check(cmd); err != nil {
+				return err
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.print.AddFlags(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("task", cobra.NoFileCompletions)
+	return cmd
+}
+
+// completeSteps offers the flows, and after one its steps.
+func completeSteps(f *cli.Factory) cli.Completer {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return completeFlows(f)(cmd, args, prefix)
+		}
+		flow, _, err := readFlow(cmd.Context(), f, cli.BareName(args[0], "jobflows"))
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names := slices.DeleteFunc(stepNamesOf(flow), func(name string) bool { return slices.Contains(args[1:], name) })
+		return cli.Values(names...)(cmd, args, prefix)
+	}
+}
+
+// readFlow reads a flow by its name.
+func readFlow(ctx context.Context, f *cli.Factory, name string) (jobFlow, client.WithWatch, error) {
+	c, err := f.Client()
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := flows().Selected(ctx, f, c, &cli.Selection{Names: []string{name}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return found[0], c, nil
+}
+
+func stepNamesOf(flow jobFlow) []string {
+	names := make([]string, len(flow.Spec.Flows))
+	for i := range flow.Spec.Flows {
+		names[i] = flow.Spec.Flows[i].Name
+	}
+	return names
+}
+
+func logs(ctx context.Context, o *logsOptions) error {
+	flow, c, err := readFlow(ctx, o.f, o.name)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, step := range o.steps {
+		problems = append(problems, hasStep(flow, step))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	return o.print.ToFile(func() error {
+		if o.print.Follows() {
+			return o.follow(ctx, o.f.Patient(c), flow)
+		}
+		return o.once(ctx, c, flow)
+	})
+}
+
+// hasStep is an error when a flow has no step of a name.
+func hasStep(flow jobFlow, step string) error {
+	names := stepNamesOf(flow)
+	if slices.Contains(names, step) {
+		return nil
+	}
+	hint := "steps: " + strings.Join(names, ", ")
+	if near := cli.Nearest(step, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return cli.Errorf(hint, "job flow %q has no step %q", flow.Name, step)
+}
+
+// wants reports whether the log of a step is to be printed.
+func (o *logsOptions) wants(step string) bool {
+	return len(o.steps) == 0 || slices.Contains(o.steps, step)
+}
+
+// once prints what the steps that have begun have said.
+func (o *logsOptions) once(ctx context.Context, c client.WithWatch, flow jobFlow) error {
+	var parts []job.Part
+	var notes []string
+	for _, step := range stepsOf(flow, nil) {
+		if !o.wants(step.name) {
+			continue
+		}
+		part, err := readPart(ctx, c, flow, step.name)
+		switch {
+		case err != nil:
+			return err
+		case part == nil && step.job == nil:
+			notes = append(notes, "step "+step.name+" has not begun")
+		case part == nil:
+			notes = append(notes, fmt.Sprintf("the job of step %s is gone, and its log with it", step.name))
+		default:
+			parts = append(parts, *part)
+		}
+	}
+	if len(parts) == 0 {
+		return cli.Errorf(o.f.Typed("jobflow view "+flow.Name)+" says what the steps wait for; "+o.f.Typed("jobflow logs "+flow.Name)+" -f waits",
+			"no logs of job flow %q: %s", flow.Name, strings.Join(notes, ", "))
+	}
+	err := o.print.Print(ctx, c, parts)
+	for _, note := range notes {
+		o.f.Notef("%s", note)
+	}
+	return err
+}
+
+// readPart reads the job of a step; nil when there is none.
+func readPart(ctx context.Context, c client.Client, flow jobFlow, step string) (*job.Part, error) {
+	made := &batchv1alpha1.Job{}
+	err := c.Get(ctx, client.ObjectKey{Namespace: flow.Namespace, Name: flowv1alpha1.JobName(flow, step)}, made)
+	if cli.IsMissing(err) || err == nil && !metav1.IsControlledBy(made, flow) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &job.Part{Job: made, Label: step}, nil
+}
+
+// follow prints what the steps say, those that begin later, too, until the flow has ended.
+func (o *logsOptions) follow(ctx context.Context, c client.WithWatch, flow jobFlow) error {
+	parts := make(chan job.Part)
+	followed := make(chan error, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		followed <- o.print.FollowAll(ctx, c, parts)
+		cancel()
+	}()
+	seen := map[types.UID]bool{}
+	err := cli.Follow(ctx, c, newFlows, client.ObjectKeyFromObject(flow), flow.UID, func(now jobFlow) (bool, error) {
+		return o.isOver(now), o.passOn(ctx, c, now, seen, parts)
+	})
+	close(parts)
+	if errors.Is(err, cli.ErrGone) {
+		err = o.f.Deleted("job flow", "jobflow", flow.Name)
+	}
+	return errors.Join(err, <-followed)
+}
+
+// isOver reports whether no step that is wanted begins any more.
+func (o *logsOptions) isOver(flow jobFlow) bool {
+	if phaseOf(flow) == flowv1alpha1.Succeed || phaseOf(flow) == flowv1alpha1.Failed {
+		return true
+	}
+	for _, name := range stepNamesOf(flow) {
+		if o.wants(name) && statusOf(flow, name) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// passOn hands the jobs of steps that have begun, and were not seen before, to who prints them.
+func (o *logsOptions) passOn(ctx context.Context, c client.Client, flow jobFlow, seen map[types.UID]bool, parts chan<- job.Part) error {
+	for _, name := range stepNamesOf(flow) {
+		if !o.wants(name) || statusOf(flow, name) == nil {
+			continue
+		}
+		part, err := readPart(ctx, c, flow, name)
+		if err != nil {
+			return err
+		}
+		if part == nil || seen[part.Job.UID] {
+			continue
+		}
+		seen[part.Job.UID] = true
+		select {
+		case parts <- *part:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}

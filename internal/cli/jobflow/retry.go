@@ -1,0 +1,143 @@
+package jobflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// retryOptions are the inputs of `vcctl jobflow retry`.
+type retryOptions struct {
+	f      *cli.Factory
+	out    cli.Output
+	sel    cli.Selection
+	dryRun cli.DryRun
+	wait   cli.Wait
+}
+
+func newRetry(f *cli.Factory, run func(context.Context, *retryOptions) error) *cobra.Command {
+	o := &retryOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "retry NAME...",
+		Short: "Run the failed steps of job flows again, and what follows them",
+		Long: cli.Text(`
+			Run those steps of job flows again whose jobs failed or were terminated. Their
+			jobs are deleted and made again from the job templates as they are now; the steps
+			that wait for them begin when they have completed. Steps that have completed do
+			not run again.
+
+			The annotation ` + keys.RetryFailed + ` of the flow asks the controller for it.`),
+		Example: f.Examples(`
+			# What failed in the flow of this night
+			vcctl jobflow retry night
+
+			# After the template of a step was corrected; wait for the end
+			vcctl jobflow retry night --wait`),
+		ValidArgsFunction: completeFlows(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.sel.Complete(f, args)
+			if len(o.sel.Names) == 0 {
+				return cli.UsageError(f, cmd, "the name of a job flow is missing")
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.sel.AddOldName(cmd, "jobflows")
+	o.dryRun.AddFlag(cmd)
+	o.wait.AddFlags(cmd, false, "Wait until the job flows have ended; fail when one fails")
+	o.out.AddFormat(cmd, false)
+	return cmd
+}
+
+func retry(ctx context.Context, o *retryOptions) error {
+	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	found, problem := flows().Selected(ctx, o.f, c, &o.sel)
+	problems := []error{problem}
+	var retried []jobFlow
+	for _, flow := range found {
+		if err := o.one(ctx, c, flow); err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		retried = append(retried, flow)
+	}
+	if o.wait.Wait && !o.dryRun.Any() {
+		problems = append(problems, o.untilEnd(ctx, c, retried))
+	}
+	return errors.Join(problems...)
+}
+
+// one asks for the failed steps of a flow to run again.
+func (o *retryOptions) one(ctx context.Context, c client.Client, flow jobFlow) error {
+	failed := failedSteps(flow)
+	if len(failed) == 0 {
+		return cli.Errorf(o.f.Typed("jobflow view "+flow.Name), "job flow %q is %s: no step has failed", flow.Name, phaseOf(flow))
+	}
+	if !o.dryRun.Client() {
+		patch := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%q}}}`, flow.UID, keys.RetryFailed, lastFailure(flow, o.f.Now()).UTC().Format(time.RFC3339))
+		if err := c.Patch(ctx, flow, client.RawPatch(types.MergePatchType, patch), o.dryRun.PatchOptions()...); err != nil {
+			return err
+		}
+	}
+	return cli.PrintName(o.f, &o.out, flow, "retried: "+strings.Join(failed, ", ")+o.dryRun.Suffix())
+}
+
+// lastFailure is when the last of the failed steps of a flow ended.
+func lastFailure(flow jobFlow, now time.Time) time.Time {
+	var last time.Time
+	for _, name := range failedSteps(flow) {
+		if s := statusOf(flow, name); s != nil && s.EndTimestamp.After(last) {
+			last = s.EndTimestamp.Time
+		}
+	}
+	if last.IsZero() {
+		return now
+	}
+	return last
+}
+
+// untilEnd waits for the end of flows after the controller has taken up the retry: until then they are as they failed.
+func (o *retryOptions) untilEnd(ctx context.Context, c client.WithWatch, retried []jobFlow) error {
+	failed := map[string]time.Time{}
+	for _, flow := range retried {
+		failed[flow.Namespace+"/"+flow.Name] = lastFailure(flow, time.Time{})
+	}
+	end, err := newGoal("done")
+	if err != nil {
+		return err
+	}
+	isAsBefore := func(flow jobFlow) bool {
+		return phaseOf(flow) == flowv1alpha1.Failed && !lastFailure(flow, time.Time{}).After(failed[flow.Namespace+"/"+flow.Name])
+	}
+	again := &goal{isReached: end.isReached, said: end.said, isLost: func(flow jobFlow) bool { return end.isLost(flow) && !isAsBefore(flow) }}
+	return (&waiter{f: o.f, wait: &o.wait, goal: again}).all(ctx, c, retried)
+}
+
+// awaitCreated waits for the end of flows that were created.
+func awaitCreated(ctx context.Context, f *cli.Factory, wait *cli.Wait, created []jobFlow) error {
+	c, err := f.Client()
+	if err != nil {
+		return err
+	}
+	end, err := newGoal("done")
+	if err != nil {
+		return err
+	}
+	return (&waiter{f: f, wait: wait, goal: end}).all(ctx, c, created)
+}

@@ -1,0 +1,289 @@
+package jobflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/job"
+)
+
+// waitOptions are the inputs of `vcctl jobflow wait`.
+type waitOptions struct {
+	f    *cli.Factory
+	out  cli.Output
+	sel  cli.Selection
+	wait cli.Wait
+	aim  string
+}
+
+// aims are what --for takes.
+var aims = []string{"running", "done", "succeeded", "deleted", "jsonpath="}
+
+func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cobra.Command {
+	o := &waitOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "wait NAME...",
+		Short: "Wait for job flows to run, to end, or to be gone",
+		Long: cli.Text(`
+			Wait until all the job flows are there:
+
+			  running            a step has begun to run, or all have completed
+			  done               they have ended, well or not (the default)
+			  succeeded          the same: a flow that has failed ends the wait
+			  deleted            the objects are gone
+			  jsonpath={…}=TEXT  a field of each has this value
+
+			The exit code is the outcome: 0 when all is well, 1 when a flow failed, 8 when
+			--timeout passed first, and 3 when the API server has not answered for 5 minutes;
+			a shorter absence is waited out. While a step waits the reason is printed on
+			standard error when it is known and when it changes: that of its job, or the job
+			template that is missing.`),
+		Example: f.Examples(`
+			# Until the end; the exit code tells how it went
+			vcctl jobflow wait night
+
+			# An hour at most
+			vcctl jobflow wait night --timeout 1h
+
+			# All flows with a label, until their first steps run
+			vcctl jobflow wait -l team=nlp --for=running`),
+		ValidArgsFunction: completeFlows(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.sel.Complete(f, args)
+			if err := o.sel.Need(f, cmd, "the name of a job flow is missing"); err != nil {
+				return err
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.sel.AddFlags(cmd, "jobflows")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: the job flows of all namespaces")
+	cmd.Flags().StringVar(&o.aim, "for", "done", "What to wait for: running, done, succeeded, deleted, or jsonpath={PATH}=VALUE")
+	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
+	o.out.AddFormat(cmd, false)
+	_ = cmd.RegisterFlagCompletionFunc("for", cli.Values(aims...))
+	return cmd
+}
+
+// completeFlows offers the names of the job flows of the namespace.
+func completeFlows(f *cli.Factory) cli.Completer {
+	return f.CompleteKind(flowv1alpha1.GroupVersion.WithKind("JobFlow"), true)
+}
+
+// goal is what is waited for.
+type goal struct {
+	// isReached and isLost report whether a flow has arrived there, and whether it cannot any more.
+	isReached, isLost func(jobFlow) bool
+	// isGone says that the end of the object is what is waited for.
+	isGone bool
+	// said is what the line of success ends with.
+	said func(jobFlow) string
+}
+
+// newGoal reads --for.
+func newGoal(text string) (*goal, error) {
+	is := func(phases ...flowv1alpha1.Phase) func(jobFlow) bool {
+		return func(flow jobFlow) bool {
+			for _, phase := range phases {
+				if phaseOf(flow) == phase {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	never := func(jobFlow) bool { return false }
+	switch word := strings.ToLower(text); word {
+	case "running":
+		return &goal{isReached: is(flowv1alpha1.Running, flowv1alpha1.Succeed), isLost: is(flowv1alpha1.Failed), said: phaseWord}, nil
+	case "done", "ended", "succeeded", "completed":
+		return &goal{isReached: is(flowv1alpha1.Succeed), isLost: is(flowv1alpha1.Failed), said: phaseWord}, nil
+	case "deleted", "delete":
+		return &goal{isReached: never, isLost: never, isGone: true, said: func(jobFlow) string { return "deleted" }}, nil
+	}
+	path, isPath := strings.CutPrefix(text, "jsonpath=")
+	if !isPath {
+		return nil, cli.UnknownAim(text, aims)
+	}
+	has, err := cli.ReadPathAim(path)
+	if err != nil {
+		return nil, err
+	}
+	return &goal{isReached: func(flow jobFlow) bool { return has(flow) }, isLost: never, said: func(jobFlow) string { return "has " + path }}, nil
+}
+
+// phaseWord is how a flow stands, as the end of a line of success.
+func phaseWord(flow jobFlow) string {
+	if phaseOf(flow) == flowv1alpha1.Succeed {
+		return "succeeded"
+	}
+	return strings.ToLower(string(phaseOf(flow)))
+}
+
+func waitForFlows(ctx context.Context, o *waitOptions) error {
+	if err := o.out.Validate(); err != nil {
+		return err
+	}
+	aim, err := newGoal(o.aim)
+	if err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	found, problem := flows().Selected(ctx, o.f, c, &o.sel)
+	if aim.isGone && problem != nil {
+		problem = cli.IgnoreMissing(problem)
+	}
+	if o.sel.Wide() && len(found) == 0 && problem == nil {
+		if !aim.isGone {
+			return cli.Errorf(o.f.Typed("jobflow list")+" shows the job flows there are", "no job flow to wait for")
+		}
+		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
+	}
+	w := &waiter{f: o.f, out: &o.out, wait: &o.wait, goal: aim}
+	return errors.Join(problem, w.all(ctx, c, found))
+}
+
+// waiter waits for flows and says why their steps wait.
+type waiter struct {
+	f *cli.Factory
+	// out is how the flows that arrived are printed; nil: a line on the error stream names them, after a command that printed them before.
+	out  *cli.Output
+	wait *cli.Wait
+	goal *goal
+
+	mu sync.Mutex // guards the output
+}
+
+// all waits for all flows at the same time.
+func (w *waiter) all(ctx context.Context, c client.WithWatch, flows []jobFlow) error {
+	limited, cancel := w.wait.Limit(ctx)
+	defer cancel()
+	c = w.f.Patient(c)
+	for _, close := range w.announce(limited, c, flows) {
+		defer close()
+	}
+	busy := w.f.Streams.Busy("waiting for " + waitedFor(flows))
+	defer busy.Done()
+	problems := make([]error, len(flows))
+	var work sync.WaitGroup
+	for i, flow := range flows {
+		work.Go(func() { problems[i] = w.one(limited, ctx, c, flow) })
+	}
+	work.Wait()
+	return errors.Join(problems...)
+}
+
+func waitedFor(found []jobFlow) string {
+	if len(found) == 1 {
+		return "job flow " + found[0].Name
+	}
+	return flows().Count(len(found))
+}
+
+// announce says in each namespace why the jobs of the flows wait; the functions that it returns end that.
+func (w *waiter) announce(ctx context.Context, c client.WithWatch, flows []jobFlow) (close []func()) {
+	uids := map[string]map[types.UID]bool{}
+	for _, flow := range flows {
+		if uids[flow.Namespace] == nil {
+			uids[flow.Namespace] = map[types.UID]bool{}
+		}
+		uids[flow.Namespace][flow.UID] = true
+	}
+	for namespace, ours := range uids {
+		close = append(close, job.AnnounceOwned(ctx, w.f, c, namespace, func(made *batchv1alpha1.Job) bool {
+			owner := metav1.GetControllerOfNoCopy(made)
+			return owner != nil && ours[owner.UID]
+		}))
+	}
+	return close
+}
+
+// one waits for a flow, within the time of --timeout.
+func (w *waiter) one(limited, whole context.Context, c client.WithWatch, flow jobFlow) error {
+	last, said := flow, map[string]bool{}
+	err := cli.Follow(limited, c, newFlows, client.ObjectKeyFromObject(flow), flow.UID, func(now jobFlow) (bool, error) {
+		last = now
+		if w.goal.isReached(now) || w.goal.isLost(now) {
+			return true, nil
+		}
+		return false, w.sayMissing(limited, c, now, said)
+	})
+	switch {
+	case errors.Is(err, cli.ErrGone) && w.goal.isGone:
+		return w.arrived(last)
+	case errors.Is(err, cli.ErrGone):
+		return w.f.Deleted("job flow", "jobflow", flow.Name)
+	case limited.Err() != nil && whole.Err() == nil:
+		return w.late(last)
+	case err != nil:
+		return err
+	case w.goal.isLost(last):
+		return w.failed(last)
+	}
+	return w.arrived(last)
+}
+
+func newFlows() client.ObjectList { return &flowv1alpha1.JobFlowList{} }
+
+func (w *waiter) arrived(flow jobFlow) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.out == nil {
+		w.f.Notef("job flow %q %s", flow.Name, w.goal.said(flow))
+		return nil
+	}
+	return cli.PrintName(w.f, w.out, flow, w.goal.said(flow))
+}
+
+// failed says which steps made a flow fail.
+func (w *waiter) failed(flow jobFlow) error {
+	e := cli.Errorf(w.f.Typed("jobflow view "+flow.Name), "job flow %q ended as %s", flow.Name, phaseOf(flow))
+	steps := failedSteps(flow)
+	if len(steps) > 0 {
+		e.What += ": " + strings.Join(steps, ", ")
+		e.Hint = fmt.Sprintf("%s says why; %s runs what failed again", w.f.Typed("job view "+flowv1alpha1.JobName(flow, steps[0])), w.f.Typed("jobflow retry "+flow.Name))
+	}
+	return e
+}
+
+// late is the error about a flow that did not arrive in time.
+func (w *waiter) late(flow jobFlow) error {
+	e := w.wait.TimedOut(fmt.Sprintf("job flow %q", flow.Name), string(phaseOf(flow)))
+	if now := nowOf(flow); now != "-" {
+		e.What += "; " + now
+	}
+	e.Hint += "; " + w.f.Typed("jobflow view "+flow.Name) + " says what each step waits for"
+	return e
+}
+
+// sayMissing says once of each step that could begin that its job template is missing.
+func (w *waiter) sayMissing(ctx context.Context, c client.Client, flow jobFlow, said map[string]bool) error {
+	if len(startable(flow)) == 0 {
+		return nil
+	}
+	missing, err := missingTemplates(ctx, c, flow)
+	if err != nil {
+		return err
+	}
+	for _, step := range startable(flow) {
+		if missing[step] && !said[step] {
+			said[step] = true
+			w.f.Notef("job flow %q waits: step %s: %s", flow.Name, step, strings.ReplaceAll(noTemplate(flow, step), "vcctl ", w.f.Program+" "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/jsonpath"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ReadPathAim reads what follows --for=jsonpath= of a wait: {PATH}=VALUE, or {PATH} alone for any value at all. It returns a function that
+// reports whether an object has that.
+func ReadPathAim(text string) (has func(client.Object) bool, err error) {
+	const example = "an example: --for=jsonpath='{.status.running}'=3"
+	end := strings.LastIndex(text, "}")
+	if end < 0 {
+		return nil, Errorf(example, "--for: jsonpath %q has no {…}", text)
+	}
+	path := jsonpath.New("for").AllowMissingKeys(true)
+	if err := path.Parse(text[:end+1]); err != nil {
+		return nil, Errorf(example, "--for: jsonpath %q: %v", text[:end+1], err)
+	}
+	want, given := strings.CutPrefix(text[end+1:], "=")
+	if !given && text[end+1:] != "" {
+		return nil, Errorf(example, "--for: %q after the path; want =VALUE", text[end+1:])
+	}
+	want = strings.Trim(want, `'"`)
+	return func(object client.Object) bool {
+		plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		var value strings.Builder
+		if err != nil || path.Execute(&value, plain) != nil {
+			return false
+		}
+		return given && value.String() == want || !given && value.String() != ""
+	}, nil
+}
+
+// UnknownAim is the error about a word of --for that is none of the aims.
+func UnknownAim(text string, aims []string) error {
+	hint := "one of: " + strings.Join(aims, ", ")
+	if near := Nearest(text, aims); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return Errorf(hint, "--for: %q is not known", text)
+}

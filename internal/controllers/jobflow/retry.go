@@ -1,0 +1,55 @@
+package jobflow
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// retryFailed forgets how those steps ended that are to run again, and deletes their jobs: a step without a job and without an end begins
+// when what it waits for holds. A job that fails after the time of the annotation stays failed, so the annotation may stay, too.
+func (p *planner) retryFailed(status *flow.JobFlowStatus) {
+	text := p.in.Flow.Annotations[keys.RetryFailed]
+	if text == "" {
+		return
+	}
+	until, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		p.event(corev1.EventTypeWarning, badRetry, "annotation %s is ignored: %q is no time such as 2026-11-21T22:18:00Z; `vcctl jobflow retry %s` writes it", keys.RetryFailed, text, p.in.Flow.Name)
+		return
+	}
+	p.retried = until
+	status.JobStatusList = slices.DeleteFunc(slices.Clone(status.JobStatusList), func(s flow.JobStatus) bool {
+		again := p.failedBefore(s.State, s.EndTimestamp.Time)
+		if again {
+			p.event(corev1.EventTypeNormal, stepRetried, "job %s ended as %s; its step runs again", s.Name, s.State)
+		}
+		return again
+	})
+	for i := range p.in.Flow.Spec.Flows {
+		job := p.in.Jobs[flow.JobName(p.in.Flow, p.in.Flow.Spec.Flows[i].Name)]
+		if job == nil || !p.runsAgain(job) {
+			continue
+		}
+		p.leaving[job.Name] = true
+		if job.DeletionTimestamp == nil {
+			p.Delete = append(p.Delete, job)
+		}
+	}
+}
+
+// runsAgain reports whether the step of a job is to run again because of how that ended.
+func (p *planner) runsAgain(job *batch.Job) bool {
+	return p.failedBefore(job.Status.State.Phase, job.Status.State.LastTransitionTime.Time)
+}
+
+// failedBefore reports whether a job that ended so and then is to run again.
+func (p *planner) failedBefore(phase batch.JobPhase, end time.Time) bool {
+	isFailed := phase == batch.Failed || phase == batch.Terminated
+	return isFailed && !p.retried.IsZero() && !end.IsZero() && !end.After(p.retried)
+}
