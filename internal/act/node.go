@@ -31,11 +31,15 @@ func (c *Cluster) Cordon(ctx context.Context, name string, cordoned bool) (said 
 	if node.Spec.Unschedulable == cordoned {
 		return fmt.Sprintf("node %s is %s already", name, done), nil
 	}
-	patch := fmt.Sprintf(`{"spec":{"unschedulable":%t}}`, cordoned)
-	if err := c.Client.Patch(ctx, node, client.RawPatch(mergePatch, []byte(patch))); err != nil {
+	if err := c.Client.Patch(ctx, node, CordonPatch(cordoned)); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("node %s %s", name, done), nil
+}
+
+// CordonPatch is what changes whether pods may be placed on a node.
+func CordonPatch(cordoned bool) client.Patch {
+	return client.RawPatch(mergePatch, fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, cordoned))
 }
 
 // drainWithin is the time limit of a drain. Pods not evicted by then are reported.

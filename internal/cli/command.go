@@ -137,7 +137,7 @@ func UnknownCommand(f *Factory, parent *cobra.Command, word string) error {
 var otherWords = map[string]string{
 	"apply": "job run -f FILE", "create": "job run -f FILE", "submit": "job run", "start": "job run", "get": "job list", "ps": "job list", "ls": "job list",
 	"describe": "job view NAME", "show": "job view NAME", "status": "job view NAME", "log": "job logs NAME", "kill": "job cancel NAME", "stop": "job cancel NAME",
-	"why": "job explain NAME", "drain": "node list", "hypernodes": "node hypernodes",
+	"why": "job explain NAME", "drain": "node drain NODE", "cordon": "node cordon NODE", "uncordon": "node uncordon NODE", "hypernodes": "node hypernodes",
 }
 
 // elsewhere returns the command that a word at the root may mean: a verb of jobs, or what another tool calls it; "" for none.

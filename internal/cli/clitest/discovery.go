@@ -55,7 +55,8 @@ func (s *Server) discovery(w http.ResponseWriter, r *http.Request) bool {
 		write(w, http.StatusOK, s.groupList())
 	case "/api/v1":
 		write(w, http.StatusOK, metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "v1",
-			APIResources: []metav1.APIResource{{Name: "serviceaccounts", Kind: "ServiceAccount", Namespaced: true, Verbs: metav1.Verbs{"create"}}}})
+			APIResources: []metav1.APIResource{{Name: "serviceaccounts", Kind: "ServiceAccount", Namespaced: true, Verbs: metav1.Verbs{"create"}},
+				{Name: "pods/eviction", Kind: "Eviction", Group: "policy", Version: "v1", Namespaced: true, Verbs: metav1.Verbs{"create"}}}})
 	case "/openapi/v3":
 		write(w, http.StatusOK, map[string]any{"paths": map[string]any{"apis/scheduling.volcano.sh/v1beta1": map[string]any{"serverRelativeURL": "/openapi/v3/apis/scheduling.volcano.sh/v1beta1"}}})
 	case "/openapi/v3/apis/scheduling.volcano.sh/v1beta1":

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 
@@ -55,6 +56,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case http.MethodGet:
 		s.get(w, r)
 	case http.MethodPost:
+		if pod, found := strings.CutSuffix(r.URL.Path, "/eviction"); found {
+			s.evict(w, r, pod)
+			return
+		}
 		s.create(w, r)
 	case http.MethodPatch:
 		s.patch(w, r)
@@ -287,6 +292,23 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	write(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
+}
+
+// evict deletes a pod; what a disruption budget says, tests say by Refuse.
+func (s *Server) evict(w http.ResponseWriter, r *http.Request, pod string) {
+	eviction, err := body(r)
+	options, _ := eviction["deleteOptions"].(map[string]any)
+	switch {
+	case err != nil:
+		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	case s.objects[pod] == nil:
+		s.fail(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("pods %q not found", path.Base(pod)))
+		return
+	case options["dryRun"] == nil && !s.held(pod):
+		s.drop(pod)
+	}
+	write(w, http.StatusCreated, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
 }
 
 // held marks an object with finalizers as one that is to go; nobody takes those away.

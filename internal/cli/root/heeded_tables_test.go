@@ -68,6 +68,8 @@ var given = map[string]flagWords{
 	"after": {give: []string{"--after=train"}}, "begin": {give: []string{"--begin=2h"}}, "current-replicas": {give: []string{"--current-replicas=3"}},
 	"min-available": {give: []string{"--min-available=2"}}, "job rerun --name": {give: []string{"--name=called"}}, "job rerun --labels": {give: []string{"--labels=a=b"}},
 	"job list --queue": {give: []string{"--queue=research"}},
+	"grace-period":     {give: []string{"--grace-period=7"}}, "node drain --timeout": {give: []string{"--timeout=1ms"}},
+	"node drain --selector": {give: []string{"--selector=team=cv"}},
 }
 
 // situations are those in which a command is tried.
@@ -98,6 +100,12 @@ func situations(command string) []situation {
 		return []situation{{words: []string{"job", "exec", "train"}, after: []string{"--", "cat"}}}
 	case "job logs":
 		return []situation{{words: []string{"job", "logs", "train"}, without: []string{"output"}}, {words: []string{"job", "logs", "train", "--follow"}, without: []string{"output", "failed", "only-failed"}}, with("-l", "who=train")}
+	case "node cordon":
+		return []situation{with("n1"), with("-l", "team=nlp")}
+	case "node uncordon":
+		return []situation{with("cordoned"), with("-l", "team=cv")}
+	case "node drain":
+		return []situation{with("n1"), with("-l", "team=nlp")}
 	case "cronjob trigger":
 		return []situation{with("nightly"), with(labelled...)}
 	case "job attach":
@@ -173,6 +181,9 @@ var mayBePassedOver = []passedOver{
 	{"config check", "strict", "", "it is about what has no effect, of which there is none"},
 	{"job run", "recursive", "validate", "the file with a field that nobody knows is no directory"},
 	{"job scale", "current-replicas", "", "it is the number of pods that the task has"},
+	{"node drain", "force", "", "the pods there have a controller"},
+	{"node drain", "ignore-daemonsets", "", "none of them is of a DaemonSet"},
+	{"node drain", "delete-emptydir-data", "", "none of them has such a volume"},
 	{"plan", "timeout", "", "the answer is there at once"},
 	{"top", "all-namespaces", "", "the dashboard shows all of them, unless -n says which"},
 	{"top", "ascii", "", "the terminal here cannot show more"},

@@ -61,11 +61,13 @@ func heededWorld(t *testing.T) []client.Object {
 		switch object.GetName() {
 		case "train", "eval", "research", "infer", "train-worker-0", "train-worker-1", "night", "serve", "nightly", "other", "n1", "n2":
 			labels["team"] = "nlp"
-		case "paused", "archive", "held", "shut":
+		case "paused", "archive", "held", "shut", "cordoned":
 			labels["team"] = "cv"
 		}
 		object.SetLabels(labels)
-		object.SetFinalizers([]string{"vc-batch.dev/test"}) // what is deleted stays for a while
+		if object.GetName() != "web" { // it is evicted, and a drain would ask for it for ever
+			object.SetFinalizers([]string{"vc-batch.dev/test"}) // what is deleted stays for a while
+		}
 		switch object := object.(type) {
 		case *batchv1alpha1.Job:
 			if object.Name == "plain" {

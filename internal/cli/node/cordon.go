@@ -1,0 +1,113 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// cordonOptions are the inputs of `vcctl node cordon` and `vcctl node uncordon`.
+type cordonOptions struct {
+	f       *cli.Factory
+	out     cli.Output
+	dryRun  cli.DryRun
+	targets targets
+	// cordoned is what the nodes are to be.
+	cordoned bool
+}
+
+func newCordon(f *cli.Factory, run func(context.Context, *cordonOptions) error) *cobra.Command {
+	return cordonCommand(f, run, true, &cobra.Command{
+		Use:   "cordon NAME...",
+		Short: "Keep new pods off nodes",
+		Long: cli.Text(`
+			Mark nodes as unschedulable, as kubectl cordon does: no new pod is placed on
+			them. Pods that are there stay; drain evicts them.`),
+		Example: f.Examples(`
+			# Two nodes
+			vcctl node cordon n1 n2
+
+			# Those with a label: which ones would it be?
+			vcctl node cordon -l gpu=a100 --dry-run`),
+	})
+}
+
+func newUncordon(f *cli.Factory, run func(context.Context, *cordonOptions) error) *cobra.Command {
+	return cordonCommand(f, run, false, &cobra.Command{
+		Use:   "uncordon NAME...",
+		Short: "Let new pods onto nodes again",
+		Long: cli.Text(`
+			Mark nodes as schedulable, as kubectl uncordon does: it undoes cordon and
+			drain. Pods that a drain has evicted do not come back by themselves.`),
+		Example: f.Examples(`
+			# One node
+			vcctl node uncordon n1
+
+			# Those with a label
+			vcctl node uncordon -l gpu=a100`),
+	})
+}
+
+// cordonCommand adds what cordon and uncordon have in common.
+func cordonCommand(f *cli.Factory, run func(context.Context, *cordonOptions) error, cordoned bool, cmd *cobra.Command) *cobra.Command {
+	o := &cordonOptions{f: f, cordoned: cordoned}
+	cmd.ValidArgsFunction = f.CompleteNodes()
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.targets.complete(f, cmd, args); err != nil {
+			return err
+		}
+		return run(cmd.Context(), o)
+	}
+	o.targets.addFlags(cmd)
+	o.dryRun.AddFlag(cmd)
+	o.out.AddFormat(cmd, false)
+	return cmd
+}
+
+func cordon(ctx context.Context, o *cordonOptions) error {
+	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	nodes, err := o.targets.read(ctx, o.f, c)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, node := range nodes {
+		done, err := setCordon(ctx, c, node, o.cordoned, o.dryRun)
+		if err == nil {
+			err = cli.PrintName(o.f, &o.out, node, done)
+		}
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+// setCordon marks a node as unschedulable, or as schedulable; it returns what was done, in the words of kubectl.
+func setCordon(ctx context.Context, c client.Client, node *corev1.Node, cordoned bool, dryRun cli.DryRun) (done string, err error) {
+	done = "uncordoned"
+	if cordoned {
+		done = "cordoned"
+	}
+	if node.Spec.Unschedulable == cordoned {
+		return "already " + done + dryRun.Suffix(), nil
+	}
+	if dryRun.Client() {
+		node.Spec.Unschedulable = cordoned
+		return done + dryRun.Suffix(), nil
+	}
+	if err := c.Patch(ctx, node, act.CordonPatch(cordoned), dryRun.PatchOptions()...); err != nil {
+		return "", err
+	}
+	return done + dryRun.Suffix(), nil
+}

@@ -1,0 +1,234 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/drain"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// evictionRetry is how long a drain waits before it asks again for a pod that a disruption budget protects, as kubectl does.
+var evictionRetry = 5 * time.Second
+
+// drainOptions are the inputs of `vcctl node drain`.
+type drainOptions struct {
+	f       *cli.Factory
+	out     cli.Output
+	dryRun  cli.DryRun
+	confirm cli.Confirm
+	targets targets
+
+	ignoreDaemonSets   bool
+	deleteEmptyDirData bool
+	force              bool
+	gracePeriod        int
+	timeout            time.Duration
+}
+
+func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *cobra.Command {
+	o := &drainOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "drain NAME...",
+		Short: "Evict the pods of nodes, for maintenance",
+		Long: cli.Text(`
+			Cordon nodes, evict their pods, and wait until the pods have ended, as kubectl
+			drain does. It says first which jobs lose pods, and asks.
+
+			PodDisruptionBudgets are respected: a pod that one protects is tried again until
+			it may be evicted, or until --timeout has passed. Pods that have ended stay, for
+			their logs. Before any node is changed, drain refuses pods that need one of
+			--ignore-daemonsets, --delete-emptydir-data and --force.
+
+			When the node is ready again, 'vcctl node uncordon' lets pods onto it.
+
+			Exit codes: 0 the pods are gone; 8 --timeout has passed and pods are left;
+			2 the answer was no.`),
+		Example: f.Examples(`
+			# Which jobs would lose pods?
+			vcctl node drain n1 --dry-run
+
+			# In a script: ask nothing, and give up after ten minutes
+			vcctl node drain n1 --ignore-daemonsets --timeout 10m --yes
+
+			# All nodes with a label; pods have one minute to end
+			vcctl node drain -l gpu=a100 --grace-period 60`),
+		ValidArgsFunction: f.CompleteNodes(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.targets.complete(f, cmd, args); err != nil {
+				return err
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	o.targets.addFlags(cmd)
+	flags.BoolVar(&o.ignoreDaemonSets, "ignore-daemonsets", false, "Leave pods of DaemonSets on the nodes")
+	flags.BoolVar(&o.deleteEmptyDirData, "delete-emptydir-data", false, "Also evict pods that keep data in an emptyDir volume; the data is lost")
+	flags.BoolVar(&o.force, "force", false, "Also evict pods that no controller creates again")
+	flags.IntVar(&o.gracePeriod, "grace-period", -1, "Seconds that each pod has to end (-1 = what the pod says)")
+	flags.DurationVar(&o.timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
+	o.confirm.AddFlag(cmd)
+	o.dryRun.AddFlag(cmd)
+	o.out.AddFormat(cmd, false)
+	return cmd
+}
+
+func (o *drainOptions) validate() error {
+	if o.timeout < 0 {
+		return cli.Errorf("for example --timeout 10m", "--timeout: %s is less than 0", o.timeout)
+	}
+	if o.gracePeriod < -1 || o.gracePeriod > math.MaxInt32 {
+		return cli.Errorf("for example --grace-period 60; -1 takes what each pod says", "--grace-period: %d is not possible", o.gracePeriod)
+	}
+	return errors.Join(o.out.Validate(), o.dryRun.Validate())
+}
+
+func drainNodes(ctx context.Context, o *drainOptions) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	nodes, err := o.targets.read(ctx, o.f, c)
+	if err != nil {
+		return err
+	}
+	helper, err := o.helper(ctx)
+	if err != nil {
+		return err
+	}
+	leaving, err := o.leaving(helper, nodes)
+	if err != nil {
+		return err
+	}
+	if effects := effectsOf(ctx, c, leaving); len(effects) > 0 {
+		if err := o.announce(ctx, nodes, effects); err != nil {
+			return err
+		}
+	}
+	if o.timeout > 0 {
+		limited, stop := context.WithTimeout(ctx, o.timeout)
+		defer stop()
+		ctx = limited
+	}
+	var problems []error
+	for _, node := range nodes {
+		problems = append(problems, o.drain(ctx, c, helper, node))
+	}
+	return errors.Join(problems...)
+}
+
+// helper is kubectl's drain, which decides which pods may go and evicts them.
+func (o *drainOptions) helper(ctx context.Context) (*drain.Helper, error) {
+	typed, err := o.f.Clientset()
+	if err != nil {
+		return nil, err
+	}
+	helper := &drain.Helper{
+		Ctx: ctx, Client: typed, Out: io.Discard, ErrOut: io.Discard,
+		Force: o.force, IgnoreAllDaemonSets: o.ignoreDaemonSets, DeleteEmptyDirData: o.deleteEmptyDirData, GracePeriodSeconds: o.gracePeriod,
+		ChunkSize: cli.PageSize, EvictErrorRetryDelay: evictionRetry, AdditionalFilters: []drain.PodFilter{leaveEnded},
+	}
+	if o.dryRun.Server() {
+		helper.DryRunStrategy = cmdutil.DryRunServer
+	}
+	return helper, nil
+}
+
+// leaveEnded keeps pods that have ended on their node: they hold nothing, and their logs may still be read.
+func leaveEnded(pod corev1.Pod) drain.PodDeleteStatus {
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return drain.MakePodDeleteStatusSkip()
+	}
+	return drain.MakePodDeleteStatusOkay()
+}
+
+// leaving returns the pods of all nodes that would be evicted; it is an error when a flag is missing for one of them.
+func (o *drainOptions) leaving(helper *drain.Helper, nodes []*corev1.Node) ([]corev1.Pod, error) {
+	var leaving []corev1.Pod
+	var problems []error
+	for _, node := range nodes {
+		list, errs := helper.GetPodsForDeletion(node.Name)
+		for _, err := range sortedTexts(errs) {
+			problems = append(problems, &cli.Error{What: fmt.Sprintf("node %q: %v", node.Name, err), Hint: "no node was changed", Err: err})
+		}
+		if len(errs) > 0 {
+			continue
+		}
+		leaving = append(leaving, list.Pods()...)
+		warnings := strings.Split(list.Warnings(), "; ")
+		slices.Sort(warnings)
+		if text := strings.Join(warnings, "; "); text != "" {
+			o.f.Warnf("node %q: %s", node.Name, text)
+		}
+	}
+	return leaving, errors.Join(problems...)
+}
+
+// sortedTexts sorts errors by their texts: kubectl returns them in the order of a map.
+func sortedTexts(errs []error) []error {
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errs
+}
+
+// announce says which jobs lose pods, and asks unless it is a dry run.
+func (o *drainOptions) announce(ctx context.Context, nodes []*corev1.Node, effects []string) error {
+	if o.dryRun.Any() || o.confirm.Yes {
+		for _, effect := range effects {
+			o.f.Notef("%s", effect)
+		}
+		return nil
+	}
+	names := make([]string, len(nodes))
+	for i, node := range nodes {
+		names[i] = node.Name
+	}
+	return o.confirm.Ask(ctx, o.f, "drain "+strings.Join(names, ", "), effects)
+}
+
+// drain cordons one node, evicts its pods and waits until they are gone.
+func (o *drainOptions) drain(ctx context.Context, c client.Client, helper *drain.Helper, node *corev1.Node) error {
+	done, err := setCordon(ctx, c, node, true, o.dryRun)
+	if err != nil {
+		return err
+	}
+	if !o.out.Machine() {
+		if err := cli.PrintName(o.f, nil, node, done); err != nil {
+			return err
+		}
+	}
+	pods, err := o.leavingNow(helper, node)
+	if err != nil {
+		return err
+	}
+	if err := o.evict(ctx, helper, node, pods); err != nil {
+		return err
+	}
+	return cli.PrintName(o.f, &o.out, node, "drained"+o.dryRun.Suffix())
+}
+
+// leavingNow returns the pods of a node once nothing new comes to it.
+func (o *drainOptions) leavingNow(helper *drain.Helper, node *corev1.Node) ([]corev1.Pod, error) {
+	list, errs := helper.GetPodsForDeletion(node.Name)
+	if len(errs) == 0 {
+		return list.Pods(), nil
+	}
+	for i, err := range sortedTexts(errs) {
+		errs[i] = &cli.Error{What: fmt.Sprintf("node %q: %v", node.Name, err), Hint: "the node is cordoned; no pod was evicted", Err: err}
+	}
+	return nil, errors.Join(errs...)
+}

@@ -1,0 +1,59 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/account"
+)
+
+// namedPods is how many pods of a job are named.
+const namedPods = 4
+
+// effectsOf says what the eviction of pods does: one line for each job that loses some, then one for each other pod.
+func effectsOf(ctx context.Context, c client.Reader, pods []corev1.Pod) []string {
+	byJob := map[client.ObjectKey][]string{}
+	var others []string
+	for i := range pods {
+		pod := &pods[i]
+		job := pod.Labels[keys.JobName]
+		switch {
+		case job != "":
+			key := client.ObjectKey{Namespace: pod.Namespace, Name: job}
+			byJob[key] = append(byJob[key], account.ShortPod(job, pod.Name))
+		case metav1.GetControllerOf(pod) == nil:
+			others = append(others, fmt.Sprintf("pod %s/%s: nothing creates it again", pod.Namespace, pod.Name))
+		default:
+			others = append(others, fmt.Sprintf("pod %s/%s", pod.Namespace, pod.Name))
+		}
+	}
+	var effects []string
+	for key, names := range byJob {
+		effects = append(effects, jobEffect(ctx, c, key, names))
+	}
+	slices.Sort(effects)
+	slices.Sort(others)
+	return append(effects, others...)
+}
+
+// jobEffect says how many of its pods a job loses.
+func jobEffect(ctx context.Context, c client.Reader, key client.ObjectKey, lost []string) string {
+	slices.Sort(lost)
+	names := strings.Join(lost[:min(namedPods, len(lost))], ", ")
+	if more := len(lost) - namedPods; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	job := &batchv1alpha1.Job{}
+	if err := c.Get(ctx, key, job); err != nil { // who may drain nodes may perhaps not read jobs
+		return fmt.Sprintf("job %s loses %s: %s", key, account.Count(len(lost), "pod"), names)
+	}
+	return fmt.Sprintf("job %s (%s) loses %d of %s: %s", key, account.Phase(job), len(lost), account.Count(int(account.Replicas(job)), "pod"), names)
+}

@@ -1,0 +1,87 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// targets are the nodes that a command changes: names, or a label selector.
+type targets struct {
+	names    []string
+	selector string
+	verb     string
+}
+
+func (t *targets) addFlags(cmd *cobra.Command) {
+	t.verb = cmd.Name()
+	cmd.Flags().StringVarP(&t.selector, "selector", "l", "", "Label selector, for example gpu=a100,stage!=test")
+}
+
+// complete takes the arguments, and refuses a command that names no node, or names and a selector.
+func (t *targets) complete(f *cli.Factory, cmd *cobra.Command, args []string) error {
+	for _, arg := range args {
+		if name := cli.BareName(arg, "nodes"); !slices.Contains(t.names, name) {
+			t.names = append(t.names, name)
+		}
+	}
+	switch {
+	case len(t.names) == 0 && t.selector == "":
+		return cli.Errorf(fmt.Sprintf("%s NAME or -l SELECTOR; `%s node list` shows the names", cli.Path(f, cmd), f.Program), "the name of a node is missing")
+	case len(t.names) > 0 && t.selector != "":
+		return cli.UsageError(f, cmd, "names together with --selector: remove one of them")
+	}
+	return nil
+}
+
+// read returns the nodes. If one of those that are named does not exist, it returns only the error, so that none is changed.
+func (t *targets) read(ctx context.Context, f *cli.Factory, c client.Client) ([]*corev1.Node, error) {
+	if t.selector != "" {
+		return t.matching(ctx, f, c)
+	}
+	var nodes []*corev1.Node
+	var problems []error
+	for _, name := range t.names {
+		node := &corev1.Node{}
+		err := c.Get(ctx, client.ObjectKey{Name: name}, node)
+		if cli.IsMissing(err) {
+			missing := cli.NotFound("node", name, "", f.Suggest(corev1.SchemeGroupVersion.WithKind("Node"), false)(ctx))
+			if missing.Hint == "" {
+				missing.Hint = "`" + f.Program + " node list` shows the names"
+			}
+			missing.Err, err = err, missing
+		}
+		nodes, problems = append(nodes, node), append(problems, err)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return nodes, nil
+}
+
+// matching returns the nodes that match the label selector; a note says that there are none.
+func (t *targets) matching(ctx context.Context, f *cli.Factory, c client.Client) ([]*corev1.Node, error) {
+	labels, err := cli.ParseSelector(t.selector)
+	if err != nil {
+		return nil, err
+	}
+	var nodes []*corev1.Node
+	page := &corev1.NodeList{}
+	err = cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			nodes = append(nodes, page.Items[i].DeepCopy())
+		}
+		return nil
+	}, labels)
+	if err == nil && len(nodes) == 0 {
+		fmt.Fprintf(f.Streams.Err, "No node to %s.\n", t.verb)
+	}
+	return nodes, err
+}
