@@ -130,6 +130,8 @@ func stepLine(job Line, s launch.Step) Line {
 	switch {
 	case s.End == 0:
 		step.Code = state.Running
+	case step.Ended == state.NoMemory:
+		step.Code = state.OutOfMemory
 	case s.Cancelled, s.Signal > 0:
 		step.Code = state.Cancelled
 	case s.Code != 0 || s.Signal != 0:

@@ -167,14 +167,29 @@ type taskGroup struct {
 	agent     *agent
 	wire      *wire
 	ends      sync.WaitGroup
-	mu        sync.Mutex // guards processes
+	mu        sync.Mutex // guards what follows
 	processes map[uint32]*process
+	oomKills  int // processes of the step that were killed for lack of memory
+}
+
+// ofMemory returns how a task ended. As in Slurm, a task of a step in which a process was killed for lack of memory ended for that reason, also if the
+// process was not the task itself.
+func (g *taskGroup) ofMemory(e ending) ending {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.oomKills += g.agent.oom.claim()
+	if g.oomKills == 0 {
+		return e
+	}
+	return ending{Signal: signalNoMemory, Usage: e.Usage}
 }
 
 // tellOfMemory tells srun of processes that were killed for lack of memory.
 func (g *taskGroup) tellOfMemory(job string, step int) {
-	if kills := g.agent.oom.claim(); kills > 0 {
-		_ = g.wire.send(noticeFrame, 0, []byte(noMemory(kills, fmt.Sprintf("%s.%d", job, step))))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.oomKills > 0 {
+		_ = g.wire.send(noticeFrame, 0, []byte(noMemory(g.oomKills, fmt.Sprintf("%s.%d", job, step))))
 	}
 }
 
@@ -206,7 +221,7 @@ func (g *taskGroup) start(r *tasksRequest, t *task, env []string) error {
 	}
 	g.ends.Go(func() {
 		failure := p.executed()
-		e := p.wait()
+		e := g.ofMemory(p.wait())
 		g.agent.remove(p)
 		if failure != nil {
 			e = notStarted(failure)

@@ -35,6 +35,7 @@ func TestTheKernelsCounterIsFound(t *testing.T) {
 func TestKilledProcessesAreReportedAsSlurmReportsThem(t *testing.T) {
 	t.Parallel()
 	const step = "slurmstepd: error: Detected 1 oom_kill event in StepId=42.0."
+	const task = "srun: error: t-head-0: task 0: Out Of Memory"
 	const script = "slurmstepd: error: Detected 2 oom_kill events in StepId=42.batch."
 	for name, c := range map[string]struct {
 		script string
@@ -42,10 +43,11 @@ func TestKilledProcessesAreReportedAsSlurmReportsThem(t *testing.T) {
 		signal int
 		want   []string
 	}{
-		"in a step":                     {"srun -n1 sh -c 'echo oom_kill 1 >counter'\n", 0, 0, []string{step}},
+		"in a step":                     {"srun -n1 sh -c 'echo oom_kill 1 >counter'\n", 253, 0, []string{step, task}},
+		"in one step of two":            {"srun -n1 sh -c 'echo oom_kill 1 >counter'\nsrun -n1 true\n", 0, 0, []string{step, task}},
 		"in the script, which went on":  {"echo oom_kill 2 >counter\n", 253, 125, []string{script}},
 		"before the script":             {"true\n", 0, 0, nil},
-		"in a step and then the script": {"srun -n1 sh -c 'echo oom_kill 1 >counter'\necho oom_kill 3 >counter\nexit 3\n", 253, 125, []string{step, script}},
+		"in a step and then the script": {"srun -n1 sh -c 'echo oom_kill 1 >counter'\necho oom_kill 3 >counter\nexit 3\n", 253, 125, []string{step, task, script}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +57,7 @@ func TestKilledProcessesAreReportedAsSlurmReportsThem(t *testing.T) {
 					t.Fatal(err)
 				}
 			})
-			if code != c.code || p.report().Signal != c.signal || strings.Count(p.err.String(), "oom_kill") != len(c.want) {
+			if code != c.code || p.report().Signal != c.signal || strings.Count(p.err.String(), "error: ") != len(c.want) {
 				t.Errorf("code %d, signal %d\n%s", code, p.report().Signal, p.err.String())
 			}
 			for _, line := range c.want {
@@ -64,5 +66,17 @@ func TestKilledProcessesAreReportedAsSlurmReportsThem(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The record of a step tells that its memory was used up, whichever of its tasks ended otherwise.
+func TestAStepWithoutMemoryIsRecordedAsSuch(t *testing.T) {
+	t.Parallel()
+	p, _ := run(t, "#!/bin/sh\nsrun -n2 sh -c '[ $SLURM_PROCID = 0 ] && kill -9 $$; echo oom_kill 1 >counter'\nexit 0\n", func(p *pod) {
+		p.env = append(p.env, envOOMCounter+"="+filepath.Join(p.dir, "counter"))
+		p.write("counter", "oom_kill 0\n")
+	})
+	if steps := p.report().Steps; len(steps) != 1 || steps[0].Signal != signalNoMemory || steps[0].Code != 0 {
+		t.Errorf("%+v\n%s", steps, p.err.String())
 	}
 }

@@ -356,7 +356,7 @@ func (r *runner) result() launch.Step {
 	s := launch.Step{Cancelled: r.cancelled}
 	for _, e := range r.ends {
 		s.Code = max(s.Code, e.Code)
-		if s.Signal == 0 {
+		if s.Signal == 0 || e.Signal == signalNoMemory {
 			s.Signal = e.Signal
 		}
 		s.CPUMillis += e.CPUMillis
