@@ -107,6 +107,10 @@ func (a *agent) answer(connection net.Conn) {
 		switch {
 		case r.Tasks != nil:
 			err = a.runTasks(w, r.Tasks)
+		case r.Store != nil:
+			err = storeFile(w, r.Store)
+		case r.Fetch != nil:
+			err = fetchFile(w, r.Fetch)
 		case r.Attend != "" && a.attend != nil:
 			err = a.attend(w, r.Attend)
 		case a.ready != nil:

@@ -51,6 +51,8 @@ type liveStep struct {
 	takes []int
 	// gpus are the accelerators that it has of each of its nodes; nil when it asked for none in particular.
 	gpus [][]int
+	// view is what viewers see of it.
+	view *view
 }
 
 func newHead(spec *launch.Spec, pod *launch.Pod, hosts []string) *head {
@@ -68,6 +70,8 @@ func (h *head) answer(w *wire, r *request) error {
 	switch {
 	case r.Begin != nil:
 		return h.step(w, r.Begin)
+	case r.Attach != nil:
+		return h.attach(w, r.Attach)
 	case r.Job:
 		return w.sendJSON(answerFrame, 0, h.job())
 	case r.Signal != nil:
@@ -127,6 +131,8 @@ func (h *head) step(w *wire, r *beginRequest) error {
 	defer h.mu.Unlock()
 	delete(h.live, s.ID)
 	h.done = append(h.done, result)
+	s.view.result = result
+	close(s.view.over)
 	for i, node := range s.nodeIDs {
 		h.used[node] -= s.takes[i]
 		if s.gpus != nil && !r.Overlap {
@@ -146,6 +152,10 @@ func (h *head) outcome(w *wire, s *liveStep) launch.Step {
 		if err != nil {
 			result.Signal, result.Cancelled = int(syscall.SIGKILL), true
 			return result
+		}
+		if f.kind == stdoutFrame || f.kind == stderrFrame {
+			h.show(s, f)
+			continue
 		}
 		var told launch.Step
 		if f.kind == answerFrame && json.Unmarshal(f.data, &told) == nil {
@@ -208,7 +218,7 @@ func waitFor(w *wire, freed <-chan struct{}) bool {
 
 // take books a step; the caller holds the lock.
 func (h *head) take(w *wire, r *beginRequest, want *wish, nodes []int) *liveStep {
-	s := &liveStep{wire: w, nodeIDs: nodes, Step: launch.Step{ID: h.next, Name: r.Name, Start: h.now().Unix()}}
+	s := &liveStep{wire: w, nodeIDs: nodes, view: &view{counts: want.counts, over: make(chan struct{})}, Step: launch.Step{ID: h.next, Name: r.Name, Start: h.now().Unix()}}
 	h.next++
 	names := make([]string, len(nodes))
 	for i, node := range nodes {

@@ -41,6 +41,8 @@ func (r *runner) listenHead() {
 			return
 		case f.kind == signalFrame:
 			r.pass(number(f.data))
+		case f.kind == attachFrame:
+			r.outputs.mirrorTo(r.head)
 		case f.kind == answerFrame:
 			return
 		}

@@ -20,6 +20,9 @@ type outputs struct {
 	mu    sync.Mutex // guards what follows, and the order of lines
 	files map[string]*os.File
 	lines map[lineKey]*line
+	// mirror gets a copy of what tasks print, once someone attaches to the step; recent is what they printed last.
+	mirror *wire
+	recent backlog
 }
 
 type lineKey struct {
@@ -102,6 +105,7 @@ func (o *outputs) target(pattern string, names launch.Names, own io.Writer) (io.
 func (o *outputs) write(task int, isError bool, data []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.copy(task, isError, data)
 	l := o.lines[lineKey{task, isError}]
 	if l == nil || l.to == nil {
 		return
@@ -121,6 +125,31 @@ func (o *outputs) write(task int, isError bool, data []byte) {
 		}
 		_, _ = l.to.Write(append([]byte(l.label), l.part[:end+1]...))
 		l.part = l.part[end+1:]
+	}
+}
+
+// copy hands a piece of output to those who are attached; the caller holds the lock.
+func (o *outputs) copy(task int, isError bool, data []byte) {
+	f := frame{kind: stdoutFrame, task: uint32(task), data: data}
+	if isError {
+		f.kind = stderrFrame
+	}
+	o.recent.add(f)
+	if o.mirror != nil {
+		_ = o.mirror.send(f.kind, f.task, f.data) // without the head the step ends
+	}
+}
+
+// mirrorTo sends what tasks printed last, and from now on a copy of what they print.
+func (o *outputs) mirrorTo(w *wire) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mirror != nil {
+		return
+	}
+	o.mirror = w
+	for _, f := range o.recent.frames {
+		_ = w.send(f.kind, f.task, f.data)
 	}
 }
 

@@ -117,6 +117,27 @@ func isOwnScancel(args []string) func(*here) bool {
 	}
 }
 
+// isOwnSbcast reports whether sbcast is about the own job.
+func isOwnSbcast(args []string) func(*here) bool {
+	return func(h *here) bool {
+		p, err := SbcastTable.Parse(args)
+		id, given := p.Last("jobid")
+		return err != nil || isAboutItself(p) || !given || h.mayBe(id)
+	}
+}
+
+// isOwnSattach reports whether sattach is asked about a step of the own job.
+func isOwnSattach(args []string) func(*here) bool {
+	return func(h *here) bool {
+		p, err := SattachTable.Parse(args)
+		if err != nil || isAboutItself(p) || len(p.Operands) != 1 {
+			return true
+		}
+		_, step, _ := strings.Cut(p.Operands[0], ".")
+		return h.mayBe(p.Operands[0]) && step != "" && step != "batch"
+	}
+}
+
 func isAboutItself(p getopt.Parsed) bool {
 	return p.Has("help") || p.Has("usage") || p.Has("version")
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // names are the commands that a script finds, all the same program.
-var names = append([]string{"srun", "scontrol", "squeue", "scancel", rshName}, clusterCommands...)
+var names = append([]string{"srun", "scontrol", "squeue", "scancel", "sbcast", "sgather", "sattach", rshName}, clusterCommands...)
 
 // Main is the program: by the name under which it was called, or by its first argument.
 func Main(ctx context.Context, args []string) int {
@@ -45,6 +45,12 @@ func Main(ctx context.Context, args []string) int {
 		return Squeue(ctx, rest)
 	case "scancel":
 		return Scancel(ctx, rest)
+	case "sbcast":
+		return Sbcast(ctx, rest)
+	case "sgather":
+		return Sgather(ctx, rest)
+	case "sattach":
+		return Sattach(ctx, rest)
 	case rshName:
 		return Rsh(ctx, rest)
 	case "launch":

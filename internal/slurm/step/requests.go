@@ -10,8 +10,13 @@ import (
 type request struct {
 	// Tasks runs tasks in this pod.
 	Tasks *tasksRequest `json:"tasks,omitempty"`
+	// Store takes a file into this pod, Fetch sends one of it.
+	Store *fileRequest `json:"store,omitempty"`
+	Fetch *fileRequest `json:"fetch,omitempty"`
 	// Begin starts a step; the connection is the step's. Head only, as all that follows.
 	Begin *beginRequest `json:"begin,omitempty"`
+	// Attach shows what a step prints: attachAnswer, output, and the record of the step.
+	Attach *attachRequest `json:"attach,omitempty"`
 	// Job asks for what is known of the job: jobAnswer.
 	Job bool `json:"job,omitempty"`
 	// Signal sends a signal to what runs.

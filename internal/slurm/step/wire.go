@@ -38,6 +38,8 @@ const (
 	// startedFrame says that a task runs, exitFrame how it ended: JSON of an ending.
 	startedFrame
 	exitFrame
+	// attachFrame asks srun to send the head a copy of what its tasks print.
+	attachFrame
 )
 
 const (

@@ -1,0 +1,153 @@
+package step
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// attachRequest shows what a running step prints.
+type attachRequest struct {
+	Step int `json:"step"`
+}
+
+// attachAnswer is the layout of a step; when it ends, its record follows as a second answer.
+type attachAnswer struct {
+	Hosts  []string `json:"hosts"`
+	Counts []int    `json:"counts"`
+}
+
+const (
+	// viewerQueue is how many pieces of output wait for a viewer at most. A viewer that is slower than that loses some: the step does not wait for it.
+	viewerQueue = 1024
+	// backlogBytes is how much of what was printed before is shown to who attaches.
+	backlogBytes = 64 << 10
+)
+
+// backlog is the last output of a step.
+type backlog struct {
+	frames []frame
+	bytes  int
+}
+
+// add keeps a frame, and drops the oldest ones that are too many.
+func (b *backlog) add(f frame) {
+	b.frames, b.bytes = append(b.frames, f), b.bytes+len(f.data)
+	for b.bytes > backlogBytes && len(b.frames) > 1 {
+		b.bytes -= len(b.frames[0].data)
+		b.frames = b.frames[1:]
+	}
+}
+
+// viewer is an sattach that watches a step.
+type viewer struct {
+	queue chan frame
+	lost  bool // since something was queued last
+}
+
+// offer queues a frame, or drops it if the viewer is too slow.
+func (v *viewer) offer(f frame) {
+	if v.lost {
+		select {
+		case v.queue <- frame{kind: noticeFrame, data: []byte("warning: output was lost: it comes faster than it can be shown")}:
+			v.lost = false
+		default:
+			return
+		}
+	}
+	select {
+	case v.queue <- f:
+	default:
+		v.lost = true
+	}
+}
+
+// view is what a live step shows to viewers. The head's mutex guards it.
+type view struct {
+	counts  []int
+	viewers []*viewer
+	// mirrors says that srun was asked to send a copy of what the tasks print; recent is the last of that.
+	mirrors bool
+	recent  backlog
+	over    chan struct{} // closed at the end of the step
+	result  launch.Step
+}
+
+// show passes a piece of output on to the viewers of a step.
+func (h *head) show(s *liveStep, f frame) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.view.recent.add(f)
+	for _, v := range s.view.viewers {
+		v.offer(f)
+	}
+}
+
+// attach shows a step to the other side until the step ends, or the other side is gone.
+func (h *head) attach(w *wire, r *attachRequest) error {
+	h.mu.Lock()
+	s := h.live[r.Step]
+	if s == nil {
+		h.mu.Unlock()
+		return fault.Errorf("scontrol show step and squeue -s list the steps that run", "no job step %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
+	}
+	isFirst := !s.view.mirrors
+	s.view.mirrors = true
+	v := &viewer{queue: make(chan frame, viewerQueue)}
+	for _, f := range s.view.recent.frames {
+		v.offer(f)
+	}
+	s.view.viewers = append(s.view.viewers, v)
+	answer := attachAnswer{Counts: s.view.counts}
+	for _, node := range s.nodeIDs {
+		answer.Hosts = append(answer.Hosts, h.hosts[node])
+	}
+	h.mu.Unlock()
+	defer h.detach(s, v)
+	if err := w.sendJSON(answerFrame, 0, answer); err != nil {
+		return err
+	}
+	if isFirst {
+		_ = s.wire.send(attachFrame, 0, nil) // without its srun the step is over
+	}
+	return w.pass(v, s.view)
+}
+
+func (h *head) detach(s *liveStep, v *viewer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.view.viewers = slices.DeleteFunc(s.view.viewers, func(other *viewer) bool { return other == v })
+}
+
+// pass sends what is queued for a viewer, and at its end the record of the step.
+func (w *wire) pass(v *viewer, from *view) error {
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = w.receive() // sattach sends nothing: it can only leave
+	}()
+	defer func() {
+		w.closeWrite()
+		<-gone
+	}()
+	for {
+		select {
+		case f := <-v.queue:
+			if err := w.send(f.kind, f.task, f.data); err != nil {
+				return nil
+			}
+			continue
+		case <-gone:
+			return nil
+		case <-from.over:
+		}
+		for len(v.queue) > 0 { // nothing is added any more
+			f := <-v.queue
+			if err := w.send(f.kind, f.task, f.data); err != nil {
+				return nil
+			}
+		}
+		return w.sendJSON(answerFrame, 0, from.result)
+	}
+}

@@ -1,0 +1,171 @@
+package step
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// SattachTable is what sattach understands.
+var SattachTable = getopt.Table{Program: "sattach", Operands: "JOB.STEP", Options: []getopt.Option{
+	{Long: "label", Short: 'l', Help: "Print the number of the task before each line"},
+	{Long: "layout", Help: "Print which tasks run on which nodes, and nothing else"},
+	{Long: "output-filter", Arg: getopt.Required, Value: "TASK", Help: "Print the output of this task only"},
+	{Long: "error-filter", Arg: getopt.Required, Value: "TASK", Help: "Print the errors of this task only"},
+	{Long: "unbuffered", Short: 'u', Help: "Do not wait for whole lines"},
+	{Long: "input-filter", Arg: getopt.Required, Value: "TASK", Help: "Refused: tasks read what their srun reads"},
+	{Long: "pty", Help: "Refused: srun --jobid=JOB --overlap --pty bash opens a terminal in a job"},
+	{Long: "quiet", Short: 'Q', Help: "Print errors only"},
+	{Long: "verbose", Short: 'v', Help: "No effect: there is no more to report"},
+	{Long: "version", Short: 'V', Help: "The version"},
+	{Long: "help", Short: 'h', Help: "This text"},
+	{Long: "usage", Help: "All options in a few lines"},
+}}
+
+// Sattach shows what a running step of the job prints, and ends with the exit code of the step.
+func Sattach(ctx context.Context, args []string) int {
+	if err := becomeIfNotOwn("sattach", args, isOwnSattach(args)); err != nil {
+		return report("sattach", err)
+	}
+	p, err := SattachTable.Parse(args)
+	if err != nil {
+		return report("sattach", fault.Usage("sattach", err))
+	}
+	if informed(&SattachTable, p) {
+		return 0
+	}
+	code, err := sattach(ctx, p)
+	return max(code, report("sattach", err))
+}
+
+func sattach(ctx context.Context, p getopt.Parsed) (int, error) {
+	job, step, err := AttachTarget(p)
+	if err != nil {
+		return 0, err
+	}
+	number, err := strconv.Atoi(step)
+	if err != nil || number < 0 {
+		return 0, fault.Errorf("name a running step, as "+job+".0; the output of the script is in its file, and in the pod's log", "Invalid job id specified: %s", p.Operands[0])
+	}
+	h, err := findHere()
+	if err != nil {
+		return 0, err
+	}
+	if own := (&jobAnswer{Spec: h.spec, Pod: h.pod}); !own.called(job) {
+		return 0, foreign(job, own)
+	}
+	w, err := h.askHead(ctx, request{Attach: &attachRequest{Step: number}})
+	if err != nil {
+		return 0, err
+	}
+	defer w.Close()
+	var layout attachAnswer
+	if err := w.answer(&layout, nil); err != nil {
+		return 0, err
+	}
+	if p.Has("layout") {
+		layout.print(os.Stdout)
+		return 0, nil
+	}
+	to, err := layout.outputs(p)
+	if err != nil {
+		return 0, err
+	}
+	return w.watch(to, p.Has("quiet"))
+}
+
+// AttachTarget reads what sattach is to attach to: a job and what stands behind the dot, empty if nothing does.
+func AttachTarget(p getopt.Parsed) (job, step string, err error) {
+	for option, hint := range map[string]string{"pty": "srun --jobid=JOB --overlap --pty bash opens a terminal in a job", "input-filter": "tasks read what their srun reads"} {
+		if p.Has(option) {
+			return "", "", fault.Errorf(hint, "--%s is not supported here", option)
+		}
+	}
+	for _, option := range []string{"output-filter", "error-filter"} {
+		text, given := p.Last(option)
+		if n, err := strconv.Atoi(text); given && (err != nil || n < 0) {
+			return "", "", fault.Errorf("write the number of a task, as --"+option+"=0", "Invalid numeric value %q for --%s.", text, option)
+		}
+	}
+	if len(p.Operands) != 1 {
+		return "", "", fault.Errorf("write the job and the number of the step, as 42.0", "Did not supply a job step id")
+	}
+	job, step, _ = strings.Cut(p.Operands[0], ".")
+	return job, step, nil
+}
+
+// print writes which tasks run where.
+func (a *attachAnswer) print(out io.Writer) {
+	total := 0
+	for _, count := range a.Counts {
+		total += count
+	}
+	fmt.Fprintf(out, "Job step layout:\n\t%d tasks, %d nodes (%s)\n\n", total, len(a.Hosts), strings.Join(a.Hosts, " "))
+	rank := 0
+	for i, host := range a.Hosts {
+		fmt.Fprintf(out, "\tNode %d (%s), %d task(s):", i, host, a.Counts[i])
+		for range a.Counts[i] {
+			fmt.Fprintf(out, " %d", rank)
+			rank++
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+// outputs are those of all tasks of the step, on the streams of this program.
+func (a *attachAnswer) outputs(p getopt.Parsed) (*outputs, error) {
+	o := &stepOptions{label: p.Has("label"), unbuffered: p.Has("unbuffered")}
+	only, _ := p.Last("output-filter")
+	o.output, o.error = only, "all"
+	if text, given := p.Last("error-filter"); given {
+		o.error = text
+	}
+	total := 0
+	for _, count := range a.Counts {
+		total += count
+	}
+	all := newOutputs(o, launch.Names{}, total)
+	for rank := range total {
+		if err := all.open(rank, "", 0); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// watch prints what comes until the step ends, and returns its exit code.
+func (w *wire) watch(to *outputs, quiet bool) (int, error) {
+	for {
+		f, err := w.receive()
+		if err != nil {
+			return 1, fault.Hinted(fmt.Errorf("the job's launcher is gone: %w", err), launcherGone)
+		}
+		switch f.kind {
+		case stdoutFrame, stderrFrame:
+			to.write(int(f.task), f.kind == stderrFrame, f.data)
+		case noticeFrame:
+			if !quiet {
+				fmt.Fprintln(os.Stderr, "sattach:", string(f.data))
+			}
+		case errorFrame:
+			return 1, errorOf(f.data)
+		case answerFrame:
+			for rank := range to.tasks {
+				to.flush(rank)
+			}
+			var s launch.Step
+			if err := json.Unmarshal(f.data, &s); err != nil {
+				return 1, err
+			}
+			return max(s.Code, ending{Signal: s.Signal}.status()), nil
+		}
+	}
+}

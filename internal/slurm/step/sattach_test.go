@@ -1,0 +1,84 @@
+package step
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Whoever attaches to a step sees what it printed last and what it prints, wherever its own output goes, and ends with its code.
+func TestSattachShowsARunningStep(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, `#!/bin/bash
+srun -Q -n2 -o none sh -c 'echo before; echo oops >&2; touch ready$SLURM_PROCID; until [ -e go ]; do sleep 0.01; done; printf "after"; exit $((SLURM_PROCID + 3))' &
+until [ -e ready0 ] && [ -e ready1 ]; do sleep 0.01; done
+sattach --layout 42.0
+sattach -l 42.0 >first 2>first.err & one=$!
+sattach --output-filter=1 42.0 >second 2>/dev/null & two=$!
+until [ "$(grep -c before first)" = 2 ] && grep -q before second; do sleep 0.01; done
+touch go
+wait $one; echo "first $?"
+wait $two; echo "second $?"
+wait
+sattach 42.0; echo "over $?"
+`, func(p *pod) { p.spec.Tasks = 2 })
+	want := "Job step layout:\n\t2 tasks, 1 nodes (t-head-0)\n\n\tNode 0 (t-head-0), 2 task(s): 0 1\nfirst 4\nsecond 4\nover 1\n"
+	if diff := cmp.Diff(want, p.out.String()); code != 0 || diff != "" {
+		t.Errorf("code %d (-want +got):\n%s%s", code, diff, p.err.String())
+	}
+	for file, want := range map[string][]string{
+		"first": {"0: after", "0: before", "1: after", "1: before"}, "first.err": {"0: oops", "1: oops"}, "second": {"after", "before"},
+	} {
+		got := sorted(p.read(file))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+	wants(t, p.err.String(), "sattach: error: no job step 42.0: Invalid job id specified", "sattach: hint: scontrol show step")
+}
+
+func TestSattachSaysWhatItCannotDo(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"":                         "Did not supply a job step id",
+		"42":                       "Invalid job id specified: 42",
+		"42.batch":                 "Invalid job id specified: 42.batch",
+		"43.0":                     "job 43 is not this job, 42",
+		"--pty 42.0":               "--pty is not supported here",
+		"--input-filter=0 42.0":    "--input-filter is not supported here",
+		"--output-filter=one 42.0": `Invalid numeric value "one" for --output-filter.`,
+	} {
+		p, code := run(t, "#!/bin/bash\nsattach "+args+"\n")
+		if code != 1 || !strings.Contains(p.err.String(), "sattach: error: "+want) || !strings.Contains(p.err.String(), "sattach: hint: ") {
+			t.Errorf("%q: code %d\n%s", args, code, p.err.String())
+		}
+	}
+}
+
+// A viewer that does not keep up loses output, and is told; the step goes on.
+func TestASlowViewerIsToldThatOutputWasLost(t *testing.T) {
+	t.Parallel()
+	v := &viewer{queue: make(chan frame, 2)}
+	for _, text := range []string{"a", "b", "c"} {
+		v.offer(frame{kind: stdoutFrame, data: []byte(text)})
+	}
+	<-v.queue
+	<-v.queue
+	v.offer(frame{kind: stdoutFrame, data: []byte("d")})
+	if first, second := <-v.queue, <-v.queue; first.kind != noticeFrame || string(second.data) != "d" {
+		t.Errorf("%+v %+v", first, second)
+	}
+}
+
+func TestTheBacklogIsBounded(t *testing.T) {
+	t.Parallel()
+	var b backlog
+	for range 100 {
+		b.add(frame{data: make([]byte, backlogBytes/10)})
+	}
+	if len(b.frames) != 10 || b.bytes > backlogBytes {
+		t.Errorf("%d frames with %d bytes", len(b.frames), b.bytes)
+	}
+}

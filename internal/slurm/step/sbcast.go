@@ -1,0 +1,271 @@
+package step
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+)
+
+// copyOptions are those that sbcast and sgather share.
+var copyOptions = []getopt.Option{
+	{Long: "force", Short: 'f', Help: "Replace a file that is there"},
+	{Long: "preserve", Short: 'p', Help: "Keep the times of the file; its mode is always kept"},
+	{Long: "compress", Short: 'C', Arg: getopt.Optional, Value: "LIB", Help: "No effect: files are sent as they are"},
+	{Long: "fanout", Short: 'F', Arg: getopt.Required, Value: "N", Help: "No effect: all nodes are reached at once"},
+	{Long: "size", Short: 's', Arg: getopt.Required, Value: "BYTES", Help: "No effect: blocks have 32 KiB"},
+	{Long: "timeout", Short: 't', Arg: getopt.Required, Value: "SECONDS", Help: "No effect: a node is waited for as long as its pod runs"},
+	{Long: "verbose", Short: 'v', Help: "Report each copy"},
+	{Long: "version", Short: 'V', Help: "The version"},
+	{Long: "help", Short: 'h', Help: "This text"},
+	{Long: "usage", Help: "All options in a few lines"},
+}
+
+// Names of the options by which sbcast outside a job hands a file to sbcast in the head.
+const (
+	fromStdin = "from-stdin"
+	stdinMode = "stdin-mode"
+	stdinTime = "stdin-time"
+)
+
+// SbcastTable is what sbcast understands.
+var SbcastTable = *(&getopt.Table{Program: "sbcast", Operands: "SOURCE DESTINATION", Options: []getopt.Option{
+	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "The job, or the nodes of one of its steps; inside a job its own"},
+	{Long: "exclude", Arg: getopt.Required, Value: "PATHS", Help: "No effect: shared libraries are not sent"},
+	{Long: "send-libs", Arg: getopt.Optional, Value: "yes|no", Help: "No effect: shared libraries are not sent"},
+	{Long: "treewidth", Arg: getopt.Required, Value: "N", Help: "No effect: all nodes are reached at once"},
+	{Long: fromStdin, Exact: true, Hidden: true},
+	{Long: stdinMode, Arg: getopt.Required, Exact: true, Hidden: true},
+	{Long: stdinTime, Arg: getopt.Required, Exact: true, Hidden: true},
+}}).With(copyOptions...)
+
+// source is the file that sbcast copies.
+type source struct {
+	io.Reader
+	name  string
+	stamp fileStamp
+}
+
+// Sbcast copies a file to all nodes of the job.
+func Sbcast(ctx context.Context, args []string) int {
+	if err := becomeIfNotOwn("sbcast", args, isOwnSbcast(args)); err != nil {
+		return report("sbcast", err)
+	}
+	p, err := SbcastTable.Parse(args)
+	if err != nil {
+		return report("sbcast", fault.Usage("sbcast", err))
+	}
+	if informed(&SbcastTable, p) {
+		return 0
+	}
+	return report("sbcast", sbcast(ctx, p))
+}
+
+func sbcast(ctx context.Context, p getopt.Parsed) error {
+	if len(p.Operands) != 2 {
+		return TwoNames(p.Operands)
+	}
+	from, err := openSource(p)
+	if err != nil {
+		return err
+	}
+	if file, is := from.Reader.(*os.File); is {
+		defer file.Close()
+	}
+	path, err := filepath.Abs(p.Operands[1])
+	if err != nil {
+		return err
+	}
+	if strings.HasSuffix(p.Operands[1], "/") {
+		path = filepath.Join(path, from.name)
+	}
+	h, job, err := ownJob(ctx)
+	if err != nil {
+		return err
+	}
+	hosts, err := job.hostsOf(p)
+	if err != nil {
+		return err
+	}
+	r := &fileRequest{Path: path, Stamp: from.stamp, Force: IsOn(p, "force", "SBCAST_FORCE", os.Getenv)}
+	c := &copies{here: h, program: "sbcast", verbose: p.Has("verbose")}
+	return c.send(ctx, hosts, from, r)
+}
+
+// TwoNames is the error of another number of files than two.
+func TwoNames(operands []string) error {
+	return fault.Errorf("write the file and where its copies are to be, as data.bin /tmp/data.bin", "Need two file names, have %d names", len(operands))
+}
+
+// IsOn reports whether a switch is on: by its option, or by a variable.
+func IsOn(p getopt.Parsed, option, variable string, env func(string) string) bool {
+	return p.Has(option) || env(variable) != ""
+}
+
+// openSource opens the file that is copied; of sbcast outside the job it comes by standard input.
+func openSource(p getopt.Parsed) (*source, error) {
+	name := p.Operands[0]
+	s := &source{name: filepath.Base(name)}
+	if p.Has(fromStdin) {
+		s.Reader = os.Stdin
+		mode, _ := p.Last(stdinMode)
+		bits, err := strconv.ParseUint(mode, 8, 32)
+		if err != nil {
+			return nil, fmt.Errorf("--%s: %w", stdinMode, err)
+		}
+		s.stamp.Mode = fs.FileMode(bits)
+		if text, given := p.Last(stdinTime); given {
+			if s.stamp.Modified, err = strconv.ParseInt(text, 10, 64); err != nil {
+				return nil, fmt.Errorf("--%s: %w", stdinTime, err)
+			}
+			s.stamp.Accessed = s.stamp.Modified
+		}
+		return s, nil
+	}
+	file, info, err := OpenRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	s.Reader, s.stamp = file, stampOf(info, IsOn(p, "preserve", "SBCAST_PRESERVE", os.Getenv))
+	return s, nil
+}
+
+// OpenRegular opens a regular file that is to be copied.
+func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, nil, fault.Errorf("name a file that is there and that you may read", "Can't open `%s`: %v", name, reasonOf(err))
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fault.Errorf("pack a directory with tar and copy the archive", "Can't copy `%s`: it is no regular file", name)
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+// hostsOf returns the nodes of the job, or of the step that --jobid names.
+func (j *jobAnswer) hostsOf(p getopt.Parsed) ([]string, error) {
+	text, given := p.Last("jobid")
+	id, step, hasStep := strings.Cut(text, ".")
+	if given && !j.called(id) {
+		return nil, foreign(id, j)
+	}
+	if !hasStep {
+		return j.Hosts, nil
+	}
+	for _, s := range j.Steps {
+		if strconv.Itoa(s.ID) == step {
+			return hostlist.Expand(s.Nodes)
+		}
+	}
+	return nil, fault.Errorf("steps are numbered from 0; without a step the file goes to all nodes of the job", "Invalid job id specified: job %s has no step %s", j.Pod.ID(), step)
+}
+
+// copies reaches the agents of nodes to copy files.
+type copies struct {
+	here    *here
+	program string
+	verbose bool
+}
+
+// target is a node that a file is copied to.
+type target struct {
+	host string
+	wire *wire
+	err  error
+}
+
+// send copies a file to all hosts at once. A host that fails does not keep the others from their copy.
+func (c *copies) send(ctx context.Context, hosts []string, from *source, r *fileRequest) error {
+	targets := make([]*target, len(hosts))
+	var all sync.WaitGroup
+	for i, host := range hosts {
+		targets[i] = &target{host: host}
+		all.Go(func() { targets[i].begin(ctx, c.here, r) })
+	}
+	all.Wait()
+	buffer := make([]byte, chunk)
+	var readErr error
+	for readErr == nil {
+		var n int
+		n, readErr = io.ReadFull(from, buffer)
+		for _, t := range targets {
+			if t.err == nil && n > 0 {
+				all.Go(func() { t.err = t.wire.send(stdinFrame, 0, buffer[:n]) })
+			}
+		}
+		all.Wait()
+	}
+	isWhole := isEnd(readErr)
+	for _, t := range targets {
+		all.Go(func() { t.end(isWhole) })
+	}
+	all.Wait()
+	if !isWhole {
+		return fmt.Errorf("read %s: %w", from.name, readErr)
+	}
+	var problems []error
+	for _, t := range targets {
+		switch {
+		case t.err != nil:
+			hint := ""
+			if t.err.Error() == "file exists" {
+				hint = "--force replaces it"
+			}
+			problems = append(problems, fault.Errorf(hint, "%s: %s: %v", t.host, r.Path, t.err))
+		case c.verbose:
+			fmt.Fprintf(os.Stderr, "%s: %s: %s\n", c.program, t.host, r.Path)
+		}
+	}
+	return joined(problems)
+}
+
+// begin asks the agent of the host to take a file.
+func (t *target) begin(ctx context.Context, h *here, r *fileRequest) {
+	if t.wire, t.err = h.ask(ctx, t.host, request{Store: r}); t.err == nil {
+		t.err = t.wire.answer(nil, nil)
+	}
+}
+
+// end tells the agent that it has the whole file, or ends the connection: the agent then removes what it has.
+func (t *target) end(isWhole bool) {
+	if t.wire == nil {
+		return
+	}
+	defer t.wire.Close()
+	if t.err != nil || !isWhole {
+		return
+	}
+	if t.err = t.wire.send(stdinEndFrame, 0, nil); t.err == nil {
+		t.err = t.wire.answer(nil, nil)
+	}
+}
+
+// joined makes one error of several, with all of their hints.
+func joined(problems []error) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	var what, hints []string
+	for _, problem := range problems {
+		f := fault.Of(problem)
+		what = append(what, f.What)
+		if f.Hint != "" && (len(hints) == 0 || hints[len(hints)-1] != f.Hint) {
+			hints = append(hints, f.Hint)
+		}
+	}
+	return fault.Errorf(strings.Join(hints, "\n"), "%s", strings.Join(what, "\n"))
+}

@@ -1,0 +1,140 @@
+package step
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestSbcastCopiesAFile(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, `#!/bin/bash
+head -c 100000 /dev/urandom >data; chmod 751 data; touch -d 2001-02-03T04:05:06Z data
+mkdir to
+sbcast -v data to/copy && cmp data to/copy || exit 3
+sbcast -p data to/ && cmp data to/data || exit 4
+sbcast --from-stdin --stdin-mode=640 - to/piped <data && cmp data to/piped || exit 5
+echo new >data
+sbcast data to/copy; echo "exists $?"
+sbcast -fC data to/copy && cat to/copy
+SBCAST_FORCE=1 sbcast -j $SLURM_JOB_ID data to/data && cat to/data
+srun -n1 true; sbcast -j 42.0 data to/step && cat to/step
+`)
+	if want := "exists 1\nnew\nnew\nnew\n"; code != 0 || p.out.String() != want {
+		t.Errorf("code %d %q\n%s", code, p.out.String(), p.err.String())
+	}
+	wants(t, p.err.String(), "sbcast: t-head-0: "+filepath.Join(p.dir, "to/copy")+"\n", "sbcast: error: t-head-0: "+filepath.Join(p.dir, "to/copy")+": file exists\nsbcast: hint: --force replaces it\n")
+	for name, mode := range map[string]os.FileMode{"copy": 0o751, "piped": 0o640} {
+		if info, err := os.Stat(filepath.Join(p.dir, "to", name)); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v %v", name, info, err)
+		}
+	}
+	if left, _ := os.ReadDir(filepath.Join(p.dir, "to")); len(left) != 4 {
+		t.Errorf("temporary files are left: %v", left)
+	}
+}
+
+func TestSbcastKeepsTimesWhenAsked(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, "#!/bin/bash\ntouch -d 2001-02-03T04:05:06Z data; sbcast -p data kept && sbcast data fresh\n")
+	for name, keeps := range map[string]bool{"kept": true, "fresh": false} {
+		info, err := os.Stat(filepath.Join(p.dir, name))
+		if err != nil || info.ModTime().Equal(time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)) != keeps {
+			t.Errorf("code %d, %s: %v %v\n%s", code, name, info, err, p.err.String())
+		}
+	}
+}
+
+// Each node's file comes under the name of the node, and is removed there unless it is to be kept.
+func TestSgatherFetchesAFile(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, `#!/bin/bash
+echo one >part; chmod 600 part
+sgather -k part all && cat all.t-head-0 && ls part
+sgather part all; echo "exists $?"; ls part
+sgather -fv part all; echo "replaced $?"; ls part
+sgather part all; echo "missing $?"
+`)
+	if want := "one\npart\nexists 1\npart\nreplaced 0\nmissing 1\n"; code != 0 || p.out.String() != want {
+		t.Errorf("code %d %q\n%s", code, p.out.String(), p.err.String())
+	}
+	all := filepath.Join(p.dir, "all.t-head-0")
+	wants(t, p.err.String(), "sgather: error: t-head-0: "+all+": file exists\nsgather: hint: --force replaces it\n", "sgather: "+all+"\n",
+		"sgather: error: t-head-0: "+filepath.Join(p.dir, "part")+": No such file or directory")
+	if info, err := os.Stat(all); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+}
+
+func TestCopiesThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{
+		"sbcast data":            "sbcast: error: Need two file names, have 1 names",
+		"sbcast nosuch to":       "sbcast: error: Can't open `nosuch`: No such file or directory",
+		"sbcast /tmp to":         "sbcast: error: Can't copy `/tmp`: it is no regular file",
+		"sbcast data nosuch/to":  "nosuch/to: No such file or directory",
+		"sbcast data /tmp":       "/tmp: is a directory",
+		"sbcast -j 43 data to":   "sbcast: error: job 43 is not this job, 42",
+		"sbcast -j 42.7 data to": "sbcast: error: Invalid job id specified: job 42 has no step 7",
+		"sbcast --color data to": "sbcast: unrecognized option '--color'",
+		"sgather -r data to":     "sgather: error: --recursive is not supported here",
+		"sgather data":           "sgather: error: Need two file names, have 1 names",
+		"sgather /tmp to":        "it is no regular file",
+	} {
+		p, code := run(t, "#!/bin/bash\n"+command+"\n", func(p *pod) { p.write("data", "x") })
+		if code != 1 || !strings.Contains(p.err.String(), want) {
+			t.Errorf("%q: code %d\n%s", command, code, p.err.String())
+		}
+	}
+}
+
+// Nodes that share a disk, as process nodes do, write the same file at the same time.
+func TestNodesThatShareADiskDoNotFail(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "copy")
+	begun := func(text string) *newFile {
+		t.Helper()
+		file, err := createFile(path, false, fileStamp{Mode: 0o600})
+		if err == nil {
+			_, err = file.WriteString(text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	first, second, other := begun("same"), begun("same"), begun("more")
+	if err := errors.Join(first.complete(), second.complete()); err != nil {
+		t.Errorf("two nodes: %v", err)
+	}
+	if err := other.complete(); !errors.Is(err, syscall.EEXIST) {
+		t.Errorf("another file: %v", err)
+	}
+	if text, err := os.ReadFile(path); string(text) != "same" {
+		t.Errorf("%q %v", text, err)
+	}
+}
+
+// A copy that breaks off leaves nothing behind.
+func TestAnInterruptedCopyLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, err := createFile(filepath.Join(dir, "copy"), false, fileStamp{Mode: 0o600})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.WriteString("half"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "copy")); !os.IsNotExist(err) {
+		t.Errorf("half of it is there: %v", err)
+	}
+	file.discard()
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("%v", left)
+	}
+}
