@@ -51,6 +51,14 @@ var endsWith = map[string]int{
 	"slurm scancel -s USR1 -b 42":                 1, // nothing of it runs
 	"slurm scontrol hold 42":                      1, // it has started
 	"slurm srun --jobid=42 --overlap --pty bash":  1, // nothing of it runs
+	"slurm sattach -l 42.0":                       1, // the same
+	"slurm sattach 42":                            1,
+	"slurm sbcast --jobid=42 run.sh /tmp/run.sh":  1,
+	"slurm sbcast -f -j 42 run.sh /tmp/":          1,
+	"slurm sgather -k /tmp/result.csv result.csv": 1, // it works in jobs only
+	"slurm sgather -f /tmp/result.csv result.csv": 1,
+	"slurm scrontab -l":                           1, // there is no table
+	"slurm scrontab -":                            1, // what stands there is none
 }
 
 // goesOnCode is that of an example that is interrupted by the test.

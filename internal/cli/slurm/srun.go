@@ -83,7 +83,7 @@ func srun(ctx context.Context, c *call) error {
 	}
 	defer run.close()
 	if id, given := c.parsed.Last("jobid"); given {
-		a, err := c.existing(ctx, id)
+		a, err := c.existing(ctx, id, "Unable to create step for job "+id)
 		if err != nil {
 			return err
 		}
@@ -284,8 +284,8 @@ func (a *allocation) signal(ctx context.Context) {
 	_, _ = a.connect(ctx, session{command: []string{launch.Program, "signal", "--signal=INT"}, streams: streams})
 }
 
-// existing finds a job that runs, to start a step in it.
-func (c *call) existing(ctx context.Context, id string) (*allocation, error) {
+// existing finds a job that runs, to use it from here. what says what is impossible if it does not run.
+func (c *call) existing(ctx context.Context, id, what string) (*allocation, error) {
 	named, err := jobsNamed([]string{id})
 	if err != nil {
 		return nil, err
@@ -303,7 +303,7 @@ func (c *call) existing(ctx context.Context, id string) (*allocation, error) {
 			return &allocation{call: c, job: job, id: id, head: pod}, nil
 		}
 	}
-	return nil, fault.Errorf("squeue says what it waits for, sacct how it ended", "Unable to create step for job %s: Job is pending execution or has ended", id)
+	return nil, fault.Errorf("squeue says what it waits for, sacct how it ended", "%s: Job is pending execution or has ended", what)
 }
 
 // isElement says whether a pod is of the element that was named, or of the whole job.

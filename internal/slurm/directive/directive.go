@@ -110,6 +110,9 @@ func (s *Script) add(rest string, line int) error {
 	return nil
 }
 
+// Words cuts the rest of a directive into words, by the rules of #SBATCH lines.
+func Words(rest string, line int) ([]Word, error) { return split(rest, line) }
+
 // split cuts a directive into words: blanks part them, quotes and backslashes keep them together, and # begins a comment.
 func split(text string, line int) ([]Word, error) {
 	var words []Word

@@ -1,0 +1,97 @@
+package slurm
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/step"
+)
+
+func newSattach(f *cli.Factory) *cobra.Command {
+	table := step.SattachTable
+	return command(f, program{table: &table, run: sattach,
+		short: "Show what a running step prints",
+		long: `
+			Show what a running step prints, from its last lines on, until it ends, and end
+			with its exit code. Ctrl-C ends sattach and leaves the step alone. JOB without a
+			step, or JOB.batch, is the script of the job: its output is read from the log of
+			its pod.`,
+		example: `
+			# The first step of a job, each line with the number of its task
+			vcctl slurm sattach -l 42.0
+
+			# The script of a job
+			vcctl slurm sattach 42`,
+	})
+}
+
+func sattach(ctx context.Context, c *call) error {
+	id, number, err := step.AttachTarget(c.parsed)
+	if err != nil {
+		return err
+	}
+	a, err := c.existing(ctx, id, "Unable to attach to job "+id)
+	if err != nil {
+		return err
+	}
+	if number == "" || number == "batch" {
+		return a.followScript(ctx)
+	}
+	command := []string{launch.Program, c.table.Program}
+	for _, given := range c.parsed.Given {
+		if step.SattachTable.Has(given.Name) {
+			command = append(command, word(given))
+		}
+	}
+	streams := c.ownStreams()
+	streams.Stdin = nil
+	code, err := a.connect(ctx, session{command: append(command, a.idInPod()+"."+number), streams: streams})
+	if err != nil {
+		return err
+	}
+	return exit(code)
+}
+
+// idInPod is the number of the job as its pod knows it: that of an element of an array names the element.
+func (a *allocation) idInPod() string {
+	id := idOf(a.job)
+	if index := a.head.Labels[keys.ArrayIndex]; index != "" {
+		id += "_" + index
+	}
+	return id
+}
+
+// recentLines is how much of the output of a script is shown to who attaches to it.
+const recentLines = 100
+
+// followScript prints the output of a batch script until it ends.
+func (a *allocation) followScript(ctx context.Context) error {
+	for _, option := range []string{"label", "layout", "output-filter", "error-filter"} {
+		if a.parsed.Has(option) {
+			return fault.Errorf("name a step, as "+a.id+".0; a script is a single process", "--%s is for steps", option)
+		}
+	}
+	clientset, err := a.f.Clientset()
+	if err != nil {
+		return err
+	}
+	options := &corev1.PodLogOptions{Container: a.head.Spec.Containers[0].Name, Follow: true, TailLines: new(int64(recentLines))}
+	log, err := clientset.CoreV1().Pods(a.head.Namespace).GetLogs(a.head.Name, options).Stream(ctx)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	_, err = io.Copy(a.f.Streams.Out, log)
+	if err != nil && ctx.Err() != nil && !strings.Contains(err.Error(), "broken pipe") {
+		return exit(interrupted)
+	}
+	return err
+}

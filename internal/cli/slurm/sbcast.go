@@ -1,0 +1,109 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/step"
+)
+
+func newSbcast(f *cli.Factory) *cobra.Command {
+	table := step.SbcastTable
+	return command(f, program{table: &table, run: sbcast,
+		short: "Copy a file to all nodes of a job",
+		long: `
+			Copy a file of this machine to each node of a running job, where it has the same
+			mode. Inside a job, sbcast copies a file of the node where it runs. A DESTINATION
+			that ends in / is a directory. It should be on a disk of the node's own: on a
+			shared file system a single copy is enough.`,
+		example: `
+			# A file for all nodes of a job
+			vcctl slurm sbcast --jobid=42 run.sh /tmp/run.sh
+
+			# Replace what is there
+			vcctl slurm sbcast -f -j 42 run.sh /tmp/`,
+	})
+}
+
+func sbcast(ctx context.Context, c *call) error {
+	if len(c.parsed.Operands) != 2 {
+		return step.TwoNames(c.parsed.Operands)
+	}
+	id, given := c.parsed.Last("jobid")
+	if !given {
+		return fault.Errorf("write --jobid=JOB; inside a job sbcast knows it", "Need a job id to run this command.")
+	}
+	file, info, err := step.OpenRegular(c.parsed.Operands[0])
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	to, err := filepath.Abs(c.parsed.Operands[1])
+	if err != nil {
+		return err
+	}
+	if strings.HasSuffix(c.parsed.Operands[1], "/") {
+		to = filepath.Join(to, filepath.Base(file.Name()))
+	}
+	job, number, hasStep := strings.Cut(id, ".")
+	a, err := c.existing(ctx, job, "Unable to copy to job "+job)
+	if err != nil {
+		return err
+	}
+	inPod := a.idInPod()
+	if hasStep {
+		inPod += "." + number
+	}
+	command := []string{launch.Program, c.table.Program, "--jobid=" + inPod, "--from-stdin", fmt.Sprintf("--stdin-mode=%o", info.Mode().Perm())}
+	if step.IsOn(c.parsed, "preserve", "SBCAST_PRESERVE", c.f.Streams.Env) {
+		command = append(command, "--stdin-time="+strconv.FormatInt(info.ModTime().UnixNano(), 10))
+	}
+	if step.IsOn(c.parsed, "force", "SBCAST_FORCE", c.f.Streams.Env) {
+		command = append(command, "--force")
+	}
+	if c.parsed.Has("verbose") {
+		command = append(command, "--verbose")
+	}
+	return a.copyInto(ctx, append(command, filepath.Base(file.Name()), to), file)
+}
+
+// copyInto runs a program in the head's pod that reads a file.
+func (a *allocation) copyInto(ctx context.Context, command []string, file *os.File) error {
+	streams := a.ownStreams()
+	streams.Stdin = file
+	code, err := a.connect(ctx, session{command: command, streams: streams})
+	if err != nil {
+		return err
+	}
+	return exit(code)
+}
+
+func newSgather(f *cli.Factory) *cobra.Command {
+	table := step.SgatherTable
+	return command(f, program{table: &table, run: sgather,
+		short: "Copy a file from all nodes of a job, inside of it",
+		long: `
+			Copy a file of each node of the job to the node where sgather runs, as
+			DESTINATION.NODE, and remove it on its node unless --keep is given. It works
+			inside of jobs, in batch scripts and in what srun and salloc start.`,
+		example: `
+			# In a batch script: the results of all nodes, which stay there
+			vcctl slurm sgather -k /tmp/result.csv result.csv
+
+			# Move them, and replace earlier ones
+			vcctl slurm sgather -f /tmp/result.csv result.csv`,
+	})
+}
+
+func sgather(context.Context, *call) error {
+	return fault.Errorf("run it in the job: srun --jobid=JOB --overlap -N1 -n1 sgather SOURCE DESTINATION", "sgather works inside a job only")
+}

@@ -1,0 +1,268 @@
+package slurm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/scrontab"
+)
+
+var scrontabTable = getopt.Table{Program: "scrontab", Operands: "[FILE]", Options: []getopt.Option{
+	{Long: "list", Short: 'l', Help: "Print the table"},
+	{Long: "edit", Short: 'e', Help: "Open the table in an editor, VCCTL_EDITOR or EDITOR"},
+	{Long: "remove", Short: 'r', Help: "Remove the table; jobs that run go on"},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "USER", Help: "The table of another user in this namespace"},
+	{Long: "verbose", Short: 'v', Help: "Report what changes"},
+}}
+
+func newScrontab(f *cli.Factory) *cobra.Command {
+	return command(f, program{table: &scrontabTable, run: runScrontab,
+		short: "Submit jobs at times of a schedule",
+		long: `
+			Keep a table of commands that run as batch jobs at certain times. A line has five
+			fields of time, as in cron (or @daily, @noon and the like), and a command. Lines of
+			#SCRON before it hold options of sbatch for it, as '#SCRON -t 10 --mem=1G'. A line
+			NAME=value sets a variable for the commands below it.
+
+			FILE replaces the table; - is standard input. Each entry is a CronJob, which
+			'vcctl cronjob' shows, too. An entry whose last job still runs waits for its end.
+			Entries that did not change are left alone. Times are those of the job controller.`,
+		example: `
+			# A file becomes the table
+			cat my.cron | vcctl slurm scrontab -
+
+			# What there is, and what is to be
+			vcctl slurm scrontab -l
+			vcctl slurm scrontab -e`,
+	})
+}
+
+// crontab is the table of a user, and what was made of it.
+type crontab struct {
+	*call
+	user, namespace string
+	client          client.WithWatch
+	// kept is its ConfigMap; nil if there is no table.
+	kept *corev1.ConfigMap
+}
+
+func runScrontab(ctx context.Context, c *call) error {
+	t, err := c.readCrontab(ctx)
+	if err != nil {
+		return err
+	}
+	ways := 0
+	for _, option := range []string{"list", "edit", "remove"} {
+		if c.parsed.Has(option) {
+			ways++
+		}
+	}
+	if ways+len(c.parsed.Operands) > 1 {
+		return fault.Errorf("write one of -l, -e, -r and FILE", "Only one of --list, --edit, --remove and a file can be given.")
+	}
+	switch {
+	case c.parsed.Has("list"):
+		return t.list()
+	case c.parsed.Has("remove"):
+		return t.remove(ctx)
+	case c.parsed.Has("edit"):
+		return t.edit(ctx)
+	case len(c.parsed.Operands) == 0 && c.f.Streams.InTTY:
+		return fault.Errorf("write -e to edit the table, -l to print it, or name a file", "no file")
+	}
+	text, err := c.readTable()
+	if err != nil {
+		return err
+	}
+	return t.replace(ctx, text)
+}
+
+// readTable reads the file that is to be the table.
+func (c *call) readTable() (string, error) {
+	if len(c.parsed.Operands) == 0 || c.parsed.Operands[0] == "-" {
+		text, err := io.ReadAll(c.f.Streams.In)
+		return string(text), err
+	}
+	text, err := os.ReadFile(c.parsed.Operands[0])
+	if err != nil {
+		return "", fault.Errorf("name a file that is there and that you may read", "Unable to open file %s", c.parsed.Operands[0])
+	}
+	return string(text), nil
+}
+
+// readCrontab reads the table that there is.
+func (c *call) readCrontab(ctx context.Context) (*crontab, error) {
+	t := &crontab{call: c, user: c.me()}
+	if name, given := c.parsed.Last("user"); given {
+		t.user = name
+	}
+	var err error
+	if t.namespace, err = c.f.Namespace(); err != nil {
+		return nil, err
+	}
+	if t.client, err = c.f.Client(); err != nil {
+		return nil, err
+	}
+	found := &corev1.ConfigMap{}
+	err = t.client.Get(ctx, client.ObjectKey{Namespace: t.namespace, Name: t.name()}, found)
+	switch {
+	case apierrors.IsNotFound(err):
+		return t, nil
+	case err != nil:
+		return nil, err
+	}
+	t.kept = found
+	return t, nil
+}
+
+// name is that of the ConfigMap.
+func (t *crontab) name() string { return "scrontab-" + scrontab.ObjectName(t.user) }
+
+// none is the error about a user who has no table.
+func (t *crontab) none() error {
+	return fault.Errorf("scrontab -e makes one", "no crontab for %s", t.user)
+}
+
+func (t *crontab) list() error {
+	if t.kept == nil {
+		return t.none()
+	}
+	_, err := io.WriteString(t.f.Streams.Out, t.kept.Data[scrontab.TextKey])
+	return err
+}
+
+func (t *crontab) remove(ctx context.Context) error {
+	if t.kept == nil {
+		return t.none()
+	}
+	if err := t.apply(ctx, nil); err != nil {
+		return err
+	}
+	return client.IgnoreNotFound(t.client.Delete(ctx, t.kept))
+}
+
+// emptyTable is what an editor shows to a user who has no table.
+const emptyTable = `# Lines are: minute hour day-of-month month day-of-week command
+# Options of sbatch for the next command stand in lines of #SCRON, as:
+##SCRON -t 10 --mem=1G
+# 0 4 * * * /path/to/program
+`
+
+// edit opens the table in the editor, again after mistakes unless the user leaves it as it is.
+func (t *crontab) edit(ctx context.Context) error {
+	text := emptyTable
+	if t.kept != nil {
+		text = t.kept.Data[scrontab.TextKey]
+	}
+	file, err := os.CreateTemp("", "scrontab-*")
+	if err != nil {
+		return err
+	}
+	_ = file.Close()
+	defer os.Remove(file.Name())
+	if err := os.WriteFile(file.Name(), []byte(text), 0o600); err != nil {
+		return err
+	}
+	var problem error
+	for {
+		s := t.f.Streams
+		if err := s.RunEditor(s.EditorCommand(), file.Name()); err != nil {
+			return fault.Errorf("VCCTL_EDITOR or EDITOR names the editor, a command that is given the file and ends when it is closed", "the editor %q: %v", s.EditorCommand(), err)
+		}
+		edited, err := os.ReadFile(file.Name())
+		if err != nil {
+			return err
+		}
+		if string(edited) == text {
+			if problem == nil {
+				t.notef("note", "nothing was changed")
+			}
+			return problem
+		}
+		text = string(edited)
+		if problem = t.replace(ctx, text); problem == nil || !s.InTTY {
+			return problem
+		}
+		problem = t.told(problem) // the editor opens again; leaving the text as it is ends it
+	}
+}
+
+// replace makes a text the table, or changes nothing.
+func (t *crontab) replace(ctx context.Context, text string) error {
+	entries, err := scrontab.Parse(text, t.user)
+	if err != nil {
+		return err
+	}
+	wanted := make([]*planned, len(entries))
+	var problems []error
+	for i := range entries {
+		if wanted[i], err = t.plan(ctx, &entries[i]); err != nil {
+			problems = append(problems, onLine(entries[i].Line, err))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	if err := t.apply(ctx, wanted); err != nil {
+		return err
+	}
+	return t.keep(ctx, text)
+}
+
+// onLine adds the line of an entry to a mistake in it.
+func onLine(line int, err error) error {
+	var all []error
+	for _, one := range flatten(err) {
+		f := *fault.Of(one)
+		if !strings.Contains(f.What, "(line ") {
+			f.What = fmt.Sprintf("line %d: %s", line, f.What)
+		}
+		all = append(all, &f)
+	}
+	return errors.Join(all...)
+}
+
+// keep writes the text of the table.
+func (t *crontab) keep(ctx context.Context, text string) error {
+	if t.kept != nil {
+		t.kept.Data = map[string]string{scrontab.TextKey: text}
+		return t.client.Update(ctx, t.kept)
+	}
+	kept := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: t.name(), Labels: t.labels()}, Data: map[string]string{scrontab.TextKey: text}}
+	return t.client.Create(ctx, kept)
+}
+
+func (t *crontab) labels() map[string]string {
+	return map[string]string{scrontab.Label: scrontab.ObjectName(t.user)}
+}
+
+// home is where the jobs start: the home directory.
+func (c *call) home(otherwise string) string { return cmp.Or(c.f.Streams.Env("HOME"), otherwise) }
+
+// refusedInTable are options of sbatch that have no meaning for an entry.
+var refusedInTable = []string{"begin", "wait", "test-only", "parsable", "clusters"}
+
+// refusedOption is the first of the options of an entry that has no meaning there, empty if there is none.
+func refusedOption(given []getopt.Given) string {
+	at := slices.IndexFunc(given, func(g getopt.Given) bool { return slices.Contains(refusedInTable, g.Name) })
+	if at < 0 {
+		return ""
+	}
+	return given[at].Name
+}

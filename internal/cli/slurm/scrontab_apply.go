@@ -1,0 +1,189 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/directive"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/scrontab"
+	"github.com/vc-batch/vc/internal/slurm/translate"
+)
+
+// planned is what an entry becomes.
+type planned struct {
+	cronJob *batchv1alpha1.CronJob
+	// with are the ConfigMap and the Secret that its jobs read.
+	with []client.Object
+}
+
+// historyLimit is how many ended jobs of an entry are kept at most; how long they are kept is a matter of the jobs, as for sbatch.
+const historyLimit = 100
+
+// plan translates an entry as sbatch translates a script.
+func (t *crontab) plan(ctx context.Context, e *scrontab.Entry) (*planned, error) {
+	parsed, err := sbatchTable.Parse(directive.Texts(e.Options))
+	if err != nil {
+		return nil, fault.Errorf("options are those of sbatch", "%v", err)
+	}
+	if option := refusedOption(parsed.Given); option != "" {
+		return nil, fault.Errorf("remove it: the schedule says when the job starts", "--%s has no meaning in scrontab", option)
+	}
+	if len(parsed.Operands) > 0 {
+		return nil, fault.Errorf("options begin with -", "Invalid directive found in scrontab: %s", parsed.Operands[0])
+	}
+	s := &submission{script: []byte(e.Script()), title: e.Title()}
+	if err := t.complete(ctx, s, request.Input{Command: request.Sbatch, Words: e.Options, Now: t.f.Now()}); err != nil {
+		return nil, err
+	}
+	in, err := t.inputOf(s)
+	if err != nil {
+		return nil, err
+	}
+	in.Suffix, in.Dir, in.User = e.Suffix, t.home(in.Dir), t.user
+	result, err := translate.Job(in)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range append(s.warnings, result.Warnings...) {
+		t.notef("warning", "line %d: %s", e.Line, text)
+	}
+	p := &planned{cronJob: t.cronJob(e, result.Job), with: []client.Object{result.ConfigMap}}
+	if result.Secret != nil {
+		p.with = append(p.with, result.Secret)
+	}
+	return p, nil
+}
+
+// cronJob makes a job one that is made again and again.
+func (t *crontab) cronJob(e *scrontab.Entry, job *batchv1alpha1.Job) *batchv1alpha1.CronJob {
+	return &batchv1alpha1.CronJob{
+		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "CronJob"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: job.Name, Labels: t.labels()},
+		Spec: batchv1alpha1.CronJobSpec{
+			Schedule: e.Schedule, ConcurrencyPolicy: batchv1alpha1.ForbidConcurrent,
+			JobTemplate:                batchv1alpha1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: job.Labels, Annotations: job.Annotations}, Spec: job.Spec},
+			SuccessfulJobsHistoryLimit: new(int32(historyLimit)), FailedJobsHistoryLimit: new(int32(historyLimit)),
+		},
+	}
+}
+
+// apply makes the CronJobs of the table those that are wanted. New ones are checked before anything is changed; those that are there stay.
+func (t *crontab) apply(ctx context.Context, wanted []*planned) error {
+	there, err := t.existingEntries(ctx)
+	if err != nil {
+		return err
+	}
+	isThere := func(p *planned) bool {
+		return slices.ContainsFunc(there, func(c batchv1alpha1.CronJob) bool { return c.Name == p.cronJob.Name })
+	}
+	fresh := slices.DeleteFunc(slices.Clone(wanted), isThere)
+	for _, p := range fresh {
+		if err := t.client.Create(ctx, p.cronJob.DeepCopy(), client.DryRunAll); err != nil {
+			return t.failedEntry(p, err)
+		}
+	}
+	for i, p := range fresh {
+		if err := t.create(ctx, p); err != nil {
+			for _, made := range fresh[:i+1] {
+				_ = t.client.Delete(ctx, made.cronJob) // the first failure is reported
+			}
+			return t.failedEntry(p, err)
+		}
+		t.changed("added", p.cronJob)
+	}
+	for i := range there {
+		old := &there[i]
+		if slices.ContainsFunc(wanted, func(p *planned) bool { return p.cronJob.Name == old.Name }) {
+			continue
+		}
+		if err := t.drop(ctx, old); err != nil {
+			return err
+		}
+		t.changed("removed", old)
+	}
+	return nil
+}
+
+// existingEntries returns the CronJobs of the table as it is.
+func (t *crontab) existingEntries(ctx context.Context) ([]batchv1alpha1.CronJob, error) {
+	var all []batchv1alpha1.CronJob
+	page := &batchv1alpha1.CronJobList{}
+	err := cli.Pages(ctx, t.client, page, func() error {
+		all = append(all, page.Items...)
+		return nil
+	}, client.InNamespace(t.namespace), client.MatchingLabels(t.labels()))
+	return all, err
+}
+
+// changed reports a change with -v.
+func (t *crontab) changed(what string, c *batchv1alpha1.CronJob) {
+	if t.parsed.Has("verbose") {
+		t.notef("note", "%s: %s, %s", what, c.Name, c.Spec.Schedule)
+	}
+}
+
+func (t *crontab) failedEntry(p *planned, err error) error {
+	human := cli.Humanize(err, t.f.Where())
+	return fault.Errorf(inSlurmsOptions(human.Hint), "There was an issue with the entry %q of the crontab: %s", p.cronJob.Spec.Schedule, human.What)
+}
+
+// create makes a CronJob and what its jobs read, which goes with it.
+func (t *crontab) create(ctx context.Context, p *planned) error {
+	if err := t.client.Create(ctx, p.cronJob); err != nil {
+		return err
+	}
+	owner := []metav1.OwnerReference{*metav1.NewControllerRef(p.cronJob, batchv1alpha1.GroupVersion.WithKind("CronJob"))}
+	for _, object := range p.with {
+		object.SetOwnerReferences(owner)
+		if err := t.client.Create(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop removes a CronJob. Its jobs stay, and with them what they read.
+func (t *crontab) drop(ctx context.Context, c *batchv1alpha1.CronJob) error {
+	owners, err := t.jobsOfEntry(ctx, c)
+	if err != nil {
+		return err
+	}
+	if len(owners) == 0 {
+		return t.client.Delete(ctx, c, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	}
+	for _, object := range []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}} {
+		err := t.client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: c.Name + translate.ObjectSuffix}, object)
+		if err == nil {
+			object.SetOwnerReferences(owners)
+			err = t.client.Update(ctx, object)
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+	}
+	return t.client.Delete(ctx, c, client.PropagationPolicy(metav1.DeletePropagationOrphan))
+}
+
+// jobsOfEntry returns the jobs that a CronJob made, as owners of what they read.
+func (t *crontab) jobsOfEntry(ctx context.Context, c *batchv1alpha1.CronJob) ([]metav1.OwnerReference, error) {
+	var owners []metav1.OwnerReference
+	page := &batchv1alpha1.JobList{}
+	err := cli.Pages(ctx, t.client, page, func() error {
+		for i := range page.Items {
+			if job := &page.Items[i]; metav1.IsControlledBy(job, c) {
+				owners = append(owners, metav1.OwnerReference{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: job.Name, UID: job.UID})
+			}
+		}
+		return nil
+	}, client.InNamespace(c.Namespace))
+	return owners, err
+}

@@ -1,0 +1,84 @@
+package slurm_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+// What sattach, sbcast and sgather say where they cannot begin; what they do in pods is shown in internal/slurm/step.
+func TestStepTools(t *testing.T) {
+	t.Parallel()
+	golden.Hold(t, "steptools", []golden.Run{
+		slurmRun("a job that waits", "sattach", "37.0"),
+		slurmRun("no step", "sattach"),
+		slurmRun("a job that nobody knows", "sattach", "4711.0"),
+		slurmRun("the script has no tasks", "sattach", "-l", "36"),
+		slurmRun("input", "sattach", "--input-filter=0", "36.0"),
+		slurmRun("the task is no number", "sattach", "--output-filter=x", "36.0"),
+		slurmRun("no job", "sbcast", "/etc/hostname", "/tmp/x"),
+		slurmRun("one file", "sbcast", "-j36", "/etc/hostname"),
+		slurmRun("a file that is not there", "sbcast", "-j36", "/nosuch", "/tmp/x"),
+		slurmRun("a directory", "sbcast", "-j36", "/etc", "/tmp/x"),
+		slurmRun("copy to a job that waits", "sbcast", "-j37", "/etc/hostname", "/tmp/x"),
+		slurmRun("outside a job", "sgather", "/tmp/x", "/tmp/y"),
+	})
+}
+
+// withTable gives mei a table before the run.
+func withTable(r golden.Run) golden.Run {
+	prepare := r.Prepare
+	r.Prepare = func(server *clitest.Server) {
+		prepare(server)
+		site(server)
+	}
+	return withEnv(r, "USER", "mei", "HOME", "/home/mei")
+}
+
+// scheduled checks which CronJobs were created, as name schedule.
+func scheduled(want ...string) func(*testing.T, *clitest.Server) {
+	return func(t *testing.T, server *clitest.Server) {
+		t.Helper()
+		var got []string
+		for _, object := range server.Created("CronJob") {
+			spec, metadata := object["spec"].(map[string]any), object["metadata"].(map[string]any)
+			template := spec["jobTemplate"].(map[string]any)["spec"].(map[string]any)
+			got = append(got, metadata["name"].(string)[:4]+" "+spec["schedule"].(string)+" "+spec["concurrencyPolicy"].(string)+" "+template["queue"].(string))
+		}
+		slices.Sort(got)
+		got = slices.Compact(got) // a trial before
+		if !slices.Equal(got, want) {
+			t.Errorf("CronJobs %q, want %q", got, want)
+		}
+	}
+}
+
+func TestScrontab(t *testing.T) {
+	t.Parallel()
+	table := func(about, text string, argv ...string) golden.Run {
+		r := withTable(slurmRun(about, append([]string{"scrontab"}, argv...)...))
+		r.Input = text
+		return r
+	}
+	golden.Hold(t, "scrontab", []golden.Run{
+		table("no table to list", "", "-l"),
+		table("no table to remove", "", "-r"),
+		checking(table("a new table", "#SCRON -t 10 -p research\n*/5 * * * * date\n@noon ls\n", "-v", "-"), scheduled("date */5 * * * * Forbid research", "ls-2 0 12 * * * Forbid default")),
+		checking(table("mistakes of lines", "* * * * * date\n61 * * * * x\n@reboot y\n", "-"), scheduled()),
+		checking(table("mistakes of options", "@daily a\n#SCRON --time=never\n@daily b\n#SCRON --begin=now\n@daily c\n#SCRON -p nosuch\n@daily d\n#SCRON --color=red\n@daily e\n", "-"), scheduled()),
+		table("two ways at once", "", "-l", "-r"),
+		table("a file that is not there", "", "/nosuch"),
+	})
+}
+
+func TestScrontabHelpNamesItsOptions(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	got := golden.Run{Argv: []string{"slurm", "scrontab", "--help"}}.Do(t, server)
+	if got.Code != 0 || !strings.Contains(got.Out, "#SCRON") || !strings.Contains(got.Out, "--edit") {
+		t.Errorf("%d %s", got.Code, got.Out)
+	}
+}

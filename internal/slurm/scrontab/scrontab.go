@@ -1,0 +1,185 @@
+// Package scrontab reads the table of scrontab: lines of five fields of time and a command, options in lines of #SCRON before them, and variables.
+//
+//	In:   the text of a table
+//	Out:  entries, each with its schedule, script and options; mistakes with their lines
+//
+// # Invariants
+//
+//   - Pure. All mistakes of a table are reported together.
+package scrontab
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/slurm/directive"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+)
+
+// Label is on the CronJobs of a table and on the ConfigMap that keeps its text. Its value is the user.
+const Label = "vc-batch.dev/scrontab"
+
+// TextKey is the key of the table in its ConfigMap.
+const TextKey = "crontab"
+
+// Entry is a command and when it runs.
+type Entry struct {
+	// Line is where it stands, from 1.
+	Line     int
+	Schedule string
+	Command  string
+	// Options are the words of its #SCRON lines.
+	Options []directive.Word
+	// Variables are NAME=value, those of the lines before.
+	Variables []string
+	// Suffix ends the name of its CronJob. It changes with the entry, and no two entries of a table have the same.
+	Suffix string
+}
+
+// macros are names of schedules that cron does not have.
+var macros = map[string]string{
+	"@midnight": "0 0 * * *", "@noon": "0 12 * * *", "@elevenses": "0 11 * * *", "@fika": "0 15 * * *", "@teatime": "0 16 * * *",
+}
+
+// variable is a line that sets a variable.
+var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
+
+// Parse reads a table of a user.
+func Parse(text, user string) ([]Entry, error) {
+	p := &parser{seen: map[string]int{}, user: user}
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		if err := p.line(strings.TrimSpace(line), number); err != nil {
+			p.problems = append(p.problems, err)
+		}
+	}
+	if len(p.options) > 0 {
+		p.problems = append(p.problems, fault.Errorf("write a line with a time and a command below them", "line %d: options without an entry", p.options[0].Line))
+	}
+	return p.entries, errors.Join(p.problems...)
+}
+
+// parser holds what was read so far.
+type parser struct {
+	user      string
+	entries   []Entry
+	options   []directive.Word
+	variables []string
+	seen      map[string]int
+	problems  []error
+}
+
+func (p *parser) line(line string, number int) error {
+	if rest, is := strings.CutPrefix(line, "#SCRON"); is {
+		words, err := directive.Words(rest, number)
+		p.options = append(p.options, words...)
+		return err
+	}
+	if line == "" || line[0] == '#' {
+		return nil
+	}
+	if set := variable.FindStringSubmatch(line); set != nil {
+		p.variables = append(p.variables[:len(p.variables):len(p.variables)], set[1]+"="+strings.Trim(set[2], `"'`))
+		return nil
+	}
+	e := Entry{Line: number, Options: p.options, Variables: p.variables}
+	p.options = nil
+	var err error
+	if e.Schedule, e.Command, err = split(line); err != nil {
+		return fault.Errorf("write minute, hour, day, month, weekday and a command, as 0 4 * * * /home/mei/clean.sh, or @daily and a command", "line %d: %s", number, err)
+	}
+	e.Suffix = p.suffix(&e)
+	p.entries = append(p.entries, e)
+	return nil
+}
+
+// split takes a line apart.
+func split(line string) (schedule, command string, err error) {
+	fields := 5
+	if line[0] == '@' {
+		fields = 1
+	}
+	rest := line
+	var words []string
+	for range fields {
+		word, after, found := cutField(rest)
+		if !found {
+			return "", "", errors.New("it has no command")
+		}
+		words, rest = append(words, word), after
+	}
+	schedule = strings.Join(words, " ")
+	if longhand, is := macros[schedule]; is {
+		schedule = longhand
+	}
+	if schedule == "@reboot" {
+		return "", "", errors.New("@reboot has no meaning here: a job runs on nodes of the cluster")
+	}
+	if _, err := batchv1alpha1.ParseSchedule(schedule); err != nil || batchv1alpha1.NamesZone(schedule) {
+		return "", "", fmt.Errorf("%q is no time", schedule)
+	}
+	return schedule, rest, nil
+}
+
+// cutField takes the first word off a line.
+func cutField(line string) (word, rest string, found bool) {
+	end := strings.IndexAny(line, " \t")
+	if end < 0 {
+		return line, "", false
+	}
+	rest = strings.TrimLeft(line[end:], " \t")
+	return line[:end], rest, rest != ""
+}
+
+// suffix makes a name of what an entry says, and of how many that say the same stand before it.
+func (p *parser) suffix(e *Entry) string {
+	text := strings.Join(append([]string{p.user, e.Schedule, e.Script()}, directive.Texts(e.Options)...), "\x00")
+	p.seen[text]++
+	sum := sha256.Sum256([]byte(text + "\x00" + strconv.Itoa(p.seen[text])))
+	return hex.EncodeToString(sum[:4])
+}
+
+// Script is the batch script of an entry.
+func (e *Entry) Script() string {
+	var b strings.Builder
+	b.WriteString("#!/bin/sh\n# This job is an entry of scrontab.\n")
+	for _, set := range e.Variables {
+		name, value, _ := strings.Cut(set, "=")
+		fmt.Fprintf(&b, "export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
+	}
+	return b.String() + e.Command + "\n"
+}
+
+// Title is the name of an entry's jobs unless it gives one: its program.
+func (e *Entry) Title() string {
+	return filepath.Base(strings.Fields(e.Command)[0])
+}
+
+// ObjectName makes a user's name fit for the name of an object and the value of a label. Names that would become the same get a part of their hash.
+func ObjectName(user string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(user) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			b.WriteRune(r)
+		} else {
+			b.WriteByte('-')
+		}
+	}
+	name := strings.Trim(b.String(), "-")
+	if name == user && name != "" && len(name) <= longestUser {
+		return name
+	}
+	sum := sha256.Sum256([]byte(user))
+	return strings.Trim(name[:min(len(name), longestUser)]+"-"+hex.EncodeToString(sum[:4]), "-")
+}
+
+// longestUser is how much of a user's name is kept.
+const longestUser = 40
