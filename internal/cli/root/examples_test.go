@@ -59,6 +59,9 @@ var endsWith = map[string]int{
 	"slurm sgather -f /tmp/result.csv result.csv": 1,
 	"slurm scrontab -l":                           1, // there is no table
 	"slurm scrontab -":                            1, // what stands there is none
+
+	"slurm strigger --set --jobid=42 --fini --program=run.sh": 1, // there are no triggers
+	"slurm strigger --set --node --down --program=run.sh":     1,
 }
 
 // goesOnCode is that of an example that is interrupted by the test.

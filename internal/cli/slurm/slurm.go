@@ -18,7 +18,7 @@ import (
 )
 
 // Programs are the names of Slurm's that this binary answers to.
-var Programs = []string{"sbatch", "srun", "salloc", "squeue", "scancel", "sacct", "sinfo", "scontrol", "sprio", "sshare", "sattach", "sbcast", "sgather", "scrontab"}
+var Programs = []string{"sbatch", "srun", "salloc", "squeue", "scancel", "sacct", "sinfo", "scontrol", "sprio", "sshare", "sattach", "sbcast", "sgather", "scrontab", "sdiag", "strigger"}
 
 // Is says whether a program of this name is one of Slurm's.
 func Is(program string) bool { return slices.Contains(Programs, program) }
@@ -36,7 +36,7 @@ func New(f *cli.Factory) *cobra.Command {
 		squeue', or by KUBECONFIG and the VCCTL_… variables.`)
 	cmd.AddCommand(
 		newSbatch(f), newSrun(f), newSalloc(f), newSqueue(f), newScancel(f), newSacct(f), newSinfo(f), newScontrol(f), newSprio(f), newSshare(f),
-		newSattach(f), newSbcast(f), newSgather(f), newScrontab(f),
+		newSattach(f), newSbcast(f), newSgather(f), newScrontab(f), newSdiag(f), newStrigger(f),
 	)
 	cmd.AddCommand(newTranslate(f), newInstall(f), newUninstall(f))
 	return cmd

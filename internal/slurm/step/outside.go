@@ -12,7 +12,7 @@ import (
 )
 
 // clusterCommands are the commands that need the cluster. vcctl carries them out with the rights of the pod's service account.
-var clusterCommands = []string{"sbatch", "sacct", "sinfo", "sprio", "sshare", "scrontab"}
+var clusterCommands = []string{"sbatch", "sacct", "sinfo", "sprio", "sshare", "scrontab", "sdiag", "strigger"}
 
 // clusterProgram is the program that reaches the cluster.
 const clusterProgram = "vcctl"

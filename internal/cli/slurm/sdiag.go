@@ -1,0 +1,112 @@
+package slurm
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/sdiag"
+)
+
+var sdiagTable = getopt.Table{Program: "sdiag", Options: []getopt.Option{
+	{Long: "all", Short: 'a', Help: "All that is known (default)"},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig"},
+	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
+	{Long: "json", Help: "As JSON"},
+	{Long: "yaml", Help: "As YAML"},
+	{Long: "reset", Short: 'r', Help: "Refused: jobs are counted that are kept, and cycles since the scheduler started"},
+	{Long: "sort-by-id", Short: 'i', Help: "No effect: there are no counts of RPCs"},
+	{Long: "sort-by-time", Short: 't', Help: "No effect: there are no counts of RPCs"},
+	{Long: "sort-by-time2", Short: 'T', Help: "No effect: there are no counts of RPCs"},
+	{Long: "verbose", Short: 'v', Help: "Report options that have no effect, and why cycles are not known"},
+}}
+
+func newSdiag(f *cli.Factory) *cobra.Command {
+	return command(f, program{table: &sdiagTable, run: runSdiag,
+		short: "Show statistics of jobs and of the scheduler",
+		long: `
+			Show how many of the jobs that are kept were submitted, started and ended, and how
+			long the scheduler's cycles take. Cycles are read from the metrics of its pods, for
+			which you need the right to get pods/proxy in namespace volcano-system. What is
+			not known is N/A.`,
+		example: `
+			# All that is known
+			vcctl slurm sdiag
+
+			# For a program
+			vcctl slurm sdiag --json`,
+	})
+}
+
+func runSdiag(ctx context.Context, c *call) error {
+	if err := c.refused(map[string]string{"reset": "jobs are counted that are kept, and cycles since the scheduler started"}); err != nil {
+		return err
+	}
+	if len(c.parsed.Operands) > 0 {
+		return fault.Errorf("sdiag has options only", "Unrecognized option: %s", c.parsed.Operands[0])
+	}
+	return c.sideBySide("\n", func(one *call, _ bool) error {
+		v, err := one.read(ctx, wants{pods: true, ended: true, facts: true})
+		if err != nil {
+			return err
+		}
+		jobs, now := sdiag.Count(one.rows(v, false)), one.f.Now()
+		cycles := one.cycles(ctx)
+		for _, kind := range machineFormats {
+			if one.parsed.Has(kind) {
+				return printDocument(one.f.Streams.Out, kind, sdiag.Document(jobs, cycles, now))
+			}
+		}
+		_, err = io.WriteString(one.f.Streams.Out, sdiag.Page(jobs, cycles, now))
+		return err
+	})
+}
+
+// The pods of the scheduler and the port of their metrics.
+const (
+	schedulerLabel = "app.kubernetes.io/name"
+	schedulerName  = "vc-scheduler"
+	metricsPort    = ":8080"
+)
+
+// cycles reads what the scheduler's pods count; nil if that is not to be had.
+func (c *call) cycles(ctx context.Context) *sdiag.Cycles {
+	cl, err := c.f.Client()
+	if err != nil {
+		return nil
+	}
+	clientset, err := c.f.Clientset()
+	if err != nil {
+		return nil
+	}
+	sum, found := &sdiag.Cycles{}, false
+	pods := &corev1.PodList{}
+	err = cli.Pages(ctx, cl, pods, func() error {
+		for i := range pods.Items {
+			path := "/api/v1/namespaces/" + systemNamespace + "/pods/" + pods.Items[i].Name + metricsPort + "/proxy/metrics"
+			text, err := clientset.Discovery().RESTClient().Get().AbsPath(path).DoRaw(ctx)
+			if err != nil {
+				return err
+			}
+			found = sum.Add(string(text)) || found
+		}
+		return nil
+	}, client.InNamespace(systemNamespace), client.MatchingLabels{schedulerLabel: schedulerName})
+	if err == nil && found {
+		return sum
+	}
+	switch {
+	case !c.parsed.Has("verbose"):
+	case err != nil:
+		c.noteOnce("the scheduler's cycles cannot be read: %v", err)
+	default:
+		c.noteOnce("the scheduler's cycles are not known: no pod of namespace %s counts them", systemNamespace)
+	}
+	return nil
+}
