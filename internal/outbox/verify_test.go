@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -78,27 +79,31 @@ func TestBindsOfAGangWhoseMinimumWasRaisedAreGivenBack(t *testing.T) {
 	}
 }
 
-// TestOneLookAGang: there is one check per gang, however many of its binds depend on the PodGroup.
-func TestOneLookAGang(t *testing.T) {
-	api := &fakeAPI{groups: map[string]*schedulingv1beta1.PodGroup{"g": group("g", "g", 2, nil)}}
-	inBubble(t, api, func(t *testing.T, r *rig) {
-		d := decision.Decisions{Binds: binds("g", 50)}
-		for i := range d.Binds {
-			d.Binds[i].Check = &decision.GangCheck{MinMember: 2}
-		}
-		r.Put(&d)
-		after(time.Second)
-		looks, bound := 0, 0
-		for _, call := range api.seen() {
-			switch {
-			case call == "get podgroup g":
-				looks++
-			case strings.HasPrefix(call, "bind "):
-				bound++
-			}
-		}
-		if looks != 1 || bound != 50 {
-			t.Errorf("%d looks and %d binds, want 1 and 50", looks, bound)
-		}
-	})
+// TestThePodGroupIsReadOnceForAllBindsOfAGang also has a gang of one pod.
+func TestThePodGroupIsReadOnceForAllBindsOfAGang(t *testing.T) {
+	for _, pods := range []int{1, 2, 50} {
+		t.Run(strconv.Itoa(pods)+" pods", func(t *testing.T) {
+			api := &fakeAPI{groups: map[string]*schedulingv1beta1.PodGroup{"g": group("g", "g", 2, nil)}}
+			inBubble(t, api, func(t *testing.T, r *rig) {
+				d := decision.Decisions{Binds: binds("g", pods)}
+				for i := range d.Binds {
+					d.Binds[i].Check = &decision.GangCheck{MinMember: 2}
+				}
+				r.Put(&d)
+				after(time.Second)
+				reads, bound := 0, 0
+				for _, call := range api.seen() {
+					switch {
+					case call == "get podgroup g":
+						reads++
+					case strings.HasPrefix(call, "bind "):
+						bound++
+					}
+				}
+				if reads != 1 || bound != pods {
+					t.Errorf("%d reads and %d binds, want 1 and %d", reads, bound, pods)
+				}
+			})
+		})
+	}
 }
