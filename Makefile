@@ -13,7 +13,7 @@ SEED       ?= $(shell date +%s)
 TIME       ?= 3m
 
 .DEFAULT_GOAL := help
-.PHONY: help build install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e chaos mutate bench fuzz lint generate verify vulncheck clean
+.PHONY: help build install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e chaos mutate bench fuzz prose lint generate verify vulncheck clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ bench: ## every speed and size with its floor, and one table; LINE=TestBindPhase
 
 fuzz: ## every fuzz test for FUZZTIME (10s)
 	@hack/fuzz.sh $(FUZZTIME)
+
+prose: ## how the source reads: habits of speech in comments, dense conditions, short names; go run ./hack/prose -list names the lines
+	@$(GO) run ./hack/prose api cmd internal plugin hack
 
 lint: ## golangci-lint, as .golangci.yml says (a cold build of it takes minutes)
 	@$(TOOL) golangci-lint run ./...
