@@ -1,10 +1,12 @@
 // Command prose measures how the project's Go source reads: habits of speech in comments, and the density of names and conditions.
 //
 //	go run ./hack/prose [-list] [-package] [DIR ...]
+//	go run ./hack/prose -sample 100 [-of comments|strings] [-seed 1] [DIR ...]
 //
 // It reads every Go file below the directories (default: the current one) except tests, test packages and generated files. It prints two
 // tables: for each habit the number of comment lines that have it, for 1,000 comment lines; and figures of the code. With -list it prints
-// each line that counts, as file:line. With -package it prints the figures of each package.
+// each line that counts, as file:line. With -package it prints the figures of each package. With -sample it prints comments, or strings of
+// several words, drawn at random by a seed, for a reader who rates them.
 package main
 
 import (
@@ -38,12 +40,21 @@ var habits = []habit{
 func main() {
 	list := flag.Bool("list", false, "print each comment line and condition that counts")
 	byPackage := flag.Bool("package", false, "print the figures of each package")
+	count := flag.Int("sample", 0, "print this many passages at random instead of figures")
+	kind := flag.String("of", kindComments, "passages to sample: comments or strings")
+	seed := flag.Uint64("seed", 1, "seed of the sample")
 	flag.Parse()
 	directories := flag.Args()
 	if len(directories) == 0 {
 		directories = []string{"."}
 	}
-	if err := report(os.Stdout, directories, *list, *byPackage); err != nil {
+	var err error
+	if *count > 0 {
+		err = sample(os.Stdout, directories, *kind, *count, *seed)
+	} else {
+		err = report(os.Stdout, directories, *list, *byPackage)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "prose:", err)
 		os.Exit(1)
 	}

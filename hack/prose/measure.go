@@ -6,8 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -51,26 +49,7 @@ func (m *measure) rate(i int) float64 { return per(m.habits[i], m.commentLines, 
 
 // measureBelow measures the Go files below a directory, by package directory.
 func measureBelow(root string, packages map[string]*measure) error {
-	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			if path != root && isSkippedDirectory(entry.Name()) {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		source, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		if isGenerated(source) {
-			return nil
-		}
+	return walkSources(root, func(path string, source []byte) error {
 		directory := filepath.ToSlash(filepath.Dir(path))
 		if packages[directory] == nil {
 			packages[directory] = newMeasure()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,5 +103,35 @@ func TestTestsAndGeneratedFilesAreNotMeasured(t *testing.T) {
 	}
 	if len(packages) != 1 || packages[filepath.ToSlash(filepath.Join(root, "a"))].commentLines != 0 {
 		t.Errorf("measured %v, want package a without comments", packages)
+	}
+}
+
+func TestASampleHasProseOfItsKindOnly(t *testing.T) {
+	root := t.TempDir()
+	source := `package p
+
+// x is a number.
+var x = "the queue has no free capacity"
+
+//go:noinline
+func f() { g("short", "a-b c_d e/f g", "%s of %s") }
+`
+	if err := os.WriteFile(filepath.Join(root, "p.go"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string]string{
+		kindComments: "1. p.go:3\nx is a number.\n\n",
+		kindStrings:  "1. p.go:4\nthe queue has no free capacity\n\n",
+	} {
+		var out strings.Builder
+		if err := sample(&out, []string{root}, kind, 10, 1); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, strings.ReplaceAll(out.String(), root+"/", "")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", kind, diff)
+		}
+	}
+	if err := sample(io.Discard, []string{root}, "words", 10, 1); err == nil {
+		t.Error("an unknown kind is accepted")
 	}
 }
