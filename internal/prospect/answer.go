@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
@@ -79,6 +80,11 @@ func (t *Thought) status(now time.Time, after *decision.Decisions, c *model.Clus
 			t.tell(it, after, c)
 		}
 	}
+	for i := range t.items {
+		if it := &t.items[i]; it.of != nil {
+			it.tellMember()
+		}
+	}
 	var admitted map[string]int
 	if len(t.queues) > 0 {
 		t.tellOthers(&status, &t.before, after, c)
@@ -109,12 +115,18 @@ func rank(v insight.Verdict) int {
 	return 0
 }
 
-// rename gives pods other names if an existing job of the same name already uses their names.
+// rename gives pods and PodGroups other names if existing objects already use their names.
 func (t *Thought) rename(c *model.Cluster) {
 	for i := range t.items {
 		job := t.items[i].job
 		if job == nil {
 			continue
+		}
+		if there := c.Gangs[job.group.Namespace+"/"+job.group.Name]; there != nil {
+			job.group.Name = string(job.group.UID) + "." + job.group.Name
+			for _, pod := range job.pods {
+				metav1.SetMetaDataAnnotation(&pod.ObjectMeta, keys.GroupName, job.group.Name)
+			}
 		}
 		taken := false
 		for _, pod := range job.pods {
@@ -148,7 +160,7 @@ func (t *Thought) hypothesis(c *model.Cluster) scheduler.Hypothesis {
 		}
 		group := job.group
 		add(model.GangFrom(group), model.GangGone{Namespace: group.Namespace, Name: group.Name, UID: group.UID})
-		if group.Status.Phase == scheduling.PodGroupPending {
+		if group.Status.Phase == scheduling.PodGroupPending && !job.podsFirst {
 			continue // as in the real process, pods are created after their group is admitted
 		}
 		for _, pod := range job.pods {
@@ -179,12 +191,15 @@ func (t *Thought) tell(it *item, d *decision.Decisions, c *model.Cluster) {
 	a.MinMember, a.Pods = group.Spec.MinMember, int32(len(it.job.pods))
 	p := scheduler.ProspectOf(d, group.UID)
 	places := newPlacements(it.job.pods)
+	it.places = nil
 	for i := range p.Binds {
 		places.add(p.Binds[i].Pod.UID, p.Binds[i].Node, false)
+		it.places = append(it.places, place{p.Binds[i].Pod.UID, p.Binds[i].Node, false})
 	}
 	for i := range d.Nominations {
 		if n := &d.Nominations[i]; n.Node != "" {
 			places.add(n.Pod.UID, n.Node, true)
+			it.places = append(it.places, place{n.Pod.UID, n.Node, true})
 		}
 	}
 	a.Placements, a.Starting = places.list(), places.pods
@@ -201,6 +216,8 @@ func (t *Thought) tell(it *item, d *decision.Decisions, c *model.Cluster) {
 		a.Verdict, a.Message = insight.VerdictNever, "can never start as it is: "+a.Explanation.Message
 	case a.Explanation != nil:
 		a.Verdict, a.Message = insight.VerdictWaits, "would wait: "+a.Explanation.Message
+	case it.job.podsFirst && a.Pods < a.MinMember:
+		a.Verdict, a.Message = insight.VerdictWaits, fmt.Sprintf("would wait: %d pods must start together, and the plan has %d of them", a.MinMember, a.Pods)
 	default:
 		a.Verdict, a.Message = insight.VerdictWaits, "would wait; the scheduler says nothing of it yet"
 	}

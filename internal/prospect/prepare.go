@@ -53,19 +53,33 @@ type Thought struct {
 	before decision.Decisions // decisions without the plan; set only if queues are planned
 }
 
-// item is one object of the Plan: a job or a queue.
+// item is one object of the Plan: a job, a PodGroup, a pod or a queue.
 type item struct {
 	answer insight.Answer
-	job    *offspring        // nil if it is not a job, or the job would be rejected or held
+	job    *offspring        // nil if it is not a gang, or the gang would be rejected or held
 	queue  *scheduling.Queue // nil if it is not a queue, or the queue would be rejected
 	old    bool              // the queue already exists
+	// of is the planned PodGroup that a pod names, pod is that pod; both are nil for all other objects.
+	of  *item
+	pod *corev1.Pod
+	// places holds the nodes of the gang's pods.
+	places []place
 }
 
-// offspring holds the objects that the job controller would create for a job.
+// place is the node of one pod.
+type place struct {
+	pod   types.UID
+	node  string
+	later bool
+}
+
+// offspring holds the objects of one gang: those that a controller would create for a job or a plain pod, or a PodGroup and its pods.
 type offspring struct {
 	group  *scheduling.PodGroup
 	pods   []*corev1.Pod
 	claims []*corev1.PersistentVolumeClaim
+	// podsFirst reports whether the pods exist before their group is admitted.
+	podsFirst bool
 }
 
 var (
@@ -85,7 +99,7 @@ func Prepare(q *Question) *Thought {
 	}
 	t.items = make([]item, len(q.Plan.Spec.Objects))
 	around := &check.Around{SchedulerNames: q.SchedulerNames, Jobs: jobSet(q.Jobs)}
-	for _, wanted := range []schema.GroupVersionKind{queueKind, jobKind} { // jobs may name the planned queues
+	for _, wanted := range plannedKinds {
 		around.Queues = scheduling.NewQueueLookup(slices.Collect(maps.Values(queues))...)
 		for i := range q.Plan.Spec.Objects {
 			raw := rawOf(&q.Plan.Spec.Objects[i])
@@ -94,17 +108,32 @@ func Prepare(q *Question) *Thought {
 			it.answer.Kind, it.answer.Name = kind.Kind, name
 			switch {
 			case kind != wanted:
-				if kind != jobKind && kind != queueKind {
-					it.refuse(field.Invalid(field.NewPath("kind"), kind.String(), "plans are about Jobs and Queues"))
+				if !slices.Contains(plannedKinds, kind) {
+					it.refuse(field.Invalid(field.NewPath("kind"), kind.String(), "plans are about Jobs, PodGroups, Pods and Queues"))
 				}
-			case kind == queueKind:
-				t.addQueue(it, raw, queues, around)
 			default:
-				q.addJob(it, raw, queues, around, types.UID(fmt.Sprintf("%s-%d", q.Plan.UID, i)))
+				t.add(q, it, kind, raw, queues, around, types.UID(fmt.Sprintf("%s-%d", q.Plan.UID, i)))
 			}
 		}
 	}
 	return t
+}
+
+// plannedKinds are the kinds of a plan in the order in which they are judged: jobs and groups may name planned queues, pods planned groups.
+var plannedKinds = []schema.GroupVersionKind{queueKind, jobKind, podGroupKind, podKind}
+
+// add judges one object and makes what would be made of it.
+func (t *Thought) add(q *Question, it *item, kind schema.GroupVersionKind, raw []byte, queues map[string]*scheduling.Queue, around *check.Around, uid types.UID) {
+	switch kind {
+	case queueKind:
+		t.addQueue(it, raw, queues, around)
+	case podGroupKind:
+		t.addGroup(q, it, raw, around, uid)
+	case podKind:
+		t.addPod(q, it, raw, around, uid)
+	default:
+		q.addJob(it, raw, queues, around, uid)
+	}
 }
 
 func rawOf(e *runtime.RawExtension) []byte {
@@ -195,15 +224,15 @@ func (q *Question) addJob(it *item, raw []byte, queues map[string]*scheduling.Qu
 		it.refuse(errs...)
 		return
 	}
-	if job.Namespace != "" && job.Namespace != q.Plan.Namespace {
-		it.refuse(field.Invalid(field.NewPath("metadata", "namespace"), job.Namespace, "the job must be in the plan's namespace, "+q.Plan.Namespace))
+	if errs := q.elsewhere(job, "job"); len(errs) > 0 {
+		it.refuse(errs...)
 		return
 	}
 	if job.Name == "" {
 		job.Name = job.GenerateName + "planned"
 	}
 	job.Namespace, job.UID, job.Generation, job.ResourceVersion = q.Plan.Namespace, uid, 1, ""
-	job.CreationTimestamp, job.Status = metav1.NewTime(q.Now.Truncate(time.Second)), batch.JobStatus{}
+	job.CreationTimestamp, job.Status = q.created(), batch.JobStatus{}
 	batch.DefaultJob(job, around.SchedulerNames[0])
 	it.answer.Queue = job.Spec.Queue
 	it.job, it.answer.Message = q.offspringOf(job, queues[job.Spec.Queue])
@@ -252,7 +281,7 @@ func (q *Question) offspringOf(job *batch.Job, queue *scheduling.Queue) (*offspr
 			}
 		}
 	}
-	made.finish(job, q.Classes)
+	made.finish(job.UID, job.CreationTimestamp, q.Classes)
 	return made, ""
 }
 

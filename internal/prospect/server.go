@@ -2,29 +2,57 @@ package prospect
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // finish sets the fields of the created objects that the API server would set.
-func (o *offspring) finish(job *batch.Job, classes []*schedulingv1.PriorityClass) {
-	created := job.CreationTimestamp
-	o.group.UID, o.group.CreationTimestamp = job.UID, created
-	for i, pod := range o.pods {
-		pod.UID, pod.CreationTimestamp = types.UID(fmt.Sprintf("%s-%d", job.UID, i)), created
-		pod.Status.Phase = corev1.PodPending
-		tolerateBriefly(pod, corev1.TaintNodeNotReady)
-		tolerateBriefly(pod, corev1.TaintNodeUnreachable)
-		prioritize(pod, classes)
-		mergeLabelKeys(pod)
+func (o *offspring) finish(uid types.UID, created metav1.Time, classes []*schedulingv1.PriorityClass) {
+	o.group.UID, o.group.CreationTimestamp = uid, created
+	for i := range o.pods {
+		o.finishPod(i, created, classes)
 	}
 	for i, claim := range o.claims {
-		claim.UID, claim.CreationTimestamp = types.UID(fmt.Sprintf("%s-claim-%d", job.UID, i)), created
+		claim.UID, claim.CreationTimestamp = types.UID(fmt.Sprintf("%s-claim-%d", uid, i)), created
 		claim.Status.Phase = corev1.ClaimPending
+	}
+}
+
+// finishPod sets the fields of a pod that the API server would set.
+func (o *offspring) finishPod(i int, created metav1.Time, classes []*schedulingv1.PriorityClass) {
+	pod := o.pods[i]
+	pod.UID, pod.CreationTimestamp = types.UID(fmt.Sprintf("%s-%d", o.group.UID, i)), created
+	pod.Status.Phase = corev1.PodPending
+	tolerateBriefly(pod, corev1.TaintNodeNotReady)
+	tolerateBriefly(pod, corev1.TaintNodeUnreachable)
+	prioritize(pod, classes)
+	mergeLabelKeys(pod)
+	requestLimits(pod)
+}
+
+// requestLimits sets missing requests of containers to their limits, as Kubernetes' defaults do.
+func requestLimits(pod *corev1.Pod) {
+	for _, containers := range []*[]corev1.Container{&pod.Spec.InitContainers, &pod.Spec.Containers} {
+		*containers = slices.Clone(*containers) // the template's are shared
+		for i := range *containers {
+			resources := &(*containers)[i].Resources
+			requests := maps.Clone(resources.Requests)
+			for name, limit := range resources.Limits {
+				if _, requested := requests[name]; requested {
+					continue
+				}
+				if requests == nil {
+					requests = corev1.ResourceList{}
+				}
+				requests[name] = limit
+			}
+			resources.Requests = requests
+		}
 	}
 }
 

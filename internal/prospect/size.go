@@ -18,7 +18,12 @@ func plannedPods(p *insight.Plan) int64 {
 	var sum int64
 	for i := range p.Spec.Objects {
 		raw := rawOf(&p.Spec.Objects[i])
-		if kind, _ := identify(raw); kind != jobKind {
+		switch kind, _ := identify(raw); kind {
+		case podKind:
+			sum++
+			continue
+		case jobKind:
+		default:
 			continue
 		}
 		job := &batch.Job{}

@@ -32,7 +32,7 @@ var rules = []rule{
 	{of: "internal/explain", deny: []string{"internal", "cmd", "k8s.io/client-go", "k8s.io/klog", "github.com/go-logr", "sigs.k8s.io/controller-runtime", "log", "net", "os", "math/rand"},
 		allow: []string{"internal/model", "internal/explain"}, why: "explaining is deciding code, and the engine uses it, not the other way round"},
 	{of: "internal/prospect", deny: []string{"internal", "cmd", "k8s.io/client-go", "k8s.io/klog", "github.com/go-logr", "sigs.k8s.io/controller-runtime", "log", "net", "os", "math/rand"},
-		allow: []string{"internal/model", "internal/scheduler", "internal/controllers/job/plan", "internal/controllers/job/plugin", "internal/prospect"}, why: "it brings the job controller's plan and the engine together, and both are pure"},
+		allow: []string{"internal/model", "internal/scheduler", "internal/controllers/job/plan", "internal/controllers/job/plugin", "internal/controllers/podgroup/plan", "internal/prospect"}, why: "it brings the plans of the job and the PodGroup controller and the engine together, and all are pure"},
 	{of: "internal/controllers", deny: []string{"internal/scheduler", "internal/outbox", "internal/feed"}, why: "controllers and scheduler know of each other through the API only"},
 	{of: "internal/account", deny: []string{"internal", "cmd", "k8s.io/client-go", "k8s.io/klog", "sigs.k8s.io/controller-runtime", "log", "net", "os", "math/rand"},
 		allow: []string{"internal/account", "internal/printable", "internal/render"}, why: "what is told about a job follows from what is handed in; command line and dashboard both use it"},

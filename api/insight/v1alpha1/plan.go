@@ -38,8 +38,9 @@ type PlanList struct {
 
 // PlanSpec is what is only thought of.
 type PlanSpec struct {
-	// Objects are thought of as submitted all at once: Jobs (batch.volcano.sh/v1alpha1) of the Plan's namespace, and Queues (scheduling.volcano.sh/v1beta1) as they
-	// would be after a change. Of a Queue status.state is heeded, too.
+	// Objects are thought of as submitted all at once: Jobs (batch.volcano.sh/v1alpha1), PodGroups (scheduling.volcano.sh/v1beta1) and Pods of the Plan's namespace,
+	// and Queues (scheduling.volcano.sh/v1beta1) as they would be after a change. A Pod belongs to the PodGroup of the Plan that its annotation names, else it gets
+	// one of its own. Of a Queue status.state is heeded, too.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:Type=object

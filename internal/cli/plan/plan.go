@@ -5,18 +5,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
-	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 )
 
@@ -40,13 +36,15 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 		Use:   "plan -f FILE...",
 		Short: "Say what would happen if this were submitted now",
 		Long: cli.Text(`
-			Say what would become of jobs and queues if they were submitted now: whether a
-			job would start and on which nodes, whose pods would be evicted for it, or why
+			Say what would become of jobs, pods and queues if they were submitted now: whether
+			a job would start and on which nodes, whose pods would be evicted for it, or why
 			it would wait, until when about, and what would help. Nothing is submitted: the
 			scheduler itself decides on a copy of what it knows, as it would in earnest.
 
-			Files may hold any number of objects; jobs and queues are planned together, as
-			if submitted at once, and other kinds are passed over. With --queue-edit and
+			Files may hold any number of objects. Jobs, pod groups, pods and queues are planned
+			together, as if submitted at once; a pod belongs to the pod group of the files that
+			its annotation names. Of a job flow the jobs of its first steps are planned; their
+			templates may be in the files or in the cluster. With --queue-edit and
 			--set a change of a queue is tried: who would be evicted at once, and who could
 			start.
 
@@ -56,6 +54,10 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 		Example: f.Examples(`
 			# Would it start now? Where?
 			vcctl plan -f job.yaml
+
+			# A pod group and its pods; the first steps of a job flow
+			vcctl plan -f gang.yaml
+			vcctl plan -f night.yaml
 
 			# Submit it only if it starts at once
 			vcctl plan -f job.yaml > /dev/null && vcctl job run -f job.yaml
@@ -141,12 +143,8 @@ func (o *options) objects(ctx context.Context) ([]cli.FileObject, error) {
 		if err := errors.Join(problems...); err != nil {
 			return nil, err
 		}
-		for _, object := range read {
-			if isJob(object) || isQueue(object) {
-				objects = append(objects, object)
-				continue
-			}
-			o.f.Warnf("%s %q is passed over: plans are about jobs and queues", strings.ToLower(object.Object.GetKind()), object.Object.GetName())
+		if objects, err = o.plannable(ctx, read); err != nil {
+			return nil, err
 		}
 	}
 	if o.queue != "" {
@@ -160,45 +158,26 @@ func (o *options) objects(ctx context.Context) ([]cli.FileObject, error) {
 		return nil, err
 	}
 	if len(objects) == 0 {
-		return nil, cli.Errorf("plans are about jobs (batch.volcano.sh/v1alpha1) and queues (scheduling.volcano.sh/v1beta1)", "no job and no queue in %s", o.files.Where())
+		return nil, cli.Errorf("plans are about jobs (batch.volcano.sh/v1alpha1), job flows (flow.volcano.sh/v1alpha1), pod groups and queues (scheduling.volcano.sh/v1beta1), and pods",
+			"nothing in %s can be planned", o.files.Where())
 	}
 	return objects, nil
 }
 
-// refuseThoseThere says which jobs could not be submitted because they exist already.
+// refuseThoseThere says which objects could not be submitted because they exist already.
 func (o *options) refuseThoseThere(ctx context.Context, objects []cli.FileObject) error {
-	c, err := o.f.Client()
-	if err != nil {
-		return err
-	}
 	var problems []error
 	for _, object := range objects {
-		name, namespace := object.Object.GetName(), object.Object.GetNamespace()
-		if !isJob(object) || name == "" {
-			continue
-		}
-		there := &batchv1alpha1.Job{}
-		if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, there) == nil {
-			problems = append(problems, cli.Errorf(fmt.Sprintf("delete it (vcctl job delete %s -n %s), or use generateName or another name", name, namespace),
-				"job %q exists already in namespace %q (%s): this one would be refused", name, namespace, cmp.Or(there.Status.State.Phase, batchv1alpha1.Pending)))
-		}
+		problems = append(problems, o.thereAlready(ctx, object))
 	}
 	return errors.Join(problems...)
 }
 
-func isJob(o cli.FileObject) bool {
-	return o.Object.GroupVersionKind() == batchv1alpha1.GroupVersion.WithKind("Job")
-}
-
-func isQueue(o cli.FileObject) bool {
-	return o.Object.GroupVersionKind() == schedulingv1beta1.GroupVersion.WithKind("Queue")
-}
-
-// ask puts one plan to the scheduler for each namespace that jobs are in; queues are part of each.
+// ask puts one plan to the scheduler for each namespace that jobs or pods are in; queues are part of each.
 func (o *options) ask(ctx context.Context, objects []cli.FileObject) ([]*insightv1alpha1.Plan, error) {
 	var namespaces []string
 	for _, object := range objects {
-		if isJob(object) && !slices.Contains(namespaces, object.Object.GetNamespace()) {
+		if !is(object, queueKind) && !slices.Contains(namespaces, object.Object.GetNamespace()) {
 			namespaces = append(namespaces, object.Object.GetNamespace())
 		}
 	}
@@ -213,7 +192,7 @@ func (o *options) ask(ctx context.Context, objects []cli.FileObject) ([]*insight
 	for _, namespace := range namespaces {
 		var part []runtime.RawExtension
 		for _, object := range objects {
-			if isJob(object) && object.Object.GetNamespace() != namespace {
+			if !is(object, queueKind) && object.Object.GetNamespace() != namespace {
 				continue
 			}
 			raw, err := object.Object.MarshalJSON()

@@ -29,9 +29,12 @@ func (o *options) print(plans []*insightv1alpha1.Plan, objects []cli.FileObject)
 		return o.out.Print(o.f, all, true)
 	}
 	w := writer{program: o.f.Program, style: render.Style{Enabled: o.f.Streams.Color()}, width: o.f.Streams.Width, objects: objects, now: o.f.Now()}
-	for i, p := range plans {
+	for _, p := range plans {
 		for k := range p.Status.Answers {
-			if i+k > 0 {
+			if a := &p.Status.Answers[k]; a.Kind == podKind.Kind && len(a.Problems) == 0 && w.groupOf(p.Namespace, a.Name) != "" {
+				continue // the answer about its group says it
+			}
+			if w.text.Len() > 0 {
 				fmt.Fprintln(&w.text)
 			}
 			w.answer(p, &p.Status.Answers[k])
@@ -72,8 +75,8 @@ func (w *writer) answer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 	fmt.Fprintln(&w.text, w.style.Bold(headline(p, a)))
 	if e := a.Explanation; e != nil && e.Message != "" && a.Verdict != insightv1alpha1.VerdictStarts {
 		job.WriteSentence(&w.text, e.Message, w.width)
-	} else if e == nil && len(a.Problems) == 0 && a.Pods == 0 {
-		job.WriteSentence(&w.text, a.Message, w.width)
+	} else if isUnexplained(a) {
+		job.WriteSentence(&w.text, strings.TrimPrefix(a.Message, "would wait: "), w.width)
 	}
 	w.problems(a)
 	job.WriteFacts(&w.text, []job.Fact{
@@ -84,6 +87,12 @@ func (w *writer) answer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 	if a.Explanation != nil && a.Verdict != insightv1alpha1.VerdictStarts {
 		job.WriteExplanation(&w.text, a.Explanation, w.program, w.style, w.now, w.width)
 	}
+}
+
+// isUnexplained reports whether the message is all that is known of why something would not start.
+func isUnexplained(a *insightv1alpha1.Answer) bool {
+	waits := a.Pods == 0 || a.Verdict == insightv1alpha1.VerdictWaits
+	return waits && a.Explanation == nil && len(a.Problems) == 0
 }
 
 // headline is the verdict: nlp/train would wait: GangDoesNotFit.

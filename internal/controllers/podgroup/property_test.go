@@ -140,7 +140,7 @@ func (w *world) checkPod(pod *corev1.Pod, groups map[string]bool) {
 	name := pod.Annotations[keys.GroupName]
 	groups[name] = true
 	group, ok := w.api[keyOf(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}})].(*scheduling.PodGroup)
-	if name != NameOf(pod) || !ok {
+	if name != nameOf(pod) || !ok {
 		w.t.Errorf("pod %s is in group %q, which is there: %v", pod.Name, name, ok)
 		return
 	}

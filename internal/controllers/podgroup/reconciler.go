@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -55,7 +54,7 @@ func (r *Reconciler) wants(pod *corev1.Pod) bool {
 		return false
 	}
 	group := keys.PodGroupOf(pod.Annotations)
-	return group == "" || group == NameOf(pod)
+	return group == "" || group == nameOf(pod)
 }
 
 // live reports whether a pod runs or will run.
@@ -85,9 +84,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // ensureGroup creates the PodGroup of a pod. With refresh it also updates an existing one.
 func (r *Reconciler) ensureGroup(ctx context.Context, pod *corev1.Pod, refresh bool) error {
 	var there scheduling.PodGroup
-	err := r.cache.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: NameOf(pod)}, &there)
+	err := r.cache.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: nameOf(pod)}, &there)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("podgroup %s: %w", NameOf(pod), err)
+		return fmt.Errorf("podgroup %s: %w", nameOf(pod), err)
 	}
 	if err == nil && !refresh {
 		return nil
@@ -121,10 +120,6 @@ func (r *Reconciler) create(ctx context.Context, pod *corev1.Pod, wanted *schedu
 		r.recorder.Event(pod, corev1.EventTypeWarning, string(batchv1alpha1.PodGroupError), "the pod waits for its PodGroup, which cannot be created: "+err.Error())
 	}
 	return fmt.Errorf("podgroup %s: %w", wanted.Name, err)
-}
-
-func differ(x, y *scheduling.PodGroup) bool {
-	return !equality.Semantic.DeepEqual(x.Spec, y.Spec) || !maps.Equal(x.Annotations, y.Annotations) || !maps.Equal(x.Labels, y.Labels)
 }
 
 // inherited returns the annotations of the pod's owners that are Kubernetes workloads.
@@ -175,7 +170,7 @@ func watched(ref *metav1.OwnerReference) bool {
 // annotate sets the name of the PodGroup on exactly this pod.
 func (r *Reconciler) annotate(ctx context.Context, pod *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": pod.UID, "annotations": map[string]string{keys.GroupName: NameOf(pod)},
+		"uid": pod.UID, "annotations": map[string]string{keys.GroupName: nameOf(pod)},
 	}})
 	if err != nil {
 		return err

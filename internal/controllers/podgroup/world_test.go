@@ -324,7 +324,7 @@ func (a writer) Patch(_ context.Context, o client.Object, patch client.Patch, _ 
 			if !strings.Contains(string(text), `"uid":"`+string(there.UID)+`"`) {
 				return apierrors.NewConflict(schema.GroupResource{}, o.GetName(), errors.New("another pod"))
 			}
-			there.Annotations[keys.GroupName] = NameOf(there)
+			there.Annotations[keys.GroupName] = nameOf(there)
 			a.w.put(there)
 		case *scheduling.PodGroup:
 			update := o.(*scheduling.PodGroup)

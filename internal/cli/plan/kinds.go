@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+var (
+	jobKind      = batchv1alpha1.GroupVersion.WithKind("Job")
+	queueKind    = schedulingv1beta1.GroupVersion.WithKind("Queue")
+	podGroupKind = schedulingv1beta1.GroupVersion.WithKind("PodGroup")
+	podKind      = corev1.SchemeGroupVersion.WithKind("Pod")
+	flowKind     = flowv1alpha1.GroupVersion.WithKind("JobFlow")
+	templateKind = flowv1alpha1.GroupVersion.WithKind("JobTemplate")
+)
+
+// planned are the kinds that the scheduler plans; a JobFlow is planned as the jobs of its first steps.
+var planned = []schema.GroupVersionKind{jobKind, queueKind, podGroupKind, podKind}
+
+func is(o cli.FileObject, kind schema.GroupVersionKind) bool {
+	return o.Object.GroupVersionKind() == kind
+}
+
+// plannable returns what of the objects of files is planned, and warns of the rest.
+func (o *options) plannable(ctx context.Context, read []cli.FileObject) ([]cli.FileObject, error) {
+	hasFlow := slices.ContainsFunc(read, func(object cli.FileObject) bool { return is(object, flowKind) })
+	var objects []cli.FileObject
+	var problems []error
+	for _, object := range read {
+		switch kind := object.Object.GroupVersionKind(); {
+		case slices.Contains(planned, kind):
+			objects = append(objects, object)
+		case kind == flowKind:
+			jobs, err := o.firstSteps(ctx, object, read)
+			objects, problems = append(objects, jobs...), append(problems, err)
+		case kind == templateKind && hasFlow:
+		default:
+			o.f.Warnf("%s %q is passed over: plans are about jobs, job flows, pod groups, pods and queues", strings.ToLower(object.Object.GetKind()), object.Object.GetName())
+		}
+	}
+	return objects, errors.Join(problems...)
+}
+
+// firstSteps returns the jobs of the steps of a flow that would begin at once, and says which steps follow later: these are not planned,
+// because nothing is known of the cluster then.
+func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []cli.FileObject) ([]cli.FileObject, error) {
+	flow := &flowv1alpha1.JobFlow{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object.Object, flow); err != nil {
+		return nil, cli.InFile(err, object)
+	}
+	if problem := o.thereAlready(ctx, object); problem != nil {
+		return nil, problem
+	}
+	var jobs []cli.FileObject
+	var first, missing []string
+	for i := range flow.Spec.Flows {
+		step := &flow.Spec.Flows[i]
+		if step.DependsOn != nil && len(step.DependsOn.Targets) > 0 {
+			continue
+		}
+		template := o.template(ctx, flow.Namespace, step.Name, read)
+		if template == nil {
+			missing = append(missing, step.Name)
+			continue
+		}
+		job, err := flowv1alpha1.StepJob(flow, step, template)
+		if err != nil {
+			return nil, cli.InFile(fmt.Errorf("spec.flows[%d].patch: %w", i, err), object)
+		}
+		job.OwnerReferences = nil // the flow does not exist
+		plain, err := cli.Untyped(job)
+		if err != nil {
+			return nil, err
+		}
+		first, jobs = append(first, step.Name), append(jobs, cli.FileObject{Object: plain})
+	}
+	if len(missing) > 0 {
+		return nil, cli.Errorf("add it to the files, or create it: vcctl jobtemplate create -f FILE",
+			"job flow %q: there is no job template %s in namespace %s: its step would wait", flow.Name, strings.Join(missing, ", "), flow.Namespace)
+	}
+	if later := len(flow.Spec.Flows) - len(first); later > 0 {
+		o.f.Notef("job flow %q: its first steps are planned (%s); %d more begin after them and are not", flow.Name, strings.Join(first, ", "), later)
+	}
+	return jobs, nil
+}
+
+// template finds the job template of a step in the files, else in the cluster; nil when there is none.
+func (o *options) template(ctx context.Context, namespace, name string, read []cli.FileObject) *flowv1alpha1.JobTemplate {
+	for _, object := range read {
+		if !is(object, templateKind) || object.Object.GetNamespace() != namespace || object.Object.GetName() != name {
+			continue
+		}
+		template := &flowv1alpha1.JobTemplate{}
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object.Object, template) == nil {
+			return template
+		}
+	}
+	template, _ := o.f.JobTemplate(ctx, namespace, name)
+	return template
+}
+
+// nouns are the nouns of the commands that delete objects of a kind.
+var nouns = map[schema.GroupVersionKind]string{
+	jobKind: "vcctl job", flowKind: "vcctl jobflow", podGroupKind: "vcctl podgroup", podKind: "kubectl",
+}
+
+// thereAlready is the error about an object that could not be submitted because one of its name exists already; nil when there is none.
+func (o *options) thereAlready(ctx context.Context, object cli.FileObject) error {
+	noun, isNamed := nouns[object.Object.GroupVersionKind()]
+	name, namespace := object.Object.GetName(), object.Object.GetNamespace()
+	if !isNamed || name == "" {
+		return nil
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	there := &unstructured.Unstructured{}
+	there.SetGroupVersionKind(object.Object.GroupVersionKind())
+	if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, there) != nil {
+		return nil
+	}
+	phase, _, _ := unstructured.NestedString(there.Object, "status", "state", "phase")
+	if phase == "" {
+		phase, _, _ = unstructured.NestedString(there.Object, "status", "phase")
+	}
+	remove := noun + " delete " + name
+	if is(object, podKind) {
+		remove = noun + " delete pod " + name
+	}
+	return cli.Errorf(fmt.Sprintf("delete it (%s -n %s), or use generateName or another name", remove, namespace),
+		"%s %q exists already in namespace %q (%s): this one would be refused", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
+}
+
+// groupOf is the planned PodGroup that a pod of the files belongs to; empty when it has none.
+func (w *writer) groupOf(namespace, pod string) string {
+	for _, object := range w.objects {
+		if !is(object, podKind) || object.Object.GetNamespace() != namespace || cmp.Or(object.Object.GetName(), object.Object.GetGenerateName()) != pod {
+			continue
+		}
+		return keys.PodGroupOf(object.Object.GetAnnotations())
+	}
+	return ""
+}

@@ -1,0 +1,139 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+const gangFile = `apiVersion: scheduling.volcano.sh/v1beta1
+kind: PodGroup
+metadata: {name: gang}
+spec: {minMember: 2, queue: research}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: gang-0, annotations: {scheduling.k8s.io/group-name: gang}}
+spec: {schedulerName: volcano, containers: [{name: main, image: busybox}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: gang-1, annotations: {scheduling.k8s.io/group-name: gang}}
+spec: {schedulerName: volcano, containers: [{name: main, image: busybox}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: alone}
+spec: {schedulerName: volcano, containers: [{name: main, image: busybox}]}
+`
+
+const flowFile = `apiVersion: flow.volcano.sh/v1alpha1
+kind: JobFlow
+metadata: {name: night}
+spec:
+  flows:
+  - name: load
+  - name: clean
+    patch: {jobSpec: {queue: research}}
+  - name: train
+    dependsOn: {targets: [load, clean]}
+---
+apiVersion: flow.volcano.sh/v1alpha1
+kind: JobTemplate
+metadata: {name: load}
+spec:
+  minAvailable: 1
+  tasks:
+  - {name: main, replicas: 1, template: {spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}}}
+---
+apiVersion: flow.volcano.sh/v1alpha1
+kind: JobTemplate
+metadata: {name: clean}
+spec:
+  minAvailable: 2
+  tasks:
+  - {name: main, replicas: 2, template: {spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}}}
+`
+
+// asked are the objects of the one plan that was created, as Kind/name.
+func asked(t *testing.T, s *clitest.Server) []string {
+	t.Helper()
+	plans := s.Created("Plan")
+	if len(plans) != 1 {
+		t.Fatalf("%d plans were created", len(plans))
+	}
+	var p insightv1alpha1.Plan
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(plans[0], &p); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, object := range p.Spec.Objects {
+		var head struct {
+			Kind     string
+			Metadata struct{ Name string }
+			Spec     struct{ Queue string }
+		}
+		if err := json.Unmarshal(object.Raw, &head); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, strings.TrimSuffix(head.Kind+"/"+head.Metadata.Name+" "+head.Spec.Queue, " "))
+	}
+	return names
+}
+
+func TestPlanOfPodsAndTheirGroup(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	status := golden.JobAnswer("gang", insightv1alpha1.VerdictStarts, func(a *insightv1alpha1.Answer) { a.Kind, a.Pods, a.Starting, a.MinMember = "PodGroup", 2, 2, 2 })
+	for _, pod := range []string{"gang-0", "gang-1", "alone"} {
+		status.Answers = append(status.Answers, insightv1alpha1.Answer{Kind: "Pod", Name: pod, Verdict: insightv1alpha1.VerdictStarts, Pods: 1, Starting: 1})
+	}
+	golden.Answering(status)(server)
+	got := golden.Run{Args: "plan -f -", Input: gangFile}.Do(t, server)
+	want := "nlp/gang would start now\n  pods      2 of 2 would get a node; 2 must start together\n\nnlp/alone would start now\n  pods      1 of 1 would get a node\n"
+	if got.Code != cli.ExitOK || got.Out != want {
+		t.Errorf("exit %d:\n%s%s, want\n%s", got.Code, got.Out, got.Err, want)
+	}
+	if names := asked(t, server); !slices.Equal(names, []string{"PodGroup/gang research", "Pod/gang-0", "Pod/gang-1", "Pod/alone"}) {
+		t.Errorf("the plan is about %q", names)
+	}
+}
+
+func TestPlanOfAFlowIsThatOfItsFirstSteps(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	golden.Answering(golden.JobAnswer("night-load", insightv1alpha1.VerdictStarts, nil))(server)
+	got := golden.Run{Args: "plan -f -", Input: flowFile}.Do(t, server)
+	if want := "job flow \"night\": its first steps are planned (load, clean); 1 more begin after them and are not\n"; got.Code != cli.ExitOK || got.Err != want {
+		t.Errorf("exit %d: %s, want %s", got.Code, got.Err, want)
+	}
+	if names := asked(t, server); !slices.Equal(names, []string{"Job/night-load", "Job/night-clean research"}) {
+		t.Errorf("the plan is about %q", names)
+	}
+}
+
+func TestPlansThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ input, says string }{
+		"a step whose template is missing": {strings.Replace(flowFile, "name: clean}", "name: other}", 1), `job flow "night": there is no job template clean in namespace nlp: its step would wait`},
+		"a patch that does not fit":        {strings.Replace(flowFile, "queue: research", "tasks: [{replicas: 3}]", 1), "spec.flows[1].patch"},
+		"a pod that exists already":        {strings.ReplaceAll(gangFile, "alone", "train-worker-0"), `pod "train-worker-0" exists already in namespace "nlp" (Running): this one would be refused`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			got := golden.Run{Args: "plan -f -", Input: test.input}.Do(t, server)
+			if got.Code != cli.ExitError || !strings.Contains(got.Err, test.says) || len(server.Created("Plan")) > 0 {
+				t.Errorf("exit %d: %s, want %q", got.Code, got.Err, test.says)
+			}
+		})
+	}
+}

@@ -1,0 +1,181 @@
+// Package plan says which PodGroup a plain pod gets. The controller creates it, and a what-if simulation puts it into the model.
+//
+//	In:   a pod, the annotations of its owners
+//	Out:  a PodGroup
+//
+// # Invariants
+//
+//   - Pure: nothing is read or written.
+//
+// # Concurrency
+//
+// All functions may be called concurrently.
+package plan
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/usage"
+)
+
+// NameOf returns the name of a plain pod's PodGroup, derived from the UID of its controller, or of the pod itself.
+func NameOf(pod *corev1.Pod) string {
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		return NameFor(owner.UID)
+	}
+	return NameFor(pod.UID)
+}
+
+// NameFor returns the name of the PodGroup of all pods of a controller, or of a pod without one.
+func NameFor(uid types.UID) string { return keys.PodGroupNamePrefix + string(uid) }
+
+// GroupFor returns the PodGroup of a plain pod. inherited holds the annotations of the pod's owners, where earlier
+// owners take precedence.
+func GroupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup {
+	group := &scheduling.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: NameOf(pod), Namespace: pod.Namespace, OwnerReferences: owners(pod),
+			Annotations: annotations(pod, inherited), Labels: map[string]string{},
+		},
+		Spec: scheduling.PodGroupSpec{
+			MinMember: MinMember(pod.Annotations, inherited), Queue: pod.Annotations[keys.PodQueueName], PriorityClassName: pod.Spec.PriorityClassName,
+			NetworkTopology: topology(pod.Annotations),
+		},
+		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
+	}
+	if group.Spec.Queue == "" {
+		group.Spec.Queue = inherited[keys.PodQueueName]
+	}
+	if group.Spec.Queue == "" {
+		group.Spec.Queue = keys.DefaultQueue
+	}
+	take(group.Labels, pod.Labels, keys.Preemptable, keys.CooldownTime)
+	if taken := slices.Sorted(maps.Keys(group.Annotations)); len(taken) > 0 {
+		group.Annotations[keys.TakenOver] = strings.Join(taken, ",")
+	}
+	resources := corev1.ResourceList{}
+	usage.Add(resources, usage.Pod(&pod.Spec), group.Spec.MinMember)
+	group.Spec.MinResources = &resources
+	return group
+}
+
+// owners returns the owner references of the group: the references of the pod, or the pod itself if it has no
+// controller. The group never blocks the deletion of an owner.
+func owners(pod *corev1.Pod) []metav1.OwnerReference {
+	refs := slices.Clone(pod.OwnerReferences)
+	if metav1.GetControllerOfNoCopy(pod) == nil {
+		refs = []metav1.OwnerReference{*metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
+	}
+	for i := range refs {
+		refs[i].BlockOwnerDeletion = nil
+	}
+	return refs
+}
+
+func annotations(pod *corev1.Pod, inherited map[string]string) map[string]string {
+	a := map[string]string{}
+	for key, value := range inherited {
+		if strings.HasPrefix(key, keys.VolcanoPrefix) || key == keys.RunningEstimate || key == keys.User {
+			a[key] = value
+		}
+	}
+	take(a, pod.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone, keys.RunningEstimate, keys.User)
+	if _, set := pod.Annotations[keys.JDBMinAvailable]; set {
+		take(a, pod.Annotations, keys.JDBMinAvailable)
+	} else {
+		take(a, pod.Annotations, keys.JDBMaxUnavailable)
+	}
+	return a
+}
+
+func take(to, from map[string]string, names ...string) {
+	for _, name := range names {
+		if value, set := from[name]; set {
+			to[name] = value
+		}
+	}
+}
+
+// MinMember returns the minimum size from the owner's annotation, or else from the pod's: its owner may be of a kind
+// that is not read. The default is 1.
+func MinMember(pod, inherited map[string]string) int32 {
+	text, said := inherited[keys.GroupMinMember]
+	if !said {
+		text = pod[keys.GroupMinMember]
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 0 {
+		return 1
+	}
+	return int32(n)
+}
+
+// topology reads the network topology from a pod's annotations. It may return nil.
+func topology(a map[string]string) *scheduling.NetworkTopologySpec {
+	mode, hasMode := a[keys.NetworkTopologyMode]
+	tier, err := strconv.Atoi(a[keys.NetworkTopologyTier])
+	allowed := err == nil && tier >= 0 && tier <= math.MaxInt32 // the API rejects negative values
+	if !hasMode && !allowed {
+		return nil
+	}
+	t := &scheduling.NetworkTopologySpec{Mode: scheduling.HardNetworkTopologyMode}
+	if strings.EqualFold(mode, string(scheduling.SoftNetworkTopologyMode)) {
+		t.Mode = scheduling.SoftNetworkTopologyMode
+	}
+	if allowed {
+		t.HighestTierAllowed = &tier
+	}
+	return t
+}
+
+// Inherit adds the annotations of another owner; earlier owners take precedence.
+func Inherit(to, from map[string]string) {
+	for key, value := range from {
+		if _, set := to[key]; !set {
+			to[key] = value
+		}
+	}
+}
+
+// Refreshed returns an existing group updated from its pod and owner, and whether it changed. Keys set by others stay.
+func Refreshed(there, wanted *scheduling.PodGroup) (update *scheduling.PodGroup, changed bool) {
+	update = there.DeepCopy()
+	update.Spec.MinMember = wanted.Spec.MinMember
+	if wanted.Spec.Queue != keys.DefaultQueue {
+		update.Spec.Queue = wanted.Spec.Queue // otherwise it may be the queue of the namespace, which admission set
+	}
+	update.Spec.PriorityClassName, update.Spec.MinResources = wanted.Spec.PriorityClassName, wanted.Spec.MinResources
+	update.Spec.NetworkTopology = wanted.Spec.NetworkTopology
+	if update.Annotations == nil {
+		update.Annotations = map[string]string{}
+	}
+	if update.Labels == nil {
+		update.Labels = map[string]string{}
+	}
+	for key := range strings.SplitSeq(there.Annotations[keys.TakenOver], ",") {
+		delete(update.Annotations, key)
+	}
+	delete(update.Annotations, keys.TakenOver)
+	for _, key := range []string{keys.Preemptable, keys.CooldownTime} {
+		delete(update.Labels, key)
+	}
+	maps.Copy(update.Annotations, wanted.Annotations)
+	maps.Copy(update.Labels, wanted.Labels)
+	return update, Differ(there, update)
+}
+
+// Differ reports whether two PodGroups ask for different things.
+func Differ(x, y *scheduling.PodGroup) bool {
+	return !equality.Semantic.DeepEqual(x.Spec, y.Spec) || !maps.Equal(x.Annotations, y.Annotations) || !maps.Equal(x.Labels, y.Labels)
+}

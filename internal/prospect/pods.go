@@ -1,0 +1,128 @@
+package prospect
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/vc-batch/vc/api/check"
+	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	groupplan "github.com/vc-batch/vc/internal/controllers/podgroup/plan"
+)
+
+var (
+	podKind      = corev1.SchemeGroupVersion.WithKind("Pod")
+	podGroupKind = scheduling.GroupVersion.WithKind("PodGroup")
+)
+
+// addGroup judges a PodGroup; its pods are added by addPod.
+func (t *Thought) addGroup(q *Question, it *item, raw []byte, around *check.Around, uid types.UID) {
+	beside := *around
+	beside.NamespaceQueue = func(string) string { return "" } // the default queue, where the group names none
+	verdict := check.Create(podGroupKind, raw, &beside)
+	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
+		it.refuse(verdict.Errors...)
+		return
+	}
+	group, errs := check.Decode[scheduling.PodGroup](raw)
+	if errs = append(errs, q.elsewhere(group, "group")...); len(errs) > 0 {
+		it.refuse(errs...)
+		return
+	}
+	if group.Name == "" {
+		group.Name = group.GenerateName + "planned"
+	}
+	scheduling.DefaultPodGroup(group, "")
+	group.Namespace, group.Generation, group.ResourceVersion = q.Plan.Namespace, 1, ""
+	group.Status = scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending}
+	it.answer.Queue = group.Spec.Queue
+	it.job = &offspring{group: group, podsFirst: true}
+	it.job.finish(uid, q.created(), q.Classes)
+}
+
+// elsewhere rejects an object of another namespace than the plan's.
+func (q *Question) elsewhere(object metav1.Object, called string) field.ErrorList {
+	if namespace := object.GetNamespace(); namespace != "" && namespace != q.Plan.Namespace {
+		return field.ErrorList{field.Invalid(field.NewPath("metadata", "namespace"), namespace, "the "+called+" must be in the plan's namespace, "+q.Plan.Namespace)}
+	}
+	return nil
+}
+
+// created is when the planned objects are thought to be created.
+func (q *Question) created() metav1.Time { return metav1.NewTime(q.Now.Truncate(time.Second)) }
+
+// addPod judges a pod. It joins the planned PodGroup that it names; one that names none gets a PodGroup of its own, as from the controller.
+func (t *Thought) addPod(q *Question, it *item, raw []byte, around *check.Around, uid types.UID) {
+	verdict := check.Create(podKind, raw, around)
+	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
+		it.refuse(verdict.Errors...)
+		return
+	}
+	pod, errs := check.Decode[corev1.Pod](raw)
+	errs = append(errs, q.elsewhere(pod, "pod")...)
+	if name := pod.Spec.SchedulerName; len(errs) == 0 && !slices.Contains(q.SchedulerNames, name) {
+		if name == "" {
+			name = corev1.DefaultSchedulerName
+		}
+		errs = append(errs, field.NotSupported(field.NewPath("spec", "schedulerName"), name, q.SchedulerNames))
+	}
+	if len(errs) > 0 {
+		it.refuse(errs...)
+		return
+	}
+	if pod.Name == "" {
+		pod.Name = pod.GenerateName + "planned"
+	}
+	pod.Namespace, pod.UID, pod.Generation, pod.ResourceVersion = q.Plan.Namespace, uid, 1, ""
+	pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{}
+	if named := keys.PodGroupOf(pod.Annotations); named != "" {
+		t.join(q, it, pod, named)
+		return
+	}
+	group := groupplan.GroupFor(pod, nil)
+	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, keys.GroupName, group.Name)
+	it.answer.Queue = group.Spec.Queue
+	it.job = &offspring{group: group, pods: []*corev1.Pod{pod}, podsFirst: true}
+	it.job.finish(uid, q.created(), q.Classes)
+}
+
+// join adds a pod to a planned PodGroup.
+func (t *Thought) join(q *Question, it *item, pod *corev1.Pod, named string) {
+	for i := range t.items {
+		other := &t.items[i]
+		if other.answer.Kind != podGroupKind.Kind || other.answer.Name != named {
+			continue
+		}
+		if other.job == nil {
+			it.answer.Verdict, it.answer.Message = insight.VerdictNever, fmt.Sprintf("its PodGroup %s would be refused", named)
+			return
+		}
+		other.job.pods = append(other.job.pods, pod)
+		other.job.finishPod(len(other.job.pods)-1, q.created(), q.Classes)
+		it.of, it.pod = other, pod
+		it.answer.Queue = other.answer.Queue
+		return
+	}
+	at := field.NewPath("metadata", "annotations").Key(keys.GroupName)
+	it.refuse(field.NotFound(at, named+"; the PodGroup has to be in the same plan"))
+}
+
+// tellMember says what becomes of a pod of a planned PodGroup: it starts or waits with its group.
+func (it *item) tellMember() {
+	a, of := &it.answer, &it.of.answer
+	a.Pods, a.Verdict = 1, of.Verdict
+	a.Message = fmt.Sprintf("a pod of PodGroup %s, which %s", of.Name, of.Message)
+	for _, place := range it.of.places {
+		if place.pod == it.pod.UID {
+			a.Starting = 1
+			a.Placements = []insight.Placement{{Node: place.node, Task: it.pod.Labels[keys.TaskSpec], Pods: 1, Later: place.later}}
+		}
+	}
+}
