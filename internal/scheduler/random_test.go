@@ -26,6 +26,8 @@ type random struct {
 	cfg *config.Config
 	// unlimited is true if no policy enforces the limits of queues.
 	unlimited bool
+	// deadline is how long after its creation policy sla admits a gang to its queue; zero: there is none.
+	deadline time.Duration
 	engine    *Engine
 	model     *model.Cluster
 	now       time.Time
@@ -98,6 +100,9 @@ func newRandom(t *rapid.T) *random {
 		cfg: cfg, unlimited: name == "dominant shares", t: t, engine: e, model: model.New(), now: make.Epoch,
 		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}, gangs: map[string]*schedulingv1beta1.PodGroup{},
 		foreign: map[string]*corev1.Pod{}, coming: map[types.UID]string{}, queueOf: map[string]string{},
+	}
+	if name == "a tree of queues" {
+		r.deadline = 20 * time.Second
 	}
 	for i := range rapid.IntRange(1, 3).Draw(t, "queues") {
 		b := make.Queue(fmt.Sprintf("q%d", i)).Weight(int32(rapid.IntRange(1, 3).Draw(t, "weight"))).

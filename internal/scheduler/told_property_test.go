@@ -26,6 +26,8 @@ type saying struct {
 	// writes of statuses, and events without their numbers, since the last binding, eviction or ungating.
 	writes map[types.UID]int
 	gists  map[decision.Event]int
+	// admitted are the gangs that a deadline has admitted since then.
+	admitted map[types.UID]bool
 }
 
 // carry carries out all decisions at once.
@@ -87,6 +89,7 @@ func conditions(status *schedulingv1beta1.PodGroupStatus) string {
 func (so *saying) remember(r *random, d *decision.Decisions) {
 	for i := range d.Gangs {
 		g := &d.Gangs[i]
+		so.noteAdmission(r, g)
 		if so.writes[g.Gang.UID]++; so.writes[g.Gang.UID] > 2 { // once for the meaning, and once for the numbers, which are updated once a minute at most
 			r.t.Fatalf("nothing happened, and the status of %s is written for the %dth time in 50 s (-stood +now): %s", g.Gang.Name, so.writes[g.Gang.UID], cmp.Diff(r.model.Gangs[g.Gang.Key()].Status, g.Status))
 		}
@@ -111,6 +114,23 @@ func (so *saying) remember(r *random, d *decision.Decisions) {
 	if len(d.Binds)+len(d.Evicts)+len(d.Ungates) > 0 {
 		clear(so.writes)
 		clear(so.gists)
+		clear(so.admitted)
+	}
+}
+
+// noteAdmission counts writes of a gang anew when its deadline (policy sla) admits it to its queue: that is something that happens,
+// and what it waits for is then another thing. It fails when the gang is admitted a second time, or has no deadline.
+func (so *saying) noteAdmission(r *random, g *decision.GangStatus) {
+	stood := r.model.Gangs[g.Gang.Key()]
+	if stood == nil || stood.Status.Phase != schedulingv1beta1.PodGroupPending || g.Status.Phase != schedulingv1beta1.PodGroupInqueue {
+		return
+	}
+	if so.admitted[g.Gang.UID] {
+		r.t.Fatalf("nothing happened, and %s is admitted to its queue a second time", g.Gang.Name)
+	}
+	so.admitted[g.Gang.UID] = true
+	if r.deadline > 0 && !r.now.Before(stood.Created.Add(r.deadline)) {
+		delete(so.writes, g.Gang.UID)
 	}
 }
 
@@ -136,7 +156,8 @@ func TestAQuietClusterIsToldOnce(t *testing.T) {
 				r.start(p)
 			}
 		}
-		so := &saying{conditions: map[types.UID][]string{}, events: map[decision.Event]int{}, writes: map[types.UID]int{}, gists: map[decision.Event]int{}}
+		so := &saying{conditions: map[types.UID][]string{}, events: map[decision.Event]int{}, writes: map[types.UID]int{}, gists: map[decision.Event]int{},
+			admitted: map[types.UID]bool{}}
 		for second := range 50 {
 			r.now = r.now.Add(time.Second)
 			d := r.engine.Cycle(r.now, r.model)
