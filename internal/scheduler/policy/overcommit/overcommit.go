@@ -8,6 +8,8 @@
 //
 //   - A gang with which its queue requests no more than it is entitled to is admitted however full the cluster is.
 //     What other queues hold beyond their shares can be reclaimed for it, but only for admitted gangs.
+//   - A gang that requests no more than the limit is admitted where no other gang holds or reserves anything of what would
+//     exceed it. What pods outside of queues hold may never become free, and smaller pods of the gang may start.
 //   - What a gang already holds is not counted twice.
 package overcommit
 
@@ -64,9 +66,9 @@ type gate struct {
 	s      *session.Session
 	factor float64
 	loaded bool
-	// limit is the cluster's capacity times the factor. used is held by pods on nodes or promised there. promised
-	// is admitted and has no nodes.
-	limit, used, promised []float64
+	// limit is the cluster's capacity times the factor. used is held by pods on nodes or promised there, inQueues is the
+	// part of it that pods of queues hold. promised is admitted and has no nodes.
+	limit, used, inQueues, promised []float64
 }
 
 func (g *gate) load() {
@@ -75,7 +77,7 @@ func (g *gate) load() {
 	}
 	g.loaded = true
 	n := len(g.s.Ledger.Total)
-	g.limit, g.used, g.promised = make([]float64, n), make([]float64, n), make([]float64, n)
+	g.limit, g.used, g.inQueues, g.promised = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, v := range g.s.Ledger.Total {
 		g.limit[i] = v * g.factor
 	}
@@ -91,6 +93,7 @@ func (g *gate) load() {
 	for _, q := range g.s.Ledger.Queues {
 		for i, v := range q.Own.Inqueue {
 			g.promised[i] += v
+			g.inQueues[i] += q.Own.Allocated[i]
 		}
 		if lapsed := g.s.Lapsed(q); q.Parent == nil && lapsed != nil { // the reservations of lapsed gangs are not needed
 			for i, v := range lapsed {
@@ -117,17 +120,26 @@ func (g *gate) vote(j *session.Job) (session.Vote, explain.Verdict) {
 }
 
 // over returns the first resource, by name, for which the limit would be exceeded; -1 if there is no such resource.
-// What the gang may take from other gangs of its queue does not count, because it can take that only after
-// admission.
 func (g *gate) over(j *session.Job) int {
 	best, resources, yields := -1, g.s.Cluster.Resources, g.s.Takeable(j)
 	for _, t := range j.MinResources {
 		i := int(t.Index)
-		if float64(t.Value)+max(g.promised[i], 0)+g.used[i]-float64(yields.Get(i)) > g.limit[i]+queue.Epsilon && (best < 0 || resources.Name(i) < resources.Name(best)) {
+		if g.exceeds(i, float64(t.Value), float64(yields.Get(i))) && (best < 0 || resources.Name(i) < resources.Name(best)) {
 			best = i
 		}
 	}
 	return best
+}
+
+// exceeds reports whether the limit of a resource would be exceeded. What the gang may take from other gangs of its
+// queue, yields, does not count, because it can take that only after admission.
+func (g *gate) exceeds(i int, asked, yields float64) bool {
+	promised := max(g.promised[i], 0)
+	if asked+promised+g.used[i]-yields <= g.limit[i]+queue.Epsilon {
+		return false
+	}
+	idle := promised+g.inQueues[i]-yields <= queue.Epsilon
+	return !idle || asked > g.limit[i]+queue.Epsilon
 }
 
 // entitled reports whether the queue would stay within its entitlement.
