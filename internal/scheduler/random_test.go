@@ -28,11 +28,11 @@ type random struct {
 	unlimited bool
 	// deadline is how long after its creation policy sla admits a gang to its queue; zero: there is none.
 	deadline time.Duration
-	engine    *Engine
-	model     *model.Cluster
-	now       time.Time
-	nodes     map[string]*corev1.Node
-	pods      map[string]*corev1.Pod
+	engine   *Engine
+	model    *model.Cluster
+	now      time.Time
+	nodes    map[string]*corev1.Node
+	pods     map[string]*corev1.Pod
 	// foreign holds the pods of another scheduler. coming holds our pods that are being bound, with their nodes.
 	foreign map[string]*corev1.Pod
 	coming  map[types.UID]string
