@@ -87,6 +87,8 @@ type Cluster struct {
 	timed     int            // number of tasks and gangs with a known run time
 	// queueGates counts the tasks that have or had a queue's gate.
 	queueGates int
+	// undescribed counts the pending gangs whose pods neither exist nor are described.
+	undescribed int
 }
 
 // New returns an empty cluster.

@@ -33,6 +33,8 @@ type Gang struct {
 	placements map[string]*Shape
 	// placesCounted is true while the placements count as shapes of pods in queues.
 	placesCounted bool
+	// undescribed is true while the cluster counts the gang as undescribed.
+	undescribed bool
 	// User is the user who submitted the gang, from its annotation or label; "" if unknown.
 	User string
 	// QuotaResources holds the part of minResources whose names only quotas use, such as requests.cpu and
@@ -301,6 +303,7 @@ func (c *Cluster) refresh() {
 	for _, g := range c.stale {
 		g.stale = false
 		c.countPlacements(g, g.awaitsPods())
+		c.countUndescribed(g)
 		if g.Known && g.PriorityClass != "" {
 			c.rank(g) // the priority depends on its pods
 		}

@@ -69,6 +69,22 @@ func (g *Gang) awaitsPods() bool {
 	return false
 }
 
+// UndescribedGangs counts the pending gangs without pods whose pods no job describes, so that these pods may run on any node.
+func (c *Cluster) UndescribedGangs() int { return c.undescribed }
+
+// countUndescribed starts or stops counting a gang as undescribed.
+func (c *Cluster) countUndescribed(g *Gang) {
+	pending := g.Status.Phase == "" || g.Status.Phase == schedulingv1beta1.PodGroupPending
+	now := pending && g.awaitsPods() && g.placements == nil
+	switch {
+	case now && !g.undescribed:
+		c.undescribed++
+	case !now && g.undescribed:
+		c.undescribed--
+	}
+	g.undescribed = now
+}
+
 // countPlacements starts or stops counting a gang's placements as shapes of pods in queues.
 func (c *Cluster) countPlacements(g *Gang, counts bool) {
 	if g.placesCounted == counts {

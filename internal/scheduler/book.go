@@ -72,7 +72,6 @@ type stamp struct {
 	occupied           []float64
 	deserved, capacity []float64 // more gives more room
 	elastic            []float64
-	due                []float64 // what the queue can reclaim
 	gen                uint64
 	fault              string
 	refused            bool    // the queue rejected a gang of its descendants
@@ -207,7 +206,7 @@ func (b *book) stampQueues(s *session.Session) {
 			old.version++
 			old.eased = false
 		}
-		if better || less(q.Deserved, old.deserved) || differ(q.GetsBack(), old.due) {
+		if better || less(q.Deserved, old.deserved) {
 			b.reclaim++
 		}
 		b.stamps[q] = old
@@ -226,7 +225,6 @@ func (b *book) keepStamps(s *session.Session) {
 		old.inqueue = append(old.inqueue[:0], q.Inqueue...)
 		old.deserved = append(old.deserved[:0], q.Deserved...)
 		old.capacity = append(old.capacity[:0], q.RealCapability...)
-		old.due = append(old.due[:0], q.GetsBack()...)
 		old.elastic = append(old.elastic[:0], q.Elastic...)
 		b.stamps[q] = old
 	}

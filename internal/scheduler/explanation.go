@@ -125,7 +125,7 @@ func standing(j *session.Job, position, waiting int) *explain.Standing {
 }
 
 func level(q *queue.Queue) explain.Standing {
-	st := explain.Standing{Name: q.Name, Allocated: q.Allocated, Deserved: q.GetsBack(), Capability: q.Capability}
+	st := explain.Standing{Name: q.Name, Allocated: q.Allocated, Deserved: q.Deserved, Capability: q.Capability}
 	for _, t := range q.Guarantee {
 		for len(st.Guarantee) <= int(t.Index) {
 			st.Guarantee = append(st.Guarantee, 0)

@@ -29,7 +29,7 @@ func (f *figures) parts(q *queue.Queue) [7]struct {
 		old *[]float64
 		now []float64
 	}{
-		{&f.allocated, q.Allocated}, {&f.deserved, q.GetsBack()}, {&f.request, q.Request}, {&f.inqueue, q.Inqueue},
+		{&f.allocated, q.Allocated}, {&f.deserved, q.Deserved}, {&f.request, q.Request}, {&f.inqueue, q.Inqueue},
 		{&f.capability, q.Capability}, {&f.realCapability, q.RealCapability}, {&f.ending, q.Ending},
 	}
 }
@@ -54,7 +54,7 @@ func (e *Engine) count(s *session.Session, q *queue.Queue) {
 	resources := s.Cluster.Resources
 	s.Out.Stats.Queues = append(s.Out.Stats.Queues, decision.QueueFigures{
 		Queue: q.Name, Share: share, Weight: q.Weight, Overused: share > 1+queue.Epsilon/100 || s.Rules.IsOverused(q).Code != "",
-		Allocated: explain.List(q.Allocated, resources), Deserved: explain.List(q.GetsBack(), resources),
+		Allocated: explain.List(q.Allocated, resources), Deserved: explain.List(q.Deserved, resources),
 		Terminating: explain.List(q.Ending, resources),
 		Request:     explain.List(q.Request, resources), Inqueue: explain.List(q.Inqueue, resources),
 		Capacity: explain.List(q.Capability, resources), RealCapacity: explain.List(q.RealCapability, resources),

@@ -26,6 +26,8 @@ type random struct {
 	cfg *config.Config
 	// unlimited is true if no policy enforces the limits of queues.
 	unlimited bool
+	// capsGuarantees: what is guaranteed to a queue is at most its capability.
+	capsGuarantees bool
 	// deadline is how long after its creation policy sla admits a gang to its queue; zero: there is none.
 	deadline time.Duration
 	engine   *Engine
@@ -101,6 +103,7 @@ func newRandom(t *rapid.T) *random {
 		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}, gangs: map[string]*schedulingv1beta1.PodGroup{},
 		foreign: map[string]*corev1.Pod{}, coming: map[types.UID]string{}, queueOf: map[string]string{},
 	}
+	r.capsGuarantees = name == "capacity" || name == "a tree of queues"
 	if name == "a tree of queues" {
 		r.deadline = 20 * time.Second
 	}

@@ -204,7 +204,7 @@ func (e *Engine) tellQueues(s *session.Session) {
 		e.count(s, q)
 		old := &q.Published
 		fresh := decision.QueueStatus{
-			Queue: q.Name, Allocated: explain.List(q.Allocated, s.Cluster.Resources), Deserved: explain.List(q.GetsBack(), s.Cluster.Resources),
+			Queue: q.Name, Allocated: explain.List(q.Allocated, s.Cluster.Resources), Deserved: explain.List(q.Deserved, s.Cluster.Resources),
 			Terminating:  explain.List(q.Ending, s.Cluster.Resources),
 			SharePercent: int32(min(math.Round(100*finite(q.Share)), maxSharePercent)), Waiting: old.Waiting,
 			Invalid: invalid(q, s.Now),

@@ -77,7 +77,7 @@ func (p *plan) keepsShare(i int) bool {
 	lost := session.Sum(p.still(u.tasks))
 	for _, t := range p.attack.Asked {
 		k := int(t.Index)
-		if k != model.Pods && lost.Get(k) > 0 && u.from.Allocated[k]-float64(lost.Get(k)) < u.from.GetsBack()[k]-0.1 {
+		if k != model.Pods && lost.Get(k) > 0 && u.from.Allocated[k]-float64(lost.Get(k)) < u.from.Deserved[k]-0.1 {
 			return false
 		}
 	}

@@ -57,11 +57,9 @@ type Queue struct {
 	// Sums cover the queue's own gangs and the gangs of all its descendants. Own covers only its own gangs.
 	Sums
 	Own Sums
-	// Deserved is the amount that the queue may hold. The policy that computes shares sets it.
+	// Deserved is the amount that the queue may hold, can reclaim, and need not give back. The policy that computes
+	// shares sets it.
 	Deserved []float64
-	// Due is the amount that the queue can reclaim and need not give back, if it differs from Deserved:
-	// its part of the resources that pods of queues can use. Empty means Deserved.
-	Due []float64
 	// Entitled is the amount that the queue can rely on however full the cluster is: its share if it requested
 	// that much. The policy that computes shares sets it.
 	Entitled []float64
@@ -101,8 +99,9 @@ type Ledger struct {
 	Queues []*Queue
 	// TopDown lists the same queues, parents before children.
 	TopDown []*Queue
-	// Total is the capacity of the cluster.
-	Total []float64
+	// Total is the capacity of the cluster. Usable is the part of it that pods of queues can use, as far as taints, cordons
+	// and pods outside of queues decide: what policies divide among queues. It is Total unless a policy sets it.
+	Total, Usable []float64
 
 	byModel map[*model.Queue]*Queue
 	sorted  []*model.Queue
@@ -118,6 +117,7 @@ func (l *Ledger) Open(c *model.Cluster) {
 		l.setGen = c.QueueSetGen
 	}
 	l.Total = load(l.Total, c.Total, n)
+	l.Usable = append(l.Usable[:0], l.Total...)
 	for _, q := range l.Queues {
 		q.open(n, c.Resources)
 	}
@@ -167,7 +167,6 @@ func (q *Queue) open(n int, resources *model.Resources) {
 		q.own(n)
 	}
 	q.Deserved = load(q.Deserved, nil, n)
-	q.Due = q.Due[:0]
 	q.Entitled = load(q.Entitled, nil, n)
 	q.Attainable = q.Attainable[:0]
 	q.RealCapability = fill(q.RealCapability, n)
@@ -229,14 +228,6 @@ func fill(v []float64, n int) []float64 {
 		v[i] = math.Inf(1)
 	}
 	return v
-}
-
-// GetsBack returns what the queue can reclaim from others and does not have to give back.
-func (q *Queue) GetsBack() []float64 {
-	if len(q.Due) > 0 {
-		return q.Due
-	}
-	return q.Deserved
 }
 
 // Hold adds sign×request to the allocation of the queue and its ancestors and updates their shares.

@@ -118,14 +118,18 @@ func greatestSum(tasks []*model.Task, need, index int) float64 {
 // capability is what bounds it and nobody else would have to give.
 func (s *Session) lift(q *queue.Queue, index int, to float64) (undo func()) {
 	capability, realCapability, ceiling, deserved := q.Capability[index], q.RealCapability[index], q.Ceiling[index], q.Deserved[index]
-	free, most := s.Ledger.Total[index], s.Ledger.Total[index]
+	free, guaranteed := s.Ledger.Usable[index], 0.0
 	for _, o := range s.Ledger.Queues {
 		if o.Leaf() {
 			free -= o.Deserved[index]
 		}
 		if !o.Within(q) && !q.Within(o) { // what is guaranteed to others is not to be had
-			most -= float64(o.Guarantee.Get(index))
+			guaranteed += float64(o.Guarantee.Get(index))
 		}
+	}
+	most := s.Ledger.Total[index]
+	if guaranteed > 0 {
+		most = s.Ledger.Usable[index] - guaranteed
 	}
 	q.Capability[index], q.RealCapability[index], q.Ceiling[index] = to, max(realCapability, min(to, most)), max(ceiling, to)
 	if more := to - deserved; deserved >= realCapability-queue.Epsilon && more > 0 && more <= free+queue.Epsilon {
@@ -186,7 +190,7 @@ func (h *helper) queueMatters() bool {
 	return l == nil || !l.Cluster && !l.Node
 }
 
-// bounded reports whether the gang's queue may hold less than the cluster has of something that the gang asks for.
+// bounded reports whether the gang's queue may hold less than queues can use of something that the gang asks for.
 func (h *helper) bounded() bool {
 	q := h.j.In
 	for _, term := range Sum(h.j.Minimum()) {
@@ -194,7 +198,7 @@ func (h *helper) bounded() bool {
 		if i == model.Pods {
 			continue
 		}
-		if most := h.s.Ledger.Total[i] - queue.Epsilon; q.RealCapability[i] < most || q.Shared && q.Deserved[i] < most {
+		if most := h.s.Ledger.Usable[i] - queue.Epsilon; q.RealCapability[i] < most || q.Shared && q.Deserved[i] < most {
 			return true
 		}
 	}

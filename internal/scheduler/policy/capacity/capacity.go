@@ -10,7 +10,7 @@
 //
 //   - No queue holds more than its real capability by what is admitted here, at any level. Pods count against a
 //     capability until they have ended.
-//   - What is guaranteed to a queue no other can hold, at any level.
+//   - What is guaranteed to a queue no other can hold, at any level, of what queues can use of the nodes.
 //   - A queue takes from others only to come up to what it deserves of all that its deserved names, and loses only
 //     what exceeds its own: what was taken is not taken back.
 //   - A queue with no valid place in the tree keeps its own gangs waiting, and nobody else's.
@@ -39,6 +39,7 @@ var devices = []string{"capacity.DynamicResourceAllocationEnable", "capacity.DRA
 // Policy is the policy capacity.
 type Policy struct {
 	conf   config.Plugin
+	usable session.UsableCapacity
 	tree   bool
 	levels int
 }
@@ -64,6 +65,7 @@ func (*Policy) Reads() config.Reads {
 // Open says what each queue deserves and may have, and registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	rules := &rules{resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, tree: p.tree, levels: p.levels}
+	s.Ledger.Usable = p.usable.Sum(s, s.Ledger.Usable)
 	share(s.Ledger, p.tree)
 	warnings(s.Ledger, s.Cluster.Resources, p.tree)
 	r := &s.Rules

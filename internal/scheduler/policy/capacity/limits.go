@@ -89,10 +89,14 @@ func (r *rules) blame(p *queue.Queue, i int, asked model.Request, claims bool) v
 	switch {
 	case p.Capability[i] <= limit(p)+queue.Epsilon:
 	case r.tree && p.Parent != nil:
-		v.Limit.Kept = min(p.Capability[i], limit(p.Parent)) - limit(p)
+		most := min(p.Capability[i], limit(p.Parent))
+		if !claims { // a ceiling is no matter of the nodes
+			most = min(most, r.ledger.Usable[i])
+		}
+		v.Limit.Kept = max(most-limit(p), 0)
 	default:
 		v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
-		v.Limit.Kept = max(min(p.Capability[i], r.ledger.Total[i])-limit(p), 0)
+		v.Limit.Kept = max(min(p.Capability[i], r.ledger.Usable[i])-limit(p), 0)
 	}
 	return v
 }

@@ -4,7 +4,9 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual is what can be set.
 var manual = config.Manual{
-	Text: "Gives every queue amounts of its own: what it deserves, what is guaranteed to it, what it can ever hold; flat, or in a tree whose every level counts.",
+	Text: "Gives every queue amounts of its own: what it deserves, what is guaranteed to it, what it can ever hold; flat, or in a tree whose every level counts. " +
+		"Guarantees are kept in what queues can use of the cluster: a node counts if a pod of any queue may run there as far as taints and cordons go, " +
+		"without what pods outside of queues hold.",
 	Switches: []config.Option{
 		{Key: "enableHierarchy", Default: "false", Text: "on: the limits and the use of ancestors count, too"},
 		{Key: "enableQueueOrder", Default: "true", Text: "off: queues are not ordered by priority and by what they hold of what they deserve"},

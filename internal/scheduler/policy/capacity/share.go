@@ -40,6 +40,9 @@ func share(l *queue.Ledger, tree bool) {
 				ceiling = q.Capability[i]
 			}
 			others := max(all-mine, 0)
+			if others > 0 { // a guarantee that only unusable nodes could fulfil would be none
+				room = min(room, l.Usable[i])
+			}
 			q.RealCapability[i] = min(q.Capability[i], room, max(room-others-mine, 0)+mine)
 			q.Ceiling[i] = min(q.Capability[i], ceiling, max(ceiling-others-mine, 0)+mine)
 		}

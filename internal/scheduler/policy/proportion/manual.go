@@ -4,7 +4,8 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual is what can be set.
 var manual = config.Manual{
-	Text: "Shares the cluster among the queues that have gangs, by weight, within guarantee and capability.",
+	Text: "Shares what queues can use of the cluster among the queues that have gangs, by weight, within guarantee and capability. " +
+		"A node counts if a pod of any queue may run there as far as taints and cordons go, without what pods outside of queues hold.",
 	Switches: []config.Option{
 		{Key: "enableQueueOrder", Default: "true", Text: "off: queues are not ordered by priority and share"},
 		{Key: "enabledOverused", Default: "true", Text: "off: a queue that holds its share of everything is not passed over"},

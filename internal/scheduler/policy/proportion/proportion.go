@@ -5,9 +5,9 @@
 //
 // # Invariants
 //
-//   - A queue never holds more than its capability, nor more than what the guarantees of others leave.
+//   - A queue never holds more than its capability, nor more than what the guarantees of others leave of what queues can use.
 //   - What a queue deserves is between its guarantee and what it asks for.
-//   - The sum of what is deserved is at most the cluster plus guarantees that nobody uses.
+//   - The sum of what is deserved is at most what queues can use of the cluster plus guarantees that nobody uses.
 //
 // # Concurrency
 //
@@ -29,8 +29,8 @@ import (
 
 // Policy is the policy proportion.
 type Policy struct {
-	conf       config.Plugin
-	capacities session.NodeTable[capacity]
+	conf   config.Plugin
+	usable session.UsableCapacity
 }
 
 // New returns the policy.
@@ -46,7 +46,8 @@ func (*Policy) Reads() config.Reads {
 
 // Open shares the cluster and registers the rules.
 func (p *Policy) Open(s *session.Session) {
-	Share(s.Ledger, p.usable(s))
+	s.Ledger.Usable = p.usable.Sum(s, s.Ledger.Usable)
+	Share(s.Ledger)
 	r := &s.Rules
 	rules := rules{s: s, resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, sharers: map[int][]explain.Sharer{}}
 	if p.conf.Enabled("enableQueueOrder") {
@@ -92,7 +93,7 @@ func (r rules) capability(q *queue.Queue, index int, asked model.Request, held f
 	v := r.limit(reason.OverCapability, q, index, asked, held, q.RealCapability[index])
 	if q.Capability[index] > q.RealCapability[index] {
 		v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
-		v.Limit.Kept = max(min(q.Capability[index], r.ledger.Total[index])-q.RealCapability[index], 0)
+		v.Limit.Kept = max(min(q.Capability[index], r.ledger.Usable[index])-q.RealCapability[index], 0)
 	}
 	return v
 }
@@ -105,15 +106,15 @@ func (r rules) limit(code reason.Code, q *queue.Queue, index int, asked model.Re
 }
 
 // overused says that the queue holds all it deserves, of everything. One that
-// asks for nothing countable (best-effort pods) is not, nor one that holds the
-// whole cluster: there the nodes are what is short.
+// asks for nothing countable (best-effort pods) is not, nor one that deserves all
+// that queues can use: there the nodes are what is short.
 func (r rules) overused(q *queue.Queue) explain.Verdict {
 	some, capped := -1, false
 	for i, d := range q.Deserved {
 		if i == model.Pods {
 			continue
 		}
-		if d > q.Own.Allocated[i]+queue.Epsilon || d > 0 && d >= r.ledger.Total[i]-queue.Epsilon {
+		if d > q.Own.Allocated[i]+queue.Epsilon || d > 0 && d >= r.ledger.Usable[i]-queue.Epsilon {
 			return explain.Verdict{}
 		}
 		full := d >= q.Capability[i]-queue.Epsilon // a greater share would not help
@@ -144,7 +145,7 @@ func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict 
 		v.Limit.Ending = q.Own.Lingering[i]
 		return v
 	}
-	if i := over(r.resources, q.Own.Allocated, asked, q.Deserved); i >= 0 {
+	if i := r.overShare(q, asked); i >= 0 {
 		v := r.deserved(q, i, asked)
 		if q.Deserved[i] >= r.ledger.Total[i]-queue.Epsilon {
 			v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
@@ -154,13 +155,37 @@ func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict 
 	return explain.Verdict{}
 }
 
+// overShare returns the first resource, by name, of which the queue would hold more than it deserves; -1 when there is none. Where it
+// deserves all that queues can use of a resource, and nodes have more, no share limits it: the nodes say why they do not take its pods.
+func (r rules) overShare(q *queue.Queue, asked model.Request) int {
+	best := over(r.resources, q.Own.Allocated, asked, q.Deserved)
+	if best < 0 || !r.nodesDecide(q, best) {
+		return best
+	}
+	best = -1
+	for _, t := range asked {
+		one := model.Request{t}
+		i := over(r.resources, q.Own.Allocated, one, q.Deserved)
+		if i >= 0 && !r.nodesDecide(q, i) && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// nodesDecide reports whether a queue deserves all that queues can use of a resource, while nodes have more.
+func (r rules) nodesDecide(q *queue.Queue, i int) bool {
+	usable := r.ledger.Usable[i]
+	return q.Deserved[i] >= usable-queue.Epsilon && usable < r.ledger.Total[i]-queue.Epsilon
+}
+
 // preemptive reports whether the queue may take so much from others: what it may hold, as far as it gets that back.
 func (r rules) preemptive(q *queue.Queue, asked model.Request) explain.Verdict {
 	if v := r.allocatable(q, asked); v.Code != "" {
 		return v
 	}
-	if i := over(r.resources, q.Own.Allocated, asked, q.GetsBack()); i >= 0 {
-		return r.limit(reason.OverDeserved, q, i, asked, q.Own.Allocated[i], q.GetsBack()[i])
+	if i := over(r.resources, q.Own.Allocated, asked, q.Deserved); i >= 0 {
+		return r.limit(reason.OverDeserved, q, i, asked, q.Own.Allocated[i], q.Deserved[i])
 	}
 	return explain.Verdict{}
 }
@@ -251,7 +276,7 @@ func promised(q *queue.Queue, i int, lapsed []float64) float64 {
 // deserved is limit for the queue's share, with who has the rest.
 func (r rules) deserved(q *queue.Queue, index int, asked model.Request) explain.Verdict {
 	v := r.limit(reason.OverDeserved, q, index, asked, q.Own.Allocated[index], q.Deserved[index])
-	v.Limit.Total, v.Limit.Sharers = r.ledger.Total[index], r.sharersOf(index)
+	v.Limit.Total, v.Limit.Sharers = r.ledger.Usable[index], r.sharersOf(index)
 	return v
 }
 
@@ -276,7 +301,7 @@ func (r rules) sharersOf(index int) []explain.Sharer {
 func (r rules) givesBack(q *queue.Queue, asked model.Request) bool {
 	for _, t := range asked {
 		i := int(t.Index)
-		if i != model.Pods && q.Own.Allocated[i] > q.GetsBack()[i]+queue.Epsilon {
+		if i != model.Pods && q.Own.Allocated[i] > q.Deserved[i]+queue.Epsilon {
 			return true
 		}
 	}

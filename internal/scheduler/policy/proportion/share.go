@@ -9,14 +9,15 @@ import (
 
 // Share sets RealCapability and Deserved of every queue.
 //
-// The cluster is poured out by weight, round by round: a queue that has what it
+// What queues can use of the cluster is poured out by weight, round by round: a queue that has what it
 // asks for (or may have) takes part no more, and what it left goes into the next
 // round. Queues without gangs take no part, but their guarantees do. A queue that
 // only gangs name, as it was never made or is deleted, counts for nothing: nobody can
 // start in it, so that whatever it got would lie idle.
 //
-// What queues get back from others is divided in the same way, of usable: what their pods can use of the nodes.
-func Share(l *queue.Ledger, usable []float64) {
+// Guarantees are kept in what queues can use, too. A queue from which nothing is kept may hold as much as the nodes have: they decide
+// what it gets, and its jobs say why nodes do not take them.
+func Share(l *queue.Ledger) {
 	n := len(l.Total)
 	guaranteed := make([]float64, n)
 	for _, q := range l.Queues {
@@ -27,31 +28,27 @@ func Share(l *queue.Ledger, usable []float64) {
 	var open []*queue.Queue
 	for _, q := range l.Queues {
 		for i := range q.RealCapability {
-			rest := max(l.Total[i]-guaranteed[i], 0) + float64(guarantee(q).Get(i))
-			q.RealCapability[i] = min(q.Capability[i], rest)
+			own, room := float64(guarantee(q).Get(i)), l.Total[i]
+			if guaranteed[i] > own {
+				room = l.Usable[i]
+			}
+			q.RealCapability[i] = min(q.Capability[i], max(room-guaranteed[i], 0)+own)
 		}
 		if takesPart(q) {
 			open = append(open, q)
 		}
 	}
-	if !slices.Equal(usable, l.Total) {
-		divide(l, usable, open)
-		for _, q := range l.Queues {
-			q.Due = append(q.Due[:0], q.Deserved...)
-			clear(q.Deserved)
-		}
-	}
-	divide(l, l.Total, open)
+	divide(l, open)
 	entitle(l, open)
 	for _, q := range l.Queues {
 		q.SetShare()
 	}
 }
 
-// divide sets what the queues that take part deserve of some amounts.
-func divide(l *queue.Ledger, amounts []float64, open []*queue.Queue) {
-	pour(amounts, slices.Clone(open))
-	for i, total := range amounts {
+// divide sets what the queues that take part deserve.
+func divide(l *queue.Ledger, open []*queue.Queue) {
+	pour(l.Usable, slices.Clone(open))
+	for i, total := range l.Usable {
 		for _, q := range l.Queues { // what is guaranteed to a queue that asks for nothing is kept for it
 			if !takesPart(q) {
 				total -= float64(guarantee(q).Get(i))
@@ -98,7 +95,7 @@ func entitle(l *queue.Ledger, open []*queue.Queue) {
 			if !takesPart(q) {
 				kept -= float64(guarantee(q).Get(i))
 			}
-			part := max(l.Total[i]-kept, 0) * weight / all
+			part := max(l.Usable[i]-kept, 0) * weight / all
 			q.Entitled[i] = max(min(part, q.RealCapability[i]), float64(guarantee(q).Get(i)), q.Deserved[i])
 		}
 	}
@@ -118,7 +115,7 @@ func attain(l *queue.Ledger) {
 	for _, q := range l.Queues {
 		q.Attainable = append(q.Attainable[:0], q.Entitled...)
 		for i := range q.Attainable {
-			free := l.Total[i] - claimed[i] + claim(q, i)
+			free := l.Usable[i] - claimed[i] + claim(q, i)
 			q.Attainable[i] = max(q.Attainable[i], min(free, q.RealCapability[i]))
 		}
 	}

@@ -1,4 +1,4 @@
-package proportion
+package session
 
 import (
 	"slices"
@@ -7,22 +7,27 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// capacity is what queues can have of a node: without what pods outside of queues hold there, and what their own pods
-// hold already.
-type capacity struct{ left, own model.Vec }
+// UsableCapacity sums up what queues can use of the nodes. It belongs to a policy that divides the cluster among queues. A node counts
+// if a pod of any queue may run there as far as taints and cordons go, also a pod that is still to be created from the template of a
+// job that waits. What pods outside of queues hold does not count. On other nodes what pods of queues already hold counts.
+type UsableCapacity struct {
+	nodes NodeTable[usableNode]
+}
 
-// usable sums up what of the nodes queues can share: what pods outside of queues hold is left out, and so is a node
-// whose taints or cordon no pod of a queue tolerates, but for what such pods hold there already.
-func (p *Policy) usable(s *session.Session) []float64 {
+// usableNode is what queues can have of a node: left is all but what pods outside of queues hold there, own is what pods of queues hold.
+type usableNode struct{ left, own model.Vec }
+
+// Sum returns what queues can use, by resource, at most what the nodes have. It reuses a buffer.
+func (u *UsableCapacity) Sum(s *Session, buffer []float64) []float64 {
 	nodes := &s.Cluster.Nodes
-	p.capacities.Update(s, func(id model.NodeID) capacity { return capacityOf(nodes, id) }, nil)
-	total := make([]float64, len(s.Ledger.Total))
-	open := &openNodes{shapes: s.Cluster.Shapes}
+	u.nodes.Update(s, func(id model.NodeID) usableNode { return usableOf(nodes, id) }, nil)
+	total := append(buffer[:0], s.Ledger.Total...)
+	clear(total)
+	open := &openNodes{shapes: s.Cluster.Shapes, all: s.Cluster.UndescribedGangs() > 0}
 	for _, id := range s.View.Order {
-		from := p.capacities.Values[id]
+		from := u.nodes.Values[id]
 		sum := from.own
 		if open.takes(nodes.Info[id]) {
 			sum = from.left
@@ -39,8 +44,8 @@ func (p *Policy) usable(s *session.Session) []float64 {
 	return total
 }
 
-func capacityOf(nodes *model.Nodes, id model.NodeID) capacity {
-	c := capacity{left: slices.Clone(nodes.Row(nodes.Alloc, id))}
+func usableOf(nodes *model.Nodes, id model.NodeID) usableNode {
+	c := usableNode{left: slices.Clone(nodes.Row(nodes.Alloc, id))}
 	for _, t := range nodes.Tasks[id] {
 		switch {
 		case !t.Status.OnNode():
@@ -61,18 +66,20 @@ func capacityOf(nodes *model.Nodes, id model.NodeID) capacity {
 // openNodes reports which nodes pods of queues may use, as far as taints and cordons go.
 type openNodes struct {
 	shapes []*model.Shape
-	known  []answer
+	// all: a gang is to be admitted of whose pods nothing is known, so that each node may be for them.
+	all   bool
+	known []tainted
 }
 
-// answer is what was found out about nodes with the same taints.
-type answer struct {
+// tainted is what was found out about nodes with the same taints.
+type tainted struct {
 	taints   []corev1.Taint
 	cordoned bool
 	open     bool
 }
 
 func (o *openNodes) takes(info *model.NodeInfo) bool {
-	if !info.Unschedulable && !slices.ContainsFunc(info.Taints, keepsOff) {
+	if o.all || !info.Unschedulable && !slices.ContainsFunc(info.Taints, keepsOff) {
 		return true
 	}
 	same := func(a corev1.Taint, b corev1.Taint) bool {
@@ -90,7 +97,7 @@ func (o *openNodes) takes(info *model.NodeInfo) bool {
 	open := slices.ContainsFunc(o.shapes, func(shape *model.Shape) bool {
 		return shape != nil && shape.InQueues() && fit.Tolerates(shape, &all)
 	})
-	o.known = append(o.known, answer{info.Taints, info.Unschedulable, open})
+	o.known = append(o.known, tainted{info.Taints, info.Unschedulable, open})
 	return open
 }
 

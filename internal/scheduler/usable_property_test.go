@@ -1,0 +1,143 @@
+package scheduler
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+// milliCPU sums up what a pod requests.
+func milliCPU(p *corev1.Pod) (sum float64) {
+	for i := range p.Spec.Containers {
+		sum += float64(p.Spec.Containers[i].Resources.Requests.Cpu().MilliValue())
+	}
+	return sum
+}
+
+func hasEnded(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// everyNodeCounts reports whether pods may come of which nothing is known, or a pod tolerates the only taint that nodes have.
+func (r *random) everyNodeCounts() bool {
+	members := map[string]bool{}
+	for _, p := range r.pods {
+		members[keys.PodGroupOf(p.Annotations)] = true
+		if !hasEnded(p) && len(p.Spec.Tolerations) > 0 {
+			return true
+		}
+	}
+	for name := range r.gangs {
+		phase := r.model.Gangs["default/"+name].Status.Phase
+		if !members[name] && (phase == "" || phase == schedulingv1beta1.PodGroupPending) {
+			return true
+		}
+	}
+	return false
+}
+
+// usableMilliCPU counts, from the objects, what of the nodes pods of queues can use.
+func (r *random) usableMilliCPU() (sum float64) {
+	every, all := r.everyNodeCounts(), 0.0
+	for _, node := range r.nodes {
+		free, own := float64(node.Status.Allocatable.Cpu().MilliValue()), 0.0
+		all += free
+		for _, p := range r.foreign {
+			if p.Spec.NodeName == node.Name && !hasEnded(p) {
+				free -= milliCPU(p)
+			}
+		}
+		for _, p := range r.pods {
+			on := p.Spec.NodeName
+			if on == "" {
+				on = r.coming[p.UID]
+			}
+			if on == node.Name && !hasEnded(p) {
+				own += milliCPU(p)
+			}
+		}
+		if every || len(node.Spec.Taints) == 0 {
+			sum += max(free, own)
+		} else {
+			sum += own
+		}
+	}
+	return min(sum, all) // a node may have shrunk below what its pods hold
+}
+
+// guaranteedMilliCPU is what is guaranteed to a queue, and to all; not more than they may have, where policy capacity divides.
+func (r *random) guaranteedMilliCPU(queue string) (own, all float64) {
+	for _, q := range r.queues {
+		amount := q.Spec.Guarantee.Resource["cpu"]
+		if most, capped := q.Spec.Capability["cpu"]; capped && r.capsGuarantees && most.Cmp(amount) < 0 {
+			amount = most
+		}
+		all += float64(amount.MilliValue())
+		if q.Name == queue {
+			own = float64(amount.MilliValue())
+		}
+	}
+	return own, all
+}
+
+// TestSharesAreOfWhatQueuesCanUse compares the numbers of explanations, the total that is divided and what is kept for guarantees, with
+// counts of their own of what of the nodes pods of queues can use.
+func TestSharesAreOfWhatQueuesCanUse(t *testing.T) {
+	seen := map[string]int{}
+	whole := seeds.Check(t, 5000, func(t *rapid.T) {
+		r := newRandom(t)
+		for range rapid.IntRange(1, 15).Draw(t, "steps") {
+			r.happen()
+			if rapid.IntRange(0, 2).Draw(t, "cycle") > 0 {
+				r.decide()
+			}
+		}
+		e, err := New(r.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		usable := r.usableMilliCPU() // before the cycle: what it decides is not part of it
+		e.Cycle(r.now, r.model)
+		for _, j := range e.book.waiting {
+			l := j.Verdict.Limit
+			if l == nil || l.Resource != "cpu" {
+				continue
+			}
+			r.compareLimit(l, usable, seen)
+		}
+	})
+	t.Logf("seen: %v", seen)
+	for _, kind := range []string{"share", "share of less than all nodes", "kept"} {
+		if whole && seen[kind] == 0 {
+			t.Errorf("no %s", kind)
+		}
+	}
+}
+
+func (r *random) compareLimit(l *explain.Limit, usable float64, seen map[string]int) {
+	if l.Total > 0 {
+		seen["share"]++
+		if total := float64(r.model.Total.Get(0)); usable < total {
+			seen["share of less than all nodes"]++
+		}
+		if l.Total != usable {
+			r.t.Fatalf("queue %s has a share of %v, queues can use %v", l.Queue, l.Total, usable)
+		}
+	}
+	if l.Cluster && l.Kept > 0 {
+		seen["kept"]++
+		own, all := r.guaranteedMilliCPU(l.Queue)
+		if want := max(usable-all, 0) + own; l.Limit != want {
+			r.t.Fatalf("queue %s may hold %v beside guarantees, want %v of %v", l.Queue, l.Limit, want, usable)
+		}
+		if l.Kept > all-own {
+			r.t.Fatalf("%v is kept for the guarantees of others than queue %s, which are %v", l.Kept, l.Queue, all-own)
+		}
+	}
+}
