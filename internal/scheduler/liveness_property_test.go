@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	// restCycles is the number of cycles without changes at the end: longer than the scheduler waits for missing
-	// pods.
-	restCycles = 40
+	// restCycles is the number of cycles without changes at the end: longer than missing pods of a gang can hold up a
+	// strict queue, a minute while it waits behind others and a minute as the first.
+	restCycles = 70
 	// mostCycles bounds a world: everything that starts ends after a few cycles.
 	mostCycles = 600
 	// podCycles is how many cycles a pod runs.
