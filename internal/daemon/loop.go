@@ -37,7 +37,7 @@ type loop struct {
 	period  time.Duration
 	beat    func(time.Time) // called at every cycle, for health checks
 	log     logr.Logger
-	muse    muse // simulates Plans between the cycles
+	copies  copies // of the model, for Plans
 
 	spare  []model.Delta
 	took   time.Duration // duration of the last cycle
@@ -57,8 +57,10 @@ const (
 // run repeats cycles until ctx is done. The source must have synced before.
 func (l *loop) run(ctx context.Context) {
 	for ctx.Err() == nil {
+		l.copies.take()
 		again := l.cycle(time.Now())
-		if more := l.think(time.Now()); !again && !more {
+		l.copies.fulfil(l.cluster)
+		if !again {
 			l.rest(ctx)
 		}
 	}
@@ -107,9 +109,8 @@ func (l *loop) rest(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case engine := <-l.engines:
-		l.engine, l.muse.engine = engine, nil
-	case q := <-l.muse.questions:
-		l.muse.asked = &q // run a cycle first, so that the answer includes objects submitted before the question
+		l.engine = engine
+	case l.copies.pending = <-l.copies.requests:
 	case <-timer.C:
 	case <-l.source.Signal():
 		timer.Reset(min(max(l.window, 3*l.took), windowMax))

@@ -24,6 +24,7 @@ import (
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/prospect"
 )
 
@@ -32,7 +33,7 @@ const (
 	keepPlans = 5 * time.Minute
 	// plansAgain is the retry interval while the Plan kind is not installed.
 	plansAgain = 30 * time.Second
-	// plansPatience is the longest time to wait until the loop takes a question.
+	// plansPatience is the longest time to wait until the loop takes a request for a copy of the model.
 	plansPatience = 30 * time.Second
 )
 
@@ -43,21 +44,24 @@ type planner struct {
 	scheme     *runtime.Scheme
 	schedulers []string
 	fence      func() error
-	questions  chan question
+	copies     chan chan<- *model.Cluster // requests for copies of the model
+	engine     newEngine
 	now        func() time.Time
 	log        logr.Logger
+	// restUntil is when the next simulation may begin.
+	restUntil time.Time
 	// taken holds the plans that this process has started to answer.
 	taken map[types.UID]bool
 }
 
-func newPlanner(o *Options, fence func() error, log logr.Logger) (*planner, error) {
+func newPlanner(o *Options, fence func() error, engine newEngine, log logr.Logger) (*planner, error) {
 	scheme := newScheme()
 	api, err := client.New(o.Config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("client for plans: %w", err)
 	}
 	return &planner{api: api, config: o.Config, scheme: scheme, schedulers: o.SchedulerNames, fence: fence,
-		questions: make(chan question), now: time.Now, log: log, taken: map[types.UID]bool{}}, nil
+		copies: make(chan chan<- *model.Cluster), engine: engine, now: time.Now, log: log, taken: map[types.UID]bool{}}, nil
 }
 
 // run answers Plans until ctx is done. While the kind is not installed, it retries.
@@ -207,34 +211,30 @@ func gone(err error) error {
 	return err
 }
 
-// answer passes the simulation to the loop and waits for the result. Afterwards it pauses, so that simulations take at
-// most a third of the loop's time.
+// answer simulates a plan on a copy of the model. Before the next simulation the planner pauses for twice as long as this one took, so that
+// simulations take at most a third of one processor.
 func (p *planner) answer(ctx context.Context, thought *prospect.Thought) (status insightv1alpha1.PlanStatus, err error) {
-	answer := make(chan insightv1alpha1.PlanStatus, 1)
-	timer := time.NewTimer(plansPatience)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return status, ctx.Err()
-	case <-timer.C:
-		return status, fmt.Errorf("the scheduler is busy")
-	case p.questions <- question{thought: thought, answer: answer}:
+	p.rest(ctx, p.restUntil.Sub(p.now()))
+	cluster, err := p.modelCopy(ctx)
+	if err != nil {
+		return status, err
 	}
 	began := p.now()
-	select {
-	case <-ctx.Done():
-		return status, ctx.Err()
-	case status = <-answer:
-		defer p.rest(ctx, 2*p.now().Sub(began))
-		if status.AnsweredAt == nil {
-			at := metav1.NewTime(p.now())
-			status.AnsweredAt = &at
-		}
-		return status, nil
+	defer func() { p.restUntil = p.now().Add(2 * p.now().Sub(began)) }()
+	if status, err = p.simulate(ctx, thought, cluster); err != nil {
+		return status, err
 	}
+	if status.AnsweredAt == nil {
+		at := metav1.NewTime(p.now())
+		status.AnsweredAt = &at
+	}
+	return status, nil
 }
 
 func (p *planner) rest(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):

@@ -47,7 +47,7 @@ func aPlanner(plans ...client.Object) (p *planner, statuses *[]insightv1alpha1.P
 	statuses = &[]insightv1alpha1.PlanStatus{}
 	return &planner{
 		api: &recorder{Client: api, statuses: statuses}, scheme: scheme, schedulers: []string{"volcano"}, fence: func() error { return nil },
-		questions: make(chan question), now: time.Now, log: logr.Discard(), taken: map[types.UID]bool{},
+		copies: make(chan chan<- *model.Cluster), engine: newTestEngine, now: time.Now, log: logr.Discard(), taken: map[types.UID]bool{},
 	}, statuses
 }
 
@@ -74,7 +74,7 @@ func TestAPlanThatIsTooLargeIsAnsweredWithoutTheLoop(t *testing.T) {
 	for _, replicas := range []int32{5001, 200_000, 1<<31 - 1} {
 		plan := planOf(t, "large", replicas)
 		p, statuses := aPlanner(plan)
-		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second) // no loop takes questions
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second) // no loop sends copies
 		if _, err := p.do(ctx, p.api, client.ObjectKeyFromObject(plan)); err != nil {
 			t.Errorf("%d replicas: %v", replicas, err)
 		}
@@ -90,8 +90,8 @@ func TestAPlanIsMarkedBeforeItIsSimulatedAndNotSimulatedByTheNextProcess(t *test
 	plan := planOf(t, "deadly", 1)
 	first, statuses := aPlanner(plan)
 	ctx, end := context.WithCancel(t.Context())
-	taken := make(chan question)
-	go func() { taken <- <-first.questions }()
+	taken := make(chan chan<- *model.Cluster)
+	go func() { taken <- <-first.copies }()
 	done := make(chan error, 1)
 	go func() {
 		_, err := first.do(ctx, first.api, client.ObjectKeyFromObject(plan))
@@ -125,34 +125,14 @@ func TestAPlanThatThisProcessTookUpIsTriedAgain(t *testing.T) {
 		t.Fatal("answered without a loop")
 	}
 	go func() {
-		q := <-p.questions
-		q.answer <- insightv1alpha1.PlanStatus{Verdict: insightv1alpha1.VerdictStarts}
+		c := model.New()
+		c.Apply(model.QueueFrom(openQueue()), model.NodeFrom(build.Node("n").CPU("4").Memory("4Gi").Obj()))
+		<-p.copies <- c
 	}()
 	if _, err := p.do(t.Context(), p.api, client.ObjectKeyFromObject(plan)); err != nil {
 		t.Fatal(err)
 	}
 	if last := (*statuses)[len(*statuses)-1]; last.Verdict != insightv1alpha1.VerdictStarts || last.TakenUpAt == nil {
 		t.Errorf("%+v", last)
-	}
-}
-
-func TestACycleComesBetweenTheSlicesOfAPlan(t *testing.T) {
-	t.Parallel()
-	l, _ := musing(newHand())
-	l.cluster.Apply(model.QueueFrom(openQueue()), model.NodeFrom(build.Node("n").CPU("4").Memory("4Gi").Obj()))
-	answer := make(chan insightv1alpha1.PlanStatus, 1)
-	l.muse.asked = &question{thought: thoughtOfAJob(t), answer: answer}
-	slices := 1
-	for l.think(build.Epoch) {
-		slices++
-		if len(answer) > 0 {
-			t.Fatal("an answer before the last slice")
-		}
-	}
-	if status := <-answer; slices != 3 || status.Verdict != insightv1alpha1.VerdictStarts {
-		t.Errorf("%d slices, %+v", slices, status)
-	}
-	if l.muse.asked != nil {
-		t.Error("the question stays")
 	}
 }

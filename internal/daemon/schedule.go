@@ -68,7 +68,7 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	if err != nil {
 		return err
 	}
-	plans, err := newPlanner(o, fence, log)
+	plans, err := newPlanner(o, fence, conf.thinker, log)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	l := &loop{
 		source: in, effects: used, engine: engine, engines: engines, cluster: cluster,
 		period: o.SchedulePeriod, beat: h.beat, log: log,
-		muse: muse{questions: plans.questions, make: conf.thinker},
+		copies: copies{requests: plans.copies},
 	}
 	parts.Go(func() { plans.run(ctx) })
 	h.watch(10*o.SchedulePeriod + 30*time.Second)

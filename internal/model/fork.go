@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Fork returns a copy of the cluster that another goroutine may read and change while this one goes on. What is only ever replaced
-// (objects of the API, labels, node information, statuses) is shared. An engine needs a fresh start for it: it is another cluster.
+// Fork returns a copy of the cluster, which another goroutine may read and change while this cluster changes, too. The copy shares what is
+// only ever replaced: API objects, labels, node information, statuses. It needs an engine of its own.
 func (c *Cluster) Fork() *Cluster {
 	c.refresh()
 	f := &fork{from: c, to: &Cluster{}}
@@ -185,11 +185,13 @@ func (o *Objects[T]) clone() Objects[T] {
 	return fresh
 }
 
-// copySet is a set of the copies.
+// copySet returns the set of the copies.
 func copySet[T any](set map[*T]bool, copies map[*T]*T) map[*T]bool {
 	out := make(map[*T]bool, len(set))
 	for item := range set {
-		out[copies[item]] = true
+		if fresh := copies[item]; fresh != nil { // what is gone already is removed from sets later
+			out[fresh] = true
+		}
 	}
 	return out
 }

@@ -15,5 +15,5 @@
 //
 // # Concurrency
 //
-// Prepare may run in any goroutine. Thought.Answer belongs to the goroutine of the model.
+// Prepare may run in any goroutine. Thought.Answer belongs to the goroutine of the model, or of the copy of it that the planner simulates on.
 package prospect

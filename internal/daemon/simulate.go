@@ -1,0 +1,105 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/prospect"
+	"github.com/vc-batch/vc/internal/scheduler"
+)
+
+// longestSimulation is the time after which a simulation is given up. It is checked between the slices of a simulation.
+const longestSimulation = 10 * time.Second
+
+// copies is how the planner gets a copy of the model from the loop, and the loop's part in it. Each request is a channel with a buffer
+// of one. Only the copy delays the loop: the simulation runs in the planner's goroutine, with an engine of its own.
+type copies struct {
+	requests <-chan chan<- *model.Cluster
+	pending  chan<- *model.Cluster // the request to fulfil after the next cycle; nil: there is none
+}
+
+// take accepts a request that waits. A cycle comes before it is fulfilled, so that the copy includes objects that were submitted before the
+// request.
+func (c *copies) take() {
+	if c.pending != nil {
+		return
+	}
+	select {
+	case c.pending = <-c.requests:
+	default:
+	}
+}
+
+// fulfil sends a copy of the model for the pending request.
+func (c *copies) fulfil(cluster *model.Cluster) {
+	if c.pending != nil {
+		c.pending <- cluster.Fork()
+		c.pending = nil
+	}
+}
+
+// modelCopy asks the loop for a copy of the model.
+func (p *planner) modelCopy(ctx context.Context) (*model.Cluster, error) {
+	reply := make(chan *model.Cluster, 1)
+	timer := time.NewTimer(plansPatience)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timer.C:
+		return nil, fmt.Errorf("the scheduler is busy")
+	case p.copies <- reply:
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case cluster := <-reply:
+		return cluster, nil
+	}
+}
+
+// simulate runs the slices of a simulation on a copy of the model. Between two slices it stops if ctx is done or the simulation takes too
+// long. A panic ends the simulation only.
+func (p *planner) simulate(ctx context.Context, thought *prospect.Thought, cluster *model.Cluster) (status insightv1alpha1.PlanStatus, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			p.log.Error(fmt.Errorf("panic: %v", r), "Plan cannot be simulated")
+			status, err = insightv1alpha1.PlanStatus{Problem: fmt.Sprintf("the scheduler failed at it: %v", r)}, nil
+		}
+	}()
+	engine, err := p.engine()
+	if err != nil {
+		return insightv1alpha1.PlanStatus{Problem: err.Error()}, nil
+	}
+	began := p.now()
+	for {
+		status, done := thought.Step(p.now(), engine, cluster)
+		took := p.now().Sub(began)
+		p.log.V(1).Info("Plan simulated", "took", took, "done", done)
+		switch {
+		case done:
+			return status, nil
+		case ctx.Err() != nil:
+			return status, ctx.Err()
+		case took > longestSimulation:
+			return tookTooLong(p.now(), took), nil
+		}
+	}
+}
+
+// tookTooLong returns the answer to a plan that is given up.
+func tookTooLong(now time.Time, took time.Duration) insightv1alpha1.PlanStatus {
+	at := metav1.NewTime(now)
+	return insightv1alpha1.PlanStatus{
+		AnsweredAt: &at, Hint: "plan fewer pods at once, or try again when fewer jobs wait",
+		Problem: fmt.Sprintf("the simulation was stopped: it had no answer after %v", took.Round(time.Millisecond)),
+	}
+}
+
+// newEngine creates the engine of one simulation.
+type newEngine func() (*scheduler.Engine, error)

@@ -1,0 +1,54 @@
+package scheduler
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+// TestAForkIsACopy forks a random cluster twice. One fork and the cluster itself then go on, each in its own way; the other fork still
+// leads to the same decisions as the first did at the start, and the cluster to those that it would have without forks.
+func TestAForkIsACopy(t *testing.T) {
+	seeds.Check(t, 2000, func(t *rapid.T) {
+		r := newRandom(t)
+		r.rich = true
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			r.happen()
+			if rapid.IntRange(0, 2).Draw(t, "cycle") > 0 {
+				r.decide()
+			}
+		}
+		first, second := r.model.Fork(), r.model.Fork()
+		now := r.now
+		decide := func(c *model.Cluster) decision.Decisions {
+			e, err := New(r.cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.Cycle(now, c)
+		}
+		before := decide(first)
+		if diff := cmp.Diff(decide(r.model), before); diff != "" {
+			t.Fatalf("a fork leads to other decisions (-cluster +fork):\n%s", diff)
+		}
+		decision.Assume(first, &before)
+		for i := range before.Binds {
+			first.Apply(model.TaskGone{Namespace: before.Binds[i].Pod.Namespace, Name: before.Binds[i].Pod.Name})
+		}
+		if diff := cmp.Diff(decide(r.model), decide(second)); diff != "" {
+			t.Fatalf("after changes of a fork the cluster leads to other decisions (-cluster +other fork):\n%s", diff)
+		}
+		for range rapid.IntRange(1, 8).Draw(t, "more steps") {
+			r.happen()
+			r.decide()
+		}
+		if diff := cmp.Diff(before, decide(second)); diff != "" {
+			t.Fatalf("after changes of the cluster a fork leads to other decisions (-before +after):\n%s", diff)
+		}
+	})
+}
