@@ -11,12 +11,12 @@ import (
 // Gave records that a gang lost resources to another gang because of an order of shares. The zero value means that
 // it did not.
 //
-// Orders of shares change when the gangs' allocations change. If a tier of priorities follows a tier of shares, three gangs could
-// evict each other for ever: the first evicts the second by priority, the second evicts the third by its smaller
-// share, and the third evicts the first by priority. Therefore, a gang that gave resources by shares takes nothing
-// by a later tier while the gang that received them exists. Then all evictions end: at some point no further gang
-// gives by shares, so gangs that may take by priority are evicted by priority only, and the first of them not at
-// all. Orders of shares alone end by themselves.
+// Orders of shares change when the gangs' allocations change. If a tier of priorities follows a tier of shares,
+// three gangs could evict each other for ever: the first evicts the second by priority, the second evicts the third
+// by its smaller share, and the third evicts the first by priority. Therefore, a gang that gave resources by shares
+// takes nothing by a later tier while the gang that received them exists. Then all evictions end: at some point no
+// further gang gives by shares, so gangs that may take by priority are evicted by priority only, and the first of
+// them not at all. Orders of shares alone end by themselves.
 type Gave struct {
 	// Tier is the number of the tier that granted it plus one; 0 if unset.
 	Tier int

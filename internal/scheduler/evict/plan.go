@@ -32,7 +32,7 @@ func (p *plan) solve(order []int) ([]int, bool) {
 			if !p.out[i] && (!strict || p.keepsShare(i)) && p.mayGo(i) {
 				p.evict(i)
 				out = append(out, i)
-				if p.c.Own && p.fits() { // with more of its own gone it would need more
+				if p.c.Own && p.fits() { // evicting more of its own tasks would increase its need
 					return p.thin(out), true
 				}
 			}

@@ -13,7 +13,6 @@
 // # Concurrency
 //
 // An Overlay belongs to one engine.
-// An Overlay belongs to one engine.
 package place
 
 import (

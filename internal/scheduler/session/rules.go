@@ -201,8 +201,8 @@ func (r *Rules) Admit(j *Job) {
 	}
 }
 
-// MayEnqueue returns why a gang must not be admitted to its queue. Any Reject rejects the gang. A Permit admits it without the
-// votes of later tiers.
+// MayEnqueue returns why a gang must not be admitted to its queue. Any Reject rejects the gang. A Permit admits it
+// without the votes of later tiers.
 func (r *Rules) MayEnqueue(j *Job) explain.Verdict {
 	if v := r.MayCreate(j); v.Code != "" {
 		return v

@@ -10,7 +10,6 @@
 //   - Best is the node with the highest score among the nodes that pass every filter. Among equals it is the first
 //     by name.
 //   - A Ranking that has replayed the change log equals a newly built one.
-//   - A Ranking that has replayed the log gives what a new one would give.
 package shape
 
 import (
