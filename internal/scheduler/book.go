@@ -288,7 +288,7 @@ func (b *book) wake(s *session.Session) {
 	}
 }
 
-// wakeWhere makes parked gangs ready.
+// wakeWhere makes the parked gangs ready that which selects.
 func (b *book) wakeWhere(s *session.Session, which func(*session.Job) bool) {
 	for _, j := range b.waiting {
 		if j.Parked && which(j) {

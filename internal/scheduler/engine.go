@@ -62,7 +62,7 @@ type Engine struct {
 	book       book
 }
 
-// Option sets up an engine beyond its configuration.
+// Option configures an engine in addition to its Config.
 type Option func(*Engine)
 
 // WithAttacher makes the engine check the volumes and devices that pods attach. An Attacher serves one engine.

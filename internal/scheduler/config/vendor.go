@@ -61,7 +61,7 @@ func unwrap(data []byte, warn func(string, ...any)) ([]byte, error) {
 		Default any               `json:"default_scheduler_conf"`
 	}
 	if err := yaml.Unmarshal(data, &outer); err != nil {
-		return data, nil //nolint:nilerr // the strict reader says it better
+		return data, nil //nolint:nilerr // the strict parser reports the error with more detail
 	}
 	switch {
 	case outer.Actions != nil:

@@ -63,9 +63,9 @@ func (p *plan) cost(chosen []int) cost {
 	return c
 }
 
-// orders returns other orders worth trying when gangs would be broken. In the class whose gangs are broken last,
-// each gang is tried alone. If several gangs would be broken, it also tries the most useful gangs first within each
-// queue and priority.
+// orders returns other orders worth trying when gangs would be broken, that is, fall below their minimum. In the class
+// whose gangs are broken last, each gang is tried alone. If several gangs would be broken, it also tries the most
+// useful gangs first within each queue and priority.
 func (p *plan) orders(chosen []int) [][]int {
 	var broken []int
 	for _, i := range chosen {

@@ -16,7 +16,7 @@ import (
 
 // Adapter is a session.Attacher that uses kube-scheduler's plugins.
 type Adapter struct {
-	ctx     context.Context //nolint:containedctx // the plugins ask it for a logger, which is silent; it has no end
+	ctx     context.Context //nolint:containedctx // the plugins only read a silent logger from it; it is never cancelled
 	handle  *handle
 	plugins plugins
 	conf    session.Attaching

@@ -124,5 +124,5 @@ func (i *informer) AddIndexers(indexers cache.Indexers) error { return i.indexer
 
 // AddEventHandler does nothing: there are no events, because the view always shows the current state.
 func (i *informer) AddEventHandler(cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-	return nil, nil //nolint:nilnil // nobody asks a registration anything here
+	return nil, nil //nolint:nilnil // callers never use the registration
 }

@@ -42,8 +42,8 @@ type Job struct {
 	Touched bool
 	// Parked is true if nothing that could help has changed since the last failure.
 	Parked bool
-	// Unsettled is true if the gang could fit although fewer resources are free, or with pods in other places. It
-	// is tried whenever anything changes.
+	// Unsettled is true if the gang might fit even with fewer free resources, or with pods in other places. It is
+	// tried whenever anything changes.
 	Unsettled bool
 	// ParkedShapes lists the shapes that it still needs nodes for; nil if nodes cannot help.
 	ParkedShapes []*model.Shape

@@ -2,7 +2,7 @@ package session
 
 import "github.com/vc-batch/vc/internal/model"
 
-// NodeDrafts caches a policy's data about the nodes that it is asked about, and allows temporary changes during a
+// NodeDrafts caches a policy's data about the nodes that it evaluates, and allows temporary changes during a
 // cycle. Changes are dropped at the end of the cycle. The zero value is ready to use.
 type NodeDrafts[T any] struct {
 	cluster *model.Cluster

@@ -15,7 +15,7 @@ func (s *Session) placedRule(t *model.Task, id model.NodeID) { s.Neighbours.Plac
 
 func (s *Session) unplacedRule(t *model.Task, id model.NodeID) { s.Neighbours.Placed(t, id, -1) }
 
-// findByRules is find for tasks with rules about other pods or rules of policies about nodes.
+// findByRules is like find, for tasks with rules about other pods or rules of policies about nodes.
 func (s *Session) findByRules(j *Job, t *model.Task, near *neighbour.Profile, rules []NodeRule) (node model.NodeID, later, ok bool) {
 	if s.looking > 0 {
 		node, ok = s.bestByRules(j, t, near, rules, true)

@@ -79,7 +79,7 @@ func (s *Session) promisedSome(j *Job, index int) bool {
 	return j.LetIn() && j.Sums.Inqueue.Get(index) > 0 && (!j.holdsPromise() || s.CouldStart(j))
 }
 
-// under reports whether the gang's queue has a name, or is below the queue with that name.
+// under reports whether the gang's queue, or one of its ancestors, has the given name.
 func (j *Job) under(name string) bool {
 	for q := j.In; q != nil; q = q.Parent {
 		if q.Name == name {

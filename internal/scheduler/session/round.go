@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Outcome is the outcome of a round.
+// Outcome is the result of a round.
 type Outcome int
 
 // The outcomes of a round.

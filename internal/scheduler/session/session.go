@@ -101,9 +101,9 @@ type Session struct {
 	// Walked is the number of endings and nodes processed in forecasts.
 	Walked  int
 	looking int // number of open forecasts
-	// EndingLog caches the endings of running tasks between cycles; nil at first.
+	// EndingLog caches the end times of running tasks between cycles; nil at first.
 	EndingLog *EndingLog
-	// EmptyNodes is a cache that is kept between cycles; nil at first.
+	// EmptyNodes caches, between cycles, the room on nodes without gangs; nil at first.
 	EmptyNodes   *EmptyNodes
 	endingsKnown bool
 	endings      []Ending

@@ -41,7 +41,7 @@ func (t *Tree) Open(c *model.Cluster, o *place.Overlay) {
 	t.view.Stamp++
 }
 
-// Purpose is the purpose of a search for domains.
+// Purpose selects the domains that Domains returns, and their order.
 type Purpose int
 
 // The purposes: to place a gang, narrow domains first; to evict for it, wide domains first, up to a maximum number.

@@ -38,7 +38,7 @@ func (s *Session) Within(d *model.Domain, f func()) {
 	s.scope = before
 }
 
-// findWithin is find inside the scope.
+// findWithin is like find, but only inside the scope.
 func (s *Session) findWithin(j *Job, t *model.Task) (node model.NodeID, later, ok bool) {
 	sc := s.scope
 	if node, ok = s.bestWithin(sc, j, t, s.looking > 0); ok {
@@ -275,7 +275,7 @@ func onlyByDomain(rules []NodeRule) bool {
 	return true
 }
 
-// findByDomain is find for rules that give points to HyperNodes.
+// findByDomain is like find, for rules that give points to HyperNodes.
 func (s *Session) findByDomain(t *model.Task, rules []NodeRule) (node model.NodeID, later, ok bool) {
 	if node, ok = s.bestByDomain(t, rules, s.looking > 0); ok || s.looking > 0 {
 		return node, false, ok

@@ -14,7 +14,7 @@ type piece struct {
 }
 
 // grant holds what the containers of a pod get, in the order of its spec. Containers without a request have an
-// empty entry, because the device plugin expects one.
+// empty entry, so that the positions match the containers.
 type grant [][]piece
 
 // String returns the format of volcano.sh/vgpu-ids-new: containers are separated by semicolons, and each device is
