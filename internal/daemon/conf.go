@@ -91,7 +91,7 @@ func (f *confFile) engine() (*scheduler.Engine, error) {
 	return e, nil
 }
 
-// thinker creates an engine for simulations from the last valid configuration. It is not included in the metrics.
+// thinker creates an engine for simulations from the last valid configuration. The metrics do not include it.
 func (f *confFile) thinker() (*scheduler.Engine, error) {
 	e, err := scheduler.New(f.inForce.Load(), scheduler.WithAttacher(kube.New()))
 	if err != nil {

@@ -50,7 +50,7 @@ func init() {
 	metrics.Registry.MustRegister(gangUnready, gangTries, gangShare, gangLatency, gangDuration, gangCreated, gangPlaced, evictionTransactions)
 }
 
-// shown reports whether a gang has series of its own.
+// shown reports whether a gang has series of its own. A new gang gets them if there is space.
 func shown(gang string) bool {
 	if !gangs[gang] && len(gangs) < mostGangs {
 		gangs[gang] = true

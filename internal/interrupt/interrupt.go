@@ -1,6 +1,12 @@
-// Package interrupt ends programs on SIGINT and SIGTERM: the first signal asks, a later one ends the process at once.
+// Package interrupt ends programs on SIGINT and SIGTERM. The first signal requests a graceful end, a later one ends the
+// process at once.
 //
-// In: a context. Out: a context that the first signal cancels. Concurrency: one goroutine and one timer for each context.
+//	In:   a context
+//	Out:  a context that the first signal cancels
+//
+// # Concurrency
+//
+// Each context has one goroutine and one timer.
 package interrupt
 
 import (
@@ -11,12 +17,12 @@ import (
 	"time"
 )
 
-// repeatTime is how long further signals are taken for copies of the first. Programs such as timeout, and shells, send a signal to the process and to
-// its group: the process receives it twice.
+// repeatTime is the time for which further signals count as copies of the first. Shells, and programs such as timeout,
+// send a signal to the process and to its group, so that the process receives it twice.
 const repeatTime = 500 * time.Millisecond
 
-// Context returns a context that ends with the first SIGINT or SIGTERM. A second signal ends the process at once if it does not come immediately after the
-// first. stop restores the default behaviour of the signals.
+// Context returns a context that is canceled by the first SIGINT or SIGTERM. A second signal ends the process at once,
+// unless it arrives within repeatTime of the first. stop restores the default behaviour of the signals.
 func Context(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, stop = signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(repeatTime, stop) })

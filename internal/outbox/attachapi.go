@@ -13,13 +13,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// attachClients is AttachAPI over client-go.
+// attachClients implements AttachAPI with client-go.
 type attachClients struct {
 	core    corev1client.CoreV1Interface
 	devices resourcev1client.ResourceV1Interface
 }
 
-// NewAttachAPI makes the clients.
+// NewAttachAPI creates the clients. They turn off client-side rate limits.
 func NewAttachAPI(config *rest.Config) (AttachAPI, error) {
 	core, err := corev1client.NewForConfig(ownConnection(config))
 	if err != nil {

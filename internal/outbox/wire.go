@@ -91,8 +91,8 @@ func (w *wire) request(ctx context.Context, a *ask) *http.Request {
 	}).WithContext(ctx)
 }
 
-// errorOf returns the Status that the server sent as an error. If there is none (from a proxy, or with a full queue),
-// it makes one from the HTTP status code.
+// errorOf returns the Status that the server sent as an error. If the response contains no Status (from a proxy, or
+// with a full queue), errorOf makes one from the HTTP status code.
 func errorOf(a *ask, response *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, errorMost))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	_ "k8s.io/apiserver/pkg/storage/storagebackend/factory" // owns etcdClientLog
 )
 
-// etcdClientLog is the log of the API server's etcd clients. It cannot be set
-// otherwise, and would go to the terminal.
+// etcdClientLog is the logger of the API server's etcd clients. There is no other way to set it, and by default it
+// writes to the terminal.
 //
 //go:linkname etcdClientLog k8s.io/apiserver/pkg/storage/storagebackend/factory.etcd3ClientLogger
 var etcdClientLog *zap.Logger

@@ -262,7 +262,7 @@ func (n *Node) forget(uid types.UID) {
 	sandbox.RemoveTree(n.podDir(uid))
 }
 
-// deletePod deletes the pod's object from the API, after everything else of the pod has been removed.
+// deletePod deletes the object from the API after the pod's processes and resources are gone.
 func (n *Node) deletePod(pod *corev1.Pod) {
 	options := metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &pod.UID}}
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {

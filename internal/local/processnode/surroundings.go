@@ -216,7 +216,8 @@ func (s *surroundings) writeEtc(w *worker) error {
 	return s.node.machine.register(s.pod.UID, entry)
 }
 
-// resolvConf returns the pod's resolv.conf: the machine's, changed by the pod's dnsConfig.
+// resolvConf returns the pod's resolv.conf: the machine's, followed by the pod's dnsConfig. With dnsPolicy None it is
+// only the dnsConfig.
 func resolvConf(pod *corev1.Pod) string {
 	text := ""
 	if pod.Spec.DNSPolicy != corev1.DNSNone {

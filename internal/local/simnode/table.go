@@ -180,7 +180,7 @@ func retryAfter(tries int) time.Duration {
 }
 
 // take returns the next due entry and marks it busy. If none is due, it returns the time until the next one, or a
-// negative time if there is none.
+// negative time if the heap is empty.
 func (t *table) take() (*entry, time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

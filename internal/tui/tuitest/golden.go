@@ -56,7 +56,8 @@ func start(t testing.TB, specs []screen.Spec, world string, size Size, l look) *
 	return app
 }
 
-// Answer carries out the requests of a dashboard with a Recorder until there are none left. It does not record them.
+// Answer carries out the requests of a dashboard with a Recorder until no more arrive. It ignores all effects
+// other than Run.
 func Answer(app *tui.App) {
 	for range 20 {
 		asked := app.Take()

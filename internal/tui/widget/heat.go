@@ -172,7 +172,7 @@ func (h *Heat) At(x, y int) string {
 	return ""
 }
 
-// Step returns the ID of the cell next to the cursor in a direction, or the cursor's own ID if there is none. Without a
+// Step returns the ID of the cell next to the cursor in a direction, or the cursor's own ID at the edge. Without a
 // cursor it returns the first cell.
 func (h *Heat) Step(dx, dy int) string {
 	var from *placedCell

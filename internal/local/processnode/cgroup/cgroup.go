@@ -158,7 +158,7 @@ func (g *Group) Join(pid int) error {
 
 // View is a directory of the group and its location in a container.
 type View struct {
-	// Source is empty for an empty directory.
+	// Source is the directory of the group; "" means an empty directory. Target is its path in the container.
 	Source, Target string
 }
 

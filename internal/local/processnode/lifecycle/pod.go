@@ -134,7 +134,7 @@ func (p *Pod) Update(api *corev1.Pod) {
 	p.API = fresh
 }
 
-// OwnCondition reports whether the node writes a condition. It writes PodScheduled only if the API has none, because a
+// OwnCondition reports whether the node writes a condition. It writes PodScheduled only if the API lacks it, because a
 // pod created with a node name never passed a scheduler.
 func OwnCondition(kind corev1.PodConditionType) bool {
 	switch kind {

@@ -11,8 +11,8 @@
 // # Invariants
 //
 //   - The package imports only the standard library. Packages are initialized after their imports, in the order of
-//     import paths, so this package's init runs before those of k8s.io. An init therefore costs a few milliseconds and
-//     megabytes, not the startup of a control plane.
+//     import paths, so this package's init runs before the ones of k8s.io. An init therefore costs a few milliseconds
+//     and megabytes, not the startup of a control plane.
 //   - No process of a container outlives its init, which is the first process of a process-ID namespace or, if that is
 //     not permitted, the sub-reaper of all its descendants.
 //

@@ -143,7 +143,8 @@ func (o *Overview) open(*screen.Context) []screen.Effect {
 	return []screen.Effect{screen.Open{Screen: screen.Job, Target: string(row.Job.UID)}}
 }
 
-// shownQueues returns the queues of the first level: the children of root, and other queues without a parent.
+// shownQueues returns the queues of the first level: the children of root, and other queues without a parent. Without
+// such queues, it returns all queues.
 func shownQueues(snap *snapshot.Snapshot) []*snapshot.Queue {
 	var shown []*snapshot.Queue
 	for _, q := range snap.Queues {
