@@ -1,5 +1,4 @@
-// Package api gathers the kinds that cross the wire: Volcano's, with our
-// optional additions.
+// Package api registers the kinds of the API: Volcano's kinds, with optional additions of this project.
 package api
 
 import (
@@ -14,7 +13,7 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// AddToScheme registers every kind of ours in s.
+// AddToScheme registers every kind of the project in s.
 func AddToScheme(s *runtime.Scheme) error {
 	for _, add := range []func(*runtime.Scheme) error{
 		batchv1alpha1.AddToScheme,

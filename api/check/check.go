@@ -13,25 +13,26 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Around is what an object is judged by besides itself.
+// Around holds the surroundings of an object that its validation depends on.
 type Around struct {
-	// SchedulerNames are the schedulers whose pods are ours; the first is the default of jobs. Empty means volcano.
+	// SchedulerNames lists the schedulers whose pods are checked; the first is the default of jobs. Empty means
+	// volcano.
 	SchedulerNames []string
-	// Queues are those that there are; nil: nothing is said of queues.
+	// Queues are the existing queues; nil skips checks against queues.
 	Queues schedulingv1beta1.QueueLookup
-	// QueueRules are the rules of queues that an installation may choose.
+	// QueueRules are the optional rules for queues of an installation.
 	QueueRules schedulingv1beta1.QueueRules
-	// MaxReplicas is how many pods an installation allows the tasks of a job to have together; 0: batchv1alpha1.MaxReplicas.
+	// MaxReplicas is the maximum number of pods of a job in an installation; 0 means batchv1alpha1.MaxReplicas.
 	MaxReplicas int64
-	// Jobs are those that there are; nil: nothing is said of jobs that others wait for.
+	// Jobs are the existing jobs; nil skips checks against jobs that others wait for.
 	Jobs batchv1alpha1.JobLookup
-	// Template is Kubernetes' own validation of a pod template at a path; it is asked when nothing else is wrong.
-	// Nil: only what package api can see of a template is judged.
+	// Template runs Kubernetes' own validation of a pod template at a path, after all other checks have passed. If it
+	// is nil, only the checks of package api apply.
 	Template func(*corev1.PodTemplateSpec, *field.Path) field.ErrorList
-	// JobTemplate gives the template of a namespace that the step of a flow is made from; nil when there is none yet: of the
-	// step's job only the patch is judged then. isKnown is false when templates cannot be read. May be nil.
+	// JobTemplate returns the template of a flow's step, or nil if the template does not exist yet; then only the patch
+	// of the step is checked. isKnown is false if templates are not readable. May be nil.
 	JobTemplate func(namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool)
-	// NamespaceQueue gives the queue that the namespace of an object names, or nothing. May be nil.
+	// NamespaceQueue returns the queue in the annotation of a namespace, or "". May be nil.
 	NamespaceQueue func(namespace string) string
 }
 
@@ -42,26 +43,26 @@ func (a *Around) schedulerNames() []string {
 	return a.SchedulerNames
 }
 
-// ours says whether pods of that scheduler are ours.
+// ours reports whether pods of a scheduler are checked.
 func (a *Around) ours(schedulerName string) bool {
 	return slices.Contains(a.schedulerNames(), schedulerName)
 }
 
-// Verdict is what is to be said of an object.
+// Verdict is the result of a check.
 type Verdict struct {
-	// Errors refuse it; each names its field.
+	// Errors are the reasons to reject the object, each with its field.
 	Errors field.ErrorList
-	// Warnings are of what is allowed and most likely not meant.
+	// Warnings are about settings that are valid but probably not intended.
 	Warnings []string
 }
 
-// Judges says whether objects of a kind are judged here.
+// Judges reports whether the package checks objects of a kind.
 func Judges(kind schema.GroupVersionKind) bool {
 	_, ok := judges[kind]
 	return ok
 }
 
-// Kinds lists the kinds that are judged, sorted by their names.
+// Kinds returns the kinds that the package checks, sorted by name.
 func Kinds() []schema.GroupVersionKind {
 	kinds := make([]schema.GroupVersionKind, 0, len(judges))
 	for kind := range judges {
@@ -73,7 +74,7 @@ func Kinds() []schema.GroupVersionKind {
 	return kinds
 }
 
-// Create judges a new object of a kind; of kinds that are not ours nothing is said.
+// Create checks a new object of a kind. For other kinds it returns an empty Verdict.
 func Create(kind schema.GroupVersionKind, object []byte, around *Around) Verdict {
 	judge, ok := judges[kind]
 	if !ok {
@@ -82,7 +83,7 @@ func Create(kind schema.GroupVersionKind, object []byte, around *Around) Verdict
 	return judge.create(object, around)
 }
 
-// Update judges a changed object of a kind; of kinds that are not ours nothing is said.
+// Update checks an updated object of a kind. For other kinds it returns an empty Verdict.
 func Update(kind schema.GroupVersionKind, old, object []byte, around *Around) Verdict {
 	judge, ok := judges[kind]
 	if !ok {
@@ -91,7 +92,7 @@ func Update(kind schema.GroupVersionKind, old, object []byte, around *Around) Ve
 	return judge.update(old, object, around)
 }
 
-// Delete judges whether the object of a kind and name may go; of kinds that may always go nothing is said.
+// Delete checks whether an object may be deleted. For kinds without such a rule it returns an empty Verdict.
 func Delete(kind schema.GroupVersionKind, name string, around *Around) Verdict {
 	judge, ok := judges[kind]
 	if !ok || judge.remove == nil {

@@ -11,11 +11,11 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// longestValue is how much of a value that does not fit is repeated in the message.
+// longestValue is the maximum number of characters of an invalid value in a message.
 const longestValue = 80
 
-// Decode reads an object; what does not fit its type is told field by field. Names of fields are those of the API,
-// capitals included.
+// Decode decodes an object, and returns an error for each field whose value does not match its type. Field names are
+// case-sensitive.
 func Decode[T any](raw []byte) (*T, field.ErrorList) {
 	object := new(T)
 	err := kjson.UnmarshalCaseSensitivePreserveInts(raw, object)
@@ -29,8 +29,8 @@ func Decode[T any](raw []byte) (*T, field.ErrorList) {
 	return object, errs
 }
 
-// UnknownFields names the fields of an object of a kind that the kind does not have, and those that stand there
-// twice, in the words of the API server: `unknown field "spec.replica"`. Of kinds that are not judged it knows nothing.
+// UnknownFields returns the unknown and duplicate fields of an object, in the format of the API server: `unknown field
+// "spec.replica"`. It returns nil for kinds that the package does not check.
 func UnknownFields(kind schema.GroupVersionKind, raw []byte) []string {
 	judge, ok := judges[kind]
 	if !ok {
@@ -42,7 +42,7 @@ func UnknownFields(kind schema.GroupVersionKind, raw []byte) []string {
 func strangeFields[T any](raw []byte) []string {
 	strange, err := kjson.UnmarshalStrict(raw, new(T))
 	if err != nil {
-		return nil // told by Decode
+		return nil // Decode reports it
 	}
 	texts := make([]string, len(strange))
 	for i, one := range strange {
@@ -53,7 +53,7 @@ func strangeFields[T any](raw []byte) []string {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// misfits finds the fields below path that cannot be read as what t has there.
+// misfits returns errors for the fields below path that do not match the type t.
 func misfits(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
 	if string(raw) == "null" {
 		return nil
@@ -132,7 +132,7 @@ func inList(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// wanted says what a field of type t takes; err is why a value was not taken.
+// wanted describes the values that a field of type t accepts; err is the error of the decoder.
 func wanted(t reflect.Type, err error) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -152,7 +152,7 @@ func orObject(path *field.Path) *field.Path {
 	return path
 }
 
-// cut is a JSON value as it is repeated in a message: strings without their quotes, long ones shortened.
+// cut returns a JSON value as text for a message: strings without quotes, and long values shortened.
 func cut(raw []byte) string {
 	text := string(raw)
 	var plain string

@@ -1,17 +1,17 @@
-// Package check judges whole objects of our kinds as they cross the wire: it decodes one, fills in its defaults and
-// asks the validation of its kind. Admission and the command line both go through it, so that they refuse the same
-// objects with the same words.
+// Package check validates whole objects of the project's kinds: it decodes an object, fills in its defaults and runs
+// the validation of its kind. Admission and the command line share it, so that both reject the same objects with the
+// same messages.
 //
-//	In:   a kind, the object as JSON (two on an update), and what the cluster knows of it (Around)
-//	Out:  a Verdict: what is wrong, each with its field, and what is allowed but hardly meant
+//	In:   a kind, the object as JSON (two for an update), and its surroundings in the cluster (Around)
+//	Out:  a Verdict: errors, each with its field, and warnings about settings that are probably not intended
 //
 // # Invariants
 //
 //   - Pure: the same object and the same surroundings give the same verdict, in the same order.
-//   - An object that cannot be decoded is told field by field, as one that breaks a rule is.
-//   - What the surroundings do not say (nil) is not judged.
+//   - Decoding errors name their fields, like validation errors.
+//   - Checks that need missing surroundings (nil) are skipped.
 //
 // # Concurrency
 //
-// Functions may be called concurrently; a QueueLookup is used by the calling goroutine only.
+// Functions are safe for concurrent use; a QueueLookup is used only by the calling goroutine.
 package check

@@ -11,7 +11,7 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 )
 
-// newJobFlow judges the jobs of the steps as well, as far as their templates are known.
+// newJobFlow checks a flow and the jobs of its steps, as far as their templates are available.
 func newJobFlow(flow *flowv1alpha1.JobFlow, around *Around) Verdict {
 	errs := flowv1alpha1.ValidateJobFlow(flow)
 	if len(errs) > 0 {
@@ -29,10 +29,11 @@ func newJobFlow(flow *flowv1alpha1.JobFlow, around *Around) Verdict {
 	return Verdict{Errors: errs, Warnings: missingTemplates(flow, missing)}
 }
 
-// maxNamed is how many missing templates are named in a warning.
+// maxNamed is the maximum number of missing templates named in a warning.
 const maxNamed = 5
 
-// missingTemplates warns of steps whose templates do not exist yet: such a step waits when its turn comes, which may be in hours.
+// missingTemplates returns a warning about steps whose templates do not exist yet: such a step would wait when its
+// dependencies are met, perhaps hours later.
 func missingTemplates(flow *flowv1alpha1.JobFlow, missing []string) []string {
 	if len(missing) == 0 {
 		return nil
@@ -47,7 +48,7 @@ func missingTemplates(flow *flowv1alpha1.JobFlow, missing []string) []string {
 	return []string{fmt.Sprintf("spec.flows: there are no JobTemplates %s in namespace %s yet; their steps wait until there are", names, flow.Namespace)}
 }
 
-// templateOf looks up the template of a step.
+// templateOf returns the template of a step.
 func (a *Around) templateOf(flow *flowv1alpha1.JobFlow, step *flowv1alpha1.Flow) (template *flowv1alpha1.JobTemplate, isKnown bool) {
 	if a.JobTemplate == nil {
 		return nil, false
@@ -55,7 +56,7 @@ func (a *Around) templateOf(flow *flowv1alpha1.JobFlow, step *flowv1alpha1.Flow)
 	return a.JobTemplate(flow.Namespace, step.Name)
 }
 
-// changedJobFlow leaves steps alone that are as they were, whatever rules have come since.
+// changedJobFlow skips unchanged steps, so that rules added later do not apply to them.
 func changedJobFlow(old, flow *flowv1alpha1.JobFlow, around *Around) Verdict {
 	if equality.Semantic.DeepEqual(old.Spec.Flows, flow.Spec.Flows) {
 		return Verdict{}
@@ -63,8 +64,8 @@ func changedJobFlow(old, flow *flowv1alpha1.JobFlow, around *Around) Verdict {
 	return newJobFlow(flow, around)
 }
 
-// step judges the job of a step that is made from a template, which may be nil. The job's fields come from two objects: the
-// error stands at the patch where there is one, else at the step, and says which field of the job is wrong.
+// step checks the job of a step with its template, which may be nil. The fields of the job come from the template and a
+// patch, so an error refers to the patch or, without a patch, to the step, and its message names the field of the job.
 func (a *Around) step(flow *flowv1alpha1.JobFlow, step *flowv1alpha1.Flow, template *flowv1alpha1.JobTemplate, at *field.Path) field.ErrorList {
 	if template == nil {
 		return nil

@@ -18,15 +18,15 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// judge holds the rules of one kind, over JSON.
+// judge holds the checks of one kind, for objects as JSON.
 type judge struct {
 	create  func(object []byte, around *Around) Verdict
 	update  func(old, object []byte, around *Around) Verdict
-	remove  func(name string, around *Around) Verdict // nil: objects of the kind may always go
+	remove  func(name string, around *Around) Verdict // nil if objects of the kind may always be deleted
 	strange func(object []byte) []string
 }
 
-// judges are the kinds that have rules.
+// judges maps kinds to their checks.
 var judges = map[schema.GroupVersionKind]judge{
 	batchv1alpha1.GroupVersion.WithKind("Job"):          of(newJob, changedJob),
 	schedulingv1beta1.GroupVersion.WithKind("Queue"):    of(newQueue, changedQueue).removedBy(removedQueue),
@@ -38,7 +38,7 @@ var judges = map[schema.GroupVersionKind]judge{
 	corev1.SchemeGroupVersion.WithKind("Pod"):           of(newPod, nil),
 }
 
-// of makes a judge of typed rules; a nil update judges nothing.
+// of returns a judge with typed checks; a nil update skips the check of updates.
 func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, around *Around) Verdict) judge {
 	return judge{
 		create: func(raw []byte, around *Around) Verdict {
@@ -60,7 +60,7 @@ func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, aro
 			}
 			old, errs := Decode[T](rawOld)
 			if update == nil || len(errs) > 0 {
-				return Verdict{} // what is there and cannot be read may be put right by anything
+				return Verdict{} // every update may repair an existing object that cannot be decoded
 			}
 			return update(old, object, around)
 		},
@@ -68,13 +68,13 @@ func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, aro
 	}
 }
 
-// removedBy adds the rule for objects that are to go.
+// removedBy adds the check for deletions.
 func (j judge) removedBy(remove func(name string, around *Around) Verdict) judge {
 	j.remove = remove
 	return j
 }
 
-// misspelt tells of annotations at a path that are ours by their prefix, and that nobody reads.
+// misspelt returns warnings about annotations at a path that have the prefix of the project but are unknown.
 func misspelt(annotations map[string]string, at *field.Path) []string {
 	var warnings []string
 	for _, key := range keys.Unknown(annotations) {
@@ -87,7 +87,7 @@ func misspelt(annotations map[string]string, at *field.Path) []string {
 	return warnings
 }
 
-// validateName says what the API server says of a name before it asks webhooks.
+// validateName applies the checks that the API server makes before it calls webhooks.
 func validateName(object metav1.Object) field.ErrorList {
 	path := field.NewPath("metadata", "name")
 	name := object.GetName()
@@ -104,13 +104,13 @@ func validateName(object metav1.Object) field.ErrorList {
 	return errs
 }
 
-// changed judges a changed object as a new one.
+// changed checks an updated object like a new one.
 func changed[T any](create func(*T, *Around) Verdict) func(old, object *T, around *Around) Verdict {
 	return func(_, object *T, around *Around) Verdict { return create(object, around) }
 }
 
 func newJob(job *batchv1alpha1.Job, around *Around) Verdict {
-	// Defaulting fails open, so it may not have happened yet.
+	// The defaulting webhook fails open, so it may not have been called.
 	batchv1alpha1.DefaultJob(job, around.schedulerNames()[0])
 	errs := batchv1alpha1.ValidateJob(job, around.Queues)
 	if len(errs) == 0 {
@@ -135,14 +135,14 @@ func changedJob(old, job *batchv1alpha1.Job, around *Around) Verdict {
 	return Verdict{Errors: errs}
 }
 
-// newCronJob judges the jobs that would be made as well: nobody sees what becomes of them at night.
+// newCronJob checks a CronJob and its jobs: errors in the jobs would otherwise show only at their scheduled time.
 func newCronJob(cron *batchv1alpha1.CronJob, around *Around) Verdict {
 	verdict := around.jobsOf(cron)
 	verdict.Errors = append(batchv1alpha1.ValidateCronJob(cron), verdict.Errors...)
 	return verdict
 }
 
-// jobsOf judges the jobs of a CronJob.
+// jobsOf checks the jobs of a CronJob.
 func (a *Around) jobsOf(cron *batchv1alpha1.CronJob) Verdict {
 	job := cron.JobOf()
 	job.Name += longestTime
@@ -151,11 +151,11 @@ func (a *Around) jobsOf(cron *batchv1alpha1.CronJob) Verdict {
 	return verdict
 }
 
-// longestTime stands for what the names of a CronJob's jobs end with: minutes since 1970, eight digits until 2160.
+// longestTime represents the suffix of the names of a CronJob's jobs: minutes since 1970, with eight digits until 2160.
 const longestTime = "-99999999"
 
-// changedCronJob leaves alone what is as it was: a CronJob whose queue has been closed, or with the schedule of an older
-// version, can still be suspended.
+// changedCronJob skips unchanged parts: a CronJob with a closed queue, or with a schedule that only an older version
+// accepted, can still be suspended.
 func changedCronJob(old, cron *batchv1alpha1.CronJob, around *Around) Verdict {
 	verdict := Verdict{Errors: batchv1alpha1.ValidateCronJobUpdate(old, cron)}
 	if equality.Semantic.DeepEqual(old.Spec.JobTemplate, cron.Spec.JobTemplate) {
@@ -166,7 +166,7 @@ func changedCronJob(old, cron *batchv1alpha1.CronJob, around *Around) Verdict {
 	return verdict
 }
 
-// changedJobTemplate leaves what is as it was alone, whatever rules have come since.
+// changedJobTemplate skips an unchanged spec, so that rules added later do not apply to it.
 func changedJobTemplate(old, template *flowv1alpha1.JobTemplate, around *Around) Verdict {
 	if equality.Semantic.DeepEqual(old.Spec, template.Spec) {
 		return Verdict{}
@@ -174,12 +174,12 @@ func changedJobTemplate(old, template *flowv1alpha1.JobTemplate, around *Around)
 	return newJobTemplate(template, around)
 }
 
-// newJobTemplate judges the jobs that would be made, but for their queue: templates may be there before it.
+// newJobTemplate checks the jobs of a template except their queue, which may be created after the template.
 func newJobTemplate(template *flowv1alpha1.JobTemplate, around *Around) Verdict {
 	return around.embedded(&batchv1alpha1.Job{Spec: *template.Spec.DeepCopy()}, nil, nil)
 }
 
-// embedded judges a job that another object holds at a path.
+// embedded checks a job that another object contains at a path.
 func (a *Around) embedded(job *batchv1alpha1.Job, at *field.Path, queues schedulingv1beta1.QueueLookup) Verdict {
 	batchv1alpha1.DefaultJob(job, a.schedulerNames()[0])
 	errs := batchv1alpha1.ValidateEmbeddedJob(job, at, queues)
@@ -192,7 +192,7 @@ func (a *Around) embedded(job *batchv1alpha1.Job, at *field.Path, queues schedul
 	return Verdict{Errors: errs, Warnings: batchv1alpha1.JobWarnings(job)}
 }
 
-// replicas holds a job, whose spec is at a path, to the installation's limit.
+// replicas checks the limit of the installation for a job with its spec at a path.
 func (a *Around) replicas(job *batchv1alpha1.Job, spec *field.Path) field.ErrorList {
 	if a.MaxReplicas == 0 {
 		return nil
@@ -200,7 +200,7 @@ func (a *Around) replicas(job *batchv1alpha1.Job, spec *field.Path) field.ErrorL
 	return batchv1alpha1.ValidateReplicas(job, spec, a.MaxReplicas)
 }
 
-// templates asks Kubernetes about the pod templates of tasks at path.
+// templates runs Kubernetes' validation of the pod templates of tasks at path.
 func (a *Around) templates(tasks []batchv1alpha1.TaskSpec, path *field.Path) field.ErrorList {
 	if a.Template == nil {
 		return nil
@@ -226,7 +226,7 @@ func changedQueue(old, queue *schedulingv1beta1.Queue, around *Around) Verdict {
 	return verdict
 }
 
-// removedQueue warns of a queue that pods still run in, where an installation lets it go at all.
+// removedQueue warns about pods that still run in the queue, if the installation permits its deletion at all.
 func removedQueue(name string, around *Around) Verdict {
 	verdict := Verdict{Errors: around.QueueRules.ValidateDelete(name, around.Queues)}
 	if around.Queues == nil || len(verdict.Errors) > 0 {
@@ -252,7 +252,7 @@ func newHyperNode(node *topologyv1alpha1.HyperNode, _ *Around) Verdict {
 	return Verdict{Errors: topologyv1alpha1.ValidateHyperNode(node)}
 }
 
-// newPod looks at the annotations of pods that are ours to schedule; everything else of them is Kubernetes' matter.
+// newPod checks the annotations of pods with one of the project's schedulers. Kubernetes checks everything else.
 func newPod(pod *corev1.Pod, around *Around) Verdict {
 	if !around.ours(pod.Spec.SchedulerName) {
 		return Verdict{}

@@ -1,14 +1,14 @@
 package keys
 
-// ConfigurationName is the ConfigMap, in the scheduler's namespace, in which the scheduler says by which
-// configuration it decides. It is written, never read, by the scheduler.
+// ConfigurationName is the ConfigMap, in the scheduler's namespace, in which the scheduler publishes its current
+// configuration. The scheduler writes it and never reads it.
 const ConfigurationName = "vc-scheduler-configuration"
 
 // The keys of the ConfigMap ConfigurationName.
 const (
-	ConfigurationText     = "volcano-scheduler.conf" // what is in force, as it was given
+	ConfigurationText     = "volcano-scheduler.conf" // the configuration in effect, as given
 	ConfigurationSource   = "source"                 // the file it came from, or "built-in"
-	ConfigurationWarnings = "warnings"               // what of it has no effect, a line each
+	ConfigurationWarnings = "warnings"               // parts of it without effect, one per line
 	ConfigurationVersion  = "version"                // the version of the scheduler
-	ConfigurationRefused  = "refused"                // why the file as it is now was refused; absent when it was not
+	ConfigurationRefused  = "refused"                // why the current file was rejected; absent if it was not
 )

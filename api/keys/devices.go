@@ -2,25 +2,25 @@ package keys
 
 import corev1 "k8s.io/api/core/v1"
 
-// Resources of devices that pods share.
+// Resources for devices that pods share.
 const (
 	GPUMemory            corev1.ResourceName = "volcano.sh/gpu-memory"             // MiB of one card
-	GPUNumber            corev1.ResourceName = "volcano.sh/gpu-number"             // whole cards
-	VGPUNumber           corev1.ResourceName = "volcano.sh/vgpu-number"            // parts of cards, each of another card
-	VGPUMemory           corev1.ResourceName = "volcano.sh/vgpu-memory"            // MiB of each
-	VGPUMemoryPercentage corev1.ResourceName = "volcano.sh/vgpu-memory-percentage" // of each card's memory
-	VGPUCores            corev1.ResourceName = "volcano.sh/vgpu-cores"             // percent of each card; 100: alone on it
+	GPUNumber            corev1.ResourceName = "volcano.sh/gpu-number"             // number of whole cards
+	VGPUNumber           corev1.ResourceName = "volcano.sh/vgpu-number"            // number of parts of cards, each of another card
+	VGPUMemory           corev1.ResourceName = "volcano.sh/vgpu-memory"            // MiB of each card
+	VGPUMemoryPercentage corev1.ResourceName = "volcano.sh/vgpu-memory-percentage" // percentage of each card's memory
+	VGPUCores            corev1.ResourceName = "volcano.sh/vgpu-cores"             // percentage of each card; 100 means exclusive use
 )
 
-// On nodes, about devices.
+// Annotations of nodes about devices.
 const (
-	// VGPURegister lists a node's cards: uuid,count,memory,type,health,mode: each.
+	// VGPURegister lists a node's cards: uuid,count,memory,type,health,mode: for each card.
 	VGPURegister = "volcano.sh/node-vgpu-register"
-	// GPUUnhealthyIDs lists cards that are out of order: 0,2.
+	// GPUUnhealthyIDs lists the unhealthy cards: 0,2.
 	GPUUnhealthyIDs = "volcano.sh/gpu-unhealthy-ids"
 )
 
-// On pods, about devices: what they want, and what they were given.
+// Annotations of pods about devices: their requirements, and the allocated devices.
 const (
 	VGPUUseType        = "nvidia.com/use-gputype"
 	VGPUNoUseType      = "nvidia.com/nouse-gputype"
@@ -39,21 +39,21 @@ const (
 	GPUPredicateTime = "volcano.sh/predicate-time"
 )
 
-// NumaCPUs is the annotation on a pod that says which cpus each container was counted with, until the kubelet's
-// choice shows in the node's Numatopology: main=0-3;side=8.
+// NumaCPUs is the annotation of a pod with the CPUs that the scheduler assumes for each container, until the node's
+// Numatopology shows the choice of the kubelet: main=0-3;side=8.
 const NumaCPUs = OurPrefix + "numa-cpus"
 
-// On pods, about scoring nodes.
+// Annotations of pods about the scoring of nodes.
 const (
 	StrategyType   = "volcano.sh/resource-strategy-scoring-type"
 	StrategyWeight = "volcano.sh/resource-strategy-weight"
 )
 
-// On nodes and queues, about groups of nodes.
+// Keys on nodes and queues about node groups.
 const (
 	NodeGroup       = "volcano.sh/nodegroup-name"
 	NodeGroupLimits = "volcano.sh/nodegroup-resource-limits"
 )
 
-// HCCLRank is the annotation on a pod with its rank among those that compute together on Ascend cards.
+// HCCLRank is the annotation of a pod with its rank in collective communication on Ascend cards.
 const HCCLRank = "hccl/rankIndex"

@@ -1,17 +1,18 @@
-// Package keys lists the labels and annotations that parts of the system know each other's objects by.
+// Package keys defines the labels and annotations that the components use on objects.
 //
-// Keys under volcano.sh/, scheduling.volcano.sh/ and scheduling.k8s.io/ are Volcano's; ours begin with vc-batch.dev/.
+// Keys with the prefixes volcano.sh/, scheduling.volcano.sh/ and scheduling.k8s.io/ are Volcano's. The keys of this
+// project have the prefix vc-batch.dev/.
 package keys
 
-// On pods.
+// Keys on pods.
 const (
-	// GroupName is the annotation that names the PodGroup of a pod.
+	// GroupName is the annotation with the name of a pod's PodGroup.
 	GroupName = "scheduling.k8s.io/group-name"
-	// VolcanoGroupName is the same, in the other spelling: it counts where GroupName is not there.
+	// VolcanoGroupName is an alternative spelling. It counts if GroupName is missing.
 	VolcanoGroupName = "scheduling.volcano.sh/group-name"
-	// PodQueueName is the annotation that names the queue of a plain pod, of its owner or its namespace.
+	// PodQueueName is the annotation with the queue of a plain pod, on the pod, its owner or its namespace.
 	PodQueueName = "scheduling.volcano.sh/queue-name"
-	// GroupMinMember is the annotation on a workload: minMember of the PodGroup made for its pods.
+	// GroupMinMember is the annotation of a workload with the minMember of the PodGroup created for its pods.
 	GroupMinMember = "scheduling.volcano.sh/group-min-member"
 
 	JobName       = "volcano.sh/job-name"
@@ -25,19 +26,20 @@ const (
 	TemplateUID   = "volcano.sh/template-uid"
 	NumaPolicy    = "volcano.sh/numa-topology-policy"
 	TaskPriority  = "volcano.sh/task-priority"
-	// OutOfSync marks a pod that a controller stops itself: its end is no event for policies.
+	// OutOfSync marks a pod that a controller stops: its end is not an event for policies.
 	OutOfSync = "volcano.sh/controller-out-of-sync"
 )
 
-// On pods, for the door.
+// Keys on pods for the admission webhooks.
 const (
-	// ResourceGroup is the annotation on a pod that names the resource group it belongs to.
+	// ResourceGroup is the annotation of a pod with the resource group that it belongs to.
 	ResourceGroup = "volcano.sh/resource-group"
-	// QueueAllocationGate is the annotation ("true") by which a pod asks to be gated until its queue has room, and the name of that scheduling gate.
+	// QueueAllocationGate is the annotation ("true") with which a pod requests a scheduling gate until its queue has
+	// enough free capacity. It is also the name of that gate.
 	QueueAllocationGate = "scheduling.volcano.sh/queue-allocation-gate"
 )
 
-// On pods and PodGroups.
+// Keys on pods and PodGroups.
 const (
 	Preemptable         = "volcano.sh/preemptable"
 	CooldownTime        = "volcano.sh/cooldown-time"
@@ -48,21 +50,22 @@ const (
 	NetworkTopologyTier = "volcano.sh/network-topology-highest-tier"
 )
 
-// RunningEstimate is our annotation on pods and PodGroups: how long a pod is expected to run, as a duration of Go (90m, 1h30m). The PodGroup of a
-// job takes it from spec.runningEstimate.
+// RunningEstimate is the annotation of pods and PodGroups with the expected run time of a pod, as a Go duration (90m,
+// 1h30m). The PodGroup of a job takes it from spec.runningEstimate.
 const RunningEstimate = OurPrefix + "running-estimate"
 
-// Backfill is our annotation on queues: "true" or "false" says whether gangs behind one that cannot start may pass it when they do not delay it.
+// Backfill is the annotation of queues that permits ("true") or forbids ("false") gangs to overtake a gang that cannot
+// start, provided that they do not delay it.
 const Backfill = OurPrefix + "backfill"
 
-// User is the annotation, or label, of a PodGroup that names who submitted it: whose use of the cluster counts. A
-// PodGroup takes it over from its Job.
+// User is the annotation or label of a PodGroup with the user who submitted it, to whom its usage is charged. A
+// PodGroup inherits it from its Job.
 const User = OurPrefix + "user"
 
-// UsageName is the ConfigMap, in the scheduler's namespace, in which the scheduler keeps what accounts have used.
+// UsageName is the ConfigMap, in the scheduler's namespace, that stores the usage of accounts.
 const UsageName = "vc-scheduler-usage"
 
-// PodGroupOf is the name of the PodGroup that a pod's annotations name, "" when they name none.
+// PodGroupOf returns the name of the PodGroup in a pod's annotations, or "".
 func PodGroupOf(annotations map[string]string) string {
 	if name := annotations[GroupName]; name != "" {
 		return name
@@ -70,46 +73,49 @@ func PodGroupOf(annotations map[string]string) string {
 	return annotations[VolcanoGroupName]
 }
 
-// TakenOver is our annotation on the PodGroups of plain pods: the keys, separated by commas, that they have from pods and owners, and lose with them.
+// TakenOver is the annotation of PodGroups of plain pods with the keys, separated by commas, that they inherited from
+// pods and owners. They lose a key when its source does.
 const TakenOver = OurPrefix + "taken-over"
 
-// On jobs.
+// Keys on jobs.
 const (
 	// JobType is the label that job lists show as JobType.
 	JobType       = "volcano.sh/job-type"
 	JobForwarding = "volcano.sh/job-forwarding"
-	// ForwardCluster names, on a pod whose job may run in other clusters, the one that it goes to; what sends it there fills it in.
+	// ForwardCluster is the annotation of a pod whose job may run in other clusters, with the cluster that it is sent
+	// to. The component that forwards the pod sets it.
 	ForwardCluster = "volcano.sh/forward-cluster"
 )
 
-// On queues.
+// Keys on queues.
 const (
 	ClosedByParent   = "volcano.sh/closed-by-parent"
 	Hierarchy        = "volcano.sh/hierarchy"
 	HierarchyWeights = "volcano.sh/hierarchy-weights"
-	// QueueState is the annotation by which a queue says itself whether it is to be "Open" or "Closed"; without it the last command counts.
+	// QueueState is the annotation with the desired state of a queue, "Open" or "Closed". Without it the last command
+	// counts.
 	QueueState = OurPrefix + "queue-state"
-	// ElasticCluster is the annotation of a queue that lets gangs in up to its own limits, whatever the cluster
-	// has just now: the cluster grows with what waits.
+	// ElasticCluster is the annotation of a queue that admits gangs up to the queue's own limits, independent of the
+	// current size of the cluster: the cluster grows with the waiting gangs.
 	ElasticCluster = OurPrefix + "elastic-cluster"
 )
 
-// VolcanoPrefix begins the annotations that a PodGroup takes over from its Job.
+// VolcanoPrefix is the prefix of the annotations that a PodGroup inherits from its Job.
 const VolcanoPrefix = "volcano.sh/"
 
-// OurPrefix begins our own keys.
+// OurPrefix is the prefix of the project's own keys.
 const OurPrefix = "vc-batch.dev/"
 
-// NodeKind is the label on the nodes of vc-local: process or simulated.
+// NodeKind is the label of the nodes of vc-local: process or simulated.
 const NodeKind = OurPrefix + "node-kind"
 
-// PodGroupNamePrefix begins the names of PodGroups made for plain pods.
+// PodGroupNamePrefix is the prefix of the names of PodGroups created for plain pods.
 const PodGroupNamePrefix = "podgroup-"
 
-// DefaultSchedulerName is the scheduler name that we answer to.
+// DefaultSchedulerName is the default spec.schedulerName of pods for this scheduler.
 const DefaultSchedulerName = "volcano"
 
-// DefaultQueue is the queue of those who name none; RootQueue is the parent of all.
+// DefaultQueue is the queue of jobs without a queue; RootQueue is the root of the hierarchy.
 const (
 	DefaultQueue = "default"
 	RootQueue    = "root"

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// ours are all keys that begin with OurPrefix.
+// ours lists all keys with OurPrefix.
 var ours = []string{
 	Account, TaskRequests, TaskPlacements, RerunOf, RetryFailed,
 	RunningEstimate, Backfill, User, TakenOver, QueueState, ElasticCluster, NodeKind, NumaCPUs, JobID, JobIDWas, JobTitle, Hold, Begin, Dependency, DependencyNamespaces,
 	KillOnInvalidDependency, Array, ArrayLimit, ArrayCancelled, ArrayCancelledBy, ArrayIndex, ElementID, Restarts, KeepFinished, CancelledBy, Slurm, DrainReason, DrainedBy, DrainedAt,
 }
 
-// simulation begins, after OurPrefix, what simulated nodes read of pods.
+// simulation is the prefix, after OurPrefix, of the keys that simulated nodes read from pods.
 const simulation = "sim-"
 
-// Unknown lists the keys that begin with OurPrefix and that nobody reads, sorted: most likely they are misspelt.
+// Unknown returns the unknown keys with OurPrefix, sorted. They are probably misspelled.
 func Unknown(annotations map[string]string) []string {
 	var unknown []string
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
@@ -27,7 +27,7 @@ func Unknown(annotations map[string]string) []string {
 	return unknown
 }
 
-// Like lists the keys of ours that begin as key does, by two letters, sorted.
+// Like returns the known keys that share OurPrefix and the next two letters with key, sorted.
 func Like(key string) []string {
 	begin := key[:min(len(key), len(OurPrefix)+2)]
 	var like []string

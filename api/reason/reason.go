@@ -1,28 +1,28 @@
-// Package reason is the one table of the reasons that the system gives: in status, events, conditions, the
-// command line and the dashboard.
+// Package reason contains the table of all reasons that the system reports: in status, events, conditions, the command
+// line and the dashboard.
 package reason
 
-// Code names a reason: one CamelCase word, stable, fit for scripts.
+// Code identifies a reason: one stable CamelCase word that scripts can rely on.
 type Code string
 
-// Reason is what the system says for a Code.
+// Reason holds the texts for a Code.
 type Reason struct {
 	Code Code
-	// Sentence says what is the case.
+	// Sentence describes the situation.
 	Sentence string
-	// Hint says what a person could do.
+	// Hint suggests what the user can do.
 	Hint string
-	// Slurm is the spelling in squeue's REASON column; SlurmFor is more exact where it depends on the resource.
+	// Slurm is the name in squeue's REASON column; SlurmFor is more precise if the name depends on the resource.
 	Slurm string
 }
 
-// qosLimit and assocLimit are Slurm's spellings for a limit of a queue and of a namespace, with the resource left open.
+// qosLimit and assocLimit are Slurm's names for a limit of a queue and of a namespace, without the resource.
 const (
 	qosLimit   = "QOSResourceLimit"
 	assocLimit = "AssocResourceLimit"
 )
 
-// SlurmFor is the spelling in squeue's REASON column when resource is what is short: cpu, memory, pods or a device.
+// SlurmFor returns the name in squeue's REASON column for the resource that is short: cpu, memory, pods or a device.
 func (r Reason) SlurmFor(resource string) string {
 	switch {
 	case resource == "":
@@ -50,7 +50,7 @@ func limitOf(whose, pods, resource string) string {
 	}
 }
 
-// Why a gang waits, or a node cannot take a pod.
+// Reasons why a gang waits, or a node cannot run a pod.
 const (
 	NotEnoughPods        Code = "NotEnoughPods"
 	NotEnqueued          Code = "NotEnqueued"
@@ -117,7 +117,7 @@ const (
 	ByPolicy             Code = "ByPolicy"
 )
 
-// Why a pod is not evicted for a gang that waits.
+// Reasons why a pod is not evicted for a waiting gang.
 const (
 	NotPreemptable   Code = "NotPreemptable"
 	SystemPod        Code = "SystemPod"
@@ -134,7 +134,7 @@ const (
 	Guaranteed       Code = "Guaranteed"
 )
 
-// Why a job that its user could see started is not: what was asked for holds it.
+// Reasons why a job has not started although its user expects it: its own settings delay it.
 const (
 	JobHeldUser              Code = "JobHeldUser"
 	JobHeldAdmin             Code = "JobHeldAdmin"
@@ -145,7 +145,7 @@ const (
 	JobArrayTaskLimit        Code = "JobArrayTaskLimit"
 )
 
-// Why a job failed: what became of the first of its pods that failed.
+// Reasons why a job failed, derived from the first of its failed pods.
 const (
 	PodFailed        Code = "PodFailed"
 	DeadlineExceeded Code = "DeadlineExceeded"
@@ -157,7 +157,7 @@ const (
 	PodRefused       Code = "PodRefused"
 )
 
-// Table holds every reason, in the order of the documentation.
+// Table lists all reasons, in the order of the documentation.
 var Table = []Reason{
 	{NotEnoughPods, "fewer pods exist than the gang needs", "wait until their controller has created the pods, or create them yourself; or lower minAvailable (minMember of a PodGroup)", "Resources"},
 	{NotEnqueued, "it is not yet admitted to its queue", "wait until the queue has room for its minimum", "Resources"},
@@ -260,7 +260,7 @@ var byCode = func() map[Code]Reason {
 	return m
 }()
 
-// Get gives the entry of a code. An unknown code is its own sentence.
+// Get returns the entry of a code. The sentence of an unknown code is the code itself.
 func Get(c Code) Reason {
 	if r, ok := byCode[c]; ok {
 		return r

@@ -10,18 +10,20 @@ import (
 )
 
 const (
-	// ServiceMountPath is where plugin svc puts the names of the hosts into containers.
+	// ServiceMountPath is the directory in containers into which plugin svc mounts the names of the hosts.
 	ServiceMountPath = "/etc/volcano"
-	// maxNameWithVolumes leaves room, in the names of the volumes of pods, for a dash and the twelve letters that follow the job's name.
+	// maxNameWithVolumes leaves space, in the names of the volumes of pods, for a dash and twelve letters after the
+	// job's name.
 	maxNameWithVolumes = validation.DNS1123LabelMaxLength - 13
 )
 
-// validateAdditions judges what the controller adds to the pods of a job: a pod that Kubernetes refuses for it would never be made.
+// validateAdditions checks the fields that the controller adds to the pods of a job: if Kubernetes rejected them, the
+// pods could never be created.
 func validateAdditions(job *Job, spec *field.Path) field.ErrorList {
 	return append(validateNamesOfVolumes(job), validateMounts(job, spec)...)
 }
 
-// validateNamesOfVolumes wants a job's name that the volumes of its pods can be named after.
+// validateNamesOfVolumes checks that the job's name can be part of the names of its pods' volumes.
 func validateNamesOfVolumes(job *Job) field.ErrorList {
 	path := field.NewPath("metadata", "name")
 	var errs field.ErrorList
@@ -40,17 +42,17 @@ func validateNamesOfVolumes(job *Job) field.ErrorList {
 	return errs
 }
 
-// addedMount is what is mounted into the containers of every pod of a job beside the mounts of its template.
+// addedMount is a volume mounted into the containers of every pod of a job in addition to the mounts of its template.
 //
 // +kubebuilder:object:generate=false
 type addedMount struct {
 	path  string
-	asked *field.Path // where the job asks for it
+	asked *field.Path // field of the job that causes the mount
 	what  string
-	inits bool // into init containers, too
+	inits bool // mounted into init containers, too
 }
 
-// addedMounts lists them, those of plugins first.
+// addedMounts returns the added mounts, those of plugins first.
 func addedMounts(job *Job, spec *field.Path) []addedMount {
 	var added []addedMount
 	plugins := spec.Child("plugins")
@@ -65,7 +67,7 @@ func addedMounts(job *Job, spec *field.Path) []addedMount {
 	for i, volume := range job.Spec.Volumes {
 		if claim := volume.VolumeClaimName; claim != "" {
 			if claims[claim] {
-				continue // a claim is mounted once
+				continue // each claim is mounted once
 			}
 			claims[claim] = true
 		}
@@ -75,7 +77,7 @@ func addedMounts(job *Job, spec *field.Path) []addedMount {
 	return added
 }
 
-// validateMounts wants a place of its own for everything that is mounted into a container.
+// validateMounts checks that all mounts of a container have different paths.
 func validateMounts(job *Job, spec *field.Path) field.ErrorList {
 	added := addedMounts(job, spec)
 	var errs field.ErrorList
@@ -86,7 +88,7 @@ func validateMounts(job *Job, spec *field.Path) field.ErrorList {
 		case mount.path == "":
 		case !taken:
 			first[mount.path] = mount
-		case earlier.inits: // of two volumes it is told where volumes are looked at
+		case earlier.inits: // validateVolumes reports a conflict of two volumes
 			errs = append(errs, field.Invalid(mount.asked, mount.path, earlier.what+" there: choose another place"))
 		}
 	}
@@ -98,7 +100,7 @@ func validateMounts(job *Job, spec *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateTaken finds the mounts of containers in places where something is added.
+// validateTaken returns errors for mounts of containers whose path an added mount uses.
 func validateTaken(containers []corev1.Container, added map[string]*addedMount, inits bool, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range containers {

@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// ElementsOf gives the elements of an array, in the order in which its pods are numbered, and how many pods each has. ok is false for a job that is no
-// array, or not a valid one.
+// ElementsOf returns the elements of an array, in the order in which its pods are numbered, and the number of pods per
+// element. ok is false for a job that is not a valid array.
 func ElementsOf(job *Job) (elements Indices, size int32, ok bool) {
 	text := job.Annotations[keys.Array]
 	if text == "" || len(job.Spec.Tasks) != 1 {
@@ -22,7 +22,7 @@ func ElementsOf(job *Job) (elements Indices, size int32, ok bool) {
 	return elements, elementSize(&job.Spec.Tasks[0]), true
 }
 
-// elementSize is how many pods an element of an array has: a partition of them, or one.
+// elementSize returns the number of pods per element of an array: a partition, or one pod.
 func elementSize(task *TaskSpec) int32 {
 	if p := task.PartitionPolicy; p != nil && p.PartitionSize > 0 {
 		return p.PartitionSize
@@ -30,7 +30,7 @@ func elementSize(task *TaskSpec) int32 {
 	return 1
 }
 
-// ArrayLimit is how many elements of an array may run at once; 0: no limit.
+// ArrayLimit returns the maximum number of active elements of an array; 0 means no limit.
 func ArrayLimit(job *Job) (int32, error) {
 	text := job.Annotations[keys.ArrayLimit]
 	if text == "" {
@@ -43,12 +43,12 @@ func ArrayLimit(job *Job) (int32, error) {
 	return int32(n), nil
 }
 
-// ArrayCancelled are the elements that are not to run.
+// ArrayCancelled returns the cancelled elements of an array.
 func ArrayCancelled(job *Job) (Indices, error) {
 	return ParseIndices(job.Annotations[keys.ArrayCancelled])
 }
 
-// ArrayCancelledBy are elements by who cancelled them, as far as that was noted and can be read.
+// ArrayCancelledBy returns the elements that users cancelled, by user, as far as recorded and readable.
 func ArrayCancelledBy(job *Job) map[string]Indices {
 	texts := map[string]string{}
 	if err := json.Unmarshal([]byte(job.Annotations[keys.ArrayCancelledBy]), &texts); err != nil {
@@ -63,10 +63,10 @@ func ArrayCancelledBy(job *Job) map[string]Indices {
 	return by
 }
 
-// KeepsFinished says whether what has succeeded of a job is never run again.
+// KeepsFinished reports whether succeeded pods of a job are never run again.
 func KeepsFinished(job *Job) bool { return job.Annotations[keys.KeepFinished] == "true" }
 
-// WaitingElements are the elements of an array that have neither ended nor pods.
+// WaitingElements returns the elements of an array that have neither ended nor pods.
 func WaitingElements(job *Job) Indices {
 	elements, _, ok := ElementsOf(job)
 	if !ok {
@@ -82,7 +82,7 @@ func WaitingElements(job *Job) Indices {
 	return elements
 }
 
-// defaultArray fills in what follows from the elements: the replicas, and that one element can start without the others.
+// defaultArray sets the replicas from the elements, and permits each element to start without the others.
 func defaultArray(job *Job) {
 	elements, size, ok := ElementsOf(job)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// validateArray looks at what makes a job, which stands at a path, an array.
+// validateArray checks the annotations of an array; at is the path of the job.
 func validateArray(job *Job, at *field.Path) field.ErrorList {
 	annotations := at.Child("metadata", "annotations")
 	var errs field.ErrorList
@@ -51,7 +51,7 @@ func validateArray(job *Job, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateElements wants one task with as many pods as there are elements, or as many partitions.
+// validateElements checks that there is one task with as many pods, or partitions, as elements.
 func validateElements(job *Job, n int32, spec *field.Path) field.ErrorList {
 	tasks := spec.Child("tasks")
 	if len(job.Spec.Tasks) != 1 {
@@ -73,7 +73,7 @@ func validateElements(job *Job, n int32, spec *field.Path) field.ErrorList {
 	return nil
 }
 
-// arrayChanged says whether what makes a job an array is not what it was.
+// arrayChanged reports whether an annotation of an array has changed.
 func arrayChanged(old, updated *Job) bool {
 	for _, key := range []string{keys.Array, keys.ArrayLimit, keys.ArrayCancelled, keys.KeepFinished} {
 		if old.Annotations[key] != updated.Annotations[key] {
@@ -83,7 +83,7 @@ func arrayChanged(old, updated *Job) bool {
 	return false
 }
 
-// validateSameElements wants an array to keep its elements.
+// validateSameElements checks that an array keeps its elements.
 func validateSameElements(old, updated *Job, annotations *field.Path) field.ErrorList {
 	was, is := old.Annotations[keys.Array], updated.Annotations[keys.Array]
 	if was == is {

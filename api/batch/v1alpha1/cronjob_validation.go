@@ -12,15 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxCronJobName leaves room for the time in the names of its jobs.
+// maxCronJobName leaves space for the time in the names of the CronJob's jobs.
 const maxCronJobName = validation.DNS1123LabelMaxLength - 11
 
-// zonePart is a part of a time zone's name.
+// zonePart matches a part of the name of a time zone.
 var zonePart = regexp.MustCompile(`^[A-Za-z.\-_0-9+]{1,14}$`)
 
-// ParseSchedule reads the schedule of a CronJob.
+// ParseSchedule parses the schedule of a CronJob.
 func ParseSchedule(text string) (schedule cron.Schedule, err error) {
-	defer func() { // the parser panics at a time zone without anything behind it
+	defer func() { // the parser panics on a time zone without a schedule
 		if why := recover(); why != nil {
 			schedule, err = nil, fmt.Errorf("schedule is not a valid cron expression: %v", why)
 		}
@@ -31,10 +31,10 @@ func ParseSchedule(text string) (schedule cron.Schedule, err error) {
 	return schedule, nil
 }
 
-// NamesZone says whether a schedule has a time zone in it, as the parser would take it and the door does not.
+// NamesZone reports whether a schedule contains a time zone. The parser accepts it, but admission does not.
 func NamesZone(schedule string) bool { return strings.Contains(schedule, "TZ") }
 
-// ValidateCronJob says what is wrong with a CronJob, new or changed, except in its template.
+// ValidateCronJob returns the errors of a new or updated CronJob, except in its template.
 func ValidateCronJob(c *CronJob) field.ErrorList {
 	var errs field.ErrorList
 	if len(c.Name) > maxCronJobName {
@@ -63,8 +63,8 @@ func ValidateCronJob(c *CronJob) field.ErrorList {
 	return errs
 }
 
-// ValidateCronJobUpdate says what is wrong with a changed CronJob, except in its template. A schedule and a zone that are as
-// they were are not judged: what an older version let in can be suspended.
+// ValidateCronJobUpdate returns the errors of an updated CronJob, except in its template. It ignores an unchanged
+// schedule or time zone, so that a CronJob accepted by an older version can be suspended.
 func ValidateCronJobUpdate(old, c *CronJob) field.ErrorList {
 	schedule, zone := field.NewPath("spec", "schedule").String(), field.NewPath("spec", "timeZone").String()
 	same := map[string]bool{schedule: old.Spec.Schedule == c.Spec.Schedule, zone: apiequality.Semantic.DeepEqual(old.Spec.TimeZone, c.Spec.TimeZone)}
@@ -77,7 +77,7 @@ func ValidateCronJobUpdate(old, c *CronJob) field.ErrorList {
 	return errs
 }
 
-// JobOf is a job as the CronJob would make it, without the time in its name.
+// JobOf returns a job of the CronJob, without the time in its name.
 func (c *CronJob) JobOf() *Job {
 	template := c.Spec.JobTemplate.DeepCopy()
 	job := &Job{Spec: template.Spec}
@@ -96,7 +96,7 @@ func validateSchedule(text string, path *field.Path) field.ErrorList {
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, text, err.Error())}
 	}
-	// A year that is no leap year and one that is lie within the eight that follow any date, but for the turn of some centuries.
+	// The eight years after any date contain leap years and other years, except around the turn of some centuries.
 	first := schedule.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
 	if first.IsZero() {
 		return field.ErrorList{field.Invalid(path, text, "there is no such day: the schedule never comes")}

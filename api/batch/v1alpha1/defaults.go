@@ -8,10 +8,10 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// DefaultMaxRetry is how often a job restarts, and a task's containers, when nothing is said.
+// DefaultMaxRetry is the default number of restarts of a job, and of a task's containers.
 const DefaultMaxRetry = 3
 
-// impliedPlugins are the plugins that others cannot do without.
+// impliedPlugins lists the plugins that other plugins require.
 var impliedPlugins = map[string][]string{
 	PluginTensorFlow: {PluginService},
 	PluginMPI:        {PluginService, PluginSSH},
@@ -19,7 +19,7 @@ var impliedPlugins = map[string][]string{
 	PluginRay:        {PluginService},
 }
 
-// The plugins of a job, as Volcano names them.
+// The plugins of a job, with Volcano's names.
 const (
 	PluginSSH        = "ssh"
 	PluginService    = "svc"
@@ -31,7 +31,7 @@ const (
 	PluginRay        = "ray"
 )
 
-// DefaultJob fills in what a Job leaves open; an empty schedulerName means volcano. Doing it twice changes nothing.
+// DefaultJob fills in the defaults of a Job; an empty schedulerName means volcano. It is idempotent.
 func DefaultJob(job *Job, schedulerName string) {
 	spec := &job.Spec
 	if schedulerName == "" {
@@ -62,7 +62,7 @@ func DefaultJob(job *Job, schedulerName string) {
 	}
 }
 
-// DefaultTaskName is the name of the task at that index when it has none.
+// DefaultTaskName returns the name of an unnamed task with this index.
 func DefaultTaskName(index int) string {
 	return "default" + strconv.Itoa(index)
 }
@@ -89,8 +89,8 @@ func defaultMinimum(task *TaskSpec) int32 {
 	return task.Replicas
 }
 
-// sumOfMinimums is the gang of a job that names none. A sum too large for the field is cut; validation then refuses
-// the replicas.
+// sumOfMinimums returns the default minAvailable of a job. It limits a sum that is too large for the field; validation
+// then rejects the replicas.
 func sumOfMinimums(tasks []TaskSpec) int32 {
 	var sum int64
 	for i := range tasks {

@@ -13,33 +13,33 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// DependencyKind says what must have become of a job that another waits for. The names are Slurm's.
+// DependencyKind is the condition that the other job must meet. The names are Slurm's.
 type DependencyKind string
 
 // The kinds of dependencies.
 const (
-	// After: it has started, or ended without, so many minutes ago.
+	// After is met when the job has started, or has ended without starting, plus a delay in minutes.
 	After DependencyKind = "after"
-	// AfterAny: it has ended, however.
+	// AfterAny is met when the job has ended, with success or failure.
 	AfterAny DependencyKind = "afterany"
-	// AfterOK: it has completed; of an array all elements have.
+	// AfterOK is met when the job has completed, with all elements of an array.
 	AfterOK DependencyKind = "afterok"
-	// AfterNotOK: it has ended otherwise.
+	// AfterNotOK is met when the job has ended and not completed.
 	AfterNotOK DependencyKind = "afternotok"
-	// AfterCorr: the element of the same index has completed.
+	// AfterCorr is met for an element when the element with the same index has completed.
 	AfterCorr DependencyKind = "aftercorr"
-	// Singleton: no other job of the same user and title is under way, nor waits longer.
+	// Singleton is met when no other job of the same user and title has started or is older.
 	Singleton DependencyKind = "singleton"
 )
 
 var dependencyKinds = []DependencyKind{After, AfterAny, AfterOK, AfterNotOK, AfterCorr, Singleton}
 
-// Dependency is what a job waits for.
+// Dependency holds the conditions that a job waits for.
 //
 // +kubebuilder:object:generate=false
 type Dependency struct {
 	Terms []DependencyTerm
-	// Any: one of the terms is enough. Else all have to be met.
+	// Any reports that one of the terms is sufficient. Otherwise all must be met.
 	Any bool
 }
 
@@ -48,30 +48,31 @@ type Dependency struct {
 // +kubebuilder:object:generate=false
 type DependencyTerm struct {
 	Kind DependencyKind
-	// Job is the one to wait for; nothing with Singleton.
+	// Job is the job to wait for; empty for Singleton.
 	Job JobReference
-	// Delay after its start; only with After.
+	// Delay is the time after the job's start; only for After.
 	Delay time.Duration
 }
 
-// JobReference names a job by its number, or by its name in a namespace.
+// JobReference refers to a job by its number, or by its name in a namespace.
 //
 // +kubebuilder:object:generate=false
 type JobReference struct {
-	ID              int64 // 0: by name
+	ID              int64 // 0 if the reference is by name
 	Namespace, Name string
-	// Element of an array, when HasElement.
+	// Element is an element of an array, if HasElement is set.
 	Element    int32
 	HasElement bool
 }
 
-// DependencyOf reads what a job waits for; the zero Dependency when it waits for nothing.
+// DependencyOf returns the dependency of a job; the zero Dependency if it has none.
 func DependencyOf(job *Job) (Dependency, error) {
 	return ParseDependency(job.Annotations[keys.Dependency], job.Namespace)
 }
 
-// MayAwait reports whether a job may wait for jobs of a namespace: its own, and those in which its user may read jobs, as admission has noted. What a
-// controller made has no user, and waits in its own namespace only.
+// MayAwait reports whether a job may wait for jobs in a namespace: its own, and the namespaces in which its user may
+// read jobs according to the annotation that admission writes. A job created by a controller has no user, so it may
+// wait only in its own namespace.
 func MayAwait(job *Job, namespace string) bool {
 	if namespace == job.Namespace {
 		return true
@@ -80,9 +81,10 @@ func MayAwait(job *Job, namespace string) bool {
 	return noted && metav1.GetControllerOfNoCopy(job) == nil
 }
 
-// ParseDependency reads Slurm's notation: type:job[:job…], joined all by commas (all must be met) or all by question marks (one is enough); singleton
-// stands alone. A job is a number, a name in the namespace or namespace/name; _7 after it is an element, +10 after it (only of after) are
-// minutes. Without a type, afterany is meant. The empty text is no dependency.
+// ParseDependency parses Slurm's notation: type:job[:job…]. Terms are separated by commas (all must be met) or by
+// question marks (one is sufficient); singleton has no job. A job is a number, a name in the namespace, or
+// namespace/name. The suffix _7 selects an element, and +10 is a delay in minutes, only for after. The default type is
+// afterany. An empty text is an empty dependency.
 func ParseDependency(text, namespace string) (Dependency, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -180,7 +182,7 @@ func isNumber(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// String writes a term as ParseDependency reads it.
+// String formats a term in the notation of ParseDependency.
 func (t DependencyTerm) String() string {
 	if t.Kind == Singleton {
 		return string(Singleton)
@@ -192,7 +194,7 @@ func (t DependencyTerm) String() string {
 	return text
 }
 
-// String writes all terms.
+// String formats all terms.
 func (d Dependency) String() string {
 	words := make([]string, len(d.Terms))
 	for i, t := range d.Terms {
@@ -204,7 +206,7 @@ func (d Dependency) String() string {
 	return strings.Join(words, ",")
 }
 
-// String is the number, or namespace/name, with the element if there is one.
+// String returns the number or namespace/name, with the element if there is one.
 func (r JobReference) String() string {
 	text := r.Namespace + "/" + r.Name
 	if r.ID > 0 {
@@ -216,7 +218,7 @@ func (r JobReference) String() string {
 	return text
 }
 
-// Names says whether the reference is to this job.
+// Names reports whether the reference is to this job.
 func (r JobReference) Names(job *Job) bool {
 	if r.ID > 0 {
 		id, ok := JobID(job)
@@ -225,7 +227,8 @@ func (r JobReference) Names(job *Job) bool {
 	return r.Namespace == job.Namespace && r.Name == job.Name
 }
 
-// Title is the name that a job has for its user: the annotation, else the prefix that its name was made from, else its name.
+// Title returns the name of a job as given by its user: the annotation, or the prefix of a generated name, or the job's
+// name.
 func Title(job *Job) string {
 	switch {
 	case job.Annotations[keys.JobTitle] != "":
@@ -236,7 +239,7 @@ func Title(job *Job) string {
 	return job.Name
 }
 
-// UserOf is who submitted a job; empty when nobody says.
+// UserOf returns the user who submitted a job, or "" if unknown.
 func UserOf(job *Job) string {
 	if user := job.Annotations[keys.User]; user != "" {
 		return user
@@ -244,7 +247,8 @@ func UserOf(job *Job) string {
 	return job.Labels[keys.User]
 }
 
-// SameSingleton says whether only one of two jobs may run if one of them asks for that: one namespace, user and title.
+// SameSingleton reports whether two jobs exclude each other if one has a singleton dependency: they have the same
+// namespace, user and title.
 func SameSingleton(a, b *Job) bool {
 	return a.UID != b.UID && a.Namespace == b.Namespace && UserOf(a) == UserOf(b) && Title(a) == Title(b)
 }

@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// notADAG is Volcano's text for dependencies that lead nowhere.
+// notADAG is Volcano's message for invalid dependencies.
 const notADAG = "job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG)"
 
-// validateDependencies wants tasks to depend on tasks of the same job, and never on themselves.
+// validateDependencies checks that tasks depend only on other tasks of the same job, without cycles.
 func validateDependencies(tasks []TaskSpec, path *field.Path) field.ErrorList {
 	graph := make(map[string][]string, len(tasks))
 	for i := range tasks {
@@ -34,7 +34,7 @@ func validateDependencies(tasks []TaskSpec, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// findCircle gives the first circle among tasks, its first name repeated at the end, or nothing.
+// findCircle returns the first cycle among tasks, with its first name repeated at the end, or nil.
 func findCircle(tasks []TaskSpec, graph map[string][]string) []string {
 	const visiting, done = 1, 2
 	state := make(map[string]int, len(graph))

@@ -9,16 +9,17 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// closedGate are the reasons of jobs that have no PodGroup yet.
+// closedGate lists the reasons of jobs that have no PodGroup yet.
 var closedGate = []reason.Code{reason.JobHeldUser, reason.JobHeldAdmin, reason.BeginTime, reason.Dependency, reason.DependencyNeverSatisfied}
 
-// AtGate says whether a job stands before its gate and has never run: nothing has been made from its spec yet.
+// AtGate reports whether a job is held, waits for its begin time or for other jobs, and has never run: nothing has been
+// created from its spec yet.
 func AtGate(job *Job) bool {
 	return job.Status.State.Phase == Pending && slices.Contains(closedGate, reason.Code(job.Status.State.Reason)) &&
 		!slices.ContainsFunc(job.Status.Conditions, func(c JobCondition) bool { return c.Status == Running })
 }
 
-// BeginOf is the earliest time at which a job may start; the zero time when it names none.
+// BeginOf returns the earliest start time of a job, or the zero time if it has none.
 func BeginOf(job *Job) (time.Time, error) {
 	text := job.Annotations[keys.Begin]
 	if text == "" {
@@ -31,7 +32,7 @@ func BeginOf(job *Job) (time.Time, error) {
 	return at, nil
 }
 
-// Gated says whether anything is asked for that holds a job back before it starts.
+// Gated reports whether a job has an annotation that delays its start.
 func Gated(job *Job) bool {
 	for _, key := range []string{keys.Hold, keys.Begin, keys.Dependency} {
 		if job.Annotations[key] != "" {

@@ -9,15 +9,15 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// JobLookup is what validation wants to know of the jobs that there are.
+// JobLookup provides the existing jobs for validation.
 //
 // +kubebuilder:object:generate=false
 type JobLookup interface {
-	// Job gives the job that a reference names; nil when there is none.
+	// Job returns the job that a reference names, or nil.
 	Job(JobReference) *Job
 }
 
-// validateGates looks at what holds a job back before it starts.
+// validateGates checks the annotations that delay the start of a job.
 func validateGates(job *Job, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch held := job.Annotations[keys.Hold]; held {
@@ -43,7 +43,7 @@ func validateGates(job *Job, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// gatesChanged says whether what holds a job back is not what it was.
+// gatesChanged reports whether an annotation that delays the start has changed.
 func gatesChanged(old, updated *Job) bool {
 	for _, key := range []string{keys.Hold, keys.Begin, keys.Dependency, keys.KillOnInvalidDependency} {
 		if old.Annotations[key] != updated.Annotations[key] {
@@ -53,8 +53,9 @@ func gatesChanged(old, updated *Job) bool {
 	return false
 }
 
-// ValidateDependency looks for the jobs that a job waits for. A number that no job has is refused: a job gets its number when it is made, so nobody will
-// ever have it. A name may still come. Jobs that wait for each other in a circle are refused, whichever of them comes last.
+// ValidateDependency checks that the jobs of a dependency exist. It rejects an unknown number: jobs get their numbers
+// on creation, so no job will ever get this one. A job with an unknown name may still be created. It also rejects a job
+// that closes a cycle of jobs that wait for each other.
 func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
 	d, err := DependencyOf(job)
 	if err != nil || jobs == nil || len(d.Terms) == 0 {
@@ -64,7 +65,7 @@ func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
 	var errs field.ErrorList
 	for _, term := range d.Terms {
 		if term.Kind == Singleton || job.Name != "" && term.Job.Names(job) {
-			continue // itself: told by validateGates
+			continue // validateGates reports a job that waits for itself
 		}
 		target := jobs.Job(term.Job)
 		if target == nil {
@@ -82,7 +83,8 @@ func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
 	return errs
 }
 
-// DependencyWarnings tells of jobs that a new job waits for by name and that are not there: they may come, or the name is not theirs.
+// DependencyWarnings returns warnings about jobs that a new job waits for by name and that do not exist: they may be
+// created later, or the name may be wrong.
 func DependencyWarnings(job *Job, jobs JobLookup) []string {
 	d, err := DependencyOf(job)
 	if err != nil || jobs == nil {
@@ -98,7 +100,7 @@ func DependencyWarnings(job *Job, jobs JobLookup) []string {
 	return warnings
 }
 
-// wayBack is the way from a job to another along what each of them cannot start without; nil when there is none.
+// wayBack returns the path between two jobs along the dependencies that jobs cannot start without, or nil.
 func wayBack(from, to *Job, jobs JobLookup, seen map[string]bool) []string {
 	if from.Namespace == to.Namespace && from.Name == to.Name {
 		return []string{from.Name}
@@ -115,7 +117,7 @@ func wayBack(from, to *Job, jobs JobLookup, seen map[string]bool) []string {
 		}
 		next := jobs.Job(term.Job)
 		if term.Job.Names(to) {
-			next = to // it is about to be made
+			next = to // it is about to be created
 		}
 		if next == nil {
 			continue

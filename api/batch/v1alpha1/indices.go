@@ -8,26 +8,26 @@ import (
 	"strings"
 )
 
-// Indices is a set of small whole numbers: the elements of an array. It is kept as runs, in order, that neither touch nor overlap, so that
-// ten thousand numbers are as cheap as one where they follow each other.
+// Indices is a set of small integers: the elements of an array. It consists of sorted runs that neither touch nor
+// overlap, so that ten thousand consecutive numbers need as little space as one.
 //
 // +kubebuilder:object:generate=false
 type Indices []Run
 
-// Run is the numbers First to Last.
+// Run is the range of numbers from First to Last.
 //
 // +kubebuilder:object:generate=false
 type Run struct{ First, Last int32 }
 
-// MaxIndex is the largest number that a set may hold, and MaxElements how many an array may have: so large that nobody misses more, so small that a
-// set written out fits into a status.
+// MaxIndex is the largest number in a set, and MaxElements the maximum number of elements of an array. The limits
+// ensure that a formatted set fits into a status.
 const (
 	MaxIndex    = 1_000_000
 	MaxElements = 10_001
 )
 
-// ParseIndices reads a set: numbers and ranges with commas between, a range with a step if wanted: 0,4,8-12 or 0-15:4. Numbers may come twice
-// and in any order. The empty text is the empty set.
+// ParseIndices parses a set: numbers and ranges separated by commas, where a range may have a step: 0,4,8-12 or 0-15:4.
+// Numbers may be repeated and in any order. The empty text is the empty set.
 func ParseIndices(text string) (Indices, error) {
 	if text == "" {
 		return nil, nil
@@ -53,7 +53,7 @@ func ParseIndices(text string) (Indices, error) {
 	return merge(runs), nil
 }
 
-// parseRange reads n, n-m or n-m:step.
+// parseRange parses n, n-m or n-m:step.
 func parseRange(part string) (first, last, step int32, err error) {
 	span, by, stepped := strings.Cut(part, ":")
 	from, to, ranged := strings.Cut(span, "-")
@@ -93,7 +93,7 @@ func parseIndex(text string) (int32, error) {
 	return int32(n), nil
 }
 
-// IndicesOf is the set of these numbers; the list is sorted by it.
+// IndicesOf returns the set of the given numbers. It sorts the slice.
 func IndicesOf(numbers []int32) Indices {
 	slices.Sort(numbers)
 	var runs Indices
@@ -107,7 +107,7 @@ func IndicesOf(numbers []int32) Indices {
 	return runs
 }
 
-// merge puts runs in order and joins those that touch.
+// merge sorts runs and joins adjacent ones.
 func merge(runs Indices) Indices {
 	slices.SortFunc(runs, func(a, b Run) int { return int(a.First) - int(b.First) })
 	merged := runs[:0]
@@ -121,7 +121,7 @@ func merge(runs Indices) Indices {
 	return merged
 }
 
-// String writes the set as ParseIndices reads it, the shortest way without steps.
+// String formats the set in the notation of ParseIndices, as short as possible without steps.
 func (s Indices) String() string {
 	var b strings.Builder
 	for i, r := range s {
@@ -137,7 +137,7 @@ func (s Indices) String() string {
 	return b.String()
 }
 
-// Count is how many numbers the set has.
+// Count returns the number of elements in the set.
 func (s Indices) Count() int {
 	n := 0
 	for _, r := range s {
@@ -146,7 +146,7 @@ func (s Indices) Count() int {
 	return n
 }
 
-// Has says whether a number is in the set.
+// Has reports whether a number is in the set.
 func (s Indices) Has(n int32) bool {
 	_, found := slices.BinarySearchFunc(s, n, func(r Run, n int32) int {
 		switch {
@@ -160,7 +160,7 @@ func (s Indices) Has(n int32) bool {
 	return found
 }
 
-// All goes through the numbers, the lowest first.
+// All yields the numbers in ascending order.
 func (s Indices) All() iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for _, r := range s {
@@ -173,7 +173,7 @@ func (s Indices) All() iter.Seq[int32] {
 	}
 }
 
-// At is the number at a position, counted from 0; ok is false when the set has no so many.
+// At returns the number at a position, counted from 0. ok is false if the set is smaller.
 func (s Indices) At(position int) (n int32, ok bool) {
 	for _, r := range s {
 		size := int(r.Last-r.First) + 1
@@ -185,7 +185,7 @@ func (s Indices) At(position int) (n int32, ok bool) {
 	return 0, false
 }
 
-// Position is where a number stands in the set, the lowest at 0; -1 when it is not in it.
+// Position returns the position of a number in the set, counted from 0, or -1 if it is not in the set.
 func (s Indices) Position(n int32) int {
 	before := 0
 	for _, r := range s {
@@ -200,7 +200,7 @@ func (s Indices) Position(n int32) int {
 	return -1
 }
 
-// Positions goes through the places in this set of the numbers of another, the lowest first.
+// Positions yields the positions, in this set, of the numbers in another set, in ascending order.
 func (s Indices) Positions(other Indices) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		before, next := 0, 0
@@ -220,12 +220,12 @@ func (s Indices) Positions(other Indices) iter.Seq[int] {
 	}
 }
 
-// Union is what is in one of two sets.
+// Union returns the union of two sets.
 func (s Indices) Union(other Indices) Indices {
 	return merge(slices.Concat(s, other))
 }
 
-// Minus is what is in this set and not in the other.
+// Minus returns the numbers in this set that are not in the other.
 func (s Indices) Minus(other Indices) Indices {
 	var left Indices
 	for _, r := range s {

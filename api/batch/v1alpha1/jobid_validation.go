@@ -8,7 +8,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// validateSameID wants a job to keep its number, unless what it was is written down beside it, as the controller does where two jobs had the same one.
+// validateSameID checks that a job keeps its number, unless an annotation contains the previous number: the controller
+// sets it when two jobs had the same number.
 func validateSameID(old, updated *Job) field.ErrorList {
 	was, is := old.Labels[keys.JobID], updated.Labels[keys.JobID]
 	if _, valid := JobID(old); !valid || was == is || updated.Annotations[keys.JobIDWas] == was {

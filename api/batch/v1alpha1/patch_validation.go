@@ -6,8 +6,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// ValidatePatch judges what stands for itself in a patch of a job's spec, whatever it is merged into: fields that take the
-// place of what is there as a whole.
+// ValidatePatch checks the fields of a patch that can be checked without the spec it is merged into, because they
+// replace the previous value completely.
 func ValidatePatch(patch *JobSpec, path *field.Path) field.ErrorList {
 	errs := validateScalars(patch, path)
 	if patch.Queue == keys.RootQueue {

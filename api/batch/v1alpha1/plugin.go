@@ -9,63 +9,62 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// PluginArguments are the arguments of one job plugin. An argument that was not given, or not understood, has its
-// default.
+// PluginArguments holds the arguments of one job plugin. A missing or unknown argument has its default value.
 //
 // +kubebuilder:object:generate=false
 type PluginArguments struct {
 	values map[string]string
-	given  map[string]int // at which index of the arguments
-	// Unknown are warnings of words that the plugin does not take, each with its field.
+	given  map[string]int // position in the list of arguments
+	// Unknown contains warnings about arguments that the plugin does not accept, each with its field.
 	Unknown []string
 }
 
-// String is the value of an argument.
+// String returns the value of an argument.
 func (a PluginArguments) String(name string) string { return a.values[name] }
 
-// Bool is the value of an argument that is switched on or off.
+// Bool returns the value of a boolean argument.
 func (a PluginArguments) Bool(name string) bool {
 	on, _ := strconv.ParseBool(a.values[name])
 	return on
 }
 
-// Int is the value of an argument that is a number: a port, or seconds.
+// Int returns the value of a numeric argument: a port, or seconds.
 func (a PluginArguments) Int(name string) int32 {
 	n, _ := strconv.ParseInt(a.values[name], 0, 32)
 	return int32(n)
 }
 
-// Given says whether an argument was given.
+// Given reports whether an argument is present.
 func (a PluginArguments) Given(name string) bool {
 	_, given := a.given[name]
 	return given
 }
 
-// pluginArgument is one argument that a plugin takes, written --name=value, -name=value or as two words.
+// pluginArgument is an argument of a plugin, written as --name=value, -name=value or two words.
 //
 // +kubebuilder:object:generate=false
 type pluginArgument struct {
 	name      string
-	otherwise string // its default
+	otherwise string // default value
 	wants     want
 }
 
-// want is what the value of an argument must be.
+// want is the type of an argument's value.
 type want int
 
 const (
 	aTask      want = iota // the name of a task
 	aContainer             // the name of a container
 	aPort
-	anyPort // a number; one that is no port means the default
+	anyPort // a number; an invalid port means the default
 	aSwitch
 	seconds
 	anImage
 	aPath
-	aSecret // anything, and no message repeats it
+	aSecret // any value, which messages must not repeat
 )
 
-// pluginArguments are all plugins that there are, with what they take: names and defaults are Volcano's.
+// pluginArguments maps all plugins to their arguments, with Volcano's names and defaults.
 var pluginArguments = map[string][]pluginArgument{
 	PluginEnv: {},
 	PluginService: {
@@ -89,11 +88,12 @@ var pluginArguments = map[string][]pluginArgument{
 	},
 }
 
-// PluginNames lists the job plugins that there are; a job with another one is refused. The CRD says so too.
+// PluginNames lists the job plugins. Validation and the CRD reject others.
 var PluginNames = sortedKeys(pluginArguments)
 
-// ParsePlugin reads the arguments of a plugin, as Go's flag package does. Values that cannot be are errors, with their field below at; arguments that the
-// plugin does not have are only listed as Unknown, since Volcano ignores them. The arguments are usable all the same.
+// ParsePlugin parses the arguments of a plugin like Go's flag package. Invalid values are errors with a field below at.
+// Unknown arguments are only listed as Unknown, since Volcano ignores them. The returned arguments are usable in any
+// case.
 func ParsePlugin(name string, words []string, at *field.Path) (PluginArguments, field.ErrorList) {
 	takes, known := pluginArguments[name]
 	if !known {
@@ -115,20 +115,20 @@ func ParsePlugin(name string, words []string, at *field.Path) (PluginArguments, 
 	return a, errs
 }
 
-// read takes one argument off words, the first of which has an index, and says how many words it took.
+// read parses one argument at the beginning of words, whose position is index, and returns the number of words used.
 func (a *PluginArguments) read(plugin string, takes []pluginArgument, words []string, index int, at *field.Path) (int, *field.Error) {
 	if words[0] == "" {
 		return 1, nil
 	}
 	name, value, assigned := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(words[0], "-"), "-"), "=")
 	if !strings.HasPrefix(words[0], "-") || name == "" {
-		// The word itself is not repeated: it may be a key.
+		// The message does not repeat the word, because it may be a key.
 		a.Unknown = append(a.Unknown, fmt.Sprintf("%s: is no argument and is ignored: those of plugin %s are written --name=value; %s", at, plugin, listArguments(takes)))
 		return 1, nil
 	}
 	i := slices.IndexFunc(takes, func(t pluginArgument) bool { return t.name == name })
 	if i < 0 {
-		name, _, _ = strings.Cut(name, " ") // what follows may be a key
+		name, _, _ = strings.Cut(name, " ") // the rest may be a key
 		a.Unknown = append(a.Unknown, fmt.Sprintf("%s: plugin %s has no argument --%s, which is ignored; %s", at, plugin, name, listArguments(takes)))
 		return 1, nil
 	}
@@ -160,7 +160,7 @@ func listArguments(takes []pluginArgument) string {
 	return "there are " + strings.Join(names, ", ")
 }
 
-// judge says what is wrong with a value; nothing when it is right.
+// judge returns the error of a value, or "".
 func (w want) judge(value string) string {
 	switch w {
 	case aPort:

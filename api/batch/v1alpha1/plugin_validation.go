@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// maxHostsBytes is how long all host lists of a job may be together: they are the data of one ConfigMap, and the
-	// API server takes no more than 1 MiB, keys included.
+	// maxHostsBytes is the maximum total size of a job's host lists: they are the data of one ConfigMap, and the API
+	// server accepts at most 1 MiB including keys.
 	maxHostsBytes = 900 << 10
-	// maxVariableBytes is how long one variable of a process may be under Linux, less some room for what is around it.
+	// maxVariableBytes is the maximum size of an environment variable under Linux, minus some reserve.
 	maxVariableBytes = 127 << 10
 )
 
-// RayHeadSuffix makes, after the name of a job, the name of the Service in front of its Ray's head.
+// RayHeadSuffix is the suffix that makes a job's name the name of the Service of its Ray head.
 const RayHeadSuffix = "-head-svc"
 
-// validatePlugins wants plugins that there are, arguments that they take, and the tasks that they cannot do without.
+// validatePlugins checks that the plugins exist, accept their arguments and have the tasks that they require.
 func validatePlugins(job *Job, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range sortedKeys(job.Spec.Plugins) {
@@ -53,7 +53,7 @@ func validateRay(job *Job, arguments PluginArguments, at *field.Path) field.Erro
 	return errs
 }
 
-// validatePluginSizes wants host lists that fit where the plugins put them.
+// validatePluginSizes checks that the host lists fit into a ConfigMap or a variable.
 func validatePluginSizes(job *Job, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if _, ok := job.Spec.Plugins[PluginService]; ok {
@@ -74,8 +74,8 @@ func validatePluginSizes(job *Job, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// hostsBytes bounds from above how long the names of the hosts of some tasks are, one after the other with so many bytes
-// around each; nil are all tasks.
+// hostsBytes returns an upper bound for the total length of the host names of the named tasks, with additional bytes
+// for each; nil means all tasks.
 func hostsBytes(job *Job, around int, names []string) int64 {
 	var size int64
 	for i := range job.Spec.Tasks {
@@ -101,7 +101,7 @@ func (j *Job) hasTask(name string) bool {
 	return slices.ContainsFunc(j.Spec.Tasks, func(t TaskSpec) bool { return t.Name == name })
 }
 
-// pluginWarnings finds plugins that will do nothing, or something else than was meant.
+// pluginWarnings returns warnings about plugins that do nothing, or probably not what was intended.
 func pluginWarnings(job *Job) []string {
 	var warnings []string
 	for _, name := range sortedKeys(job.Spec.Plugins) {
@@ -119,7 +119,7 @@ func pluginWarnings(job *Job) []string {
 	return warnings
 }
 
-// idlePlugin says what a plugin leaves out for want of a task, a container or half of a key.
+// idlePlugin describes what a plugin omits because a task, a container or a part of a key pair is missing.
 func idlePlugin(job *Job, name string, a PluginArguments, at string) []string {
 	lacks := func(argument string) bool {
 		_, given := a.given[argument]

@@ -12,19 +12,19 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// PolicyEvents are the events that a policy may answer; the others are internal.
+// PolicyEvents lists the events that a policy may respond to; the others are internal.
 var PolicyEvents = []busv1alpha1.Event{
 	busv1alpha1.AnyEvent, busv1alpha1.PodFailedEvent, busv1alpha1.PodEvictedEvent, busv1alpha1.PodPendingEvent,
 	busv1alpha1.JobUnknownEvent, busv1alpha1.TaskCompletedEvent, busv1alpha1.TaskFailedEvent, busv1alpha1.JobUpdatedEvent,
 }
 
-// PolicyActions are the actions that a policy may take.
+// PolicyActions lists the actions that a policy may take.
 var PolicyActions = []busv1alpha1.Action{
 	busv1alpha1.AbortJobAction, busv1alpha1.RestartJobAction, busv1alpha1.RestartTaskAction, busv1alpha1.RestartPodAction,
 	busv1alpha1.RestartPartitionAction, busv1alpha1.TerminateJobAction, busv1alpha1.CompleteJobAction, busv1alpha1.ResumeJobAction,
 }
 
-// validatePolicies looks at the policies of a job or of a task.
+// validatePolicies checks the policies of a job or of a task.
 func validatePolicies(policies []LifecyclePolicy, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	events := map[busv1alpha1.Event]bool{}
@@ -55,7 +55,7 @@ func validatePolicies(policies []LifecyclePolicy, path *field.Path) field.ErrorL
 	return errs
 }
 
-// validateEvents judges the events of one policy and notes them in seen.
+// validateEvents checks the events of one policy and adds them to seen.
 func validateEvents(events []busv1alpha1.Event, seen map[busv1alpha1.Event]bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, event := range events {
@@ -82,7 +82,7 @@ func validateExitCode(code int32, seen map[int32]bool, at *field.Path) field.Err
 	return errs
 }
 
-// AnsweredEvents gives the events of a policy, each once, in the order in which they are written.
+// AnsweredEvents returns the events of a policy without duplicates, in their order.
 func (p *LifecyclePolicy) AnsweredEvents() []busv1alpha1.Event {
 	var events []busv1alpha1.Event
 	for _, event := range append([]busv1alpha1.Event{p.Event}, p.Events...) {

@@ -11,8 +11,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// validateTemplate checks of a pod template what goes wrong most: names, restart policy, resources, ports. It is what
-// a client can do without Kubernetes' own validation, which is no library; admission adds that one.
+// validateTemplate checks the most frequent errors in a pod template: names, restart policy, resources, ports. A client
+// cannot link Kubernetes' own validation, which is not a library; admission runs it in addition.
 func validateTemplate(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
 	pod, at := &template.Spec, path.Child("spec")
 	var errs field.ErrorList
@@ -38,7 +38,7 @@ func validateTemplate(template *corev1.PodTemplateSpec, path *field.Path) field.
 	return append(errs, schedulingv1beta1.ValidateDisruptionBudget(template.Annotations, path.Child("metadata", "annotations"))...)
 }
 
-// validateContainers looks at a list of containers; names holds those that are taken in the pod.
+// validateContainers checks a list of containers; names holds the container names used in the pod.
 func validateContainers(containers []corev1.Container, path *field.Path, names map[string]bool) field.ErrorList {
 	var errs field.ErrorList
 	for i := range containers {
@@ -67,7 +67,7 @@ func validateContainers(containers []corev1.Container, path *field.Path, names m
 	return errs
 }
 
-// validateContainerResources wants quantities that can be, and requests within their limits.
+// validateContainerResources checks quantities, and that requests do not exceed their limits.
 func validateContainerResources(resources *corev1.ResourceRequirements, path *field.Path) field.ErrorList {
 	errs := schedulingv1beta1.ValidateResources(resources.Requests, path.Child("requests"))
 	errs = append(errs, schedulingv1beta1.ValidateResources(resources.Limits, path.Child("limits"))...)

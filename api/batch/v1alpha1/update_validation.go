@@ -10,13 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// onlyThese is Volcano's text for a change of what may not change; instead says what to do.
+// onlyThese is Volcano's message for a change of an immutable field; instead suggests what to do.
 const onlyThese = "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and `PriorityClassName`"
 
 const instead = ": delete the job and run the changed one, or run it under another name"
 
-// ValidateJobUpdate says what is wrong with a changed Job. Only minAvailable, the tasks' replicas, with them their totalPartitions, and minAvailable,
-// and priorityClassName may change; of a job that is held the queue and the time limits, too. A spec that did not change is not judged: its job must be able to end.
+// ValidateJobUpdate returns the errors of an updated Job. Only minAvailable, the tasks' replicas, totalPartitions and
+// minAvailable, and priorityClassName may change; the queue and the time limits may change while the job is held. An
+// unchanged spec is not checked, so that its job can always end.
 func ValidateJobUpdate(old, updated *Job) field.ErrorList {
 	beyond := validateSameID(old, updated)
 	annotations := field.NewPath("metadata", "annotations")
@@ -39,7 +40,7 @@ func validateSpecUpdate(old, updated *Job) field.ErrorList {
 	if before, after := len(old.Spec.Tasks), len(updated.Spec.Tasks); before != after {
 		return field.ErrorList{field.Forbidden(spec.Child("tasks"), fmt.Sprintf("job updates may not add or remove tasks: there were %d and would be %d", before, after))}
 	}
-	// Defaults are no change: an object written back as the user first wrote it must pass.
+	// Defaults do not count as a change: a user may apply the original manifest again.
 	before, after := fixedPart(old), fixedPart(updated)
 	if AtGate(old) {
 		freeTimeAndQueue(&before)
@@ -60,7 +61,7 @@ func validateSpecUpdate(old, updated *Job) field.ErrorList {
 	return append(errs, validateTotals(updated, spec)...)
 }
 
-// fixedPart is the part of a spec that may not change, with its defaults.
+// fixedPart returns the immutable part of a spec, with its defaults.
 func fixedPart(job *Job) JobSpec {
 	job = job.DeepCopy()
 	DefaultJob(job, job.Spec.SchedulerName)
@@ -71,18 +72,19 @@ func fixedPart(job *Job) JobSpec {
 		spec.Tasks[i].Replicas = 0
 		spec.Tasks[i].MinAvailable = nil
 		if p := spec.Tasks[i].PartitionPolicy; p != nil {
-			p.TotalPartitions = 0 // goes with the replicas
+			p.TotalPartitions = 0 // follows from the replicas
 		}
 	}
 	for i := range spec.Volumes {
 		if spec.Volumes[i].VolumeClaim != nil {
-			spec.Volumes[i].VolumeClaimName = "" // the controller fills it in
+			spec.Volumes[i].VolumeClaimName = "" // the controller sets it
 		}
 	}
 	return spec
 }
 
-// freeTimeAndQueue leaves out of a fixed part what may change as long as nothing was made from it. Ours.
+// freeTimeAndQueue clears the fields of an immutable part that may change while nothing has been created from it.
+// Volcano does not permit these changes.
 func freeTimeAndQueue(spec *JobSpec) {
 	spec.Queue, spec.RunningEstimate = "", nil
 	for i := range spec.Tasks {
@@ -90,7 +92,7 @@ func freeTimeAndQueue(spec *JobSpec) {
 	}
 }
 
-// differences gives the paths of the JSON fields in which two values of one type differ, the deepest there are.
+// differences returns the paths of the innermost JSON fields in which two values of one type differ.
 func differences(a, b reflect.Value, path *field.Path) []*field.Path {
 	if apiequality.Semantic.DeepEqual(a.Interface(), b.Interface()) {
 		return nil
@@ -125,7 +127,7 @@ func structDifferences(a, b reflect.Value, path *field.Path) []*field.Path {
 	for i := range a.NumField() {
 		member := a.Type().Field(i)
 		if !member.IsExported() {
-			return nil // not made of JSON fields: a quantity, a time
+			return nil // not composed of JSON fields: a quantity, a time
 		}
 		name, options, _ := strings.Cut(member.Tag.Get("json"), ",")
 		at := path

@@ -13,31 +13,31 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// QueueLookup is what validation wants to know of the queues that there are.
+// QueueLookup provides the existing queues for validation.
 type QueueLookup = schedulingv1beta1.QueueLookup
 
 const (
-	// MaxTasks is how many tasks a job may have; the CRD says so too.
+	// MaxTasks is the maximum number of tasks of a job, as in the CRD.
 	MaxTasks = 500
-	// MaxReplicas is how many pods the tasks of a job may have together, whatever an installation allows; the CRD holds each task to it. A cluster of
-	// Kubernetes has fewer.
+	// MaxReplicas is the upper limit for the number of pods of a job in every installation; the CRD applies it to each
+	// task. It is more than a Kubernetes cluster can run.
 	MaxReplicas = 1_000_000
-	// DefaultMaxReplicas is how many pods an installation allows that chooses no limit of its own.
+	// DefaultMaxReplicas is the default limit for the number of pods of a job.
 	DefaultMaxReplicas = 100_000
-	// namesInMessage is how many names a message lists at most.
+	// namesInMessage is the maximum number of names in a message.
 	namesInMessage = 10
-	// tierPair is the text of Volcano for the two ways to name a tier, used together.
+	// tierPair is Volcano's message for the simultaneous use of both ways to name a tier.
 	tierPair = "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
 )
 
-// ValidateJob says what is wrong with a new Job, each error with its field. The job has been defaulted. Without
-// queues nothing is said of its queue.
+// ValidateJob returns the errors of a new Job with its defaults filled in, each with its field. Without queues it does
+// not check the queue.
 func ValidateJob(job *Job, queues QueueLookup) field.ErrorList {
 	return ValidateEmbeddedJob(job, nil, queues)
 }
 
-// ValidateEmbeddedJob is ValidateJob for a job that other objects hold at a path: its annotations and spec are below
-// it, its name is made of theirs. Without a name nothing is said of the names of its pods.
+// ValidateEmbeddedJob is ValidateJob for a job contained in another object at a path, which determines its name. It
+// does not check the names of the pods if the job has no name.
 func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.ErrorList {
 	spec := at.Child("spec")
 	if len(job.Spec.Tasks) == 0 {
@@ -65,7 +65,7 @@ func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.Err
 	return errs
 }
 
-// validateName wants a name that fits into the labels of the job's pods.
+// validateName checks that the name fits into the labels of the job's pods.
 func validateName(name string, path *field.Path) field.ErrorList {
 	if len(name) <= validation.LabelValueMaxLength {
 		return nil
@@ -74,7 +74,7 @@ func validateName(name string, path *field.Path) field.ErrorList {
 		"create job with name %s validate failed [must be no more than %d characters]: it has %d", name, validation.LabelValueMaxLength, len(name)))}
 }
 
-// validateScalars looks at the job's own numbers and names.
+// validateScalars checks the numbers and names of the job itself.
 func validateScalars(spec *JobSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if spec.MinAvailable < 0 {
@@ -110,7 +110,7 @@ func validateTotals(job *Job, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// ValidateReplicas holds the replicas of all tasks, whose job has its spec at a path, to a limit.
+// ValidateReplicas checks a limit on the replicas of all tasks; spec is the path of the job's spec.
 func ValidateReplicas(job *Job, spec *field.Path, most int64) field.ErrorList {
 	total := totalReplicas(job)
 	if total <= most {
@@ -120,7 +120,7 @@ func ValidateReplicas(job *Job, spec *field.Path, most int64) field.ErrorList {
 		"tasks have %d replicas together and %d is the most: lower their replicas, or make several jobs", total, most))}
 }
 
-// MoreReplicas reports whether a changed job asks for more pods than before.
+// MoreReplicas reports whether an updated job has more pods than before.
 func MoreReplicas(old, updated *Job) bool { return totalReplicas(updated) > totalReplicas(old) }
 
 func totalReplicas(job *Job) int64 {
@@ -161,7 +161,8 @@ func validateTask(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
 	return append(errs, validateNuma(task, path)...)
 }
 
-// validateTaskNumbers wants replicas and minimum to be at least nothing, and the minimum within the replicas.
+// validateTaskNumbers checks that replicas and minimum are not negative, and that the minimum does not exceed the
+// replicas.
 func validateTaskNumbers(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if task.Replicas < 0 {
@@ -178,7 +179,7 @@ func validateTaskNumbers(job *Job, task *TaskSpec, path *field.Path) field.Error
 	return errs
 }
 
-// validateTaskName wants a name that can be part of the names of pods, and of their host names where these are set.
+// validateTaskName checks that the name can be part of the names of pods, and of their host names if these are set.
 func validateTaskName(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, text := range validation.IsDNS1123Label(task.Name) {
@@ -214,7 +215,7 @@ func validateTopology(topology *NetworkTopologySpec, path *field.Path) field.Err
 	return errs
 }
 
-// validatePartitions wants the partitions to be the replicas, and the least partitions the least pods.
+// validatePartitions checks that the total partitions match the replicas, and the minimum partitions the minimum pods.
 func validatePartitions(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
 	policy := task.PartitionPolicy
 	if policy == nil {
@@ -246,7 +247,7 @@ func validatePartitions(job *Job, task *TaskSpec, path *field.Path) field.ErrorL
 	return append(errs, validateTopology(policy.NetworkTopology, at.Child("networkTopology"))...)
 }
 
-// validateNuma wants whole CPUs in every container of a task that asks for a NUMA policy.
+// validateNuma checks that every container of a task with a NUMA policy requests whole CPUs.
 func validateNuma(task *TaskSpec, path *field.Path) field.ErrorList {
 	if task.TopologyPolicy == "" || task.TopologyPolicy == None {
 		return nil
@@ -271,7 +272,7 @@ func validateNuma(task *TaskSpec, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateQueue wants a queue that takes jobs: there, open and a leaf.
+// validateQueue checks that the queue exists, is open and is a leaf.
 func validateQueue(name string, path *field.Path, queues QueueLookup) field.ErrorList {
 	if name == keys.RootQueue {
 		return field.ErrorList{field.Invalid(path, name, "can not submit job to root queue; name one of its leaves")}

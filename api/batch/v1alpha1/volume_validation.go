@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateVolumes wants each volume in a place of its own, and one claim for each.
+// validateVolumes checks that the volumes have different mount paths and exactly one claim each.
 func validateVolumes(volumes []VolumeSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	first := map[string]int{}

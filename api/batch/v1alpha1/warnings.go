@@ -9,7 +9,7 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// JobWarnings lists what is allowed in a defaulted Job and yet most likely not meant.
+// JobWarnings returns warnings about settings of a defaulted Job that are valid but probably not intended.
 func JobWarnings(job *Job) []string {
 	total := totalReplicas(job)
 	if total == 0 {
@@ -35,7 +35,7 @@ func JobWarnings(job *Job) []string {
 	return warnings
 }
 
-// endlessWarnings finds a job that nothing can end: all its containers are always started again.
+// endlessWarnings detects a job that cannot end, because all its containers are always restarted.
 func endlessWarnings(job *Job) []string {
 	policies := slices.Clone(job.Spec.Policies)
 	for i := range job.Spec.Tasks {
@@ -54,7 +54,8 @@ func endlessWarnings(job *Job) []string {
 	return []string{"spec.tasks[*].template.spec.restartPolicy: Always, in every task: containers that end are started again and the job never completes; OnFailure or Never lets it end"}
 }
 
-// serviceWarnings finds a name that older servers take for no Service; theirs are the stricter rules of RFC 1035.
+// serviceWarnings detects a job name that older servers reject as name of a Service, because they apply the stricter
+// rules of RFC 1035.
 func serviceWarnings(job *Job) []string {
 	if job.Name == "" || job.Name[0] < '0' || job.Name[0] > '9' {
 		return nil
@@ -68,7 +69,7 @@ func serviceWarnings(job *Job) []string {
 	return nil
 }
 
-// timeoutWarnings finds policies for pending pods without a time after which they are meant.
+// timeoutWarnings detects policies for pending pods without a timeout.
 func timeoutWarnings(policies []LifecyclePolicy, at string) []string {
 	var warnings []string
 	for i := range policies {

@@ -18,7 +18,7 @@ var SchemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 // AddToScheme registers these kinds in a scheme.
 var AddToScheme = SchemeBuilder.AddToScheme
 
-// Resource gives the qualified name of a resource in this group.
+// Resource returns the qualified name of a resource in this group.
 func Resource(resource string) schema.GroupResource {
 	return GroupVersion.WithResource(resource).GroupResource()
 }

@@ -1,4 +1,4 @@
-// Package v1alpha1 holds version v1alpha1 of the API group flow.volcano.sh: jobs that follow each other, and the templates they are made from.
+// Package v1alpha1 contains version v1alpha1 of the API group flow.volcano.sh: sequences of jobs, and job templates.
 //
 // +kubebuilder:object:generate=true
 // +groupName=flow.volcano.sh

@@ -9,8 +9,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// Patched merges a patch into a spec as kubectl patch does it: what is set in the patch takes the place of what is there, tasks, containers and
-// the other lists that Kubernetes merges are matched by name, all other lists are replaced.
+// Patched merges a patch into a spec like kubectl patch: fields of the patch replace those of the spec. Tasks,
+// containers and other lists that Kubernetes merges are matched by name; all other lists are replaced.
 func Patched(spec, patch *batchv1alpha1.JobSpec) (*batchv1alpha1.JobSpec, error) {
 	original, err := json.Marshal(spec)
 	if err != nil {
@@ -20,7 +20,7 @@ func Patched(spec, patch *batchv1alpha1.JobSpec) (*batchv1alpha1.JobSpec, error)
 	if err != nil {
 		return nil, err
 	}
-	// A typed patch says null, or an empty object, where nothing was said.
+	// A typed patch contains null or an empty object for unset fields.
 	var tree map[string]any
 	if err := json.Unmarshal(change, &tree); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func Patched(spec, patch *batchv1alpha1.JobSpec) (*batchv1alpha1.JobSpec, error)
 	return result, json.Unmarshal(merged, result)
 }
 
-// withoutNothing drops nulls, and objects that hold nothing else.
+// withoutNothing removes nulls, and objects that contain nothing else.
 func withoutNothing(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -58,7 +58,8 @@ func withoutNothing(value any) any {
 	return value
 }
 
-// isWrapper names the objects that are always written, though nothing was said of them. Others mean something when they are empty: emptyDir.
+// isWrapper lists the objects that are always encoded, even if they are unset. Other empty objects have a meaning, such
+// as emptyDir.
 func isWrapper(key string) bool {
 	switch key {
 	case "template", "metadata", "spec", "resources":

@@ -11,13 +11,13 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// notADAG is Volcano's text for steps that wait for each other or for nobody.
+// notADAG is Volcano's message for invalid dependencies of steps.
 const notADAG = "jobflow Flow is not DAG"
 
-// JobName is the name of the job of a step.
+// JobName returns the name of a step's job.
 func JobName(flow *JobFlow, step string) string { return flow.Name + "-" + step }
 
-// ValidateJobFlow says what is wrong with a flow, new or changed.
+// ValidateJobFlow returns the errors of a new or updated flow.
 func ValidateJobFlow(flow *JobFlow) field.ErrorList {
 	path := field.NewPath("spec", "flows")
 	targets := map[string][]string{}
@@ -99,7 +99,7 @@ func validateProbed(task string, port int, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// circleOf gives the first circle among steps, its first name repeated at the end, or nothing.
+// circleOf returns the first cycle among steps, with its first name repeated at the end, or nil.
 func circleOf(flows []Flow, targets map[string][]string) []string {
 	done := map[string]bool{}
 	var trail []string

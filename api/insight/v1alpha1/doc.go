@@ -1,4 +1,5 @@
-// Package v1alpha1 holds version v1alpha1 of the API group insight.vc-batch.dev: questions to the scheduler. The group is ours; Volcano has none like it.
+// Package v1alpha1 contains version v1alpha1 of the API group insight.vc-batch.dev: what-if requests to the scheduler.
+// The group does not exist in Volcano.
 //
 // +kubebuilder:object:generate=true
 // +groupName=insight.vc-batch.dev

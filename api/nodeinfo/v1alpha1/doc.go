@@ -1,4 +1,5 @@
-// Package v1alpha1 holds version v1alpha1 of the API group nodeinfo.volcano.sh: what a node's agent says of its cpus.
+// Package v1alpha1 contains version v1alpha1 of the API group nodeinfo.volcano.sh: the CPU topology reported by the
+// agent of a node.
 //
 // +kubebuilder:object:generate=true
 // +groupName=nodeinfo.volcano.sh

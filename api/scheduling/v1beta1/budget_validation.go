@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// ValidateDisruptionBudget says what is wrong with the annotations that say how many pods of a group may be down.
-// path is that of the annotations.
+// ValidateDisruptionBudget returns the errors of the annotations that limit how many pods of a group may be
+// unavailable. path is the path of the annotations.
 func ValidateDisruptionBudget(annotations map[string]string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	both := 0

@@ -1,4 +1,4 @@
-// Package v1beta1 holds version v1beta1 of the API group scheduling.volcano.sh: PodGroup and Queue.
+// Package v1beta1 contains version v1beta1 of the API group scheduling.volcano.sh: PodGroup and Queue.
 //
 // +kubebuilder:object:generate=true
 // +groupName=scheduling.volcano.sh

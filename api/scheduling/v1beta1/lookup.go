@@ -7,24 +7,24 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// QueueLookup is what validation wants to know of the queues that there are.
+// QueueLookup provides the existing queues for validation.
 //
 // +kubebuilder:object:generate=false
 type QueueLookup interface {
-	// Queue gives the queue of that name; callers do not change it.
+	// Queue returns the queue with this name. Callers must not change it.
 	Queue(name string) (*Queue, bool)
-	// Children gives the names of the queues whose parent is name, sorted.
+	// Children returns the names of the children of a queue, sorted.
 	Children(name string) []string
-	// Queues gives all, in any order.
+	// Queues returns all queues in any order.
 	Queues() []*Queue
 }
 
-// queueSet is a QueueLookup over a list.
+// queueSet implements QueueLookup for a list of queues.
 //
 // +kubebuilder:object:generate=false
 type queueSet map[string]*Queue
 
-// NewQueueLookup makes a QueueLookup of these queues.
+// NewQueueLookup returns a QueueLookup of the given queues.
 func NewQueueLookup(queues ...*Queue) QueueLookup {
 	set := make(queueSet, len(queues))
 	for _, q := range queues {
@@ -58,7 +58,7 @@ func (s queueSet) Queues() []*Queue {
 	return queues
 }
 
-// ParentName is the queue's parent: root when none is named, empty for root itself.
+// ParentName returns the name of the queue's parent: root by default, and "" for root itself.
 func (q *Queue) ParentName() string {
 	switch {
 	case q.Name == keys.RootQueue:
@@ -70,12 +70,12 @@ func (q *Queue) ParentName() string {
 	}
 }
 
-// IsOpen says whether the queue takes jobs. A queue that no controller has seen yet is open.
+// IsOpen reports whether the queue accepts jobs. A queue without a state is open.
 func (q *Queue) IsOpen() bool {
 	return q.Status.State == QueueStateOpen || q.Status.State == ""
 }
 
-// OpenQueueNames lists the open leaves among queues, sorted and at most limit of them, for messages.
+// OpenQueueNames returns the names of open leaf queues for messages, sorted and at most limit.
 func OpenQueueNames(queues QueueLookup, limit int) []string {
 	var names []string
 	for _, q := range queues.Queues() {

@@ -2,8 +2,8 @@ package v1beta1
 
 import "slices"
 
-// AdmitsGroup says whether jobs of a queue may run on the nodes of a group (label volcano.sh/nodegroup-name, "" for nodes without one): never on those of its
-// anti-affinity; where it names groups, on those only.
+// AdmitsGroup reports whether jobs of a queue may run on the nodes of a group (label volcano.sh/nodegroup-name; "" for
+// nodes without one). The queue's anti-affinity excludes groups; its affinity, if set, permits only the listed groups.
 func (q *Queue) AdmitsGroup(group string) bool {
 	a := q.Spec.Affinity
 	if a == nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// namesInMessage is how many names a message lists at most.
+// namesInMessage is the maximum number of names in a message.
 const namesInMessage = 10
 
-// tierPair is the text of Volcano for the two ways to name a tier, used together.
+// tierPair is Volcano's message for the simultaneous use of both ways to name a tier.
 const tierPair = "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
 
-// ValidatePodGroup says what is wrong with a new PodGroup. Without queues nothing is said of its queue.
+// ValidatePodGroup returns the errors of a new PodGroup. Without queues it does not check the queue.
 func ValidatePodGroup(pg *PodGroup, queues QueueLookup) field.ErrorList {
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
@@ -48,7 +48,7 @@ func validateTopology(topology *NetworkTopologySpec, path *field.Path, text stri
 	return field.ErrorList{field.Invalid(path, topology.HighestTierName, text)}
 }
 
-// validatePodGroupQueue wants a queue that takes gangs: there, open and a leaf.
+// validatePodGroupQueue checks that the queue exists, is open and is a leaf.
 func validatePodGroupQueue(name string, path *field.Path, queues QueueLookup) field.ErrorList {
 	if name == "" {
 		return nil

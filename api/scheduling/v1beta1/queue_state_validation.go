@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Wish is the state that a queue asks for by its annotation, empty when it asks for none or for nonsense.
+// Wish returns the state that the queue's annotation requests; "" if the annotation is missing or invalid.
 func (q *Queue) Wish() QueueState {
 	switch wish := QueueState(q.Annotations[keys.QueueState]); {
 	case wish == QueueStateOpen, wish == QueueStateClosed && q.Name != keys.RootQueue:
@@ -15,7 +15,7 @@ func (q *Queue) Wish() QueueState {
 	return ""
 }
 
-// validateQueueWish says what is wrong with the state that a queue asks for by its annotation.
+// validateQueueWish checks the annotation with the requested state.
 func validateQueueWish(q *Queue) field.ErrorList {
 	wish, there := q.Annotations[keys.QueueState]
 	if !there || q.Wish() != "" {

@@ -10,10 +10,10 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// deepestLook is how many levels down a tree is looked at, should queues form a circle.
+// deepestLook is the maximum number of levels examined, in case queues form a cycle.
 const deepestLook = 64
 
-// validatePlace wants a parent that there is, that leads to root in few steps, and that holds no pods itself.
+// validatePlace checks that the parent exists, is connected to root within the depth limit, and holds no pods itself.
 func (r QueueRules) validatePlace(q *Queue, queues QueueLookup) field.ErrorList {
 	path := field.NewPath("spec", "parent")
 	name := q.Spec.Parent
@@ -49,7 +49,7 @@ func (r QueueRules) validatePlace(q *Queue, queues QueueLookup) field.ErrorList 
 	return nil
 }
 
-// QueueWarnings tells of what a queue in a new place does to others.
+// QueueWarnings returns warnings about effects of a queue's place on other queues.
 func QueueWarnings(q *Queue, queues QueueLookup) []string {
 	if queues == nil || q.Spec.Parent != keys.DefaultQueue || len(without(queues.Children(keys.DefaultQueue), q.Name)) > 0 {
 		return nil
@@ -57,7 +57,7 @@ func QueueWarnings(q *Queue, queues QueueLookup) []string {
 	return []string{"spec.parent: queue " + keys.DefaultQueue + " gets its first child: jobs that name no queue are refused from now on, for jobs go to leaves"}
 }
 
-// ancestors gives the queues above q and below root, nearest first; a circle is an error.
+// ancestors returns the ancestors of q below root, nearest first. A cycle is an error.
 func ancestors(q *Queue, queues QueueLookup) ([]*Queue, error) {
 	var chain []*Queue
 	seen := map[string]bool{q.Name: true}
@@ -78,7 +78,7 @@ func ancestors(q *Queue, queues QueueLookup) ([]*Queue, error) {
 	return chain, nil
 }
 
-// subtreeDepth counts the levels from name downwards, itself included; it looks no further than limit.
+// subtreeDepth returns the number of levels from name downward, including itself, up to limit.
 func subtreeDepth(name string, queues QueueLookup, limit int) int {
 	deepest := 0
 	if limit > 0 {
@@ -89,7 +89,7 @@ func subtreeDepth(name string, queues QueueLookup, limit int) int {
 	return deepest + 1
 }
 
-// validateQueueAmounts compares a queue with those above, beside and below it.
+// validateQueueAmounts compares a queue with its ancestors, siblings and descendants.
 func validateQueueAmounts(q *Queue, queues QueueLookup) field.ErrorList {
 	if q.Name == keys.RootQueue {
 		return nil
@@ -110,7 +110,8 @@ func validateQueueAmounts(q *Queue, queues QueueLookup) field.ErrorList {
 	return errs
 }
 
-// validateAgainstAncestors wants, per resource, no more capability than the nearest ancestor that limits it.
+// validateAgainstAncestors checks that, for each resource, the capability does not exceed that of the nearest ancestor
+// with a limit.
 func validateAgainstAncestors(q *Queue, queues QueueLookup) field.ErrorList {
 	chain, err := ancestors(q, queues)
 	if err != nil {
@@ -134,7 +135,7 @@ func validateAgainstAncestors(q *Queue, queues QueueLookup) field.ErrorList {
 	return errs
 }
 
-// validateSums wants that children are promised no more together than their parent.
+// validateSums checks that the guarantees and deserved amounts of children together do not exceed their parent's.
 func validateSums(parent *Queue, children []*Queue, whose string) field.ErrorList {
 	guarantee, deserved := corev1.ResourceList{}, corev1.ResourceList{}
 	for _, child := range children {
@@ -155,10 +156,10 @@ func sumErrors(sum, limit corev1.ResourceList, path *field.Path, whose, what, pa
 	return errs
 }
 
-// validateCapabilityBelow wants at least the capability of every queue below, per branch where it is first named.
+// validateCapabilityBelow checks that the capability is at least that of the nearest limited descendant in each branch.
 func validateCapabilityBelow(q, below *Queue, queues QueueLookup, limit int) field.ErrorList {
 	var errs field.ErrorList
-	open := corev1.ResourceList{} // not named by below: its children may
+	open := corev1.ResourceList{} // not limited by below, but its children may limit it
 	for _, r := range sortedKeys(q.Spec.Capability) {
 		own := q.Spec.Capability[r]
 		lower, ok := below.Spec.Capability[r]

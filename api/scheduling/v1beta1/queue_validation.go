@@ -13,23 +13,23 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// MaxQueueDepth is how many queues deep the tree below root may be when nothing else is said.
+// MaxQueueDepth is the default maximum depth of the tree of queues below root.
 const MaxQueueDepth = 5
 
-// QueueRules are the rules of queues that an installation may choose; the zero value is what is usual.
+// QueueRules holds the optional rules for queues. The zero value is the default.
 //
 // +kubebuilder:object:generate=false
 type QueueRules struct {
-	// MaxDepth is how many queues deep the tree below root may be; 0 means MaxQueueDepth.
+	// MaxDepth is the maximum depth of the tree of queues below root; 0 means MaxQueueDepth.
 	MaxDepth int
-	// FreeRoot lets the amounts of the root queue be changed.
+	// FreeRoot permits changes to the amounts of the root queue.
 	FreeRoot bool
-	// KeepBusy forbids to delete a queue in which pods run.
+	// KeepBusy forbids the deletion of a queue in which pods run.
 	KeepBusy bool
 }
 
-// LooseQueueRules are what holds at every installation, whatever it chose: for clients, which do not know what that is.
-// What it chose its server says.
+// LooseQueueRules returns the rules that apply in every installation. Clients use them, because they do not have the
+// options of the installation; the server applies the others.
 func LooseQueueRules() QueueRules { return QueueRules{MaxDepth: deepestLook, FreeRoot: true} }
 
 func (r QueueRules) maxDepth() int {
@@ -39,22 +39,22 @@ func (r QueueRules) maxDepth() int {
 	return r.MaxDepth
 }
 
-// ValidateQueue is Validate of the usual rules.
+// ValidateQueue is QueueRules.Validate with the default rules.
 func ValidateQueue(q *Queue, queues QueueLookup) field.ErrorList {
 	return QueueRules{}.Validate(q, queues)
 }
 
-// ValidateQueueUpdate is ValidateUpdate of the usual rules.
+// ValidateQueueUpdate is QueueRules.ValidateUpdate with the default rules.
 func ValidateQueueUpdate(old, updated *Queue, queues QueueLookup) field.ErrorList {
 	return QueueRules{}.ValidateUpdate(old, updated, queues)
 }
 
-// ValidateQueueDelete is ValidateDelete of the usual rules.
+// ValidateQueueDelete is QueueRules.ValidateDelete with the default rules.
 func ValidateQueueDelete(name string, queues QueueLookup) field.ErrorList {
 	return QueueRules{}.ValidateDelete(name, queues)
 }
 
-// Validate says what is wrong with a new Queue. Without queues nothing is said of its place in the tree.
+// Validate returns the errors of a new Queue. Without queues it does not check its place in the tree.
 func (r QueueRules) Validate(q *Queue, queues QueueLookup) field.ErrorList {
 	errs := append(validateQueueWish(q), validateQueueAlone(q)...)
 	if queues == nil {
@@ -62,13 +62,13 @@ func (r QueueRules) Validate(q *Queue, queues QueueLookup) field.ErrorList {
 	}
 	errs = append(errs, validateHierarchyPath(q, queues)...)
 	if placed := r.validatePlace(q, queues); len(placed) > 0 {
-		return append(errs, placed...) // without a place there is nothing to compare amounts with
+		return append(errs, placed...) // without a valid place, amounts cannot be compared
 	}
 	return append(errs, validateQueueAmounts(q, queues)...)
 }
 
-// ValidateUpdate says what is wrong with a changed Queue. What did not change is not judged again, so that a
-// queue can always be closed, labelled or deleted.
+// ValidateUpdate returns the errors of an updated Queue. It ignores unchanged parts, so that a queue can always be
+// closed, labelled or deleted.
 func (r QueueRules) ValidateUpdate(old, updated *Queue, queues QueueLookup) field.ErrorList {
 	var errs field.ErrorList
 	if old.Annotations[keys.QueueState] != updated.Annotations[keys.QueueState] {
@@ -104,7 +104,7 @@ func (r QueueRules) ValidateUpdate(old, updated *Queue, queues QueueLookup) fiel
 	return errs
 }
 
-// ValidateDelete says why the queue of that name must stay.
+// ValidateDelete returns the reasons why the named queue must not be deleted.
 func (r QueueRules) ValidateDelete(name string, queues QueueLookup) field.ErrorList {
 	path := field.NewPath("metadata", "name")
 	if name == keys.DefaultQueue || name == keys.RootQueue {
@@ -130,7 +130,7 @@ func samePath(a, b *Queue) bool {
 		a.Annotations[keys.HierarchyWeights] == b.Annotations[keys.HierarchyWeights]
 }
 
-// validateQueueAlone looks at what can be judged without other queues.
+// validateQueueAlone makes the checks that need no other queues.
 func validateQueueAlone(q *Queue) field.ErrorList {
 	spec := field.NewPath("spec")
 	var errs field.ErrorList
@@ -156,7 +156,7 @@ func validateQueueAlone(q *Queue) field.ErrorList {
 	return append(errs, validateHierarchyAnnotations(q)...)
 }
 
-// validateRootUpdate keeps the amounts of root: they are the cluster's.
+// validateRootUpdate checks that the amounts of root do not change: they are those of the cluster.
 func validateRootUpdate(old, updated *Queue) field.ErrorList {
 	if apiequality.Semantic.DeepEqual(old.Spec.Capability, updated.Spec.Capability) &&
 		apiequality.Semantic.DeepEqual(old.Spec.Deserved, updated.Spec.Deserved) &&
@@ -167,7 +167,7 @@ func validateRootUpdate(old, updated *Queue) field.ErrorList {
 		"root queue's resource attributes (capability, deserved, guarantee) cannot be modified")}
 }
 
-// validateHierarchyAnnotations wants a path and a weight for each of its steps.
+// validateHierarchyAnnotations checks that there is a path, and a weight for each of its steps.
 func validateHierarchyAnnotations(q *Queue) field.ErrorList {
 	path, weights := q.Annotations[keys.Hierarchy], q.Annotations[keys.HierarchyWeights]
 	if path == "" && weights == "" {
@@ -188,7 +188,7 @@ func validateHierarchyAnnotations(q *Queue) field.ErrorList {
 	return errs
 }
 
-// validateHierarchyPath keeps every path of the annotations a leaf.
+// validateHierarchyPath checks that every path in the annotations is a leaf.
 func validateHierarchyPath(q *Queue, queues QueueLookup) field.ErrorList {
 	path := q.Annotations[keys.Hierarchy]
 	if path == "" {

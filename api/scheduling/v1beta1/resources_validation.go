@@ -11,7 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateResources wants names of resources, quantities of at least nothing, and whole numbers of what cannot be cut.
+// ValidateResources checks resource names, and that quantities are not negative and, for indivisible resources,
+// integers.
 func ValidateResources(list corev1.ResourceList, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range sortedKeys(list) {
@@ -29,7 +30,7 @@ func ValidateResources(list corev1.ResourceList, path *field.Path) field.ErrorLi
 	return errs
 }
 
-// isIndivisible says whether a resource comes in whole pieces: extended resources (devices) and pods.
+// isIndivisible reports whether a resource has only whole units: extended resources (devices) and pods.
 func isIndivisible(name corev1.ResourceName) bool {
 	if name == corev1.ResourcePods {
 		return true
@@ -38,8 +39,8 @@ func isIndivisible(name corev1.ResourceName) bool {
 	return qualified && domain != "kubernetes.io" && !strings.HasSuffix(domain, ".kubernetes.io")
 }
 
-// exceeding gives the resources of which a has more than b, sorted. A resource that b does not name is none of b's,
-// or without limit, as missingIsZero says.
+// exceeding returns the resources of which a has more than b, sorted. A resource that is missing in b counts as zero or
+// as unlimited, depending on missingIsZero.
 func exceeding(a, b corev1.ResourceList, missingIsZero bool) []corev1.ResourceName {
 	var names []corev1.ResourceName
 	for name, quantity := range a {

@@ -1,4 +1,4 @@
-// Package v1alpha1 holds version v1alpha1 of the API group topology.volcano.sh: which nodes are near each other.
+// Package v1alpha1 contains version v1alpha1 of the API group topology.volcano.sh: the network topology of nodes.
 //
 // +kubebuilder:object:generate=true
 // +groupName=topology.volcano.sh

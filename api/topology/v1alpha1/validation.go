@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateHyperNode says what is wrong with a HyperNode taken alone. What is wrong between HyperNodes the scheduler
-// finds, and says in their conditions.
+// ValidateHyperNode returns the errors of a single HyperNode. The scheduler detects conflicts between HyperNodes and
+// reports them in their conditions.
 func ValidateHyperNode(h *HyperNode) field.ErrorList {
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
