@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/api"
 )
 
-// register is a manager of no cluster that keeps what is added to it.
+// register is a manager without a cluster that collects the runnables added to it.
 type register struct {
 	manager.Manager
 	added []manager.Runnable
@@ -56,13 +56,13 @@ func TestEveryControllerTriesAgainAfterEightSecondsAtMost(t *testing.T) {
 	if err := Add(r, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	// Of seven packages one has three: those of pods, ReplicaSets and StatefulSets.
+	// Seven packages; one of them has three controllers: for pods, ReplicaSets and StatefulSets.
 	if len(r.added) != 9 {
 		t.Errorf("%d controllers, want 9", len(r.added))
 	}
 	limiters := map[workqueue.TypedRateLimiter[reconcile.Request]]bool{}
 	for _, c := range r.added {
-		// The type is controller-runtime's own; its fields are not.
+		// The type belongs to controller-runtime, but its fields are exported.
 		fields := reflect.ValueOf(c).Elem()
 		name := fields.FieldByName("Name").String()
 		limiter, ok := fields.FieldByName("RateLimiter").Interface().(workqueue.TypedRateLimiter[reconcile.Request])

@@ -18,10 +18,10 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// heard is a request as it came in.
+// heard is a received request.
 type heard struct{ Method, Path, Content, Accept, By string }
 
-// hear starts an API server that takes what is written and answers with its metadata, or with a refusal.
+// hear starts an API server that accepts writes and responds with metadata, or with a refusal.
 func hear(t *testing.T, refusal *metav1.Status) (write client.Client, requests *[]heard, body *[]byte) {
 	t.Helper()
 	requests, body = &[]heard{}, new([]byte)
@@ -49,7 +49,7 @@ func hear(t *testing.T, refusal *metav1.Status) (write client.Client, requests *
 	return l, requests, body
 }
 
-// none is a client of which nothing is to be asked.
+// none is a client that must not be called.
 type none struct{ client.Client }
 
 func (none) Status() client.SubResourceWriter { return nil }
@@ -59,7 +59,8 @@ const (
 	asProtobuf = "application/vnd.kubernetes.protobuf"
 )
 
-// TestWhatIsWrittenForEveryPodIsSmall: who writes a pod, a PodGroup or a job's status is answered with metadata, and has the object as it was sent with these.
+// TestWhatIsWrittenForEveryPodIsSmall verifies that writes of pods, PodGroups and job statuses receive only metadata,
+// and that the object then has this metadata and is otherwise unchanged.
 func TestWhatIsWrittenForEveryPodIsSmall(t *testing.T) {
 	t.Parallel()
 	us := rest.DefaultKubernetesUserAgent()
@@ -98,7 +99,8 @@ func TestWhatIsWrittenForEveryPodIsSmall(t *testing.T) {
 	}
 }
 
-// TestAStatusIsSentWithoutTheSpec, and with what keeps it from being written over a newer one.
+// TestAStatusIsSentWithoutTheSpec also verifies that the request contains the resourceVersion, so that it cannot
+// overwrite a newer status.
 func TestAStatusIsSentWithoutTheSpec(t *testing.T) {
 	t.Parallel()
 	c, _, body := hear(t, nil)
@@ -118,7 +120,8 @@ func TestAStatusIsSentWithoutTheSpec(t *testing.T) {
 	}
 }
 
-// TestARefusalIsReadAsOne: who writes asks about conflicts, quotas, names that are taken.
+// TestARefusalIsReadAsOne verifies that errors are recognized, for example conflicts, exceeded quotas and existing
+// names.
 func TestARefusalIsReadAsOne(t *testing.T) {
 	t.Parallel()
 	for reason, is := range map[metav1.StatusReason]func(error) bool{metav1.StatusReasonConflict: apierrors.IsConflict, metav1.StatusReasonForbidden: apierrors.IsForbidden,

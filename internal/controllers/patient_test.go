@@ -28,8 +28,8 @@ import (
 
 var refused = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 
-// TestCachesSeeAgainSoonAfterTheAPIServerIsBack: the informers as the manager makes them, and a server that is away for so long that client-go alone
-// would come to its longest pauses.
+// TestCachesSeeAgainSoonAfterTheAPIServerIsBack uses the informers of the manager, and a server that is unavailable
+// until client-go alone would have reached its longest pauses.
 func TestCachesSeeAgainSoonAfterTheAPIServerIsBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -45,7 +45,8 @@ func TestCachesSeeAgainSoonAfterTheAPIServerIsBack(t *testing.T) {
 			},
 			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 				if o.SendInitialEvents != nil {
-					return nil, apierrors.NewInvalid(schema.GroupKind{}, "", nil) // the older way
+					// forces the fallback to list and watch
+					return nil, apierrors.NewInvalid(schema.GroupKind{}, "", nil)
 				}
 				if gone {
 					return nil, refused
@@ -100,7 +101,7 @@ func TestCachesSeeAgainSoonAfterTheAPIServerIsBack(t *testing.T) {
 
 func TestOnlyWhoIsAwayIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	// asked is an error as client-go hands it out.
+	// asked returns an error in the form that client-go returns.
 	asked := func(err error) error { return &url.Error{Op: "Get", URL: "https://api:6443/apis", Err: err} }
 	for name, test := range map[string]struct {
 		err  error
@@ -139,7 +140,8 @@ func TestOnlyWhoIsAwayIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestAnOutageIsToldOnce: when the first source begins to wait, and when the last one goes on.
+// TestAnOutageIsToldOnce verifies that it is logged when the first source starts to wait, and when the last one
+// continues.
 func TestAnOutageIsToldOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,7 +174,7 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 	})
 }
 
-// TestAServerThatNamesItsPauseGetsIt: within reason.
+// TestAServerThatNamesItsPauseGetsIt verifies that the pause is respected up to a limit.
 func TestAServerThatNamesItsPauseGetsIt(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[int]time.Duration{20: 20 * time.Second, 3600: longestAsked} {

@@ -23,7 +23,8 @@ var (
 
 var job = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "j"}}
 
-// tries is how often a controller comes back in so much time to an object that fails with these errors, the last one for ever.
+// tries returns how often a controller reconciles an object within a period if its reconciles fail with these errors,
+// the last one repeatedly.
 func tries(t *testing.T, within time.Duration, errs ...error) int {
 	t.Helper()
 	at := 0
@@ -63,7 +64,8 @@ func TestWhatIsRefusedIsTriedLessOftenThanWhatIsAway(t *testing.T) {
 	}
 }
 
-// TestTheFirstTriesAreQuick: also after another kind of trouble, and after a success.
+// TestANamespaceThatIsBeingDeletedIsNoFailure verifies that the error of a terminating namespace does not count as a
+// failure.
 func TestANamespaceThatIsBeingDeletedIsNoFailure(t *testing.T) {
 	t.Parallel()
 	gone := apierrors.NewForbidden(schema.GroupResource{Resource: "podgroups"}, "j", errors.New("because it is being terminated"))

@@ -20,7 +20,8 @@ import (
 	"github.com/vc-batch/vc/test/fakeapi"
 )
 
-// TestWhatTheAPIServerAnswers has every answer to the creation and the deletion of a job: what is told, what the status says of the time, and whether it is tried again.
+// TestWhatTheAPIServerAnswers covers every response to the creation and the deletion of a job: the events, the last
+// scheduled time in the status, and whether there is a retry.
 func TestWhatTheAPIServerAnswers(t *testing.T) {
 	const due = "c-29751843" // three minutes past midnight, 27 July 2026
 	jobs := schema.GroupResource{Group: batch.GroupVersion.Group, Resource: "jobs"}
@@ -38,7 +39,7 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 	old.Name, old.UID = "c-29751842", "old"
 	cases := map[string]struct {
 		policy         batch.ConcurrencyPolicy
-		cached, unseen *batch.Job // a job that the cache has, and one that only the API server has
+		cached, unseen *batch.Job // a job in the cache, and one that only the API server has
 		create, delete error
 		events         []string
 		active         []string

@@ -16,12 +16,12 @@ import (
 
 var epoch = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 
-// world carries out plans by a clock of its own: jobs run as long as it says.
+// world carries out plans with its own clock. Jobs run for a fixed time.
 type world struct {
 	cron  *batch.CronJob
 	jobs  []*batch.Job
 	now   time.Time
-	runs  time.Duration // how long a job runs
+	runs  time.Duration // run time of a job
 	ends  batch.JobPhase
 	log   []string
 	reset bool // set by a test: the status was lost
@@ -41,7 +41,7 @@ func (w *world) say(format string, args ...any) {
 	w.log = append(w.log, w.now.UTC().Format("15:04:05 ")+fmt.Sprintf(format, args...))
 }
 
-// look plans once and does what the plan says.
+// look computes a plan once and carries it out.
 func (w *world) look() time.Duration {
 	for _, j := range w.jobs {
 		if began := j.CreationTimestamp; !Ended(j.Status.State.Phase) && !w.now.Before(began.Add(w.runs)) {
@@ -75,10 +75,10 @@ func (w *world) look() time.Duration {
 	return p.RequeueAfter
 }
 
-// short is the time in the name of a job.
+// short returns the time in the name of a job.
 func (w *world) short(j *batch.Job) string { return scheduledFor(j).UTC().Format("15:04") }
 
-// until looks whenever a plan asks for it, and every so often besides.
+// until reconciles at the times that plans request, and at a regular interval.
 func (w *world) until(end time.Time, besides time.Duration) {
 	for w.now.Before(end) {
 		wait := w.look()
@@ -137,7 +137,7 @@ func TestHistoryIsKeptToItsLimits(t *testing.T) {
 				ended++
 			}
 		}
-		if ended > 3 || len(w.jobs) > 4 { // one may have ended since the last look
+		if ended > 3 || len(w.jobs) > 4 { // one may have ended since the last reconcile
 			t.Errorf("%s: %d jobs are kept, %d of them ended, the limit is 2", ends, len(w.jobs), ended)
 		}
 	}
@@ -254,9 +254,9 @@ func TestABadScheduleIsToldAndNothingIsMade(t *testing.T) {
 	}
 }
 
-// TestATimeZoneInTheScheduleIsFollowedAndTold: such a schedule was written before there was somebody at the door.
+// TestATimeZoneInTheScheduleIsFollowedAndTold covers schedules that were created before admission checked them.
 func TestATimeZoneInTheScheduleIsFollowedAndTold(t *testing.T) {
-	w := newWorld("CRON_TZ=Asia/Tokyo 30 18 * * *", nil) // half past nine in Greenwich
+	w := newWorld("CRON_TZ=Asia/Tokyo 30 18 * * *", nil) // 09:30 UTC
 	w.now = epoch.Add(2 * time.Hour)
 	w.look()
 	if diff := cmp.Diff([]string{"10:00:00 event UnsupportedSchedule", "10:00:00 create 09:30"}, w.log); diff != "" {

@@ -19,7 +19,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// site is an API server, a cache that may be late, and a controller that may crash before or after any write.
+// site consists of an API server, a cache that may be outdated, and a controller that may crash before or after any
+// write.
 type site struct {
 	t    *rapid.T
 	api  *fakeapi.Server
@@ -44,7 +45,7 @@ func newSite(t *rapid.T, c *batch.CronJob) *site {
 	return s
 }
 
-// made counts the jobs that were ever made, by name.
+// made returns how often each job was created, by name.
 func (s *site) made() map[string]int {
 	made := map[string]int{}
 	for _, c := range s.api.History {
@@ -55,7 +56,7 @@ func (s *site) made() map[string]int {
 	return made
 }
 
-// sync brings the cache up to date, either kind or both.
+// sync updates the cache for CronJobs, jobs, or both.
 func (s *site) sync(cronJobs, jobs bool) {
 	if cronJobs {
 		s.seen.CatchUp(s.api.Objects, "CronJob")
@@ -65,7 +66,7 @@ func (s *site) sync(cronJobs, jobs bool) {
 	}
 }
 
-// reconcile runs a new controller once; it may die.
+// reconcile runs a new controller once; it may crash.
 func (s *site) reconcile(writes int, lostReply bool) {
 	s.api.WritesLeft, s.api.LostReply, s.api.Ill = writes, lostReply, false
 	r := New(Options{Cache: s.seen, API: s.api, Recorder: &record.FakeRecorder{}, Now: func() time.Time { return s.now }})
@@ -76,7 +77,7 @@ func (s *site) reconcile(writes int, lostReply bool) {
 	s.api.WritesLeft = -1
 }
 
-// end lets a random job end.
+// end makes a random job end.
 func (s *site) end() {
 	var jobs batch.JobList
 	if err := s.api.Objects.List(context.Background(), &jobs); err != nil {
@@ -93,8 +94,9 @@ func (s *site) end() {
 	}
 }
 
-// TestNoTimeHasTwoJobsWhateverCrashes lets the controller die around any write and read caches that are late, while jobs end and are cleared away: no time of the schedule has
-// two jobs, and with Allow and a controller that is let live each has one.
+// TestNoTimeHasTwoJobsWhateverCrashes crashes the controller around any write and gives it outdated caches, while jobs
+// end and are deleted. No scheduled time may get two jobs; with concurrencyPolicy Allow and a running controller each
+// time gets one.
 func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
 	seeds.Check(t, 10_000, func(t *rapid.T) {
 		c := &batch.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(epoch)}}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// asVolcano is the configuration of Volcano's documents.
+// asVolcano is the configuration in Volcano's documentation.
 const asVolcano = `
 networkTopologyDiscovery:
   - source: ufm
@@ -54,7 +54,7 @@ func TestVolcanosConfigurationIsRead(t *testing.T) {
 	}
 }
 
-// labelConfig is a configuration with the levels of one type.
+// labelConfig returns a configuration with the levels of one type.
 func labelConfig(name string, levels ...string) string {
 	text := "networkTopologyDiscovery: [{source: label, enabled: true, config: {networkTopologyTypes: {" + name + ": ["
 	for _, level := range levels {
@@ -70,7 +70,7 @@ func TestWhatIsWrongInAConfigurationIsTold(t *testing.T) {
 	const list = "volcano-controller.conf.networkTopologyDiscovery"
 	cases := map[string]struct {
 		text string
-		want []string // in the error
+		want []string // parts of the error
 	}{
 		"no YAML":                        {"a: [", []string{"volcano-controller.conf", "YAML"}},
 		"a key that there is not":        {"networkTopologyDiscovery: [{sauce: label}]", []string{"sauce"}},
@@ -117,7 +117,7 @@ func TestAFaultySourceLeavesTheOthersOn(t *testing.T) {
 	}
 }
 
-// FuzzParse tries that no text makes parse panic, and that what it accepts can be used.
+// FuzzParse verifies that parse never panics, and that accepted configurations are usable.
 func FuzzParse(f *testing.F) {
 	f.Add(asVolcano)
 	f.Add(labelConfig("t", "rack", "kubernetes.io/hostname"))

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// hall is a network of racks in rows in halls.
+// hall is a network of racks, which are in rows, which are in halls.
 var hall = topology{name: "eth", labels: []string{"rack", "row", "hall"}}
 
-// at makes a node: "name rack row hall", "-" for a label that it lacks.
+// at returns a node from text: "name rack row hall", with "-" for a missing label.
 func at(text string) node {
 	words := strings.Fields(text)
 	n := node{name: words[0], labels: map[string]string{}}
@@ -31,7 +31,7 @@ func ats(texts ...string) []node {
 	return nodes
 }
 
-// lines are a line for each domain.
+// lines returns a line for each domain.
 func lines(domains []domain) []string {
 	told := make([]string, len(domains))
 	for i, d := range domains {

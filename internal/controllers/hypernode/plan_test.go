@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// carriedOut is what is there after some writes, all or the first n.
+// carriedOut returns the HyperNodes after all writes, or after the first n.
 func carriedOut(there []topology1.HyperNode, w writes, n int) []topology1.HyperNode {
 	there = slices.Clone(there)
 	find := func(name string) int {
@@ -38,7 +38,7 @@ func carriedOut(there []topology1.HyperNode, w writes, n int) []topology1.HyperN
 
 func (w writes) total() int { return len(w.create) + len(w.update) + len(w.remove) }
 
-// drawn is a line for each HyperNode, with the names of hyperNodes replaced by their values.
+// drawn returns a line for each HyperNode, with the names of HyperNodes replaced by their values.
 func drawn(there []topology1.HyperNode) []string {
 	values := map[string]string{}
 	for i := range there {
@@ -91,7 +91,7 @@ func TestHyperNodesFollowTheNodes(t *testing.T) {
 	before := []string{"a r1 w1 h", "b r2 w1 h", "c r3 w2 h"}
 	cases := map[string]struct {
 		after []string
-		want  string // writes: created, updated, removed
+		want  string // number of writes: created, updated, removed
 	}{
 		"nothing changed":              {before, "+0 ~0 -0"},
 		"a node came":                  {append(slices.Clone(before), "d r1 w1 h"), "+0 ~1 -0"},
@@ -142,8 +142,8 @@ func TestHyperNodesThatVolcanoMadeKeepTheirNames(t *testing.T) {
 	}
 }
 
-// TestACrashBetweenTwoWritesMakesNothingTwice: whatever nodes are labelled like, and however often the process dies half-way, the HyperNodes end as
-// they do undisturbed, and each write is made once.
+// TestACrashBetweenTwoWritesMakesNothingTwice verifies that, with any node labels and any number of crashes between
+// writes, the final HyperNodes are the same as without a crash, and each write is made once.
 func TestACrashBetweenTwoWritesMakesNothingTwice(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 10_000, func(t *rapid.T) {

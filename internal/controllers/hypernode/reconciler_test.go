@@ -25,7 +25,7 @@ import (
 	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// bench is a cluster with a controller in it.
+// bench is a cluster with a controller.
 type bench struct {
 	t      *testing.T
 	api    client.WithWatch
@@ -93,7 +93,7 @@ func (b *bench) configure(config string) {
 	}
 }
 
-// event is the next one, "" when there is none.
+// event returns the next event, or "".
 func (b *bench) event() string {
 	select {
 	case e := <-b.events.Events:
@@ -103,7 +103,7 @@ func (b *bench) event() string {
 	}
 }
 
-// ethernet turns the topology hall on.
+// ethernet returns a configuration with the topology hall.
 func ethernet() string {
 	return labelConfig("eth", "hall", "row", "rack", "kubernetes.io/hostname")
 }
@@ -196,7 +196,7 @@ func TestAHyperNodeThatCannotBeWrittenIsTold(t *testing.T) {
 	}
 }
 
-// ufm is a fabric manager for tests.
+// ufm is a fake fabric manager.
 type ufm struct {
 	answer string
 	status int

@@ -23,7 +23,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// counter hands out numbers, some of them never.
+// counter allocates numbers; some calls fail.
 type counter struct{ next, failing int }
 
 func (c *counter) Take(_ context.Context, n int) (int64, error) {
@@ -36,14 +36,15 @@ func (c *counter) Take(_ context.Context, n int) (int64, error) {
 	return int64(first), nil
 }
 
-// arrayWorld is a world whose job is an array that may wait for another job.
+// arrayWorld is a world with an array job that may wait for another job.
 type arrayWorld struct {
 	*world
 	ids   *counter
-	limit int // the largest that was ever set; 0: none
-	// free says that there was a moment at which the job was allowed to start.
+	limit int // highest limit so far; 0 means no limit
+	// free reports that the job was permitted to start at some moment.
 	free bool
-	// looked is how much of the history was checked; done are the elements of which the status had said then that they have ended.
+	// looked is the length of the checked history; done are the elements that had ended according to the status at that
+	// point.
 	looked int
 	done   batch.Indices
 }
@@ -78,7 +79,7 @@ func newArrayWorld(t *rapid.T) *arrayWorld {
 	return w
 }
 
-// advance moves the job that is waited for.
+// advance changes the phase of the job that is waited for.
 func (w *arrayWorld) advance(phase batch.JobPhase) {
 	there, ok := w.api.Objects[fakeapi.Key("Job", target)].(*batch.Job)
 	if !ok || plan.AtRest(there.Status.State.Phase) {
@@ -92,7 +93,7 @@ func (w *arrayWorld) advance(phase batch.JobPhase) {
 	w.note("%s is %s", target.Name, phase)
 }
 
-// mayStart says whether the job is allowed to start as things are.
+// mayStart reports whether the job is permitted to start now.
 func (w *arrayWorld) mayStart() bool {
 	job := w.truth()
 	var phase batch.JobPhase
@@ -110,7 +111,7 @@ func (w *arrayWorld) mayStart() bool {
 	return job.Annotations[keys.Hold] == "" && plan.AtRest(phase)
 }
 
-// collect deletes a finished pod of which the status tells what it came to, as the garbage collection of pods does.
+// collect deletes a finished pod whose result is in the status, like the garbage collection of pods.
 func (w *arrayWorld) collect(name string) {
 	pod := w.pod(name)
 	if pod == nil || !finished(pod) {
@@ -125,7 +126,7 @@ func (w *arrayWorld) collect(name string) {
 	w.note("collected %s", name)
 }
 
-// recorded are the elements that have ended.
+// recorded returns the elements that have ended.
 func recorded(states *batch.ArrayStatus) batch.Indices {
 	succeeded, _ := batch.ParseIndices(states.Succeeded)
 	failed, _ := batch.ParseIndices(states.Failed)
@@ -193,7 +194,7 @@ func (w *arrayWorld) disturb(t *rapid.T, i int) error {
 	return nil
 }
 
-// checkArray is what must hold at any moment.
+// checkArray checks the conditions that must hold at any moment.
 func (w *arrayWorld) checkArray() error {
 	alive := map[string]bool{}
 	for _, name := range w.podNames() {
@@ -226,7 +227,7 @@ func (w *arrayWorld) checkArray() error {
 	return w.check()
 }
 
-// checkEnd is what must hold when the job has come to rest.
+// checkEnd checks the conditions that must hold when the job is at rest.
 func (w *arrayWorld) checkEnd() error {
 	job := w.truth()
 	phase, states := job.Status.State.Phase, job.Status.Array
@@ -285,7 +286,7 @@ func TestAnArrayComesToItsEndWhateverHappens(t *testing.T) {
 			t.Fatal(err)
 		}
 		if w.truth().Status.State.Reason == "DependencyNeverSatisfied" {
-			return // its target failed, and it says so
+			return // its target failed, and the reason reports it
 		}
 		if err := w.checkEnd(); err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// lives are what jobs go through, one input after the other.
+// lives lists typical lives of jobs as sequences of inputs.
 var lives = map[string]struct {
 	policy batch.LifecyclePolicy
 	change func(*batch.Job)
@@ -44,7 +44,8 @@ func asked(action bus.Action) func(*world) {
 	return func(w *world) { w.command(len(w.api.History), action) }
 }
 
-// lived is the end of a life in which the controller dies after so many writes; -1: it does not.
+// lived returns the world after a life in which the controller crashes after the given number of writes; -1 means no
+// crash.
 func lived(t *testing.T, name string, writes int, unheard bool) *world {
 	t.Helper()
 	life := lives[name]
@@ -75,8 +76,8 @@ func lived(t *testing.T, name string, writes int, unheard bool) *world {
 	return w
 }
 
-// TestACrashAfterAnyWriteOfALifeChangesNothing kills the controller after every single write of every life, with and without the answer to the
-// last one, and compares what is there in the end.
+// TestACrashAfterAnyWriteOfALifeChangesNothing crashes the controller after every single write of every life, with and
+// without the response to the last write, and compares the final state.
 func TestACrashAfterAnyWriteOfALifeChangesNothing(t *testing.T) {
 	t.Parallel()
 	points := 0
@@ -99,7 +100,7 @@ func TestACrashAfterAnyWriteOfALifeChangesNothing(t *testing.T) {
 	t.Logf("%d lives, %d points, each with and without an answer", len(lives), points)
 }
 
-// ends is snapshot, for a job that may be gone.
+// ends is like snapshot, for a job that may be deleted.
 func (w *world) ends() map[string]string {
 	if w.truth() != nil {
 		return w.snapshot()

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// drawPolicies draws up to two policies; with timeouts some of them wait.
+// drawPolicies draws up to two policies, some of them with a delay if timeouts is set.
 func drawPolicies(t *rapid.T, name string, timeouts bool) []batch.LifecyclePolicy {
 	events := []bus.Event{bus.PodFailedEvent, bus.PodEvictedEvent, bus.TaskCompletedEvent, bus.JobUnknownEvent, bus.AnyEvent, bus.TaskFailedEvent}
 	if timeouts {
@@ -38,7 +38,7 @@ func drawPolicies(t *rapid.T, name string, timeouts bool) []batch.LifecyclePolic
 	return policies
 }
 
-// drawJob draws a job of up to three tasks with all that may matter to its life.
+// drawJob draws a job of up to three tasks with all settings that may affect its life.
 func drawJob(t *rapid.T, timeouts bool) *batch.Job {
 	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Spec: batch.JobSpec{
 		Queue: "default", MaxRetry: rapid.Int32Range(1, 4).Draw(t, "maxRetry"), Policies: drawPolicies(t, "job policies", timeouts),
@@ -50,7 +50,8 @@ func drawJob(t *rapid.T, timeouts bool) *batch.Job {
 		if job.Spec.Plugins == nil {
 			job.Spec.Plugins = map[string][]string{}
 		}
-		job.Spec.Plugins["ssh"] = []string{"--ssh-private-key=given", "--ssh-public-key=too"} // making one takes a tenth of a second
+		// generating a key takes a tenth of a second
+		job.Spec.Plugins["ssh"] = []string{"--ssh-private-key=given", "--ssh-public-key=too"}
 	}
 	if rapid.IntRange(0, 5).Draw(t, "begins later") == 0 {
 		job.Annotations = map[string]string{keys.Begin: epoch.Add(time.Duration(rapid.IntRange(1, 40).Draw(t, "begins after")) * time.Second).Format(time.RFC3339)}
@@ -75,7 +76,7 @@ func drawJob(t *rapid.T, timeouts bool) *batch.Job {
 	return job
 }
 
-// drawBounds adds what may keep a job from starting for as long as somebody wants, and what takes it away when it has ended.
+// drawBounds adds settings that may keep a job from starting, and a time to live.
 func drawBounds(t *rapid.T, job *batch.Job) *batch.Job {
 	if rapid.IntRange(0, 3).Draw(t, "held") == 0 {
 		if job.Annotations == nil {
@@ -115,7 +116,7 @@ func drawTask(t *rapid.T, i int, timeouts bool) batch.TaskSpec {
 	return task
 }
 
-// drawRecords adds what makes a status remember more than its pods show.
+// drawRecords adds settings that make a status store results of pods that are gone.
 func drawRecords(t *rapid.T, job *batch.Job) *batch.Job {
 	if job.Annotations == nil {
 		job.Annotations = map[string]string{}
@@ -125,7 +126,7 @@ func drawRecords(t *rapid.T, job *batch.Job) *batch.Job {
 	}
 	if task := &job.Spec.Tasks[0]; len(job.Spec.Tasks) == 1 && task.PartitionPolicy == nil && rapid.Bool().Draw(t, "is an array") {
 		job.Annotations[keys.Array] = rapid.SampledFrom([]string{"0-1", "1,3,5", "7"}).Draw(t, "elements")
-		elements, _, _ := batch.ElementsOf(job) // all at once: with a limit it is a matter of time which one is next
+		elements, _, _ := batch.ElementsOf(job) // without a limit, because with one the next element depends on timing
 		task.Replicas = int32(elements.Count())
 		task.MinAvailable, job.Spec.MinAvailable, job.Spec.MinSuccess = nil, 0, nil
 	}

@@ -9,8 +9,8 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// TestALostPodDoesNotWaitForOnesThatFailed: a gang of which a pod has failed is never whole again. A pod that it lost then
-// waited for ever, and its job with it. Now the job ends as it would have without the loss.
+// TestALostPodDoesNotWaitForOnesThatFailed covers a gang with a failed pod, which is never complete again. A re-created
+// pod must not wait for it forever; the job must end as it would without the loss.
 func TestALostPodDoesNotWaitForOnesThatFailed(t *testing.T) {
 	t.Parallel()
 	two := int32(2)
@@ -34,7 +34,7 @@ func TestALostPodDoesNotWaitForOnesThatFailed(t *testing.T) {
 	}
 }
 
-// endOfGangWithAFailure is how a job ends of which a pod fails and, it may be, another is lost.
+// endOfGangWithAFailure returns the final phase of a job of which one pod fails and, optionally, another is lost.
 func endOfGangWithAFailure(t *testing.T, change func(*batch.Job), lost bool) (batch.JobPhase, string) {
 	t.Helper()
 	job := simpleJob(1)

@@ -13,7 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// TestANewProcessStopsNothingOfAJobThatWasResumedSince: its watch of jobs is served by an API server that is behind, that of pods by one that is not.
+// TestANewProcessStopsNothingOfAJobThatWasResumedSince covers a watch of jobs from an outdated API server, combined
+// with a watch of pods from a current one.
 func TestANewProcessStopsNothingOfAJobThatWasResumedSince(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(2))
@@ -38,7 +39,7 @@ func TestANewProcessStopsNothingOfAJobThatWasResumedSince(t *testing.T) {
 	}
 }
 
-// TestAJobThatIsNewerThanAProcessIsNotReadOnceMore: an earlier process cannot have written it since.
+// TestAJobThatIsNewerThanAProcessIsNotReadOnceMore covers a job that no earlier process can have written since.
 func TestAJobThatIsNewerThanAProcessIsNotReadOnceMore(t *testing.T) {
 	t.Parallel()
 	for name, newer := range map[string]bool{"nobody has written it since": false, "somebody has": true} {
@@ -47,13 +48,14 @@ func TestAJobThatIsNewerThanAProcessIsNotReadOnceMore(t *testing.T) {
 			w := newWorld(simpleJob(1))
 			w.mustSettle(t)
 			w.restart(0)
-			if _, err := w.reconciler.began.before(t.Context(), w.api, "1"); err != nil { // as the first write for any other job asks
+			if _, err := w.reconciler.began.before(t.Context(), w.api, "1"); err != nil { // like the first write for any other job
 				t.Fatal(err)
 			}
 			if newer {
 				w.annotate("a", "b")
 			}
-			w.api.Remove(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: plan.GroupName(w.truth())}}) // something to do
+			// gives the plan a write
+			w.api.Remove(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: plan.GroupName(w.truth())}})
 			w.api.Reads = nil
 			if writes := w.turn(t, watched...); len(writes) == 0 || slices.Contains(w.api.Reads, "get Job job") == newer {
 				t.Errorf("read %v, wrote %v", w.api.Reads, writes)

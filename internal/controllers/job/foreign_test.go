@@ -13,14 +13,15 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// withPlugins is a job named job that uses plugins svc and ssh.
+// withPlugins returns a job named job with the plugins svc and ssh.
 func withPlugins() *batch.Job {
 	job := simpleJob(1)
 	job.Spec.Plugins = map[string][]string{batch.PluginService: {}, batch.PluginSSH: {}}
 	return job
 }
 
-// TestObjectsThatAreNotTheJobsAreNotTouched gives the names of a job's objects to objects of the user and of another controller.
+// TestObjectsThatAreNotTheJobsAreNotTouched covers objects of the user and of another controller that have the names of
+// a job's objects.
 func TestObjectsThatAreNotTheJobsAreNotTouched(t *testing.T) {
 	t.Parallel()
 	nobodys := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "ns", Name: name} }
@@ -41,7 +42,7 @@ func TestObjectsThatAreNotTheJobsAreNotTouched(t *testing.T) {
 	headless := corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"volcano.sh/job-name": "job", "volcano.sh/job-namespace": "ns"}}
 	tests := map[string]struct {
 		object client.Object
-		says   string // an event; empty: none
+		says   string // part of an event; "" for no event
 		starts bool
 	}{
 		"a Secret of the user":                  {secret(nobodys("job-ssh")), "Secret job-ssh exists and was not created for this job, so it is not changed", false},
@@ -65,7 +66,7 @@ func TestObjectsThatAreNotTheJobsAreNotTouched(t *testing.T) {
 				for _, kind := range watched {
 					w.see(kind, len(w.api.History))
 				}
-				_ = w.reconcile(-1, false) // a write that cannot be done fails it, and is tried again
+				_ = w.reconcile(-1, false) // a failed write makes it fail, and it is retried
 				w.clock = w.clock.Add(time.Second)
 			}
 			after := test.object.DeepCopyObject().(client.Object)

@@ -9,14 +9,14 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// applying is a plan of the world's job that is about to be carried out, made from the job as it is now.
+// applying returns an application of a new plan for the current job.
 func (w *world) applying(t *testing.T) *application {
 	t.Helper()
 	job := w.truth().DeepCopy()
 	return &application{Reconciler: w.reconciler, job: job, in: &plan.Input{Job: job}, plan: &plan.Plan{Job: job}, known: w.reconciler.memory.named(w.job, job.UID)}
 }
 
-// TestOnlyThePodThatWasMeantIsDeleted replaces a pod by another of its name between the plan and its writes.
+// TestOnlyThePodThatWasMeantIsDeleted replaces a pod by another pod with its name between the plan and its writes.
 func TestOnlyThePodThatWasMeantIsDeleted(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(*application, *world) error{
@@ -57,7 +57,7 @@ func TestAJobThatHasChangedIsNotWrittenOver(t *testing.T) {
 		"status":     func(a *application) error { return a.writeStatus(t.Context(), plan.WriteStatus{}) },
 		"deletion": func(a *application) error {
 			if err := a.deleteJob(t.Context()); err == nil {
-				t.Error("a job that was changed is deleted") // a conflict is wanted
+				t.Error("a job that was changed is deleted") // a conflict is expected
 			} else {
 				return err
 			}

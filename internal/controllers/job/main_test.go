@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// TestMain keeps controller-runtime from complaining, after half a minute, that nobody gave it a logger.
+// TestMain sets a logger; otherwise controller-runtime prints a warning after half a minute.
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
 	os.Exit(m.Run())

@@ -45,7 +45,7 @@ func TestAGroupOfSomebodyElseThatHasTheJobsNameIsLetBe(t *testing.T) {
 	}
 }
 
-// TestCommandsThatAreNotForTheJob are left to whom they are for.
+// TestCommandsThatAreNotForTheJob verifies that commands for other jobs are not deleted.
 func TestCommandsThatAreNotForTheJob(t *testing.T) {
 	t.Parallel()
 	const older = "an older job of its name"
@@ -94,7 +94,7 @@ func TestACommandForAJobThatIsNewIsKeptForIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
 	w.command(1, bus.AbortJobAction)
-	w.turn(t, "Command") // the cache does not show the job yet
+	w.turn(t, "Command") // the cache does not contain the job yet
 	if phase := w.mustSettle(t).Status.State.Phase; phase != batch.Aborted {
 		t.Errorf("the job is %s", phase)
 	}
@@ -126,7 +126,7 @@ func TestJobsThatEndAreCountedOnce(t *testing.T) {
 	}
 }
 
-// series are the values of a counter of jobs, by their labels.
+// series returns the values of a counter of jobs, by their labels.
 func series(t *testing.T, name string) map[string]float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
@@ -139,7 +139,7 @@ func series(t *testing.T, name string) map[string]float64 {
 			continue
 		}
 		for _, m := range family.GetMetric() {
-			labels := m.GetLabel() // in the order of their names: job_name, queue_name
+			labels := m.GetLabel() // sorted by name: job_name, queue_name
 			values[labels[0].GetValue()+" "+labels[1].GetValue()] = m.GetCounter().GetValue()
 		}
 	}
@@ -149,7 +149,7 @@ func series(t *testing.T, name string) map[string]float64 {
 func TestTheTimeToEveryPodIsMeasured(t *testing.T) {
 	t.Parallel()
 	newWorld(simpleJob(1)).mustSettle(t)
-	const buckets, shortest, longest = 30, 50, 60_000 // dashboards of Volcano's have these
+	const buckets, shortest, longest = 30, 50, 60_000 // the values that Volcano's dashboards expect
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)

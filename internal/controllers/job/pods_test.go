@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// quotaUsedUp refuses what is made, and counts it.
+// quotaUsedUp rejects creations and counts them.
 type quotaUsedUp struct {
 	client.Client
 	asked atomic.Int64
@@ -31,7 +31,8 @@ func (q *quotaUsedUp) Create(_ context.Context, o client.Object, _ ...client.Cre
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, o.GetName(), errors.New("exceeded quota"))
 }
 
-// TestAJobThatIsRefusedAsksForOnePodATry: the first try may ask for as many as there are writers; thousands of such jobs that try again keep nobody busy.
+// TestAJobThatIsRefusedAsksForOnePodATry verifies that only the first attempt requests as many pods as there are
+// writers, so that retries of thousands of such jobs cause little load.
 func TestAJobThatIsRefusedAsksForOnePodATry(t *testing.T) {
 	t.Parallel()
 	const writers, pods = 8, 100
@@ -62,8 +63,8 @@ func TestAJobThatIsRefusedAsksForOnePodATry(t *testing.T) {
 	}
 }
 
-// TestAPodThatIsSeenWhileThePodsAreReadIsNotMadeAgain: a plan is made from the list of the cache, and the event that the cache has a pod may
-// come between that list and the look at what was made.
+// TestAPodThatIsSeenWhileThePodsAreReadIsNotMadeAgain covers a watch event for a pod that arrives between the list from
+// the cache and the check of created pods.
 func TestAPodThatIsSeenWhileThePodsAreReadIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestWritesOfAJobGoSideBySide: a hundred writes of a second each take two seconds by sixty-four writers, not a hundred.
+// TestWritesOfAJobGoSideBySide verifies that a hundred writes of a second each take two seconds with sixty-four
+// writers.
 func TestWritesOfAJobGoSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -23,7 +24,7 @@ func TestWritesOfAJobGoSideBySide(t *testing.T) {
 	})
 }
 
-// TestNoWriteIsBegunThatNobodyWaitsFor: who waits no longer begins no more writes.
+// TestNoWriteIsBegunThatNobodyWaitsFor verifies that no more writes start after the context has ended.
 func TestNoWriteIsBegunThatNobodyWaitsFor(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	begun := 0

@@ -71,7 +71,7 @@ func disturb(t *rapid.T, w *world, i int) error {
 		return w.illness(t)
 	case 25:
 		w.annotate(keys.Hold, rapid.SampledFrom([]string{"", keys.HoldUser}).Draw(t, "hold"))
-	case 27, 28: // one ends badly, and another is lost while the rest go on
+	case 27, 28: // one pod fails, and another is lost while the rest continue
 		w.kubelet(pod(), 1)
 		w.evict(pod())
 	case 26:
@@ -80,7 +80,7 @@ func disturb(t *rapid.T, w *world, i int) error {
 	return nil
 }
 
-// check is what must hold at any moment.
+// check checks the conditions that must hold at any moment.
 func (w *world) check() error {
 	if w.truth() == nil {
 		if err := w.checkGone(); err != nil {
@@ -105,7 +105,7 @@ func (w *world) check() error {
 	return nil
 }
 
-// checkGone is what must hold of a job that is not there any more: nobody but the controller deletes it here.
+// checkGone checks the conditions for a deleted job: only the controller deletes jobs in this world.
 func (w *world) checkGone() error {
 	for _, c := range slices.Backward(w.api.History) {
 		if c.Kind != "Job" || c.Object != nil {
@@ -121,7 +121,8 @@ func (w *world) checkGone() error {
 	return errors.New("there never was a job")
 }
 
-// countable says whether all that may restart the job is counted in upsets: the clock and a task's end are not.
+// countable reports whether upsets counts everything that may restart the job. Delays and the completion of a task are
+// not counted.
 func countable(job *batch.Job) bool {
 	for _, t := range job.Spec.Tasks {
 		for _, p := range append(t.Policies, job.Spec.Policies...) {
@@ -134,7 +135,7 @@ func countable(job *batch.Job) bool {
 	return true
 }
 
-// checkRest is what must hold once all is calm.
+// checkRest checks the conditions that must hold at the end.
 func (w *world) checkRest() error {
 	for key := range w.api.Objects {
 		if strings.HasPrefix(key, "Command ") {
@@ -146,7 +147,7 @@ func (w *world) checkRest() error {
 		return w.checkGone()
 	}
 	if job.Status.State.Reason == "WaitingForTask" && job.Status.Failed > 0 {
-		return nil // it waits for a task that failed, nobody said what to do then, and it says so
+		return nil // it waits for a task that failed without a policy, and its reason says so
 	}
 	if !plan.AtRest(job.Status.State.Phase) {
 		return fmt.Errorf("phase %q at rest", job.Status.State.Phase)
@@ -188,7 +189,7 @@ func (w *world) checkRest() error {
 	return nil
 }
 
-// TestAJobConvergesWhateverHappens, and the controller changes nothing that it only reads: its caches share what they hold.
+// TestAJobConvergesWhateverHappens also verifies that the controller does not modify objects that caches share.
 func TestAJobConvergesWhateverHappens(t *testing.T) {
 	seeds.Check(t, 10_000, func(t *rapid.T) {
 		w := newWorld(drawBounds(t, drawJob(t, true)))

@@ -28,7 +28,7 @@ func simpleJob(replicas int32, policies ...batch.LifecyclePolicy) *batch.Job {
 	}}
 }
 
-// turn lets the named caches catch up and reconciles; it returns the writes.
+// turn updates the named caches and reconciles; it returns the writes.
 func (w *world) turn(t *testing.T, kinds ...string) []string {
 	t.Helper()
 	for _, kind := range kinds {
@@ -41,7 +41,7 @@ func (w *world) turn(t *testing.T, kinds ...string) []string {
 	return w.api.Writes
 }
 
-// begun is a world whose job has all its pods running, and whose caches know it.
+// begun returns a world whose job has all its pods running, with up-to-date caches.
 func begun(t *testing.T, job *batch.Job) *world {
 	t.Helper()
 	w := newWorld(job)
@@ -80,7 +80,7 @@ func TestAStoppedPodIsNotAnsweredTwice(t *testing.T) {
 	w.kubelet("job-w-0", 1)
 	w.turn(t, watched...) // Restarting, pod deleted
 	for range 4 {
-		w.turn(t, "Job", "PodGroup") // the cache of pods still shows the failed one
+		w.turn(t, "Job", "PodGroup") // the cache still contains the failed pod
 	}
 	if phase := w.truth().Status.State.Phase; phase != batch.Running {
 		t.Errorf("phase %s: what was deleted need not be seen to be gone", phase)
@@ -117,7 +117,7 @@ func TestAnEvictionWhileTheControllerWasAwayIsAnswered(t *testing.T) {
 	w := begun(t, simpleJob(2, batch.LifecyclePolicy{Event: bus.PodEvictedEvent, Action: bus.RestartJobAction}))
 	w.turn(t, watched...)
 	w.api.Remove(w.pod("job-w-1"))
-	w.cached = fakeapi.Store{} // a new process: it never sees the deletion, only that the pod is not there
+	w.cached = fakeapi.Store{} // a new process: it does not see the deletion, only that the pod is missing
 	for _, kind := range watched {
 		w.position[kind] = len(w.api.History)
 	}
@@ -272,7 +272,7 @@ func TestNoPodsAreMadeInANamespaceThatGoes(t *testing.T) {
 	going := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "job-w-0", errors.New("namespace ns is being terminated"))
 	going.ErrStatus.Details.Causes = append(going.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
 	w.api.Refuse = map[string]error{"create Pod job-w-0": going}
-	w.turn(t, watched...) // and no error that would be tried again and again
+	w.turn(t, watched...) // without an error that would be retried again and again
 	if len(w.events) > 0 {
 		t.Errorf("%q", w.events)
 	}
@@ -317,7 +317,7 @@ func TestThePodsOfADeletedJobAreStopped(t *testing.T) {
 	orphan := w.pod("job-w-1").DeepCopy()
 	w.api.Remove(w.truth())
 	w.seeAll()
-	orphan.OwnerReferences = nil // somebody kept it, and the cache does not know yet
+	orphan.OwnerReferences = nil // its owner reference was removed, but the cache is outdated
 	w.api.Put(orphan)
 	w.turn(t)
 	if w.pod("job-w-0").DeletionTimestamp == nil || w.pod("job-w-1").DeletionTimestamp != nil {
@@ -328,7 +328,7 @@ func TestThePodsOfADeletedJobAreStopped(t *testing.T) {
 func TestAnAnsweredEvictionIsForgotten(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(2, batch.LifecyclePolicy{Event: bus.PodEvictedEvent, Action: bus.RestartTaskAction}))
-	w.api.Remove(w.pod("job-w-1")) // gone at once, by force
+	w.api.Remove(w.pod("job-w-1")) // deleted immediately, by force
 	for range 6 {
 		w.turn(t, watched...)
 		for _, name := range w.podNames() {
@@ -342,7 +342,7 @@ func TestAnAnsweredEvictionIsForgotten(t *testing.T) {
 	}
 }
 
-// pressed is a governor whose API server answers slowly at the time now.
+// pressed returns a governor whose API server responds slowly at the time now.
 func pressed(now time.Time) *governor.Governor {
 	g := &governor.Governor{}
 	for i := range 1000 {
@@ -355,7 +355,7 @@ func TestUnderPressurePodsComeBeforeTheStatusOfTheJob(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(2))
 	w.reconciler.pressure = pressed(w.clock)
-	for range 10000 { // other jobs are before it
+	for range 10000 { // other jobs have reserved earlier slots
 		w.reconciler.pressure.Reserve(w.clock, time.Hour)
 	}
 	if phase := w.truth().Status.State.Phase; phase != "" {
@@ -369,7 +369,7 @@ func TestUnderPressurePodsComeBeforeTheStatusOfTheJob(t *testing.T) {
 	if diff := cmp.Diff([]string{"create Pod job-w-0", "create Pod job-w-1"}, w.turn(t, watched...)); diff != "" {
 		t.Errorf("second (-want +got):\n%s", diff)
 	}
-	w.clock = w.clock.Add(time.Second) // nothing was written for a while: the pressure is gone
+	w.clock = w.clock.Add(time.Second) // without writes for a while there is no pressure
 	w.turn(t, watched...)
 	if s := w.truth().Status; s.State.Phase != batch.Pending || s.Pending != 2 {
 		t.Errorf("phase %q with %d pending pods, want Pending with 2", s.State.Phase, s.Pending)

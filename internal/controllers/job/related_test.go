@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/test/fakeapi"
 )
 
-// neighbour is a job with a number that was made so many seconds after epoch.
+// neighbour returns a job with a number, created the given number of seconds after epoch.
 func neighbour(id int64, name string, phase batch.JobPhase, seconds int, annotations ...string) *batch.Job {
 	job := &batch.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second))},
@@ -32,7 +32,7 @@ func neighbour(id int64, name string, phase batch.JobPhase, seconds int, annotat
 	return job
 }
 
-// among is a reconciler whose cache holds these jobs.
+// among returns a reconciler whose cache contains these jobs.
 func among(jobs ...*batch.Job) *Reconciler {
 	store := fakeapi.Store{}
 	for _, job := range jobs {
@@ -57,7 +57,7 @@ func TestADependencyOnManyJobs(t *testing.T) {
 		asks   string
 		phase  func(i int) batch.JobPhase
 		titled bool
-		says   string // empty: it may start
+		says   string // "" if it may start
 	}{
 		"all have completed":                     {asks: numbers("afterok"), phase: func(int) batch.JobPhase { return batch.Completed }},
 		"all have ended but the last":            {asks: numbers("afterany"), phase: lastOf(many, batch.Completed, batch.Running), says: fmt.Sprintf("job %d (ns/j%04d) has ended", many, many)},
@@ -95,7 +95,7 @@ func TestADependencyOnManyJobs(t *testing.T) {
 	}
 }
 
-// lastOf gives all but the last of many one phase.
+// lastOf returns a function that gives one phase to all but the last of many jobs.
 func lastOf(many int, phase, last batch.JobPhase) func(int) batch.JobPhase {
 	return func(i int) batch.JobPhase {
 		if i == many {

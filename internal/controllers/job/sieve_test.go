@@ -24,13 +24,13 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// input is something that happens to a job from outside. It does the same in every world that is in the same state.
+// input is an external event in the life of a job. It has the same effect in all worlds with the same state.
 type input struct {
 	text string
 	do   func(*world)
 }
 
-// drawInputs draws what happens in a job's life, with the pods named by their places.
+// drawInputs draws events in a job's life, with pods identified by their places.
 func drawInputs(t *rapid.T, job *batch.Job) []input {
 	pod := func() string {
 		task := &job.Spec.Tasks[rapid.IntRange(0, len(job.Spec.Tasks)-1).Draw(t, "of task")]
@@ -73,7 +73,7 @@ func (w *world) finish(name string, code int32) {
 	}
 }
 
-// look lets the controller look at the job again and again.
+// look reconciles the job until nothing changes.
 func (w *world) look() error {
 	for range 2 {
 		w.clock = w.clock.Add(time.Second)
@@ -85,10 +85,10 @@ func (w *world) look() error {
 	return nil
 }
 
-// longestSilence is how long a job may wait for the controller.
+// longestSilence is the maximum time without a reconcile in which a job needs one.
 const longestSilence = time.Minute
 
-// answer lets the controller look at the job when its watches wake it, or its plans have asked for it, and at no other time.
+// answer reconciles the job only when watches or plans have requested it.
 func (w *world) answer() error {
 	w.clock = w.clock.Add(time.Second)
 	for range 1000 {
@@ -110,11 +110,11 @@ func (w *world) answer() error {
 	return errors.New("the controller looks again and again")
 }
 
-// settle lets everybody act until nothing changes: groups are let in, pods start and those that go are gone; none ends by itself. The clock is
-// where it is in every world that was given as many inputs.
+// settle lets all components act until nothing changes: groups are admitted, pods start and deleted pods are removed;
+// no pod ends by itself. The clock is equal in all worlds with the same number of inputs.
 func (w *world) settle() error { return w.settleBy(w.look) }
 
-// settleBy is settle with a controller that acts so.
+// settleBy is like settle with another controller function.
 func (w *world) settleBy(act func() error) error {
 	end := w.clock.Truncate(time.Hour).Add(time.Hour)
 	for round := 0; ; round++ {
@@ -123,7 +123,7 @@ func (w *world) settleBy(act func() error) error {
 			return err
 		}
 		if len(w.api.History) > before && round < 100 {
-			continue // the controller first: what it could see, it has seen
+			continue // the controller acts first, on everything that it can see
 		}
 		w.schedule(scheduling.PodGroupInqueue)
 		for _, name := range w.podNames() {
@@ -136,21 +136,22 @@ func (w *world) settleBy(act func() error) error {
 			return fmt.Errorf("it never comes to rest")
 		case len(w.api.History) > before:
 		case w.clock.Before(end):
-			w.clock = end // whatever is put off is due
+			w.clock = end // all delayed actions are due
 		default:
 			return w.checkQuiet()
 		}
 	}
 }
 
-// checkQuiet is what must hold when nothing happens any more, though pods still run: no hole in a job that runs, no word that is not true, and
-// no job that waits for nothing, or does not say for what.
+// checkQuiet checks the conditions when nothing happens any more although pods still run: a running job lacks no pod,
+// the status is correct, and a job that waits has a reason.
 func (w *world) checkQuiet() error {
 	job := w.truth()
 	if job == nil {
 		return nil
 	}
-	records := job.Annotations[keys.Array] != "" || batch.KeepsFinished(job) // of what has no pods any more, or none yet
+	// such jobs record results of pods that are gone, or not created yet
+	records := job.Annotations[keys.Array] != "" || batch.KeepsFinished(job)
 	if err := w.checkCounters(job); err != nil && !records {
 		return err
 	}
@@ -182,7 +183,7 @@ func (w *world) checkQuiet() error {
 	return nil
 }
 
-// checkCounters holds the status against the pods.
+// checkCounters compares the status with the pods.
 func (w *world) checkCounters(job *batch.Job) error {
 	want := map[string]map[corev1.PodPhase]int32{}
 	counted := map[corev1.PodPhase]int32{}
@@ -190,7 +191,7 @@ func (w *world) checkCounters(job *batch.Job) error {
 		pod := w.pod(name)
 		task, index, _, _ := plan.PodIdentity(pod)
 		if !slices.ContainsFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == task && index < t.Replicas }) {
-			continue // kept from before an ended job was scaled down
+			continue // kept since before the job ended and was scaled down
 		}
 		if want[task] == nil {
 			want[task] = map[corev1.PodPhase]int32{}
@@ -212,10 +213,11 @@ func (w *world) checkCounters(job *batch.Job) error {
 	return nil
 }
 
-// whoWasEvicted is the one thing that depends on who was watching: of pods that went while no controller was there only the number is known.
+// whoWasEvicted matches the only text that depends on the controller's view: for pods that vanished while no controller
+// was running, only the number is known.
 var whoWasEvicted = regexp.MustCompile(`^(?:(task\d+)-\d+ was|\d+ of the pods of task (task\d+) were) evicted$`)
 
-// snapshot is all that a person could see of the job and what belongs to it, but for times and unique names.
+// snapshot returns everything that a user can see of the job and its objects, except times and unique names.
 func (w *world) snapshot() map[string]string {
 	job := w.truth()
 	s := &job.Status
@@ -241,7 +243,7 @@ func (w *world) snapshot() map[string]string {
 	for _, c := range s.Conditions {
 		path = append(path, string(c.Status))
 	}
-	slices.Sort(path) // a phase that was only passed may be entered earlier or later
+	slices.Sort(path) // a transient phase may be entered earlier or later
 	shot["conditions"] = strings.Join(path, " ")
 	for key, o := range w.api.Objects {
 		if strings.HasPrefix(key, "Event ") || strings.HasPrefix(key, "Job ") {
@@ -260,7 +262,7 @@ func (w *world) snapshot() map[string]string {
 	return shot
 }
 
-// madeOf is how many pods were made of this name.
+// madeOf returns how many pods with this name were created.
 func (w *world) madeOf(name string) int {
 	made := map[types.UID]bool{}
 	for _, c := range w.api.History {
@@ -271,7 +273,7 @@ func (w *world) madeOf(name string) int {
 	return len(made)
 }
 
-// trouble disturbs the view and the life of the controller, and nothing else.
+// trouble disturbs only the view and the life of the controller.
 func (w *world) trouble(t *rapid.T) error {
 	for range rapid.IntRange(0, 5).Draw(t, "troubles") {
 		switch rapid.IntRange(0, 6).Draw(t, "trouble") {
@@ -302,7 +304,7 @@ func (w *world) trouble(t *rapid.T) error {
 	return nil
 }
 
-// goAway lets the pods go that were told to.
+// goAway removes the pods that are being deleted.
 func (w *world) goAway() {
 	for _, name := range w.podNames() {
 		for pod := w.pod(name); pod != nil && pod.DeletionTimestamp != nil; pod = w.pod(name) {
@@ -311,7 +313,7 @@ func (w *world) goAway() {
 	}
 }
 
-// illness lets the API server be ill for some writes.
+// illness makes the API server fail for some writes.
 func (w *world) illness(t *rapid.T) error {
 	for range rapid.IntRange(1, 5).Draw(t, "ills") {
 		w.api.Ills = append(w.api.Ills, rapid.SampledFrom(fakeapi.AllIlls).Draw(t, "ill"))
@@ -321,9 +323,10 @@ func (w *world) illness(t *rapid.T) error {
 	return w.reconcile(-1, false)
 }
 
-// TestWhateverTheControllerMissesTheJobEndsTheSame lives the same life of a job twice: once undisturbed, once with a controller that dies between
-// any two writes, begins again on older caches, sees changes late, twice and in another order. After every input both must be the same, though the
-// second controller looks at the job only when it is woken, and never waits for longer than a minute.
+// TestWhateverTheControllerMissesTheJobEndsTheSame runs the same life of a job twice: once undisturbed, and once with a
+// controller that crashes between writes, restarts with older caches, and sees changes late, twice and in another
+// order. After every input both worlds must be equal, although the second controller reconciles only when requested,
+// and never waits for longer than a minute.
 func TestWhateverTheControllerMissesTheJobEndsTheSame(t *testing.T) {
 	seeds.Check(t, 10_000, func(t *rapid.T) {
 		job := drawRecords(t, drawJob(t, false))
@@ -356,7 +359,7 @@ func TestWhateverTheControllerMissesTheJobEndsTheSame(t *testing.T) {
 	})
 }
 
-// told is what happened, without the turns in which nothing did.
+// told returns the trace, without reconciles that had no effect.
 func (w *world) told() []string {
 	return slices.DeleteFunc(slices.Clone(w.trace), func(s string) bool { return s == "reconcile: : <nil>" })
 }

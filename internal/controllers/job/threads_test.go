@@ -14,7 +14,8 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// What happened elsewhere (docs/threads.md) and does not here, as lives of a job in a world of its own.
+// The tests in this file reproduce problems of other projects (docs/threads.md) that must not occur here, as lives of a
+// job in a separate world.
 
 // mustSettle settles the world or fails the test.
 func (w *world) mustSettle(t *testing.T) *batch.Job {
@@ -83,7 +84,7 @@ func TestAPodThatIsPendingTooLongIsMadeAgainAloneAndTheGroupStays(t *testing.T) 
 	t.Errorf("the pod is still the one that cannot run:\n%s", strings.Join(w.told(), "\n"))
 }
 
-// group is the unique name of the job's PodGroup.
+// group returns the unique name of the job's PodGroup.
 func (w *world) group() string {
 	for key, o := range w.api.Objects {
 		if strings.HasPrefix(key, "PodGroup ") {
@@ -101,7 +102,7 @@ func TestPendingPodsThatAreEvictedRestartAJobOnceEach(t *testing.T) {
 		w.schedule(scheduling.PodGroupInqueue)
 	}
 	w.turn(t, watched...)
-	w.evict("job-w-1") // pending: gone at once
+	w.evict("job-w-1") // a pending pod is removed immediately
 	if s := w.mustSettle(t).Status; s.RetryCount != 1 || s.State.Phase != batch.Running {
 		t.Errorf("%s after %d restarts for one eviction:\n%s", s.State.Phase, s.RetryCount, strings.Join(w.told(), "\n"))
 	}
@@ -128,7 +129,7 @@ func TestAnEvictionDoesNotUndoASuspension(t *testing.T) {
 	}
 }
 
-// TestASuspendedJobThatIsCancelledHasEnded: who waits for its end sees one.
+// TestASuspendedJobThatIsCancelledHasEnded verifies that clients that wait for the end of the job see it end.
 func TestASuspendedJobThatIsCancelledHasEnded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(2))
@@ -147,7 +148,7 @@ func TestTheEndOfAnOldJobsPodsDoesNotEndTheNewOneOfItsName(t *testing.T) {
 	w := newWorld(simpleJob(2, policy))
 	w.mustSettle(t)
 	w.api.Remove(w.truth())
-	w.turn(t, watched...) // its pods are told to go
+	w.turn(t, watched...) // its pods are deleted
 	w.api.Put(simpleJob(2, policy))
 	s := w.mustSettle(t).Status
 	if s.State.Phase != batch.Running || s.Version != 0 || s.Running != 2 {
@@ -194,7 +195,7 @@ func TestNothingIsRememberedOfJobsThatAreGone(t *testing.T) {
 	t.Parallel()
 	named := func() *batch.Job {
 		job := simpleJob(1)
-		job.Name = "passing" // its series are nobody else's
+		job.Name = "passing" // no other test uses its series
 		return job
 	}
 	w := newWorld(named())

@@ -40,24 +40,25 @@ var scheme = func() *runtime.Scheme {
 	return s
 }()
 
-// world is a cluster around one job: the API, caches that follow it late, and everybody else who acts in it.
+// world is a cluster around one job: the API, caches that lag behind, and all other components that act on the job.
 type world struct {
 	api        *fakeapi.Server
 	cached     fakeapi.Store
-	position   map[string]int // how much of the history the cache has seen, by kind
+	position   map[string]int // position of the cache in the history, by kind
 	reconciler *Reconciler
 	clock      time.Time
 	job        types.NamespacedName
 	pods       handler.EventHandler
 	trace      []string
-	// upsets counts what may restart the job: evictions, failures, commands.
+	// upsets counts the causes of restarts: evictions, failures, commands.
 	upsets int
 	events []string
 	ids    IDs // nil: jobs have no numbers
-	// made counts the writes. life is how many more this life of the process makes, -1: it does not end by itself; lifeEndsUnheard: nobody hears of the last.
+	// made counts the writes. life is the number of writes until this process crashes; -1 means no crash. With
+	// lifeEndsUnheard, the process does not see the response to the last write.
 	made, life      int
 	lifeEndsUnheard bool
-	// due is when the controller is to look at the job, as its watches and its plans have asked for; zero: never.
+	// due is the time of the next reconcile requested by watches and plans; zero means never.
 	due time.Time
 }
 
@@ -71,7 +72,7 @@ func (c lateCache) List(ctx context.Context, list client.ObjectList, opts ...cli
 	return c.w.cached.List(ctx, list, opts...)
 }
 
-// bell is the work queue of the world's job: it keeps when to look. Most tests look whenever they like.
+// bell is the work queue of the world's job: it stores when to reconcile. Most tests reconcile at any time.
 type bell struct {
 	queue
 	w *world
@@ -85,14 +86,14 @@ func (b bell) AddAfter(r reconcile.Request, d time.Duration) {
 	}
 }
 
-// wake asks for a look after d at the latest.
+// wake requests a reconcile after d or earlier.
 func (w *world) wake(d time.Duration) {
 	if at := w.clock.Add(d); w.due.IsZero() || at.Before(w.due) {
 		w.due = at
 	}
 }
 
-// epoch is when worlds begin.
+// epoch is the start time of worlds.
 var epoch = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func newWorld(job *batch.Job) *world {
@@ -106,15 +107,15 @@ func newWorld(job *batch.Job) *world {
 	return w
 }
 
-// start begins a new life of the process: no memory, a cache filled from what the API served last to anybody.
+// start starts a new process: without memory, and with a cache filled from the last state that the API served.
 func (w *world) start() {
 	w.api.WritesLeft = -1
 	w.reconciler = New(Options{Cache: lateCache{w}, API: w.api, Recorder: silent{&w.events}, Writers: 1, IDs: w.ids, Now: func() time.Time { return w.clock }})
 	w.pods = w.reconciler.pods()
-	w.wake(0) // all that a new process finds is looked at
+	w.wake(0) // a new process reconciles all objects that it finds
 }
 
-// restart begins a new life of the process, with caches that an API server filled which is some changes behind what the old process knew.
+// restart starts a new process whose caches are filled from an API server that lags behind by some changes.
 func (w *world) restart(back int) {
 	at := len(w.api.History)
 	for _, kind := range watched {
@@ -132,7 +133,7 @@ func (w *world) restart(back int) {
 	w.note("restart, %d changes back", back)
 }
 
-// again tells of the last changes a second time that the cache has seen, as after a watch that was broken off.
+// again repeats the last watch events, as after an interrupted watch.
 func (w *world) again(n int) {
 	for i := max(w.position["Pod"]-n, 0); i < w.position["Pod"]; i++ {
 		c := w.api.History[i]
@@ -143,7 +144,7 @@ func (w *world) again(n int) {
 	}
 }
 
-// silent keeps events to itself.
+// silent collects events.
 type silent struct{ events *[]string }
 
 func (s silent) Event(_ runtime.Object, kind, reason, message string) {
@@ -154,7 +155,7 @@ func (silent) AnnotatedEventf(runtime.Object, map[string]string, string, string,
 
 var _ record.EventRecorder = silent{}
 
-// see lets the cache of one kind catch up by n changes of that kind.
+// see updates the cache of one kind by n changes.
 func (w *world) see(kind string, n int) {
 	for i := w.position[kind]; i < len(w.api.History) && n > 0; i++ {
 		w.position[kind] = i + 1
@@ -201,7 +202,7 @@ func (w *world) seeAll() {
 	}
 }
 
-// reconcile runs the controller once; it dies after some writes when writes is not negative.
+// reconcile runs the controller once. It crashes after the given number of writes, unless that is negative.
 func (w *world) reconcile(writes int, lostReply bool) error {
 	w.api.Writes, w.api.Ill = nil, false
 	lives := writes < 0
@@ -239,7 +240,7 @@ func (w *world) note(format string, args ...any) {
 	w.trace = append(w.trace, fmt.Sprintf(format, args...))
 }
 
-// truth is the job as the API has it.
+// truth returns the job in the API.
 func (w *world) truth() *batch.Job {
 	var job batch.Job
 	if w.api.Objects.Get(context.Background(), w.job, &job) != nil {
@@ -264,7 +265,8 @@ func (w *world) pod(name string) *corev1.Pod {
 	return pod
 }
 
-// kubelet moves a pod one step: Pending, Running, then an end with this exit code; one that goes away ends and vanishes.
+// kubelet advances a pod by one step: Pending, Running, then the end with this exit code. A pod that is being deleted
+// ends and is removed.
 func (w *world) kubelet(name string, exitCode int32) {
 	pod := w.pod(name)
 	if pod == nil {
@@ -297,7 +299,7 @@ func (w *world) kubelet(name string, exitCode int32) {
 	w.note("kubelet: %s is %s", name, update.Status.Phase)
 }
 
-// crash lets the container of a running pod end badly and start again.
+// crash makes the container of a running pod fail and restart.
 func (w *world) crash(name string) {
 	pod := w.pod(name)
 	if pod == nil || pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil {
@@ -314,7 +316,7 @@ func (w *world) crash(name string) {
 	w.note("kubelet: %s crashed", name)
 }
 
-// refuse lets a node refuse a pod that was bound to it.
+// refuse makes a node refuse a pod that was bound to it.
 func (w *world) refuse(name string) {
 	pod := w.pod(name)
 	if pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending {
@@ -331,16 +333,16 @@ func finished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// evict deletes a pod by another hand.
+// evict deletes a pod on behalf of another component.
 func (w *world) evict(name string) {
 	if pod := w.pod(name); pod != nil && pod.DeletionTimestamp == nil {
-		w.upsets++ // of a finished one too: when nobody has seen it finish, it counts as evicted
+		w.upsets++ // also for a finished pod: if the controller has not seen it finish, it counts as evicted
 		w.api.Doom(pod)
 		w.note("somebody deletes %s", name)
 	}
 }
 
-// schedule lets the PodGroup in.
+// schedule admits the PodGroup.
 func (w *world) schedule(phase scheduling.PodGroupPhase) {
 	job := w.truth()
 	if job == nil {
@@ -385,7 +387,7 @@ func (w *world) scale(task int, replicas int32) {
 	w.note("task %d has %d replicas", task, replicas)
 }
 
-// annotate changes what is asked of the job; nothing takes an annotation away.
+// annotate sets an annotation of the job; it never removes one.
 func (w *world) annotate(key, value string) {
 	job := w.truth()
 	if job == nil || job.Annotations[key] == value {
@@ -402,16 +404,16 @@ func (w *world) annotate(key, value string) {
 	w.note("%s=%s", key, value)
 }
 
-// waits says whether a pod has no node yet.
+// waits reports whether a pod has no node yet.
 func (w *world) waits(name string) bool {
 	pod := w.pod(name)
 	return pod != nil && pod.DeletionTimestamp == nil && (pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending)
 }
 
-// gangIsWhole says whether a scheduler that places gangs whole would place the pods that wait.
+// gangIsWhole reports whether a scheduler that places only whole gangs would place the pending pods.
 func (w *world) gangIsWhole() bool {
 	job := w.truth()
-	if job == nil || job.Annotations[keys.ArrayLimit] != "" { // a limit below minAvailable is refused at admission, but drawn here
+	if job == nil || job.Annotations[keys.ArrayLimit] != "" { // admission rejects a limit below minAvailable, but it is drawn here
 		return true
 	}
 	group, ok := w.api.Objects[fakeapi.Key("PodGroup", types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)})].(*scheduling.PodGroup)
@@ -440,7 +442,8 @@ func sumOf(members map[string]int32) (sum int32) {
 	return sum
 }
 
-// calm lets everybody act until nothing changes any more: every pod ends well, nothing crashes, the API server is well, caches are up to date.
+// calm lets all components act until nothing changes: every pod succeeds, nothing crashes, the API server works, caches
+// are up to date.
 func (w *world) calm() error {
 	w.api.Ills = nil
 	for range 200 {
@@ -459,7 +462,7 @@ func (w *world) calm() error {
 			w.kubelet(name, 0)
 		}
 		if len(w.api.History) == before {
-			w.clock = w.clock.Add(2 * forget) // whatever is delayed is due now
+			w.clock = w.clock.Add(2 * forget) // all delayed actions are due
 			w.seeAll()
 			if err := w.reconcile(-1, false); err != nil {
 				return err

@@ -24,13 +24,13 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// site is a cluster in which the controller dies and reads what is old.
+// site is a cluster whose controller crashes and reads outdated objects.
 type site struct {
 	t    *rapid.T
 	api  *fakeapi.Server
-	seen fakeapi.Store // what the controller's watches have told it
+	seen fakeapi.Store // the content of the controller's caches
 	r    *Reconciler
-	// looked is how much of the history was checked; made is how often each job was made.
+	// looked is the length of the checked history; made counts how often each job was created.
 	looked int
 	made   map[string]int
 }
@@ -58,13 +58,13 @@ func newSite(t *rapid.T, f *flow.JobFlow) *site {
 	return s
 }
 
-// start begins a new life of the process.
+// start starts a new process.
 func (s *site) start() {
 	s.api.WritesLeft = -1
 	s.r = New(Options{Cache: s.seen, API: s.api, Recorder: &record.FakeRecorder{}, Now: func() time.Time { return epoch }})
 }
 
-// mayBegin fails unless everything that a job waits for has completed.
+// mayBegin fails unless all dependencies of a job have completed.
 func (s *site) mayBegin(name string) {
 	f := s.flow()
 	for i := range f.Spec.Flows {
@@ -93,12 +93,12 @@ func (s *site) jobs() []batch.Job {
 	return jobs.Items
 }
 
-// nobody wakes a controller that looks whenever the test says so.
+// nobody is a queue without effect, because the test decides when the controller runs.
 type nobody struct{ queue }
 
 func (nobody) Add(reconcile.Request) {}
 
-// sync brings what the controller sees up to date, either kind or both.
+// sync updates the caches of flows, jobs, or both.
 func (s *site) sync(flows, jobs bool) {
 	if flows {
 		s.seen.CatchUp(s.api.Objects, "JobFlow")
@@ -110,7 +110,7 @@ func (s *site) sync(flows, jobs bool) {
 	}
 }
 
-// reconcile runs the controller once; it may die.
+// reconcile runs the controller once; it may crash.
 func (s *site) reconcile(left int, lost bool) {
 	s.api.WritesLeft, s.api.LostReply, s.api.Ill = left, lost, false
 	_, err := s.r.Reconcile(context.Background(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "f"}})
@@ -129,7 +129,7 @@ func (s *site) reconcile(left int, lost bool) {
 	}
 }
 
-// advance moves jobs on, each maybe; fails says whether they may fail.
+// advance changes the phase of some or all jobs; ends returns the final phase of a job.
 func (s *site) advance(all bool, ends func() batch.JobPhase) {
 	for _, job := range s.jobs() {
 		if ended(job.Status.State.Phase) || !all && rapid.Bool().Draw(s.t, "stays") {
@@ -144,7 +144,7 @@ func (s *site) advance(all bool, ends func() batch.JobPhase) {
 	}
 }
 
-// graph draws steps that wait for earlier ones.
+// graph draws steps that depend on earlier ones.
 func graph(t *rapid.T) []flow.Flow {
 	names := []string{"a", "b", "c", "d"}[:rapid.IntRange(1, 4).Draw(t, "steps")]
 	steps := make([]flow.Flow, len(names))
@@ -165,8 +165,9 @@ func graph(t *rapid.T) []flow.Flow {
 	return steps
 }
 
-// TestNoStepRunsTwiceOrTooEarlyWhateverCrashes lets the controller die around any write and see flows and jobs late. No job is made twice, none before
-// what it waits for has completed, and in the end the flow says how it went.
+// TestNoStepRunsTwiceOrTooEarlyWhateverCrashes crashes the controller around any write and gives it outdated flows and
+// jobs. No job may be created twice, or before its dependencies have completed, and the flow must end with the correct
+// result.
 func TestNoStepRunsTwiceOrTooEarlyWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 10_000, func(t *rapid.T) {

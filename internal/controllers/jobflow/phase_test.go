@@ -10,13 +10,13 @@ import (
 	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
 )
 
-// TestEveryRowOfTheFlowTable has each state in which the jobs of a flow can be, under each phase that the flow may have: what it was does not matter, but what its jobs are.
-// In Volcano Succeed and Failed are for ever, whatever is added to the flow.
+// TestEveryRowOfTheFlowTable covers each combination of states of a flow's jobs, with each previous phase: the phase
+// depends only on the jobs. In Volcano, Succeed and Failed are final even if steps are added to the flow.
 func TestEveryRowOfTheFlowTable(t *testing.T) {
 	t.Parallel()
 	const none batch.JobPhase = "none"
 	for name, row := range map[string]struct {
-		jobs [2]batch.JobPhase // of the two steps; none: there is no job
+		jobs [2]batch.JobPhase // of the two steps; "" for no job
 		want flow.Phase
 	}{
 		"no job was made yet":                     {[2]batch.JobPhase{none, none}, flow.Pending},

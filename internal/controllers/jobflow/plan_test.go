@@ -23,7 +23,7 @@ var epoch = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 type world struct {
 	t     *testing.T
 	in    Input
-	holds map[string]bool // answers of probes, as job/task
+	holds map[string]bool // results of probes, as job/task
 	asked []string
 	log   []string
 }
@@ -47,7 +47,7 @@ func (w *world) template(name string) {
 	w.in.Templates[name] = template
 }
 
-// look plans once and does what the plan says.
+// look computes a plan once and carries it out.
 func (w *world) look() Plan {
 	w.in.Now = w.in.Now.Add(time.Second)
 	w.in.Held = nil
@@ -81,7 +81,7 @@ func (w *world) look() Plan {
 	return p
 }
 
-// is puts a job into a phase, all its pods into theirs.
+// is sets the phase of a job and of all its pods.
 func (w *world) is(name string, phase batch.JobPhase, pods corev1.PodPhase) {
 	j := w.in.Jobs[name]
 	if j == nil {
@@ -196,7 +196,7 @@ func TestAFlowFailsWithOneOfItsJobs(t *testing.T) {
 		w.phase(flow.Failed)
 		w.is("f-b", batch.Completed, corev1.PodSucceeded)
 		w.phase(flow.Failed)
-		w.want("make f-a", "make f-b") // nothing more is begun
+		w.want("make f-a", "make f-b") // no further step starts
 	}
 }
 
@@ -217,9 +217,9 @@ func TestAStepThatHasEndedDoesNotRunAgainWhenItsJobIsGone(t *testing.T) {
 		job := w.in.Jobs["f-a"]
 		job.Status.State.Phase = batch.Completed
 		if seen {
-			w.look() // the flow's status says so
+			w.look() // the status of the flow contains it
 		} else {
-			w.in.Gone["f-a"] = job // the job was cleared away at once
+			w.in.Gone["f-a"] = job // the job was deleted immediately
 		}
 		delete(w.in.Jobs, "f-a")
 		w.look()
@@ -282,7 +282,8 @@ func TestStepsMayBeAddedLater(t *testing.T) {
 	w.phase(flow.Running)
 }
 
-// TestAPatchThatDoesNotFitIsTold: the door refuses it together with the template; one that was there before, or a template that is changed since, comes here.
+// TestAPatchThatDoesNotFitIsTold covers patches that admission did not reject, because the flow is older or the
+// template has changed since.
 func TestAPatchThatDoesNotFitIsTold(t *testing.T) {
 	w := newWorld(t, flow.Flow{Name: "a", Patch: &flow.Patch{JobSpec: batch.JobSpec{Tasks: []batch.TaskSpec{{Replicas: 3}}}}})
 	w.look()

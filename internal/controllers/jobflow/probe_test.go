@@ -93,7 +93,7 @@ func TestProbesAskEveryPodOfATask(t *testing.T) {
 }
 
 func TestOnePodThatDoesNotAnswerEndsAProbe(t *testing.T) {
-	// It takes connections and says nothing, as what a NetworkPolicy drops.
+	// The server accepts connections but does not respond, as if a NetworkPolicy dropped the packets.
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		asked.Add(1)

@@ -23,7 +23,7 @@ import (
 	"github.com/vc-batch/vc/test/fakeapi"
 )
 
-// oneStep is a flow of one step, its template, and the controller before them.
+// oneStep returns a flow of one step, its template, and its controller.
 func oneStep(t *testing.T, create error, objects ...client.Object) (*fakeapi.Server, func() ([]string, error)) {
 	t.Helper()
 	w := newWorld(t, flow.Flow{Name: "a"})
@@ -51,7 +51,7 @@ func TestWhatTheAPIServerAnswersToAStep(t *testing.T) {
 	jobs := schema.GroupResource{Group: batch.GroupVersion.Group, Resource: "jobs"}
 	ending := apierrors.NewForbidden(jobs, "f-a", errors.New("the namespace is being terminated"))
 	ending.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-	// A job of others, which says by its labels that it is the flow's (#4090).
+	// A foreign job whose labels refer to the flow (#4090).
 	foreign := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "f-a", Namespace: "default", UID: "theirs", Labels: map[string]string{keys.CreatedByJobFlow: "default.f"}}}
 	for name, c := range map[string]struct {
 		create  error
@@ -79,7 +79,8 @@ func TestWhatTheAPIServerAnswersToAStep(t *testing.T) {
 	}
 }
 
-// TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows: it is in no list and is not deleted with the flow's jobs (#4090).
+// TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows verifies that it is not listed, and not deleted with the flow's
+// jobs (#4090).
 func TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows(t *testing.T) {
 	labels := map[string]string{keys.CreatedByJobFlow: "default.f", keys.CreatedByJobTemplate: "default.a"}
 	foreign := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "default", UID: "theirs", Labels: labels}}
@@ -123,7 +124,7 @@ func TestEndsOfFlowsAreCountedUnderVolcanosNames(t *testing.T) {
 	countEntered(f, flow.Failed)
 	countEntered(f, flow.Running)
 	f.Status.State.Phase = flow.Failed
-	countEntered(f, flow.Failed) // it was
+	countEntered(f, flow.Failed) // the phase was the same before
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +170,7 @@ func TestJobsThatAreGoneAreRememberedNoLongerThanNeeded(t *testing.T) {
 	if of := r.gone.of(told); len(of) > 0 || len(r.gone.flows) > 0 {
 		t.Errorf("after the status says it: %v", r.gone.flows)
 	}
-	// The flow is not in the cache: it is gone.
+	// The flow is not in the cache, so it was deleted.
 	r.gone.bury(job)
 	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: name}); err != nil || len(r.gone.flows) > 0 {
 		t.Errorf("after the flow has gone: %v, %v", r.gone.flows, err)

@@ -41,7 +41,7 @@ func template(name string) *flow.JobTemplate {
 	return &flow.JobTemplate{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
 }
 
-// job is one that says by label, by annotation, or by both, what it was made from.
+// job returns a job that names its template by label, by annotation, or by both.
 func job(namespace, name, label, annotation string) *batch.Job {
 	j := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{}, Annotations: map[string]string{}}}
 	if label != "" {
@@ -53,7 +53,7 @@ func job(namespace, name, label, annotation string) *batch.Job {
 	return j
 }
 
-// listed looks at whatever a job leads to, and gives what the template says then.
+// listed reconciles the templates that the given jobs map to, and returns the job list in the template's status.
 func listed(t *testing.T, c client.Client, name string, woken ...client.Object) []string {
 	t.Helper()
 	r := New(Options{Cache: c, API: c})

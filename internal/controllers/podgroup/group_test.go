@@ -106,7 +106,7 @@ func TestMinMemberIsANumberOrOne(t *testing.T) {
 	}
 }
 
-// FuzzAnnotations puts any text where a pod's annotations are read: the group is one that the API takes.
+// FuzzAnnotations verifies that the API accepts the group for any annotations of a pod.
 func FuzzAnnotations(f *testing.F) {
 	f.Add("hard", "1", "3")
 	f.Add("SOFT", "-1", "-3")

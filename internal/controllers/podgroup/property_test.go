@@ -18,9 +18,10 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// TestWhateverHappensEveryLivePodHasItsGroup plays pods and ReplicaSets that come, go and are scaled, under caches that
-// lag, events that are late, and a vcd that dies between any two writes. In the end every live pod of ours has its
-// group as its owner wants it, workloads of nothing have none, and nobody else's pods were touched.
+// TestWhateverHappensEveryLivePodHasItsGroup simulates pods and ReplicaSets that are created, deleted and scaled, with
+// outdated caches, late events, and a vcd that crashes between any two writes. In the end every live pod must have the
+// group that its owner requires, workloads scaled to zero must have none, and pods of other schedulers must be
+// unchanged.
 func TestWhateverHappensEveryLivePodHasItsGroup(t *testing.T) {
 	seeds.Check(t, 10_000, func(t *rapid.T) {
 		w := newWorld(t)
@@ -33,31 +34,31 @@ func TestWhateverHappensEveryLivePodHasItsGroup(t *testing.T) {
 	})
 }
 
-// step lets one thing happen.
+// step makes one random change.
 func (w *world) step(choose func(int) int) {
 	names := []string{"a", "b"}
 	set, haveSet := w.api["*v1.ReplicaSet/ns/"+names[choose(2)]].(*appsv1.ReplicaSet)
 	switch what := choose(20); {
-	case what == 0: // a ReplicaSet comes
+	case what == 0: // create a ReplicaSet
 		fresh := replicaSet(int32(choose(3)))
 		fresh.UID, fresh.Name = "", names[choose(2)]
 		if _, there := w.api[keyOf(fresh)]; !there {
 			w.put(fresh)
 		}
-	case what == 1 && haveSet: // is scaled
+	case what == 1 && haveSet: // scale it
 		changed := set.DeepCopy()
 		changed.Spec.Replicas = new(int32(choose(3)))
 		w.put(changed)
-	case what == 2 && haveSet: // says something else
+	case what == 2 && haveSet: // change its annotations
 		changed := set.DeepCopy()
 		changed.Annotations = map[string]string{keys.GroupMinMember: fmt.Sprint(1 + choose(3)), "volcano.sh/x": fmt.Sprint(choose(2))}
 		w.put(changed)
-	case what == 3 && haveSet && choose(3) == 0: // goes
+	case what == 3 && haveSet && choose(3) == 0: // delete it
 		w.remove(keyOf(set))
 		w.collect()
 	case what == 4 && haveSet:
 		w.scale(set)
-	case what == 5: // a plain pod comes, ours or not
+	case what == 5: // create a plain pod, with this or another scheduler
 		pod := testPod(func(p *corev1.Pod) {
 			p.UID, p.Name = "", fmt.Sprintf("plain-%d", choose(3))
 			p.Spec.SchedulerName = []string{"volcano", "default-scheduler"}[choose(2)]
@@ -65,7 +66,7 @@ func (w *world) step(choose func(int) int) {
 		if _, there := w.api[keyOf(pod)]; !there {
 			w.put(pod)
 		}
-	case what == 6: // a pod goes for good, or a group by somebody's hand
+	case what == 6: // delete a pod, or a group on behalf of a user
 		if all := w.keys(w.api); len(all) > 0 {
 			switch o := w.api[all[choose(len(all))]].(type) {
 			case *corev1.Pod, *scheduling.PodGroup:
@@ -73,20 +74,20 @@ func (w *world) step(choose func(int) int) {
 				w.collect()
 			}
 		}
-	case what == 7: // vcd will die at a write
+	case what == 7: // vcd will crash at a write
 		w.failAt, w.failDone = 1+choose(3), choose(2) == 0
 	case what == 8 && choose(4) == 0:
 		w.restart()
 	case what <= 13:
 		w.turn(choose)
-	default: // a cache hears of something
+	default: // deliver a change to a cache
 		if late := slices.Sorted(maps.Keys(w.late)); len(late) > 0 {
 			w.deliver(late[choose(len(late))])
 		}
 	}
 }
 
-// settle lets everything be heard and done.
+// settle delivers all changes and reconciles until nothing changes.
 func (w *world) settle() {
 	w.failAt = 0
 	first := func(int) int { return 0 }
@@ -135,7 +136,7 @@ func (w *world) check() {
 	}
 }
 
-// checkPod wants the group of a pod to be there, as its owner wants it.
+// checkPod checks that the group of a pod exists and is as its owner requires.
 func (w *world) checkPod(pod *corev1.Pod, groups map[string]bool) {
 	name := pod.Annotations[keys.GroupName]
 	groups[name] = true

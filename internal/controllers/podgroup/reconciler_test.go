@@ -167,8 +167,8 @@ func TestAnnotationsThatGoAreTakenBack(t *testing.T) {
 	t.Parallel()
 	pod := testPod(ownedBy("ReplicaSet"))
 	there := groupFor(pod, map[string]string{"volcano.sh/a": "1", "volcano.sh/b": "2"})
-	there.Annotations["volcano.sh/job-allocated-hypernode"] = "s0" // the scheduler's
-	there.Spec.Queue = "research"                                  // the namespace's, by admission
+	there.Annotations["volcano.sh/job-allocated-hypernode"] = "s0" // set by the scheduler
+	there.Spec.Queue = "research"                                  // queue of the namespace, set by admission
 	update, changed := refreshed(there, groupFor(pod, map[string]string{"volcano.sh/b": "3"}))
 	want := map[string]string{"volcano.sh/b": "3", "volcano.sh/job-allocated-hypernode": "s0", keys.TakenOver: "volcano.sh/b"}
 	if diff := cmp.Diff(want, update.Annotations); !changed || diff != "" || update.Spec.Queue != "research" {

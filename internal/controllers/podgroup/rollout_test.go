@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// TestARollingUpdateOfADeploymentIsNotHeldUpByItsMinimum: the new ReplicaSet of a Deployment gets its pods one by one, and
-// the minimum of its group grows with them, up to what was asked for.
+// TestARollingUpdateOfADeploymentIsNotHeldUpByItsMinimum verifies that the minimum of the new ReplicaSet's group grows
+// with its pods, up to the requested minimum.
 func TestARollingUpdateOfADeploymentIsNotHeldUpByItsMinimum(t *testing.T) {
 	t.Parallel()
 	for name, saysSo := range map[string]func(*corev1.Pod){

@@ -16,7 +16,8 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// TestTheGroupOfAStatefulSetIsMadeOfItsOwnPods has two StatefulSets of one name and the same labels in two namespaces, of which one has pods.
+// TestTheGroupOfAStatefulSetIsMadeOfItsOwnPods uses two StatefulSets with the same name and labels in two namespaces,
+// of which one has pods.
 func TestTheGroupOfAStatefulSetIsMadeOfItsOwnPods(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -22,19 +22,20 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// world is an API server of pods, ReplicaSets and PodGroups; a cache that lags behind it, kind by kind and object by
-// object; the controllers between them; and a ReplicaSet controller and a garbage collector beside them.
+// world simulates an API server with pods, ReplicaSets and PodGroups, a cache that lags behind per object, the
+// controllers, a ReplicaSet controller and a garbage collector.
 type world struct {
 	t       *rapid.T
 	api     store
-	seen    store                      // what the caches hold
-	late    map[string][]client.Object // what became of objects that the caches have not heard of yet; nil: it went
+	seen    store                      // content of the caches
+	late    map[string][]client.Object // changes of objects that the caches have not received yet; nil for a deletion
 	pods    map[string]reconcile.Request
 	sets    map[string]reconcile.Request
 	r       *Reconciler
 	version int
 	uids    int
-	// failAt: the write of that number from now on fails, after it was done when failDone. 0: none does.
+	// failAt is the number of the next write that fails, counted from now, and failDone whether it fails only after it
+	// was done. 0 means no failure.
 	failAt   int
 	failDone bool
 }
@@ -52,7 +53,7 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
-// restart is what is left after vcd died: nothing but what the API server has, and that is listed anew.
+// restart simulates a restart of vcd: it keeps only the state of the API server, which is listed again.
 func (w *world) restart() {
 	w.failAt = 0
 	w.pods, w.sets = map[string]reconcile.Request{}, map[string]reconcile.Request{}
@@ -84,7 +85,7 @@ func (w *world) put(o client.Object) {
 		o.SetUID(types.UID(fmt.Sprintf("uid-%d", w.uids)))
 		o.SetCreationTimestamp(metav1.Unix(int64(w.uids), 0))
 	}
-	w.api[keyOf(o)] = o // never changed in place: those who change it put a copy
+	w.api[keyOf(o)] = o // never modified in place: callers store a copy
 	w.late[keyOf(o)] = append(w.late[keyOf(o)], o)
 }
 
@@ -93,7 +94,7 @@ func (w *world) remove(key string) {
 	w.late[key] = append(w.late[key], nil)
 }
 
-// deliver brings the caches the next thing that became of one object, and the controllers the event.
+// deliver passes the next change of one object to the caches, and the event to the controllers.
 func (w *world) deliver(key string) {
 	now := w.late[key][0]
 	if w.late[key] = w.late[key][1:]; len(w.late[key]) == 0 {
@@ -111,7 +112,7 @@ func (w *world) deliver(key string) {
 	w.event(before, now)
 }
 
-// event queues what the watches would.
+// event queues the requests that the watches would queue.
 func (w *world) event(before, now client.Object) {
 	about := now
 	if now == nil {
@@ -141,8 +142,8 @@ func (w *world) event(before, now client.Object) {
 	}
 }
 
-// turn reconciles one object that is queued, if there is any; what fails is queued again, or lost with all else when
-// vcd dies of it.
+// turn reconciles one queued object, if there is any. After an error it is queued again; if vcd crashes, all requests
+// are lost.
 func (w *world) turn(choose func(n int) int) {
 	requests := slices.Concat(w.keysOf(w.pods, "pod "), w.keysOf(w.sets, "set "))
 	if len(requests) == 0 {
@@ -174,7 +175,7 @@ func (w *world) keysOf(m map[string]reconcile.Request, prefix string) []string {
 	return all
 }
 
-// collect deletes what has owners, none of which is there any more.
+// collect deletes objects whose owners are all gone.
 func (w *world) collect() {
 	for _, key := range w.keys(w.api) {
 		refs := w.api[key].GetOwnerReferences()
@@ -191,7 +192,7 @@ func (w *world) collect() {
 	}
 }
 
-// scale lets the ReplicaSet controller make one pod or delete one, when there are too few or too many.
+// scale simulates the ReplicaSet controller: it creates or deletes one pod if the number differs.
 func (w *world) scale(set *appsv1.ReplicaSet) bool {
 	var have []*corev1.Pod
 	for _, key := range w.keys(w.api) {
@@ -217,7 +218,7 @@ func (w *world) scale(set *appsv1.ReplicaSet) bool {
 
 var errDied = errors.New("vcd died here")
 
-// write carries out a write, unless vcd dies before it; or it dies after it.
+// write carries out a write, unless vcd crashes before it. It may also crash after it.
 func (w *world) write(do func() error) error {
 	if w.failAt > 0 {
 		w.failAt--
@@ -272,7 +273,7 @@ func (r reader) List(_ context.Context, list client.ObjectList, options ...clien
 	return nil
 }
 
-// writer is the API server; what the controllers do not call is not there.
+// writer simulates the API server, with only the methods that the controllers call.
 type writer struct {
 	client.Client
 	w *world
@@ -308,7 +309,7 @@ func (a writer) Delete(_ context.Context, o client.Object, options ...client.Del
 	})
 }
 
-// Patch knows the two patches that the controllers make: a merge of a PodGroup, and the annotation of a pod.
+// Patch supports the two patches that the controllers make: a merge patch of a PodGroup, and the annotation of a pod.
 func (a writer) Patch(_ context.Context, o client.Object, patch client.Patch, _ ...client.PatchOption) error {
 	return a.w.write(func() error {
 		there, ok := a.w.api[keyOf(o)]

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// gauges are the values of all gauges of a queue's groups, by name.
+// gauges returns the values of all gauges of a queue's groups, by name.
 func gauges(t *testing.T, queue string) map[string]float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
@@ -27,7 +27,7 @@ func gauges(t *testing.T, queue string) map[string]float64 {
 	return values
 }
 
-// TestGroupsAreCountedUnderVolcanosNames, and a queue that is gone has no series any more (#5048).
+// TestGroupsAreCountedUnderVolcanosNames also verifies that a deleted queue has no series (#5048).
 func TestGroupsAreCountedUnderVolcanosNames(t *testing.T) {
 	registerMetrics()
 	exportMetrics("counted", counts{inqueue: 1, pending: 2, running: 3, unknown: 4, completed: 5})

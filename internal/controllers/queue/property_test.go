@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// disturb does one random thing.
+// disturb makes one random change.
 func disturb(t *rapid.T, w *world) error {
 	name := rapid.SampledFrom(queueNames).Draw(t, "queue")
 	w.clock = w.clock.Add(time.Duration(rapid.IntRange(0, 1200).Draw(t, "ms")) * time.Millisecond)

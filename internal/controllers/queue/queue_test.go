@@ -36,7 +36,7 @@ func testQueue(name string, state scheduling.QueueState, annotations ...string) 
 	return q
 }
 
-// wishing is a queue that says itself what it is to be.
+// wishing returns a queue with an annotation for its desired state.
 func wishing(name string, state scheduling.QueueState, wish string) *scheduling.Queue {
 	q := testQueue(name, state)
 	q.Annotations[keys.QueueState] = wish
@@ -107,7 +107,7 @@ func TestAQueueFollowsItsParent(t *testing.T) {
 	}
 }
 
-// testScheme knows the kinds of Kubernetes and ours.
+// testScheme contains the kinds of Kubernetes and of this project.
 var testScheme = sync.OnceValue(func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
@@ -118,7 +118,7 @@ var testScheme = sync.OnceValue(func() *runtime.Scheme {
 	return scheme
 })
 
-// newFake is an API, or a cache, with the controllers' indexes.
+// newFake returns a builder for an API, or a cache, with the controllers' indexes.
 func newFake(scheme *runtime.Scheme) *fake.ClientBuilder {
 	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&scheduling.Queue{})
 	for _, i := range index.All() {
@@ -127,7 +127,7 @@ func newFake(scheme *runtime.Scheme) *fake.ClientBuilder {
 	return b
 }
 
-// setup is a reconciler over a fake API with these objects.
+// setup returns a reconciler with a fake API that contains these objects.
 func setup(t *testing.T, objects ...client.Object) (*Reconciler, client.Client, *record.FakeRecorder) {
 	t.Helper()
 	c := newFake(testScheme()).WithObjects(objects...).Build()
@@ -198,7 +198,7 @@ func TestACommandClosesAQueueOnce(t *testing.T) {
 	}
 }
 
-// lateCache shows a queue as it was once.
+// lateCache returns an old state of a queue.
 type lateCache struct {
 	client.Reader
 	queue *scheduling.Queue

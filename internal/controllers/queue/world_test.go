@@ -19,15 +19,16 @@ import (
 	"github.com/vc-batch/vc/test/fakeapi"
 )
 
-// world is a cluster around queues a, b below a, and c: the API, a cache that follows it late, and everybody else.
+// world is a cluster around the queues a, b (a child of a), and c: the API, a cache that lags behind, and all other
+// components.
 type world struct {
 	api        *fakeapi.Server
-	seen       fakeapi.Store // what the controller's watches have told it
+	seen       fakeapi.Store // the content of the controller's caches
 	reconciler *Reconciler
 	clock      time.Time
 	trace      []string
 	made       int
-	// lastCommand is what the last command asked of a queue that never had a wish of its own.
+	// lastCommand is the action of the last command, for queues that never had a desired state in their annotation.
 	lastCommand map[string]bus.Action
 }
 
@@ -44,7 +45,7 @@ func newWorld() *world {
 	return w
 }
 
-// start begins a new life of the process.
+// start starts a new process.
 func (w *world) start() {
 	w.api.WritesLeft = -1
 	w.reconciler = New(Options{Cache: w.seen, API: w.api, Recorder: record.NewFakeRecorder(1000)})
@@ -65,7 +66,7 @@ func (w *world) create(name string) {
 	w.api.Put(q)
 }
 
-// queue reads one, nil when there is none.
+// queue returns a queue, or nil.
 func (w *world) queue(name string) *scheduling.Queue {
 	var q scheduling.Queue
 	if w.api.Objects.Get(context.Background(), client.ObjectKey{Name: name}, &q) != nil {
@@ -74,7 +75,7 @@ func (w *world) queue(name string) *scheduling.Queue {
 	return &q
 }
 
-// remake deletes a queue, or makes it again.
+// remake deletes a queue, or creates it again.
 func (w *world) remake(name string) {
 	if q := w.queue(name); q != nil {
 		w.note("queue %s is deleted", name)
@@ -100,13 +101,13 @@ func (w *world) command(name string, action bus.Action) {
 	})
 }
 
-// wish lets a queue ask for a state itself, or take that back.
+// wish sets or removes a queue's annotation for its desired state.
 func (w *world) wish(name, state string) {
 	q := w.queue(name)
 	if q == nil {
 		return
 	}
-	w.lastCommand[name] = "" // what it comes to is no longer for commands alone to say
+	w.lastCommand[name] = "" // the result no longer depends on commands alone
 	w.note("queue %s wishes %q", name, state)
 	if q.Annotations == nil {
 		q.Annotations = map[string]string{}
@@ -118,7 +119,7 @@ func (w *world) wish(name, state string) {
 	w.api.Put(q)
 }
 
-// group moves a PodGroup of a queue on: it comes, it changes its phase, it goes.
+// group creates, changes or deletes a PodGroup of a queue.
 func (w *world) group(queue string, n int, phase scheduling.PodGroupPhase) {
 	name := fmt.Sprintf("%s-group-%d", queue, n)
 	var g scheduling.PodGroup
@@ -135,10 +136,10 @@ func (w *world) group(queue string, n int, phase scheduling.PodGroupPhase) {
 	}
 }
 
-// watched are the kinds that the controller follows.
+// watched lists the kinds that the controller watches.
 var watched = []string{"Queue", "PodGroup", "Command"}
 
-// see lets the cache of one kind catch up.
+// see updates the cache of one kind.
 func (w *world) see(kind string) { w.seen.CatchUp(w.api.Objects, kind) }
 
 func (w *world) seeAll() {
@@ -147,7 +148,7 @@ func (w *world) seeAll() {
 	}
 }
 
-// reconcile runs the controller once for a queue; it dies after some writes when writes is not negative.
+// reconcile runs the controller once for a queue. It crashes after the given number of writes, unless that is negative.
 func (w *world) reconcile(name string, writes int, lostReply bool) error {
 	w.api.WritesLeft, w.api.LostReply, w.api.Writes, w.api.Ill = writes, lostReply, nil, false
 	_, err := w.reconciler.Reconcile(context.Background(), request(name))
@@ -165,7 +166,7 @@ func (w *world) reconcile(name string, writes int, lostReply bool) error {
 	return err
 }
 
-// calm lets the controller work until nothing changes any more.
+// calm reconciles until nothing changes.
 func (w *world) calm() error {
 	w.api.Ills = nil
 	for range 50 {
@@ -184,7 +185,7 @@ func (w *world) calm() error {
 	return errors.New("it never comes to rest")
 }
 
-// check is what must hold at rest.
+// check checks the conditions that must hold at rest.
 func (w *world) check() error {
 	var commands bus.CommandList
 	if err := w.api.Objects.List(context.Background(), &commands); err != nil {

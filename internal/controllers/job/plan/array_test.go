@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 )
 
-// array is a running job of these elements, whose group is let in.
+// array returns a running job with these elements and an admitted group.
 func array(elements string) *story {
 	s := given(batch.Running)
 	s.Job.Spec.Tasks[0].Replicas = 0
@@ -46,7 +46,7 @@ func TestTheElementsOfAnArray(t *testing.T) {
 	}
 	tests := map[string]struct {
 		in   *story
-		want string // the pods that are made
+		want string // the created pods
 		told batch.ArrayStatus
 	}{
 		"all start at once without a limit": {array("3,5,9"), "w-0 w-1 w-2", batch.ArrayStatus{}},

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// endedBy is the end of a pod's container as a node reports it.
+// endedBy sets the termination state of a pod's container as reported by a node.
 func endedBy(code int32, why, message string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		ended(code, 0)(pod)
@@ -21,7 +21,7 @@ func endedBy(code int32, why, message string) func(*corev1.Pod) {
 	}
 }
 
-// saidOf is what a node reports of a pod as a whole.
+// saidOf sets the reason and message that a node reports for a pod as a whole.
 func saidOf(why, message string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { pod.Status.Reason, pod.Status.Message = why, message }
 }
@@ -30,7 +30,7 @@ func limited(seconds int64) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { pod.Spec.ActiveDeadlineSeconds = &seconds }
 }
 
-// beside puts a container that ended well before the one there is.
+// beside adds a successful container before the existing one.
 func beside(pod *corev1.Pod) {
 	pod.Spec.Containers = []corev1.Container{{Name: "helper"}, {Name: "main"}}
 	pod.Status.ContainerStatuses[0].Name = "main"
@@ -94,7 +94,8 @@ func disrupted(why string) func(*corev1.Pod) {
 	}
 }
 
-// TestAFailureIsInTheStatusWhoeverAnswersIt: also where state.reason is a policy's action, and where the pod is gone.
+// TestAFailureIsInTheStatusWhoeverAnswersIt covers a state.reason that is the action of a policy, and a pod that is
+// gone.
 func TestAFailureIsInTheStatusWhoeverAnswersIt(t *testing.T) {
 	t.Parallel()
 	const failed = corev1.PodFailed
@@ -154,7 +155,7 @@ func TestAFailureIsInTheStatusWhoeverAnswersIt(t *testing.T) {
 	}
 }
 
-// TestAFailureIsTheSameWhoeverSawIt: the pod with its spec, the pod as the cache has it, and the pod that is gone meanwhile.
+// TestAFailureIsTheSameWhoeverSawIt compares the pod with its spec, the pod as in the cache, and the deleted pod.
 func TestAFailureIsTheSameWhoeverSawIt(t *testing.T) {
 	t.Parallel()
 	two := func(spec *corev1.PodSpec) {

@@ -15,7 +15,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// running is a running job of two pods, both running and counted.
+// running returns a running job of two pods, both running and counted.
 func running() *story {
 	return given(batch.Running).group(scheduling.PodGroupRunning).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).counted()
 }
@@ -175,7 +175,7 @@ func TestPoliciesAnswerEvents(t *testing.T) {
 	}
 }
 
-// lazyAside drops status writes that only count.
+// lazyAside removes status writes that change only counters.
 func lazyAside(words []string) []string {
 	var kept []string
 	for _, w := range words {

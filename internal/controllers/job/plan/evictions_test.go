@@ -12,7 +12,7 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// preempted marks a pod as one that a scheduler evicted at a time.
+// preempted marks a pod as evicted by a scheduler at a time.
 func preempted(at time.Time, why string) func(*corev1.Pod) {
 	return evictedBy(at, corev1.PodReasonPreemptionByScheduler, "volcano: preempting to accommodate another workload: "+why)
 }
@@ -27,7 +27,7 @@ func evictedBy(at time.Time, reason, message string) func(*corev1.Pod) {
 	}
 }
 
-// evictionsAfter computes plans one after the other and takes over the status each time.
+// evictionsAfter computes one plan after another, and applies the status of each.
 func evictionsAfter(t *testing.T, s *story) (*batch.JobEvictions, []string) {
 	t.Helper()
 	var told []string

@@ -39,7 +39,7 @@ func (s *story) other(id int64, name string, phase batch.JobPhase, changes ...fu
 	return s
 }
 
-// begunAgo says that a job entered Running.
+// begunAgo sets when a job entered Running.
 func begunAgo(ago time.Duration) func(*batch.Job) {
 	return func(job *batch.Job) {
 		at := metav1.NewTime(noon.Add(-ago))
@@ -68,8 +68,8 @@ func TestWhatAGateSays(t *testing.T) {
 	tests := map[string]struct {
 		in    *story
 		code  reason.Code
-		text  string        // a part of it
-		until time.Duration // from noon
+		text  string        // part of the text
+		until time.Duration // relative to noon
 		met   string
 	}{
 		"nothing is asked for":             {in: given("")},
@@ -167,7 +167,8 @@ func TestWhatAGateSays(t *testing.T) {
 	}
 }
 
-// TestTheStatusOfAGateIsAboutWhatIsAskedNow: what was known of terms that the annotation no longer has is not told any more.
+// TestTheStatusOfAGateIsAboutWhatIsAskedNow verifies that the status drops results of terms that the annotation no
+// longer has.
 func TestTheStatusOfAGateIsAboutWhatIsAskedNow(t *testing.T) {
 	t.Parallel()
 	knew := func(j *batch.Job) {
@@ -231,7 +232,7 @@ func TestAClosedGateIsSeen(t *testing.T) {
 	}
 }
 
-// TestWhatCanNeverBeStaysSo: also when the job that shows it is gone, whose deletion would pass for any end.
+// TestWhatCanNeverBeStaysSo covers the deletion of the job that cannot meet the dependency any more.
 func TestWhatCanNeverBeStaysSo(t *testing.T) {
 	t.Parallel()
 	in := given(batch.Pending).asks(keys.Dependency, "afternotok:7").other(7, "a", batch.Completed)

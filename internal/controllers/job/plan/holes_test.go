@@ -13,7 +13,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// allocated is how many bytes a call allocates. Tests that use it do not run in parallel.
+// allocated returns the number of bytes that a call allocates. Tests that use it must not run in parallel.
 func allocated(call func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -22,14 +22,15 @@ func allocated(call func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// huge is a job that asks for as many pods as its field can hold and needs one of them.
+// huge returns a job with the maximum number of replicas that needs one of them.
 func huge(phase batch.JobPhase) *story {
 	return given(phase).with(func(job *batch.Job) {
 		job.Spec.Tasks[0].Replicas, job.Spec.MinAvailable = math.MaxInt32, 1
 	})
 }
 
-// TestAPlanOfAHugeJobNeedsLittleMemory guards every list of a plan against growing with the replicas of a job. It must not run in parallel.
+// TestAPlanOfAHugeJobNeedsLittleMemory verifies that no list in a plan grows with the replicas of a job. It must not
+// run in parallel.
 func TestAPlanOfAHugeJobNeedsLittleMemory(t *testing.T) { //nolint:paralleltest // it measures memory
 	lost := func(job *batch.Job) {
 		job.Status.TaskStatusCount = map[string]batch.TaskState{"w": {Phase: map[corev1.PodPhase]int32{corev1.PodRunning: 5}}}

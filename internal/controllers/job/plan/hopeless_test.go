@@ -12,7 +12,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// crashed is a pod whose container ended badly and is started again by its node.
+// crashed returns a pod whose container failed and was restarted by its node.
 func crashed(times int32, ago time.Duration) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", RestartCount: times,

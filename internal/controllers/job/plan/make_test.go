@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// story is an Input under construction: a job "j" of one task "w" with two replicas unless told otherwise.
+// story builds an Input: by default a job "j" with one task "w" of two replicas.
 type story struct{ Input }
 
 func given(phase batch.JobPhase) *story {
@@ -46,7 +46,7 @@ func (s *story) policy(event bus.Event, action bus.Action) *story {
 	return s
 }
 
-// pod adds a pod of the present version; changes may make it another.
+// pod adds a pod of the current version; changes may modify it.
 func (s *story) pod(task string, index int, phase corev1.PodPhase, changes ...func(*corev1.Pod)) *story {
 	name := fmt.Sprintf("j-%s-%d", task, index)
 	pod := &corev1.Pod{
@@ -74,7 +74,7 @@ func (s *story) command(action bus.Action) *story {
 	return s
 }
 
-// counted makes the status say what the pods say.
+// counted sets the counters in the status from the pods.
 func (s *story) counted() *story {
 	b := newBuilder(&s.Input)
 	b.count(&s.Job.Status)
@@ -110,7 +110,7 @@ func restarted(times int32) func(*corev1.Pod) {
 
 func ready(pod *corev1.Pod) { pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Ready: true}} }
 
-// digest is a plan in words, one a write, so that tests read like a story.
+// digest describes a plan in words, one per write, so that tests are easy to read.
 func digest(p *Plan) []string {
 	var words []string
 	for _, w := range p.Writes {
@@ -153,7 +153,7 @@ func names(pods []*corev1.Pod) string {
 	return list
 }
 
-// status is the last status that a plan writes, or that of the job.
+// status returns the last status that a plan writes, or the status of the job.
 func status(in *story, p *Plan) *batch.JobStatus {
 	last := &in.Job.Status
 	for _, w := range p.Writes {

@@ -11,7 +11,8 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// TestWhenAJobGetsItsNumber: before anything is made that carries it; a job that is under way gets one beside its work.
+// TestWhenAJobGetsItsNumber verifies that a job gets its number before any object that carries it is created; a running
+// job gets one alongside its other writes.
 func TestWhenAJobGetsItsNumber(t *testing.T) {
 	t.Parallel()
 	counted := func(s *story) *story { s.Numbers = true; return s }

@@ -10,7 +10,7 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// everyAction are all actions that a phase may be asked for.
+// everyAction lists all actions that may be requested in a phase.
 var everyAction = []bus.Action{bus.SyncJobAction, bus.EnqueueAction, bus.RestartJobAction, bus.RestartTaskAction, bus.RestartPodAction,
 	bus.RestartPartitionAction, bus.AbortJobAction, bus.ResumeJobAction, bus.CompleteJobAction, bus.TerminateJobAction}
 

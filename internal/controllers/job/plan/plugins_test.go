@@ -9,7 +9,8 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// TestWhatPluginsMakeIsThereBeforeTheFirstPod: also when a controller was started anew, or the job was scaled, between the two.
+// TestWhatPluginsMakeIsThereBeforeTheFirstPod includes a restart of the controller and a change of the replicas in
+// between.
 func TestWhatPluginsMakeIsThereBeforeTheFirstPod(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []batch.JobPhase{"", batch.Pending, batch.Running, batch.Restarting} {

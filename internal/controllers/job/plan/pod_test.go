@@ -12,12 +12,12 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 )
 
-// podOf is the second pod of the job's first task.
+// podOf returns the second pod of the job's first task.
 func podOf(change func(*batch.Job), forwarding bool) *corev1.Pod {
 	return Pod(given(batch.Pending).with(change).defaulted(), plugin.Set{}, Place{Index: 1}, forwarding)
 }
 
-// TestWhatAPodTakesFromItsJob goes through the labels and annotations that are only there when the job, or its task, asks for them.
+// TestWhatAPodTakesFromItsJob covers the labels and annotations that depend on settings of the job or its task.
 func TestWhatAPodTakesFromItsJob(t *testing.T) {
 	t.Parallel()
 	annotated := func(pairs ...string) func(*batch.Job) {

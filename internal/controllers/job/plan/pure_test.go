@@ -16,12 +16,12 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// shared is what of an input a cache shares with it.
+// shared returns the parts of an input that it shares with a cache.
 func shared(in Input) []any {
 	return []any{in.Job, in.PodGroup, in.Queue, in.Pods, in.Related, in.Commands}
 }
 
-// copied is a deep copy of that.
+// copied returns a deep copy of these parts.
 func copied(in Input) []any {
 	in.Job, in.PodGroup, in.Queue = in.Job.DeepCopy(), in.PodGroup.DeepCopy(), in.Queue.DeepCopy()
 	in.Pods, in.Related, in.Commands = slices.Clone(in.Pods), slices.Clone(in.Related), slices.Clone(in.Commands)
@@ -37,7 +37,8 @@ func copied(in Input) []any {
 	return shared(in)
 }
 
-// TestAPlanChangesNothingThatItWasGiven, and follows from that alone: what it was given is shared with caches, and a second plan is the same.
+// TestAPlanChangesNothingThatItWasGiven verifies that a plan does not modify its input, which caches share, and depends
+// on nothing else: a second plan is equal.
 func TestAPlanChangesNothingThatItWasGiven(t *testing.T) {
 	t.Parallel()
 	variants := map[string]func(*story){

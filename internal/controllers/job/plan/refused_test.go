@@ -58,7 +58,7 @@ func TestWhichPodsWereRefused(t *testing.T) {
 	}
 }
 
-// TestARefusedPodIsMadeAgain: it is no failure, and no policy is asked.
+// TestARefusedPodIsMadeAgain verifies that a refusal is not a failure and triggers no policy.
 func TestARefusedPodIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	after := func(rounds int32, ago time.Duration) *story {

@@ -16,10 +16,10 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// marked is a pod that we stop.
+// marked marks a pod as stopped by the controller.
 func marked(pod *corev1.Pod) { pod.Annotations[keys.OutOfSync] = "true" }
 
-// codes are the exit codes of a pod's containers, its init containers first.
+// codes sets the exit codes of a pod's containers, init containers first.
 func codes(init, first, second int32) func(*corev1.Pod) {
 	end := func(code int32) corev1.ContainerStatus {
 		return corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.NewTime(noon)}}}
@@ -30,13 +30,13 @@ func codes(init, first, second int32) func(*corev1.Pod) {
 	}
 }
 
-// TestEverySourceOfEvents goes through what may happen to a job, and names the events that it is to policies.
+// TestEverySourceOfEvents covers everything that may happen to a job, and the resulting events for policies.
 func TestEverySourceOfEvents(t *testing.T) {
 	t.Parallel()
 	vanished := func(change func(*Lost)) *story {
 		s := without(running(), 1)
 		s.Fresh = true
-		s.counted() // the status knows already
+		s.counted() // the status counts it already
 		l := Lost{UID: "gone", Name: "j-w-1", Task: "w", Index: 1, At: noon}
 		change(&l)
 		s.Lost = []Lost{l}
@@ -61,7 +61,7 @@ func TestEverySourceOfEvents(t *testing.T) {
 		"a job scaled down, whose pod goes away": {at1(corev1.PodRunning, goingAway, marked).
 			with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 1 }), nil},
 		"a job scaled down, whose pod has vanished": {vanished(func(*Lost) {}).with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 1 }), nil},
-		// A pod is there.
+		// An existing pod.
 		"a pod is pending":                               {at1(corev1.PodPending), []string{"PodPending w/1"}},
 		"a pod has no phase yet":                         {at1(""), []string{"PodPending w/1"}},
 		"a pod of an older version is pending":           {at1(corev1.PodPending, ofVersion(-1)), nil},
@@ -85,7 +85,7 @@ func TestEverySourceOfEvents(t *testing.T) {
 		"those of pending pods, too":                     {at1(corev1.PodPending, restarted(3)), []string{"PodPending w/1", "TaskFailed w/1"}},
 		"more often than a task without limit":           {maxRetry(at1(corev1.PodRunning, restarted(99)), -1), nil},
 		"as often as a task says":                        {maxRetry(at1(corev1.PodRunning, restarted(1)), 1), []string{"TaskFailed w/1"}},
-		// A pod goes.
+		// A deleted pod.
 		"somebody deletes a pod":                      {at1(corev1.PodRunning, goingAway), []string{"PodEvicted w/1"}},
 		"somebody deletes a pending pod":              {at1(corev1.PodPending, goingAway), []string{"PodEvicted w/1"}},
 		"a deleted pod's containers have ended since": {at1(corev1.PodFailed, goingAway, ended(143, 0)), []string{"PodEvicted w/1"}},
@@ -111,7 +111,7 @@ func TestEverySourceOfEvents(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.in.policy(bus.AnyEvent, bus.RestartJobAction) // or nobody would ask for events
+			test.in.policy(bus.AnyEvent, bus.RestartJobAction) // without a policy there are no events
 			var got []string
 			for _, e := range newBuilder(&test.in.Input).events() {
 				got = append(got, eventText(test.in, &e))
@@ -137,7 +137,7 @@ func eventText(s *story, e *event) string {
 	return text
 }
 
-// TestWhichPolicyAnswers goes through the order in which policies are asked.
+// TestWhichPolicyAnswers covers the order in which policies are evaluated.
 func TestWhichPolicyAnswers(t *testing.T) {
 	t.Parallel()
 	type policy = batch.LifecyclePolicy
@@ -211,11 +211,11 @@ func TestADelayIsToldOnceForAllPodsOfATask(t *testing.T) {
 	}
 }
 
-// TestDelayedAnswers goes through when the answer of a policy with a timeout is carried out, and when it is called off.
+// TestDelayedAnswers covers when the response of a policy with a timeout is carried out, and when it is cancelled.
 func TestDelayedAnswers(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute
-	// A pod that has waited, failed or been gone for half a minute.
+	// A pod that has been pending, failed or gone for half a minute.
 	pending := func() *story {
 		return delayed(replacePod(running(), 1, corev1.PodPending, func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second)) }),
 			bus.PodPendingEvent, bus.RestartPodAction, minute)
@@ -231,7 +231,7 @@ func TestDelayedAnswers(t *testing.T) {
 	later := func(s *story, d time.Duration) *story { s.Now = s.Now.Add(d); return s }
 	tests := map[string]struct {
 		in    *story
-		phase batch.JobPhase // that is entered; empty: none
+		phase batch.JobPhase // the entered phase; "" for none
 		again time.Duration
 	}{
 		"a pod waits, not too long": {pending(), "", 30 * time.Second},
@@ -249,7 +249,7 @@ func TestDelayedAnswers(t *testing.T) {
 		"its place is taken by one that runs":           {later(evicted().pod("w", 1, corev1.PodRunning), 30*time.Second), "", 0},
 		"the job was restarted meanwhile":               {later(failed().with(func(j *batch.Job) { j.Status.Version = 1 }), minute), "", 0},
 		"the job ends meanwhile":                        {later(failed().with(func(j *batch.Job) { j.Status.State.Phase = batch.Completing }), minute), batch.Completed, 0},
-		"an answer at once goes before":                 {failed().policy(bus.PodFailedEvent, bus.TerminateJobAction), "", 30 * time.Second}, // the first policy that matches is the answer
+		"an answer at once goes before":                 {failed().policy(bus.PodFailedEvent, bus.TerminateJobAction), "", 30 * time.Second}, // the first matching policy is the response
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/states.txt anew; read 
 // partly is the phase Restarting of a job of which only a part, the pod w-0, is being restarted.
 const partly batch.JobPhase = "Restarting-"
 
-// inPhase is a job of three pods as it is found in a phase: one runs where any can, one has succeeded, one has failed.
+// inPhase returns a job of three pods in a phase: one runs if the phase permits, one has succeeded, one has failed.
 func inPhase(phase batch.JobPhase) *story {
 	part := phase == partly
 	if part {
@@ -53,7 +53,8 @@ func inPhase(phase batch.JobPhase) *story {
 	return s.pod("w", 0, corev1.PodRunning, old).pod("w", 1, corev1.PodSucceeded, old).pod("w", 2, corev1.PodFailed, old, ended(1, 0)).counted()
 }
 
-// stateRow is what a plan writes when an action is asked for in a phase: by a command of a person, or by a policy about the failed pod.
+// stateRow describes the writes of a plan for an action in a phase, requested by a command of a user or by a policy
+// about the failed pod.
 func stateRow(phase batch.JobPhase, by string, action bus.Action) string {
 	s := inPhase(phase)
 	if by == "command" {
@@ -70,7 +71,7 @@ func stateRow(phase batch.JobPhase, by string, action bus.Action) string {
 	return strings.TrimRight(fmt.Sprintf("%-11s %-7s %-16s %s", name, by, action, did), " ")
 }
 
-// constants are the values of the string constants of a type, in the order of the source.
+// constants returns the values of the string constants of a type, in the order of the source.
 func constants(t *testing.T, file, ofType string) []string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "..", "..", "api", file), nil, 0)
@@ -98,11 +99,11 @@ func constants(t *testing.T, file, ofType string) []string {
 	return values
 }
 
-// ofQueues are actions that jobs know nothing of.
+// ofQueues lists actions that apply only to queues.
 var ofQueues = map[string]bool{"SyncQueue": true, "OpenQueue": true, "CloseQueue": true}
 
-// TestWhatEveryActionDoesInEveryPhase holds the whole plan to testdata/states.txt: every phase and every action that the API knows, asked for by a
-// command and by a policy. A phase or an action that is added to the API, and has no row there, fails.
+// TestWhatEveryActionDoesInEveryPhase compares the whole plan with testdata/states.txt, for every phase and every
+// action of the API, requested by a command and by a policy. It fails for a new phase or action without a row.
 func TestWhatEveryActionDoesInEveryPhase(t *testing.T) {
 	t.Parallel()
 	var rows []string

@@ -15,16 +15,16 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// TestWhatSurvivesWhat carries an operation out to its end, by plan after plan, on a job with a plugin and a claim, of whose pods one runs, one
-// has succeeded and one has failed. It names what is deleted on the way.
+// TestWhatSurvivesWhat carries out an operation completely, plan by plan, on a job with a plugin and a claim, of which
+// one pod runs, one has succeeded and one has failed. It lists the deleted objects.
 func TestWhatSurvivesWhat(t *testing.T) {
 	t.Parallel()
 	const everyPod = "j-w-0 j-w-1 j-w-2"
 	tests := map[string]struct {
 		do         func(*story)
-		pods       string // that are deleted
-		group      bool   // the PodGroup is deleted
-		objects    bool   // what plugins made is deleted
+		pods       string // the deleted pods
+		group      bool   // whether the PodGroup is deleted
+		objects    bool   // whether the plugins' objects are deleted
 		ends       batch.JobPhase
 		retries    int32
 		userStarts int32
@@ -70,7 +70,7 @@ func TestWhatSurvivesWhat(t *testing.T) {
 	}
 }
 
-// inLife is a running job of three pods with a plugin and a claim.
+// inLife returns a running job of three pods with a plugin and a claim.
 func inLife() *story {
 	return given(batch.Running).with(func(j *batch.Job) {
 		j.Spec.Tasks[0].Replicas = 3
@@ -103,11 +103,12 @@ func lastTry(do func(*story)) func(*story) {
 	}
 }
 
-// life carries plans out on plain data, as an API server and nodes would, but makes no pods: those that are deleted are gone by the next plan.
+// life carries out plans on plain data, like an API server and nodes, but creates no pods. Deleted pods are gone in the
+// next plan.
 type life struct {
 	*story
 	t                      *testing.T
-	pods                   []string // that were deleted
+	pods                   []string // the deleted pods
 	group, removed, claims bool
 }
 
@@ -138,7 +139,7 @@ func (l *life) step() {
 		case RemoveObjects:
 			l.removed = true
 		case EnsureObjects:
-			l.removed = false // made again, or never gone
+			l.removed = false // created again, or never removed
 		case CreateClaim, NameClaims:
 			l.claims = true
 		case DeleteCommand:
@@ -152,7 +153,7 @@ func (l *life) step() {
 	l.Job.ResourceVersion += "x"
 }
 
-// TestStoppingPods goes through the rules of how pods are stopped.
+// TestStoppingPods covers the rules for stopping pods.
 func TestStoppingPods(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -192,7 +193,7 @@ func TestStoppingPods(t *testing.T) {
 	}
 }
 
-// TestWhatAGroupSaysOfItsJob goes through the fields of the PodGroup.
+// TestWhatAGroupSaysOfItsJob covers the fields of the PodGroup.
 func TestWhatAGroupSaysOfItsJob(t *testing.T) {
 	t.Parallel()
 	two, tier := int32(2), 2
@@ -205,7 +206,7 @@ func TestWhatAGroupSaysOfItsJob(t *testing.T) {
 			NetworkTopology: &batch.NetworkTopologySpec{Mode: batch.SoftNetworkTopologyMode, HighestTierName: "rack"}}
 	}).defaulted()
 	got := newGroup(job, nil, always)
-	got.Spec.MinResources = nil // has a table of its own
+	got.Spec.MinResources = nil // has its own table
 	size, least := int32(2), int32(2)
 	want := scheduling.PodGroupSpec{
 		MinMember: 6, MinTaskMember: map[string]int32{"w": 2, "x": 4}, Queue: "q", PriorityClassName: "high",
@@ -233,7 +234,8 @@ func TestWhatAGroupSaysOfItsJob(t *testing.T) {
 	}
 }
 
-// TestAGroupSaysWhereThePodsOfItsTasksMayRun: what of a pod depends on nodes alone is known before it exists.
+// TestAGroupSaysWhereThePodsOfItsTasksMayRun verifies that the placement rules of pods are in the PodGroup before the
+// pods exist.
 func TestAGroupSaysWhereThePodsOfItsTasksMayRun(t *testing.T) {
 	t.Parallel()
 	near := &corev1.Affinity{
@@ -262,13 +264,14 @@ func TestAGroupSaysWhereThePodsOfItsTasksMayRun(t *testing.T) {
 	}
 }
 
-// TestWhatOfAGroupFollowsItsJob goes through what is written to a PodGroup that there is, and what is left to others.
+// TestWhatOfAGroupFollowsItsJob covers which fields of an existing PodGroup are updated, and which belong to other
+// components.
 func TestWhatOfAGroupFollowsItsJob(t *testing.T) {
 	t.Parallel()
 	one := int32(1)
 	tests := map[string]struct {
 		change func(*batch.Job, *scheduling.PodGroup)
-		want   string // what differs; empty: nothing is written
+		want   string // the changed fields; "" for no write
 	}{
 		"nothing changed":                 {func(*batch.Job, *scheduling.PodGroup) {}, ""},
 		"priorityClassName":               {func(j *batch.Job, _ *scheduling.PodGroup) { j.Spec.PriorityClassName = "low" }, "PriorityClassName"},

@@ -247,7 +247,7 @@ func TestAJobsVolumesAreNamedAndMadeOnce(t *testing.T) {
 	if claim := p.Writes[2].(CreateClaim).Claim; claim.Namespace != "ns" || !metav1.IsControlledBy(claim, in.Job) {
 		t.Errorf("claim %s/%s of %v", claim.Namespace, claim.Name, claim.OwnerReferences)
 	}
-	// After a crash between naming and making, the same claim is made.
+	// After a crash between naming and creating, the same claim is created.
 	in.Job.Spec.Volumes[0].VolumeClaimName = made
 	p = Compute(in.Input)
 	if diff := cmp.Diff([]string{"status Pending v0 r0", "claim " + made, "CreateGroup"}, digest(&p)); diff != "" {
@@ -302,7 +302,7 @@ func TestAGroupAsksForTheSmallestSetThatMayStart(t *testing.T) {
 	}
 	priorities := map[string]int32{"low": 1, "high": 2}
 	unknown := base(2)
-	unknown.Spec.Tasks[1].Template.Spec.PriorityClassName = "nobody" // counts 0
+	unknown.Spec.Tasks[1].Template.Spec.PriorityClassName = "nobody" // a missing class counts as 0
 	equal := base(2)
 	equal.Spec.Tasks[1].Template.Spec.PriorityClassName = "low"
 	tests := map[string]struct {

@@ -12,7 +12,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// anyJob has tasks, containers and plugins in any combination, with names that plugins look for and others.
+// anyJob draws a job with any combination of tasks, containers and plugins, with names that plugins look for and
+// others.
 func anyJob(t *rapid.T) *batch.Job {
 	names := []string{"master", "worker", "head", "ps", "chief", "evaluator", "odd-one"}
 	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: rapid.SampledFrom([]string{"j", "a-long-name-of-a-job"}).Draw(t, "name"), Namespace: "ns", UID: "u"}}
@@ -34,8 +35,9 @@ func anyJob(t *rapid.T) *batch.Job {
 	return job
 }
 
-// TestPluginsTakeAnyJob: no combination of plugins, tasks and arguments ends the controller, and what comes out holds together: a variable
-// that refers to a key of the ConfigMap finds it, and the ConfigMap, the Secret and each variable are of a size that is taken.
+// TestPluginsTakeAnyJob verifies that no combination of plugins, tasks and arguments causes a panic, and that the
+// result is consistent: a variable refers to an existing key of the ConfigMap, and the ConfigMap, the Secret and each
+// variable have a permitted size.
 func TestPluginsTakeAnyJob(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 300, func(t *rapid.T) {
@@ -72,7 +74,7 @@ func checkContainer(t *rapid.T, c *corev1.Container, data map[string]string) {
 				t.Fatalf("%s of %s: the ConfigMap has no %s", v.Name, c.Name, ref.Key)
 			}
 		}
-		if v.Name != "TF_CONFIG" && len(value) > 128<<10 { // a longer TF_CONFIG is refused with the job
+		if v.Name != "TF_CONFIG" && len(value) > 128<<10 { // admission rejects a job with a longer TF_CONFIG
 			t.Fatalf("%s of %s is %d bytes long", v.Name, c.Name, len(value))
 		}
 	}

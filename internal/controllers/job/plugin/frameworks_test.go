@@ -13,7 +13,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// jobOf has a task for each name, of so many replicas: a template with a container named as its task, and an init container.
+// jobOf returns a job with a task for each name, each with the given replicas and a template with an init container and
+// a container named like its task.
 func jobOf(plugins map[string][]string, replicas int32, names ...string) *batch.Job {
 	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: "ns", UID: "u"}, Spec: batch.JobSpec{Plugins: plugins}}
 	for _, name := range names {
@@ -24,7 +25,7 @@ func jobOf(plugins map[string][]string, replicas int32, names ...string) *batch.
 	return job
 }
 
-// variables are those of a container, by name.
+// variables returns the variables of a container by name.
 func variables(c corev1.Container) map[string]string {
 	m := map[string]string{}
 	for _, v := range c.Env {
@@ -341,7 +342,8 @@ func TestNamesOfWhatMeetsAtItsStartResolveBeforeAnybodyIsReady(t *testing.T) {
 	}
 }
 
-// TestEqualJobsMakeEqualPods: Volcano walks its plugins in the order of a map, so that variables change places.
+// TestEqualJobsMakeEqualPods guards against Volcano's behavior: it iterates over a map of plugins, so that variables
+// change their order.
 func TestEqualJobsMakeEqualPods(t *testing.T) {
 	t.Parallel()
 	all := map[string][]string{}

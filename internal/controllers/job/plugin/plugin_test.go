@@ -27,7 +27,7 @@ func testJob(plugins map[string][]string) *batch.Job {
 	}}
 }
 
-// podOf is the pod of a place with the job's plugins applied.
+// podOf returns the pod of a place with the job's plugins applied.
 func podOf(t *testing.T, job *batch.Job, task int, index int32) *corev1.Pod {
 	t.Helper()
 	set, err := For(job)
@@ -241,7 +241,8 @@ func TestBadArgumentsAreTold(t *testing.T) {
 	}
 }
 
-// TestPluginsOfAHugeJobNeedLittleMemory guards the lists of hosts, which every pod of a job is given. It must not run in parallel.
+// TestPluginsOfAHugeJobNeedLittleMemory verifies that host lists, which every pod of a job gets, do not use too much
+// memory. It must not run in parallel.
 func TestPluginsOfAHugeJobNeedLittleMemory(t *testing.T) { //nolint:paralleltest // it measures memory
 	for _, name := range []string{"svc", "ssh", "mpi", "tensorflow", "pytorch", "ray", "env", "hcclrank"} {
 		t.Run(name, func(t *testing.T) { //nolint:paralleltest // it measures memory
