@@ -18,7 +18,7 @@ func TestTheAPIServerAcceptsTheCRDsWithTheirRulesAndCosts(t *testing.T) {
 		if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd, internal, nil); err != nil {
 			t.Fatal(err)
 		}
-		// What the storage layer would fill in.
+		// The storage layer would set these fields.
 		for _, version := range internal.Spec.Versions {
 			if version.Storage {
 				internal.Status.StoredVersions = []string{version.Name}

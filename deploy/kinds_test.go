@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestRemovingTheReleaseKeepsEverybodysObjects holds the CRDs to the mark that Helm looks for before it deletes one, and
-// with it all objects of the kind (#1438); in install.yaml, too.
+// TestRemovingTheReleaseKeepsEverybodysObjects checks that the CRDs, also in install.yaml, have the annotation that
+// stops Helm from deleting them, and with them all objects of their kinds (#1438).
 func TestRemovingTheReleaseKeepsEverybodysObjects(t *testing.T) {
 	t.Parallel()
 	kept := func(crd *apiextensionsv1.CustomResourceDefinition) {
@@ -34,8 +34,8 @@ func TestRemovingTheReleaseKeepsEverybodysObjects(t *testing.T) {
 	}
 }
 
-// TestKubectlShowsWhatPeopleLookFor holds the columns of kubectl get: what a queue is and what it holds stands there, and
-// so on for the other kinds that people list.
+// TestKubectlShowsWhatPeopleLookFor checks the columns of kubectl get: the state and usage of a queue, and similar
+// columns for the other kinds.
 func TestKubectlShowsWhatPeopleLookFor(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// krewPlugin is krew's manifest, as far as krew looks at it when it installs.
+// krewPlugin contains the fields of a krew manifest that krew reads at installation.
 type krewPlugin struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -41,7 +41,7 @@ type krewPlugin struct {
 	} `json:"spec"`
 }
 
-// checkKrew holds a manifest to what krew's validation and its index ask for.
+// checkKrew checks a manifest against the rules of krew and its index.
 func checkKrew(t *testing.T, text []byte, platforms int) {
 	t.Helper()
 	var p krewPlugin
@@ -77,7 +77,7 @@ func checkKrew(t *testing.T, text []byte, platforms int) {
 	}
 }
 
-// The release bot fills the manifest in as it does for everybody's.
+// TestKrewManifestIsWhatKrewTakes fills in the manifest's template like krew's release bot.
 func TestKrewManifestIsWhatKrewTakes(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("krew.yaml")
@@ -97,7 +97,8 @@ func TestKrewManifestIsWhatKrewTakes(t *testing.T) {
 	checkKrew(t, manifest.Bytes(), 5)
 }
 
-// hack/krew.sh fills it in for the archives that it has made; here a go that only pretends to build makes them.
+// TestKrewScriptFillsTheManifestIn runs hack/krew.sh, which fills in the template for the archives that it creates; a
+// fake go command only pretends to build.
 func TestKrewScriptFillsTheManifestIn(t *testing.T) {
 	t.Parallel()
 	bin, out := t.TempDir(), t.TempDir()

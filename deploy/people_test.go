@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
 
-// TestUsersMayUseAllOurKinds holds the roles that edit and view take in to every kind that lives in a namespace.
+// TestUsersMayUseAllOurKinds checks that the roles aggregated into edit and view cover every namespaced kind.
 func TestUsersMayUseAllOurKinds(t *testing.T) {
 	kinds := map[string][]string{
 		batchGroup: {"jobs", "cronjobs"}, flowGroup: {"jobflows", "jobtemplates"}, gangGroup: {"podgroups"}, busGroup: {"commands"}, insightGroup: {"plans"},

@@ -9,7 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestNobodyMayListTheSecretsOfACluster holds install.yaml to reading secrets by name: who may list or watch them, or may do all, has the keys of everybody (#3446).
+// TestNobodyMayListTheSecretsOfACluster checks that install.yaml permits only reading Secrets by name: an account that
+// may list or watch them, or has all permissions, has access to the keys of all users (#3446).
 func TestNobodyMayListTheSecretsOfACluster(t *testing.T) {
 	content, err := os.ReadFile("install.yaml")
 	if err != nil {

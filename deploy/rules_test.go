@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// door is what the API server itself does with an object of one of our kinds, no webhook being there.
+// door applies the checks of the API server itself, without webhooks, to an object of a kind of the project.
 type door struct {
 	schema     *structuralschema.Structural
 	properties *apiextensions.JSONSchemaProps
@@ -45,7 +45,7 @@ func newDoor(t *testing.T, name string) door {
 	return door{}
 }
 
-// refusals gives what the API server would answer; old is nil on create.
+// refusals returns the errors that the API server would return; old is nil for a creation.
 func (d door) refusals(t *testing.T, object, old map[string]any) field.ErrorList {
 	t.Helper()
 	defaulting.Default(object, d.schema)
@@ -55,7 +55,7 @@ func (d door) refusals(t *testing.T, object, old map[string]any) field.ErrorList
 	}
 	errs := validation.ValidateCustomResource(nil, object, validator)
 	if len(errs) > 0 {
-		return errs // as the API server does: rules are not tried on what the schema refuses
+		return errs // like the API server, which evaluates rules only if the schema is satisfied
 	}
 	var oldObject any
 	if old != nil {
@@ -75,7 +75,7 @@ func parse(t *testing.T, text string) map[string]any {
 	return whole(object).(map[string]any)
 }
 
-// whole turns the float64 of YAML's numbers into int64 where nothing is lost, as the API server's decoder does.
+// whole converts float64 values from YAML to int64 if that is lossless, as the API server's decoder does.
 func whole(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -216,7 +216,7 @@ func TestQueuesAndPodGroupsWithoutAnyWebhook(t *testing.T) {
 	}
 }
 
-// requireRefusal wants one error at where that says what.
+// requireRefusal fails unless there is exactly one error, with this field and text.
 func requireRefusal(t *testing.T, errs field.ErrorList, where, what string) {
 	t.Helper()
 	for _, err := range errs {

@@ -12,7 +12,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// TestJobsOfStepsAreJudged judges flows whose steps are made from one template, which is there, or not.
+// TestJobsOfStepsAreJudged covers flows whose steps use a template that exists or not.
 func TestJobsOfStepsAreJudged(t *testing.T) {
 	t.Parallel()
 	queues := schedulingv1beta1.NewQueueLookup(&schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
@@ -27,7 +27,7 @@ func TestJobsOfStepsAreJudged(t *testing.T) {
 	for name, test := range map[string]struct {
 		flow, step  string
 		patch       *batchv1alpha1.JobSpec
-		where, says string // "" for a flow that is right
+		where, says string // "" for a valid flow
 	}{
 		"a step without a patch":                 {"f", "a", nil, "", ""},
 		"a patch that fits":                      {"f", "a", &batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Name: "w", Replicas: 3}}, MinAvailable: 3}, "", ""},

@@ -9,8 +9,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// FuzzObjects feeds whatever is JSON to the rules of every kind, as a new object, as a changed one and as one to be
-// deleted: nothing stops the door, every error names a field, and the same is said twice.
+// FuzzObjects checks arbitrary JSON with the rules of every kind, as a created, an updated and a deleted object: there
+// must be no panic, every error must name a field, and results must be reproducible.
 func FuzzObjects(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `7`, `null`, `[]`, `""`, `{"metadata":7}`, `{"metadata":{"name":"x"},"spec":null}`, `{"spec":{"tasks":[null]}}`, `{"spec":{"tasks":[{}]}}`,

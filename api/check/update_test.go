@@ -13,8 +13,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// TestWhatIsThereCanBeChangedWhereItIsRight changes objects whose surroundings, or whose rules, have changed since they
-// were made. What is as it was is not judged again; what is new is.
+// TestWhatIsThereCanBeChangedWhereItIsRight updates objects whose surroundings or rules have changed since their
+// creation. Unchanged parts are not checked again; changed parts are.
 func TestWhatIsThereCanBeChangedWhereItIsRight(t *testing.T) {
 	shut := schedulingv1beta1.NewQueueLookup(&schedulingv1beta1.Queue{
 		ObjectMeta: metav1.ObjectMeta{Name: "default"}, Status: schedulingv1beta1.QueueStatus{State: schedulingv1beta1.QueueStateClosed},
@@ -34,7 +34,7 @@ func TestWhatIsThereCanBeChangedWhereItIsRight(t *testing.T) {
 	for name, row := range map[string]struct {
 		kind     schema.GroupVersionKind
 		old, new any
-		wrong    string // the field; "" for none
+		wrong    string // the field; "" for no error
 	}{
 		"a CronJob is suspended after its queue was closed":  {cronJob, night, edited(night, func(c *batchv1alpha1.CronJob) { c.Spec.Suspend = &yes }), ""},
 		"its template is changed while the queue is closed":  {cronJob, night, edited(night, func(c *batchv1alpha1.CronJob) { c.Spec.JobTemplate.Spec.Tasks[0].Replicas = 2 }), "spec.jobTemplate.spec.queue"},

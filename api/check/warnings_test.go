@@ -11,7 +11,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// jobsThere are jobs by their names.
+// jobsThere holds the names of existing jobs.
 type jobsThere map[string]bool
 
 func (j jobsThere) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
@@ -21,7 +21,7 @@ func (j jobsThere) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 	return &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: r.Name}}
 }
 
-// TestWhatIsAllowedAndHardlyMeantIsTold judges new objects that are let in with a warning, or without one.
+// TestWhatIsAllowedAndHardlyMeantIsTold covers new objects that are accepted with or without a warning.
 func TestWhatIsAllowedAndHardlyMeantIsTold(t *testing.T) {
 	t.Parallel()
 	const spec = `"spec":{"tasks":[{"name":"a","replicas":1,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}]}`

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEveryKeyOfOursIsKnown reads the constants of this package: one that is missing in the list would be called misspelt.
+// TestEveryKeyOfOursIsKnown reads the constants of this package: a key that is missing in the list would be reported as
+// misspelled.
 func TestEveryKeyOfOursIsKnown(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")

@@ -26,7 +26,7 @@ func TestEveryCodeHasOneEntryAndEveryEntryACode(t *testing.T) {
 	}
 }
 
-// declaredCodes reads the constants out of the source: nothing else lists them.
+// declaredCodes reads the constants from the source code, because no other list contains them.
 func declaredCodes(t *testing.T) []Code {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0)

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// vcctl runs vcctl in this process against a kubeconfig; lines are what it prints, results and messages together.
+// vcctl runs vcctl in this process with a kubeconfig. lines receives all its output, results and messages.
 func vcctl(t *testing.T, export string, args ...string) (lines <-chan string, code <-chan int) {
 	t.Helper()
 	kubeconfig := strings.TrimPrefix(strings.TrimSpace(export), "export KUBECONFIG=")
@@ -54,8 +54,8 @@ func awaitLine(t *testing.T, lines <-chan string, text string) {
 	}
 }
 
-// A control plane is killed and started again under commands that wait and follow: each says once that it is away, once
-// that it is back, and goes on.
+// TestWhoWaitsOutlastsAKilledControlPlane kills and restarts a control plane while commands wait and follow: each must
+// report the outage once and the recovery once, and continue.
 func TestWhoWaitsOutlastsAKilledControlPlane(t *testing.T) {
 	p := newProgram(t)
 	export, _ := p.must("up", "--detach", "--process-nodes=0", "--simulated-nodes=1")

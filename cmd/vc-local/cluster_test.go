@@ -24,7 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode"
 )
 
-// asProgram makes the test binary be vc-local.
+// asProgram is the environment variable that makes the test binary act as vc-local.
 const asProgram = "VC_LOCAL_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program runs vc-local with a directory of its own.
+// program runs vc-local with a separate directory.
 type program struct {
 	t   *testing.T
 	dir string
@@ -88,7 +88,7 @@ func (p program) client(exportLine string) kubernetes.Interface {
 	return kubernetes.NewForConfigOrDie(config)
 }
 
-// newProgram runs `down --purge` at the end of the test, come what may.
+// newProgram returns a program for which `down --purge` runs at the end of the test in any case.
 func newProgram(t *testing.T) program {
 	if testing.Short() {
 		t.Skip("starts a real control plane")
@@ -218,7 +218,7 @@ func TestAnEphemeralClusterLeavesNothing(t *testing.T) {
 	eventually(t, "the process is gone", func() bool { return !alive(pid) })
 }
 
-// runPod runs a pod on a process node until it is running.
+// runPod creates a pod on a process node and waits until it is running.
 func runPod(t *testing.T, client kubernetes.Interface, name, node string) {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -280,7 +280,7 @@ func claimIsBound(t *testing.T, client kubernetes.Interface) {
 	})
 }
 
-// alive says whether the process runs; one that only waits to be reaped does not.
+// alive reports whether the process is running. A zombie is not.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(stat), ") Z ")
@@ -309,7 +309,7 @@ func TestAStartThatIsInterruptedLeavesNothingRunning(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// etcd is ready, the API server is on its way: the worst moment.
+	// etcd is ready and the API server is starting: the most critical moment.
 	if _, err := stderr.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestUpNamesTheFlagsThatARunningClusterIgnores(t *testing.T) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	// The parent of this test lives as long as the test.
+	// The parent process of this test runs as long as the test.
 	writeFile(t, string(dir)+"/run.json", fmt.Sprintf(`{"pid": %d, "ready": true, "kubeconfig": "/kc"}`, os.Getppid()))
 
 	cases := map[string]struct{ args, want string }{

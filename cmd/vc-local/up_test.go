@@ -155,7 +155,7 @@ func TestTheExportLineSurvivesAShell(t *testing.T) {
 	}
 }
 
-// settingsOf is what `up` would run with.
+// settingsOf returns the settings with which `up` would run.
 func settingsOf(t *testing.T, dir local.Dir, args ...string) (local.Settings, error) {
 	t.Helper()
 	var got local.Settings

@@ -42,7 +42,8 @@ func TestAnExplanationIsToldWhole(t *testing.T) {
 	}
 }
 
-// Pods that could not be made are the reason, not that the scheduler sees too few.
+// TestWhyThereAreTooFewPods verifies that failed creations of pods take precedence over the scheduler's reason that
+// there are too few pods.
 func TestWhyThereAreTooFewPods(t *testing.T) {
 	t.Parallel()
 	job, group := &batchv1alpha1.Job{}, &schedulingv1beta1.PodGroup{}

@@ -28,7 +28,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/clitest"
 )
 
-// cluster is a server of these objects, and who acts on it.
+// cluster returns a server with these objects, and a Cluster that acts on it.
 func cluster(t *testing.T, objects ...client.Object) (*clitest.Server, *act.Cluster) {
 	t.Helper()
 	s := clitest.Start(t, objects...)
@@ -44,7 +44,7 @@ func cluster(t *testing.T, objects ...client.Object) (*clitest.Server, *act.Clus
 	return s, &act.Cluster{Client: c, Typed: typed, Config: config, Now: time.Now}
 }
 
-// kinds are those that are acted on.
+// kinds returns a mapper for the kinds that actions apply to.
 func kinds() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []string{"Pod", "Event"} {
@@ -74,7 +74,7 @@ func asJobs(objects []client.Object) []*batchv1alpha1.Job {
 	return jobs
 }
 
-// told is what was said and what went wrong, as one text.
+// told returns the result and the error as one text.
 func told(said string, err error) string {
 	if err != nil {
 		return said + " | " + strings.ReplaceAll(err.Error(), "\n", " & ")
@@ -91,7 +91,8 @@ func TestEachVerbDoesToJobsWhatItSays(t *testing.T) {
 		verb *act.Verb
 		job  *batchv1alpha1.Job
 		said string
-		// command is the action that is asked of the controller, hold the annotation afterwards, "-" that the job is gone.
+		// command is the action requested from the controller. hold is the annotation afterwards; "-" means that the
+		// job is deleted.
 		command, hold string
 	}{
 		"suspend asks the controller":         {act.Suspend, job("train", running), "job nlp/train is to be suspended", "AbortJob", ""},
@@ -173,7 +174,7 @@ func TestANamesakeOfAJobIsLeftAlone(t *testing.T) {
 	}
 }
 
-// recording notes what is sent.
+// recording records the requests.
 type recording struct {
 	inner  http.RoundTripper
 	bodies *[]string
@@ -237,7 +238,7 @@ func TestADrainAsksThoseToLeaveThatCan(t *testing.T) {
 	}
 }
 
-// evicted are the pods that were asked to leave, by name.
+// evicted returns the names of the evicted pods.
 func evicted(s *clitest.Server) []string {
 	var names []string
 	for _, request := range s.Requests() {
@@ -296,7 +297,7 @@ func TestADrainEndsInTimeAndTellsWhoWasNotAsked(t *testing.T) {
 	}
 }
 
-// silent is a way to the server on which evictions never come back, and the time is over when one is sent.
+// silent is a transport on which evictions never return and exceed the time limit.
 type silent struct {
 	inner http.RoundTripper
 	over  func()

@@ -21,20 +21,21 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// review is the body of a review of a new job.
+// review returns the body of a review for the creation of a job.
 func review(job string) []byte {
 	return fmt.Appendf(nil, `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u","kind":{"group":"batch.volcano.sh","version":"v1alpha1","kind":"Job"},`+
 		`"operation":"CREATE","namespace":"a","object":%s}}`, job)
 }
 
-// jobOfTasks is a job with so many tasks, each with a container and some text of so many bytes.
+// jobOfTasks returns a job with the given number of tasks, each with a container and a text of the given length in
+// bytes.
 func jobOfTasks(tasks, text int) string {
 	task := `{"replicas":1,"template":{"spec":{"containers":[{"name":"c","image":"i","args":["` + strings.Repeat("x", text) + `"]}]}}}`
 	return `{"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"j","namespace":"a"},"spec":{"tasks":[` +
 		strings.TrimSuffix(strings.Repeat(task+",", tasks), ",") + `]}}`
 }
 
-// largestHeap is the most memory that the process holds while call runs, beyond what it held before.
+// largestHeap returns the maximum additional memory that the process uses during call.
 func largestHeap(call func()) uint64 {
 	debug.FreeOSMemory()
 	held := func() uint64 {
@@ -55,8 +56,8 @@ func largestHeap(call func()) uint64 {
 	}
 }
 
-// TestManyLargeReviewsAtOnceNeedLittleMemory sends what a tenant can send through an API server: the limit of the Deployment is 256 MiB. It must not
-// run in parallel.
+// TestManyLargeReviewsAtOnceNeedLittleMemory sends the largest requests that a user can send through an API server: the
+// limit of the Deployment is 256 MiB. It must not run in parallel.
 func TestManyLargeReviewsAtOnceNeedLittleMemory(t *testing.T) { //nolint:paralleltest // it measures memory
 	containers := `{"metadata":{"name":"j"},"spec":{"tasks":[{"template":{"spec":{"containers":[` + strings.TrimSuffix(strings.Repeat("{},", 900_000), ",") + `]}}}]}}`
 	for name, test := range map[string]struct {
@@ -97,7 +98,7 @@ func TestManyLargeReviewsAtOnceNeedLittleMemory(t *testing.T) { //nolint:paralle
 	}
 }
 
-// post sends a review and wants it answered.
+// post sends a review and returns an error if there is no valid response.
 func post(url string, body []byte) error {
 	response, err := http.Post(url, "application/json", bytes.NewReader(body)) //nolint:noctx // a test's own server
 	if err != nil {
@@ -147,7 +148,7 @@ func TestReviewsWaitForEachOther(t *testing.T) {
 	select {
 	case <-entered:
 		t.Error("two objects of 40 MiB are worked on at once")
-	case <-time.After(50 * time.Millisecond): // the second has had the time to begin
+	case <-time.After(50 * time.Millisecond): // the second one had time to start
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -21,7 +21,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// TestRulesOfQueuesThatAnInstallationChooses asks the same of doors with other flags: --max-queue-depth,
+// TestRulesOfQueuesThatAnInstallationChooses sends the same requests to webhooks with other flags: --max-queue-depth,
 // --enable-root-queue-protection, --enable-queue-allocated-pods-check.
 func TestRulesOfQueuesThatAnInstallationChooses(t *testing.T) {
 	t.Parallel()
@@ -36,7 +36,7 @@ func TestRulesOfQueuesThatAnInstallationChooses(t *testing.T) {
 	for name, test := range map[string]struct {
 		rules   schedulingv1beta1.QueueRules
 		request admission.Request
-		what    string // empty: it may be
+		what    string // "" if the request is allowed
 	}{
 		"three deep, as usual":                   {schedulingv1beta1.QueueRules{}, lower, ""},
 		"three deep, where two is the most":      {schedulingv1beta1.QueueRules{MaxDepth: 2}, lower, "queue lower would make the tree 3 queues deep, and 2 is the most"},
@@ -65,7 +65,7 @@ func TestPodsOfOthersAreLetAlone(t *testing.T) {
 	}
 }
 
-// mutated is a job as it comes out of the webhook.
+// mutated returns the job after the webhook has changed it.
 func mutated(t *testing.T, h *hooks, request admission.Request) *batchv1alpha1.Job {
 	t.Helper()
 	response := h.mutateJob(t.Context(), request)
@@ -101,7 +101,7 @@ func TestTheFirstSchedulerIsTheDefaultOfJobs(t *testing.T) {
 	}
 }
 
-// counter numbers jobs; err is of every one.
+// counter numbers jobs; err is the result of every call.
 type counter struct {
 	next int64
 	err  error
@@ -137,7 +137,7 @@ func TestNumbersOfJobsAtTheDoor(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoReviewIsAnsweredWithAText posts to a webhook what no API server sends.
+// TestWhatIsNoReviewIsAnsweredWithAText sends requests to a webhook that no API server sends.
 func TestWhatIsNoReviewIsAnsweredWithAText(t *testing.T) {
 	t.Parallel()
 	handler, err := (&hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{}}).handler(logr.Discard())
@@ -146,7 +146,7 @@ func TestWhatIsNoReviewIsAnsweredWithAText(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		method, path, kind, body string
-		status                   int // of HTTP
+		status                   int // HTTP status
 		what                     string
 	}{
 		"nothing":             {"POST", pathValidateJob, "application/json", "", 200, `"allowed":false`},

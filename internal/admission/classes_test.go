@@ -23,7 +23,7 @@ func TestAPriorityClassIsNamedByWhoMayUseItWhereThatIsRequired(t *testing.T) {
 	tests := map[string]struct {
 		user, kind, object, old string
 		off                     bool
-		says                    string // empty: it is allowed
+		says                    string // "" if it is allowed
 	}{
 		"a job of who may not":                  {user: "alice", kind: "Job", object: job("urgent"), says: `spec.priorityClassName: Forbidden: user "alice" may not use priority class urgent here`},
 		"a job of who may":                      {user: "bob", kind: "Job", object: job("urgent")},

@@ -43,7 +43,7 @@ func newClientAuthority(t *testing.T) *clientAuthority {
 	return &clientAuthority{cert: cert, key: key}
 }
 
-// file is the authority's certificate, written into a file.
+// file writes the authority's certificate to a file and returns its path.
 func (a *clientAuthority) file(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ca.crt")
@@ -54,7 +54,7 @@ func (a *clientAuthority) file(t *testing.T) string {
 	return path
 }
 
-// client is the certificate of a client with a name.
+// client returns the certificate of a client with this name.
 func (a *clientAuthority) client(t *testing.T, name string) []tls.Certificate {
 	t.Helper()
 	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),

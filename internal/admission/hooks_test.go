@@ -29,7 +29,7 @@ var (
 	podKind   = corev1.SchemeGroupVersion.WithKind("Pod")
 )
 
-// fakeQueues is a cache of queues that is behind what the API server has.
+// fakeQueues is a cache of queues that lags behind the API server.
 type fakeQueues struct {
 	cached, live []*schedulingv1beta1.Queue
 	down         error
@@ -56,7 +56,7 @@ func queue(name string, state schedulingv1beta1.QueueState) *schedulingv1beta1.Q
 	return &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: schedulingv1beta1.QueueStatus{State: state}}
 }
 
-// namespaces maps names to the queue that their annotation names.
+// namespaces maps names to the queue in their annotation.
 type namespaces map[string]string
 
 func (n namespaces) Get(_ context.Context, name string, _ metav1.GetOptions) (*corev1.Namespace, error) {
@@ -123,7 +123,7 @@ func TestJobsAtTheDoor(t *testing.T) {
 	for name, test := range map[string]struct {
 		queues   *fakeQueues
 		spec     string
-		code     int32 // 0: it may come in
+		code     int32 // 0 if it is allowed
 		what     string
 		warnings int
 	}{
@@ -184,7 +184,8 @@ func TestQueuesGroupsAndPodsAtTheDoor(t *testing.T) {
 	requireResponse(t, h.validate(podKind)(t.Context(), request(admissionv1.Create, "Pod", pod, "")), 422, "positive integer")
 }
 
-// The watch may still have a queue that is deleted, and say nothing yet of one that was moved elsewhere.
+// TestAParentMayGoRightAfterItsChildren covers a cache that still contains a deleted child, or a child that has another
+// parent now.
 func TestAParentMayGoRightAfterItsChildren(t *testing.T) {
 	t.Parallel()
 	below := func(name, parent string) *schedulingv1beta1.Queue {

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// described are the configurations that these options make.
+// described returns the configurations for these options.
 func described(t *testing.T, options Options, bundle string) webhookConfigurations {
 	t.Helper()
 	pods, err := newPodRules(options)

@@ -20,7 +20,7 @@ func TestPodsThatAskForItAreGated(t *testing.T) {
 	for name, test := range map[string]struct {
 		gate bool
 		pod  string
-		want int // gates added
+		want int // number of added gates
 	}{
 		"one that asks":                    {true, gated, 1},
 		"the feature is off":               {false, gated, 0},
@@ -79,7 +79,7 @@ func TestTheFileOfResourceGroupsIsFollowed(t *testing.T) {
 		}
 		turn("", 0, true)
 		turn(oneGroup, 1, false)
-		turn("resourceGroups: 7", 1, false) // the last good one stays
+		turn("resourceGroups: 7", 1, false) // the last valid one stays
 		turn(oneGroup, 2, false)
 		turn("", 3, true)
 		cancel()

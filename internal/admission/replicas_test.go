@@ -29,7 +29,7 @@ func TestAnInstallationLimitsThePodsOfAJob(t *testing.T) {
 	tests := map[string]struct {
 		request admission.Request
 		kind    string
-		says    string // empty: it is allowed
+		says    string // "" if it is allowed
 	}{
 		"as many as allowed":           {request(admissionv1.Create, "Job", job(6, 4), ""), "Job", ""},
 		"one more":                     {request(admissionv1.Create, "Job", job(6, 5), ""), "Job", most},

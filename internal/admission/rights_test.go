@@ -22,7 +22,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// rights are what users may do: "alice get jobs b".
+// rights holds the permissions of users: "alice get jobs b".
 type rights map[string]bool
 
 func (r rights) Create(_ context.Context, review *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
@@ -35,7 +35,7 @@ func (r rights) Create(_ context.Context, review *authorizationv1.SubjectAccessR
 	return review, nil
 }
 
-// guarded are webhooks beside job 7, b/secret, of which only bob and the administrator know.
+// guarded returns webhooks in a cluster with job 7, b/secret, which only bob and the administrator may read.
 func guarded(t *testing.T) *hooks {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -51,7 +51,7 @@ func guarded(t *testing.T) *hooks {
 	}
 }
 
-// waiting is a job of alice's namespace with some annotations.
+// waiting returns a job in alice's namespace with some annotations.
 func waiting(annotations, owners string) string {
 	return `{"metadata":{"name":"x","namespace":"nlp","annotations":{` + annotations + `}` + owners + `},"spec":{"schedulerName":"volcano","queue":"default","minAvailable":2,"tasks":[` + goodTask + `]}}`
 }
@@ -66,7 +66,7 @@ func TestJobsOfOtherNamespacesAreKnownOnlyToWhoMayReadThem(t *testing.T) {
 	const denied = "who may not read jobs of namespace b cannot let a job wait for one"
 	tests := map[string]struct {
 		user, object string
-		says         string // empty: it is allowed
+		says         string // "" if it is allowed
 	}{
 		"a number of another namespace":              {"alice", waiting(dependency("afterok:7"), ""), "there is no job 7: "},
 		"a number that nobody has":                   {"alice", waiting(dependency("afterok:9"), ""), "there is no job 9: "},
@@ -104,7 +104,7 @@ func TestAnAdministratorsHoldIsTakenOffByAdministrators(t *testing.T) {
 	const says = "the job is held by an administrator: only users who may update queue default may release it"
 	tests := map[string]struct {
 		user, old, object string
-		says              string // empty: it is allowed
+		says              string // "" if it is allowed
 	}{
 		"the user":                           {"alice", held(keys.HoldAdmin), free, says},
 		"the user, by a hold of her own":     {"alice", held(keys.HoldAdmin), held(keys.HoldUser), says},
@@ -164,7 +164,7 @@ func TestTheNamespacesInWhichAJobMayWaitAreNoted(t *testing.T) {
 	}
 }
 
-// brokenReader is an API server that does not answer.
+// brokenReader is an API server that does not respond.
 type brokenReader struct{ client.Reader }
 
 func (brokenReader) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
@@ -175,7 +175,7 @@ func (brokenReader) List(context.Context, client.ObjectList, ...client.ListOptio
 	return errors.New("no answer")
 }
 
-// brokenReviewer cannot say what a user may do.
+// brokenReviewer returns an error for every check of permissions.
 type brokenReviewer struct{}
 
 func (brokenReviewer) Create(context.Context, *authorizationv1.SubjectAccessReview, metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {

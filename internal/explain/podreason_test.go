@@ -6,7 +6,8 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// TestAnAutoscalerIsAskedOnlyForNodesThatHelp: Unschedulable is what autoscalers add nodes for (#4710).
+// TestAnAutoscalerIsAskedOnlyForNodesThatHelp matters because autoscalers add nodes for pods with the reason
+// Unschedulable (#4710).
 func TestAnAutoscalerIsAskedOnlyForNodesThatHelp(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

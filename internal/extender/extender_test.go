@@ -21,12 +21,12 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// opinion is a server of the cluster's owner.
+// opinion is a fake extender server.
 type opinion struct {
 	*httptest.Server
 	asked   []string
 	bodies  map[string]map[string]any
-	answers map[string]string // by verb; "slow" takes too long, "broken" fails
+	answers map[string]string // by verb; "slow" exceeds the timeout, "broken" fails
 }
 
 func newOpinion(t *testing.T, answers map[string]string) *opinion {
@@ -56,7 +56,7 @@ func newOpinion(t *testing.T, answers map[string]string) *opinion {
 	return o
 }
 
-// world has two nodes and a gang of two.
+// world returns a cluster with two nodes and a gang of two.
 func world(t *testing.T, o *opinion, arguments string, verbs ...string) (*scheduler.Engine, *model.Cluster) {
 	t.Helper()
 	if err := extender.Register(); err != nil {

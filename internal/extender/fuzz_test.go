@@ -14,14 +14,15 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// says answers every question with the same text.
+// says answers every request with the same text.
 type says struct{ text string }
 
 func (s *says) RoundTrip(in *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(s.text)), Request: in}, nil
 }
 
-// FuzzAnswers lets the server answer anything to everything: nobody gets a node that has no room, and nobody is evicted for nothing.
+// FuzzAnswers lets the server return any answer to any request: no pod may be bound to a full node, and none may be
+// evicted without need.
 func FuzzAnswers(f *testing.F) {
 	server := &says{}
 	if err := scheduler.Register("extender-of-fuzz", func(p config.Plugin, warn func(string)) session.Policy {
@@ -56,7 +57,7 @@ func FuzzAnswers(f *testing.F) {
 			d := cycle(engine, c, make.Epoch.Add(time.Duration(i)*2*time.Second))
 			binds, evicts = binds+len(d.Binds), evicts+len(d.Evicts)
 		}
-		if binds > 1 { // one cpu is free, and those who are evicted are not gone
+		if binds > 1 { // one cpu is free, and evicted pods still hold theirs
 			t.Errorf("%d bound where one has room", binds)
 		}
 		if evicts > 3 {

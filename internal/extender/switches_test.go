@@ -15,15 +15,15 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// agreeing answers to everything in the server's favour.
+// agreeing holds an answer that permits everything for each verb.
 var agreeing = map[string]string{
 	"predicateVerb": "{}", "prioritizeVerb": `{"nodeScore":{"a":1}}`, "queueOverusedVerb": `{"overused":false}`, "jobEnqueueableVerb": `{"status":0}`,
 	"jobEnqueuedVerb": "{}", "jobReadyVerb": `{"status":true}`, "allocateFuncVerb": "{}", "deallocateFuncVerb": "{}",
 	"preemptableVerb": `{"status":0}`, "reclaimableVerb": `{"status":0}`,
 }
 
-// busy is a cluster in which everything happens that a server may be asked about: somebody starts, somebody is tried and does
-// not fit, one takes from its own queue, one from another.
+// busy returns a cluster in which every kind of request occurs: a gang starts, a gang does not fit, a gang preempts in
+// its own queue, and a gang reclaims from another queue.
 func busy() *model.Cluster {
 	c := model.New()
 	c.Apply(model.QueueFrom(make.Queue("default").Obj()), model.QueueFrom(make.Queue("other").Obj()), model.PriorityClassSet{Name: "high", Value: 10},

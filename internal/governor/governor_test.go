@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// busy is a governor that has seen many slow writes, one every gap.
+// busy returns a governor that has recorded many slow writes, one per gap.
 func busy(took, gap time.Duration) (*Governor, time.Time) {
 	g := &Governor{}
 	now := time.Unix(1000, 0)

@@ -15,7 +15,7 @@ import (
 
 var errDown = errors.New("the API server does not answer")
 
-// cluster is a Store with everything that can happen to one.
+// cluster is a Store with all possible disturbances.
 type cluster struct {
 	mu      sync.Mutex
 	value   int64
@@ -25,7 +25,7 @@ type cluster struct {
 	used    int64
 	writes  int
 	reads   int
-	// down fails calls; lostReply fails a write that was carried out.
+	// down makes calls fail; lostReply makes a write fail after it was carried out.
 	down, lostReply bool
 }
 
@@ -68,7 +68,7 @@ func (c *cluster) Used(context.Context) (int64, error) {
 	return c.used, nil
 }
 
-// give notes that a job got numbers.
+// give records that a job got numbers up to last.
 func (c *cluster) give(last int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,11 +99,11 @@ func TestNoNumberIsGivenTwiceWhateverHappens(t *testing.T) {
 				c.down = !c.down
 			case 2:
 				c.lostReply = !c.lostReply
-			case 3: // somebody deletes the ConfigMap, or writes into it
+			case 3: // the ConfigMap is deleted or overwritten by a user
 				if c.garbage = rapid.Bool().Draw(t, "garbage"); !c.garbage {
 					c.there = false
 					for j := range processes {
-						if c.used == 0 { // as in a new cluster: nothing says that numbers are reserved
+						if c.used == 0 { // as in a new cluster: there is no sign of reserved numbers
 							processes[j], last[j] = New(c, clock.now), 0
 						}
 					}

@@ -38,13 +38,13 @@ func (a answers) list(_ context.Context, _ facts.Query, to io.Writer) error {
 	return a.err
 }
 
-// proxied knows users by a header, as behind the API server.
+// proxied takes the user from a header, as behind the API server.
 func proxied(r *http.Request) (*authenticator.Response, bool, error) {
 	name := r.Header.Get("X-Remote-User")
 	return &authenticator.Response{User: &user.DefaultInfo{Name: name}}, name != "", nil
 }
 
-// allowing is an API server on which only these may list, each as "user resource namespace".
+// allowing returns an API server that permits only these lists, each as "user resource namespace".
 func allowing(reviews *int, all ...string) *rights {
 	core := fake.NewClientset()
 	core.PrependReactor("create", "subjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -126,7 +126,7 @@ func TestAListThatCannotBeCompletedIsCutOff(t *testing.T) {
 	}
 }
 
-// asks is a source that keeps what it was asked.
+// asks is a source that stores the query.
 type asks struct{ q *facts.Query }
 
 func (a asks) list(_ context.Context, q facts.Query, _ io.Writer) error { *a.q = q; return nil }
@@ -182,7 +182,8 @@ func TestRightsAreAskedForOnceInAWhile(t *testing.T) {
 	}
 }
 
-// The API server is asked about all that it knows of a user, and what it does not say is an error, which nobody remembers.
+// TestRightsAreThoseOfTheWholeUser verifies that all properties of a user are sent to the API server, and that errors
+// are not cached.
 func TestRightsAreThoseOfTheWholeUser(t *testing.T) {
 	t.Parallel()
 	core, away := fake.NewClientset(), true
@@ -224,7 +225,7 @@ func TestSoManyRightsAreRememberedAtMost(t *testing.T) {
 	}
 }
 
-// halves is a source that writes the second half of a list when the first was read.
+// halves is a source that writes the second half of a list after the first was read.
 type halves struct{ read chan struct{} }
 
 func (h halves) list(ctx context.Context, _ facts.Query, to io.Writer) error {
@@ -242,7 +243,7 @@ func TestWhatIsWrittenOfAListIsReadWhileTheRestIsWaitedFor(t *testing.T) {
 	source := halves{make(chan struct{})}
 	server := httptest.NewServer((&handler{who: authenticator.RequestFunc(proxied), source: source, log: logr.Discard(), rights: everybody{}}).routes())
 	defer server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // in which the first half would never come
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // a timeout in case the first half never arrives
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+facts.Path(""), nil)
 	if err != nil {
@@ -265,7 +266,7 @@ func TestWhatIsWrittenOfAListIsReadWhileTheRestIsWaitedFor(t *testing.T) {
 	}
 }
 
-// deadlined notes until when is written.
+// deadlined records the write deadline.
 type deadlined struct {
 	*httptest.ResponseRecorder
 	until time.Time

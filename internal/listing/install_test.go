@@ -15,12 +15,12 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// registry is an API server that has no APIServices but these.
+// registry returns an API server with only these APIServices.
 func registry(have ...runtime.Object) *dynamicfake.FakeDynamicClient {
 	return dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{registrations: "APIServiceList"}, have...)
 }
 
-// registered is what is registered; nil when nothing is.
+// registered returns the registration, or nil.
 func registered(t *testing.T, client *dynamicfake.FakeDynamicClient) *unstructured.Unstructured {
 	t.Helper()
 	all, err := client.Resource(registrations).List(t.Context(), metav1.ListOptions{})
@@ -33,7 +33,7 @@ func registered(t *testing.T, client *dynamicfake.FakeDynamicClient) *unstructur
 	return &all.Items[0]
 }
 
-// writes are the verbs of what was written.
+// writes returns the verbs of the writes.
 func writes(actions []clienttesting.Action) []string {
 	var all []string
 	for _, action := range actions {
@@ -80,7 +80,8 @@ func TestARegistrationLeadsToWhereTheListsAre(t *testing.T) {
 	}
 }
 
-// Only a registration that a daemon made is taken back when it is left behind: a person's own is his.
+// TestARegistrationThatWasLeftBehindIsTakenBack verifies that only a registration created by a daemon is removed, not
+// one created by a user.
 func TestARegistrationThatWasLeftBehindIsTakenBack(t *testing.T) {
 	t.Parallel()
 	ours := registry()

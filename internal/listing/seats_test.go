@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
-// slow is a source whose lists begin, and end when they are let go or their reader leaves.
+// slow is a source whose lists start, and end when they are released or their client disconnects.
 type slow struct{ began, letGo chan struct{} }
 
 func (s slow) list(ctx context.Context, _ facts.Query, to io.Writer) error {
@@ -73,7 +73,7 @@ func TestSoManyListsAreUnderWayAtOnce(t *testing.T) {
 	}
 	refused("boss", "when all are taken")
 
-	leave() // a reader that leaves gives its seat back
+	leave() // a disconnected client releases its seat
 	if code := <-codes; code != http.StatusServiceUnavailable {
 		t.Errorf("who left was told %d", code)
 	}

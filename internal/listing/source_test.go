@@ -23,14 +23,14 @@ import (
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
-// world is an API server with jobs and a cache that learns of them when it is told to.
+// world is an API server with jobs, and a cache that receives changes on request.
 type world struct {
 	client.Reader
 	version int
 	there   map[types.NamespacedName]*batch.Job
 	caches  *caches
-	asked   func() // is called when the API server is asked how many jobs there are
-	entries int    // of the last list that was read
+	asked   func() // called when the number of jobs is requested from the API server
+	entries int    // number of entries in the last list
 	fail    error
 }
 
@@ -43,7 +43,7 @@ func newWorld() *world {
 	return w
 }
 
-// List is how many jobs there are.
+// List returns the number of jobs.
 func (w *world) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	w.asked()
 	o := (&client.ListOptions{}).ApplyOptions(options)
@@ -57,7 +57,7 @@ func (w *world) List(_ context.Context, list client.ObjectList, options ...clien
 		}
 	}
 	found := list.(*metav1.PartialObjectMetadataList)
-	w.version++ // somebody else writes, too
+	w.version++ // another client writes, too
 	found.ResourceVersion = fmt.Sprint(w.version)
 	if n > 0 {
 		found.Items = make([]metav1.PartialObjectMetadata, 1)
@@ -68,7 +68,7 @@ func (w *world) List(_ context.Context, list client.ObjectList, options ...clien
 	return w.fail
 }
 
-// write makes or changes a job, of which the cache knows once learn is called.
+// write creates or updates a job. The cache receives the change when learn is called.
 func (w *world) write(namespace, name, queue string) (learn func()) {
 	w.version++
 	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(namespace + name), ResourceVersion: fmt.Sprint(w.version)}, Spec: batch.JobSpec{Queue: queue}}
@@ -95,7 +95,7 @@ func (w *world) remove(namespace, name string) (learn func()) {
 	}
 }
 
-// list is what is read of a namespace's list: names with queues, a later one in place of an earlier.
+// list returns the content of a namespace's list: names with queues, where a later entry replaces an earlier one.
 func (w *world) list(t *testing.T, namespace string) ([]string, error) {
 	t.Helper()
 	var stream bytes.Buffer
@@ -158,7 +158,8 @@ func TestAsManyJobsAsThereAreAreNotAllWhileMoreComes(t *testing.T) {
 		w.write("nlp", "old", "q")()
 		late := []func(){w.write("nlp", "a", "other"), w.remove("nlp", "old"), w.write("nlp", "new", "q")}
 		w.asked = func() {
-			go func() { // the cache hears of one after the other; before the last two, their numbers are those of after
+			// the cache receives the changes one by one; before the last two, the number of jobs is final already
+			go func() {
 				for _, learn := range late {
 					learn()
 					time.Sleep(settled / 2)
@@ -192,7 +193,7 @@ func TestACacheThatLagsBehindAnswersNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.write("nlp", "a", "q")()
-		w.write("nlp", "b", "q") // of which the cache never hears
+		w.write("nlp", "b", "q") // the cache never receives this one
 		began := time.Now()
 		if all, err := w.list(t, ""); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != patience {
 			t.Errorf("%v, %v after %s", all, err, time.Since(began))
@@ -200,7 +201,8 @@ func TestACacheThatLagsBehindAnswersNothing(t *testing.T) {
 	})
 }
 
-// A cache knows of a write when it knows of one at or after it, in whatever order they came; a version that is no number is a proof of nothing.
+// TestHowFarACacheHasCome verifies that a cache includes a write when it has received that or a later one, in any
+// order, and that a version that is not a number proves nothing.
 func TestHowFarACacheHasCome(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -282,7 +284,8 @@ func TestArraysAreListedAloneWhereTheyAreAskedFor(t *testing.T) {
 	}
 }
 
-// What pods said at their end is in the list and not kept, and where it is too much there is no list.
+// TestWhatPodsSaidAtTheirEndIsToldAndNotKept verifies that termination messages are in the list but not cached, and
+// that too many of them result in an error.
 func TestWhatPodsSaidAtTheirEndIsToldAndNotKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
-// informers are a manager's cache: of jobs, PodGroups and pods, each filled from a source.
+// informers is a manager's cache of jobs, PodGroups and pods, each filled from a source.
 type informers struct {
 	cache.Cache
 	by map[string]toolscache.SharedIndexInformer
@@ -35,7 +35,7 @@ func (i informers) GetInformer(_ context.Context, of client.Object, _ ...cache.I
 	return informer, nil
 }
 
-// filled is a cache that has a job of this name, until ctx ends.
+// filled returns a cache that contains a job with this name, until ctx ends.
 func filled(ctx context.Context, job string) informers {
 	all := informers{by: map[string]toolscache.SharedIndexInformer{}}
 	for _, of := range []client.Object{&batch.Job{}, &scheduling.PodGroup{}, &corev1.Pod{}} {
@@ -51,7 +51,8 @@ func filled(ctx context.Context, job string) informers {
 	return all
 }
 
-// Lists are read from the cache of who leads: from when it is filled until it leads no more, whoever led before.
+// TestASourceIsUsedWhileItsManagerLeads verifies that lists are read from the cache of the leader, from when it is
+// filled until it is no longer the leader.
 func TestASourceIsUsedWhileItsManagerLeads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ func TestKilledIsWhoWasToldToGoBeforeItHadFinished(t *testing.T) {
 	made := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		phase         corev1.PodPhase
-		told, ended   time.Duration // after it was made; 0: not
+		told, ended   time.Duration // after the creation; 0: never
 		grace         int64
 		finished, out bool
 	}{

@@ -71,8 +71,8 @@ func TestWhoBorrowsOfWhom(t *testing.T) {
 	}
 }
 
-// What was said of a queue goes before its share as the scheduler sees it, which proportion makes no larger than what is asked
-// for; where nothing was said that share counts.
+// TestWhatWasSaidToBeDeservedCounts verifies that the configured deserved resources of a queue take precedence over the
+// share computed by the scheduler, which proportion limits to the requests. Without a configuration that share counts.
 func TestWhatWasSaidToBeDeservedCounts(t *testing.T) {
 	t.Parallel()
 	a, b := sibling("a", of("cpu", "3"), of("cpu", "4")), sibling("b", nil, of("cpu", "1"))
@@ -82,7 +82,8 @@ func TestWhatWasSaidToBeDeservedCounts(t *testing.T) {
 	}
 }
 
-// Loans add up: what a queue borrows is all that it holds beyond its share, and nobody lends more than it leaves.
+// TestLoansAddUp verifies that a queue borrows exactly its usage beyond its share, and that no queue lends more than
+// its unused share.
 func TestLoansAddUp(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 1000, func(t *rapid.T) {
@@ -118,7 +119,8 @@ func TestLoansAddUp(t *testing.T) {
 	})
 }
 
-// Use is measured by what a queue may hold or is said to deserve: a share by weight follows what is asked for.
+// TestUseIsMeasuredByBoundsThatWereSaid verifies that usage is relative to configured limits or deserved amounts: a
+// share by weight depends on the requests.
 func TestUseIsMeasuredByBoundsThatWereSaid(t *testing.T) {
 	t.Parallel()
 	alone, said := sibling("alone", nil, of("cpu", "1")), sibling("said", of("cpu", "2"), of("cpu", "4"))

@@ -32,7 +32,7 @@ func scheme(t testing.TB) *runtime.Scheme {
 	return s
 }
 
-// told is what a watch gives, until it ends.
+// told is an event of a watch.
 type told struct {
 	Type   string
 	Object runtime.Object
@@ -65,7 +65,7 @@ func job(name string) *batch.Job {
 		Status: batch.JobStatus{State: batch.JobState{Phase: batch.Running}, Running: 2}}
 }
 
-// written is an event as the API server writes it: the members of an object in the order of their names.
+// written returns an event as the API server encodes it: with the members of an object sorted by name.
 func written(t testing.TB, event string, object any) string {
 	t.Helper()
 	text, err := json.Marshal(object)
@@ -82,7 +82,8 @@ func written(t testing.TB, event string, object any) string {
 	return `{"type":"` + event + `","object":` + string(text) + "}\n"
 }
 
-// TestEventsAreReadAsClientGoReadsThem: the same events, objects and ends, however the stream comes in pieces.
+// TestEventsAreReadAsClientGoReadsThem compares events, objects and the end of the stream with client-go, for any
+// division of the stream into pieces.
 func TestEventsAreReadAsClientGoReadsThem(t *testing.T) {
 	t.Parallel()
 	usual := serializer.NewCodecFactory(scheme(t)).WithoutConversion()
@@ -139,7 +140,7 @@ func TestAStreamThatIsNoJSONEnds(t *testing.T) {
 	}
 }
 
-// TestAStreamIsCutBetweenItsObjects: whatever is in their texts, and wherever the pieces end that come in.
+// TestAStreamIsCutBetweenItsObjects covers any content of texts, and any division of the stream into pieces.
 func TestAStreamIsCutBetweenItsObjects(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 1000, func(t *rapid.T) {
@@ -178,7 +179,7 @@ func TestAStreamIsCutBetweenItsObjects(t *testing.T) {
 	})
 }
 
-// drip gives a stream in pieces.
+// drip returns a stream in pieces.
 type drip struct {
 	t    *rapid.T
 	left []byte
@@ -193,7 +194,7 @@ func (d *drip) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// BenchmarkEvents is what an event of a job costs; compare Usual with Here.
+// BenchmarkEvents measures the cost of an event of a job; compare Usual with Here.
 func BenchmarkEvents(b *testing.B) {
 	stream := []byte(strings.Repeat(written(b, "MODIFIED", job("a")), 100))
 	for name, c := range map[string]runtime.NegotiatedSerializer{"Usual": serializer.NewCodecFactory(scheme(b)).WithoutConversion(), "Here": Codecs(scheme(b))} {

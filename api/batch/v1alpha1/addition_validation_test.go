@@ -7,7 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestJobsOfWhichNoPodCouldBeMade judges jobs whose pods would be refused for what the controller adds to them.
+// TestJobsOfWhichNoPodCouldBeMade covers jobs whose pods Kubernetes would reject because of fields that the controller
+// adds.
 func TestJobsOfWhichNoPodCouldBeMade(t *testing.T) {
 	t.Parallel()
 	plugin := func(name string, words ...string) func(*Job) {
@@ -35,7 +36,7 @@ func TestJobsOfWhichNoPodCouldBeMade(t *testing.T) {
 	const mounted = "spec.tasks[0].template.spec.containers[0].volumeMounts[0].mountPath"
 	for name, test := range map[string]struct {
 		changes     []func(*Job)
-		where, what string // "" for a job that is right
+		where, what string // "" for a valid job
 	}{
 		"a dot in a name with ssh":                     {[]func(*Job){named("v1.2"), plugin(PluginSSH)}, "metadata.name", "the volume of plugin ssh would be named after it"},
 		"a dot in a name with volumes":                 {[]func(*Job){named("v1.2"), volume("/data", "c")}, "metadata.name", "its volumes would be named after it"},
@@ -71,7 +72,8 @@ func TestJobsOfWhichNoPodCouldBeMade(t *testing.T) {
 	}
 }
 
-// TestANameThatOlderServersTakeForNoServiceIsTold warns of names that begin with a digit, where a Service is made of them.
+// TestANameThatOlderServersTakeForNoServiceIsTold covers names that start with a digit and become the name of a
+// Service.
 func TestANameThatOlderServersTakeForNoServiceIsTold(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// asks sets annotations, given as keys and values by turns.
+// asks sets annotations, given as alternating keys and values.
 func asks(j *Job, pairs ...string) {
 	if j.Annotations == nil {
 		j.Annotations = map[string]string{}
@@ -16,7 +16,7 @@ func asks(j *Job, pairs ...string) {
 	}
 }
 
-// arrayOf is a job of one task that is an array of these elements, with its defaults.
+// arrayOf returns an array job with one task and these elements, with its defaults.
 func arrayOf(elements string, change func(*Job)) *Job {
 	return jobOf(func(j *Job) {
 		asks(j, keys.Array, elements)
@@ -112,7 +112,7 @@ func TestWhatOfAnArrayMayChange(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change      func(*Job)
-		where, what string // empty: it may
+		where, what string // "" if the change is permitted
 	}{
 		"its limit":                     {func(j *Job) { asks(j, keys.ArrayLimit, "5") }, "", ""},
 		"what is cancelled":             {func(j *Job) { asks(j, keys.ArrayCancelled, "2") }, "", ""},

@@ -8,8 +8,7 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// FuzzSchedule feeds the door what may stand where a schedule does. What is let in can be followed: it comes, and comes
-// again, no more often than once a minute.
+// FuzzSchedule validates arbitrary schedules. An accepted schedule must have future times, at most one per minute.
 func FuzzSchedule(f *testing.F) {
 	for _, seed := range []string{
 		"", "30 2 * * 1-5", "*/5 * * * *", "0 0 30 2 *", "0 0 29 2 *", "61 * * * *", "@daily", "@every 90s", "@every 30s", "@every -1h", "@every 1ns",
@@ -43,7 +42,8 @@ func FuzzSchedule(f *testing.F) {
 	})
 }
 
-// FuzzTimeZone: what is let in is a name of the database, never a path out of it, and the machine's own zone never is.
+// FuzzTimeZone verifies that an accepted time zone is a name in the database, never a path outside of it, and never the
+// local zone of the machine.
 func FuzzTimeZone(f *testing.F) {
 	for _, seed := range []string{
 		"", "UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+3", "Local", "local", "../../etc/passwd", "/etc/localtime", "a//b", ".", "-x",
@@ -68,7 +68,7 @@ func FuzzTimeZone(f *testing.F) {
 	})
 }
 
-// FuzzBegin: a time that is let in is one, and written anew it is the same.
+// FuzzBegin verifies that an accepted time is valid and does not change when it is formatted again.
 func FuzzBegin(f *testing.F) {
 	for _, seed := range []string{"", "2026-11-21T22:18:00Z", "2026-11-21T22:18:00+01:00", "tomorrow", "2026-02-30T00:00:00Z", "0000-01-01T00:00:00Z", "2026-11-21T22:18:00.999999999999Z", "2026-11-21t22:18:00z"} {
 		f.Add(seed)

@@ -71,7 +71,7 @@ func TestDependenciesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// FuzzDependency: whatever is read is written so that it is read again as the same.
+// FuzzDependency verifies that a parsed dependency does not change when it is formatted and parsed again.
 func FuzzDependency(f *testing.F) {
 	for _, seed := range []string{"", "afterok:42:43", "after:42_7+90?singleton", "42", "afterok:other/train_3,singleton", "aftercorr:a", "::", "?", "singleton,,"} {
 		f.Add(seed)
@@ -83,7 +83,7 @@ func FuzzDependency(f *testing.F) {
 		}
 		again, err := ParseDependency(d.String(), "elsewhere")
 		if len(d.Terms) == 1 {
-			again.Any = d.Any // one term of one is all of one
+			again.Any = d.Any // for a single term, any and all are equal
 		}
 		if diff := cmp.Diff(d, again); err != nil || diff != "" {
 			t.Errorf("%q, written as %q, is read as another (%v):\n%s", text, d, err, diff)
@@ -173,7 +173,7 @@ func TestGoodGates(t *testing.T) {
 	}
 }
 
-// jobsByReference are the jobs that there are.
+// jobsByReference is a lookup of the existing jobs.
 type jobsByReference []*Job
 
 func (jobs jobsByReference) Job(r JobReference) *Job {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// FuzzPlugin gives plugins any words: no panic, and what is wrong stands at one of them.
+// FuzzPlugin parses arbitrary arguments of plugins: there must be no panic, and each error must refer to one of them.
 func FuzzPlugin(f *testing.F) {
 	f.Add(uint(0), "--master=m\x00--port=1")
 	f.Add(uint(3), "--port\x0070000")
@@ -27,7 +27,7 @@ func FuzzPlugin(f *testing.F) {
 	})
 }
 
-// FuzzJobID reads any number of a job: one that is taken is written as it was read.
+// FuzzJobID verifies that an accepted job number is formatted as it was written.
 func FuzzJobID(f *testing.F) {
 	for _, text := range []string{"1", "0", "-1", "+1", "01", "9223372036854775808", "1_000"} {
 		f.Add(text)

@@ -102,7 +102,7 @@ func TestPluginsAsVolcanosManifestsHaveThem(t *testing.T) {
 	}
 }
 
-// TestNoMessageRepeatsAKey: refusals are logged, and end in the terminals of others.
+// TestNoMessageRepeatsAKey matters because rejections are logged and shown to others.
 func TestNoMessageRepeatsAKey(t *testing.T) {
 	t.Parallel()
 	for _, words := range [][]string{
@@ -143,7 +143,8 @@ func TestWhatAPluginWillNotDoIsTold(t *testing.T) {
 	}
 }
 
-// TestArgumentsOfAnyShape: what is refused is told at the word that is wrong, and what is left has its default.
+// TestArgumentsOfAnyShape verifies that an error refers to the invalid argument, and that missing arguments have their
+// defaults.
 func TestArgumentsOfAnyShape(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 2000, func(t *rapid.T) {

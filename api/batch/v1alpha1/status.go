@@ -92,7 +92,7 @@ type JobEviction struct {
 	Ran *metav1.Duration `json:"ran,omitempty"`
 }
 
-// MaxStatusNodesPods is how many pods status.nodes names at most.
+// MaxStatusNodesPods is the maximum number of pods in status.nodes.
 const MaxStatusNodesPods = 1000
 
 // JobNode is a node and the pods of a job that ran on it.
@@ -109,7 +109,7 @@ type PodPlace struct {
 	Index int32
 }
 
-// NodesOfPods returns the node of each pod that a list of nodes names.
+// NodesOfPods returns the node of each pod in a list of nodes.
 func NodesOfPods(nodes []JobNode) map[PodPlace]string {
 	found := map[PodPlace]string{}
 	for _, node := range nodes {
@@ -126,7 +126,7 @@ func NodesOfPods(nodes []JobNode) map[PodPlace]string {
 	return found
 }
 
-// JobNodesOf lists nodes, sorted by name, with the pods that ran on each.
+// JobNodesOf returns the nodes, sorted by name, each with the pods that ran on it.
 func JobNodesOf(pods map[PodPlace]string) []JobNode {
 	indices := map[string]map[string][]int32{}
 	for place, node := range pods {

@@ -287,7 +287,7 @@ type DependsOn struct {
 // +kubebuilder:validation:Enum=Pending;Aborting;Aborted;Running;Restarting;Completing;Completed;Terminating;Terminated;Failed
 type JobPhase string
 
-// The phases. Aborted, Completed, Terminated and Failed are at rest; of them only Aborted can be left (resume).
+// The phases. Aborted, Completed, Terminated and Failed are final, except that an aborted job can be resumed.
 const (
 	Pending     JobPhase = "Pending"
 	Aborting    JobPhase = "Aborting"

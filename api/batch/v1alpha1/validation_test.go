@@ -14,7 +14,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// jobOf is a good job with these tasks of two replicas each, changed and then defaulted.
+// jobOf returns a valid job with these tasks of two replicas each, modified and then defaulted.
 func jobOf(change func(*Job), tasks ...string) *Job {
 	job := &Job{ObjectMeta: metav1.ObjectMeta{Name: "train", Namespace: "nlp"}}
 	for _, name := range tasks {
@@ -33,7 +33,7 @@ func jobOf(change func(*Job), tasks ...string) *Job {
 	return job
 }
 
-// someQueues are an open, a closed, a closing and a new queue, and one with a child.
+// someQueues returns an open, a closed, a closing and a new queue, and a queue with a child.
 func someQueues() QueueLookup {
 	queue := func(name, parent string, state schedulingv1beta1.QueueState) *schedulingv1beta1.Queue {
 		return &schedulingv1beta1.Queue{
@@ -192,7 +192,7 @@ func TestAllErrorsAreToldAtOnce(t *testing.T) {
 	}
 }
 
-// requireError wants an error of this field with this text.
+// requireError fails unless there is an error with this field and text.
 func requireError(t *testing.T, errs field.ErrorList, where, what string) {
 	t.Helper()
 	for _, err := range errs {

@@ -11,15 +11,15 @@ import (
 // +kubebuilder:validation:XValidation:rule="self in ['AbortJob', 'RestartJob', 'RestartTask', 'RestartPod', 'RestartPartition', 'TerminateJob', 'CompleteJob', 'ResumeJob']",message="invalid policy action; valid actions are AbortJob, RestartJob, RestartTask, RestartPod, RestartPartition, TerminateJob, CompleteJob, ResumeJob"
 type Action string
 
-// The actions that users may write, and below them those that controllers use among themselves.
+// The actions that users may request, followed by the actions that only controllers use.
 const (
-	AbortJobAction         Action = "AbortJob"         // stop all pods, keep the job: it can be resumed
+	AbortJobAction         Action = "AbortJob"         // stop all pods, but keep the job: it can be resumed
 	RestartJobAction       Action = "RestartJob"       // stop all pods and start them again
 	RestartTaskAction      Action = "RestartTask"      // the same for one task
 	RestartPodAction       Action = "RestartPod"       // the same for one pod
 	RestartPartitionAction Action = "RestartPartition" // the same for one partition of a task
 	TerminateJobAction     Action = "TerminateJob"     // stop all pods for good
-	CompleteJobAction      Action = "CompleteJob"      // declare the job completed, stop what still runs
+	CompleteJobAction      Action = "CompleteJob"      // declare the job completed, and stop pods that still run
 	ResumeJobAction        Action = "ResumeJob"        // start an aborted job again
 
 	SyncJobAction    Action = "SyncJob"
@@ -32,14 +32,14 @@ const (
 // Event is what happened to a job, a task or a pod; policies answer events with actions.
 type Event string
 
-// The events that policies may name, and below them the internal ones.
+// The events that policies may refer to, followed by the internal events.
 const (
 	AnyEvent           Event = "*"
-	PodPendingEvent    Event = "PodPending" // with a timeout: the pod stays pending for that long
+	PodPendingEvent    Event = "PodPending" // with a timeout: the pod has been pending for that long
 	PodRunningEvent    Event = "PodRunning"
 	PodFailedEvent     Event = "PodFailed"
-	PodEvictedEvent    Event = "PodEvicted" // the pod was deleted, by whomever but the controller
-	JobUnknownEvent    Event = "Unknown"    // the pod group lost part of its pods after having run
+	PodEvictedEvent    Event = "PodEvicted" // the pod was deleted, but not by the controller
+	JobUnknownEvent    Event = "Unknown"    // the PodGroup lost some of its pods after it was running
 	TaskCompletedEvent Event = "TaskCompleted"
 	TaskFailedEvent    Event = "TaskFailed" // the restarts of a task reached its maxRetry
 	JobUpdatedEvent    Event = "JobUpdated"

@@ -17,7 +17,7 @@ func TestBadFlows(t *testing.T) {
 	patched := func(patch batchv1alpha1.JobSpec) []Flow { return []Flow{{Name: "a", Patch: &Patch{JobSpec: patch}}} }
 	for name, test := range map[string]struct {
 		steps       []Flow
-		where, says string // "" for a flow that is right
+		where, says string // "" for a valid flow
 	}{
 		"no step":                              {nil, "", ""},
 		"one step after another":               {after(nil, "a"), "", ""},

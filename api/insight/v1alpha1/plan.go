@@ -54,13 +54,13 @@ type PlanSpec struct {
 // +kubebuilder:validation:Enum=Starts;Waits;Never
 type Verdict string
 
-// The verdicts, the best first.
+// The verdicts, from best to worst.
 const (
-	// VerdictStarts: its pods get nodes at once, or as soon as the victims that are named have left.
+	// VerdictStarts means that its pods get nodes immediately, or as soon as the named victims have ended.
 	VerdictStarts Verdict = "Starts"
-	// VerdictWaits: it would be accepted and wait.
+	// VerdictWaits means that it would be accepted and wait.
 	VerdictWaits Verdict = "Waits"
-	// VerdictNever: as it is it would be refused, or wait for ever.
+	// VerdictNever means that in this form it would be rejected, or wait forever.
 	VerdictNever Verdict = "Never"
 )
 

@@ -32,7 +32,7 @@ type NumatopologyList struct {
 // +kubebuilder:validation:Enum=CPUManagerPolicy;TopologyManagerPolicy
 type PolicyName string
 
-// The managers whose policy is told.
+// The managers whose policy is reported.
 const (
 	CPUManagerPolicy      PolicyName = "CPUManagerPolicy"
 	TopologyManagerPolicy PolicyName = "TopologyManagerPolicy"

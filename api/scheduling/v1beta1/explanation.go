@@ -84,21 +84,23 @@ type Help struct {
 
 // The kinds of Help.
 const (
-	HelpFewerMembers    = "FewerMembers"    // minMember To; of task Subject, and as many fewer of all, where there is one
-	HelpSmallerPods     = "SmallerPods"     // resource Subject: To instead of From a pod
+	// minAvailable To; with a Subject of that task, and of the job lowered by as much
+	HelpFewerMembers    = "FewerMembers"
+	HelpSmallerPods     = "SmallerPods"     // resource Subject: To instead of From per pod
 	HelpDropSelector    = "DropSelector"    // without the node selector Subject=From
 	HelpAddToleration   = "AddToleration"   // with a toleration for the taint Subject
-	HelpRaiseCapability = "RaiseCapability" // of queue Subject, resource=amount in From and To
+	HelpRaiseCapability = "RaiseCapability" // capability of queue Subject, resource=amount in From and To
 	HelpOtherQueue      = "OtherQueue"      // in queue To
 	HelpCreateQueue     = "CreateQueue"     // queue Subject, without limits of its own
 	HelpOpenQueue       = "OpenQueue"       // queue Subject
 	HelpHigherPriority  = "HigherPriority"  // priority To instead of From
-	HelpShorterRun      = "ShorterRun"      // Subject, the field that says how long pods run, at most To instead of From
-	HelpCreateClaim     = "CreateClaim"     // persistentvolumeclaims Subject, bound to volumes that the nodes reach
-	HelpWait            = "Wait"            // until To
+	// Subject, the field that limits or estimates the run time, at most To instead of From
+	HelpShorterRun  = "ShorterRun"
+	HelpCreateClaim = "CreateClaim" // persistentvolumeclaims Subject, bound to volumes that the nodes reach
+	HelpWait        = "Wait"        // until To
 )
 
-// The fields that say how long pods run, as Subject of ShorterRun.
+// The fields that limit or estimate the run time of pods, as Subject of ShorterRun.
 const (
 	RunTimeEstimate = "runningEstimate"
 	RunTimeLimit    = "activeDeadlineSeconds"

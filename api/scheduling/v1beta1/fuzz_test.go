@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// FuzzHierarchy: a place in the hierarchy that is let in has a weight for each step, and each is an amount one can
-// divide by.
+// FuzzHierarchy verifies that an accepted place in the hierarchy has a weight for each step, and that each weight is a
+// valid divisor.
 func FuzzHierarchy(f *testing.F) {
 	for _, seed := range [][2]string{{"", ""}, {"root/a", "1/2"}, {"a", "2"}, {"root", "1"}, {"root/a", "1/0"}, {"root/a", "1/NaN"}, {"root/a", "1/Inf"}, {"root/a", "1/0x1p-2"}, {"root/a", "1/1e400"}, {"/", "/"}, {"root//a", "1/1/1"}, {"", "1"}, {"root/a", "1/-1"}, {"root/a", "1/1_0"}} {
 		f.Add(seed[0], seed[1])
@@ -38,7 +38,7 @@ func FuzzHierarchy(f *testing.F) {
 	})
 }
 
-// FuzzDisruptionBudget: a budget that is let in is a count above 0, or a percentage between nothing and all.
+// FuzzDisruptionBudget verifies that an accepted budget is a count above 0, or a percentage above 0 and below 100.
 func FuzzDisruptionBudget(f *testing.F) {
 	for _, seed := range []string{"", "1", "99%", "100%", "0", "%", "+1", " 1", "1e3", "٣", "007%", "2147483648"} {
 		f.Add(seed)

@@ -11,7 +11,7 @@ func TestAQueueAdmitsTheGroupsThatItNames(t *testing.T) {
 	anti := &NodeGroupAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []string{"a"}}
 	for name, c := range map[string]struct {
 		affinity *Affinity
-		want     string // of the groups a, b and none
+		want     string // the permitted ones of the groups a, b and none
 	}{
 		"without affinity all":       {nil, "ab-"},
 		"an empty affinity all":      {&Affinity{NodeGroupAffinity: &NodeGroupAffinity{}}, "ab-"},

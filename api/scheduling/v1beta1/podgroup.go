@@ -125,11 +125,11 @@ type PodGroupPhase string
 
 // The phases of a gang.
 const (
-	PodGroupPending   PodGroupPhase = "Pending"   // not yet let into its queue
-	PodGroupInqueue   PodGroupPhase = "Inqueue"   // let in: its pods may be created and wait for nodes
+	PodGroupPending   PodGroupPhase = "Pending"   // not yet admitted to its queue
+	PodGroupInqueue   PodGroupPhase = "Inqueue"   // admitted: its pods may be created and wait for nodes
 	PodGroupRunning   PodGroupPhase = "Running"   // at least minMember pods have a node
-	PodGroupUnknown   PodGroupPhase = "Unknown"   // some run, but fewer than minMember
-	PodGroupCompleted PodGroupPhase = "Completed" // all of them ended
+	PodGroupUnknown   PodGroupPhase = "Unknown"   // some pods run, but fewer than minMember
+	PodGroupCompleted PodGroupPhase = "Completed" // all of its pods have ended
 )
 
 // PodGroupConditionType names a condition.
@@ -141,7 +141,7 @@ const (
 	PodGroupScheduledType     PodGroupConditionType = "Scheduled"
 )
 
-// The reasons of conditions that scripts know.
+// The reasons of conditions that scripts rely on.
 const (
 	PodFailedReason           = "PodFailed"
 	PodDeletedReason          = "PodDeleted"

@@ -92,8 +92,8 @@ type DequeueStrategy string
 
 // The strategies.
 const (
-	DequeueStrategyFIFO     DequeueStrategy = "fifo"     // strictly in order: the first holds up the rest
-	DequeueStrategyTraverse DequeueStrategy = "traverse" // those behind one that cannot start may pass it
+	DequeueStrategyFIFO     DequeueStrategy = "fifo"     // strictly in order: the first gang blocks all others
+	DequeueStrategyTraverse DequeueStrategy = "traverse" // gangs behind a gang that cannot start may overtake it
 )
 
 // Guarantee is kept free for a queue.
@@ -141,7 +141,7 @@ type NodeGroupAntiAffinity struct {
 // +kubebuilder:validation:Enum="";Open;Closed;Closing;Unknown
 type QueueState string
 
-// The states. An empty state is Open: the queue is new.
+// The states. An empty state means Open: the queue is new.
 const (
 	QueueStateOpen    QueueState = "Open"
 	QueueStateClosed  QueueState = "Closed"
@@ -207,10 +207,10 @@ type QueueStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
 }
 
-// QueueValid is the type of the condition that says what is wrong with a queue.
+// QueueValid is the type of the condition that reports whether a queue is valid.
 const QueueValid = "Valid"
 
-// Invalid is the condition that says what is wrong with the queue; nil: nothing is.
+// Invalid returns the condition with the error of the queue, or nil if the queue is valid.
 func (q *Queue) Invalid() *metav1.Condition {
 	for i := range q.Status.Conditions {
 		if c := &q.Status.Conditions[i]; c.Type == QueueValid && c.Status == metav1.ConditionFalse {

@@ -15,7 +15,7 @@ func TestAQueueMayAskForAStateByItsAnnotation(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		queue, wish string
-		says        string // empty: it is fine
+		says        string // "" if it is valid
 	}{
 		"open":              {"q", "Open", ""},
 		"closed":            {"q", "Closed", ""},
@@ -28,7 +28,7 @@ func TestAQueueMayAskForAStateByItsAnnotation(t *testing.T) {
 			t.Parallel()
 			old := &Queue{ObjectMeta: metav1.ObjectMeta{Name: test.queue}, Spec: QueueSpec{Weight: 1}}
 			q := old.DeepCopy()
-			old.Annotations = map[string]string{keys.QueueState: "Ajar"} // from before it was checked
+			old.Annotations = map[string]string{keys.QueueState: "Ajar"} // created before the annotation was validated
 			q.Annotations = map[string]string{keys.QueueState: test.wish}
 			for what, errs := range map[string]field.ErrorList{"new": ValidateQueue(q, nil), "updated": ValidateQueueUpdate(old, q, nil)} {
 				text := fmt.Sprint(errs.ToAggregate())

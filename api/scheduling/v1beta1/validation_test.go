@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// queue makes a defaulted queue.
+// queue returns a defaulted queue.
 func queue(name, parent string, change ...func(*Queue)) *Queue {
 	q := &Queue{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: QueueSpec{Parent: parent}}
 	for _, f := range change {
@@ -57,7 +57,7 @@ func running(pods string) func(*Queue) {
 	return func(q *Queue) { q.Status.Allocated = amounts("pods", pods) }
 }
 
-// tree is an organisation with two teams, one of which has a group; and queues four deep.
+// tree returns an organization with two teams, one of which has a group, and a chain of four queues.
 func tree() QueueLookup {
 	return NewQueueLookup(
 		queue("root", ""), queue("default", "root"),
@@ -129,7 +129,7 @@ func TestChangesOfQueues(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		old, updated *Queue
-		where, what  string // empty: it may be
+		where, what  string // "" if the change is permitted
 	}{
 		"nothing": {queue("busy", ""), queue("busy", ""), "", ""},
 		"the state of a queue that is invalid today": {queue("q", "nowhere"), queue("q", "nowhere", func(q *Queue) { q.Status.State = QueueStateClosing }), "", ""},
@@ -241,7 +241,7 @@ func TestDisruptionBudgets(t *testing.T) {
 	requireError(t, ValidateDisruptionBudget(both, field.NewPath("metadata", "annotations")), "metadata.annotations", "not allow configure multiple annotations")
 }
 
-// TestNoTreeMakesValidationRunForever draws parents at random, circles and all.
+// TestNoTreeMakesValidationRunForever draws parents at random, including cycles.
 func TestNoTreeMakesValidationRunForever(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -261,7 +261,7 @@ func TestNoTreeMakesValidationRunForever(t *testing.T) {
 	})
 }
 
-// requireError wants an error of this field with this text.
+// requireError fails unless there is an error with this field and text.
 func requireError(t *testing.T, errs field.ErrorList, where, what string) {
 	t.Helper()
 	for _, err := range errs {

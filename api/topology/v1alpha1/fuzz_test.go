@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzPattern: a pattern that is let in is a regular expression, and one that is none is refused at its field.
+// FuzzPattern verifies that an accepted pattern is a valid regular expression, and that an invalid one is rejected with
+// its field.
 func FuzzPattern(f *testing.F) {
 	for _, seed := range []string{"", "^a-[0-9]+$", "(", "a{1001}", "((a{100}){100}){100}", `\p{Greek}`, `\Q`, "(?i)A", "(?P<n>x)", "(?=x)", `\1`, "[z-a]", "\xff", "a**", ".*.*.*.*.*x"} {
 		f.Add(seed, "a-17")

@@ -125,10 +125,10 @@ type HyperNodeStatus struct {
 const (
 	HyperNodeReady = "Ready"
 
-	HyperNodeInTreeReason      = "InTree"      // it is in use
-	HyperNodeIncompleteReason  = "Incomplete"  // it is in use without some of its members
-	HyperNodeTwoParentsReason  = "TwoParents"  // a member is claimed by another hyperNode as well
-	HyperNodeCycleReason       = "Cycle"       // it is its own member, through others
-	HyperNodeBadSelectorReason = "BadSelector" // a member's selector cannot be read
+	HyperNodeInTreeReason      = "InTree"      // in use
+	HyperNodeIncompleteReason  = "Incomplete"  // in use without some of its members
+	HyperNodeTwoParentsReason  = "TwoParents"  // another HyperNode contains one of its members, too
+	HyperNodeCycleReason       = "Cycle"       // it contains itself, through others
+	HyperNodeBadSelectorReason = "BadSelector" // a member's selector is invalid
 
 )

@@ -22,7 +22,7 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 `
 
-// parsed gives the options that a command line of `vcd NAME` leads to.
+// parsed returns the options for a command line of `vcd NAME`.
 func parsed(t *testing.T, p parts, arguments ...string) (daemon.Options, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config")
@@ -177,7 +177,8 @@ func TestFlagsThatCannotBe(t *testing.T) {
 	}
 }
 
-// volcanosFlags are those of the spec's list that each component of Volcano's takes and that mean nothing, or nothing more, here.
+// volcanosFlags lists the flags in the specification that each component of Volcano accepts and that have little or no
+// effect in vcd.
 var volcanosFlags = map[parts]string{
 	scheduling: "--ca-cert-file=x --tls-cert-file=x --tls-private-key-file=x --resync-period=0 --minimum-feasible-nodes=100 --minimum-percentage-nodes-to-find=5 " +
 		"--priority-class=true --disable-default-scheduler-config=false --plugins-dir=/plugins --scheduler-sharding-mode=none --scheduler-sharding-name=a " +

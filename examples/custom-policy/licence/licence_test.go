@@ -35,7 +35,8 @@ func TestNoMorePodsRunThanThereAreLicences(t *testing.T) {
 	}
 }
 
-// TestALicenceThatIsPromisedIsTaken: room that is not free yet is promised, cycle after cycle anew, and the licence with it.
+// TestALicenceThatIsPromisedIsTaken covers promises of resources that are not free yet. They are renewed in every
+// cycle, and the licence with them.
 func TestALicenceThatIsPromisedIsTaken(t *testing.T) {
 	w := trial.New(t, strings.Replace(conf, "matlab: 3", "matlab: 1", 1), map[string]plugin.Builder{"licence": licence.New})
 	w.Node("large", "cpu=2", "memory=8Gi")

@@ -111,7 +111,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestEveryPodThatIsChangedIsSent holds the condition, as the API server evaluates it, against Apply.
+// TestEveryPodThatIsChangedIsSent compares the condition, as evaluated by the API server, with Apply.
 func TestEveryPodThatIsChangedIsSent(t *testing.T) {
 	environment, err := cel.NewEnv(cel.OptionalTypes(), cel.Variable("object", cel.DynType), cel.Variable("request", cel.DynType))
 	if err != nil {

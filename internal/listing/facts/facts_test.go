@@ -31,17 +31,17 @@ import (
 
 var now = time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC)
 
-// words are texts that mean something somewhere, and some that mean nothing.
+// words contains texts with a meaning in some field, and texts without any.
 var words = append(strings.Fields("0-3 1 2,5-7 r1 r2 true user admin OOMKilled DeadlineExceeded Evicted ImagePullBackOff TerminateJob head cpu queue quota Unschedulable True vc-1 0+40 afterok:7 42"),
 	"", "command TerminateJob by mei", "stopped (command TerminateJob)", "2026-11-22T02:00:00Z", `{"partition":"long","tasks":4,"gres":"gpu:2","stdOut":"/x/%j-%N.out","comment":"a|b"}`)
 
-// said is what containers say at their end: what launchers report, other things, and half a report.
+// said contains termination messages: reports of launchers, other texts, and a truncated report.
 var said = []string{
 	"", "out of room", launch.Report{Code: 143}.Text(), launch.Report{Signal: 9, Usage: launch.Usage{CPUMillis: 95_500, MaxRSS: 301_000}}.Text(), launch.Report{Code: 3}.Text()[:12],
 	launch.Report{Steps: []launch.Step{{ID: 0, Name: "hostname", Nodes: "job-0-head-0", Tasks: 1, Start: now.Unix() - 90, End: now.Unix() - 30}, {ID: 1, Name: "python", Tasks: 2, Start: now.Unix() - 20, Code: 3}}}.Text(),
 }
 
-// custom is a generator of whatever the kinds are made of.
+// custom returns a generator for values of all kinds.
 func custom() rapid.MakeConfig {
 	word := rapid.SampledFrom(append(words[:len(words):len(words)], reasons()...)).AsAny()
 	moment := rapid.Map(rapid.IntRange(-5000, 5000), func(n int) metav1.Time { return metav1.NewTime(now.Add(time.Duration(n) * time.Second).Local()) })
@@ -78,7 +78,7 @@ var (
 	anyWord      = rapid.SampledFrom(words)
 )
 
-// podStatus leaves out what is deep and told of nobody.
+// podStatus excludes large fields that no list shows.
 func podStatus() rapid.MakeConfig {
 	c := custom()
 	c.Fields = map[reflect.Type]map[string]*rapid.Generator[any]{
@@ -90,7 +90,7 @@ func podStatus() rapid.MakeConfig {
 	return c
 }
 
-// draw is a cluster of a few jobs, whatever they are.
+// draw draws a cluster of a few arbitrary jobs.
 func draw(t *rapid.T) (jobs []*batch.Job, groups []*scheduling.PodGroup, pods []*corev1.Pod) {
 	for i := range rapid.IntRange(1, 3).Draw(t, "jobs") {
 		job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: rapid.SampledFrom([]string{"nlp", "bio"}).Draw(t, "namespace"), Name: fmt.Sprint("job-", i), UID: types.UID(fmt.Sprint("uid-", i)),
@@ -151,7 +151,7 @@ func drawSpec(t *rapid.T) batch.JobSpec {
 	return spec
 }
 
-// across writes entries and reads them again.
+// across encodes entries and decodes them again.
 func across(t interface{ Fatal(...any) }, entries []facts.Entry) []facts.Entry {
 	var stream []byte
 	for _, e := range entries {
@@ -183,7 +183,7 @@ func readAll(stream []byte) ([]facts.Entry, error) {
 	}
 }
 
-// rows are what squeue says of entries: every column there is, and the JSON.
+// rows returns squeue's output for entries: every column, and the JSON.
 func rows(entries []facts.Entry, q facts.Query, each bool) [][]string {
 	var all [][]string
 	for _, e := range entries {
@@ -201,7 +201,8 @@ func rows(entries []facts.Entry, q facts.Query, each bool) [][]string {
 	return all
 }
 
-// Whatever a cluster holds, squeue says the same of what came across the wire as of the whole objects.
+// TestSqueueSaysTheSameOfFactsAsOfWholeObjects verifies that squeue prints the same for decoded entries as for complete
+// objects of any cluster.
 func TestSqueueSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 1_000, func(t *rapid.T) {
@@ -217,7 +218,7 @@ func TestSqueueSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	})
 }
 
-// accounts are what sacct says of entries: every column there is of jobs and steps, and the JSON.
+// accounts returns sacct's output for entries: every column of jobs and steps, and the JSON.
 func accounts(entries []facts.Entry, q facts.Query, each bool) [][]string {
 	var all [][]string
 	var lines []*sacct.Line
@@ -241,7 +242,8 @@ func accounts(entries []facts.Entry, q facts.Query, each bool) [][]string {
 	return append(all, []string{fmt.Sprintf("%+v", sacct.JSON(lines, nil, "").Jobs)})
 }
 
-// Whatever a cluster holds, sacct says the same of what came across the wire as of the whole objects, steps and what they used included.
+// TestSacctSaysTheSameOfFactsAsOfWholeObjects verifies that sacct prints the same for decoded entries as for complete
+// objects of any cluster, including steps and their usage.
 func TestSacctSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 300, func(t *rapid.T) {
@@ -257,14 +259,15 @@ func TestSacctSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	})
 }
 
-// A daemon of before it was told what containers said at their end is told from one whose containers said nothing.
+// TestADaemonThatDoesNotTellWhatWasSaidIsKnown verifies that an older daemon, which does not send termination messages,
+// is distinguished from one whose containers wrote none.
 func TestADaemonThatDoesNotTellWhatWasSaidIsKnown(t *testing.T) {
 	t.Parallel()
 	ended := corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3}}}
 	runs := corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
 	for name, c := range map[string]struct {
 		pods []*corev1.Pod
-		mute bool // when it is not told
+		mute bool // expected if messages are not sent
 	}{
 		"no pods":                          {nil, false},
 		"one that runs":                    {[]*corev1.Pod{{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{runs}}}}, false},
@@ -332,7 +335,7 @@ func TestAMessageThatIsTooLongIsNotReadAtAll(t *testing.T) {
 	}
 }
 
-// Jobs that have much in common keep what they have not.
+// TestWhatJobsHaveInCommonIsNotChangedByOneOfThem verifies that jobs with shared parts keep their differences.
 func TestWhatJobsHaveInCommonIsNotChangedByOneOfThem(t *testing.T) {
 	t.Parallel()
 	var entries []facts.Entry
@@ -350,7 +353,7 @@ func TestWhatJobsHaveInCommonIsNotChangedByOneOfThem(t *testing.T) {
 	}
 }
 
-// No more crosses the wire than lists tell.
+// TestWhatNoListTellsStaysBehind verifies that fields which lists do not show are not sent.
 func TestWhatNoListTellsStaysBehind(t *testing.T) {
 	t.Parallel()
 	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"team": "nlp"}, Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: "{}", keys.User: "mei"}}}
