@@ -180,7 +180,8 @@ func components() []component {
 				// jobs that others depend on, and the numbers in use
 				rule(batchGroup, of("jobs"), "get", "list"),
 				rule(flowGroup, of("jobtemplates"), "list"), // to check the jobs of JobFlows
-				rule(hookGroup, of("mutatingwebhookconfigurations", "validatingwebhookconfigurations"), "list", "watch", "create"), // deleted ones are re-created
+				// create: deleted configurations are re-created
+				rule(hookGroup, of("mutatingwebhookconfigurations", "validatingwebhookconfigurations"), "list", "watch", "create"),
 				only(rule(hookGroup, of("mutatingwebhookconfigurations"), "get", "update"), mutatingConfigurations...),
 				only(rule(hookGroup, of("validatingwebhookconfigurations"), "get", "update"), validatingConfigurations...),
 			},

@@ -276,7 +276,7 @@ func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record lo
 	return nil
 }
 
-// withoutEffect names the flags that do not affect a running cluster; "" if there are none.
+// withoutEffect names the flags that do not affect a running cluster, or returns "".
 func (o *upOptions) withoutEffect() string {
 	var flags []string
 	for _, flag := range o.given {

@@ -53,7 +53,7 @@ type hooks struct {
 		lookup(ctx context.Context) *queueLookup
 	}
 	namespaces namespaceGetter
-	jobs       client.Reader  // reads jobs and JobTemplates past any cache; nil skips the checks of dependencies and of JobFlows' templates
+	jobs       client.Reader  // reads jobs and JobTemplates past any cache; nil skips checks against them
 	reviews    accessReviewer // checks the permissions of users; nil means that every user may read all jobs
 	schedulers []string       // whose pods are checked; the first is the default of jobs
 	ids        JobIDs         // may be nil
@@ -143,7 +143,7 @@ func decode[T any](request admission.Request) (object, old *T, err error) {
 func mutate[T any](request admission.Request, change func(*T)) admission.Response {
 	object, errs := check.Decode[T](request.Object.Raw)
 	if len(errs) > 0 {
-		return admission.Allowed("") // the schema reports the error next; other errors are reported where the object is checked
+		return admission.Allowed("") // the schema, or the check of the object, reports the errors
 	}
 	before, err := json.Marshal(object)
 	if err != nil {

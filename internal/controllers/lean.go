@@ -55,7 +55,8 @@ func newLean(c client.Client, config *rest.Config) (*lean, error) {
 		metav1.AddToGroupVersion(scheme, kind.version)
 		own := rest.CopyConfig(config)
 		own.APIPath, own.GroupVersion, own.ContentType, own.NegotiatedSerializer = kind.path, &kind.version, kind.bytes, codecs
-		own.UserAgent = cmp.Or(own.UserAgent, rest.DefaultKubernetesUserAgent()) // identifies the field manager, and the client in metrics
+		// The user agent identifies the field manager, and the client in metrics.
+		own.UserAgent = cmp.Or(own.UserAgent, rest.DefaultKubernetesUserAgent())
 		made, err := rest.RESTClientFor(own)
 		if err != nil {
 			return nil, fmt.Errorf("client of %s: %w", kind.version, err)

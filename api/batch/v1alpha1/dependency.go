@@ -65,7 +65,7 @@ type JobReference struct {
 	HasElement bool
 }
 
-// DependencyOf returns the dependency of a job; the zero Dependency if it has none.
+// DependencyOf returns the dependency of a job; the zero Dependency if it waits for nothing.
 func DependencyOf(job *Job) (Dependency, error) {
 	return ParseDependency(job.Annotations[keys.Dependency], job.Namespace)
 }

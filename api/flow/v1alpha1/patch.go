@@ -9,7 +9,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// Patched merges a patch into a spec like kubectl patch: fields of the patch replace those of the spec. Tasks,
+// Patched merges a patch into a spec like kubectl patch: fields of the patch replace the fields of the spec. Tasks,
 // containers and other lists that Kubernetes merges are matched by name; all other lists are replaced.
 func Patched(spec, patch *batchv1alpha1.JobSpec) (*batchv1alpha1.JobSpec, error) {
 	original, err := json.Marshal(spec)

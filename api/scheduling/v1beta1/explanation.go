@@ -84,8 +84,7 @@ type Help struct {
 
 // The kinds of Help.
 const (
-	// minAvailable To; with a Subject of that task, and of the job lowered by as much
-	HelpFewerMembers    = "FewerMembers"
+	HelpFewerMembers    = "FewerMembers"    // minAvailable To; of task Subject if set, and as many fewer for the job
 	HelpSmallerPods     = "SmallerPods"     // resource Subject: To instead of From per pod
 	HelpDropSelector    = "DropSelector"    // without the node selector Subject=From
 	HelpAddToleration   = "AddToleration"   // with a toleration for the taint Subject
@@ -94,10 +93,9 @@ const (
 	HelpCreateQueue     = "CreateQueue"     // queue Subject, without limits of its own
 	HelpOpenQueue       = "OpenQueue"       // queue Subject
 	HelpHigherPriority  = "HigherPriority"  // priority To instead of From
-	// Subject, the field that limits or estimates the run time, at most To instead of From
-	HelpShorterRun  = "ShorterRun"
-	HelpCreateClaim = "CreateClaim" // persistentvolumeclaims Subject, bound to volumes that the nodes reach
-	HelpWait        = "Wait"        // until To
+	HelpShorterRun      = "ShorterRun"      // Subject, a field for the run time, at most To instead of From
+	HelpCreateClaim     = "CreateClaim"     // persistentvolumeclaims Subject, bound to volumes that the nodes reach
+	HelpWait            = "Wait"            // until To
 )
 
 // The fields that limit or estimate the run time of pods, as Subject of ShorterRun.

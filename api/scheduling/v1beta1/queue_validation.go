@@ -156,7 +156,7 @@ func validateQueueAlone(q *Queue) field.ErrorList {
 	return append(errs, validateHierarchyAnnotations(q)...)
 }
 
-// validateRootUpdate checks that the amounts of root do not change: they are those of the cluster.
+// validateRootUpdate checks that the amounts of root do not change: they are the capacity of the cluster.
 func validateRootUpdate(old, updated *Queue) field.ErrorList {
 	if apiequality.Semantic.DeepEqual(old.Spec.Capability, updated.Spec.Capability) &&
 		apiequality.Semantic.DeepEqual(old.Spec.Deserved, updated.Spec.Deserved) &&

@@ -87,8 +87,8 @@ func (f *admissionFlags) options(gates featureGates) (admission.Options, error) 
 	return o, nil
 }
 
-// featureGates is the value of --feature-gates: Name=true,Other=false. Unknown names, including those of Kubernetes,
-// are accepted and ignored with a warning.
+// featureGates is the value of --feature-gates: Name=true,Other=false. Unknown names, including the feature gates of
+// Kubernetes, are accepted and ignored with a warning.
 type featureGates map[string]bool
 
 // String implements pflag.Value; it returns "".

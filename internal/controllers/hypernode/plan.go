@@ -100,8 +100,8 @@ func nameAll(domains []domain, mine map[string]*topology1.HyperNode, taken map[s
 
 func (d *domain) prefix() string { return fmt.Sprintf("hypernode-%s-tier%d-", d.kind, d.tier) }
 
-// existing returns the name of the HyperNode that already represents this domain, or "". It also returns "" if newName
-// returns the same name.
+// existing returns the name of the HyperNode that already represents this domain, or "" if there is no such HyperNode
+// or newName returns the same name.
 func (d *domain) existing(mine map[string]*topology1.HyperNode, given map[string]bool) string {
 	if !d.sole {
 		return ""

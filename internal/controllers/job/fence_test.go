@@ -48,7 +48,8 @@ func TestAJobThatIsNewerThanAProcessIsNotReadOnceMore(t *testing.T) {
 			w := newWorld(simpleJob(1))
 			w.mustSettle(t)
 			w.restart(0)
-			if _, err := w.reconciler.began.before(t.Context(), w.api, "1"); err != nil { // like the first write for any other job
+			// This is the request that the first write for any other job makes.
+			if _, err := w.reconciler.began.before(t.Context(), w.api, "1"); err != nil {
 				t.Fatal(err)
 			}
 			if newer {

@@ -102,7 +102,8 @@ func Add(mgr manager.Manager, o Options) error {
 // Reconcile reads a job, computes its plan and carries it out.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	job := &batch.Job{}
-	if err := r.cache.Get(ctx, request.NamespacedName, job, client.UnsafeDisableDeepCopy); err != nil { // plans do not change the job
+	// A deep copy is not necessary, because plans do not change the job.
+	if err := r.cache.Get(ctx, request.NamespacedName, job, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
 			dropMetrics(request.Namespace, request.Name)
 			if err := r.forgetCommands(ctx, request.NamespacedName); err != nil {

@@ -413,7 +413,8 @@ func (w *world) waits(name string) bool {
 // gangIsWhole reports whether a scheduler that places only whole gangs would place the pending pods.
 func (w *world) gangIsWhole() bool {
 	job := w.truth()
-	if job == nil || job.Annotations[keys.ArrayLimit] != "" { // admission rejects a limit below minAvailable, but it is drawn here
+	// Admission rejects a limit below minAvailable, but it is drawn here.
+	if job == nil || job.Annotations[keys.ArrayLimit] != "" {
 		return true
 	}
 	group, ok := w.api.Objects[fakeapi.Key("PodGroup", types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)})].(*scheduling.PodGroup)

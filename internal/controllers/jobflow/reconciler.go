@@ -229,7 +229,7 @@ func (r *Reconciler) tell(f *flow.JobFlow, e Event) {
 // is gone.
 type graveyard struct {
 	mu    sync.Mutex
-	flows map[types.NamespacedName]map[string]*batch.Job // by job name; only the fields needed for the status and the owner
+	flows map[types.NamespacedName]map[string]*batch.Job // by job name; only the fields for the status, and the owner
 }
 
 // buried is the maximum number of flows in a graveyard. Beyond it, all entries are dropped; the status of a flow stays
@@ -256,7 +256,7 @@ func (g *graveyard) bury(job *batch.Job) {
 	}
 }
 
-// of returns the deleted jobs of this flow whose end is not in the status yet, and drops those whose end is.
+// of returns the deleted jobs of this flow whose end is not in the status yet, and drops all others.
 func (g *graveyard) of(f *flow.JobFlow) map[string]*batch.Job {
 	name := client.ObjectKeyFromObject(f)
 	g.mu.Lock()

@@ -73,7 +73,9 @@ func (b *builder) state(at int, e *element, phase batch.JobPhase) what {
 	recorded := b.record.elements[at]
 	switch {
 	case e.live > 0 && !b.array.off[at] && recorded == "":
-		return runs // if a result is recorded, the live pods come from an outdated cache, because a restart removes the record
+		// If a result were recorded, the live pods would come from an outdated cache, because a restart removes the
+		// record.
+		return runs
 	case ended && e.badly == 0, !ended && recorded == corev1.PodSucceeded:
 		return succeeded
 	case ended, recorded == corev1.PodFailed:

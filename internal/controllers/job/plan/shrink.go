@@ -7,8 +7,8 @@ import (
 )
 
 // withoutFailed removes the failed pods from a gang that cannot be complete any more. Failed pods are not re-created,
-// so a lost pod that was re-created, or a pod that was not bound yet when they failed, would wait for them forever. The
-// remaining pods start together, and the job ends as if no pod had been lost.
+// so a lost pod that was re-created, or a pod that was not bound yet when they failed, would wait for the failed pods
+// forever. The remaining pods start together, and the job ends as if no pod had been lost.
 func (b *builder) withoutFailed(job *batch.Job) *batch.Job {
 	failed := b.failedByTask()
 	if failed == nil || !b.lacksNodes() || !b.lacksMembers(job, failed) {
