@@ -16,6 +16,6 @@
 //
 // # Preferences
 //
-// Surplus is preferred to whole gangs, because no gang falls below its minimum. Among whole gangs, lower priority comes first,
-// then as few gangs as possible, then few pods, then little lost work.
+// Surplus is preferred to whole gangs, because no gang falls below its minimum. Among whole gangs, lower priority
+// comes first, then as few gangs as possible, then few pods, then little lost work.
 package evict

@@ -108,8 +108,8 @@ func (r *round) again(mark int) {
 	r.freed.reset()
 }
 
-// erratic reports whether changes of other pods can make more nodes fit for a shape, not only fewer. It also returns true
-// if this is unknown.
+// erratic reports whether changes of other pods can make more nodes fit for a shape, not only fewer. It also returns
+// true if this is unknown.
 func (r *round) erratic(shape *model.Shape) bool {
 	if shape.Slow {
 		return true
