@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// milliCPU sums up what a pod requests.
+// milliCPU returns the cpu request of a pod.
 func milliCPU(p *corev1.Pod) (sum float64) {
 	for i := range p.Spec.Containers {
 		sum += float64(p.Spec.Containers[i].Resources.Requests.Cpu().MilliValue())
@@ -24,7 +24,8 @@ func hasEnded(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// everyNodeCounts reports whether pods may come of which nothing is known, or a pod tolerates the only taint that nodes have.
+// everyNodeCounts reports whether pods with unknown constraints may be created, or a pod tolerates the only taint
+// that nodes have.
 func (r *random) everyNodeCounts() bool {
 	members := map[string]bool{}
 	for _, p := range r.pods {
@@ -42,7 +43,7 @@ func (r *random) everyNodeCounts() bool {
 	return false
 }
 
-// usableMilliCPU counts, from the objects, what of the nodes pods of queues can use.
+// usableMilliCPU computes, from the objects, what pods of queues can use of the nodes.
 func (r *random) usableMilliCPU() (sum float64) {
 	every, all := r.everyNodeCounts(), 0.0
 	for _, node := range r.nodes {
@@ -71,7 +72,8 @@ func (r *random) usableMilliCPU() (sum float64) {
 	return min(sum, all) // a node may have shrunk below what its pods hold
 }
 
-// guaranteedMilliCPU is what is guaranteed to a queue, and to all; not more than they may have, where policy capacity divides.
+// guaranteedMilliCPU returns the guarantee of a queue, and of all queues; for policy capacity at most their
+// capability.
 func (r *random) guaranteedMilliCPU(queue string) (own, all float64) {
 	for _, q := range r.queues {
 		amount := q.Spec.Guarantee.Resource["cpu"]
@@ -86,8 +88,8 @@ func (r *random) guaranteedMilliCPU(queue string) (own, all float64) {
 	return own, all
 }
 
-// TestSharesAreOfWhatQueuesCanUse compares the numbers of explanations, the total that is divided and what is kept for guarantees, with
-// counts of their own of what of the nodes pods of queues can use.
+// TestSharesAreOfWhatQueuesCanUse compares the numbers in explanations, the divided total and the resources
+// reserved for guarantees, with independent counts of what pods of queues can use of the nodes.
 func TestSharesAreOfWhatQueuesCanUse(t *testing.T) {
 	seen := map[string]int{}
 	whole := seeds.Check(t, 5000, func(t *rapid.T) {
@@ -102,7 +104,7 @@ func TestSharesAreOfWhatQueuesCanUse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		usable := r.usableMilliCPU() // before the cycle: what it decides is not part of it
+		usable := r.usableMilliCPU() // before the cycle, so without its decisions
 		e.Cycle(r.now, r.model)
 		for _, j := range e.book.waiting {
 			l := j.Verdict.Limit

@@ -9,17 +9,19 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 )
 
-// UsableCapacity sums up what queues can use of the nodes. It belongs to a policy that divides the cluster among queues. A node counts
-// if a pod of any queue may run there as far as taints and cordons go, also a pod that is still to be created from the template of a
-// job that waits. What pods outside of queues hold does not count. On other nodes what pods of queues already hold counts.
+// UsableCapacity computes what queues can use of the nodes, for a policy that divides the cluster among queues. A
+// node counts if a pod of any queue may run there according to taints and cordons, including pods that will be
+// created from the template of a waiting job. Resources held by pods outside of queues do not count. On other
+// nodes, only what pods of queues already hold counts.
 type UsableCapacity struct {
 	nodes NodeTable[usableNode]
 }
 
-// usableNode is what queues can have of a node: left is all but what pods outside of queues hold there, own is what pods of queues hold.
+// usableNode holds what queues can have of a node: left excludes what pods outside of queues hold there, own is
+// held by pods of queues.
 type usableNode struct{ left, own model.Vec }
 
-// Sum returns what queues can use, by resource, at most what the nodes have. It reuses a buffer.
+// Sum returns the resources that queues can use, at most the nodes' capacity. It reuses buffer.
 func (u *UsableCapacity) Sum(s *Session, buffer []float64) []float64 {
 	nodes := &s.Cluster.Nodes
 	u.nodes.Update(s, func(id model.NodeID) usableNode { return usableOf(nodes, id) }, nil)
@@ -63,15 +65,15 @@ func usableOf(nodes *model.Nodes, id model.NodeID) usableNode {
 	return c
 }
 
-// openNodes reports which nodes pods of queues may use, as far as taints and cordons go.
+// openNodes decides which nodes pods of queues may use, according to taints and cordons.
 type openNodes struct {
 	shapes []*model.Shape
-	// all: a gang is to be admitted of whose pods nothing is known, so that each node may be for them.
+	// all is true if a gang waits for admission whose pods are unknown, so that it may use any node.
 	all   bool
 	known []tainted
 }
 
-// tainted is what was found out about nodes with the same taints.
+// tainted caches the result for nodes with the same taints.
 type tainted struct {
 	taints   []corev1.Taint
 	cordoned bool

@@ -1,6 +1,5 @@
-// Package capacity gives every queue amounts of its own: what it deserves, what
-// is guaranteed to it, what it can ever have; flat, or in a tree whose every
-// level counts.
+// Package capacity gives every queue its own amounts: what it deserves, what is guaranteed to it, and its maximum.
+// Queues are flat, or form a tree in which every level counts.
 //
 //	In:   deserved, guarantee, capability and parents of queues, what they hold
 //	Out:  Deserved, RealCapability, Ceiling and Warnings per queue; rules QueueOrder, VictimQueueOrder, Allocatable,
@@ -8,16 +7,16 @@
 //
 // # Invariants
 //
-//   - No queue holds more than its real capability by what is admitted here, at any level. Pods count against a
-//     capability until they have ended.
-//   - What is guaranteed to a queue no other can hold, at any level, of what queues can use of the nodes.
-//   - A queue takes from others only to come up to what it deserves of all that its deserved names, and loses only
-//     what exceeds its own: what was taken is not taken back.
-//   - A queue with no valid place in the tree keeps its own gangs waiting, and nobody else's.
+//   - By admissions here, no queue exceeds its real capability, at any level. Pods count against a capability until
+//     they have ended.
+//   - No other queue can hold a queue's guarantee, at any level, within what queues can use of the nodes.
+//   - A queue takes from others only up to what it deserves of all resources that its deserved amounts name, and
+//     loses only what exceeds its own deserved amounts. What was taken is not taken back.
+//   - Gangs of a queue without a valid position in the tree wait. Other queues are not affected.
 //
 // # Concurrency
 //
-// A Policy keeps nothing between cycles.
+// A Policy keeps only caches between cycles.
 package capacity
 
 import (
@@ -30,10 +29,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// reclaimLevel is how many ancestors of a queue have a say in what it may take and lose.
+// reclaimLevel is the argument for how many ancestors of a queue are considered when it takes or loses resources.
 const reclaimLevel = "ancestorReclaimLevel"
 
-// devices are arguments about quotas of device classes, which there are none of.
+// devices lists arguments about quotas of device classes, which are not supported.
 var devices = []string{"capacity.DynamicResourceAllocationEnable", "capacity.DRAConsumableCapacityEnable"}
 
 // Policy is the policy capacity.
@@ -54,15 +53,15 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return &Policy{conf: conf, tree: conf.Enabled("enableHierarchy"), levels: max(conf.Arguments.Int(reclaimLevel, 0, warn), 0)}
 }
 
-// Name is capacity.
+// Name returns capacity.
 func (*Policy) Name() string { return "capacity" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open says what each queue deserves and may have, and registers the rules.
+// Open sets what each queue deserves and may have, and registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	rules := &rules{resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, tree: p.tree, levels: p.levels}
 	s.Ledger.Usable = p.usable.Sum(s, s.Ledger.Usable)
@@ -99,7 +98,7 @@ func (p *Policy) Open(s *session.Session) {
 type rules struct {
 	resources *model.Resources
 	ledger    *queue.Ledger
-	// lapsed is what gangs that could not start whatever ended have reserved in a queue.
+	// lapsed returns what gangs that could not start even on an empty cluster have reserved in a queue.
 	lapsed func(*queue.Queue) []float64
 	tree   bool
 	levels int
@@ -114,7 +113,7 @@ func (r *rules) chain(q *queue.Queue, visit func(*queue.Queue) bool) {
 	}
 }
 
-// sums are what counts as the queue's.
+// sums returns the sums that count for the queue: with descendants in a tree, else only its own.
 func (r *rules) sums(q *queue.Queue) *queue.Sums {
 	if r.tree {
 		return &q.Sums
@@ -122,9 +121,9 @@ func (r *rules) sums(q *queue.Queue) *queue.Sums {
 	return &q.Own
 }
 
-// order: higher priority, then leaves, then who has the smaller part of what it
-// deserves, where the ways to the queues part; those that deserve something before
-// the others.
+// order compares queues: higher priority first, then leaves, then the smaller used fraction of the deserved
+// amounts, compared at the level where the paths to the queues part. Queues that deserve something come before the
+// others.
 func (r *rules) order(a, b *queue.Queue) int {
 	if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
 		return c
@@ -139,8 +138,8 @@ func (r *rules) order(a, b *queue.Queue) int {
 	if c := cmp.Or(cmp.Compare(x.Share, y.Share), before(deserving(x), deserving(y))); c != 0 || x == y {
 		return c
 	}
-	// Equal so far: all below the one go before all below the other, else a ring of
-	// three queues could each be before the next.
+	// If they are equal so far, all queues below one ancestor come before all below the other. Otherwise the order
+	// could be cyclic for three queues.
 	return cmp.Or(x.Created.Compare(y.Created), strings.Compare(x.Name, y.Name))
 }
 
@@ -164,7 +163,7 @@ func deserving(q *queue.Queue) bool {
 	return false
 }
 
-// nearestFirst lets queues lose first that have a deeper ancestor in common with the taker.
+// nearestFirst makes queues lose first that have a deeper common ancestor with the taker.
 func nearestFirst(taker, a, b *queue.Queue) int {
 	return cmp.Compare(queue.CommonLevel(taker, b), queue.CommonLevel(taker, a))
 }

@@ -10,7 +10,7 @@ import (
 
 type verdict = explain.Verdict
 
-// placed says why a queue cannot hold gangs: it has children, or no place in the tree.
+// placed returns why a queue cannot hold gangs: it has children, or no position in the tree.
 func (r *rules) placed(q *queue.Queue) verdict {
 	switch {
 	case !r.tree || !q.Known:
@@ -23,7 +23,7 @@ func (r *rules) placed(q *queue.Queue) verdict {
 	return verdict{}
 }
 
-// usable is placed, and that the queue is open.
+// usable is like placed, but also requires the queue to be open.
 func (r *rules) usable(q *queue.Queue) verdict {
 	if !q.Open {
 		return verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
@@ -31,8 +31,8 @@ func (r *rules) usable(q *queue.Queue) verdict {
 	return r.placed(q)
 }
 
-// allocatable says whether the queue may hold so much more, and every ancestor
-// with it. More than it deserves it may borrow.
+// allocatable returns why the queue, or an ancestor, may not hold the requested amount in addition. A queue may
+// borrow more than it deserves.
 func (r *rules) allocatable(q *queue.Queue, asked model.Request) (v verdict) {
 	if v := r.usable(q); v.Code != "" {
 		return v
@@ -49,8 +49,8 @@ func (r *rules) allocatable(q *queue.Queue, asked model.Request) (v verdict) {
 	return v
 }
 
-// startable reports whether the queue, and every ancestor with it, may hold so much more beside pods that have not
-// ended yet.
+// startable returns why the queue, or an ancestor, may not yet hold the requested amount in addition to pods that
+// have not ended.
 func (r *rules) startable(q *queue.Queue, asked model.Request) (v verdict) {
 	r.chain(q, func(p *queue.Queue) bool {
 		if i := r.sums(p).OverCapabilityNow(r.resources, asked, p.Capability); i >= 0 {
@@ -61,7 +61,7 @@ func (r *rules) startable(q *queue.Queue, asked model.Request) (v verdict) {
 	return v
 }
 
-// unended fills a verdict about a capability that is used up by pods of which some have not ended.
+// unended returns a verdict about a capability that is used up by pods of which some have not ended.
 func (r *rules) unended(p *queue.Queue, i int, asked model.Request, held, ending float64) verdict {
 	p.Refused = true
 	return verdict{Code: reason.OverCapability, Limit: &explain.Limit{
@@ -69,8 +69,8 @@ func (r *rules) unended(p *queue.Queue, i int, asked model.Request, held, ending
 	}}
 }
 
-// blame fills a verdict about a limit: the queue's own, or that of the ancestor
-// it comes from, or what others are guaranteed. claims: what is promised counts.
+// blame returns a verdict about a limit: the queue's own, that of the ancestor it comes from, or the guarantees of
+// others. If claims is true, reserved amounts count too.
 func (r *rules) blame(p *queue.Queue, i int, asked model.Request, claims bool) verdict {
 	p.Refused = true
 	limit := func(q *queue.Queue) float64 {
@@ -101,8 +101,8 @@ func (r *rules) blame(p *queue.Queue, i int, asked model.Request, claims bool) v
 	return v
 }
 
-// ceiling is what limits whom a queue lets in. In a tree that is no matter of the
-// cluster's size, nor in a queue whose cluster grows with what waits.
+// ceiling returns the limit for admission to a queue. In a tree, and for a queue whose cluster grows with its
+// pending gangs, it does not depend on the cluster's size.
 func (r *rules) ceiling(q *queue.Queue) []float64 {
 	if r.tree || q.Grows() {
 		return q.Ceiling
@@ -110,9 +110,9 @@ func (r *rules) ceiling(q *queue.Queue) []float64 {
 	return q.RealCapability
 }
 
-// enqueueable says whether the gang's minimum fits its queue and every ancestor
-// beside what is held and let in already. Where an ancestor is full a queue still
-// lets in what it deserves: others give that back.
+// enqueueable votes on whether the gang's minimum fits into its queue and every ancestor, besides what is held and
+// admitted. If an ancestor is full, a queue still admits gangs up to what it deserves, because other queues must
+// give that back.
 func (r *rules) enqueueable(j *session.Job) (session.Vote, verdict) {
 	v := r.usable(j.In)
 	if v.Code != "" {
@@ -133,24 +133,24 @@ func (r *rules) enqueueable(j *session.Job) (session.Vote, verdict) {
 	return session.Permit, verdict{}
 }
 
-// claims adds what of a limit is promised and spare.
+// claims adds the reserved and the elastic part of a limit to a verdict.
 func (r *rules) claims(p *queue.Queue, i int, v *verdict) {
-	if v.Limit.Queue != p.Name { // an ancestor's
+	if v.Limit.Queue != p.Name { // the limit of an ancestor
 		for p.Name != v.Limit.Queue {
 			p = p.Parent
 		}
 	}
 	v.Limit.Promised, v.Limit.Spare = r.promised(p, i, r.lapsed(p)), r.sums(p).Elastic[i]
-	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // full, not too small
+	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // the cluster is full, not too small
 		v.Code = reason.NotEnqueued
 	}
 }
 
-// overClaimed returns the first resource, by name, of which asked does not fit
-// beside what the queue holds and has let in, without what it can do without.
+// overClaimed returns the first resource, by name, of which asked does not fit besides what the queue holds and has
+// admitted, without its elastic part.
 func (r *rules) overClaimed(q *queue.Queue, asked model.Request) int {
 	best := r.overClaimedBut(q, asked, nil)
-	if best >= 0 { // a second look costs something, so only now
+	if best >= 0 { // the second check is expensive, so it is done only now
 		if lapsed := r.lapsed(q); lapsed != nil {
 			best = r.overClaimedBut(q, asked, lapsed)
 		}
@@ -170,13 +170,13 @@ func (r *rules) overClaimedBut(q *queue.Queue, asked model.Request, lapsed []flo
 	return best
 }
 
-// claimed is what a queue holds and has promised, without what it can do without.
+// claimed returns what a queue holds and has reserved, without its elastic part.
 func (r *rules) claimed(q *queue.Queue, i int, lapsed []float64) float64 {
 	s := r.sums(q)
 	return s.Allocated[i] + r.promised(q, i, lapsed) - s.Elastic[i]
 }
 
-// promised is what is reserved for gangs that were let in and may start some day.
+// promised returns what is reserved for admitted gangs that may start some day.
 func (r *rules) promised(q *queue.Queue, i int, lapsed []float64) float64 {
 	reserved := r.sums(q).Inqueue[i]
 	if i < len(lapsed) {
@@ -185,8 +185,8 @@ func (r *rules) promised(q *queue.Queue, i int, lapsed []float64) float64 {
 	return reserved
 }
 
-// entitled says whether a queue would claim no more than it deserves of all that
-// its parent is short of.
+// entitled reports whether a queue would claim no more than it deserves of all resources that its parent is short
+// of.
 func (r *rules) entitled(parent, q *queue.Queue, asked model.Request) bool {
 	lapsed, limit := r.lapsed(parent), r.ceiling(parent)
 	mine := r.lapsed(q)

@@ -24,16 +24,15 @@ tiers:
 - plugins: [{name: predicates}, {name: capacity, enableHierarchy: true, arguments: {ancestorReclaimLevel: %d}}]
 `
 
-// spec is a queue as it was said to be; -1: says nothing.
+// spec is the spec of a queue; -1 means unset.
 type spec struct {
 	name, parent   string
 	cap, guarantee int
 }
 
-// TestNoLevelIsExceeded (I3) lets random gangs come to random trees of queues,
-// some of them nonsense, and checks after every cycle: nothing that is admitted
-// takes a queue or any ancestor over its capability, or into what is guaranteed
-// to another queue; what is guaranteed is not taken away, whichever action evicts.
+// TestNoLevelIsExceeded (I3) adds random gangs to random trees of queues, some of them invalid, and checks after
+// every cycle: no admission takes a queue or an ancestor over its capability, or into another queue's guarantee,
+// and no eviction takes a guarantee away, whichever action evicts.
 func TestNoLevelIsExceeded(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		cfg, _, err := config.Parse([]byte(fmt.Sprintf(conf, rapid.SampledFrom([]string{"reclaim", "gangreclaim", "preempt, reclaim", "gangpreempt, gangreclaim"}).Draw(t, "evict"), rapid.IntRange(0, 2).Draw(t, "level"))))
@@ -83,7 +82,7 @@ func tree(t *rapid.T, c *model.Cluster) map[string]spec {
 		case k == n:
 			s.parent = "missing"
 		case k >= 0:
-			s.parent = fmt.Sprintf("q%d", k) // itself and circles included
+			s.parent = fmt.Sprintf("q%d", k) // including itself and cycles
 		}
 		b := make.Queue(s.name).Parent(s.parent).Guarantee("cpu", fmt.Sprint(s.guarantee))
 		if s.cap >= 0 {
@@ -111,7 +110,7 @@ func submit(t *rapid.T, c *model.Cluster, specs map[string]spec, pods map[string
 	}
 }
 
-// above are the queue and its ancestors; whole says that the way ends at the root.
+// above returns the queue and its ancestors; whole reports whether the path ends at the root.
 func above(specs map[string]spec, name string) (path []string, whole bool) {
 	for len(path) <= len(specs) {
 		path = append(path, name)
@@ -127,7 +126,7 @@ func above(specs map[string]spec, name string) (path []string, whole bool) {
 	return path, false
 }
 
-// held is what queues with a place in the tree hold, descendants included.
+// held returns what queues with a position in the tree hold, including their descendants.
 func held(c *model.Cluster, specs map[string]spec) map[string]int {
 	sums := map[string]int{}
 	for name := range specs {
@@ -144,7 +143,8 @@ func held(c *model.Cluster, specs map[string]spec) map[string]int {
 	return sums
 }
 
-// kept is what is guaranteed to a queue or to those below it together.
+// kept returns what must be reserved for a queue: its guarantee, or the sum over its children if that is more, at
+// most its capability.
 func kept(specs map[string]spec, name string) int {
 	sum := 0
 	for _, s := range specs {
@@ -161,7 +161,7 @@ func kept(specs map[string]spec, name string) int {
 	return sum
 }
 
-// passedOn is what a queue lost to a gang of its own branch, which will have it when the victims are gone.
+// passedOn returns what a queue lost to a gang of its own branch, which gets it when the victims are gone.
 func passedOn(c *model.Cluster, specs map[string]spec, d *decision.Decisions) map[string]int {
 	sums := map[string]int{}
 	for _, e := range d.Evicts {
@@ -192,7 +192,7 @@ func check(t *rapid.T, specs map[string]spec, before, after, passedOn map[string
 		if name == "root" || !grew {
 			continue
 		}
-		room := total // of the parent
+		room := total // capacity of the parent
 		if p := specs[s.parent]; p.name != "root" && p.cap >= 0 {
 			room = min(room, p.cap)
 		}
@@ -202,21 +202,21 @@ func check(t *rapid.T, specs map[string]spec, before, after, passedOn map[string
 				others += kept(specs, o.name)
 			}
 		}
-		if others+kept(specs, name) > room { // more is guaranteed than there is
+		if others+kept(specs, name) > room { // the guarantees exceed the capacity
 			continue
 		}
 		if after[name] > room-others {
 			t.Fatalf("queue %s holds %d of %d, of which %d are guaranteed to its siblings: %v, before %v, after %v", name, after[name], room, others, specs, before, after)
 		}
 	}
-	for name, s := range specs { // only a queue of the same branch may take below a guarantee
+	for name, s := range specs { // only a queue of the same branch may take a guarantee
 		if _, whole := above(specs, name); whole && after[name] < before[name] && after[name]+passedOn[name] < min(s.guarantee, before[name]) && !grewBelow(specs, name, before, after) {
 			t.Fatalf("queue %s is guaranteed %d and is left with %d of %d", name, s.guarantee, after[name], before[name])
 		}
 	}
 }
 
-// grewBelow says whether a queue below one got more: it took from its own branch.
+// grewBelow reports whether a queue below the given one got more: it took from its own branch.
 func grewBelow(specs map[string]spec, name string, before, after map[string]int) bool {
 	for other := range specs {
 		if path, whole := above(specs, other); whole && other != name && slices.Contains(path, name) && after[other] > before[other] {

@@ -2,7 +2,7 @@ package capacity
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Gives every queue amounts of its own: what it deserves, what is guaranteed to it, what it can ever hold; flat, or in a tree whose every level counts. " +
 		"Guarantees are kept in what queues can use of the cluster: a node counts if a pod of any queue may run there as far as taints and cordons go, " +
@@ -22,5 +22,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

@@ -11,9 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// preemptive says whether a queue may take so much from others: it stays within
-// its capability, and it or one of the ancestors that have a say within what they
-// deserve.
+// preemptive returns why a queue may not take the requested amount from others. It may if it stays within its
+// capability, and if it, or one of the considered ancestors, stays within what it deserves.
 func (r *rules) preemptive(q *queue.Queue, asked model.Request) verdict {
 	if v := r.usable(q); v.Code != "" {
 		return v
@@ -39,10 +38,9 @@ func (r *rules) preemptive(q *queue.Queue, asked model.Request) verdict {
 	}}
 }
 
-// overDeserved returns the first resource, by name, of what is asked for that a
-// queue would hold more of than it deserves; -1 when there is none. Resources
-// that its deserved does not name do not count; a queue whose deserved names
-// nothing of what is asked for deserves none of it.
+// overDeserved returns the first requested resource, by name, of which a queue would hold more than it deserves; -1
+// if no resource exceeds it. Resources that its deserved amounts do not name do not count. A queue whose deserved
+// amounts name no requested resource deserves nothing.
 func (r *rules) overDeserved(q *queue.Queue, asked model.Request) int {
 	best, some, first := -1, false, -1
 	held := r.sums(q).Allocated
@@ -68,8 +66,8 @@ func (r *rules) overDeserved(q *queue.Queue, asked model.Request) int {
 	return best
 }
 
-// entitle grants victims of queues that hold more than they deserve. What is
-// counted out already the ledger does not hold any more.
+// entitle grants victims of queues that hold more than they deserve. The ledger no longer includes what is already
+// counted out.
 func (r *rules) entitle(a *session.Attack) session.Guard {
 	return session.Guard{Code: reason.WithinShare, Moves: true, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
@@ -77,7 +75,7 @@ func (r *rules) entitle(a *session.Attack) session.Guard {
 			return false, "it is of the same queue"
 		}
 		named := r.namesAny(q, victims)
-		if !named && !r.kin(q, a) { // what a queue has no share of it only borrows
+		if !named && !r.kin(q, a) { // a queue only borrows resources that it has no share of
 			return true, ""
 		}
 		if named && !r.exceeds(q, a.Asked, victims) {
@@ -96,8 +94,8 @@ func (r *rules) entitle(a *session.Attack) session.Guard {
 	}}
 }
 
-// kin says whether a queue and a taker that deserves nothing of what it asks for
-// are below the same ancestor that has a say.
+// kin reports whether a queue is below the same considered ancestor as a taker that deserves nothing of its
+// request.
 func (r *rules) kin(q *queue.Queue, a *session.Attack) bool {
 	if !r.tree || r.levels == 0 {
 		return false
@@ -115,7 +113,7 @@ func (r *rules) kin(q *queue.Queue, a *session.Attack) bool {
 	return false
 }
 
-// namesAny says whether a queue's deserved names something of what tasks hold.
+// namesAny reports whether a queue's deserved amounts name any resource that tasks hold.
 func (r *rules) namesAny(q *queue.Queue, victims []*model.Task) bool {
 	for _, t := range victims {
 		for _, term := range t.Shape.Request {
@@ -127,8 +125,7 @@ func (r *rules) namesAny(q *queue.Queue, victims []*model.Task) bool {
 	return false
 }
 
-// exceeds says whether a queue holds more than it deserves of something that is
-// asked for and that the victims hold.
+// exceeds reports whether a queue holds more than it deserves of some requested resource that the victims hold.
 func (r *rules) exceeds(q *queue.Queue, asked model.Request, victims []*model.Task) bool {
 	held := r.sums(q).Allocated
 	for _, t := range asked {
@@ -145,8 +142,7 @@ func (r *rules) exceeds(q *queue.Queue, asked model.Request, victims []*model.Ta
 	return false
 }
 
-// guard keeps what is guaranteed to queues, at every level that the taker is not
-// below.
+// guard protects the guarantees of queues, at every level that does not contain the taker.
 func (r *rules) guard(a *session.Attack) session.Guard {
 	if a.Kind != session.Reclaim && a.Kind != session.GangReclaim {
 		return session.Guard{}

@@ -36,11 +36,11 @@ func share(l *queue.Ledger, tree bool) {
 			switch {
 			case tree && q.Parent != nil:
 				room, ceiling, all = q.Parent.RealCapability[i], q.Parent.Ceiling[i], below[q.Parent][i]
-			case tree: // nothing but the cluster is above it
+			case tree: // only the cluster is above it
 				ceiling = q.Capability[i]
 			}
 			others := max(all-mine, 0)
-			if others > 0 { // a guarantee that only unusable nodes could fulfil would be none
+			if others > 0 { // otherwise only unusable nodes could fulfil the guarantee
 				room = min(room, l.Usable[i])
 			}
 			q.RealCapability[i] = min(q.Capability[i], room, max(room-others-mine, 0)+mine)
@@ -59,8 +59,8 @@ func plus(sum, v []float64) {
 	}
 }
 
-// guarantees are what is to be kept for each queue: at least what is guaranteed
-// to its children together, and not more than it may have.
+// guarantees returns the reserved amounts of each queue: at least the sum of its children's guarantees, and at most
+// its capability.
 func guarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
 	all := make(map[*queue.Queue][]float64, len(l.Queues))
 	n := len(l.Total)
@@ -91,9 +91,8 @@ func guarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
 	return all
 }
 
-// deserve sets Deserved: what the queue's spec says, within its capability and
-// not less than its guarantee. An inner queue that says nothing deserves what its
-// children do together.
+// deserve sets Deserved from the queue's spec, at most its capability and at least its guarantee. An inner queue
+// without deserved amounts deserves the sum of its children's.
 func deserve(l *queue.Ledger, guaranteed map[*queue.Queue][]float64, tree bool) {
 	for k := len(l.TopDown) - 1; k >= 0; k-- {
 		q := l.TopDown[k]
@@ -121,8 +120,8 @@ func deserve(l *queue.Ledger, guaranteed map[*queue.Queue][]float64, tree bool) 
 	}
 }
 
-// warnings finds what queues say against themselves and their parents. Nothing
-// fails for it: the narrower limit holds.
+// warnings adds warnings about contradictions in the specs of queues and their parents. They are not errors: the
+// narrower limit applies.
 func warnings(l *queue.Ledger, resources *model.Resources, tree bool) {
 	order := make([]int, resources.Len())
 	for i := range order {
@@ -156,7 +155,7 @@ func (w warner) amount(i int, v float64) string {
 	return q.String()
 }
 
-// parent compares the queue with its parent, and its children with it.
+// parent compares the queue with its parent and with its children.
 func (w warner) parent(i int) {
 	q, name := w.q, w.resources.Name(i)
 	if p := q.Parent; p != nil && len(q.HasCapability) > 0 && slices.Contains(q.HasCapability, int32(i)) && q.Capability[i] > p.Capability[i]+queue.Epsilon {

@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// entitle grants victims of queues that hold more than they deserve of what is
-// asked for. What is counted out already the ledger does not hold any more.
+// entitle grants victims of queues that hold more of the requested resources than they deserve. The ledger no
+// longer includes what is already counted out.
 func (r rules) entitle(a *session.Attack) session.Guard {
 	destitute := r.hasNothing(a)
 	gives := func(g *model.Gang) bool {
@@ -29,7 +29,7 @@ func (r rules) entitle(a *session.Attack) session.Guard {
 	}}
 }
 
-// guard keeps the guarantees of queues from those of other queues.
+// guard protects the guarantees of queues against other queues.
 func (r rules) guard(a *session.Attack) session.Guard {
 	if a.Kind != session.Reclaim && a.Kind != session.GangReclaim {
 		return session.Guard{}
@@ -46,9 +46,9 @@ func (r rules) guard(a *session.Attack) session.Guard {
 	}}
 }
 
-// hasNothing reports whether the taker's queue holds nothing of what is asked for. It deserves that, or it would not
-// be let take anything. As what queues deserve together may be more than the nodes that each can use, no queue may
-// hold more than it deserves while one has nothing.
+// hasNothing reports whether the taker's queue holds none of the requested resources. It deserves some, because
+// otherwise it must not take any. The queues may together deserve more than each can use of the nodes, so no queue
+// may hold more than it deserves while another has nothing.
 func (r rules) hasNothing(a *session.Attack) bool {
 	if a.Taker == nil {
 		return false
@@ -65,8 +65,8 @@ func (r rules) hasNothing(a *session.Attack) bool {
 	return some
 }
 
-// canSpare reports whether victims of one gang are beyond its minimum, and leave their queue something of all that
-// they hold: it cannot take them back for having nothing.
+// canSpare reports whether victims of one gang are beyond its minimum, and leave their queue some of each resource
+// that they hold. The queue can then not take them back for having nothing.
 func (r rules) canSpare(q *queue.Queue, victims []*model.Task) bool {
 	surplus := r.s.Surplus(victims[0].Gang)
 	lost := session.Sum(victims)

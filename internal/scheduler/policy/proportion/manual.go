@@ -2,7 +2,7 @@ package proportion
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual is what can be set.
+// manual documents the settings.
 var manual = config.Manual{
 	Text: "Shares what queues can use of the cluster among the queues that have gangs, by weight, within guarantee and capability. " +
 		"A node counts if a pod of any queue may run there as far as taints and cordons go, without what pods outside of queues hold.",
@@ -16,5 +16,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual is the policy's part of the reference.
+// Manual returns the policy's part of the reference.
 func (*Policy) Manual() config.Manual { return manual }

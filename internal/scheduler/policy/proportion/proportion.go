@@ -1,18 +1,20 @@
-// Package proportion shares the cluster among queues by weight.
+// Package proportion divides the cluster among queues by weight.
 //
-//	In:   weights, guarantees, capabilities, what queues hold and ask for
-//	Out:  Deserved and RealCapability per queue; rules QueueOrder, Overused, Allocatable, Enqueueable, Preemptive; entitlements and guards of evictions
+//	In:   weights, guarantees, capabilities, what queues hold and request
+//	Out:  Deserved and RealCapability per queue; rules QueueOrder, Overused, Allocatable, Enqueueable, Preemptive;
+//	      entitlements and guards of evictions
 //
 // # Invariants
 //
-//   - A queue never holds more than its capability, nor more than what the guarantees of others leave of what queues can use.
-//   - What a queue deserves is between its guarantee and what it asks for.
-//   - The sum of what is deserved is at most what queues can use of the cluster plus guarantees that nobody uses.
+//   - A queue never holds more than its capability, nor more than the guarantees of others leave of the resources
+//     that queues can use.
+//   - The deserved amount of a queue is between its guarantee and its request.
+//   - The sum of the deserved amounts is at most what queues can use of the cluster plus unused guarantees.
 //
 // # Concurrency
 //
-// A Policy keeps nothing between cycles; the session and the ledger it writes to
-// belong to the engine's goroutine.
+// A Policy keeps only caches between cycles. The session and the ledger that it writes to belong to the engine's
+// goroutine.
 package proportion
 
 import (
@@ -36,15 +38,15 @@ type Policy struct {
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf: conf} }
 
-// Name is proportion.
+// Name returns proportion.
 func (*Policy) Name() string { return "proportion" }
 
-// Reads says which switches and arguments have an effect.
+// Reads returns the switches and arguments that have an effect.
 func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open shares the cluster and registers the rules.
+// Open divides the cluster and registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	s.Ledger.Usable = p.usable.Sum(s, s.Ledger.Usable)
 	Share(s.Ledger)
@@ -81,14 +83,14 @@ type rules struct {
 	s         *session.Session
 	resources *model.Resources
 	ledger    *queue.Ledger
-	// lapsed is what gangs that could not start whatever ended have reserved in a queue.
+	// lapsed returns what gangs that could not start even on an empty cluster have reserved in a queue.
 	lapsed func(*queue.Queue) []float64
-	// sharers are who has a share of a resource, greatest first, once asked for.
+	// sharers caches, by resource, the queues with a share, the largest first.
 	sharers map[int][]explain.Sharer
 }
 
-// capability is limit for RealCapability: where the cluster itself is smaller
-// than what the queue's own capability allows, the cluster is the reason.
+// capability returns the verdict for RealCapability. If the cluster itself is smaller than the queue's own
+// capability, the verdict names the cluster as the reason.
 func (r rules) capability(q *queue.Queue, index int, asked model.Request, held float64) explain.Verdict {
 	v := r.limit(reason.OverCapability, q, index, asked, held, q.RealCapability[index])
 	if q.Capability[index] > q.RealCapability[index] {
@@ -98,16 +100,16 @@ func (r rules) capability(q *queue.Queue, index int, asked model.Request, held f
 	return v
 }
 
-// limit fills a verdict about the first resource in the way.
+// limit returns a verdict about the first exceeded resource.
 func (r rules) limit(code reason.Code, q *queue.Queue, index int, asked model.Request, held float64, limit float64) explain.Verdict {
 	return explain.Verdict{Code: code, Limit: &explain.Limit{
 		Queue: q.Name, Resource: r.resources.Name(index), Asked: float64(asked.Get(index)), Held: held, Limit: limit,
 	}}
 }
 
-// overused says that the queue holds all it deserves, of everything. One that
-// asks for nothing countable (best-effort pods) is not, nor one that deserves all
-// that queues can use: there the nodes are what is short.
+// overused returns a verdict if the queue holds all it deserves of every resource. A queue without countable
+// requests (best-effort pods) is not overused, nor a queue that deserves everything that queues can use: the nodes
+// are then what is short.
 func (r rules) overused(q *queue.Queue) explain.Verdict {
 	some, capped := -1, false
 	for i, d := range q.Deserved {
@@ -131,8 +133,8 @@ func (r rules) overused(q *queue.Queue) explain.Verdict {
 	return r.deserved(q, some, nil)
 }
 
-// allocatable says whether the queue may hold so much more: within its
-// capability, within what it deserves.
+// allocatable returns why the queue may not hold the requested amount in addition: its capability or its share
+// would be exceeded.
 func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict {
 	if !q.Open {
 		return explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
@@ -155,8 +157,9 @@ func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict 
 	return explain.Verdict{}
 }
 
-// overShare returns the first resource, by name, of which the queue would hold more than it deserves; -1 when there is none. Where it
-// deserves all that queues can use of a resource, and nodes have more, no share limits it: the nodes say why they do not take its pods.
+// overShare returns the first resource, by name, of which the queue would hold more than it deserves; -1 if no
+// share is exceeded. If the queue deserves everything that queues can use of a resource, and the nodes have more,
+// the share does not limit it: the nodes' own reasons apply.
 func (r rules) overShare(q *queue.Queue, asked model.Request) int {
 	best := over(r.resources, q.Own.Allocated, asked, q.Deserved)
 	if best < 0 || !r.nodesDecide(q, best) {
@@ -173,13 +176,15 @@ func (r rules) overShare(q *queue.Queue, asked model.Request) int {
 	return best
 }
 
-// nodesDecide reports whether a queue deserves all that queues can use of a resource, while nodes have more.
+// nodesDecide reports whether a queue deserves everything that queues can use of a resource while the nodes have
+// more.
 func (r rules) nodesDecide(q *queue.Queue, i int) bool {
 	usable := r.ledger.Usable[i]
 	return q.Deserved[i] >= usable-queue.Epsilon && usable < r.ledger.Total[i]-queue.Epsilon
 }
 
-// preemptive reports whether the queue may take so much from others: what it may hold, as far as it gets that back.
+// preemptive returns why the queue may not take the requested amount from others: it may not hold it, or would hold
+// more than it deserves.
 func (r rules) preemptive(q *queue.Queue, asked model.Request) explain.Verdict {
 	if v := r.allocatable(q, asked); v.Code != "" {
 		return v
@@ -190,7 +195,8 @@ func (r rules) preemptive(q *queue.Queue, asked model.Request) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// startable reports whether the queue may hold so much more beside its pods that have not ended yet.
+// startable returns why the queue may not yet hold the requested amount in addition to its pods that have not
+// ended.
 func (r rules) startable(q *queue.Queue, asked model.Request) explain.Verdict {
 	i := q.Own.OverCapabilityNow(r.resources, asked, q.Capability)
 	if i < 0 {
@@ -201,7 +207,7 @@ func (r rules) startable(q *queue.Queue, asked model.Request) explain.Verdict {
 	return v
 }
 
-// over is queue.Over without the number of pods, which is nobody's share.
+// over is like queue.Over, but ignores the number of pods, which is not shared.
 func over(resources *model.Resources, held []float64, asked model.Request, limit []float64) int {
 	best := -1
 	for _, t := range asked {
@@ -213,8 +219,7 @@ func over(resources *model.Resources, held []float64, asked model.Request, limit
 	return best
 }
 
-// enqueueable says whether the gang's minimum fits the queue beside what is
-// held and let in already.
+// enqueueable votes on whether the gang's minimum fits into the queue, besides what is held and admitted.
 func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 	q := j.In
 	if !q.Open {
@@ -222,7 +227,7 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 	}
 	best := r.overClaimed(q, j.MinResources, nil)
 	var lapsed []float64
-	if best >= 0 { // a second look costs something, so only now
+	if best >= 0 { // the second check is expensive, so it is done only now
 		if lapsed = r.lapsed(q); lapsed != nil {
 			best = r.overClaimed(q, j.MinResources, lapsed)
 		}
@@ -235,15 +240,14 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 		v = r.limit(reason.OverCapability, q, best, j.MinResources, q.Own.Allocated[best], q.Capability[best])
 	}
 	v.Limit.Promised, v.Limit.Spare = promised(q, best, lapsed), q.Own.Elastic[best]
-	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // full, not too small
+	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // the cluster is full, not too small
 		v.Code = reason.NotEnqueued
 	}
 	return session.Reject, v
 }
 
-// overClaimed returns the first resource, by name, of which asked does not fit
-// beside what the queue holds and has let in, without what it can do without;
-// -1 when all does.
+// overClaimed returns the first resource, by name, of which asked does not fit besides what the queue holds and has
+// admitted, without its elastic part; -1 if all fits.
 func (r rules) overClaimed(q *queue.Queue, asked model.Request, lapsed []float64) int {
 	best := -1
 	for _, t := range asked {
@@ -256,8 +260,8 @@ func (r rules) overClaimed(q *queue.Queue, asked model.Request, lapsed []float64
 	return best
 }
 
-// admits is what limits whom a queue lets in: its own capability alone where the
-// cluster grows with what waits.
+// admits returns the limit for admission to a queue: only its own capability if the cluster grows with its pending
+// gangs.
 func admits(q *queue.Queue) []float64 {
 	if q.Grows() {
 		return q.Capability
@@ -265,7 +269,7 @@ func admits(q *queue.Queue) []float64 {
 	return q.RealCapability
 }
 
-// promised is what is reserved for gangs that were let in and may start some day.
+// promised returns what is reserved for admitted gangs that may start some day.
 func promised(q *queue.Queue, i int, lapsed []float64) float64 {
 	if i < len(lapsed) {
 		return max(q.Own.Inqueue[i]-lapsed[i], 0)
@@ -273,14 +277,14 @@ func promised(q *queue.Queue, i int, lapsed []float64) float64 {
 	return q.Own.Inqueue[i]
 }
 
-// deserved is limit for the queue's share, with who has the rest.
+// deserved returns the verdict for the queue's share, with the shares of the other queues.
 func (r rules) deserved(q *queue.Queue, index int, asked model.Request) explain.Verdict {
 	v := r.limit(reason.OverDeserved, q, index, asked, q.Own.Allocated[index], q.Deserved[index])
 	v.Limit.Total, v.Limit.Sharers = r.ledger.Usable[index], r.sharersOf(index)
 	return v
 }
 
-// sharersOf lists the queues that have a share of a resource.
+// sharersOf returns the queues that have a share of a resource.
 func (r rules) sharersOf(index int) []explain.Sharer {
 	list, known := r.sharers[index]
 	if known {
@@ -296,8 +300,7 @@ func (r rules) sharersOf(index int) []explain.Sharer {
 	return list
 }
 
-// givesBack says whether the queue holds more than it deserves of something
-// that is asked for.
+// givesBack reports whether the queue holds more than it deserves of a requested resource.
 func (r rules) givesBack(q *queue.Queue, asked model.Request) bool {
 	for _, t := range asked {
 		i := int(t.Index)

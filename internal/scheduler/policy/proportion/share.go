@@ -9,14 +9,13 @@ import (
 
 // Share sets RealCapability and Deserved of every queue.
 //
-// What queues can use of the cluster is poured out by weight, round by round: a queue that has what it
-// asks for (or may have) takes part no more, and what it left goes into the next
-// round. Queues without gangs take no part, but their guarantees do. A queue that
-// only gangs name, as it was never made or is deleted, counts for nothing: nobody can
-// start in it, so that whatever it got would lie idle.
+// The resources that queues can use are divided by weight, round by round. A queue that has what it requests (or
+// may have) leaves, and what it leaves over is divided in the next round. Queues without gangs do not take part,
+// but their guarantees do. A queue without an object, because it was never created or is deleted, gets nothing: no
+// gang can start in it, so its share would stay unused.
 //
-// Guarantees are kept in what queues can use, too. A queue from which nothing is kept may hold as much as the nodes have: they decide
-// what it gets, and its jobs say why nodes do not take them.
+// Guarantees are also kept within what queues can use. A queue that is not limited by guarantees of others may hold
+// as much as the nodes have: the nodes then limit it, and its jobs show the nodes' reasons.
 func Share(l *queue.Ledger) {
 	n := len(l.Total)
 	guaranteed := make([]float64, n)
@@ -45,11 +44,11 @@ func Share(l *queue.Ledger) {
 	}
 }
 
-// divide sets what the queues that take part deserve.
+// divide sets the deserved amounts of the participating queues.
 func divide(l *queue.Ledger, open []*queue.Queue) {
 	pour(l.Usable, slices.Clone(open))
 	for i, total := range l.Usable {
-		for _, q := range l.Queues { // what is guaranteed to a queue that asks for nothing is kept for it
+		for _, q := range l.Queues { // reserve the guarantee of a queue without requests
 			if !takesPart(q) {
 				total -= float64(guarantee(q).Get(i))
 			}
@@ -58,10 +57,10 @@ func divide(l *queue.Ledger, open []*queue.Queue) {
 	}
 }
 
-// takesPart says whether a queue is among those that the cluster is poured out to.
+// takesPart reports whether a queue takes part in the division of the cluster.
 func takesPart(q *queue.Queue) bool { return q.Known && q.Gangs > 0 }
 
-// guarantee is what a queue is guaranteed; one that is deleted nothing any more.
+// guarantee returns the guarantee of a queue; nil if the queue has no object.
 func guarantee(q *queue.Queue) model.Request {
 	if !q.Known {
 		return nil
@@ -69,14 +68,13 @@ func guarantee(q *queue.Queue) model.Request {
 	return q.Guarantee
 }
 
-// entitle sets what each queue would deserve of what all those ask for that take
-// part, if it took part and asked for enough.
+// entitle sets the amounts that each queue would deserve by its weight if it took part and requested enough.
 func entitle(l *queue.Ledger, open []*queue.Queue) {
 	weights := 0.0
 	for _, q := range open {
 		weights += float64(max(q.Weight, 1))
 	}
-	idle := make([]float64, len(l.Total)) // what is guaranteed to queues that ask for nothing is kept for them
+	idle := make([]float64, len(l.Total)) // reserve the guarantees of queues without requests
 	for _, q := range l.Queues {
 		if !takesPart(q) {
 			for i := range idle {
@@ -121,7 +119,7 @@ func attain(l *queue.Ledger) {
 	}
 }
 
-// pour gives out the total.
+// pour divides the total.
 func pour(total []float64, open []*queue.Queue) {
 	remaining := append([]float64(nil), total...)
 	before := make([]float64, len(total))
@@ -130,7 +128,7 @@ func pour(total []float64, open []*queue.Queue) {
 		for _, q := range open {
 			weights += float64(max(q.Weight, 1))
 		}
-		change := make([]float64, len(total)) // all queues of a round see the same remaining
+		change := make([]float64, len(total)) // the same remaining amounts apply to all queues of a round
 		unmet := open[:0]
 		moved := false
 		for _, q := range open {
@@ -159,8 +157,9 @@ func pour(total []float64, open []*queue.Queue) {
 	}
 }
 
-// level takes back what the queues deserve together beyond total of a resource: a guarantee is given beside what was
-// poured, so that others have to give it. The level falls by weight, and nobody goes below its guarantee.
+// level reduces the deserved amounts of the queues if their sum exceeds total: guarantees are added to the divided
+// amounts, so other queues must give them up. The reduction follows the weights, and no queue falls below its
+// guarantee.
 func level(open []*queue.Queue, i int, total float64) {
 	type bound struct{ least, most, weight float64 }
 	bounds := make([]bound, 0, len(open))
@@ -173,7 +172,8 @@ func level(open []*queue.Queue, i int, total float64) {
 	if sum <= total+queue.Epsilon {
 		return
 	}
-	// Between the heights at which queues reach their guarantee or what they had, the sum is linear in the height.
+	// Between the heights at which queues reach their guarantee or their earlier amount, the sum is linear in the
+	// height.
 	at := func(height float64) (sum, slope float64) {
 		for _, b := range bounds {
 			switch part := height * b.weight; {
@@ -216,7 +216,7 @@ func level(open []*queue.Queue, i int, total float64) {
 	}
 }
 
-// give adds a queue's part of what remains, within its limits.
+// give adds a queue's part of the remaining amounts, within its limits.
 func give(q *queue.Queue, remaining []float64, part float64) {
 	for i := range q.Deserved {
 		d := q.Deserved[i] + max(remaining[i], 0)*part

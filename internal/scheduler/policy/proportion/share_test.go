@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// want is a queue of a case: what it is, what it asks for, what it deserves.
+// want is a queue of a case: its spec, its request, its deserved amount.
 type want struct {
 	queue    *make.QueueBuilder
 	asks     int // cores
@@ -71,8 +71,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestShareOfHugeRequests adds up more than an int64 holds: the queue still
-// deserves what there is, and another's guarantee beyond 1Pi counts whole.
+// TestShareOfHugeRequests sums more than an int64 holds. The queue still deserves what exists, and another queue's
+// guarantee beyond 1Pi counts fully.
 func TestShareOfHugeRequests(t *testing.T) {
 	c := model.New()
 	for i := range 4 {
@@ -95,9 +95,8 @@ func TestShareOfHugeRequests(t *testing.T) {
 	}
 }
 
-// TestShareLimits checks what always holds: nobody deserves more than it asks
-// for (but for its guarantee), or than it may have; without guarantees no more
-// than there is is given, and nothing is left while somebody could have it.
+// TestShareLimits checks the invariants. No queue deserves more than its request (except for its guarantee) or its
+// limit. Without guarantees the sum is at most the total, and nothing is left while some queue could have it.
 func TestShareLimits(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		cores := rapid.IntRange(0, 20).Draw(t, "cores")
@@ -128,8 +127,9 @@ func TestShareLimits(t *testing.T) {
 	})
 }
 
-// TestGuaranteesAreDeserved: as long as the cluster has what is guaranteed, everybody deserves its guarantee, and all together no more
-// than there is beside what is guaranteed to those who ask for nothing: so a guarantee can always be reclaimed.
+// TestGuaranteesAreDeserved checks that, as long as the cluster has the guaranteed resources, every queue deserves
+// its guarantee, and all together deserve at most the total minus the guarantees of queues without requests. A
+// guarantee can then always be reclaimed.
 func TestGuaranteesAreDeserved(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		cores := rapid.IntRange(1, 24).Draw(t, "cores")
