@@ -33,7 +33,8 @@ type Gang struct {
 	placements map[string]*Shape
 	// placesCounted is true while the placements count as shapes of pods in queues.
 	placesCounted bool
-	// undescribed is true while the cluster counts the gang as undescribed.
+	// undescribed is true while the cluster counts the gang as undescribed: its pods neither exist nor are
+	// described by a job.
 	undescribed bool
 	// User is the user who submitted the gang, from its annotation or label; "" if unknown.
 	User string

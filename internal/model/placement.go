@@ -69,7 +69,8 @@ func (g *Gang) awaitsPods() bool {
 	return false
 }
 
-// UndescribedGangs counts the pending gangs without pods whose pods no job describes, so that these pods may run on any node.
+// UndescribedGangs returns the number of pending gangs whose pods neither exist nor are described by a job. Such
+// pods may run on any node.
 func (c *Cluster) UndescribedGangs() int { return c.undescribed }
 
 // countUndescribed starts or stops counting a gang as undescribed.

@@ -1,5 +1,6 @@
-// Package prospect simulates what would happen if jobs and queues were submitted now. The job controller's own plan
-// creates the pods, and the scheduler's own engine decides about them. This package only combines the two.
+// Package prospect simulates what would happen if jobs, PodGroups, pods and queues were submitted now. The job controller's
+// own plan creates the pods of jobs, and the scheduler's own engine decides about them. This package only combines
+// the two.
 //
 //	In:   Question: a Plan and the objects that admission checks against; the engine and the model
 //	Out:  insight.PlanStatus
@@ -11,7 +12,7 @@
 // # Invariants
 //
 //   - Pure: nothing is written, and the model is restored afterwards.
-//   - Objects are independent: one object that would be rejected does not affect the others.
+//   - An object that would be rejected does not affect objects that do not name it.
 //
 // # Concurrency
 //

@@ -22,10 +22,10 @@ var (
 	podGroupKind = scheduling.GroupVersion.WithKind("PodGroup")
 )
 
-// addGroup judges a PodGroup; its pods are added by addPod.
+// addGroup validates a PodGroup. addPod adds its pods.
 func (t *Thought) addGroup(q *Question, it *item, raw []byte, around *check.Around, uid types.UID) {
 	beside := *around
-	beside.NamespaceQueue = func(string) string { return "" } // the default queue, where the group names none
+	beside.NamespaceQueue = func(string) string { return "" } // a group that names no queue goes to the default queue
 	verdict := check.Create(podGroupKind, raw, &beside)
 	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
 		it.refuse(verdict.Errors...)
@@ -47,7 +47,7 @@ func (t *Thought) addGroup(q *Question, it *item, raw []byte, around *check.Arou
 	it.job.finish(uid, q.created(), q.Classes)
 }
 
-// elsewhere rejects an object of another namespace than the plan's.
+// elsewhere rejects an object in another namespace than the plan's.
 func (q *Question) elsewhere(object metav1.Object, called string) field.ErrorList {
 	if namespace := object.GetNamespace(); namespace != "" && namespace != q.Plan.Namespace {
 		return field.ErrorList{field.Invalid(field.NewPath("metadata", "namespace"), namespace, "the "+called+" must be in the plan's namespace, "+q.Plan.Namespace)}
@@ -55,10 +55,11 @@ func (q *Question) elsewhere(object metav1.Object, called string) field.ErrorLis
 	return nil
 }
 
-// created is when the planned objects are thought to be created.
+// created returns the assumed creation time of the planned objects.
 func (q *Question) created() metav1.Time { return metav1.NewTime(q.Now.Truncate(time.Second)) }
 
-// addPod judges a pod. It joins the planned PodGroup that it names; one that names none gets a PodGroup of its own, as from the controller.
+// addPod validates a pod. The pod joins the planned PodGroup that it names. A pod that names none gets its own
+// PodGroup, as from the controller.
 func (t *Thought) addPod(q *Question, it *item, raw []byte, around *check.Around, uid types.UID) {
 	verdict := check.Create(podKind, raw, around)
 	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
@@ -114,7 +115,7 @@ func (t *Thought) join(q *Question, it *item, pod *corev1.Pod, named string) {
 	it.refuse(field.NotFound(at, named+"; the PodGroup has to be in the same plan"))
 }
 
-// tellMember says what becomes of a pod of a planned PodGroup: it starts or waits with its group.
+// tellMember sets the answer for a pod of a planned PodGroup: it starts or waits with its group.
 func (it *item) tellMember() {
 	a, of := &it.answer, &it.of.answer
 	a.Pods, a.Verdict = 1, of.Verdict

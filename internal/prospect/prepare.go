@@ -59,7 +59,7 @@ type item struct {
 	job    *offspring        // nil if it is not a gang, or the gang would be rejected or held
 	queue  *scheduling.Queue // nil if it is not a queue, or the queue would be rejected
 	old    bool              // the queue already exists
-	// of is the planned PodGroup that a pod names, pod is that pod; both are nil for all other objects.
+	// of is the planned PodGroup that a pod names, and pod is that pod. Both are nil for all other objects.
 	of  *item
 	pod *corev1.Pod
 	// places holds the nodes of the gang's pods.
@@ -73,7 +73,8 @@ type place struct {
 	later bool
 }
 
-// offspring holds the objects of one gang: those that a controller would create for a job or a plain pod, or a PodGroup and its pods.
+// offspring holds the objects of one gang: the objects that a controller would create for a job or a plain pod, or
+// a PodGroup and its pods.
 type offspring struct {
 	group  *scheduling.PodGroup
 	pods   []*corev1.Pod
@@ -119,10 +120,11 @@ func Prepare(q *Question) *Thought {
 	return t
 }
 
-// plannedKinds are the kinds of a plan in the order in which they are judged: jobs and groups may name planned queues, pods planned groups.
+// plannedKinds lists the kinds of a plan in the order of validation: jobs and groups may name planned queues, pods
+// planned groups.
 var plannedKinds = []schema.GroupVersionKind{queueKind, jobKind, podGroupKind, podKind}
 
-// add judges one object and makes what would be made of it.
+// add validates one object and creates what the controller would create for it.
 func (t *Thought) add(q *Question, it *item, kind schema.GroupVersionKind, raw []byte, queues map[string]*scheduling.Queue, around *check.Around, uid types.UID) {
 	switch kind {
 	case queueKind:

@@ -38,7 +38,7 @@ func (o *offspring) finishPod(i int, created metav1.Time, classes []*schedulingv
 // requestLimits sets missing requests of containers to their limits, as Kubernetes' defaults do.
 func requestLimits(pod *corev1.Pod) {
 	for _, containers := range []*[]corev1.Container{&pod.Spec.InitContainers, &pod.Spec.Containers} {
-		*containers = slices.Clone(*containers) // the template's are shared
+		*containers = slices.Clone(*containers) // the containers of the template are shared
 		for i := range *containers {
 			resources := &(*containers)[i].Resources
 			requests := maps.Clone(resources.Requests)

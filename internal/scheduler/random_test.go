@@ -26,9 +26,9 @@ type random struct {
 	cfg *config.Config
 	// unlimited is true if no policy enforces the limits of queues.
 	unlimited bool
-	// capsGuarantees: what is guaranteed to a queue is at most its capability.
+	// capsGuarantees is true if the guarantee of a queue is at most its capability.
 	capsGuarantees bool
-	// deadline is how long after its creation policy sla admits a gang to its queue; zero: there is none.
+	// deadline is the time after its creation at which policy sla admits a gang to its queue; zero if unset.
 	deadline time.Duration
 	engine   *Engine
 	model    *model.Cluster

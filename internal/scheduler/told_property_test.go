@@ -26,7 +26,7 @@ type saying struct {
 	// writes of statuses, and events without their numbers, since the last binding, eviction or ungating.
 	writes map[types.UID]int
 	gists  map[decision.Event]int
-	// admitted are the gangs that a deadline has admitted since then.
+	// admitted holds the gangs that a deadline has admitted since then.
 	admitted map[types.UID]bool
 }
 
@@ -118,8 +118,8 @@ func (so *saying) remember(r *random, d *decision.Decisions) {
 	}
 }
 
-// noteAdmission counts writes of a gang anew when its deadline (policy sla) admits it to its queue: that is something that happens,
-// and what it waits for is then another thing. It fails when the gang is admitted a second time, or has no deadline.
+// noteAdmission resets the count of a gang's writes when its deadline (policy sla) admits it to its queue, because
+// the gang then waits for another reason. It fails if the gang is admitted a second time, or has no deadline.
 func (so *saying) noteAdmission(r *random, g *decision.GangStatus) {
 	stood := r.model.Gangs[g.Gang.Key()]
 	if stood == nil || stood.Status.Phase != schedulingv1beta1.PodGroupPending || g.Status.Phase != schedulingv1beta1.PodGroupInqueue {

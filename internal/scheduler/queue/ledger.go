@@ -99,8 +99,9 @@ type Ledger struct {
 	Queues []*Queue
 	// TopDown lists the same queues, parents before children.
 	TopDown []*Queue
-	// Total is the capacity of the cluster. Usable is the part of it that pods of queues can use, as far as taints, cordons
-	// and pods outside of queues decide: what policies divide among queues. It is Total unless a policy sets it.
+	// Total is the capacity of the cluster. Usable is the part of it that pods of queues can use, according to
+	// taints, cordons and pods outside of queues. Policies divide Usable among queues. It equals Total unless a
+	// policy sets it.
 	Total, Usable []float64
 
 	byModel map[*model.Queue]*Queue

@@ -10,7 +10,7 @@
 //   - By admissions here, no queue exceeds its real capability, at any level. Pods count against a capability until
 //     they have ended.
 //   - No other queue can hold a queue's guarantee, at any level, within what queues can use of the nodes.
-//   - A queue takes from others only up to what it deserves of all resources that its deserved amounts name, and
+//   - A queue takes from others only up to its deserved amounts, for all resources that these name, and
 //     loses only what exceeds its own deserved amounts. What was taken is not taken back.
 //   - Gangs of a queue without a valid position in the tree wait. Other queues are not affected.
 //

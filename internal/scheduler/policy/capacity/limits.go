@@ -90,7 +90,7 @@ func (r *rules) blame(p *queue.Queue, i int, asked model.Request, claims bool) v
 	case p.Capability[i] <= limit(p)+queue.Epsilon:
 	case r.tree && p.Parent != nil:
 		most := min(p.Capability[i], limit(p.Parent))
-		if !claims { // a ceiling is no matter of the nodes
+		if !claims { // a ceiling does not depend on the nodes
 			most = min(most, r.ledger.Usable[i])
 		}
 		v.Limit.Kept = max(most-limit(p), 0)

@@ -8,8 +8,9 @@
 //
 //   - A gang with which its queue requests no more than it is entitled to is admitted however full the cluster is.
 //     What other queues hold beyond their shares can be reclaimed for it, but only for admitted gangs.
-//   - A gang that requests no more than the limit is admitted where no other gang holds or reserves anything of what would
-//     exceed it. What pods outside of queues hold may never become free, and smaller pods of the gang may start.
+//   - A gang that requests no more than the limit is admitted if no other gang holds or reserves any of the resources
+//     that would exceed it. Resources of pods outside of queues may never become free, and smaller pods of the gang
+//     may start.
 //   - What a gang already holds is not counted twice.
 package overcommit
 
@@ -66,8 +67,8 @@ type gate struct {
 	s      *session.Session
 	factor float64
 	loaded bool
-	// limit is the cluster's capacity times the factor. used is held by pods on nodes or promised there, inQueues is the
-	// part of it that pods of queues hold. promised is admitted and has no nodes.
+	// limit is the cluster's capacity times the factor. used is held by pods on nodes or promised there; inQueues
+	// is the part of it held by pods of queues. promised is admitted and has no nodes.
 	limit, used, inQueues, promised []float64
 }
 
