@@ -48,7 +48,7 @@ type planner struct {
 	engine     newEngine
 	now        func() time.Time
 	log        logr.Logger
-	// restUntil is when the next simulation may begin.
+	// restUntil is the earliest start of the next simulation.
 	restUntil time.Time
 	// taken holds the plans that this process has started to answer.
 	taken map[types.UID]bool
@@ -211,8 +211,8 @@ func gone(err error) error {
 	return err
 }
 
-// answer simulates a plan on a copy of the model. Before the next simulation the planner pauses for twice as long as this one took, so that
-// simulations take at most a third of one processor.
+// answer simulates a plan on a copy of the model. Before the next simulation the planner pauses for twice the time of
+// this one, so that simulations take at most a third of one processor.
 func (p *planner) answer(ctx context.Context, thought *prospect.Thought) (status insightv1alpha1.PlanStatus, err error) {
 	p.rest(ctx, p.restUntil.Sub(p.now()))
 	cluster, err := p.modelCopy(ctx)

@@ -13,18 +13,19 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler"
 )
 
-// longestSimulation is the time after which a simulation is given up. It is checked between the slices of a simulation.
+// longestSimulation is the time after which a simulation is aborted. It is checked between the slices of a simulation.
 const longestSimulation = 10 * time.Second
 
-// copies is how the planner gets a copy of the model from the loop, and the loop's part in it. Each request is a channel with a buffer
-// of one. Only the copy delays the loop: the simulation runs in the planner's goroutine, with an engine of its own.
+// copies is the loop's side of the requests for copies of the model, which the planner sends. Each request is a channel
+// with a buffer of one. Only the copying delays the loop: the simulation itself runs in the planner's goroutine, with
+// its own engine.
 type copies struct {
 	requests <-chan chan<- *model.Cluster
-	pending  chan<- *model.Cluster // the request to fulfil after the next cycle; nil: there is none
+	pending  chan<- *model.Cluster // the request to serve after the next cycle, or nil
 }
 
-// take accepts a request that waits. A cycle comes before it is fulfilled, so that the copy includes objects that were submitted before the
-// request.
+// take accepts a waiting request. A cycle runs before the copy is made, so that the copy includes objects submitted
+// before the request.
 func (c *copies) take() {
 	if c.pending != nil {
 		return
@@ -43,7 +44,7 @@ func (c *copies) fulfil(cluster *model.Cluster) {
 	}
 }
 
-// modelCopy asks the loop for a copy of the model.
+// modelCopy requests a copy of the model from the loop and waits for it.
 func (p *planner) modelCopy(ctx context.Context) (*model.Cluster, error) {
 	reply := make(chan *model.Cluster, 1)
 	timer := time.NewTimer(plansPatience)
@@ -63,8 +64,8 @@ func (p *planner) modelCopy(ctx context.Context) (*model.Cluster, error) {
 	}
 }
 
-// simulate runs the slices of a simulation on a copy of the model. Between two slices it stops if ctx is done or the simulation takes too
-// long. A panic ends the simulation only.
+// simulate runs the slices of a simulation on a copy of the model. Between two slices it stops if ctx is done or the
+// simulation takes too long. A panic ends only the simulation.
 func (p *planner) simulate(ctx context.Context, thought *prospect.Thought, cluster *model.Cluster) (status insightv1alpha1.PlanStatus, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -92,7 +93,7 @@ func (p *planner) simulate(ctx context.Context, thought *prospect.Thought, clust
 	}
 }
 
-// tookTooLong returns the answer to a plan that is given up.
+// tookTooLong returns the status of a plan that took too long to simulate.
 func tookTooLong(now time.Time, took time.Duration) insightv1alpha1.PlanStatus {
 	at := metav1.NewTime(now)
 	return insightv1alpha1.PlanStatus{

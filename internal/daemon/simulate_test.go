@@ -81,7 +81,7 @@ func TestACopyIsMadeAfterACycleThatHasSeenWhatCameBeforeTheRequest(t *testing.T)
 	})
 }
 
-// TestTheLoopCyclesDuringASimulation: a simulation that does not come to an end delays no cycle.
+// TestTheLoopCyclesDuringASimulation verifies that a simulation that never ends delays no cycle.
 func TestTheLoopCyclesDuringASimulation(t *testing.T) {
 	thought := thoughtOfAJob(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestASimulationThatFailsIsReportedAndEndsNothing(t *testing.T) {
 	if status := simulate(thoughtOfAJob(t)); status.Problem != "" || status.Verdict == "" {
 		t.Errorf("afterwards: %+v", status)
 	}
-	p.now = func() time.Time { // each look at the clock takes a simulation's longest time
+	p.now = func() time.Time { // each call advances the clock by the longest time of a simulation
 		p.restUntil = p.restUntil.Add(longestSimulation + time.Second)
 		return p.restUntil
 	}
