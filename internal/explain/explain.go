@@ -16,6 +16,9 @@ import (
 // maxReasons is the maximum number of reasons for rejected nodes in an explanation.
 const maxReasons = 8
 
+// maxGates bounds the scheduling gates named.
+const maxGates = 3
+
 // maxSharers is the maximum number of queues listed that share a resource.
 const maxSharers = 3
 
@@ -220,7 +223,13 @@ func cause(v *Verdict) string {
 		return fmt.Sprintf("%s: %s, from %s", sentence, strings.Join(v.Blocker, ", "), v.Until.UTC().Format(time.RFC3339))
 	case reason.KeptForLost:
 		return fmt.Sprintf("%s: %s, until %s", sentence, strings.Join(v.Blocker, ", "), v.Until.UTC().Format(time.RFC3339))
-	case reason.WaitingForVictims, reason.BehindOthers, reason.PodsLinger:
+	case reason.SchedulingGated:
+		return gated(v)
+	case reason.BehindOthers:
+		if len(v.Blocker) > 0 {
+			return fmt.Sprintf("%s is ahead of it in queue %s", strings.Join(v.Blocker, ", "), v.Queue)
+		}
+	case reason.WaitingForVictims, reason.PodsLinger:
 		if len(v.Blocker) > 0 {
 			return fmt.Sprintf("%s: %s", sentence, strings.Join(v.Blocker, ", "))
 		}
@@ -243,6 +252,26 @@ func cause(v *Verdict) string {
 		return fmt.Sprintf("%s: %s", sentence, fitting(v))
 	}
 	return sentence
+}
+
+// gated names the scheduling gates that pods wait for. It counts no more than one pod, so that it stays the same while
+// the gates of many are removed.
+func gated(v *Verdict) string {
+	if len(v.Gates) == 0 {
+		return reason.Get(v.Code).Sentence
+	}
+	gates, named := "gate", v.Gates[:min(len(v.Gates), maxGates)]
+	names := strings.Join(named, ", ")
+	if len(v.Gates) > 1 {
+		gates = "gates"
+	}
+	if more := len(v.Gates) - len(named); more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	if v.Gated == 1 {
+		return fmt.Sprintf("1 pod waits for its scheduling %s %s", gates, names)
+	}
+	return fmt.Sprintf("pods wait for their scheduling %s %s", gates, names)
 }
 
 // overQuota compares the requests of a gang's missing pods with the free part of their namespace's quota.
@@ -415,6 +444,9 @@ func Meaning(e *schedulingv1beta1.Explanation) string {
 	b.WriteString(e.Reason)
 	if e.Never { // the hint names the limit, which does not change by itself
 		b.WriteString("|never " + e.Hint)
+	}
+	if reason.Code(e.Reason) == reason.SchedulingGated { // names the gates
+		b.WriteString("|" + e.Message)
 	}
 	if e.Members != nil {
 		fmt.Fprintf(&b, "|%d", e.Members.Min)

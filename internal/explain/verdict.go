@@ -43,6 +43,11 @@ type Verdict struct {
 	Until time.Time
 	// Full reports that the reserved resources are also in use at the moment.
 	Full bool
+	// Gated counts the pods that wait for scheduling gates, Gates are the names of those.
+	Gated int
+	Gates []string
+	// Queue is the one that Blocker is ahead in.
+	Queue string
 	// Role is the task that has too few pods.
 	Role string
 	// HyperNode is the part of the cluster that was searched, "" for all; SubGroup is the sub-group that does not fit.

@@ -56,6 +56,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		Index:       -1,
 		Priority:    priorityFrom(pod),
 		Gated:       len(pod.Spec.SchedulingGates) > 0,
+		Gates:       gateNames(pod.Spec.SchedulingGates),
 		QueueGated:  onlyQueueGate(pod.Spec.SchedulingGates),
 		Preemptable: MayGo(either(pod, keys.Preemptable)),
 		Critical: pod.Namespace == metav1.NamespaceSystem ||

@@ -46,7 +46,9 @@ type TaskSet struct {
 	Priority   int32
 	// PriorityClass is the name of the pod's priority class; "" if unset.
 	PriorityClass string
-	Gated         bool
+	// Gates are the names of the pod's scheduling gates; Gated says that it has some.
+	Gates []string
+	Gated bool
 	// QueueGated is true if the queue's gate is the only scheduling gate.
 	QueueGated bool
 	// Preemptable is false if the pod is protected from eviction.

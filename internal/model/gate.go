@@ -17,6 +17,15 @@ func onlyQueueGate(gates []corev1.PodSchedulingGate) bool {
 	return len(gates) > 0 && !slices.ContainsFunc(gates, func(g corev1.PodSchedulingGate) bool { return g.Name != keys.QueueAllocationGate })
 }
 
+// gateNames returns the names of a pod's scheduling gates.
+func gateNames(gates []corev1.PodSchedulingGate) []string {
+	var names []string
+	for _, gate := range gates {
+		names = append(names, gate.Name)
+	}
+	return names
+}
+
 // AtQueueGate reports whether the task waits only for its queue to admit it.
 func (t *Task) AtQueueGate() bool { return t.Status == Pending && t.QueueGated && !t.ungating }
 

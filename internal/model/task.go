@@ -22,6 +22,8 @@ type Task struct {
 	// NamedQueue is the queue that a plain pod requests for its PodGroup; "" if unset.
 	NamedQueue string
 	Gated      bool
+	// Gates are the names of the scheduling gates.
+	Gates []string
 	// QueueGated is true if the queue's gate is the only scheduling gate; see AtQueueGate.
 	QueueGated bool
 
@@ -138,7 +140,7 @@ func (d TaskSet) apply(c *Cluster) {
 
 // note copies the pod's attributes from the delta.
 func (t *Task) note(d *TaskSet) {
-	t.Created, t.Labels, t.Ours, t.Role, t.Index, t.Priority, t.Gated = d.Created, d.Labels, d.Ours, d.Role, d.Index, d.Priority, d.Gated
+	t.Created, t.Labels, t.Ours, t.Role, t.Index, t.Priority, t.Gated, t.Gates = d.Created, d.Labels, d.Ours, d.Role, d.Index, d.Priority, d.Gated, d.Gates
 	if t.QueueGated = d.QueueGated; !d.Gated {
 		t.ungating = false
 	}

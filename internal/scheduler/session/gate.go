@@ -103,13 +103,25 @@ func (s *Session) Behind(rest []*Job, head *Job) {
 		if isKnownBehind(j, head) {
 			continue
 		}
-		s.Verdict(j, explain.Verdict{Code: reason.BehindOthers, Members: s.members(j, 0), Blocker: []string{head.Title()}})
+		s.Verdict(j, explain.Verdict{Code: reason.BehindOthers, Members: s.members(j, 0), Blocker: []string{aheadName(j, head)}, Queue: head.In.Name})
 	}
+}
+
+// aheadName is how users of one gang know the gang at the head of its queue: with its namespace if that is another.
+func aheadName(j, head *Job) string {
+	kind, name := "PodGroup ", head.Name
+	if head.Job != "" {
+		kind, name = "job ", head.Job
+	}
+	if head.Namespace != j.Namespace {
+		name = head.Namespace + "/" + name
+	}
+	return kind + name
 }
 
 // isKnownBehind reports whether a parked gang already has the verdict that it waits for this head.
 func isKnownBehind(j, head *Job) bool {
-	return j.Parked && j.behind() && slices.Equal(j.Verdict.Blocker, []string{head.Title()})
+	return j.Parked && j.behind() && slices.Equal(j.Verdict.Blocker, []string{aheadName(j, head)})
 }
 
 // podsAreOverdue reports whether an admitted gang still lacks pods, and the reason has been reported for longer

@@ -106,9 +106,23 @@ func valid(s *session.Session, j *session.Job) explain.Verdict {
 		}
 	}
 	if short(s, j, gated).Code == "" {
-		return explain.Verdict{Code: reason.SchedulingGated, Members: s.Members(j, 0)}
+		return explain.Verdict{Code: reason.SchedulingGated, Members: s.Members(j, 0), Gated: len(gated), Gates: gatesOf(gated)}
 	}
 	return v
+}
+
+// gatesOf returns the names of the scheduling gates of tasks, each once.
+func gatesOf(gated []*model.Task) []string {
+	var names []string
+	for _, t := range gated {
+		for _, name := range t.Gates {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // short returns which part of its minimum a gang lacks pods for, if more could be placed in addition to the pending

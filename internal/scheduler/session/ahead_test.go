@@ -1,0 +1,22 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+func TestTheHeadOfAQueueIsNamedAsUsersKnowIt(t *testing.T) {
+	t.Parallel()
+	waiting := &Job{Gang: &model.Gang{Namespace: "nlp", Name: "next"}}
+	for want, head := range map[string]*model.Gang{
+		"job headf":         {Namespace: "nlp", Name: "headf-91af7aac", Job: "headf"},
+		"job cv/headf":      {Namespace: "cv", Name: "headf-91af7aac", Job: "headf"},
+		"PodGroup spark":    {Namespace: "nlp", Name: "spark"},
+		"PodGroup cv/spark": {Namespace: "cv", Name: "spark"},
+	} {
+		if got := aheadName(waiting, &Job{Gang: head}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
