@@ -47,7 +47,7 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	case phase == batchv1alpha1.Aborted:
 		return Why{Code: "Suspended", Message: "the job is suspended; its pods are stopped", Hint: "vcctl job resume " + job.Name}
 	case phase == batchv1alpha1.Completed:
-		return Why{}
+		return failedElements(job)
 	case Finished(phase):
 		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
 	case group == nil && phase == batchv1alpha1.Pending && job.Status.State.Reason != "":
@@ -65,7 +65,7 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 		return fromExplanation(e)
 	}
 	if phase == batchv1alpha1.Running {
-		return Why{}
+		return noneRuns(job)
 	}
 	if w, found := fromConditions(group); found {
 		return w
@@ -77,9 +77,49 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	return fromPhases(job, group)
 }
 
+// failedElements names the elements of a completed array that failed; it is empty when none did.
+func failedElements(job *batchv1alpha1.Job) Why {
+	states := job.Status.Array
+	if states == nil || states.Failed == "" {
+		return Why{}
+	}
+	elements := "element"
+	if set, err := batchv1alpha1.ParseIndices(states.Failed); err == nil && set.Count() > 1 {
+		elements = "elements"
+	}
+	return Why{Code: string(reason.PodFailed), Message: fmt.Sprintf("%s %s failed%s", elements, shortSet(states.Failed), exitCodes(states)),
+		Hint: hintWith(reason.PodFailed, job)}
+}
+
+// noneRuns says what the pods do of a job that is Running while none of its pods runs; it is empty for any other job.
+func noneRuns(job *batchv1alpha1.Job) Why {
+	s := &job.Status
+	if s.Running+s.Succeeded > 0 {
+		return Why{}
+	}
+	var parts []string
+	for _, part := range []struct {
+		n    int32
+		what string
+	}{{s.Pending, "pending"}, {s.Terminating, "being deleted"}, {s.Failed, "failed"}, {s.Unknown, "unknown"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+		}
+	}
+	if len(parts) == 0 { // nothing is known of its pods
+		return Why{}
+	}
+	return Why{Code: "NoPodRuns", Message: fmt.Sprintf("it has started, and none of its %s runs now: %s", Count(int(Replicas(job)), "pod"), strings.Join(parts, ", "))}
+}
+
 // hintFor returns the hint for the reason in the job's status, with the job's name filled into its commands.
 func hintFor(job *batchv1alpha1.Job) string {
-	return strings.ReplaceAll(reason.Get(reason.Code(job.Status.State.Reason)).Hint, "NAME", job.Name)
+	return hintWith(reason.Code(job.Status.State.Reason), job)
+}
+
+// hintWith returns the hint for a reason, with the job's name filled into its commands.
+func hintWith(code reason.Code, job *batchv1alpha1.Job) string {
+	return strings.ReplaceAll(reason.Get(code).Hint, "NAME", job.Name)
 }
 
 // notSeen reports whether no scheduler has written anything about a PodGroup.

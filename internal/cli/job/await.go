@@ -45,8 +45,8 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 			  deleted            the objects are gone
 			  jsonpath={…}=TEXT  a field of each has this value
 
-			The exit code is the outcome: 0 when all is well, 1 when a job failed or ended
-			otherwise, 8 when --timeout passed first, and 3 when the API server has not answered
+			The exit code is the outcome: 0 when all is well, 1 when a job or an element of an
+			array failed or ended otherwise, 8 when --timeout passed first, and 3 when the API server has not answered
 			for 5 minutes; a shorter absence is waited out. While a job is pending the reason is
 			printed on standard error when it is known and when it changes.`),
 		Example: f.Examples(`
@@ -88,6 +88,8 @@ type aim struct {
 	lost func(*batchv1alpha1.Job) bool
 	// gone says whether the end of the object is the arrival.
 	gone bool
+	// ends says that the end of the job is the arrival: elements of an array that failed then count.
+	ends bool
 	// said is what the line of success ends with.
 	said func(*batchv1alpha1.Job) string
 }
@@ -103,9 +105,9 @@ func newAim(text string) (*aim, error) {
 	case "running":
 		return &aim{name: word, there: is(batchv1alpha1.Running, batchv1alpha1.Completing, batchv1alpha1.Completed), lost: inEnd, said: phase}, nil
 	case "done", "ended":
-		return &aim{name: "done", there: is(batchv1alpha1.Completed), lost: inEnd, said: phase}, nil
+		return &aim{name: "done", ends: true, there: is(batchv1alpha1.Completed), lost: inEnd, said: phase}, nil
 	case "succeeded", "completed":
-		return &aim{name: "succeeded", there: is(batchv1alpha1.Completed), said: phase,
+		return &aim{name: "succeeded", ends: true, there: is(batchv1alpha1.Completed), said: phase,
 			lost: func(job *batchv1alpha1.Job) bool { return inEnd(job) || phaseOf(job) == batchv1alpha1.Aborted }}, nil
 	case "suspended":
 		return &aim{name: word, there: is(batchv1alpha1.Aborted), lost: inEnd, said: func(*batchv1alpha1.Job) string { return "suspended" }}, nil
@@ -301,6 +303,9 @@ func (w *waiter) see(job *batchv1alpha1.Job) error {
 	w.pending[job.UID] = job
 	w.announcer.saw(job)
 	switch {
+	case w.goal.ends && hasFailedElements(job):
+		delete(w.pending, job.UID)
+		w.problems = append(w.problems, withFailedElements(w.o.f, job))
 	case w.goal.there(job):
 		return w.arrived(job)
 	case w.goal.lost(job):
@@ -315,6 +320,16 @@ func (w *waiter) see(job *batchv1alpha1.Job) error {
 		w.problems = append(w.problems, failed)
 	}
 	return nil
+}
+
+// hasFailedElements reports whether a job is an array that has completed although elements failed.
+func hasFailedElements(job *batchv1alpha1.Job) bool {
+	return phaseOf(job) == batchv1alpha1.Completed && job.Status.Array != nil && job.Status.Array.Failed != ""
+}
+
+// withFailedElements is the error about an array that has completed although elements failed.
+func withFailedElements(f *cli.Factory, job *batchv1alpha1.Job) *cli.Error {
+	return cli.Errorf(f.Typed("job view "+job.Name)+"; "+f.Typed("job logs "+job.Name), "job %q completed, but %s", job.Name, explain(job, nil).Message)
 }
 
 func (w *waiter) gone(job *batchv1alpha1.Job) error {

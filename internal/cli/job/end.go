@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -74,6 +75,12 @@ func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch,
 		return o.wait.TimedOut(fmt.Sprintf("job %q", job.Name), string(phaseOf(last)))
 	case err != nil:
 		return err
+	case hasFailedElements(last):
+		failed := withFailedElements(o.f, last)
+		if o.attach {
+			failed.Code = highestExitCode(last)
+		}
+		return failed
 	case phaseOf(last) == batchv1alpha1.Completed:
 		if !o.attach {
 			fmt.Fprintf(o.f.Streams.Err, "job %q completed\n", job.Name)
@@ -100,4 +107,15 @@ func (o *runOptions) failure(ctx context.Context, c client.Client, job *batchv1a
 		failed.Code = exitCode(pods)
 	}
 	return failed
+}
+
+// highestExitCode returns the highest exit code of the elements of an array, as sbatch --wait does; 1 if only others failed.
+func highestExitCode(job *batchv1alpha1.Job) int {
+	highest := cli.ExitError
+	for text := range job.Status.Array.ExitCodes {
+		if code, err := strconv.Atoi(text); err == nil {
+			highest = max(highest, code)
+		}
+	}
+	return highest
 }

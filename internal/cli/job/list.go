@@ -228,7 +228,8 @@ func dashed(n int64) string {
 }
 
 func runtimeText(job *batchv1alpha1.Job, now time.Time) string {
-	if enteredPhase(job, batchv1alpha1.Running).IsZero() {
+	hasRun := !enteredPhase(job, batchv1alpha1.Running).IsZero() || phaseOf(job) == batchv1alpha1.Completed // too short to be seen running
+	if !hasRun {
 		return "-"
 	}
 	return render.Duration(runtimeOf(job, now))

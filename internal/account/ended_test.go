@@ -1,0 +1,40 @@
+package account
+
+import (
+	"testing"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+func TestACompletedArraySaysWhichElementsFailed(t *testing.T) {
+	t.Parallel()
+	for want, states := range map[string]*batchv1alpha1.ArrayStatus{
+		"":                            {Succeeded: "0-11"},
+		"PodFailed: element 5 failed": {Succeeded: "0-4,6-11", Failed: "5", ExitCodes: map[string]string{"-1": "5"}},
+		"PodFailed: elements 5,7 failed (exit code 7)":                    {Succeeded: "0-4", Failed: "5,7", ExitCodes: map[string]string{"7": "5,7"}},
+		"PodFailed: elements 5,7 failed (exit code 1: 5; exit code 9: 7)": {Failed: "5,7", ExitCodes: map[string]string{"1": "5", "9": "7"}},
+	} {
+		job := &batchv1alpha1.Job{Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: batchv1alpha1.Completed}, Array: states}}
+		if got := Explain(job, nil).Short(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestARunningJobOfWhichNoPodRunsSaysSo(t *testing.T) {
+	t.Parallel()
+	for want, status := range map[string]batchv1alpha1.JobStatus{
+		"": {Running: 1, Pending: 3},
+		"NoPodRuns: it has started, and none of its 4 pods runs now: 4 pending":                  {Pending: 4},
+		"NoPodRuns: it has started, and none of its 4 pods runs now: 1 pending, 3 being deleted": {Pending: 1, Terminating: 3},
+		"NoPodRuns: it has started, and none of its 4 pods runs now: 1 failed, 2 unknown":        {Failed: 1, Unknown: 2},
+	} {
+		job := &batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Replicas: 4}}}, Status: status}
+		job.Status.State.Phase = batchv1alpha1.Running
+		group := &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupRunning}}
+		if got := Explain(job, group).Short(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
