@@ -56,6 +56,7 @@ func System() Streams {
 		}
 		s.RunPager = runPager
 	}
+	s.inLocale()
 	return s
 }
 
@@ -134,11 +135,5 @@ func (s *Streams) Unicode() bool {
 	if !s.OutTTY || s.Env("TERM") == "dumb" || s.Env("TERM") == "linux" {
 		return false
 	}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if value := s.Env(name); value != "" {
-			value = strings.ToLower(value)
-			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
-		}
-	}
-	return false
+	return isUTF8(s.locale())
 }
