@@ -186,7 +186,7 @@ var Table = []Reason{
 	{PodGroupMissing, "the pod's PodGroup does not exist in its namespace", "create the PodGroup there, or correct the pod's annotation scheduling.k8s.io/group-name; for pods without one, is the controller running? (vcd controllers)", "JobHeldAdmin"},
 	{InsufficientResource, "too little is free on the node", "ask for less, or wait", "Resources"},
 	{TooManyPods, "the node holds as many pods as it may", "add nodes", "Resources"},
-	{NodeUnschedulable, "the node is cordoned", "let pods onto it again (vcctl node uncordon NODE)", "ReqNodeNotAvail"},
+	{NodeUnschedulable, "the node is cordoned", "vcctl node uncordon NODE", "ReqNodeNotAvail"},
 	{NodeNotReady, "the node is not ready", "look at the node", "ReqNodeNotAvail"},
 	{UntoleratedTaint, "the node has a taint that the pod does not tolerate", "add a toleration", "ReqNodeNotAvail"},
 	{NodeSelectorMismatch, "the node's labels do not match the node selector", "correct the selector, or label a node", "BadConstraints"},

@@ -28,7 +28,7 @@ func (j *Job) Draw(ctx *screen.Context, c canvas.Canvas) {
 	j.log.take(ctx.Logs, j.keep())
 	switch j.page {
 	case tasks:
-		j.drawTasks(ctx, c)
+		j.drawPods(ctx, c)
 	case events:
 		widget.Rule(c, 0, ctx.Theme, "Events", "")
 		_, rest := c.Cut(1)
@@ -106,8 +106,8 @@ func (j *Job) noLog(ctx *screen.Context) string {
 	return "nothing was written yet"
 }
 
-func (j *Job) drawTasks(ctx *screen.Context, c canvas.Canvas) {
-	widget.Rule(c, 0, ctx.Theme, "Tasks  "+j.counts(), j.podNote())
+func (j *Job) drawPods(ctx *screen.Context, c canvas.Canvas) {
+	widget.Rule(c, 0, ctx.Theme, "Pods  "+j.counts(), j.podNote())
 	_, rest := c.Cut(1)
 	j.pods.Draw(ctx, rest, j.noPods())
 }
@@ -130,7 +130,7 @@ func (j *Job) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
 
 	below := rest.H / 3
 	pods, rest := rest.Cut(rest.H - below)
-	j.pods.Draw(ctx, widget.Box(pods, ctx.Theme, "Tasks  "+j.counts(), j.podNote()), j.noPods())
+	j.pods.Draw(ctx, widget.Box(pods, ctx.Theme, "Pods  "+j.counts(), j.podNote()), j.noPods())
 	lines, told := rest.Cut(below - max(below*2/5, 4))
 	title := "Logs  " + j.streamed()
 	if j.inLogs {
