@@ -1,4 +1,4 @@
-// Package kind is the verbs that are the same for every kind of namespaced object: list,
+// Package kind is the verbs that are the same for every kind of object: list,
 // get, view, create and delete. A noun (podgroup, jobflow, …) is a Kind: its words, its
 // columns and what a view of it shows; verbs of its own it adds itself.
 //
@@ -29,8 +29,10 @@ type Kind[T client.Object] struct {
 	// Short and Long are the help of the noun.
 	Short, Long string
 	GVK         schema.GroupVersionKind
-	New         func() T
-	NewList     func() client.ObjectList
+	// ClusterScoped says that the objects are in no namespace.
+	ClusterScoped bool
+	New           func() T
+	NewList       func() client.ObjectList
 
 	// Columns of the list; FreeText says that the last is free text, Spare which a narrow terminal may do without.
 	Columns  func(f *cli.Factory) []cli.Column[T]
@@ -84,6 +86,9 @@ func (k *Kind[T]) Command(f *cli.Factory, more ...*cobra.Command) *cobra.Command
 	return cmd
 }
 
+// ViewCommand returns the verb view alone, for a noun whose other verbs are its own.
+func (k *Kind[T]) ViewCommand(f *cli.Factory) *cobra.Command { return k.newView(f, view) }
+
 // words writes NOUN, KIND, KINDS and SAMPLE of a help text as those of the kind.
 func (k *Kind[T]) words(text string) string {
 	return strings.NewReplacer("NOUN", k.Noun, "KINDS", k.plural(), "KIND", k.Called, "SAMPLE", k.Sample).Replace(text)
@@ -102,7 +107,7 @@ func (k *Kind[T]) Count(n int) string {
 // complete offers live names; those of jobs, too, where the name of a job stands for an object.
 func (k *Kind[T]) complete(f *cli.Factory) cli.Completer {
 	if k.Otherwise == nil {
-		return f.CompleteKind(k.GVK, true)
+		return f.CompleteKind(k.GVK, !k.ClusterScoped)
 	}
 	return cli.Either(f.CompleteJobs(), f.CompleteKind(k.GVK, true))
 }

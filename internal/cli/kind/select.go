@@ -19,6 +19,9 @@ func (k *Kind[T]) Selected(ctx context.Context, f *cli.Factory, c client.Client,
 	if err != nil {
 		return nil, err
 	}
+	if k.ClusterScoped {
+		namespace = ""
+	}
 	if !sel.Wide() {
 		var found []T
 		var problems []error
@@ -78,7 +81,7 @@ func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, name
 			return other, err
 		}
 	}
-	names, nameErr := f.Names(ctx, k.GVK, true)
+	names, nameErr := f.Names(ctx, k.GVK, !k.ClusterScoped)
 	if nameErr != nil {
 		names = nil
 	}
@@ -86,6 +89,9 @@ func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, name
 	missing.Err = err
 	if missing.Hint == "" {
 		missing.Hint = fmt.Sprintf("vcctl %s list shows those of this namespace, -A those of all", k.Noun)
+		if k.ClusterScoped {
+			missing.Hint = fmt.Sprintf("vcctl %s list shows their names", k.Noun)
+		}
 	}
 	return object, missing
 }

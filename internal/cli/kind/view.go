@@ -51,7 +51,12 @@ func (k *Kind[T]) newView(f *cli.Factory, run func(context.Context, *viewOptions
 	}
 	cmd.Flags().BoolVar(&o.events, "events", true, "Show the last events")
 	o.sel.AddFlags(cmd, k.plural())
-	o.sel.AddAllNamespaces(cmd, k.words("With --all or -l: the KINDS of all namespaces"))
+	if k.ClusterScoped {
+		cmd.Flags().Lookup("all").Usage = k.words("All KINDS")
+		cli.AcceptAllNamespaces(cmd)
+	} else {
+		o.sel.AddAllNamespaces(cmd, k.words("With --all or -l: the KINDS of all namespaces"))
+	}
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, k.words("Show the KIND anew whenever it changes"))
 	o.out.AddFormat(cmd, false)
 	if k.OldWord != "" {

@@ -5,7 +5,7 @@
 //	Out:  tables and trees; Queues created, patched and deleted; Commands that open and
 //	      close; what a change would do, as the scheduler's plan of it says
 //
-// PodGroups are never listed: what a queue holds is in its status.
+// What a queue holds is in its status; only view lists PodGroups, for who waits and why.
 package queue
 
 import (
@@ -30,7 +30,7 @@ func New(f *cli.Factory) *cobra.Command {
 		Work with queues (queues.scheduling.volcano.sh): what jobs are submitted to, and
 		what resources are shared by. Queues belong to the whole cluster.`, "queues", "q")
 	cmd.AddCommand(
-		newList(f, list), newTree(f, tree), newGet(f, list), newCreate(f, create), newUpdate(f, update),
+		newList(f, list), newTree(f, tree), newGet(f, list), newView(f), newCreate(f, create), newUpdate(f, update),
 		newOpen(f, operate), newClose(f, operate), newOperate(f, operate), newDelete(f, remove),
 	)
 	return cmd

@@ -26,7 +26,7 @@ var notTried = []string{"template", "allow-missing-template-keys", "show-managed
 	"jobflow logs --timestamps", "jobflow logs --max-log-requests", "jobflow logs --only-failed", "jobflow logs --prefix", "jobflow logs --tail", "jobflow logs --container",
 	"jobflow logs --failed", "jobflow logs --follow", "jobflow logs --output", "jobflow logs --since", "jobflow logs --task", "jobflow logs --previous",
 	// kubectl takes it, and it means nothing, on a list of what is in no namespace.
-	"node list --all-namespaces", "queue list --all-namespaces", "queue get --all-namespaces", "queue tree --all-namespaces"}
+	"node list --all-namespaces", "queue list --all-namespaces", "queue get --all-namespaces", "queue tree --all-namespaces", "queue view --all-namespaces"}
 
 // FRESH and THERE stand for directories of files: what is not yet in the cluster, and what is; NEW for one more file of the first kind, OTHER of
 // the second, UNKNOWN for a file with a field that no object has.
@@ -144,7 +144,7 @@ func situations(command string) []situation {
 		return []situation{with("paused"), with("-l", "team=cv")}
 	case "cronjob resume":
 		return []situation{with("held"), with("-l", "team=cv")}
-	case "job view", "job explain", "pod view", "podgroup view", "jobflow view", "jobtemplate view", "cronjob view":
+	case "job view", "job explain", "queue view", "pod view", "podgroup view", "jobflow view", "jobtemplate view", "cronjob view":
 		return []situation{with(names[0]), with(names...), with(labelled...)}
 	}
 	switch {

@@ -1,0 +1,215 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/cli"
+	kinds "github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/share"
+)
+
+// mostWaiting is how many of the jobs that wait in a queue a view shows.
+const mostWaiting = 10
+
+// newView returns `vcctl queue view`.
+func newView(f *cli.Factory) *cobra.Command {
+	queues := &kinds.Kind[*schedulingv1beta1.Queue]{
+		Noun: "queue", Called: "queue", GVK: kind(), ClusterScoped: true,
+		New: func() *schedulingv1beta1.Queue { return &schedulingv1beta1.Queue{} }, NewList: newQueues,
+		View: view,
+		ViewHelp: kinds.Help{
+			Short: "Show a queue: what it holds and may hold, who waits in it and why",
+			Long: `
+				Show a queue: its state and place, for each resource what its jobs hold and what it
+				may hold, its jobs by phase, the jobs that wait in it with the reason, in their
+				order, and the last events. Jobs of all namespaces are shown to users who may list
+				PodGroups there.`,
+			Examples: `
+				# One queue
+				vcctl queue view research
+
+				# Follow: it is shown again whenever it changes
+				vcctl queue view research -w`,
+		},
+	}
+	return queues.ViewCommand(f)
+}
+
+// view says all about one queue.
+func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1beta1.Queue, events bool) (*cli.Sheet, error) {
+	now := f.Now()
+	sheet := queueFacts(ctx, f, q, now)
+	sheet.Add("Resources", amountsTable(q))
+	groups, err := waitingIn(ctx, c, q.Name)
+	switch {
+	case apierrors.IsForbidden(err):
+		sheet.Fact("Waiting", "not shown: you may not list PodGroups of all namespaces")
+	case err != nil:
+		return nil, err
+	}
+	sheet.Add("Waiting", waitingTable(groups, now))
+	if more := len(groups) - mostWaiting; more > 0 {
+		sheet.Fact("Waiting", fmt.Sprintf("the first %d of %d are below; all: %s podgroup list -A --queue %s --phase Pending,Inqueue", mostWaiting, len(groups), f.Program, q.Name))
+	}
+	if !events {
+		return sheet, nil
+	}
+	// Events about what is in no namespace are in this one.
+	happened, err := act.EventsAbout(ctx, c, metav1.NamespaceDefault, q)
+	switch {
+	case apierrors.IsForbidden(err):
+		sheet.Fact("Events", "not shown: you may not list events of namespace "+metav1.NamespaceDefault)
+	case err != nil:
+		return nil, err
+	}
+	sheet.Add("Events", cli.EventTable(happened, now, func(*corev1.Event) string { return "queue/" + q.Name }))
+	return sheet, nil
+}
+
+// queueFacts are what is said of a queue in one line each.
+func queueFacts(ctx context.Context, f *cli.Factory, q *schedulingv1beta1.Queue, now time.Time) *cli.Sheet {
+	style := render.Style{Enabled: f.Streams.Color()}
+	forest := share.NewForest(f.Queues(ctx))
+	var children []string
+	for _, child := range forest.Children(q.Name) {
+		children = append(children, child.Name)
+	}
+	sheet := &cli.Sheet{}
+	sheet.Fact("Name", q.Name)
+	sheet.Fact("State", style.Phase(string(stateOf(q)))+kinds.Leaving(q))
+	sheet.Fact("Parent", q.Spec.Parent)
+	sheet.Fact("Children", strings.Join(children, ", "))
+	sheet.Fact("Weight", strconv.Itoa(int(q.Spec.Weight)))
+	sheet.Fact("Priority", strconv.Itoa(int(q.Spec.Priority)))
+	sheet.Fact("Reclaimable", strconv.FormatBool(q.Spec.Reclaimable == nil || *q.Spec.Reclaimable))
+	sheet.Fact("Created", kinds.Created(q, now))
+	sheet.Fact("Jobs", jobsText(&q.Status))
+	sheet.Fact("Note", forest.Note(q))
+	return sheet
+}
+
+// jobsText counts the jobs of a queue by phase; a phase without jobs is left out.
+func jobsText(s *schedulingv1beta1.QueueStatus) string {
+	var parts []string
+	for _, part := range []struct {
+		n     int32
+		phase string
+	}{{s.Running, "running"}, {s.Inqueue, "inqueue"}, {s.Pending, "pending"}, {s.Unknown, "unknown"}, {s.Completed, "completed"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.phase))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "none")
+}
+
+// amountsTable has a row for each resource that a queue holds or has a limit for.
+func amountsTable(q *schedulingv1beta1.Queue) render.Table {
+	columns := []struct {
+		title string
+		list  corev1.ResourceList
+	}{
+		{"ALLOCATED", q.Status.Allocated}, {"TERMINATING", q.Status.Terminating}, {"DESERVED", share.Deserved(q)},
+		{"GUARANTEE", q.Spec.Guarantee.Resource}, {"CAPABILITY", q.Spec.Capability},
+	}
+	table := render.Table{Header: []string{"RESOURCE"}}
+	var names []string
+	for _, column := range columns {
+		table.Header = append(table.Header, column.title)
+		for name := range column.list {
+			if !slices.Contains(names, string(name)) {
+				names = append(names, string(name))
+			}
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		row := []string{name}
+		for _, column := range columns {
+			text := "-"
+			if amount, has := column.list[corev1.ResourceName(name)]; has {
+				text = amount.String()
+			}
+			row = append(row, text)
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table
+}
+
+// waitingIn returns the PodGroups that wait in a queue, in their order there.
+func waitingIn(ctx context.Context, c client.Client, queue string) ([]*schedulingv1beta1.PodGroup, error) {
+	var waiting []*schedulingv1beta1.PodGroup
+	page := &schedulingv1beta1.PodGroupList{}
+	err := cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			if g := &page.Items[i]; cmp.Or(g.Spec.Queue, keys.DefaultQueue) == queue && waits(g) {
+				waiting = append(waiting, g.DeepCopy())
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(waiting, func(a, b *schedulingv1beta1.PodGroup) int {
+		return cmp.Or(cmp.Compare(positionOf(a), positionOf(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+			strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
+	})
+	return waiting, err
+}
+
+// waits reports whether the pods of a PodGroup have not started yet.
+func waits(g *schedulingv1beta1.PodGroup) bool {
+	switch g.Status.Phase {
+	case "", schedulingv1beta1.PodGroupPending, schedulingv1beta1.PodGroupInqueue:
+		return true
+	}
+	return false
+}
+
+// unplaced comes after every position in a queue.
+const unplaced = 1 << 30
+
+// positionOf is the place of a PodGroup among those that wait in its queue, as the scheduler wrote it.
+func positionOf(g *schedulingv1beta1.PodGroup) int32 {
+	if e := g.Status.Explanation; e != nil && e.Queue != nil && e.Queue.Position > 0 {
+		return e.Queue.Position
+	}
+	return unplaced
+}
+
+func waitingTable(groups []*schedulingv1beta1.PodGroup, now time.Time) render.Table {
+	table := render.Table{Header: []string{"POSITION", "JOB", "MIN", "AGE", "REASON"}, FreeText: true}
+	table.CanSpare("MIN", "AGE", "POSITION")
+	for _, g := range groups[:min(len(groups), mostWaiting)] {
+		position := "-"
+		if at := positionOf(g); at != unplaced {
+			position = strconv.Itoa(int(at))
+		}
+		table.Rows = append(table.Rows, []string{position, g.Namespace + "/" + ownerName(g), strconv.Itoa(int(g.Spec.MinMember)),
+			render.Age(now, g.CreationTimestamp.Time), cmp.Or(account.GroupReason(g), "-")})
+	}
+	return table
+}
+
+// ownerName is the name by which users know a PodGroup: that of its job, or its own.
+func ownerName(g *schedulingv1beta1.PodGroup) string {
+	if owner := metav1.GetControllerOf(g); owner != nil {
+		return owner.Name
+	}
+	return g.Name
+}
