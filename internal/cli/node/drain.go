@@ -120,14 +120,11 @@ func drainNodes(ctx context.Context, o *drainOptions) error {
 			return err
 		}
 	}
-	if o.timeout > 0 {
-		limited, stop := context.WithTimeout(ctx, o.timeout)
-		defer stop()
-		ctx = limited
-	}
+	limited, stop := o.limit(ctx)
+	defer stop()
 	var problems []error
 	for _, node := range nodes {
-		problems = append(problems, o.drain(ctx, c, helper, node))
+		problems = append(problems, o.drain(ctx, limited, c, helper, node))
 	}
 	return errors.Join(problems...)
 }
@@ -200,8 +197,16 @@ func (o *drainOptions) announce(ctx context.Context, nodes []*corev1.Node, effec
 	return o.confirm.Ask(ctx, o.f, "drain "+strings.Join(names, ", "), effects)
 }
 
-// drain cordons one node, evicts its pods and waits until they are gone.
-func (o *drainOptions) drain(ctx context.Context, c client.Client, helper *drain.Helper, node *corev1.Node) error {
+// limit is the context of all evictions: it ends after --timeout, if that was given.
+func (o *drainOptions) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, o.timeout)
+}
+
+// drain cordons one node, evicts its pods and waits until they are gone, or until limited ends.
+func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, helper *drain.Helper, node *corev1.Node) error {
 	done, err := setCordon(ctx, c, node, true, o.dryRun)
 	if err != nil {
 		return err
@@ -215,7 +220,7 @@ func (o *drainOptions) drain(ctx context.Context, c client.Client, helper *drain
 	if err != nil {
 		return err
 	}
-	if err := o.evict(ctx, helper, node, pods); err != nil {
+	if err := o.evict(limited, helper, node, pods); err != nil {
 		return err
 	}
 	return cli.PrintName(o.f, &o.out, node, "drained"+o.dryRun.Suffix())

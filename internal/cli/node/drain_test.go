@@ -172,6 +172,17 @@ func TestADrainAsksOnceAndYesIsEnough(t *testing.T) {
 	}
 }
 
+func TestADrainWithoutTimeStillCordonsTheNode(t *testing.T) {
+	t.Parallel()
+	s := clitest.Start(t, golden.Cluster()...)
+	managed(s)
+	s.Refuse(http.MethodPost, "/api/v1/namespaces/nlp/pods", 429, metav1.StatusReasonTooManyRequests, "the budget needs it")
+	got := golden.Run{Args: "node drain 192.168.23.24 --yes --timeout 1ns"}.Do(t, s)
+	if got.Code != cli.ExitPending || !strings.Contains(got.Out, "node/192.168.23.24 cordoned") || !strings.Contains(got.Err, "pods that are left: nlp/train-worker-0") {
+		t.Errorf("exit %d, want %d:\n%s%s", got.Code, cli.ExitPending, got.Out, got.Err)
+	}
+}
+
 func TestADrainTriesAProtectedPodAgainAndSaysSoOnce(t *testing.T) {
 	t.Parallel()
 	s := clitest.Start(t, golden.Cluster()...)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,6 +18,9 @@ import (
 
 // evict evicts pods of a node and waits until they are gone. It returns at once when ctx ends, and names the pods that are left.
 func (o *drainOptions) evict(ctx context.Context, helper *drain.Helper, node *corev1.Node, pods []corev1.Pod) error {
+	if len(pods) == 0 {
+		return nil
+	}
 	p := &progress{f: o.f, suffix: o.dryRun.Suffix(), quiet: o.out.Machine(), left: map[types.UID]string{}, attempts: map[types.UID]int{}}
 	for i := range pods {
 		p.left[pods[i].UID] = pods[i].Namespace + "/" + pods[i].Name
@@ -34,6 +38,9 @@ func (o *drainOptions) evict(ctx context.Context, helper *drain.Helper, node *co
 	case err = <-ended:
 	case <-ctx.Done(): // an eviction that sleeps before it is tried again would be waited for
 		err = ctx.Err()
+	}
+	if deadline, limited := ctx.Deadline(); err != nil && limited && !time.Now().Before(deadline) {
+		<-ctx.Done() // the client may notice the deadline a moment before the context does
 	}
 	left := p.close()
 	switch {
