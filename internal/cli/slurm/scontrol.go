@@ -56,9 +56,11 @@ func newScontrol(f *cli.Factory) *cobra.Command {
 			  hold|release JOB...                        keep jobs from starting; let them
 			  requeue|requeuehold JOB...                 run jobs from the beginning again
 			  suspend|resume JOB...                      stop the pods of jobs; start them again
-			  update JobId=42 TimeLimit=2:00:00          change a job: TimeLimit, Partition (both
-			                                             of held jobs), JobName, Comment,
-			                                             Account, WCKey, Dependency, StartTime,
+			  update JobId=42 TimeLimit=2:00:00          change a job: TimeLimit and Partition
+			                                             of held jobs, a shorter TimeLimit of
+			                                             running ones, QOS of waiting ones,
+			                                             JobName, Comment, Account, WCKey,
+			                                             Dependency, StartTime,
 			                                             ArrayTaskThrottle
 			  update NodeName=n1 State=DRAIN Reason=...  drain a node, or RESUME it
 			  update PartitionName=nlp State=INACTIVE    close a queue, or open it by UP

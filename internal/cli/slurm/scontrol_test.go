@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -18,6 +19,16 @@ import (
 func controlCluster(server *clitest.Server) {
 	nodeCluster(server)
 	server.Set(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train-sh-x7k2p-slurm"}, Data: map[string]string{"script": "#!/bin/sh\nsrun hostname\n"}})
+}
+
+// urgent adds a priority class before a run.
+func urgent(r golden.Run) golden.Run {
+	prepare := r.Prepare
+	r.Prepare = func(server *clitest.Server) {
+		prepare(server)
+		server.Set(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1000})
+	}
+	return r
 }
 
 func TestScontrol(t *testing.T) {
@@ -94,6 +105,25 @@ func TestScontrol(t *testing.T) {
 		run("a partition that there is not", "scontrol", "update", "JobId=38", "Partition=reserch"),
 		checking(run("another name, throttle and dependency", "scontrol", "update", "JobId=42", "JobName=grid", "ArrayTaskThrottle=8", "Dependency=afterok:36"),
 			noted("sweep", keys.JobTitle, "grid"), noted("sweep", keys.ArrayLimit, "8"), noted("sweep", keys.Dependency, "afterok:36")),
+		checking(run("a shorter limit of a job that runs", "scontrol", "update", "JobId=36", "TimeLimit=3:00:00"), func(t *testing.T, server *clitest.Server) {
+			for _, name := range []string{"train-sh-x7k2p-head-0", "train-sh-x7k2p-node-0"} {
+				pod := called(t, server, "/api/v1/namespaces/nlp/pods", name)
+				if got := pod["spec"].(map[string]any)["activeDeadlineSeconds"]; got != float64(10800) && got != int64(10800) {
+					t.Errorf("pod %s has the deadline %v", name, got)
+				}
+			}
+		}),
+		run("a longer one", "scontrol", "update", "JobId=36", "TimeLimit=5:00:00"),
+		run("none", "scontrol", "update", "JobId=36", "TimeLimit=UNLIMITED"),
+		run("a limit of an array that runs", "scontrol", "update", "JobId=42", "TimeLimit=1"),
+		checking(urgent(run("another qos of a job that waits", "scontrol", "update", "JobId=37", "QOS=urgent")), func(t *testing.T, server *clitest.Server) {
+			if got := called(t, server, jobsPath, "eval-b8d2c")["spec"].(map[string]any)["priorityClassName"]; got != "urgent" {
+				t.Errorf("its priority class is %v", got)
+			}
+		}),
+		run("a qos that there is not", "scontrol", "update", "JobId=37", "QOS=royal"),
+		run("another qos of a job that runs", "scontrol", "update", "JobId=36", "QOS=urgent"),
+		run("other features", "scontrol", "update", "JobId=38", "Features=a100"),
 		run("a priority", "scontrol", "update", "JobId=37", "Priority=100"),
 		run("what cannot be changed", "scontrol", "update", "JobId=37", "NumCPUs=100"),
 		run("a limit that is no time", "scontrol", "update", "JobId=38", "TimeLimit=2h"),

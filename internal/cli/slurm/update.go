@@ -54,6 +54,8 @@ type jobChange struct {
 	// limit and partition can be changed of jobs that have not been let in.
 	limit     *int64
 	partition string
+	// qos is a name of the site's, or a priority class.
+	qos string
 }
 
 // readJobChange reads the words of an update of a job.
@@ -97,10 +99,15 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 		case word.Is("Partition"):
 			change.partition = word.Value
 			change.asked = append(change.asked, func(o *asked.Options) { o.Partition = word.Value })
+		case word.Is("QOS"):
+			change.qos = word.Value
+			change.asked = append(change.asked, func(o *asked.Options) { o.QOS = word.Value })
+		case word.Is("Features"):
+			return nil, fault.Errorf("cancel the job and submit it again with --constraint", "%s cannot be changed: the pods of a job keep the nodes that they may use", word.Name)
 		case word.Is("Priority", "Nice"):
 			return nil, fault.Errorf("the order of jobs follows from priority classes (--qos) and shares; hold and release start and stop", "%s cannot be set", word.Name)
 		default:
-			return nil, fault.Errorf("of a job can be changed: TimeLimit, Partition, JobName, Comment, Account, WCKey, Dependency, StartTime, ArrayTaskThrottle", "Update of this parameter is not supported: %s", word.Name)
+			return nil, fault.Errorf("of a job can be changed: TimeLimit, Partition, QOS, JobName, Comment, Account, WCKey, Dependency, StartTime, ArrayTaskThrottle", "Update of this parameter is not supported: %s", word.Name)
 		}
 	}
 	return change, nil
@@ -141,9 +148,16 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		return fault.Errorf("submit it again; scontrol update changes jobs that are not over", "Job has already finished for job %s", id)
 	}
 	patch := map[string]any{}
-	if change.limit != nil || change.partition != "" {
+	sets := change.asked
+	if change.limit != nil && change.partition == "" && account.Phase(job) == batchv1alpha1.Running {
+		set, err := c.shortenRunning(ctx, job, *change.limit)
+		if err != nil {
+			return err
+		}
+		sets = append(slices.Clone(sets), set)
+	} else if change.limit != nil || change.partition != "" {
 		if !batchv1alpha1.AtGate(job) {
-			return fault.Errorf("first: scontrol hold "+id+"; and then scontrol release "+id, "TimeLimit and Partition can be changed of jobs that are held only, and job %s is not", id)
+			return fault.Errorf("first: scontrol hold "+id+"; and then scontrol release "+id, "TimeLimit and Partition of a job that waits can be changed while it is held only, and job %s is not", id)
 		}
 		spec, err := c.changedSpec(ctx, job, change)
 		if err != nil {
@@ -151,10 +165,15 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		}
 		patch["spec"] = spec
 	}
+	if change.qos != "" {
+		if err := c.changeQOS(ctx, job, change, patch); err != nil {
+			return err
+		}
+	}
 	annotations := change.annotations
-	if len(change.asked) > 0 {
+	if len(sets) > 0 {
 		o := asked.Of(job)
-		for _, set := range change.asked {
+		for _, set := range sets {
 			set(&o)
 		}
 		changed := &batchv1alpha1.Job{}
@@ -167,7 +186,7 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		return err
 	}
 	target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
-	if err := cl.Patch(ctx, target, client.RawPatch(types.MergePatchType, text)); err != nil || change.limit == nil {
+	if err := cl.Patch(ctx, target, client.RawPatch(types.MergePatchType, text)); err != nil || change.limit == nil || !batchv1alpha1.AtGate(job) {
 		return err
 	}
 	return c.tellLauncher(ctx, job, *change.limit)

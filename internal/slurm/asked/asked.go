@@ -49,6 +49,9 @@ type Options struct {
 	// Requeue says whether it is started again when it was evicted; Exclusive whether it wants its nodes alone.
 	Requeue   bool `json:"requeue,omitempty"`
 	Exclusive bool `json:"exclusive,omitempty"`
+	// TimeLimit is a limit, in seconds, that was set while the job ran; 0: none. It holds as long as the job was restarted TimeLimitRestarts times.
+	TimeLimit         int64 `json:"timeLimit,omitempty"`
+	TimeLimitRestarts int   `json:"timeLimitRestarts,omitempty"`
 	// MailUser and MailType are for a notifier.
 	MailUser string `json:"mailUser,omitempty"`
 	MailType string `json:"mailType,omitempty"`

@@ -254,7 +254,12 @@ func (r *Row) Tasks() int {
 func (r *Row) Used() time.Duration { return r.Times.Elapsed(r.Now) }
 
 // Limit is its time limit; 0: none.
-func (r *Row) Limit() time.Duration { return state.Limit(r.Job) }
+func (r *Row) Limit() time.Duration {
+	if r.Asked.TimeLimit > 0 && r.Asked.TimeLimitRestarts == state.Restarts(r.Job) {
+		return time.Duration(r.Asked.TimeLimit) * time.Second
+	}
+	return state.Limit(r.Job)
+}
 
 // Foretold is when it starts or started, as far as that can be known, and when it ends.
 func (r *Row) Foretold() (start, end time.Time) {

@@ -44,7 +44,7 @@ func (l *launcher) endBy(r endRequest) {
 // cancelled ends the job because its pod is going away.
 func (l *launcher) cancelled() {
 	why := ""
-	if limit := time.Duration(l.spec.TimeLimit) * time.Second; limit > 0 && time.Since(l.start) >= limit-2*time.Second {
+	if limit := l.head.limit(); limit > 0 && time.Since(l.start) >= limit-2*time.Second {
 		why = " DUE TO TIME LIMIT"
 	}
 	l.tell(why)

@@ -27,6 +27,8 @@ type head struct {
 	signalScript func(number int, alone bool)
 	// notify writes a message to the errors of the script.
 	notify func(message string)
+	// limitChanged is called when the job has another time limit.
+	limitChanged func()
 	// end asks the launcher to end the job.
 	end func(endRequest)
 	// sessions counts interactive sessions that came and went.
@@ -80,6 +82,8 @@ func (h *head) answer(w *wire, r *request) error {
 		}
 	case r.Notify != "":
 		h.notify(r.Notify)
+	case r.Limit > 0:
+		h.setLimit(r.Limit)
 	case r.End != nil:
 		h.end(*r.End)
 	case r.Session:
@@ -99,6 +103,21 @@ func (h *head) job() jobAnswer {
 	}
 	slices.SortFunc(answer.Steps, func(a, b launch.Step) int { return a.ID - b.ID })
 	return answer
+}
+
+// setLimit takes another time limit, in seconds.
+func (h *head) setLimit(limit int64) {
+	h.mu.Lock()
+	h.spec.TimeLimit = limit
+	h.mu.Unlock()
+	h.limitChanged()
+}
+
+// limit returns the time limit of the job, 0 if there is none.
+func (h *head) limit() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return time.Duration(h.spec.TimeLimit) * time.Second
 }
 
 // attend keeps an interactive session: when its connection ends, so does the allocation.

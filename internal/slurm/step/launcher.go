@@ -39,12 +39,13 @@ type launcher struct {
 	// start is when the time of the job began to count.
 	start time.Time
 
-	mu     sync.Mutex // guards what follows
-	script *process
-	asked  *endRequest
-	left   int           // what an interactive session ended with
-	errors io.Writer     // where the script's errors go, and what is said about it
-	stop   chan struct{} // closed when the job is to end
+	mu      sync.Mutex // guards what follows
+	script  *process
+	asked   *endRequest
+	left    int           // what an interactive session ended with
+	warning *time.Timer   // sends the signal of --signal; nil if there is none
+	errors  io.Writer     // where the script's errors go, and what is said about it
+	stop    chan struct{} // closed when the job is to end
 }
 
 // Launch is what a pod of a batch job runs: in the head the script, elsewhere the agent until the job is over. It returns the exit code.
@@ -125,6 +126,7 @@ func (l *launcher) prepareHead(ctx context.Context) error {
 	l.head = newHead(&l.spec, &l.pod, hosts)
 	l.head.start, l.head.container = l.start, l.agent.container
 	l.head.signalScript, l.head.end, l.head.session, l.head.notify = l.signalScript, l.endBy, l.sessions(), l.notify
+	l.head.limitChanged = l.limitChanged
 	l.agent.head = l.head.answer
 	slots := launch.Spread(l.spec.TasksOf(len(hosts)), len(hosts), l.spec.TasksPerNode)
 	if err := os.WriteFile(l.dirs.hostfile(), []byte(launch.Hostfile(hosts, slots)), 0o644); err != nil {

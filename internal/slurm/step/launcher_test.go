@@ -146,6 +146,17 @@ func TestASignalComesBeforeTheTimeLimit(t *testing.T) {
 	}
 }
 
+// scontrol update gives a job that runs a shorter limit: its signal comes earlier, and squeue shows the new one.
+func TestTheSignalFollowsAShorterLimit(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, "#!/bin/bash\ntrap 'squeue -h -o %l; exit 7' USR1\nvc-step limit soon; vc-step limit 60\nwhile :; do read -t 1 <> <(:); done\n", func(p *pod) {
+		p.spec.TimeLimit, p.spec.Signal = 3600, &launch.Signal{Number: int(syscall.SIGUSR1), Seconds: 60, Batch: true}
+	})
+	if code != 7 || p.out.String() != "1:00\n" || !strings.Contains(p.err.String(), `"soon" is no number of seconds`) {
+		t.Errorf("%d %s%s", code, p.out.String(), p.err.String())
+	}
+}
+
 // --signal=B:USR1@5 is five seconds before the end, by the job's own clock.
 func TestTheSignalOfFiveSecondsLeavesFiveSeconds(t *testing.T) {
 	t.Parallel()

@@ -178,10 +178,14 @@ func (l *launcher) sendHome(ctx context.Context) {
 
 // farewell is how long nodes that have not come are waited for: a script that has ended is not to be over its time limit for that.
 func (l *launcher) farewell(now time.Time) time.Duration {
-	if l.spec.TimeLimit == 0 {
+	limit := time.Duration(l.spec.TimeLimit) * time.Second
+	if l.head != nil {
+		limit = l.head.limit() // it may have changed
+	}
+	if limit == 0 {
 		return farewellTime
 	}
-	left := l.start.Add(time.Duration(l.spec.TimeLimit) * time.Second).Sub(now)
+	left := l.start.Add(limit).Sub(now)
 	return max(0, min(farewellTime, left-limitMargin))
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/fault"
@@ -63,10 +64,12 @@ func Main(ctx context.Context, args []string) int {
 		return Signal(ctx, rest)
 	case "notify":
 		return Notify(ctx, rest)
+	case "limit":
+		return Limit(ctx, rest)
 	case "install":
 		return report("vc-step", Install(rest))
 	}
-	fmt.Fprintf(os.Stderr, "vc-step: error: there is no command %q here: there are launch, session, enter, signal, notify, install, %s\n", name, strings.Join(names, ", "))
+	fmt.Fprintf(os.Stderr, "vc-step: error: there is no command %q here: there are launch, session, enter, signal, notify, limit, install, %s\n", name, strings.Join(names, ", "))
 	return 1
 }
 
@@ -265,6 +268,22 @@ func Notify(ctx context.Context, words []string) int {
 	h, err := findHere()
 	if err == nil {
 		err = h.question(ctx, request{Notify: strings.Join(words, " ")}, nil)
+	}
+	return report("vc-step", err)
+}
+
+// Limit tells the launcher that the job has another time limit, in seconds.
+func Limit(ctx context.Context, words []string) int {
+	if len(words) != 1 {
+		return report("vc-step", errors.New("limit wants a number of seconds"))
+	}
+	seconds, err := strconv.ParseInt(words[0], 10, 64)
+	if err != nil || seconds <= 0 {
+		return report("vc-step", fmt.Errorf("limit: %q is no number of seconds", words[0]))
+	}
+	h, err := findHere()
+	if err == nil {
+		err = h.question(ctx, request{Limit: seconds}, nil)
 	}
 	return report("vc-step", err)
 }

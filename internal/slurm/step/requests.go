@@ -23,6 +23,8 @@ type request struct {
 	Signal *signalRequest `json:"signal,omitempty"`
 	// Notify is a message for the errors of the script.
 	Notify string `json:"notify,omitempty"`
+	// Limit is another time limit of the job, in seconds.
+	Limit int64 `json:"limit,omitempty"`
 	// End ends the job: requeue, cancel, or with a code.
 	End *endRequest `json:"end,omitempty"`
 	// Attend names the node that asks, which stays until it is answered: attendAnswer.

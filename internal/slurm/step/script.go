@@ -98,17 +98,42 @@ func (l *launcher) openInput() (*os.File, error) {
 	return file, nil
 }
 
-// signalBeforeLimit sends the signal of --signal at its time; the function that it returns calls that off.
+// signalBeforeLimit sends the signal of --signal at its time, also if the limit changes before; the function that it returns calls that off.
 func (l *launcher) signalBeforeLimit() (callOff func()) {
 	s := l.spec.Signal
-	if s == nil || l.spec.TimeLimit == 0 {
+	if s == nil {
 		return func() {}
 	}
-	wait := time.Duration(l.spec.TimeLimit-s.Seconds)*time.Second - time.Since(l.start)
-	timer := time.AfterFunc(max(wait, 0), func() {
+	send := func() {
 		l.head.signal(&signalRequest{Number: s.Number, Batch: s.Batch, Steps: !s.Batch, Step: -1})
-	})
-	return func() { timer.Stop() }
+	}
+	warning := time.AfterFunc(l.untilWarning(s), send)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.warning = warning
+	return func() { warning.Stop() }
+}
+
+// never is longer than any job runs.
+const never = 100 * 365 * 24 * time.Hour
+
+// untilWarning is how long it takes until the signal of --signal is due.
+func (l *launcher) untilWarning(s *launch.Signal) time.Duration {
+	limit := l.head.limit()
+	if limit == 0 {
+		return never
+	}
+	return max(0, limit-time.Duration(s.Seconds)*time.Second-time.Since(l.start))
+}
+
+// limitChanged moves the signal of --signal, unless it was sent.
+func (l *launcher) limitChanged() {
+	l.mu.Lock()
+	warning := l.warning
+	l.mu.Unlock()
+	if warning != nil && warning.Stop() {
+		warning.Reset(l.untilWarning(l.spec.Signal))
+	}
 }
 
 func (l *launcher) signalScript(number int, alone bool) {

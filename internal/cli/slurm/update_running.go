@@ -1,0 +1,111 @@
+package slurm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/slurm/asked"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// shortenRunning gives the pods of a running job a shorter time limit, in seconds. It returns what is to be kept with the job. Kubernetes lets the deadline
+// of a pod be shortened only.
+func (c *call) shortenRunning(ctx context.Context, job *batchv1alpha1.Job, limit int64) (keep func(*asked.Options), err error) {
+	id := (&record.Source{Job: job}).Number()
+	now := (&record.Row{Source: &record.Source{Job: job}, Asked: asked.Of(job)}).Limit()
+	isLonger := limit <= 0 || now > 0 && time.Duration(limit)*time.Second > now
+	switch {
+	case isLonger:
+		return nil, fault.Errorf("its pods can be given a shorter limit only; scontrol requeuehold "+id+" stops it, and then it can have a longer one",
+			"Access/permission denied for job %s: the time limit of a running job cannot be made longer", id)
+	case job.Annotations[keys.Array] != "":
+		return nil, fault.Errorf("scancel ends elements; arrays that are held can have another limit", "TimeLimit of a running array cannot be changed: %s is one", id)
+	}
+	v, err := c.read(ctx, wants{pods: true})
+	if err != nil {
+		return nil, err
+	}
+	pods := slices.DeleteFunc(slices.Clone(v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}]), func(pod *corev1.Pod) bool {
+		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	})
+	var problems []error
+	for _, pod := range pods {
+		problems = append(problems, c.shortenPod(ctx, pod, limit))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	for _, pod := range pods {
+		isHead := pod.Labels[keys.TaskSpec] == launch.HeadTask && pod.Status.Phase == corev1.PodRunning && asked.Made(job)
+		if !isHead {
+			continue
+		}
+		if err := c.execIn(ctx, pod, []string{launch.Program, "limit", strconv.FormatInt(limit, 10)}); err != nil {
+			c.notef("warning", "the script of job %s does not know of its new limit, so that its --signal comes by the old one: %v", id, err)
+		}
+	}
+	return func(o *asked.Options) { o.TimeLimit, o.TimeLimitRestarts = limit, state.Restarts(job) }, nil
+}
+
+// shortenPod changes the deadline of a pod.
+func (c *call) shortenPod(ctx context.Context, pod *corev1.Pod, limit int64) error {
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "spec": map[string]any{"activeDeadlineSeconds": limit}})
+	if err != nil {
+		return err
+	}
+	target := &corev1.Pod{}
+	target.Namespace, target.Name = pod.Namespace, pod.Name
+	if err := cl.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return fmt.Errorf("pod %s: %w", pod.Name, err)
+	}
+	return nil
+}
+
+// changeQOS gives a job that waits the priority class of another QOS.
+func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jobChange, patch map[string]any) error {
+	id := (&record.Source{Job: job}).Number()
+	if phase := account.Phase(job); phase != batchv1alpha1.Pending && !batchv1alpha1.AtGate(job) {
+		return fault.Errorf("scontrol requeuehold "+id+" stops it, and then it can have another", "QOS can be changed of jobs that wait only: job %s is %s", id, phase)
+	}
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	site, err := c.site(ctx, cl)
+	if err != nil {
+		return err
+	}
+	class, mapped := site.QOS[change.qos]
+	if !mapped {
+		class = change.qos
+	}
+	if known := classesOf(ctx, cl); known != nil && !slices.Contains(known, class) {
+		return fault.Errorf("kubectl get priorityclasses lists them; the site's profile may have other names", "Invalid qos specification for job %s: %s", id, change.qos)
+	}
+	spec, _ := patch["spec"].(map[string]any)
+	if spec == nil {
+		spec = map[string]any{}
+	}
+	spec["priorityClassName"] = class
+	patch["spec"] = spec
+	return nil
+}
