@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
@@ -131,7 +133,38 @@ func asBefore(job *batchv1alpha1.Job, changed map[string]any) map[string]any {
 }
 
 func (c *call) requeue(ctx context.Context, words []string) error {
-	return c.each(ctx, words, act.Restart, nil)
+	var whole []string
+	var problems []error
+	for _, word := range words {
+		refs, err := value.ParseJobs(word)
+		if err != nil { // jobname=NAME, or a mistake that is reported below
+			whole = append(whole, word)
+			continue
+		}
+		for _, ref := range refs {
+			if ref.Elements.Count() == 0 {
+				whole = append(whole, ref.String())
+				continue
+			}
+			array := value.Job{ID: ref.ID, Name: ref.Name}
+			for n := range ref.Elements.All() {
+				problems = append(problems, c.requeueElement(ctx, fmt.Sprintf("%s_%d", array, n)))
+			}
+		}
+	}
+	if len(whole) > 0 || len(words) == 0 {
+		problems = append(problems, c.each(ctx, whole, act.Restart, nil))
+	}
+	return errors.Join(problems...)
+}
+
+// requeueElement has the launcher of a running element requeue it.
+func (c *call) requeueElement(ctx context.Context, id string) error {
+	a, err := c.existing(ctx, id, "Requested operation is presently disabled for job "+id)
+	if err != nil {
+		return err
+	}
+	return c.execIn(ctx, a.head, []string{launch.Program, "scontrol", "requeue", a.idInPod()})
 }
 
 // requeueHold notes the hold first, so that the job does not start again before.

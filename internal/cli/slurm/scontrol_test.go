@@ -93,7 +93,8 @@ func TestScontrol(t *testing.T) {
 		checking(run("requeue", "scontrol", "requeue", "36"), commands("RestartJob train-sh-x7k2p")),
 		checking(run("requeue and hold", "scontrol", "requeuehold", "36"), commands("RestartJob train-sh-x7k2p"), noted("train-sh-x7k2p", keys.Hold, keys.HoldUser)),
 		run("requeue what is over", "scontrol", "requeue", "58"),
-		run("requeue an element", "scontrol", "requeue", "42_3"),
+		run("requeue elements", "scontrol", "requeue", "42_3,42_[3-3]"),
+		run("requeue an element that does not run", "scontrol", "requeue", "42_9"),
 		checking(run("suspend", "scontrol", "suspend", "36"), commands("AbortJob train-sh-x7k2p")),
 		checking(run("resume", "scontrol", "resume", "61"), commands("ResumeJob paused2")),
 		checking(run("another limit of a held job", "scontrol", "update", "JobId=38", "TimeLimit=2:00:00", "Partition=research"), func(t *testing.T, server *clitest.Server) {
