@@ -15,8 +15,8 @@ var aboutMany = []string{
 	"top", "node", "events", "queue tree", "queue list", "job list", "podgroup list", "pod list", "jobflow list", "jobtemplate list", "cronjob list", "__complete",
 	// Slurm's lists are of the whole cluster.
 	"slurm squeue", "slurm sacct", "slurm sinfo", "slurm sprio", "slurm sshare", "slurm sdiag", "slurm scancel", "slurm scontrol",
-	// A queue that is closed or changed is about all its jobs.
-	"queue close", "queue delete", "queue update", "queue operate",
+	// A queue that is closed, changed or shown with those who wait is about all its jobs.
+	"queue close", "queue delete", "queue update", "queue operate", "queue view",
 }
 
 // manyObjects says whether a command line is about many objects: it names none, or selects them.
