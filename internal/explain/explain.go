@@ -16,7 +16,7 @@ import (
 // maxReasons is the maximum number of reasons for rejected nodes in an explanation.
 const maxReasons = 8
 
-// maxGates bounds the scheduling gates named.
+// maxGates is the maximum number of scheduling gates listed.
 const maxGates = 3
 
 // maxSharers is the maximum number of queues listed that share a resource.
@@ -254,8 +254,8 @@ func cause(v *Verdict) string {
 	return sentence
 }
 
-// gated names the scheduling gates that pods wait for. It counts no more than one pod, so that it stays the same while
-// the gates of many are removed.
+// gated lists the scheduling gates that pods wait for. It gives no number of pods above one, so that the text stays the
+// same while the gates of many pods are removed.
 func gated(v *Verdict) string {
 	if len(v.Gates) == 0 {
 		return reason.Get(v.Code).Sentence

@@ -43,10 +43,10 @@ type Verdict struct {
 	Until time.Time
 	// Full reports that the reserved resources are also in use at the moment.
 	Full bool
-	// Gated counts the pods that wait for scheduling gates, Gates are the names of those.
+	// Gated is the number of pods that wait for scheduling gates, Gates lists the names of these gates.
 	Gated int
 	Gates []string
-	// Queue is the one that Blocker is ahead in.
+	// Queue is the queue in which Blocker is ahead of this gang.
 	Queue string
 	// Role is the task that has too few pods.
 	Role string
