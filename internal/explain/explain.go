@@ -175,7 +175,19 @@ func extra(v *Verdict) string {
 	case 1:
 		rest = "the other one waits"
 	}
-	return fmt.Sprintf("%d of %d pods have a node (%s); %s: %s", m.Held, m.Total, enough, rest, why)
+	return fmt.Sprintf("%d of %d pods have a node%s (%s); %s: %s", m.Held, m.Total, ended(m), enough, rest, why)
+}
+
+// ended says how many pods of a gang have completed or failed.
+func ended(m Members) string {
+	text := ""
+	if m.Completed > 0 {
+		text = fmt.Sprintf(", %d completed", m.Completed)
+	}
+	if m.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", m.Failed)
+	}
+	return text
 }
 
 // cause describes why the pending pods wait.

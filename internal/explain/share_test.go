@@ -28,6 +28,10 @@ func TestNumbersOfALimit(t *testing.T) {
 			Verdict{Code: reason.OverCapability, Limit: &Limit{Queue: "q", Resource: "cpu", Asked: 3000, Held: 2000, Spare: 1000, Promised: 1000, Limit: 4000}},
 			"queue q would exceed its capability: cpu 3 asked, 2 in use (1 beyond minimums), 1 promised to gangs let in before, limit 4",
 		},
+		"completed and failed pods of a gang that runs": {
+			Verdict{Code: reason.GangDoesNotFit, Extra: true, Members: Members{Min: 4, Total: 7, Held: 1, Pending: 2, Completed: 3, Failed: 1}},
+			"1 of 7 pods have a node, 3 completed, 1 failed (4 are enough); the other 2 wait: no nodes",
+		},
 		"the largest node": {
 			Verdict{Code: reason.TooLarge, Limit: &Limit{Resource: "cpu", Asked: 4000, Limit: 2000, Node: true}},
 			"no node is large enough even when empty: cpu 4 asked, the largest node has 2",

@@ -100,9 +100,9 @@ func (v *Verdict) Never() bool {
 	return v.Limit != nil && cmp.Or(v.Limit.Least, v.Limit.Asked) > v.Limit.Limit+0.1
 }
 
-// Members counts the pods of a gang.
+// Members counts the pods of a gang. Completed and Failed ones have ended.
 type Members struct {
-	Min, Exist, Total, Held, Fit, Pending int
+	Min, Exist, Total, Held, Fit, Pending, Completed, Failed int
 }
 
 // Limit is a limit that the gang would exceed: of a queue, a quota, the cluster or the largest node.

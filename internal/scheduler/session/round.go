@@ -130,7 +130,10 @@ func (s *Session) members(j *Job, more int) explain.Members {
 			exist += n
 		}
 	}
-	return explain.Members{Min: j.MinMember, Exist: exist, Total: len(j.Tasks), Held: held, Fit: held + more, Pending: len(j.Pending)}
+	return explain.Members{
+		Min: j.MinMember, Exist: exist, Total: len(j.Tasks), Held: held, Fit: held + more, Pending: len(j.Pending),
+		Completed: j.Count[model.Succeeded], Failed: j.Count[model.Failed],
+	}
 }
 
 // Members is members for callers outside the package.
