@@ -21,6 +21,7 @@ func (r *round) run() {
 	r.once()
 	r.job.Unsettled = false
 	if len(r.placed) > 0 && r.enough() {
+		r.preferNow(mark)
 		return
 	}
 	r.fit = len(r.placed)
@@ -57,6 +58,24 @@ func (r *round) run() {
 			return
 		}
 	}
+}
+
+// preferNow places other pods of the gang if pods that were placed have to wait for a node's resources, and the others are enough to start
+// the gang now.
+func (r *round) preferNow(mark int) {
+	if r.promises == 0 || len(r.placed) == len(r.job.Pending) || len(r.passes()) == 1 {
+		return
+	}
+	quiet := r.quiet
+	r.now, r.quiet = true, true
+	r.again(mark)
+	r.once()
+	r.now, r.quiet = false, quiet
+	if len(r.placed) > 0 && r.enough() {
+		return
+	}
+	r.again(mark)
+	r.once()
 }
 
 // home tries once more if the gang has promised resources, using the promised nodes. The best node for each pod

@@ -2,6 +2,7 @@ package session
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
@@ -75,7 +76,8 @@ func (r *round) structured() {
 	start := r.point()
 	j.Unsettled = false
 	near, quiet := nearest{fit: -1}, r.quiet
-	wanted, shape, count := r.wanted(r.minimum())
+	_, shape, count := r.wanted(r.minimum())
+	wanted, _, _ := r.wanted(r.taking())
 	r.quiet = true
 	for _, tier := range tiers {
 		s.byScore(tier, j, j.MinimumRequest())
@@ -140,6 +142,14 @@ func (r *round) minimum() []*model.Task {
 		}
 	}
 	return tasks
+}
+
+// taking returns the tasks that the round may place. If a task of the minimum finds no node, another may replace it.
+func (r *round) taking() []*model.Task {
+	if r.filter == nil {
+		return r.job.Pending
+	}
+	return slices.DeleteFunc(slices.Clone(r.job.Pending), func(t *model.Task) bool { return !r.filter(t) })
 }
 
 // wanted counts tasks by shape, and returns the most frequent shape.
