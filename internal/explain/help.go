@@ -15,6 +15,9 @@ type Help struct {
 	Kind, Subject, From, To string
 	// Tasks are the tasks whose pods change; empty means all.
 	Tasks []string
+	// WithMinResources reports that the author of the PodGroup has to lower minResources together with the minimum.
+	// In the PodGroup of a job the controller lowers both.
+	WithMinResources bool
 	// Gate reports that the change leads to admission to the queue. Whether the gang then starts is unknown until its
 	// pods exist.
 	Gate bool
@@ -44,6 +47,9 @@ func (h Help) text() string {
 	case schedulingv1beta1.HelpFewerMembers:
 		if h.Subject != "" {
 			return fmt.Sprintf("with minAvailable %s instead of %s for task %s, and %s less for the job, %s", h.To, h.From, h.Subject, difference(h.From, h.To), then)
+		}
+		if h.WithMinResources {
+			return fmt.Sprintf("with minAvailable %s instead of %s, and minResources for as many, %s", h.To, h.From, then)
 		}
 		return fmt.Sprintf("with minAvailable %s instead of %s %s", h.To, h.From, then)
 	case schedulingv1beta1.HelpSmallerPods:

@@ -24,6 +24,14 @@ func (s *Shape) Variant(change func(spec *ShapeSpec, request Request) Request) (
 	return v, true
 }
 
+// IsChangedBy reports whether a change of a shape's spec or request makes it another.
+func (s *Shape) IsChangedBy(change func(spec *ShapeSpec, request Request) Request) bool {
+	before, after := s.ShapeSpec, s.ShapeSpec
+	before.key, after.key = "", ""
+	request := change(&after, slices.Clone(s.Request))
+	return before.Key() != after.Key() || !slices.Equal(request, s.Request)
+}
+
 // WithoutVolumeClaims returns the shape without some of its volume claims, to evaluate what would help. It returns
 // the shape itself if keys is empty, and nil if the shape's placement depends on other pods.
 func (s *Shape) WithoutVolumeClaims(keys []string) *Shape {

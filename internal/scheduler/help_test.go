@@ -60,8 +60,7 @@ func (r *random) anew() (*Engine, *model.Cluster) {
 	return e, m
 }
 
-// apply applies a help and returns how to revert it. For a gang without pods only minResources is evaluated; a Job
-// computes it from its pods, so with fewer or smaller pods it is smaller.
+// apply applies a help and returns how to revert it. In the PodGroups of jobs minResources follows the minimum.
 func (r *random) apply(gang string, h schedulingv1beta1.Help) (undo func()) {
 	g := r.gangs[gang]
 	var pods []*corev1.Pod
@@ -83,10 +82,8 @@ func (r *random) apply(gang string, h schedulingv1beta1.Help) (undo func()) {
 	case schedulingv1beta1.HelpFewerMembers:
 		q := resource.MustParse(h.To)
 		if h.Subject == "" {
-			if len(pods) == 0 && g.Spec.MinResources != nil {
-				for name, amount := range *g.Spec.MinResources {
-					(*g.Spec.MinResources)[name] = *resource.NewMilliQuantity(amount.MilliValue()/int64(g.Spec.MinMember)*q.Value(), amount.Format)
-				}
+			if len(g.OwnerReferences) > 0 || strings.Contains(h.Text, "minResources") {
+				scaleMinResources(g, q.Value())
 			}
 			g.Spec.MinMember = int32(q.Value())
 			break
@@ -154,6 +151,16 @@ func (r *random) apply(gang string, h schedulingv1beta1.Help) (undo func()) {
 			r.pods[name] = p
 		}
 		r.queues = oldQueues
+	}
+}
+
+// scaleMinResources makes a gang request its part of minResources for another minimum.
+func scaleMinResources(g *schedulingv1beta1.PodGroup, members int64) {
+	if g.Spec.MinResources == nil || g.Spec.MinMember == 0 {
+		return
+	}
+	for name, amount := range *g.Spec.MinResources {
+		(*g.Spec.MinResources)[name] = *resource.NewMilliQuantity(amount.MilliValue()*members/int64(g.Spec.MinMember), amount.Format)
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// afterCycles applies a world and runs three cycles of an engine with a configuration. It returns the pods that were bound, in order.
+// afterCycles applies a world and runs three cycles of an engine with a configuration. It returns the names of the bound
+// pods, sorted.
 func afterCycles(t *testing.T, text string, c *model.Cluster, world ...model.Delta) (bound []string) {
 	t.Helper()
 	cfg, warnings, err := config.Parse([]byte(text))

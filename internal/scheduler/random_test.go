@@ -200,6 +200,9 @@ func (r *random) addGang() {
 	g := b.Min(rapid.IntRange(1, tasks).Draw(t, "min")).
 		Queue(queue).Age(time.Duration(r.made) * time.Second).Obj()
 	g.UID = types.UID(name)
+	if r.rich && rapid.Bool().Draw(t, "of a job") {
+		g.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch.volcano.sh/v1alpha1", Kind: "Job", Name: name}}
+	}
 	r.gangs[name], r.queueOf[name] = g, queue
 	r.model.Apply(model.GangFrom(g))
 	shapes := rapid.IntRange(1, 2).Draw(t, "shapes")

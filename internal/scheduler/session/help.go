@@ -168,13 +168,18 @@ func (h *helper) fewerOfTask() bool {
 	return false
 }
 
-// with reports whether the gang would start with other shapes. Pods whose place depends on other pods or on volumes stay as they are.
+// with reports whether the gang would start if its pods' shapes were changed. It reports false if a pod would change
+// whose place depends on other pods or on volumes, because such a change cannot be simulated.
 func (h *helper) with(change func(*model.ShapeSpec, model.Request) model.Request) bool {
 	return h.as(func(shape *model.Shape) *model.Shape {
-		if v, ok := shape.Variant(change); ok {
+		v, ok := shape.Variant(change)
+		switch {
+		case ok:
 			return v
+		case shape.Impossible || !shape.IsChangedBy(change):
+			return shape
 		}
-		return shape
+		return nil
 	})
 }
 
@@ -423,66 +428,4 @@ func (h *helper) room(shape *model.Shape, index int, value int64, need int) int 
 		}
 	}
 	return pods
-}
-
-// maxJudged bounds the shapes whose nodes are counted to find what keeps a gang's pods off.
-const maxJudged = 8
-
-// ruledOut counts why nodes take none of the gang's pods: those of the pod that was judged, then those of one pod of each other shape.
-func (h *helper) ruledOut() []explain.Count {
-	counts := h.v.Tally.Counts
-	var judged []*model.Shape
-	if h.v.Task != nil && h.v.HyperNode == "" {
-		judged = append(judged, h.v.Task.Shape)
-	}
-	for _, t := range h.j.Pending {
-		if len(judged) == maxJudged {
-			break
-		}
-		if slices.Contains(judged, t.Shape) {
-			continue
-		}
-		judged = append(judged, t.Shape)
-		h.s.Looked++
-		counts = append(slices.Clip(counts), h.s.judge(h.j, t).Tally.Counts...)
-	}
-	return counts
-}
-
-// otherNodes tries to drop a term of the selector, or to tolerate a taint.
-func (h *helper) otherNodes() {
-	if !h.placeable() {
-		return
-	}
-	var taints, labels []string
-	for _, c := range h.ruledOut() {
-		switch c.Reason {
-		case reason.UntoleratedTaint:
-			taints = append(taints, c.Detail)
-		case reason.NodeSelectorMismatch:
-			labels = append(labels, strings.Split(c.Detail, ",")...)
-		}
-	}
-	slices.Sort(labels)
-	for _, pair := range slices.Compact(labels) {
-		key, value, _ := strings.Cut(pair, "=")
-		if h.with(func(spec *model.ShapeSpec, r model.Request) model.Request {
-			spec.NodeSelector = maps.Clone(spec.NodeSelector)
-			delete(spec.NodeSelector, key)
-			return r
-		}) {
-			h.add(schedulingv1beta1.HelpDropSelector, key, value, "")
-		}
-	}
-	slices.Sort(taints)
-	for _, taint := range slices.Compact(taints) {
-		rest, effect, _ := strings.Cut(taint, ":")
-		key, _, _ := strings.Cut(rest, "=")
-		if h.with(func(spec *model.ShapeSpec, r model.Request) model.Request {
-			spec.Tolerations = append(slices.Clone(spec.Tolerations), corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(effect)})
-			return r
-		}) {
-			h.add(schedulingv1beta1.HelpAddToleration, taint, "", "")
-		}
-	}
 }

@@ -90,8 +90,7 @@ func (h *helper) asking(members int, each func(index int, value int64) int64) bo
 		changed[i].Value = each(int(changed[i].Index), request[i].Value/int64(minimum)) * int64(members)
 	}
 	j.Gang.MinMember, j.Gang.MinResources, j.minimumGen = members, changed, 0
-	_, never := h.s.Never(j)
-	ok := !never && h.starts() && h.housed(changed, members)
+	ok := h.starts() && h.housed(changed, members)
 	j.Gang.MinMember, j.Gang.MinResources, j.minimumGen = minimum, request, 0
 	return ok
 }
@@ -108,6 +107,7 @@ func (h *helper) fewerOutside() {
 	})
 	if low > 0 {
 		h.addGate(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(h.j.MinMember), strconv.FormatInt(low, 10))
+		h.out[len(h.out)-1].WithMinResources = h.j.Gang.Job == ""
 	}
 }
 

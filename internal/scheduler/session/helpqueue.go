@@ -22,7 +22,8 @@ func (h *helper) starts() bool {
 			return false
 		}
 		if len(j.Pending) == 0 {
-			return j.HasMinResources
+			_, never := s.Never(j)
+			return j.HasMinResources && !never
 		}
 	}
 	return len(j.Pending) > 0 && j.Need() > 0 && s.Rules.Valid(j).Code == "" && h.fits()
@@ -143,10 +144,7 @@ func (s *Session) lift(q *queue.Queue, index int, to float64) (undo func()) {
 // otherQueue looks for a queue in which the gang would start. One that has pods
 // running would take along what they hold.
 func (h *helper) otherQueue() {
-	if h.j.AllocatedTasks() > 0 {
-		return
-	}
-	if !h.queueMatters() {
+	if h.j.AllocatedTasks() > 0 || !h.queueMatters() || h.leavesRoomToOthers() {
 		return
 	}
 	s, j := h.s, h.j
@@ -170,6 +168,20 @@ func (h *helper) otherQueue() {
 			return
 		}
 	}
+}
+
+// leavesRoomToOthers reports whether other gangs of the gang's queue may start, and take the nodes first, as soon as the
+// gang moves to another queue: the gangs behind it in a strict queue, and all gangs if the queue reserves resources for
+// its pods.
+func (h *helper) leavesRoomToOthers() bool {
+	j := h.j
+	passed := j.hasPassed()
+	return slices.ContainsFunc(h.s.AllWaiting, func(o *Job) bool {
+		if o == nil || o == j || o.In != j.In || !o.Lacks() {
+			return false
+		}
+		return passed || j.In.Fifo && h.s.Rules.CompareJobs(j, o) < 0
+	})
 }
 
 // queueMatters reports whether another queue could help: not where nodes are what is short, unless part of them is kept for the guarantees of

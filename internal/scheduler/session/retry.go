@@ -60,8 +60,8 @@ func (r *round) run() {
 	}
 }
 
-// preferNow places other pods of the gang if pods that were placed have to wait for a node's resources, and the others are enough to start
-// the gang now.
+// preferNow places other pods of the gang if some of the placed pods have to wait for resources that are being released,
+// and other pods are enough to start the gang now.
 func (r *round) preferNow(mark int) {
 	if r.promises == 0 || len(r.placed) == len(r.job.Pending) || len(r.passes()) == 1 {
 		return

@@ -1,0 +1,86 @@
+package session
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/fit"
+)
+
+// maxJudged bounds the shapes whose nodes are counted to find what keeps a gang's pods off.
+const maxJudged = 8
+
+// ruledOut counts why nodes take none of the gang's pods: those of the pod that was judged, then those of one pod of each other shape.
+func (h *helper) ruledOut() []explain.Count {
+	counts := h.v.Tally.Counts
+	var judged []*model.Shape
+	if h.v.Task != nil && h.v.HyperNode == "" {
+		judged = append(judged, h.v.Task.Shape)
+	}
+	for _, t := range h.j.Pending {
+		if len(judged) == maxJudged {
+			break
+		}
+		if slices.Contains(judged, t.Shape) {
+			continue
+		}
+		judged = append(judged, t.Shape)
+		h.s.Looked++
+		counts = append(slices.Clip(counts), h.s.judge(h.j, t).Tally.Counts...)
+	}
+	return counts
+}
+
+// otherNodes tries to drop a term of the selector, or to tolerate a taint.
+func (h *helper) otherNodes() {
+	if !h.placeable() {
+		return
+	}
+	var taints, labels []string
+	for _, c := range h.ruledOut() {
+		switch c.Reason {
+		case reason.UntoleratedTaint:
+			taints = append(taints, c.Detail)
+		case reason.NodeSelectorMismatch:
+			labels = append(labels, strings.Split(c.Detail, ",")...)
+		}
+	}
+	slices.Sort(labels)
+	for _, pair := range slices.Compact(labels) {
+		key, value, _ := strings.Cut(pair, "=")
+		if h.with(func(spec *model.ShapeSpec, r model.Request) model.Request {
+			spec.NodeSelector = maps.Clone(spec.NodeSelector)
+			delete(spec.NodeSelector, key)
+			return r
+		}) {
+			h.add(schedulingv1beta1.HelpDropSelector, key, value, "")
+		}
+	}
+	slices.Sort(taints)
+	for _, taint := range slices.Compact(taints) {
+		if h.with(tolerating(taint)) {
+			h.add(schedulingv1beta1.HelpAddToleration, taint, "", "")
+		}
+	}
+}
+
+// tolerating returns a change that adds a toleration of a taint, written as key=value:effect, to pods without one.
+func tolerating(text string) func(*model.ShapeSpec, model.Request) model.Request {
+	label, effect, _ := strings.Cut(text, ":")
+	key, value, _ := strings.Cut(label, "=")
+	taint := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
+	tainted := &model.NodeInfo{Taints: []corev1.Taint{taint}}
+	return func(spec *model.ShapeSpec, r model.Request) model.Request {
+		if !fit.Tolerates(&model.Shape{ShapeSpec: *spec}, tainted) {
+			spec.Tolerations = append(slices.Clone(spec.Tolerations), corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: taint.Effect})
+		}
+		return r
+	}
+}
