@@ -115,6 +115,10 @@ func (a *agent) answer(connection net.Conn) {
 			err = a.attend(w, r.Attend)
 		case a.ready != nil:
 			<-a.ready
+			if r.Attach != nil { // the launcher's end waits for those who are attached to see the end of the step
+				a.countSteps(1)
+				defer a.countSteps(-1)
+			}
 			err = a.head(w, &r)
 		default:
 			err = errors.New("only the first node of the job can answer this")

@@ -2,6 +2,7 @@ package step
 
 import (
 	"slices"
+	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
@@ -111,7 +112,13 @@ func (h *head) attach(w *wire, r *attachRequest) error {
 	if isFirst {
 		_ = s.wire.send(attachFrame, 0, nil) // without its srun the step is over
 	}
-	return w.pass(v, s.view)
+	err := w.pass(v, s.view)
+	select {
+	case <-s.view.over:
+		time.Sleep(leaveTime) // the container must not end before sattach has: with it, the exit code would be lost
+	default:
+	}
+	return err
 }
 
 func (h *head) detach(s *liveStep, v *viewer) {

@@ -22,7 +22,7 @@ import (
 const (
 	// comeTime is how long an interactive allocation waits for whoever made it.
 	comeTime = 5 * time.Minute
-	// leaveTime is how long an interactive allocation outlives its session, so that whoever looks on hears how it ended.
+	// leaveTime is how long an interactive allocation outlives its session, and a job an sattach to its last step, so that both see how it ended.
 	leaveTime = time.Second
 )
 

@@ -1,6 +1,8 @@
 package step
 
 import (
+	"bufio"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +39,32 @@ sattach 42.0; echo "over $?"
 		}
 	}
 	wants(t, p.err.String(), "sattach: error: no job step 42.0: Invalid job id specified", "sattach: hint: scontrol show step")
+}
+
+// The launcher does not end before who is attached to its last step has seen the end.
+func TestSattachSeesTheEndOfTheLastStep(t *testing.T) {
+	t.Parallel()
+	p := newPod(t, "#!/bin/bash\nexec srun -Q -n1 bash -c 'echo begin; touch ready; until [ -e go ]; do sleep 0.01; done; for i in $(seq 5000); do echo line $i; done; exit 3'\n").start()
+	p.until("ready")
+	watching := p.program("sattach", "42.0")
+	shown, err := watching.StdoutPipe()
+	if err == nil {
+		err = watching.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(shown)
+	if first, err := lines.ReadString('\n'); first != "begin\n" {
+		t.Fatalf("it begins with %q %v", first, err)
+	}
+	p.write("go", "")
+	text, _ := io.ReadAll(lines)
+	_ = watching.Wait()
+	p.wait()
+	if code := watching.ProcessState.ExitCode(); code != 3 || strings.Count(string(text), "\n") != 5000 {
+		t.Errorf("sattach shows %d lines and ends with %d", strings.Count(string(text), "\n"), code)
+	}
 }
 
 func TestSattachSaysWhatItCannotDo(t *testing.T) {
