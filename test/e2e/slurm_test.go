@@ -108,7 +108,7 @@ func (u *slurmUser) numbered(id string) *batchv1alpha1.Job {
 // TestSlurmOnProcessNodes are the real runs of issue 7. All jobs are submitted at the beginning; then each is looked at.
 func TestSlurmOnProcessNodes(t *testing.T) {
 	u := &slurmUser{cluster: startCluster(t, "--process-nodes=4", "--node-cpu=16", "--node-memory=64Gi"), dir: t.TempDir()}
-	checks := []func() func(){u.steps, u.chains, u.oneElement, u.signalBeforeLimit, u.timeLimit, u.elementsOverTheirLimit, u.wideArray, u.ownCodes, u.elastic, u.requeue, u.eviction, u.mpirun, u.manyTasks, u.chaining, u.requeueFromAStep}
+	checks := []func() func(){u.table, u.steps, u.chains, u.oneElement, u.signalBeforeLimit, u.timeLimit, u.elementsOverTheirLimit, u.wideArray, u.ownCodes, u.elastic, u.requeue, u.eviction, u.mpirun, u.manyTasks, u.chaining, u.requeueFromAStep, u.copies, u.attach, u.changes}
 	var ends []func()
 	for _, begin := range checks {
 		ends = append(ends, begin())
