@@ -133,8 +133,9 @@ func (s *Session) lift(q *queue.Queue, index int, to float64) (undo func()) {
 		most = s.Ledger.Usable[index] - guaranteed
 	}
 	q.Capability[index], q.RealCapability[index], q.Ceiling[index] = to, max(realCapability, min(to, most)), max(ceiling, to)
-	if more := to - deserved; deserved >= realCapability-queue.Epsilon && more > 0 && more <= free+queue.Epsilon {
-		q.Deserved[index] = to
+	share := min(q.RealCapability[index], deserved+free)
+	if isBound := deserved >= realCapability-queue.Epsilon; isBound && share > deserved {
+		q.Deserved[index] = share
 	}
 	return func() {
 		q.Capability[index], q.RealCapability[index], q.Ceiling[index], q.Deserved[index] = capability, realCapability, ceiling, deserved
