@@ -6,8 +6,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingk8s "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
@@ -30,6 +32,7 @@ func advised(c *model.Cluster, gang, kind string) (texts []string) {
 func TestNothingIsAdvisedThatDoesNotHelp(t *testing.T) {
 	pod := func(b *make.PodBuilder) model.Delta { return model.TaskFrom(b.Obj(), true) }
 	node := func(b *make.NodeBuilder) model.Delta { return model.NodeFrom(b.Obj()) }
+	high := &schedulingk8s.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 10}
 	for name, c := range map[string]struct {
 		world []model.Delta
 		kind  string
@@ -43,6 +46,13 @@ func TestNothingIsAdvisedThatDoesNotHelp(t *testing.T) {
 			model.GangFrom(queuedGang("first", 1).Age(time.Second).Obj()), pod(make.Pod("g-0").Gang("g").CPU("2")),
 			model.GangFrom(make.Gang("next").Queue("first").Age(2 * time.Second).Obj()), pod(make.Pod("next-0").Gang("next").CPU("1")),
 		}, schedulingv1beta1.HelpOtherQueue},
+		"a capability that a pod of the gang before it, at the queue's gate, takes": {[]model.Delta{
+			node(make.Node("a").CPU("9")), model.QueueFrom(make.Queue("q").Capability("cpu", "2").Obj()),
+			model.PriorityClassFrom(high), model.GangFrom(make.Gang("runs").Queue("q").PriorityClass("high").Obj()),
+			pod(make.Pod("runs-0").Gang("runs").CPU("1").On("a").Phase(corev1.PodRunning)),
+			pod(make.Pod("runs-1").Gang("runs").CPU("2").Annotation(keys.QueueAllocationGate, "true").Gate(keys.QueueAllocationGate)),
+			model.GangFrom(queuedGang("q", 1).Age(time.Second).Obj()), pod(make.Pod("g-0").Gang("g").CPU("3")),
+		}, schedulingv1beta1.HelpRaiseCapability},
 		"a toleration for a pod with a spread, which may take the other's node then": {[]model.Delta{
 			node(make.Node("a").CPU("4").Resource("pods", "1").Label("zone", "x").Taint("dedicated", "", corev1.TaintEffectNoSchedule)),
 			node(make.Node("b").CPU("2").Resource("pods", "1").Label("zone", "y")),

@@ -40,7 +40,7 @@ func (h *helper) ruledOut() []explain.Count {
 
 // otherNodes tries to drop a term of the selector, or to tolerate a taint.
 func (h *helper) otherNodes() {
-	if !h.placeable() {
+	if !h.placeable() || h.othersWaitForGuarantees() {
 		return
 	}
 	var taints, labels []string
@@ -83,4 +83,12 @@ func tolerating(text string) func(*model.ShapeSpec, model.Request) model.Request
 		}
 		return r
 	}
+}
+
+// othersWaitForGuarantees reports whether another gang waits for resources that are kept for guarantees. How much is kept, and
+// on which nodes, changes with the nodes that the gang may use: the other gang may then start first, and take the nodes.
+func (h *helper) othersWaitForGuarantees() bool {
+	return slices.ContainsFunc(h.s.AllWaiting, func(o *Job) bool {
+		return o != nil && o != h.j && o.Lacks() && o.Verdict.Limit != nil && o.Verdict.Limit.Kept > 0
+	})
 }

@@ -33,7 +33,7 @@ func (h *helper) starts() bool {
 // nobody waits there. What a limit of the queue lets through goes to the first.
 func (h *helper) first(q *queue.Queue) bool {
 	for _, o := range h.s.AllWaiting {
-		if o == nil || o == h.j || !o.In.Within(q) || !o.Lacks() && len(o.Pending) == 0 {
+		if o == nil || o == h.j || !o.In.Within(q) || !o.Lacks() && len(o.Pending)+len(o.AtGate) == 0 {
 			continue
 		}
 		if q != h.j.In && o.Lacks() || h.s.Rules.CompareJobs(o, h.j) < 0 {
