@@ -60,7 +60,7 @@ func measureBelow(root string, packages map[string]*measure) error {
 
 // isSkippedDirectory reports whether a directory holds no source of the product: test helpers, test data, hidden directories.
 func isSkippedDirectory(name string) bool {
-	return name == "testdata" || name == "test" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")
+	return name == "testdata" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")
 }
 
 // isGenerated reports whether a file has Go's mark of generated files before its package clause.

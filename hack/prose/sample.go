@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // passage is a comment or a string, with its place.
@@ -109,10 +110,12 @@ func passagesOf(path string, source []byte, kind string) ([]passage, error) {
 
 // isProse reports whether a string has enough words in letters to be a text for people.
 func isProse(text string) bool {
-	words := strings.Fields(text)
-	isWord := func(word string) bool {
-		return strings.IndexFunc(strings.Trim(word, `.,:;"()'`), func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '\'' }) < 0
-	}
-	words = slices.DeleteFunc(words, func(word string) bool { return !isWord(word) })
+	words := slices.DeleteFunc(strings.Fields(text), func(word string) bool { return !isWord(word) })
 	return len(words) >= minimumWords
+}
+
+// isWord reports whether a text without its punctuation has only letters and apostrophes.
+func isWord(text string) bool {
+	isOther := func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }
+	return !strings.ContainsFunc(strings.Trim(text, `.,:;"()'`), isOther)
 }

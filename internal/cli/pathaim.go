@@ -32,7 +32,10 @@ func ReadPathAim(text string) (has func(client.Object) bool, err error) {
 		if err != nil || path.Execute(&value, plain) != nil {
 			return false
 		}
-		return given && value.String() == want || !given && value.String() != ""
+		if given {
+			return value.String() == want
+		}
+		return value.String() != ""
 	}, nil
 }
 

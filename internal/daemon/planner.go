@@ -87,10 +87,10 @@ func (p *planner) serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("watch of plans: %w", err)
 	}
-	todo := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[client.ObjectKey]())
+	pending := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[client.ObjectKey]())
 	add := func(object any) {
 		if plan, ok := object.(*insightv1alpha1.Plan); ok {
-			todo.Add(client.ObjectKeyFromObject(plan))
+			pending.Add(client.ObjectKeyFromObject(plan))
 		}
 	}
 	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, fresh any) { add(fresh) }}); err != nil {
@@ -100,12 +100,12 @@ func (p *planner) serve(ctx context.Context) error {
 	defer stop()
 	go func() {
 		<-ctx.Done()
-		todo.ShutDown()
+		pending.ShutDown()
 	}()
 	ended := make(chan error, 1)
 	go func() { ended <- plans.Start(ctx) }()
 	for {
-		key, over := todo.Get()
+		key, over := pending.Get()
 		if over {
 			return <-ended
 		}
@@ -113,14 +113,14 @@ func (p *planner) serve(ctx context.Context) error {
 		switch {
 		case err != nil && ctx.Err() == nil:
 			p.log.V(1).Info("Plan is tried again", "plan", key, "reason", err.Error())
-			todo.AddRateLimited(key)
+			pending.AddRateLimited(key)
 		default:
-			todo.Forget(key)
+			pending.Forget(key)
 			if again > 0 {
-				todo.AddAfter(key, again)
+				pending.AddAfter(key, again)
 			}
 		}
-		todo.Done(key)
+		pending.Done(key)
 	}
 }
 

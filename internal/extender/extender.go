@@ -304,7 +304,7 @@ func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int
 func (p *Policy) overused(q *queue.Queue) explain.Verdict {
 	var reply struct{ Overused bool }
 	err := p.ask(queueOverused, map[string]any{"queue": p.queue(q)}, &reply)
-	if err == nil && !reply.Overused || err != nil && p.ignorable {
+	if p.agrees(err, !reply.Overused) {
 		return explain.Verdict{}
 	}
 	return p.refused(err, "queue "+q.Name+" has enough, the extender says")
@@ -327,10 +327,18 @@ func (p *Policy) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 func (p *Policy) ready(j *session.Job) explain.Verdict {
 	var reply struct{ Status bool }
 	err := p.ask(jobReady, map[string]any{"job": p.job(j)}, &reply)
-	if err == nil && reply.Status || err != nil && p.ignorable {
+	if p.agrees(err, reply.Status) {
 		return explain.Verdict{}
 	}
 	return p.refused(err, "the extender says that it is not ready")
+}
+
+// agrees reports whether the server agrees: by its answer, or, if it did not answer, because it may be ignored.
+func (p *Policy) agrees(err error, answer bool) bool {
+	if err != nil {
+		return p.ignorable
+	}
+	return answer
 }
 
 // refuse schedules another request to the server.
@@ -382,7 +390,7 @@ func (p *Policy) mayGo(verb string, a *session.Attack, t *model.Task) bool {
 		Victims []struct{ UID string }
 	}
 	err := p.ask(verb, map[string]any{"evictor": p.task(a.Tasks[0]), "evictees": []taskInfo{p.task(t)}}, &reply)
-	may := err != nil && p.ignorable || err == nil && reply.Status == 0 // status 0 means that the server has no opinion
+	may := p.agrees(err, reply.Status == 0) // status 0 means that the server has no opinion
 	if err == nil && reply.Status > 0 {
 		for _, v := range reply.Victims {
 			may = may || v.UID == string(t.UID)

@@ -32,8 +32,9 @@ func (e *Engine) warnOfIdle(cfg *config.Config) {
 			p := &cfg.Tiers[i].Plugins[k]
 			given[p.Name] = p
 			order = append(order, p.Name)
-			_, there := policies[p.Name]
-			foreign = foreign || there && p.Name != "extender" && !slices.Contains(builtIn, p.Name) // registered from outside; its entitlements are unknown
+			if isForeign(p.Name) {
+				foreign = true
+			}
 		}
 	}
 	for _, action := range cfg.Actions {
@@ -102,4 +103,11 @@ func shares(p *config.Plugin) bool {
 		}
 	}
 	return false
+}
+
+// isForeign reports whether a policy was registered by another module. The entitlements of such a policy are unknown.
+func isForeign(policy string) bool {
+	_, isRegistered := policies[policy]
+	isOurs := policy == "extender" || slices.Contains(builtIn, policy)
+	return isRegistered && !isOurs
 }

@@ -25,7 +25,7 @@ func Patched(spec, patch *batchv1alpha1.JobSpec) (*batchv1alpha1.JobSpec, error)
 	if err := json.Unmarshal(change, &tree); err != nil {
 		return nil, err
 	}
-	if change, err = json.Marshal(withoutNothing(tree)); err != nil {
+	if change, err = json.Marshal(removeUnset(tree)); err != nil {
 		return nil, err
 	}
 	merged, err := strategicpatch.StrategicMergePatch(original, change, batchv1alpha1.JobSpec{})
@@ -36,12 +36,12 @@ func Patched(spec, patch *batchv1alpha1.JobSpec) (*batchv1alpha1.JobSpec, error)
 	return result, json.Unmarshal(merged, result)
 }
 
-// withoutNothing removes nulls, and objects that contain nothing else.
-func withoutNothing(value any) any {
+// removeUnset removes nulls, and wrapper objects that are empty without them.
+func removeUnset(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, below := range v {
-			kept := withoutNothing(below)
+			kept := removeUnset(below)
 			if m, ok := kept.(map[string]any); kept == nil || ok && len(m) == 0 && isWrapper(key) {
 				delete(v, key)
 				continue
@@ -51,15 +51,15 @@ func withoutNothing(value any) any {
 		return v
 	case []any:
 		for i := range v {
-			v[i] = withoutNothing(v[i])
+			v[i] = removeUnset(v[i])
 		}
 		return v
 	}
 	return value
 }
 
-// isWrapper lists the objects that are always encoded, even if they are unset. Other empty objects have a meaning, such
-// as emptyDir.
+// isWrapper reports whether the object of a key is always encoded, even if it is unset. Other empty objects have a
+// meaning, for example emptyDir.
 func isWrapper(key string) bool {
 	switch key {
 	case "template", "metadata", "spec", "resources":

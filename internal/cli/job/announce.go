@@ -142,9 +142,13 @@ func (a *announcer) saw(job *batchv1alpha1.Job) {
 	}
 }
 
-// adopt begins to announce a job that appeared; nil: it is none of those. The caller holds the lock.
+// adopt starts to announce a job that appeared. It returns nil if the job is not announced. The caller holds the lock.
 func (a *announcer) adopt(job *batchv1alpha1.Job) *announced {
-	if a.adopts == nil || a.adopted == mostAnnounced || finished(phaseOf(job)) || !a.adopts(job) {
+	isFull := a.adopted == mostAnnounced
+	if a.adopts == nil || isFull {
+		return nil
+	}
+	if finished(phaseOf(job)) || !a.adopts(job) {
 		return nil
 	}
 	a.adopted++

@@ -173,8 +173,8 @@ func (w *waiter) all(ctx context.Context, c client.WithWatch, flows []jobFlow) e
 	limited, cancel := w.wait.Limit(ctx)
 	defer cancel()
 	c = w.f.Patient(c)
-	for _, close := range w.announce(limited, c, flows) {
-		defer close()
+	for _, stop := range w.announce(limited, c, flows) {
+		defer stop()
 	}
 	busy := w.f.Streams.Busy("waiting for " + waitedFor(flows))
 	defer busy.Done()
@@ -194,8 +194,8 @@ func waitedFor(found []jobFlow) string {
 	return flows().Count(len(found))
 }
 
-// announce says in each namespace why the jobs of the flows wait; the functions that it returns end that.
-func (w *waiter) announce(ctx context.Context, c client.WithWatch, flows []jobFlow) (close []func()) {
+// announce starts to print, for each namespace, why the jobs of the flows wait. It returns functions that stop it.
+func (w *waiter) announce(ctx context.Context, c client.WithWatch, flows []jobFlow) (stops []func()) {
 	uids := map[string]map[types.UID]bool{}
 	for _, flow := range flows {
 		if uids[flow.Namespace] == nil {
@@ -204,12 +204,12 @@ func (w *waiter) announce(ctx context.Context, c client.WithWatch, flows []jobFl
 		uids[flow.Namespace][flow.UID] = true
 	}
 	for namespace, ours := range uids {
-		close = append(close, job.AnnounceOwned(ctx, w.f, c, namespace, func(made *batchv1alpha1.Job) bool {
+		stops = append(stops, job.AnnounceOwned(ctx, w.f, c, namespace, func(made *batchv1alpha1.Job) bool {
 			owner := metav1.GetControllerOfNoCopy(made)
 			return owner != nil && ours[owner.UID]
 		}))
 	}
-	return close
+	return stops
 }
 
 // one waits for a flow, within the time of --timeout.

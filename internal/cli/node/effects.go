@@ -18,7 +18,7 @@ import (
 // namedPods is how many pods of a job are named.
 const namedPods = 4
 
-// effectsOf says what the eviction of pods does: one line for each job that loses some, then one for each other pod.
+// effectsOf describes the eviction of pods: one line for each job that loses pods, then one for each other pod.
 func effectsOf(ctx context.Context, c client.Reader, pods []corev1.Pod) []string {
 	byJob := map[client.ObjectKey][]string{}
 	var others []string

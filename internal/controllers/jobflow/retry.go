@@ -11,8 +11,9 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// retryFailed forgets how those steps ended that are to run again, and deletes their jobs: a step without a job and without an end begins
-// when what it waits for holds. A job that fails after the time of the annotation stays failed, so the annotation may stay, too.
+// retryFailed removes the failed steps from the status and deletes their jobs. A step without a job and without an end
+// starts when its dependencies hold. A job that fails after the time of the annotation stays failed, so the annotation
+// may stay on the flow.
 func (p *planner) retryFailed(status *flow.JobFlowStatus) {
 	text := p.in.Flow.Annotations[keys.RetryFailed]
 	if text == "" {
@@ -20,7 +21,7 @@ func (p *planner) retryFailed(status *flow.JobFlowStatus) {
 	}
 	until, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		p.event(corev1.EventTypeWarning, badRetry, "annotation %s is ignored: %q is no time such as 2026-11-21T22:18:00Z; `vcctl jobflow retry %s` writes it", keys.RetryFailed, text, p.in.Flow.Name)
+		p.event(corev1.EventTypeWarning, badRetry, "annotation %s is ignored: %q is not a time such as 2026-11-21T22:18:00Z; `vcctl jobflow retry %s` writes it", keys.RetryFailed, text, p.in.Flow.Name)
 		return
 	}
 	p.retried = until
@@ -43,13 +44,16 @@ func (p *planner) retryFailed(status *flow.JobFlowStatus) {
 	}
 }
 
-// runsAgain reports whether the step of a job is to run again because of how that ended.
+// runsAgain reports whether the step of a job runs again, because the job failed before the retry.
 func (p *planner) runsAgain(job *batch.Job) bool {
 	return p.failedBefore(job.Status.State.Phase, job.Status.State.LastTransitionTime.Time)
 }
 
-// failedBefore reports whether a job that ended so and then is to run again.
+// failedBefore reports whether a job with this phase and end failed, and did so before the time of the annotation.
 func (p *planner) failedBefore(phase batch.JobPhase, end time.Time) bool {
+	if p.retried.IsZero() || end.IsZero() {
+		return false
+	}
 	isFailed := phase == batch.Failed || phase == batch.Terminated
-	return isFailed && !p.retried.IsZero() && !end.IsZero() && !end.After(p.retried)
+	return isFailed && !end.After(p.retried)
 }

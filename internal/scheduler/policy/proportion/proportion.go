@@ -161,19 +161,17 @@ func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict 
 // share is exceeded. If the queue deserves everything that queues can use of a resource, and the nodes have more,
 // the share does not limit it: the nodes' own reasons apply.
 func (r rules) overShare(q *queue.Queue, asked model.Request) int {
-	best := over(r.resources, q.Own.Allocated, asked, q.Deserved)
-	if best < 0 || !r.nodesDecide(q, best) {
-		return best
+	first := over(r.resources, q.Own.Allocated, asked, q.Deserved)
+	if first < 0 || !r.nodesDecide(q, first) {
+		return first
 	}
-	best = -1
+	var limited model.Request
 	for _, t := range asked {
-		one := model.Request{t}
-		i := over(r.resources, q.Own.Allocated, one, q.Deserved)
-		if i >= 0 && !r.nodesDecide(q, i) && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
-			best = i
+		if !r.nodesDecide(q, int(t.Index)) {
+			limited = append(limited, t)
 		}
 	}
-	return best
+	return over(r.resources, q.Own.Allocated, limited, q.Deserved)
 }
 
 // nodesDecide reports whether a queue deserves everything that queues can use of a resource while the nodes have
