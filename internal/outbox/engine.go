@@ -94,7 +94,7 @@ func (e *engine) run(ctx context.Context) {
 
 func (e *engine) work(ctx context.Context) {
 	for {
-		w := e.take()
+		w := e.take(ctx)
 		if w == nil {
 			return
 		}
@@ -102,12 +102,13 @@ func (e *engine) work(ctx context.Context) {
 	}
 }
 
-// take blocks until a write may be sent. It returns nil when the engine stops.
-func (e *engine) take() *write {
+// take blocks until a write may be sent. It returns nil when the engine stops. It checks ctx as well, because a worker
+// whose call was cancelled may come here before run has closed the engine.
+func (e *engine) take(ctx context.Context) *write {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for {
-		if e.closed {
+		if e.closed || ctx.Err() != nil {
 			return nil
 		}
 		if e.inFlight < e.limiter.allowed() {
