@@ -29,18 +29,27 @@ func (h *helper) starts() bool {
 	return len(j.Pending) > 0 && j.Need() > 0 && s.Rules.Valid(j).Code == "" && h.fits()
 }
 
-// first says whether the gang is the first of those that want more in a queue, or
-// nobody waits there. What a limit of the queue lets through goes to the first.
+// first reports whether the gang is the first of those that want more in a queue, so that it gets what a raised limit
+// of the queue permits.
 func (h *helper) first(q *queue.Queue) bool {
-	for _, o := range h.s.AllWaiting {
-		if o == nil || o == h.j || !o.In.Within(q) || !o.Lacks() && len(o.Pending)+len(o.AtGate) == 0 {
-			continue
-		}
-		if q != h.j.In && o.Lacks() || h.s.Rules.CompareJobs(o, h.j) < 0 {
+	return !slices.ContainsFunc(h.s.AllWaiting, func(o *Job) bool {
+		if o == nil || o == h.j || !o.In.Within(q) {
 			return false
 		}
+		wantsMore := o.Lacks() || len(o.Pending)+len(o.AtGate) > 0
+		return wantsMore && h.goesAhead(o, q)
+	})
+}
+
+// goesAhead reports whether another gang gets what a raised limit of a queue permits before the gang does.
+func (h *helper) goesAhead(o *Job, q *queue.Queue) bool {
+	switch {
+	case q != h.j.In && o.Lacks():
+		return true
+	case o.LetIn() && !h.j.LetIn(): // its pods exist, the gang's are created only after its admission
+		return true
 	}
-	return true
+	return h.s.Rules.CompareJobs(o, h.j) < 0
 }
 
 // raiseCapability tries the limit that would just do.
