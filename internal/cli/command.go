@@ -220,7 +220,7 @@ func (s *Selection) AddFlags(cmd *cobra.Command, kind string) {
 // AddAllNamespaces adds -A.
 func (s *Selection) AddAllNamespaces(cmd *cobra.Command, usage string) {
 	cmd.Flags().BoolVarP(&s.AllNamespaces, "all-namespaces", "A", false, usage)
-	Apart(cmd, "files say which namespace each object is in, or -n does", "all-namespaces", "filename", "file")
+	Apart(cmd, "files say which namespace each object is in, or -n does", "all-namespaces", "filename", "file", "kustomize")
 }
 
 // AddOldName adds only the hidden -N of Volcano's vcctl; kinds, in the plural, are what names may be given as KIND/NAME of.

@@ -18,27 +18,33 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
-// Files is -f and --recursive: files, directories, URLs, standard input.
+// Files is -f, --recursive and -k: files, directories, URLs, standard input, or a kustomization.
 type Files struct {
 	Names     []string
 	Recursive bool
+	// Kustomization is the directory, or the URL of one, that -k names.
+	Kustomization string
 }
 
-// AddFlags adds -f, -R and their long names.
-func (s *Files) AddFlags(cmd *cobra.Command) {
-	s.AddFilename(cmd)
+// AddFlags adds -f, -R, -k and their long names.
+func (s *Files) AddFlags(f *Factory, cmd *cobra.Command) {
+	s.AddSources(f, cmd)
 	cmd.Flags().BoolVarP(&s.Recursive, "recursive", "R", false, "Recurse into subdirectories")
 	Needs(cmd, "it is about directories of files, and none is named", "recursive", "filename", "file")
 }
 
-// AddFilename adds -f alone.
-func (s *Files) AddFilename(cmd *cobra.Command) {
+// AddSources adds -f and -k.
+func (s *Files) AddSources(f *Factory, cmd *cobra.Command) {
 	cmd.Flags().StringSliceVarP(&s.Names, "filename", "f", nil, "File, directory or URL with YAML or JSON; - is standard input; may be repeated")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
+	s.addKustomize(f, cmd)
 }
 
 // Where names the files in texts.
 func (s *Files) Where() string {
+	if s.Kustomization != "" {
+		return s.Kustomization
+	}
 	names := slices.Clone(s.Names)
 	for i, name := range names {
 		if name == "-" {
@@ -48,8 +54,16 @@ func (s *Files) Where() string {
 	return strings.Join(names, ", ")
 }
 
-// Given says whether any file was named.
-func (s *Files) Given() bool { return len(s.Names) > 0 }
+// Given says whether any file or a kustomization was named.
+func (s *Files) Given() bool { return len(s.Names) > 0 || s.Kustomization != "" }
+
+// Flag returns the flag that named the files, for texts.
+func (s *Files) Flag() string {
+	if s.Kustomization != "" {
+		return "-k"
+	}
+	return "-f"
+}
 
 // FileObject is an object with where it was read.
 type FileObject struct {
@@ -79,6 +93,9 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
+	if s.Kustomization != "" {
+		return s.readKustomization(f)
+	}
 	builder := f.Builder().Unstructured().Local().ContinueOnError().Flatten()
 	var stdin []byte
 	if files := slices.DeleteFunc(slices.Clone(s.Names), func(name string) bool { return name == "-" }); len(files) > 0 {
@@ -104,6 +121,11 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 	if len(infos) == 0 {
 		return nil, Errorf("a file holds YAML or JSON; in a directory those count that end with .yaml, .yml or .json", "no objects in %s", s.Where())
 	}
+	return fileObjects(infos, stdin)
+}
+
+// fileObjects returns what the builder read, in its order; stdin is the text of standard input.
+func fileObjects(infos []*resource.Info, stdin []byte) ([]FileObject, error) {
 	objects := make([]FileObject, 0, len(infos))
 	for _, info := range infos {
 		object, ok := info.Object.(*unstructured.Unstructured)

@@ -68,7 +68,7 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, true, "Wait until the jobs are gone")
-	o.files.AddFlags(cmd)
+	o.files.AddFlags(f, cmd)
 	o.out.AddFormat(cmd, false)
 	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, "A job that does not exist is no error")
 	return cmd

@@ -75,6 +75,9 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 			vcctl job run -f jobs/ --recursive
 			cat job.yaml | vcctl job run -f -
 
+			# What kustomize builds of a directory
+			vcctl job run -k overlays/prod/
+
 			# The job of a file under another name, in another queue
 			vcctl job run second -f job.yaml --queue research
 
@@ -142,7 +145,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	})
 	flags.VarP(&recursiveOrRequests{o}, "recursive", "R", "Recurse into subdirectories")
 	flags.Lookup("recursive").NoOptDefVal = "true"
-	o.files.AddFilename(cmd)
+	o.files.AddSources(o.f, cmd)
 	o.dryRun.AddFlag(cmd)
 	o.fields.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the job has ended; fail when it fails")
@@ -150,7 +153,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	o.out.AddFormat(cmd, false)
 	cli.Apart(cmd, "each element of an array starts alone, with all its pods", "array", "min")
 	cli.Needs(cmd, "it names what --gpus asks for", "gpu-resource", "gpus")
-	cli.Needs(cmd, "it is about the fields of files", "validate", "filename")
+	cli.Needs(cmd, "it is about the fields of files", "validate", "filename", "kustomize")
 }
 
 // recursiveOrRequests is -R: kubectl's --recursive, and Volcano's --requests
@@ -243,7 +246,7 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 		return cli.Errorf(fmt.Sprintf("%s NAME --image IMAGE -- COMMAND, or -f FILE; see '%s --help'", cli.Path(o.f, cmd), cli.Path(o.f, cmd)),
 			"job name cannot be left blank")
 	case o.files.Given() && len(o.recipe.command) > 0:
-		return cli.UsageError(o.f, cmd, "a command together with -f: the command stands in the file")
+		return cli.UsageError(o.f, cmd, "a command together with %s: the command stands in the file", o.files.Flag())
 	}
 	if o.files.Recursive && !o.files.Given() {
 		return cli.Errorf("add --filename, or remove --recursive", "--recursive (-R): it is about directories of files, and none is named")
@@ -279,8 +282,8 @@ func (o *runOptions) saidTwice(cmd *cobra.Command) error {
 		}
 	}
 	if len(refused) > 0 {
-		return cli.Errorf("write it into the file; or leave -f away and describe the job with flags alone: "+cli.Path(o.f, cmd)+" NAME …",
-			"%s together with -f: the file describes the job", strings.Join(refused, ", "))
+		return cli.Errorf(fmt.Sprintf("write it into the file; or leave %s away and describe the job with flags alone: %s NAME …", o.files.Flag(), cli.Path(o.f, cmd)),
+			"%s together with %s: the file describes the job", strings.Join(refused, ", "), o.files.Flag())
 	}
 	if len(idle) > 0 {
 		o.f.Warnf("%s: passed over, as Volcano's vcctl does: the file describes the job", strings.Join(idle, ", "))

@@ -55,7 +55,7 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 			return run(cmd.Context(), o)
 		},
 	}
-	o.submit.AddFlags(cmd)
+	o.submit.AddFlags(f, cmd)
 	if k.Await != nil {
 		o.wait.AddFlags(cmd, false, k.AwaitHelp)
 	}

@@ -72,7 +72,7 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 	o.sel.AddAllNamespaces(cmd, k.words("With --all or -l: the KINDS of all namespaces"))
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
-	o.files.AddFlags(cmd)
+	o.files.AddFlags(f, cmd)
 	addOldFiles(cmd, k.OldWord, &o.oldFiles)
 	o.out.AddFormat(cmd, false)
 	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, k.words("A KIND that does not exist is no error"))

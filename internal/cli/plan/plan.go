@@ -78,12 +78,12 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 			return run(cmd.Context(), o)
 		},
 	}
-	o.files.AddFlags(cmd)
+	o.files.AddFlags(f, cmd)
 	cmd.Flags().StringVar(&o.queue, "queue-edit", "", "Queue whose change is planned; --set says what changes")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "FIELD=VALUE of the queue: weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE; an empty value removes it; may be repeated")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "Give up on the scheduler's answer after this long (0 = never)")
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it is about the fields of files", "validate", "filename")
+	cli.Needs(cmd, "it is about the fields of files", "validate", "filename", "kustomize")
 	o.out.AddFormat(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("queue-edit", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)

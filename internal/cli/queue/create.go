@@ -70,14 +70,14 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 		},
 	}
 	o.target.addName(cmd)
-	o.target.files.AddFlags(cmd)
+	o.target.files.AddFlags(f, cmd)
 	flags.addFlags(f, cmd)
 	cmd.Flags().StringVarP(&state, "state", "S", "", "State of the queue")
 	cmd.Flags().Lookup("state").Hidden = true
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the queue is open")
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it is about the fields of files", "validate", "filename")
+	cli.Needs(cmd, "it is about the fields of files", "validate", "filename", "kustomize")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }

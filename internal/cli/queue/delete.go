@@ -51,7 +51,7 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 			return run(cmd.Context(), o)
 		},
 	}
-	o.target.addFlags(cmd, "Delete")
+	o.target.addFlags(f, cmd, "Delete")
 	cmd.Flags().BoolVar(&o.target.passMissing, "ignore-not-found", false, "A queue that does not exist is no error")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)

@@ -83,7 +83,7 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 			return run(cmd.Context(), o)
 		},
 	}
-	o.target.addFlags(cmd, "Show")
+	o.target.addFlags(f, cmd, "Show")
 	o.addFlags(cmd)
 	return cmd
 }

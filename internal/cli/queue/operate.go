@@ -78,7 +78,7 @@ func newSwitch(f *cli.Factory, run func(context.Context, *operateOptions) error,
 }
 
 func (o *operateOptions) addFlags(cmd *cobra.Command, verb, wait string) {
-	o.target.addFlags(cmd, verb)
+	o.target.addFlags(o.f, cmd, verb)
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, wait)
@@ -122,7 +122,8 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 		if o.action != "update" || !o.target.files.Given() {
 			return nil
 		}
-		return cli.Errorf("vcctl queue update -f makes queues what the files say; with --weight, but for that", "--filename together with --action update: name the queues whose weight changes")
+		return cli.Errorf(fmt.Sprintf("vcctl queue update %s makes queues what the files say; with --weight, but for that", o.target.files.Flag()),
+			"%s together with --action update: name the queues whose weight changes", o.target.files.Flag())
 	})
 	return cmd
 }

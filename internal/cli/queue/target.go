@@ -34,14 +34,14 @@ func (t *target) addName(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.oldName, "name", "", "Name of the queue")
 	cmd.Flags().Lookup("name").Hidden = true
 	cli.NotNamed(cmd, "it is the old spelling of one", "name")
-	cli.Apart(cmd, "queues are named in one way", "name", "selector", "filename")
+	cli.Apart(cmd, "queues are named in one way", "name", "selector", "filename", "kustomize")
 }
 
 // addFlags adds -l, -f and the hidden --name; verb is what happens to the queues.
-func (t *target) addFlags(cmd *cobra.Command, verb string) {
+func (t *target) addFlags(f *cli.Factory, cmd *cobra.Command, verb string) {
 	t.addName(cmd)
 	cmd.Flags().StringVarP(&t.labels, "selector", "l", "", verb+" the queues that match this label selector")
-	t.files.AddFlags(cmd)
+	t.files.AddFlags(f, cmd)
 }
 
 // complete takes the arguments over; refusal is said when nothing tells which queues.
@@ -64,7 +64,7 @@ func (t *target) complete(f *cli.Factory, cmd *cobra.Command, args []string, ref
 	case 1:
 		return nil
 	}
-	return cli.UsageError(f, cmd, "names, --selector and --filename together: say one of them")
+	return cli.UsageError(f, cmd, "names, --selector, --filename and --kustomize together: say one of them")
 }
 
 // takeOldName takes the name from --name, or from -n when that was typed: VCCTL_NAMESPACE sets the same

@@ -73,13 +73,13 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 			return run(cmd.Context(), o)
 		},
 	}
-	o.target.addFlags(cmd, "Change")
+	o.target.addFlags(f, cmd, "Change")
 	flags.addUpdateFlags(f, cmd)
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the queues hold no more than their capability")
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it is about the fields of files", "validate", "filename")
+	cli.Needs(cmd, "it is about the fields of files", "validate", "filename", "kustomize")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }
@@ -134,7 +134,7 @@ func (o *updateOptions) changes(ctx context.Context, c client.Client) ([]changed
 		if err != nil {
 			return nil, err
 		}
-		o.target.files.Names = nil // standard input is read once
+		o.target.files = cli.Files{} // standard input is read once
 		for _, one := range read {
 			filed[one.queue.Name] = one
 			o.target.names = append(o.target.names, one.queue.Name)

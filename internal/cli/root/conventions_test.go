@@ -287,7 +287,8 @@ func keepsSelector(t *testing.T, cmd *cobra.Command, row convention) string {
 }
 
 func keepsFiles(t *testing.T, cmd *cobra.Command, row convention) string {
-	return first(flag(cmd, "filename", "f"), flag(cmd, "recursive", "R"),
+	return first(flag(cmd, "filename", "f"), flag(cmd, "recursive", "R"), flag(cmd, "kustomize", "k"),
+		says(t, append(strings.Fields(row.path), "-k", "/nosuch"), `kustomization "/nosuch": no such file or directory`),
 		says(t, append(strings.Fields(row.path), "-f", "/nosuch.yaml"), `file "/nosuch.yaml": no such file or directory`))
 }
 

@@ -216,6 +216,11 @@ func (e *exampleRun) write(object client.Object) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			e.t.Fatal(err)
 		}
+		if slices.Contains(e.words, "-k") {
+			if err := os.WriteFile(word+"kustomization.yaml", []byte("resources: [one.yaml]\n"), 0o600); err != nil {
+				e.t.Fatal(err)
+			}
+		}
 	}
 }
 

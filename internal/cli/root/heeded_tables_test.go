@@ -25,17 +25,19 @@ var notTried = []string{"template", "allow-missing-template-keys", "show-managed
 	// They are those of job logs, and tried there.
 	"jobflow logs --timestamps", "jobflow logs --max-log-requests", "jobflow logs --only-failed", "jobflow logs --prefix", "jobflow logs --tail", "jobflow logs --container",
 	"jobflow logs --failed", "jobflow logs --follow", "jobflow logs --output", "jobflow logs --since", "jobflow logs --task", "jobflow logs --previous",
+	// It shadows the flag of the root.
+	"kubeconfig-file",
 	// kubectl takes it, and it means nothing, on a list of what is in no namespace.
 	"node list --all-namespaces", "queue list --all-namespaces", "queue get --all-namespaces", "queue tree --all-namespaces", "queue view --all-namespaces"}
 
 // FRESH and THERE stand for directories of files: what is not yet in the cluster, and what is; NEW for one more file of the first kind, OTHER of
-// the second, UNKNOWN for a file with a field that no object has.
+// the second, UNKNOWN for a file with a field that no object has, NEWBUILT and OLDBUILT for kustomizations.
 
 // given is how flags are given, by their name, or by the command and the name; booleans not in it are given as what they are not by default.
 var given = map[string]flagWords{
 	"action": {give: []string{"--action=open"}}, "capability": {give: []string{"--capability=cpu=20"}}, "container": {give: []string{"--container=side"}},
 	"cpu": {give: []string{"--cpu=3"}}, "deserved": {give: []string{"--deserved=cpu=3"}}, "dry-run": {give: []string{"--dry-run=server"}}, "env": {give: []string{"--env=A=b"}},
-	"file": {give: []string{"--file=NEW"}}, "filename": {give: []string{"--filename=NEW"}}, "for": {give: []string{"--for=running"}},
+	"file": {give: []string{"--file=NEW"}}, "kustomize": {give: []string{"--kustomize=NEWBUILT"}}, "filename": {give: []string{"--filename=NEW"}}, "for": {give: []string{"--for=running"}},
 	"format": {give: []string{"--format=json"}}, "gpu-resource": {give: []string{"--gpu-resource=amd.com/gpu"}, needs: []string{"--gpus=1"}}, "gpus": {give: []string{"--gpus=2"}},
 	"guarantee": {give: []string{"--guarantee=cpu=1"}, needs: []string{"--deserved=cpu=3"}}, "ignore-not-found": {give: []string{"--ignore-not-found"}, needs: []string{"nosuch"}},
 	"image": {give: []string{"--image=other"}}, "index": {give: []string{"--index=1"}}, "job": {give: []string{"--job=train"}}, "job-name": {give: []string{"--job-name=called"}},
@@ -57,7 +59,7 @@ var given = map[string]flagWords{
 	"jobflow wait --timeout": {give: []string{"--timeout=1ms"}}, "jobflow retry --name": {give: []string{"--name=fell"}},
 	"plan --timeout": {give: []string{"--timeout=1h"}}, "job run --task": {give: []string{"--task=other"}}, "job list --selector": {give: []string{"--selector=mat"}},
 	"job run --filename": {give: []string{"--filename=NEW"}}, "job run --name": {give: []string{"--name=called"}},
-	"job hold --name": {give: []string{"--name=plain"}}, "queue create --name": {give: []string{"--name=called"}}, "queue operate --filename": {give: []string{"--filename=OLD"}, needs: []string{"--action=close"}}, "queue operate --selector": {give: []string{"--selector=team!=other"}, needs: []string{"--action=close"}},
+	"job hold --name": {give: []string{"--name=plain"}}, "queue create --name": {give: []string{"--name=called"}}, "queue operate --filename": {give: []string{"--filename=OLD"}, needs: []string{"--action=close"}}, "queue operate --kustomize": {give: []string{"--kustomize=OLDBUILT"}, needs: []string{"--action=close"}}, "queue operate --selector": {give: []string{"--selector=team!=other"}, needs: []string{"--action=close"}},
 	"queue update --selector": {give: []string{"--selector=team!=other"}, needs: []string{"--priority=3"}},
 	"pod list --queue":        {give: []string{"--queue=research"}}, "podgroup list --queue": {give: []string{"--queue=research"}},
 	"queue operate --name":       {give: []string{"--name=infer"}, needs: []string{"--action=close"}},
@@ -82,7 +84,7 @@ func situations(command string) []situation {
 	case "job run", "queue create":
 		return []situation{with("called"), with("-f", "FRESH")}
 	case "plan":
-		return []situation{with("-f", "FRESH"), {words: []string{"plan", "--queue-edit=research", "--set=weight=4"}, without: []string{"filename", "recursive", "validate"}}}
+		return []situation{with("-f", "FRESH"), {words: []string{"plan", "--queue-edit=research", "--set=weight=4"}, without: []string{"filename", "kustomize", "recursive", "validate"}}}
 	case "queue update":
 		return []situation{
 			{words: []string{"queue", "update", "research", "--weight=2", "--capability=cpu=1"}, without: []string{"capability", "guarantee", "deserved"}},
@@ -162,7 +164,7 @@ func situations(command string) []situation {
 
 // crossing are flags that change what others do; the others, which describe a job or filter a list, are tried with these.
 var crossing = []string{
-	"output", "dry-run", "watch", "watch-only", "filename", "file", "recursive", "all-namespaces", "selector", "labels", "all", "name", "compat", "attach",
+	"output", "dry-run", "watch", "watch-only", "filename", "kustomize", "file", "recursive", "all-namespaces", "selector", "labels", "all", "name", "compat", "attach",
 	"follow", "client", "once", "format", "for",
 }
 

@@ -26,7 +26,7 @@ import (
 func filled(words []string, noun string, files map[string]string) []string {
 	all := make([]string, len(words))
 	for i, word := range words {
-		for _, which := range []string{"FRESH", "THERE", "SHUT", "NEW", "OLD", "OTHER", "UNKNOWN", "CONF"} {
+		for _, which := range []string{"FRESH", "THERE", "SHUT", "NEW", "OLD", "OTHER", "UNKNOWN", "CONF", "NEWBUILT", "OLDBUILT"} {
 			if before, found := strings.CutSuffix(word, which); found {
 				if word = before + files[noun+" "+which]; which == "OTHER" {
 					word = before + append(theseAreThere[noun], "", "other")[1]
@@ -134,6 +134,12 @@ func heededFiles(t *testing.T, world []client.Object) map[string]string {
 		files[noun+" FRESH"] = filepath.Dir(file("/fresh/one.yaml", "fresh"))
 		file("/fresh/below/two.yaml", "fresher")
 		files[noun+" NEW"] = file("/new.yaml", "new")
+		build := func(which, file string) {
+			resource := filepath.Base(file)
+			write(noun+"/"+which+"/"+resource, contents(t, file))
+			files[noun+" "+which] = filepath.Dir(write(noun+"/"+which+"/kustomization.yaml", []byte("resources: ["+resource+"]\n")))
+		}
+		build("NEWBUILT", files[noun+" NEW"])
 		unknown := bytes.Replace(text(one), []byte("spec:"), []byte("spec:\n  unknown: 1"), 1)
 		files[noun+" UNKNOWN"] = write(noun+"/unknown.yaml", unknown)
 		at := func(name string) []byte {
@@ -151,6 +157,7 @@ func heededFiles(t *testing.T, world []client.Object) map[string]string {
 		}
 		files[noun+" OLD"] = write(noun+"/there/one.yaml", at(names[0]))
 		files[noun+" THERE"] = filepath.Dir(files[noun+" OLD"])
+		build("OLDBUILT", files[noun+" OLD"])
 		below := "below/two.yaml"
 		if len(names) > 2 {
 			write(noun+"/there/two.yaml", at(names[1]))
@@ -163,4 +170,13 @@ func heededFiles(t *testing.T, world []client.Object) map[string]string {
 		}
 	}
 	return files
+}
+
+// contents returns what a file holds.
+func contents(t *testing.T, file string) []byte {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

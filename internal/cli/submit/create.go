@@ -20,9 +20,9 @@ type Options struct {
 	Out    cli.Output
 }
 
-// AddFlags adds -f, -R, --dry-run, --validate and -o.
-func (o *Options) AddFlags(cmd *cobra.Command) {
-	o.Files.AddFlags(cmd)
+// AddFlags adds -f, -R, -k, --dry-run, --validate and -o.
+func (o *Options) AddFlags(f *cli.Factory, cmd *cobra.Command) {
+	o.Files.AddFlags(f, cmd)
 	o.DryRun.AddFlag(cmd)
 	o.Fields.AddFlag(cmd)
 	o.Out.AddFormat(cmd, false)

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/resource"
+)
+
+// addKustomize adds -k. Volcano's vcctl names the kubeconfig with that letter on every command: a file that follows it is still taken as one, for
+// a kustomization is a directory.
+func (s *Files) addKustomize(f *Factory, cmd *cobra.Command) {
+	cmd.Flags().VarP(&kustomization{files: s, f: f}, "kustomize", "k", "Directory or URL with a kustomization.yaml, whose objects are built as kubectl builds them")
+	_ = cmd.MarkFlagDirname("kustomize")
+	// The flag of the root has the letter k; this one takes its place here.
+	cmd.Flags().StringVar(f.Config.KubeConfig, "kubeconfig-file", "", "Old spelling of --kubeconfig")
+	cmd.Flags().Lookup("kubeconfig-file").Hidden = true
+	Apart(cmd, "a kustomization names its files itself", "kustomize", "filename", "file", "recursive")
+}
+
+// kustomization is the value of -k.
+type kustomization struct {
+	files *Files
+	f     *Factory
+}
+
+// String returns the directory that was given.
+func (k *kustomization) String() string {
+	if k.files == nil {
+		return ""
+	}
+	return k.files.Kustomization
+}
+
+// Type returns the word for the value in help texts.
+func (k *kustomization) Type() string { return "directory" }
+
+// Set takes the directory; a file is the kubeconfig.
+func (k *kustomization) Set(name string) error {
+	if name == "" {
+		return errors.New("the name of the directory is empty")
+	}
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && !isKustomizationFile(name) {
+		k.f.Deprecated("-k FILE", "--kubeconfig")
+		*k.f.Config.KubeConfig = name
+		return nil
+	}
+	k.files.Kustomization = name
+	return nil
+}
+
+// isKustomizationFile reports whether a file has one of the names that kustomize looks for in a directory.
+func isKustomizationFile(name string) bool {
+	switch filepath.Base(name) {
+	case "kustomization.yaml", "kustomization.yml", "Kustomization":
+		return true
+	}
+	return false
+}
+
+// remoteKustomization matches what kustomize fetches with git.
+var remoteKustomization = regexp.MustCompile(`://|\?ref=|^git@|^github\.com[/:]`)
+
+// readKustomization builds the objects of the directory of -k.
+func (s *Files) readKustomization(f *Factory) ([]FileObject, error) {
+	name := s.Kustomization
+	if err := checkKustomization(name); err != nil {
+		return nil, err
+	}
+	builder := f.Builder().Unstructured().Local().ContinueOnError().Flatten()
+	infos, err := builder.FilenameParam(false, &resource.FilenameOptions{Kustomize: name}).Do().Infos()
+	if err != nil {
+		return nil, kustomizeError(name, err)
+	}
+	if len(infos) == 0 {
+		return nil, Errorf("name its files under resources: in kustomization.yaml", "no objects in %s", name)
+	}
+	return fileObjects(infos, nil)
+}
+
+// checkKustomization rejects names that are not of a directory on this machine nor of a remote one.
+func checkKustomization(name string) error {
+	if remoteKustomization.MatchString(name) {
+		return nil
+	}
+	switch info, err := os.Stat(name); {
+	case err != nil:
+		return Errorf(otherKustomization(name), "kustomization %q: %v", name, errors.Unwrap(err))
+	case !info.IsDir():
+		return Errorf(fmt.Sprintf("-k takes the directory of the kustomization: -k %s", filepath.Dir(name)), "kustomization %q: it is a file", name)
+	}
+	return nil
+}
+
+// otherKustomization is a hint for a directory that cannot be read: one with a name close to it.
+func otherKustomization(name string) string {
+	if name == "-" {
+		return "-k takes a directory; -f - reads objects from standard input"
+	}
+	hint := otherFile(strings.TrimSuffix(name, string(filepath.Separator)))
+	if strings.HasPrefix(hint, "-f takes") {
+		return "-k takes a directory with a kustomization.yaml, or the URL of one"
+	}
+	return hint
+}
+
+// noKustomization matches kustomize's error about a directory without a kustomization.
+var noKustomization = regexp.MustCompile(`unable to find one of .* in directory '([^']*)'`)
+
+// missingResource matches kustomize's error about a file or directory that a kustomization names and that does not exist.
+var missingResource = regexp.MustCompile(`accumulation err='accumulating resources from '([^']*)': (?:open|evalsymlink failure on) .*no such file or directory`)
+
+// kustomizeError words what kustomize says of a kustomization that cannot be built.
+func kustomizeError(name string, err error) error {
+	text := err.Error()
+	if found := missingResource.FindStringSubmatch(text); found != nil {
+		return &Error{What: fmt.Sprintf("kustomization %q: resource %q: no such file or directory", name, found[1]), Hint: "names under resources: begin in the directory of the kustomization.yaml", Err: err}
+	}
+	if found := noKustomization.FindStringSubmatch(text); found != nil {
+		return &Error{What: fmt.Sprintf("kustomization %q: there is no kustomization.yaml in it", name), Hint: "-k takes the directory with the kustomization.yaml; -f reads all files of a directory", Err: err}
+	}
+	return &Error{What: fmt.Sprintf("kustomization %q: %s", name, text), Hint: "`kubectl kustomize " + name + "` shows what it makes of it", Err: err}
+}
