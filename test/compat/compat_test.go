@@ -48,10 +48,11 @@ func kinds() map[string]kind {
 			"status.failure",     // what became of the first pod that failed
 			"status.evictions",   // how often and by whom its pods were evicted
 			"status.nodes",       // the nodes of pods that have ended
+			"status.reports",     // termination messages of pods that were deleted
 		}},
 		"JobList": {ours: reflect.TypeFor[batchv1alpha1.JobList](), theirs: reflect.TypeFor[volcanobatch.JobList](), added: []string{
 			"items[].status.gate", "items[].status.array", "items[].status.finished", "items[].status.userRestarts", "items[].status.refusedPods", "items[].status.failure",
-			"items[].status.evictions", "items[].status.nodes",
+			"items[].status.evictions", "items[].status.nodes", "items[].status.reports",
 		}},
 		"CronJob":         {ours: reflect.TypeFor[batchv1alpha1.CronJob](), theirs: reflect.TypeFor[volcanobatch.CronJob]()},
 		"CronJobList":     {ours: reflect.TypeFor[batchv1alpha1.CronJobList](), theirs: reflect.TypeFor[volcanobatch.CronJobList]()},

@@ -145,3 +145,35 @@ func JobNodesOf(pods map[PodPlace]string) []JobNode {
 	}
 	return nodes
 }
+
+// MaxStatusReports is the maximum number of reports in status.reports, and MaxStatusReportBytes that of the bytes of all their messages.
+const (
+	MaxStatusReports     = 1000
+	MaxStatusReportBytes = 64 << 10
+)
+
+// PodReport is the termination message of a pod that was deleted.
+type PodReport struct {
+	// Task is the name of the pod's task.
+	Task string `json:"task"`
+	// Index is the pod's index in its task.
+	Index int32 `json:"index"`
+	// StartTime is when the container began that wrote the message.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// FinishTime is when the container ended.
+	// +optional
+	FinishTime *metav1.Time `json:"finishTime,omitempty"`
+	// Message is the termination message of the container.
+	// +kubebuilder:validation:MaxLength=4096
+	Message string `json:"message"`
+}
+
+// ReportFits reports whether a list of reports has room for one more message.
+func ReportFits(reports []PodReport, message string) bool {
+	size := len(message)
+	for i := range reports {
+		size += len(reports[i].Message)
+	}
+	return len(reports) < MaxStatusReports && size <= MaxStatusReportBytes
+}

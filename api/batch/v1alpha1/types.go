@@ -391,6 +391,14 @@ type JobStatus struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=1000
 	Nodes []JobNode `json:"nodes,omitempty"`
+	// Reports are what launchers of Slurm jobs reported in pods that were deleted, by task and index: the termination messages that are lost with
+	// the pods. At most 1,000 are kept, and 64 KiB of messages. A pod that is created again clears its report, a restart clears all. Ours.
+	// +optional
+	// +listType=map
+	// +listMapKey=task
+	// +listMapKey=index
+	// +kubebuilder:validation:MaxItems=1000
+	Reports []PodReport `json:"reports,omitempty"`
 	// Conditions are the phases that the job went through, oldest first, each once.
 	// +optional
 	// +patchMergeKey=status

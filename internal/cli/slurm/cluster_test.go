@@ -119,6 +119,10 @@ func slurmCluster(server *clitest.Server) {
 	cancelled := batch(59, "stopped", "ann", "default", batchv1alpha1.Terminated, 2*time.Hour, func(j *batchv1alpha1.Job) {
 		j.Annotations[keys.CancelledBy] = "mei"
 		j.Status.Nodes = []batchv1alpha1.JobNode{{Name: "r05n07", Tasks: map[string]string{"node": "0"}}, {Name: "r05n08", Tasks: map[string]string{"head": "0"}}}
+		j.Status.Reports = []batchv1alpha1.PodReport{{Task: "head", Message: launch.Report{Signal: 15, Usage: launch.Usage{CPUMillis: 1200}, Steps: []launch.Step{
+			{ID: 0, Name: "prepare", Nodes: "stopped-head-0,stopped-node-0", Tasks: 2, Start: golden.Ago(time.Hour).Unix(), End: golden.Ago(55 * time.Minute).Unix()},
+			{ID: 1, Name: "train", Nodes: "stopped-head-0", Tasks: 1, Start: golden.Ago(55 * time.Minute).Unix(), End: golden.Ago(30 * time.Minute).Unix(), Signal: 15, Cancelled: true},
+		}}.Text()}}
 	})
 	late := batch(60, "slow", "ann", "default", batchv1alpha1.Failed, 5*time.Hour, because("DeadlineExceeded", "head-0 was over its time limit of 1h"), limited(time.Hour))
 	paused := batch(61, "paused2", "mei", "default", batchv1alpha1.Aborted, time.Hour)

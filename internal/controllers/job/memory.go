@@ -51,6 +51,7 @@ type recollection struct {
 	created map[types.UID]created
 	killed  map[types.UID]time.Time
 	lost    map[types.UID]plan.Lost
+	reports map[types.UID]plan.Report
 }
 
 // created is a pod that the controller created, until a list from the cache contains it. A watch event is not enough:
@@ -71,7 +72,8 @@ func (m *memory) named(name types.NamespacedName, uid types.UID) *recollection {
 	}
 	r := m.jobs[uid]
 	if r == nil {
-		r = &recollection{told: map[string]string{}, created: map[types.UID]created{}, killed: map[types.UID]time.Time{}, lost: map[types.UID]plan.Lost{}}
+		r = &recollection{told: map[string]string{}, created: map[types.UID]created{}, killed: map[types.UID]time.Time{}, lost: map[types.UID]plan.Lost{},
+			reports: map[types.UID]plan.Report{}}
 		m.jobs[uid] = r
 	}
 	return r
@@ -94,13 +96,17 @@ func (m *memory) gone(name types.NamespacedName) types.UID {
 	return uid
 }
 
-// podGone records that a pod has vanished. An eviction is kept until a plan has handled it.
+// podGone records that a pod has vanished. An eviction is kept until a plan has handled it, and a termination message
+// until the status contains it.
 func (r *recollection) podGone(pod *corev1.Pod, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.created, pod.UID)
 	_, ours := r.killed[pod.UID]
 	delete(r.killed, pod.UID)
+	if report, ok := plan.ReportFrom(pod); ok {
+		r.reports[pod.UID] = report
+	}
 	if lost, ok := plan.LostFrom(pod, now); ok && !ours {
 		r.lost[pod.UID] = lost
 	}
@@ -123,6 +129,15 @@ func (r *recollection) answered(uids []types.UID) {
 	defer r.mu.Unlock()
 	for _, uid := range uids {
 		delete(r.lost, uid)
+	}
+}
+
+// reported drops the termination messages of pods that the status contains, or never will.
+func (r *recollection) reported(uids []types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, uid := range uids {
+		delete(r.reports, uid)
 	}
 }
 
@@ -159,6 +174,11 @@ func (r *recollection) complete(in *plan.Input) {
 	for _, l := range r.lost {
 		in.Lost = append(in.Lost, l)
 	}
+	in.Reports = in.Reports[:0]
+	for _, report := range r.reports {
+		in.Reports = append(in.Reports, report)
+	}
+	slices.SortFunc(in.Reports, func(x, y plan.Report) int { return cmp.Compare(x.UID, y.UID) })
 	slices.SortFunc(in.Lost, func(x, y plan.Lost) int { return cmp.Compare(x.UID, y.UID) })
 }
 

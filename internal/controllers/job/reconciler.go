@@ -144,6 +144,7 @@ func (r *Reconciler) apply(ctx context.Context, in *plan.Input, p *plan.Plan, kn
 	}
 	known.trouble, known.rejected, known.conflicts = nil, 0, 0
 	known.answered(p.Answered)
+	known.reported(p.Reported)
 	if p.Entered != "" && !a.putOff {
 		countEntered(p.Job, p.Entered)
 		log.FromContext(ctx).V(1).Info("Job entered a phase", "phase", p.Entered, "retries", a.job.Status.RetryCount)

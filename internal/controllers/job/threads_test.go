@@ -11,6 +11,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
@@ -139,6 +140,24 @@ func TestASuspendedJobThatIsCancelledHasEnded(t *testing.T) {
 	w.command(2, bus.TerminateJobAction)
 	if s := w.mustSettle(t).Status; s.State.Phase != batch.Terminated || s.Failure != nil || len(w.podNames()) > 0 {
 		t.Errorf("%s, failure %v, with pods %v:\n%s", s.State.Phase, s.Failure, w.podNames(), strings.Join(w.told(), "\n"))
+	}
+}
+
+func TestACancelledSlurmJobKeepsWhatItsDeletedPodsReported(t *testing.T) {
+	t.Parallel()
+	job := simpleJob(2)
+	job.Annotations = map[string]string{keys.Slurm: "{}"}
+	w := newWorld(job)
+	w.mustSettle(t)
+	w.message = "steps"
+	w.command(1, bus.TerminateJobAction)
+	s := w.mustSettle(t).Status
+	if s.State.Phase != batch.Terminated || len(w.podNames()) > 0 || len(s.Reports) != 2 || s.Reports[0].Message != "steps" || s.Reports[0].FinishTime == nil {
+		t.Errorf("%s with pods %v and reports %v", s.State.Phase, w.podNames(), s.Reports)
+	}
+	known := w.reconciler.memory.known(job.UID)
+	if len(known.reports) > 0 {
+		t.Errorf("the controller still holds %v", known.reports)
 	}
 }
 

@@ -60,6 +60,8 @@ type world struct {
 	lifeEndsUnheard bool
 	// due is the time of the next reconcile requested by watches and plans; zero means never.
 	due time.Time
+	// message is the termination message of containers that end.
+	message string
 }
 
 type lateCache struct{ w *world }
@@ -290,7 +292,7 @@ func (w *world) kubelet(name string, exitCode int32) {
 			}
 		}
 		update.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-			ExitCode: exitCode, FinishedAt: metav1.NewTime(w.clock),
+			ExitCode: exitCode, FinishedAt: metav1.NewTime(w.clock), Message: w.message,
 		}}}}
 	default:
 		return

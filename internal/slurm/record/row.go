@@ -158,6 +158,7 @@ func (r *Row) settle(pods []*corev1.Pod, known map[int32]state.Times, whole stat
 		r.Mine, r.Sum = pods, state.Summarize(pods)
 		r.takePods()
 	}
+	r.takeKeptTimes()
 	switch code := r.State.Code; {
 	case code == state.Running && r.Times.Start.IsZero():
 		r.Times.Start = whole.Start

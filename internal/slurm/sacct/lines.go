@@ -47,8 +47,14 @@ func Lines(r *record.Row, jobsOnly bool) []Line {
 	}
 	head := r.Head()
 	report, reported := reportOf(head)
+	if head == nil {
+		report, reported = r.KeptReport()
+	}
 	if reported {
-		job.Ended, job.Usage = state.Exit{Code: report.Code, Signal: report.Signal}, report.Usage
+		job.Usage = report.Usage
+		if head != nil || job.Code != state.Cancelled {
+			job.Ended = exitOf(report)
+		}
 		for _, step := range report.Steps {
 			if exit := (state.Exit{Code: step.Code, Signal: step.Signal}); exit.Code+exit.Signal > job.Highest.Code+job.Highest.Signal {
 				job.Highest = exit
@@ -66,9 +72,10 @@ func Lines(r *record.Row, jobsOnly bool) []Line {
 		return lines
 	}
 	if head == nil {
-		return append(lines, keptBatchLine(job)...)
+		lines = append(lines, keptBatchLine(job, report, reported)...)
+	} else {
+		lines = append(lines, batchLine(job, head, report, reported))
 	}
-	lines = append(lines, batchLine(job, head, report, reported))
 	for _, step := range report.Steps {
 		lines = append(lines, stepLine(job, step))
 	}
@@ -78,8 +85,13 @@ func Lines(r *record.Row, jobsOnly bool) []Line {
 // terminated is how a batch script ends that is cancelled, or over its time.
 var terminated = state.Exit{Signal: int(syscall.SIGTERM)}
 
+// exitOf returns how the script ended, as its launcher reported it.
+func exitOf(report launch.Report) state.Exit {
+	return state.Exit{Code: report.Code, Signal: report.Signal}
+}
+
 // keptBatchLine returns the line of the batch script of an ended job whose pods are gone, if its node is known.
-func keptBatchLine(job Line) []Line {
+func keptBatchLine(job Line, report launch.Report, reported bool) []Line {
 	host := job.BatchHost()
 	if host == "" || !job.Code.Ended() {
 		return nil
@@ -88,6 +100,9 @@ func keptBatchLine(job Line) []Line {
 	batch.Step, batch.Label, batch.Pods, batch.Tasks, batch.CPUs, batch.Nodes = "batch", "batch", 1, 1, job.PerNode().CPUs, host
 	if job.Code == state.Timeout || job.Code == state.Cancelled {
 		batch.Code, batch.Ended = state.Cancelled, terminated
+		if reported {
+			batch.Ended = exitOf(report)
+		}
 	}
 	return []Line{batch}
 }
@@ -100,7 +115,7 @@ func batchLine(job Line, head *corev1.Pod, report launch.Report, reported bool) 
 		batch.End = sum.Finish
 	}
 	if reported {
-		batch.Ended, batch.Usage = state.Exit{Code: report.Code, Signal: report.Signal}, report.Usage
+		batch.Ended, batch.Usage = exitOf(report), report.Usage
 	}
 	switch {
 	case job.Code == state.Timeout || job.Code == state.Cancelled:

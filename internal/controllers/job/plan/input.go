@@ -30,6 +30,8 @@ type Input struct {
 	Commands []*bus.Command
 	// Lost are pods that vanished and that no plan has handled yet.
 	Lost []Lost
+	// Reports are the termination messages of pods that vanished and that the status may not contain yet.
+	Reports []Report
 	// Since holds the times at which undated events were first observed, as returned by the last plan.
 	Since map[string]time.Time
 	// Killed holds the pods that this process has deleted; the cache may not show their deletion yet.

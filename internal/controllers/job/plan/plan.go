@@ -80,6 +80,7 @@ func newBuilder(in *Input) *builder {
 			b.plan.Answered = append(b.plan.Answered, l.UID) // decide removes pods with a delayed response again
 		}
 	}
+	b.answerReports()
 	return b
 }
 

@@ -73,6 +73,7 @@ func (b *builder) settle() *batch.JobStatus {
 // writeStatus writes a status if it differs from the current one.
 func (b *builder) writeStatus(status *batch.JobStatus) {
 	b.recordNodes(status)
+	b.recordReports(status)
 	old := &b.in.Job.Status
 	if len(status.ControlledResources) == 0 {
 		status.ControlledResources = nil

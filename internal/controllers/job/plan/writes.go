@@ -26,6 +26,8 @@ type Plan struct {
 	Refresh bool
 	// Answered are the lost pods that the next Input need not contain.
 	Answered []types.UID
+	// Reported are the pods whose termination messages the next Input need not contain.
+	Reported []types.UID
 	// Since is passed to the next Input.
 	Since map[string]time.Time
 	// Entered is the phase that this plan enters; empty if the phase does not change.

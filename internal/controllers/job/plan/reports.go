@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// Report is the termination message of a pod that vanished.
+type Report struct {
+	UID     types.UID
+	Version int32
+	batch.PodReport
+}
+
+// ReportFrom returns the termination message of a pod that vanished. ok is false if it left none or does not belong to
+// a job.
+func ReportFrom(pod *corev1.Pod) (report Report, ok bool) {
+	task, index, version, ok := PodIdentity(pod)
+	if !ok {
+		return Report{}, false
+	}
+	for i := range pod.Status.ContainerStatuses {
+		ended := pod.Status.ContainerStatuses[i].State.Terminated
+		if ended == nil || ended.Message == "" {
+			continue
+		}
+		report = Report{UID: pod.UID, Version: version, PodReport: batch.PodReport{Task: task, Index: index, Message: ended.Message}}
+		if !ended.StartedAt.IsZero() {
+			report.StartTime = ended.StartedAt.DeepCopy()
+		}
+		if !ended.FinishedAt.IsZero() {
+			report.FinishTime = ended.FinishedAt.DeepCopy()
+		}
+		return report, true
+	}
+	return Report{}, false
+}
+
+// answerReports answers the reports that the status contains already, or never will. The others stay until a later plan
+// finds them in the status, so that no report is lost with a write that fails.
+func (b *builder) answerReports() {
+	for i := range b.in.Reports {
+		r := &b.in.Reports[i]
+		if !b.wantsReport(r) || slices.ContainsFunc(b.job.Status.Reports, r.isSamePod) || !batch.ReportFits(b.job.Status.Reports, r.Message) {
+			b.plan.Reported = append(b.plan.Reported, r.UID)
+		}
+	}
+}
+
+// wantsReport reports whether a report is of the last run of a Slurm job. The version of a job that ends is newer than
+// that of its pods.
+func (b *builder) wantsReport(r *Report) bool {
+	if b.job.Annotations[keys.Slurm] == "" || b.phase() == batch.Restarting {
+		return false
+	}
+	return leaves(b.phase()) || r.Version == b.job.Status.Version
+}
+
+func (r *Report) isSamePod(kept batch.PodReport) bool {
+	return kept.Task == r.Task && kept.Index == r.Index
+}
+
+// recordReports stores in the status the reports of vanished pods. It removes those of pods that were created again, and
+// all of them when the whole job restarts.
+func (b *builder) recordReports(status *batch.JobStatus) {
+	if status.State.Phase == batch.Restarting && status.Version != b.in.Job.Status.Version {
+		status.Reports = nil
+		return
+	}
+	status.Reports = slices.DeleteFunc(status.Reports, b.isCreatedAgain)
+	for i := range b.in.Reports {
+		r := &b.in.Reports[i]
+		if b.wantsReport(r) && !b.isCreatedAgain(r.PodReport) && !slices.ContainsFunc(status.Reports, r.isSamePod) && batch.ReportFits(status.Reports, r.Message) {
+			status.Reports = append(status.Reports, r.PodReport)
+		}
+	}
+	slices.SortFunc(status.Reports, func(x, y batch.PodReport) int {
+		return cmp.Or(cmp.Compare(x.Task, y.Task), cmp.Compare(x.Index, y.Index))
+	})
+}
+
+// isCreatedAgain reports whether the place of a report has another pod.
+func (b *builder) isCreatedAgain(r batch.PodReport) bool {
+	m := b.census.taken[Place{Task: b.task(r.Task), Index: r.Index}]
+	return m != nil && !m.gone
+}

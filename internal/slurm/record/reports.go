@@ -1,0 +1,47 @@
+package record
+
+import (
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// KeptReport returns the launcher's report that the job's status keeps: of a row that has ended, whose head pod does not exist any more.
+// ok is false if there is none.
+func (r *Row) KeptReport() (report launch.Report, ok bool) {
+	if kept := r.keptReport(); kept != nil {
+		return launch.ParseReport(kept.Message)
+	}
+	return launch.Report{}, false
+}
+
+func (r *Row) keptReport() *batch.PodReport {
+	if !r.State.Code.Ended() || r.Head() != nil {
+		return nil
+	}
+	_, size, _ := batch.ElementsOf(r.Job)
+	for i := range r.Job.Status.Reports {
+		kept := &r.Job.Status.Reports[i]
+		if _, isLauncher := launch.ParseReport(kept.Message); !isLauncher {
+			continue
+		}
+		isOfOtherElement := r.IsArray() && size > 0 && int(kept.Index/size) != r.Position
+		if !isOfOtherElement {
+			return kept
+		}
+	}
+	return nil
+}
+
+// takeKeptTimes sets the times of an element whose pods are gone to those of its launcher.
+func (r *Row) takeKeptTimes() {
+	kept := r.keptReport()
+	if kept == nil {
+		return
+	}
+	if kept.StartTime != nil && r.Times.Start.IsZero() {
+		r.Times.Start = kept.StartTime.Time
+	}
+	if kept.FinishTime != nil && r.Times.End.IsZero() {
+		r.Times.End = kept.FinishTime.Time
+	}
+}

@@ -1,0 +1,37 @@
+package record
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+func TestCancelledElementsHaveTheReportsOfTheirLaunchers(t *testing.T) {
+	t.Parallel()
+	began, ended := metav1.NewTime(time.Unix(1_700_000_000, 0)), metav1.NewTime(time.Unix(1_700_000_060, 0))
+	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "wide", Annotations: map[string]string{keys.Array: "5,7,9"}}}
+	job.Spec.Tasks = []batch.TaskSpec{{Name: "head", Replicas: 6, PartitionPolicy: &batch.PartitionPolicySpec{PartitionSize: 2}}}
+	job.Status.State.Phase = batch.Running
+	job.Status.Array = &batch.ArrayStatus{Running: "5", Cancelled: "7,9"}
+	report := launch.Report{Signal: 15}
+	job.Status.Reports = []batch.PodReport{
+		{Task: "head", Index: 0, Message: report.Text()}, // of an element that runs again
+		{Task: "head", Index: 2, StartTime: &began, FinishTime: &ended, Message: report.Text()},
+		{Task: "head", Index: 4, Message: "the last words of another container"},
+	}
+	for _, row := range Rows(&Source{Job: job, PodsRead: true}, true) {
+		got, ok := row.KeptReport()
+		isKept := row.Elements.Has(7)
+		if ok != isKept || isKept && got.Signal != 15 {
+			t.Errorf("element %v: %v, report %v", row.Elements, ok, got)
+		}
+		if isKept && (!row.Times.Start.Equal(began.Time) || !row.Times.End.Equal(ended.Time)) {
+			t.Errorf("element %v: %v", row.Elements, row.Times)
+		}
+	}
+}
