@@ -13,6 +13,7 @@ import (
 // It is only a cache: an engine with an empty book makes the same decisions.
 type book struct {
 	jobs       map[*model.Gang]*session.Job
+	ranks      uint64                     // the last Rank given to a gang
 	waiting    []*session.Job             // gangs that want more than they have; in no order
 	at         map[*session.Job]int       // position in waiting
 	dirty      []*session.Job             // differ from the model because of placements tried in the last cycle
@@ -133,7 +134,8 @@ func (b *book) look(s *session.Session, g *model.Gang) {
 		return
 	}
 	if j == nil {
-		j = &session.Job{Gang: g}
+		b.ranks++
+		j = &session.Job{Gang: g, Rank: b.ranks}
 		b.jobs[g] = j
 	}
 	if j.Touched && j.Loaded() {

@@ -102,12 +102,7 @@ func starving(s *session.Session) []*session.Job {
 			list = append(list, j)
 		}
 	}
-	slices.SortFunc(list, func(a, b *session.Job) int {
-		if a.In != b.In {
-			return s.Rules.CompareQueues(a.In, b.In)
-		}
-		return s.Rules.CompareJobs(a, b)
-	})
+	s.SortGangs(list)
 	return list
 }
 

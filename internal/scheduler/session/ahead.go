@@ -37,8 +37,11 @@ type insiders struct {
 	// first holds the first maxInside gangs that could start, in the queue's order. It is valid if judged is true.
 	first  []*Job
 	judged bool
-	// others holds the numbers of pending pods of the gangs that are not among the first.
-	others []int
+	// others holds the numbers of pending pods of the gangs that are not among the first. misjudged caches their sum
+	// without the maxInside largest; it is valid if summed is true.
+	others    []int
+	misjudged int
+	summed    bool
 }
 
 // inside returns the gangs that are admitted to a queue and wait for their minimum.
@@ -71,10 +74,19 @@ func (in *insiders) admits(s *Session, j *Job) bool {
 		return true
 	}
 	in.judge(s)
-	if beyond(in.others) > maxMisjudged {
+	if in.othersPods() > maxMisjudged {
 		return false
 	}
 	return len(in.first) < maxInside || s.Rules.CompareJobs(j, in.first[maxInside-1]) < 0
+}
+
+// othersPods returns the number of pending pods of the gangs that are not among the first, without the maxInside
+// largest gangs.
+func (in *insiders) othersPods() int {
+	if !in.summed {
+		in.misjudged, in.summed = beyond(in.others), true
+	}
+	return in.misjudged
 }
 
 // beyond returns the sum of numbers without the maxInside largest.
@@ -101,7 +113,7 @@ func (in *insiders) judge(s *Session) {
 		return
 	}
 	in.judged = true
-	slices.SortFunc(in.waiting, s.Rules.CompareJobs)
+	s.sortQueue(in.waiting)
 	rest := in.waiting
 	for len(in.first) < maxInside && len(rest) > 0 {
 		next := rest[:min(maxInside-len(in.first), len(rest))]
@@ -122,7 +134,7 @@ func (in *insiders) judge(s *Session) {
 
 func (in *insiders) addOther(j *Job) {
 	if j.HasMinResources { // gangs without minResources are admitted independently of room
-		in.others = append(in.others, len(j.Pending))
+		in.others, in.summed = append(in.others, len(j.Pending)), false
 	}
 }
 

@@ -33,12 +33,7 @@ func (s *Session) AdmitCandidates() {
 		return
 	}
 	defer c.release()
-	slices.SortFunc(list, func(a, b *Job) int {
-		if a.In != b.In {
-			return s.Rules.CompareQueues(a.In, b.In)
-		}
-		return s.Rules.CompareJobs(a, b)
-	})
+	s.SortGangs(list)
 	s.insides = nil // gangs have started since these were counted
 	for _, j := range list {
 		switch {

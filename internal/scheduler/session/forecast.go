@@ -131,12 +131,7 @@ type forecaster struct {
 
 // inOrder sorts the gangs in the initial order of turns.
 func (f *forecaster) inOrder() {
-	slices.SortFunc(f.jobs, func(a, b *Job) int {
-		if a.In != b.In {
-			return f.s.Rules.CompareQueues(a.In, b.In)
-		}
-		return f.s.Rules.CompareJobs(a, b)
-	})
+	f.s.SortGangs(f.jobs)
 }
 
 func (f *forecaster) run() {

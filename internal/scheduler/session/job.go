@@ -78,6 +78,8 @@ type Job struct {
 	SinceExist   int
 	// TasksSeen is the number of its tasks at the last load.
 	TasksSeen int
+	// Rank is the order of the gangs when they were last sorted: see SortGangs. No decision depends on it.
+	Rank uint64
 
 	opening bool // tasks have passed their queue's gate and the API has not confirmed it yet
 	// Remarked holds the last warnings about its annotations, RemarkedAt the generation of its spec at that time.

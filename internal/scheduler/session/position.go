@@ -47,7 +47,7 @@ func (s *Session) Place(j *Job) (position, waiting int) {
 		return position, len(p.jobs)
 	}
 	if p.at == nil {
-		slices.SortFunc(p.jobs, s.Rules.CompareJobs)
+		s.sortQueue(p.jobs)
 		p.at = make(map[*Job]int, len(p.jobs))
 		for i, o := range p.jobs {
 			p.at[o] = i + 1

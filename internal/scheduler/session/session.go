@@ -72,18 +72,19 @@ type Session struct {
 	memo     map[*model.Shape]failed
 	roundsOf []Placed // scratch
 	// Buffers of bestByRules.
-	candidates []model.NodeID
-	points     []float64
-	gangs      map[*model.Queue][]*model.Gang
-	sizes      map[*model.Shape]size
-	nearLabels map[string]string // cache of NearLabel
-	largest    []int64
-	largestOf  map[*model.Shape][]int64 // cache of largestFor
-	lapsed     map[*queue.Queue][]float64
-	could      map[*Job]bool // cache of CouldStart
-	alone      bool          // CouldStart is being computed
-	inVain     map[*Job]bool // gangs past their queues' gates that could not start; nil if not computed yet
-	promised   map[promisedTo]promisees
+	candidates  []model.NodeID
+	points      []float64
+	gangs       map[*model.Queue][]*model.Gang
+	gangsSorted bool // gangs is sorted
+	sizes       map[*model.Shape]size
+	nearLabels  map[string]string // cache of NearLabel
+	largest     []int64
+	largestOf   map[*model.Shape][]int64 // cache of largestFor
+	lapsed      map[*queue.Queue][]float64
+	could       map[*Job]bool // cache of CouldStart
+	alone       bool          // CouldStart is being computed
+	inVain      map[*Job]bool // gangs past their queues' gates that could not start; nil if not computed yet
+	promised    map[promisedTo]promisees
 	// overdue caches FirstOverdue.
 	overdue      *Job
 	overdueKnown bool

@@ -96,6 +96,18 @@ func (s *Session) FirstAttack(j *Job) bool {
 
 // GangsByQueue returns the known gangs that hold nodes, by queue, in the reverse order of turns.
 func (s *Session) GangsByQueue() map[*model.Queue][]*model.Gang {
+	gangs := s.holders()
+	if !s.gangsSorted {
+		s.gangsSorted = true
+		for _, list := range gangs {
+			slices.SortFunc(list, func(a, b *model.Gang) int { return s.Rules.CompareJobs(s.Job(b), s.Job(a)) })
+		}
+	}
+	return gangs
+}
+
+// holders returns the known gangs that hold nodes, by queue, in no order.
+func (s *Session) holders() map[*model.Queue][]*model.Gang {
 	if s.gangs != nil {
 		return s.gangs
 	}
@@ -104,9 +116,6 @@ func (s *Session) GangsByQueue() map[*model.Queue][]*model.Gang {
 		if g.Known && g.Count[model.Running]+g.Count[model.Bound] > 0 {
 			s.gangs[g.Queue] = append(s.gangs[g.Queue], g)
 		}
-	}
-	for _, list := range s.gangs {
-		slices.SortFunc(list, func(a, b *model.Gang) int { return s.Rules.CompareJobs(s.Job(b), s.Job(a)) })
 	}
 	return s.gangs
 }

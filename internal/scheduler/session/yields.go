@@ -52,7 +52,7 @@ func (s *Session) yieldsTo(j *Job) yield {
 		return sum
 	}
 	var minimums, all model.Vec
-	for _, g := range s.GangsByQueue()[j.Gang.Queue] {
+	for _, g := range s.holders()[j.Gang.Queue] {
 		if s.outranks(j, s.Job(g)) {
 			addYield(&minimums, &all, g)
 		}

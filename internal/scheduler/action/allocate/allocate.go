@@ -78,12 +78,7 @@ func (Action) Run(s *session.Session) {
 // the first ones.
 func letIn(s *session.Session) {
 	outside := slices.DeleteFunc(slices.Clone(s.Ready), (*session.Job).LetIn)
-	slices.SortFunc(outside, func(a, b *session.Job) int {
-		if a.In != b.In {
-			return s.Rules.CompareQueues(a.In, b.In)
-		}
-		return s.Rules.CompareJobs(a, b)
-	})
+	s.SortGangs(outside)
 	for _, j := range outside {
 		s.LetIn(j)
 	}

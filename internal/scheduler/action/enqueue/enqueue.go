@@ -4,8 +4,6 @@
 package enqueue
 
 import (
-	"slices"
-
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -26,12 +24,7 @@ func (Action) Run(s *session.Session) {
 			pending = append(pending, j)
 		}
 	}
-	slices.SortFunc(pending, func(a, b *session.Job) int {
-		if a.In != b.In {
-			return s.Rules.CompareQueues(a.In, b.In)
-		}
-		return s.Rules.CompareJobs(a, b)
-	})
+	s.SortGangs(pending)
 	first := map[*queue.Queue]*session.Job{} // by strict queue: the first gang that cannot be admitted
 	for _, j := range pending {
 		if head := first[j.In]; head != nil {

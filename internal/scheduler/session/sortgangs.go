@@ -1,0 +1,40 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// SortGangs sorts gangs in the order of queues, and of gangs in each queue.
+func (s *Session) SortGangs(gangs []*Job) {
+	byQueue, queues := map[*queue.Queue][]*Job{}, []*queue.Queue(nil)
+	for _, j := range gangs {
+		if byQueue[j.In] == nil {
+			queues = append(queues, j.In)
+		}
+		byQueue[j.In] = append(byQueue[j.In], j)
+	}
+	slices.SortFunc(queues, s.Rules.CompareQueues)
+	sorted := gangs[:0]
+	for _, q := range queues {
+		s.sortQueue(byQueue[q])
+		sorted = append(sorted, byQueue[q]...)
+	}
+}
+
+// sortQueue sorts gangs of one queue. The comparisons of policies are costly and the order changes little between
+// cycles. So the gangs are first sorted by the ranks that they got when they were last sorted: gangs that are in order
+// already need only one comparison of policies each.
+func (s *Session) sortQueue(gangs []*Job) {
+	slices.SortFunc(gangs, func(a, b *Job) int { return cmp.Compare(a.Rank, b.Rank) })
+	ranks := make([]uint64, len(gangs))
+	for i, j := range gangs {
+		ranks[i] = j.Rank
+	}
+	slices.SortFunc(gangs, s.Rules.CompareJobs)
+	for i, j := range gangs {
+		j.Rank = ranks[i]
+	}
+}
