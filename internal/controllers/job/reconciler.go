@@ -114,6 +114,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, fmt.Errorf("job %s: %w", request.Name, err)
 	}
 	known := r.memory.named(request.NamespacedName, job.UID)
+	if job.DeletionTimestamp != nil {
+		// The garbage collector deletes the job's objects. Listing the pods after each of them would take time that is
+		// quadratic in their number.
+		return reconcile.Result{}, nil
+	}
 	now := r.now()
 	if known.late(job.ResourceVersion, now) {
 		return reconcile.Result{RequeueAfter: 5 * time.Millisecond}, nil

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
@@ -322,6 +324,36 @@ func TestThePodsOfADeletedJobAreStopped(t *testing.T) {
 	w.turn(t)
 	if w.pod("job-w-0").DeletionTimestamp == nil || w.pod("job-w-1").DeletionTimestamp != nil {
 		t.Errorf("job-w-0 should go, job-w-1 should stay:\n%s", strings.Join(w.trace, "\n"))
+	}
+}
+
+// countedCache counts the lists.
+type countedCache struct {
+	client.Reader
+	lists int
+}
+
+func (c *countedCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	c.lists++
+	return c.Reader.List(ctx, list, opts...)
+}
+
+func TestTheEndOfAPodOfAJobThatIsBeingDeletedNeedsNoList(t *testing.T) {
+	t.Parallel()
+	w := begun(t, simpleJob(2))
+	job := w.truth().DeepCopy()
+	job.Finalizers, job.DeletionTimestamp = []string{metav1.FinalizerDeleteDependents}, &metav1.Time{Time: w.clock}
+	w.api.Put(job)
+	w.turn(t, watched...)
+	cache := &countedCache{Reader: w.reconciler.cache}
+	w.reconciler.cache = cache
+	w.api.Remove(w.pod("job-w-0"))
+	w.turn(t, watched...)
+	if cache.lists != 0 {
+		t.Errorf("%d lists; with one for each of its pods, the deletion of a large job takes quadratic time", cache.lists)
+	}
+	if pods := w.podNames(); len(pods) != 1 {
+		t.Errorf("pods %v; a job that is being deleted makes no new ones", pods)
 	}
 }
 
