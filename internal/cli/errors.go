@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/clientcmd"
@@ -23,7 +24,9 @@ import (
 const (
 	ExitOK          = 0
 	ExitError       = 1
+	ExitDiffers     = 1 // diff
 	ExitCancelled   = 2
+	ExitDiffError   = 2 // diff
 	ExitUnreachable = 3
 	ExitForbidden   = 4
 	ExitPending     = 8
@@ -31,6 +34,21 @@ const (
 	ExitInterrupted = 130
 	ExitLost        = 255
 )
+
+// ErrorsExitWith is the annotation of commands whose errors do not end with ExitError because that code has another meaning there.
+const (
+	ErrorsExitWith    = "vc-batch.dev/errors-exit-with"
+	ErrorsExitWithTwo = "2"
+)
+
+// ErrorCode returns the exit code of a command that ended with an error; code is what Report returned for it.
+func ErrorCode(cmd *cobra.Command, err error, code int) int {
+	var status ExitStatus
+	if code == ExitError && !errors.As(err, &status) && cmd.Annotations[ErrorsExitWith] == ErrorsExitWithTwo {
+		return ExitDiffError
+	}
+	return code
+}
 
 // Error is an error for a person: what is wrong and what to do about it.
 type Error struct {

@@ -88,7 +88,7 @@ func objectsOf(t *testing.T, name string) map[string]client.Object {
 }
 
 // kindOf is the kind that a noun is about.
-var kindOf = map[string]string{"job": "Job", "plan": "Job", "queue": "Queue", "podgroup": "PodGroup", "pod": "Pod", "jobflow": "JobFlow", "jobtemplate": "JobTemplate", "cronjob": "CronJob"}
+var kindOf = map[string]string{"job": "Job", "plan": "Job", "diff": "Job", "queue": "Queue", "podgroup": "PodGroup", "pod": "Pod", "jobflow": "JobFlow", "jobtemplate": "JobTemplate", "cronjob": "CronJob"}
 
 // TestExamplesRun runs every example of every help text: against the cluster of the goldens with
 // what else the examples name (testdata/examples.yaml), with the files that they name, at a terminal

@@ -83,6 +83,8 @@ func situations(command string) []situation {
 	switch command {
 	case "job run", "queue create":
 		return []situation{with("called"), with("-f", "FRESH")}
+	case "diff":
+		return []situation{with("-f", "FRESH")}
 	case "plan":
 		return []situation{with("-f", "FRESH"), {words: []string{"plan", "--queue-edit=research", "--set=weight=4"}, without: []string{"filename", "kustomize", "recursive", "validate"}}}
 	case "queue update":

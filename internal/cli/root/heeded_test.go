@@ -150,7 +150,9 @@ func needsFewer(text string) string {
 }
 
 // refused says whether a command line was refused: it ended with an error, and printed nothing.
-func refused(done string) bool { return strings.HasPrefix(done, "exit 1\n---") }
+func refused(done string) bool {
+	return strings.HasPrefix(done, "exit 1\n---\n") || strings.HasPrefix(done, "exit 2\n---\nerror: ") && !strings.Contains(done, cli.Cancelled.What)
+}
 
 // isRefused reports whether a command line is refused, also when the command has time. On a busy machine a command that is still on its
 // way counts as one that waits: the world changes before it has done its work, and it may be refused for that.

@@ -16,7 +16,7 @@ import (
 // A command that waits for what is typed ends when it is interrupted, although nobody has pressed Ctrl-D.
 func TestReadersOfStandardInputCanBeInterrupted(t *testing.T) {
 	t.Parallel()
-	for _, args := range []string{"job run -f -", "plan -f -", "queue create -f -", "queue close -f -", "job delete -f -", "config check -f -"} {
+	for _, args := range []string{"job run -f -", "plan -f -", "diff -f -", "queue create -f -", "queue close -f -", "job delete -f -", "config check -f -"} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
 			server := clitest.Start(t, golden.Cluster()...)

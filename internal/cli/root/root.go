@@ -20,6 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/completion"
 	"github.com/vc-batch/vc/internal/cli/conf"
 	"github.com/vc-batch/vc/internal/cli/cronjob"
+	"github.com/vc-batch/vc/internal/cli/diff"
 	"github.com/vc-batch/vc/internal/cli/events"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/job"
@@ -69,7 +70,7 @@ func execute(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []str
 		err = topicAlone(f, cmd, args)
 	}
 	if err == nil {
-		err = cmd.ExecuteContext(ctx)
+		cmd, err = cmd.ExecuteContextC(ctx)
 	}
 	var heeded cli.Heeded
 	switch {
@@ -81,7 +82,7 @@ func execute(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []str
 	case err == nil:
 		return cli.ExitOK
 	}
-	return cli.Report(f.Streams.Err, err, f.Where())
+	return cli.ErrorCode(cmd, err, cli.Report(f.Streams.Err, err, f.Where()))
 }
 
 // metBefore are of the errors of an interrupted command those that it said on purpose: the others are what the interruption
@@ -140,7 +141,7 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.FlagError(f, cmd, err) })
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
-	addGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f), slurm.New(f))
+	addGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), diff.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f), slurm.New(f))
 	addGroup(cmd, "tool", conf.New(f), version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
 	cmd.SetHelpCommandGroupID("tool")

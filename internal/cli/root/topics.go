@@ -139,8 +139,8 @@ func addTopics(root *cobra.Command) {
 		and the exit code of an error is 1.`)
 	topic("exit-codes", "What the exit code says", `
 		0     done
-		1     an error, wrong usage included
-		2     you said no at a prompt; nothing was changed
+		1     an error, wrong usage included; diff: there are differences
+		2     you said no at a prompt, nothing was changed; diff: an error
 		3     a wait was given up: the API server has not answered for 5 minutes
 		4     not authenticated, or forbidden
 		8     not yet: a wait timed out and the job is alive; explain: the job waits;

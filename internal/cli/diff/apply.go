@@ -1,0 +1,141 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// pair is an object as it is, and as it would be.
+type pair struct {
+	// name identifies the object in the texts: nlp/job.batch.volcano.sh/train.
+	name string
+	// file is the name of the file with the object that an external program reads.
+	file string
+	// live is nil for an object that does not exist.
+	live, applied *unstructured.Unstructured
+}
+
+// compare returns the pairs of the objects; those that could be compared come back though others could not.
+func (o *options) compare(ctx context.Context, objects []cli.FileObject) ([]pair, error) {
+	c, err := o.f.Client()
+	if err != nil {
+		return nil, err
+	}
+	strict := o.fields.Client(c)
+	busy := o.f.Streams.Busy("comparing")
+	defer busy.Done()
+	var pairs []pair
+	var problems []error
+	for i, object := range objects {
+		if len(objects) > 1 {
+			busy.Say("comparing %d/%d", i+1, len(objects))
+		}
+		one, err := o.compareOne(ctx, strict, object.Object)
+		if err != nil {
+			if unknown := cli.UnknownFields(object.Object, err); unknown != nil {
+				err = unknown
+			}
+			problems = append(problems, cli.InFile(err, object))
+			continue
+		}
+		pairs = append(pairs, one)
+	}
+	return pairs, errors.Join(problems...)
+}
+
+// compareOne reads the live object and lets the server apply the one of the file in a dry run.
+func (o *options) compareOne(ctx context.Context, c client.Client, filed *unstructured.Unstructured) (pair, error) {
+	kind, name := filed.GroupVersionKind(), filed.GetName()
+	if name == "" {
+		return pair{}, cli.Errorf("give it metadata.name to compare it; `vcctl job run -f` and `kubectl create -f` create it under a new name each time",
+			"%s %q has generateName only: there is nothing to compare it with", strings.ToLower(kind.Kind), filed.GetGenerateName())
+	}
+	one := pair{name: nameOf(filed), file: fileOf(filed)}
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(kind)
+	err := c.Get(ctx, client.ObjectKeyFromObject(filed), live)
+	switch {
+	case cli.IsMissing(err):
+		one.applied = filed.DeepCopy()
+		if err := c.Create(ctx, one.applied, client.DryRunAll); err != nil {
+			return pair{}, err
+		}
+	case err != nil:
+		return pair{}, err
+	default:
+		if live.GetDeletionTimestamp() != nil {
+			o.f.Warnf("%s %q is being deleted", strings.ToLower(kind.Kind), name)
+		}
+		one.live, one.applied = live, live.DeepCopy()
+		patch, err := applyPatch(filed, live)
+		if err != nil {
+			return pair{}, err
+		}
+		if err := c.Patch(ctx, one.applied, patch, client.DryRunAll); err != nil {
+			return pair{}, err
+		}
+	}
+	one.clean()
+	return one, nil
+}
+
+// applyPatch returns the patch that kubectl apply sends: what the file adds and changes, and what it no longer says of what was applied before.
+func applyPatch(filed, live *unstructured.Unstructured) (client.Patch, error) {
+	filed = filed.DeepCopy()
+	dropAnnotation(filed, corev1.LastAppliedConfigAnnotation)
+	modified, err := filed.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	current, err := live.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	original := []byte(live.GetAnnotations()[corev1.LastAppliedConfigAnnotation])
+	builtIn, err := scheme.Scheme.New(filed.GroupVersionKind())
+	if err != nil { // a custom resource: lists are replaced
+		patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, current)
+		return client.RawPatch(types.MergePatchType, patch), err
+	}
+	fields, err := strategicpatch.NewPatchMetaFromStruct(builtIn)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := strategicpatch.CreateThreeWayMergePatch(original, modified, current, fields, true)
+	return client.RawPatch(types.StrategicMergePatchType, patch), err
+}
+
+// nameOf identifies an object for a person.
+func nameOf(object *unstructured.Unstructured) string {
+	kind := object.GroupVersionKind()
+	name := strings.ToLower(kind.Kind)
+	if kind.Group != "" {
+		name += "." + kind.Group
+	}
+	name += "/" + object.GetName()
+	if namespace := object.GetNamespace(); namespace != "" {
+		name = namespace + "/" + name
+	}
+	return name
+}
+
+// fileOf is the name of an object's file, as kubectl diff forms it.
+func fileOf(object *unstructured.Unstructured) string {
+	kind := object.GroupVersionKind()
+	parts := []string{kind.Version, kind.Kind, object.GetNamespace(), object.GetName()}
+	if kind.Group != "" {
+		parts = append([]string{kind.Group}, parts...)
+	}
+	return strings.ReplaceAll(strings.Join(parts, "."), "/", "_")
+}

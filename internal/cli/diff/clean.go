@@ -1,0 +1,73 @@
+package diff
+
+import (
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// clean removes what no file says and what must not be shown.
+func (p *pair) clean() {
+	for _, object := range []*unstructured.Unstructured{p.live, p.applied} {
+		if object == nil {
+			continue
+		}
+		unstructured.RemoveNestedField(object.Object, "status")
+		for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
+			unstructured.RemoveNestedField(object.Object, "metadata", field)
+		}
+		dropAnnotation(object, corev1.LastAppliedConfigAnnotation)
+	}
+	if p.applied.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Secret") {
+		p.mask()
+	}
+}
+
+func dropAnnotation(object *unstructured.Unstructured, key string) {
+	annotations := object.GetAnnotations()
+	delete(annotations, key)
+	object.SetAnnotations(annotations)
+	if len(annotations) == 0 {
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
+	}
+}
+
+// What is shown for the values of a secret.
+const (
+	masked       = "***"
+	maskedBefore = "*** (before)"
+	maskedAfter  = "*** (after)"
+)
+
+// mask hides the values of a secret, and shows which differ.
+func (p *pair) mask() {
+	for _, field := range []string{"data", "stringData"} {
+		before, after := valuesOf(p.live, field), valuesOf(p.applied, field)
+		for key, value := range before {
+			other, isKept := after[key]
+			if isKept && !reflect.DeepEqual(value, other) {
+				before[key], after[key] = maskedBefore, maskedAfter
+				continue
+			}
+			before[key] = masked
+			if isKept {
+				after[key] = masked
+			}
+		}
+		for key := range after {
+			if _, wasThere := before[key]; !wasThere {
+				after[key] = masked
+			}
+		}
+	}
+}
+
+// valuesOf returns the map at a field of an object, not a copy; nil when there is none.
+func valuesOf(object *unstructured.Unstructured, field string) map[string]any {
+	if object == nil {
+		return nil
+	}
+	values, _ := object.Object[field].(map[string]any)
+	return values
+}

@@ -1,0 +1,105 @@
+// Package diff is `vcctl diff`: what `kubectl apply` of files would change in the cluster. Nothing is changed.
+//
+//	In:   objects of files; the live objects; what the server makes of a dry run
+//	Out:  a unified diff, or two directories that the user's own program compares; exit code 0, 1 or above
+package diff
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// externalVariable names the program that compares, as for kubectl diff.
+const externalVariable = "KUBECTL_EXTERNAL_DIFF"
+
+// options are the inputs of `vcctl diff`.
+type options struct {
+	f      *cli.Factory
+	files  cli.Files
+	fields cli.FieldValidation
+}
+
+// New makes the command.
+func New(f *cli.Factory) *cobra.Command { return newDiff(f, run) }
+
+func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {
+	o := &options{f: f}
+	cmd := &cobra.Command{
+		Use:   "diff -f FILE...",
+		Short: "Show what applying files would change",
+		Long: cli.Text(`
+			Show what 'kubectl apply' of files would change: each live object beside what
+			the server would make of it, defaults and admission included. Nothing is
+			changed. Objects of any kind are compared; one that does not exist is shown as
+			new. What the server keeps for itself is left out (status, managed fields, uid,
+			versions), and so are the values of secrets.
+
+			The exit code is 0 without differences, 1 with differences, and 2 or more after
+			an error. The variable KUBECTL_EXTERNAL_DIFF names a program that compares two
+			directories in place of the built-in comparison, for example meld.`),
+		Example: f.Examples(`
+			# What would change
+			vcctl diff -f job.yaml
+
+			# A kustomization
+			vcctl diff -k overlays/prod/
+
+			# Apply only what differs
+			vcctl diff -f queues.yaml > /dev/null || kubectl apply -f queues.yaml
+
+			# With a program of your own
+			KUBECTL_EXTERNAL_DIFF="diff -y -N" vcctl diff -f job.yaml`),
+		Args:        cli.NoFileArgs(f),
+		Annotations: map[string]string{cli.ErrorsExitWith: cli.ErrorsExitWithTwo},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !o.files.Given() {
+				return cli.UsageError(f, cmd, "nothing to compare: name a file with -f, or a kustomization with -k")
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.files.AddFlags(f, cmd)
+	o.fields.AddFlag(cmd)
+	cli.Needs(cmd, "it is about the fields of files", "validate", "filename", "kustomize")
+	return cmd
+}
+
+func run(ctx context.Context, o *options) error {
+	if err := o.fields.Validate(); err != nil {
+		return err
+	}
+	objects, err := o.files.Read(o.f)
+	if err != nil {
+		return err
+	}
+	if err := cli.Place(o.f, objects, true); err != nil {
+		return err
+	}
+	var problems []error
+	for _, object := range objects {
+		problems = append(problems, o.fields.Check(o.f, object))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	pairs, problem := o.compare(ctx, objects)
+	if len(pairs) == 0 {
+		return problem
+	}
+	show := o.showUnified
+	if program := o.f.Streams.Env(externalVariable); program != "" {
+		show = func(pairs []pair) (bool, error) { return o.runExternal(ctx, program, pairs) }
+	}
+	differs, err := show(pairs)
+	if err := errors.Join(problem, err); err != nil {
+		return err
+	}
+	if differs {
+		return cli.ExitStatus(cli.ExitDiffers)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package diff
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/printable"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// contextLines is the number of equal lines around a change.
+const contextLines = 3
+
+// textOf is an object as YAML; an object that does not exist has no text.
+func textOf(object *unstructured.Unstructured) (string, error) {
+	if object == nil {
+		return "", nil
+	}
+	text, err := yaml.Marshal(object.Object)
+	return string(text), err
+}
+
+// showUnified prints a unified diff of the pairs that differ and reports whether any does.
+func (o *options) showUnified(pairs []pair) (bool, error) {
+	var out bytes.Buffer
+	style := render.Style{Enabled: o.f.Streams.Color()}
+	for _, one := range pairs {
+		text, err := one.unified()
+		if err != nil {
+			return false, err
+		}
+		for line := range strings.Lines(text) {
+			fmt.Fprintln(&out, paint(style, printable.Text(strings.TrimSuffix(line, "\n"))))
+		}
+	}
+	return out.Len() > 0, o.f.Streams.Page(out.Bytes())
+}
+
+// unified is the unified diff of a pair; "" when its objects are equal.
+func (p *pair) unified() (string, error) {
+	before, err := textOf(p.live)
+	if err != nil {
+		return "", err
+	}
+	after, err := textOf(p.applied)
+	if err != nil {
+		return "", err
+	}
+	from := "live/" + p.name
+	if p.live == nil {
+		from = os.DevNull
+	}
+	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: slices.Collect(strings.Lines(before)), B: slices.Collect(strings.Lines(after)), FromFile: from, ToFile: "applied/" + p.name, Context: contextLines,
+	})
+}
+
+// paint colours a line of a diff by its first characters.
+func paint(style render.Style, line string) string {
+	switch {
+	case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+		return style.Bold(line)
+	case strings.HasPrefix(line, "-"):
+		return style.Bad(line)
+	case strings.HasPrefix(line, "+"):
+		return style.Good(line)
+	case strings.HasPrefix(line, "@@"):
+		return style.Dim(line)
+	}
+	return line
+}
+
+// runExternal lets the user's program compare two directories and reports whether it found differences.
+func (o *options) runExternal(ctx context.Context, program string, pairs []pair) (differs bool, err error) {
+	directory, err := os.MkdirTemp("", "vcctl-diff-")
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
+	live, applied := filepath.Join(directory, "LIVE"), filepath.Join(directory, "MERGED")
+	if err := errors.Join(os.Mkdir(live, 0o700), os.Mkdir(applied, 0o700)); err != nil {
+		return false, err
+	}
+	for _, one := range pairs {
+		if err := errors.Join(write(live, one.file, one.live), write(applied, one.file, one.applied)); err != nil {
+			return false, err
+		}
+	}
+	words := strings.Fields(program)
+	command := exec.CommandContext(ctx, words[0], append(words[1:], live, applied)...)
+	command.Stdin, command.Stdout, command.Stderr = o.f.Streams.In, o.f.Streams.Out, o.f.Streams.Err
+	err = command.Run()
+	var ended *exec.ExitError
+	switch {
+	case err == nil:
+		return false, nil
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case errors.As(err, &ended) && ended.ExitCode() == cli.ExitDiffers:
+		return true, nil
+	}
+	return false, &cli.Error{What: fmt.Sprintf("program %q: %v", program, cause(err)), Err: err,
+		Hint: externalVariable + " names a program that compares two directories and ends with 0 or 1; without it the built-in comparison is used"}
+}
+
+// cause is an error of a program that could not be started, without the words of the package that starts it.
+func cause(err error) error {
+	var start *exec.Error
+	if errors.As(err, &start) {
+		return start.Err
+	}
+	return err
+}
+
+// write writes an object that exists into a directory.
+func write(directory, file string, object *unstructured.Unstructured) error {
+	if object == nil {
+		return nil
+	}
+	text, err := textOf(object)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(directory, file), []byte(text), 0o600)
+}
