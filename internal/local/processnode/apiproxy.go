@@ -6,11 +6,15 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/vc-batch/vc/internal/local/processnode/environ"
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
@@ -59,6 +63,33 @@ func (n *Node) serveAPI(namespaces sandbox.Namespaces) net.Listener {
 	return listener
 }
 
+// directAPI returns services with the API server's own address in place of the address of service kubernetes. Pods on
+// the machine's network reach the API server only there.
+func directAPI(services []*corev1.Service, host string) []*corev1.Service {
+	address, port, err := net.SplitHostPort(apiAddress(host))
+	if err != nil {
+		return services
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return services
+	}
+	services = slices.Clone(services)
+	for i, service := range services {
+		if !environ.IsAPIServer(service) {
+			continue
+		}
+		direct := service.DeepCopy()
+		direct.Spec.ClusterIP = address
+		for j := range direct.Spec.Ports {
+			direct.Spec.Ports[j].Port = int32(number)
+		}
+		services[i] = direct
+	}
+	return services
+}
+
+// apiAddress returns host and port of a URL. It returns the empty string if the URL is invalid.
 func apiAddress(host string) string {
 	if !strings.Contains(host, "://") {
 		host = "https://" + host

@@ -130,6 +130,9 @@ func (s *surroundings) make(ctx context.Context, w *worker) error {
 	if err != nil {
 		return fmt.Errorf("services of the namespace: %w", err)
 	}
+	if !s.hasOwnNetwork() {
+		services = directAPI(services, s.node.config.REST.Host)
+	}
 	s.services = environ.Services(s.pod, services)
 	if err := s.writeEtc(w); err != nil {
 		return err
@@ -138,10 +141,15 @@ func (s *surroundings) make(ctx context.Context, w *worker) error {
 	return err
 }
 
+// hasOwnNetwork reports whether the pod is behind the bridge and not on the machine's network.
+func (s *surroundings) hasOwnNetwork() bool {
+	return s.node.machine.bridge != nil && !s.pod.Spec.HostNetwork
+}
+
 // connect sets up the pod's network.
 func (s *surroundings) connect() error {
 	machine := s.node.machine
-	own := machine.bridge != nil && !s.pod.Spec.HostNetwork
+	own := s.hasOwnNetwork()
 	if machine.permitted.Shared {
 		namespaces, err := sandbox.NewNamespaces(own)
 		if err != nil {

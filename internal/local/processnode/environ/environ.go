@@ -177,8 +177,7 @@ func Services(pod *corev1.Pod, services []*corev1.Service) []string {
 	all := pod.Spec.EnableServiceLinks == nil || *pod.Spec.EnableServiceLinks
 	var env []string
 	for _, service := range services {
-		master := service.Namespace == corev1.NamespaceDefault && service.Name == "kubernetes"
-		if !master && (!all || service.Namespace != pod.Namespace) {
+		if !IsAPIServer(service) && (!all || service.Namespace != pod.Namespace) {
 			continue
 		}
 		if service.Spec.ClusterIP == "" || service.Spec.ClusterIP == corev1.ClusterIPNone || len(service.Spec.Ports) == 0 {
@@ -187,6 +186,11 @@ func Services(pod *corev1.Pod, services []*corev1.Service) []string {
 		env = append(env, serviceVariables(service)...)
 	}
 	return env
+}
+
+// IsAPIServer reports whether the service is the API server's.
+func IsAPIServer(service *corev1.Service) bool {
+	return service.Namespace == corev1.NamespaceDefault && service.Name == "kubernetes"
 }
 
 func serviceVariables(service *corev1.Service) []string {

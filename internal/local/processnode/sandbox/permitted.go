@@ -88,7 +88,8 @@ func missing(p Permitted) []string {
 			"they bind to their address), /tmp is empty and private to each pod, resource limits are not enforced, and root's files cannot be changed")
 	case LevelPlain:
 		lines = append(lines, "namespaces are not permitted: pods are plain processes; they see the machine's files and network, volumes are not mounted "+
-			"(VC_VOLUMES names their directory), and names of other pods do not resolve")
+			"(VC_VOLUMES names their directory), names of other pods do not resolve, and sbatch, sacct and sinfo fail in jobs, because they do not find "+
+			"their account's token")
 	case LevelFull:
 		if !p.Shared {
 			lines = append(lines, "network namespaces are not permitted: pods share the machine's network and addresses")
