@@ -27,14 +27,16 @@ var (
 	// jobRights are the permissions of jobs in their namespace. They equal the permissions of a user who submits and
 	// controls jobs there.
 	jobRights = []rbacv1.PolicyRule{
-		rights("batch.volcano.sh", []string{"jobs"}, "get", "list", "watch", "create", "update", "patch", "delete"),
-		rights("batch.volcano.sh", []string{"jobs/finalizers"}, "update"),
+		rights("batch.volcano.sh", []string{"jobs", "cronjobs"}, "get", "list", "watch", "create", "update", "patch", "delete"),
+		rights("batch.volcano.sh", []string{"jobs/finalizers", "cronjobs/finalizers"}, "update"),
 		rights("bus.volcano.sh", []string{"commands"}, "create", "get", "list"),
 		rights("scheduling.volcano.sh", []string{"podgroups"}, "get", "list", "watch"),
+		rights("insight.vc-batch.dev", []string{"plans"}, "get", "list", "watch", "create", "delete"),
 		rights("", []string{"pods", "pods/log", "events", "services"}, "get", "list", "watch"),
 		rights("", []string{"pods/exec", "pods/attach"}, "create", "get"),
-		rights("", []string{"configmaps"}, "get", "list", "create", "delete"),
-		rights("", []string{"secrets"}, "create"),
+		rights("", []string{"configmaps"}, "get", "list", "create", "update", "delete"),
+		// The entries of a scrontab keep the secrets of their jobs. A job can read them anyway: it may mount them in another job.
+		rights("", []string{"secrets"}, "get", "create", "update"),
 		rights("", []string{"serviceaccounts"}, "get"),
 	}
 	// clusterRights are the permissions of jobs on cluster-scoped objects.

@@ -386,7 +386,7 @@ func (u *slurmUser) manyTasks() func() {
 func (u *slurmUser) chaining() func() {
 	file := filepath.Join(u.dir, "chain.out")
 	options := "#SBATCH -o " + file + "\n#SBATCH --open-mode=append\n"
-	u.submit(options + `echo "run ${N:-1}${USER:+ of a user}: $(squeue -h -o %t -j $SLURM_JOB_ID) $(squeue -h -o %i | grep -cx $SLURM_JOB_ID) $(sacct -n -X -P -o State -j $SLURM_JOB_ID) $(scontrol show node | grep -c NodeName) $(sinfo -h -o %D)" 2>&1
+	u.submit(options + `echo "run ${N:-1}${USER:+ of a user}: $(squeue -h -o %t -j $SLURM_JOB_ID) $(squeue -h -o %i | grep -cx $SLURM_JOB_ID) $(sacct -n -X -P -o State -j $SLURM_JOB_ID) $(scontrol show node | grep -c NodeName) $(sinfo -h -o %D) $(sbatch --test-only "$0" 2>&1 | grep -c "Job 0 to start")" 2>&1
 case ${N:-1} in
 1) N=2 sbatch --dependency=afterany:$SLURM_JOB_ID "$0" >/dev/null ;;
 2) trap 'N=3 sbatch ${BASH_SOURCE[0]} >/dev/null; exit 0' USR1; kill -USR1 $$; sleep 60 ;;
@@ -395,7 +395,7 @@ esac
 	return func() {
 		want := ""
 		for n := range 3 {
-			want += fmt.Sprintf("run %d of a user: R 1 RUNNING 4 4\n", n+1)
+			want += fmt.Sprintf("run %d of a user: R 1 RUNNING 4 4 1\n", n+1)
 		}
 		u.eventually(90*time.Second, "the third job of the chain has run", func() error {
 			if text, err := os.ReadFile(file); err != nil || string(text) != want {
