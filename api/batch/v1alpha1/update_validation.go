@@ -16,8 +16,8 @@ const onlyThese = "job updates may not change fields other than `minAvailable`, 
 const instead = ": delete the job and run the changed one, or run it under another name"
 
 // ValidateJobUpdate returns the errors of an updated Job. Only minAvailable, the tasks' replicas, totalPartitions and
-// minAvailable, and priorityClassName may change; the queue and the time limits may change while the job is held. An
-// unchanged spec is not checked, so that its job can always end.
+// minAvailable, and priorityClassName may change, and time limits may become shorter; the queue and the time limits may
+// change in any way while the job is held. An unchanged spec is not checked, so that its job can always end.
 func ValidateJobUpdate(old, updated *Job) field.ErrorList {
 	beyond := validateSameID(old, updated)
 	annotations := field.NewPath("metadata", "annotations")
@@ -45,6 +45,8 @@ func validateSpecUpdate(old, updated *Job) field.ErrorList {
 	if AtGate(old) {
 		freeTimeAndQueue(&before)
 		freeTimeAndQueue(&after)
+	} else {
+		freeShorterTime(&before, &after)
 	}
 	var errs field.ErrorList
 	for _, path := range differences(reflect.ValueOf(before), reflect.ValueOf(after), spec) {
@@ -89,6 +91,20 @@ func freeTimeAndQueue(spec *JobSpec) {
 	spec.Queue, spec.RunningEstimate = "", nil
 	for i := range spec.Tasks {
 		spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds = nil
+	}
+}
+
+// freeShorterTime makes no difference between the time limits of a job and shorter ones. Pods that are created later have
+// them: Kubernetes permits the same of a running pod. Volcano does not permit these changes.
+func freeShorterTime(before, after *JobSpec) {
+	if estimate, old := after.RunningEstimate, before.RunningEstimate; estimate != nil && old != nil && estimate.Duration > 0 && estimate.Duration < old.Duration {
+		before.RunningEstimate = estimate
+	}
+	for i := range after.Tasks {
+		limit, old := after.Tasks[i].Template.Spec.ActiveDeadlineSeconds, &before.Tasks[i].Template.Spec.ActiveDeadlineSeconds
+		if limit != nil && *limit > 0 && (*old == nil || *limit < **old) {
+			*old = limit
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -156,6 +157,40 @@ func TestOfAHeldJobQueueAndTimeLimitMayChange(t *testing.T) {
 		container(image).Image = "other"
 		if errs := ValidateJobUpdate(old, image); len(errs) == 0 {
 			t.Errorf("%s: another image passes", name)
+		}
+	}
+}
+
+func TestTimeLimitsMayOnlyBecomeShorter(t *testing.T) {
+	t.Parallel()
+	limits := func(estimate time.Duration, seconds int64) func(*Job) {
+		return func(j *Job) {
+			if estimate > 0 {
+				j.Spec.RunningEstimate = &metav1.Duration{Duration: estimate}
+			}
+			if seconds > 0 {
+				j.Spec.Tasks[0].Template.Spec.ActiveDeadlineSeconds = &seconds
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		old, updated func(*Job)
+		passes       bool
+	}{
+		"both shorter":             {limits(time.Hour, 3600), limits(time.Minute, 60), true},
+		"a limit where none was":   {limits(0, 0), limits(0, 60), true},
+		"an estimate more":         {limits(0, 60), limits(time.Minute, 60), false},
+		"a longer time limit":      {limits(time.Hour, 3600), limits(time.Hour, 3601), false},
+		"a longer estimate":        {limits(time.Hour, 3600), limits(2*time.Hour, 3600), false},
+		"a time limit less":        {limits(time.Hour, 3600), limits(time.Hour, 0), false},
+		"an estimate less":         {limits(time.Hour, 3600), limits(0, 3600), false},
+		"a time limit of nothing":  {limits(time.Hour, 3600), func(j *Job) { limits(time.Hour, 1)(j); *j.Spec.Tasks[0].Template.Spec.ActiveDeadlineSeconds = -1 }, false},
+		"shorter, and a new image": {limits(time.Hour, 3600), func(j *Job) { limits(time.Minute, 60)(j); container(j).Image = "other" }, false},
+	} {
+		old, updated := jobOf(c.old, "a", "b"), jobOf(c.updated, "a", "b")
+		old.Status.State.Phase = Running
+		if errs := ValidateJobUpdate(old, updated); (len(errs) == 0) != c.passes {
+			t.Errorf("%s: %v", name, errs.ToAggregate())
 		}
 	}
 }

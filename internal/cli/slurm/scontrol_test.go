@@ -1,6 +1,7 @@
 package slurm_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +112,12 @@ func TestScontrol(t *testing.T) {
 				pod := called(t, server, "/api/v1/namespaces/nlp/pods", name)
 				if got := pod["spec"].(map[string]any)["activeDeadlineSeconds"]; got != float64(10800) && got != int64(10800) {
 					t.Errorf("pod %s has the deadline %v", name, got)
+				}
+			}
+			spec := called(t, server, jobsPath, "train-sh-x7k2p")["spec"].(map[string]any)
+			for _, task := range spec["tasks"].([]any) { // of which the pods after a requeue are made
+				if got := fmt.Sprint(task.(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["activeDeadlineSeconds"]); got != "10800" {
+					t.Errorf("the template has the deadline %s", got)
 				}
 			}
 		}),

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -149,13 +150,17 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 	}
 	patch := map[string]any{}
 	sets := change.asked
-	if change.limit != nil && change.partition == "" && account.Phase(job) == batchv1alpha1.Running {
-		set, err := c.shortenRunning(ctx, job, *change.limit)
-		if err != nil {
+	isShortened := change.limit != nil && change.partition == "" && account.Phase(job) == batchv1alpha1.Running
+	switch {
+	case isShortened:
+		if err := checkShorter(job, *change.limit); err != nil {
 			return err
 		}
-		sets = append(slices.Clone(sets), set)
-	} else if change.limit != nil || change.partition != "" {
+		sets = append(slices.Clone(sets), keepLimit(job, *change.limit))
+		if limitsTemplates(job) {
+			patch["spec"] = shortenedSpec(job, *change.limit)
+		}
+	case change.limit != nil || change.partition != "":
 		if !batchv1alpha1.AtGate(job) {
 			return fault.Errorf("first: scontrol hold "+id+"; and then scontrol release "+id, "TimeLimit and Partition of a job that waits can be changed while it is held only, and job %s is not", id)
 		}
@@ -186,8 +191,13 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		return err
 	}
 	target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
-	if err := cl.Patch(ctx, target, client.RawPatch(types.MergePatchType, text)); err != nil || change.limit == nil || !batchv1alpha1.AtGate(job) {
+	if err := cl.Patch(ctx, target, client.RawPatch(types.MergePatchType, text)); err != nil || change.limit == nil {
 		return err
+	}
+	if isShortened {
+		if err := c.shortenPods(ctx, job, *change.limit); err != nil || !limitsTemplates(job) {
+			return err
+		}
 	}
 	return c.tellLauncher(ctx, job, *change.limit)
 }
@@ -202,6 +212,9 @@ func (c *call) tellLauncher(ctx context.Context, job *batchv1alpha1.Job, limit i
 	kept := &corev1.ConfigMap{}
 	if err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept); err != nil {
 		return client.IgnoreNotFound(err)
+	}
+	if kept.Data[launch.SpecKey] == "" {
+		return nil
 	}
 	var spec map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(kept.Data[launch.SpecKey]), &spec); err != nil {
@@ -232,22 +245,27 @@ func (c *call) changedSpec(ctx context.Context, job *batchv1alpha1.Job, change *
 	if err := c.withinLimit(ctx, job, change); err != nil {
 		return nil, err
 	}
-	if change.limit == nil {
-		return spec, nil
+	if change.limit != nil {
+		maps.Copy(spec, limitedSpec(job, *change.limit))
 	}
+	return spec, nil
+}
+
+// limitedSpec is the part of the spec that a time limit, in seconds, is about; 0: none.
+func limitedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
 	tasks := make([]batchv1alpha1.TaskSpec, len(job.Spec.Tasks))
 	for i := range tasks {
 		tasks[i] = *job.Spec.Tasks[i].DeepCopy()
 		tasks[i].Template.Spec.ActiveDeadlineSeconds = nil
-		if *change.limit > 0 {
-			tasks[i].Template.Spec.ActiveDeadlineSeconds = change.limit
+		if limit > 0 {
+			tasks[i].Template.Spec.ActiveDeadlineSeconds = &limit
 		}
 	}
-	spec["tasks"], spec["runningEstimate"] = tasks, nil
-	if *change.limit > 0 {
-		spec["runningEstimate"] = (time.Duration(*change.limit) * time.Second).String()
+	spec := map[string]any{"tasks": tasks, "runningEstimate": nil}
+	if limit > 0 {
+		spec["runningEstimate"] = (time.Duration(limit) * time.Second).String()
 	}
-	return spec, nil
+	return spec
 }
 
 // withinLimit refuses a change after which the job's time limit would be over that of its partition, as sbatch refuses such a job.

@@ -23,22 +23,54 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// shortenRunning gives the pods of a running job a shorter time limit, in seconds. It returns what is to be kept with the job. Kubernetes lets the deadline
-// of a pod be shortened only.
-func (c *call) shortenRunning(ctx context.Context, job *batchv1alpha1.Job, limit int64) (keep func(*asked.Options), err error) {
+// checkShorter refuses a time limit, in seconds, that a running job cannot be given. Kubernetes lets the deadline of a pod be shortened only.
+func checkShorter(job *batchv1alpha1.Job, limit int64) error {
 	id := (&record.Source{Job: job}).Number()
 	now := (&record.Row{Source: &record.Source{Job: job}, Asked: asked.Of(job)}).Limit()
 	isLonger := limit <= 0 || now > 0 && time.Duration(limit)*time.Second > now
 	switch {
 	case isLonger:
-		return nil, fault.Errorf("its pods can be given a shorter limit only; scontrol requeuehold "+id+" stops it, and then it can have a longer one",
+		return fault.Errorf("its pods can be given a shorter limit only; scontrol requeuehold "+id+" stops it, and then it can have a longer one",
 			"Access/permission denied for job %s: the time limit of a running job cannot be made longer", id)
 	case job.Annotations[keys.Array] != "":
-		return nil, fault.Errorf("scancel ends elements; arrays that are held can have another limit", "TimeLimit of a running array cannot be changed: %s is one", id)
+		return fault.Errorf("scancel ends elements; arrays that are held can have another limit", "TimeLimit of a running array cannot be changed: %s is one", id)
 	}
+	return nil
+}
+
+// limitsTemplates reports whether the pods that a running job creates later can have a shorter limit, too: the admission of other job controllers
+// permits no change of templates.
+func limitsTemplates(job *batchv1alpha1.Job) bool {
+	_, isNumbered := batchv1alpha1.JobID(job)
+	return isNumbered
+}
+
+// shortenedSpec is the part of a running job's spec that a shorter limit is about. An estimate of the run time is taken along if it is longer; there can
+// be none where there was none.
+func shortenedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
+	spec := limitedSpec(job, limit)
+	if estimate := job.Spec.RunningEstimate; estimate == nil || estimate.Duration <= time.Duration(limit)*time.Second {
+		delete(spec, "runningEstimate")
+	}
+	return spec
+}
+
+// keepLimit notes a limit with a job. It is that of the pods that run now where the job's templates have the first one still.
+func keepLimit(job *batchv1alpha1.Job, limit int64) func(*asked.Options) {
+	return func(o *asked.Options) {
+		o.TimeLimit, o.TimeLimitRestarts = 0, 0
+		if !limitsTemplates(job) {
+			o.TimeLimit, o.TimeLimitRestarts = limit, state.Restarts(job)
+		}
+	}
+}
+
+// shortenPods gives the pods of a running job a shorter time limit, in seconds.
+func (c *call) shortenPods(ctx context.Context, job *batchv1alpha1.Job, limit int64) error {
+	id := (&record.Source{Job: job}).Number()
 	v, err := c.read(ctx, wants{pods: true})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	pods := slices.DeleteFunc(slices.Clone(v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}]), func(pod *corev1.Pod) bool {
 		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
@@ -48,7 +80,7 @@ func (c *call) shortenRunning(ctx context.Context, job *batchv1alpha1.Job, limit
 		problems = append(problems, c.shortenPod(ctx, pod, limit))
 	}
 	if err := errors.Join(problems...); err != nil {
-		return nil, err
+		return err
 	}
 	for _, pod := range pods {
 		isHead := pod.Labels[keys.TaskSpec] == launch.HeadTask && pod.Status.Phase == corev1.PodRunning && asked.Made(job)
@@ -59,7 +91,10 @@ func (c *call) shortenRunning(ctx context.Context, job *batchv1alpha1.Job, limit
 			c.notef("warning", "the script of job %s does not know of its new limit, so that its --signal comes by the old one: %v", id, err)
 		}
 	}
-	return func(o *asked.Options) { o.TimeLimit, o.TimeLimitRestarts = limit, state.Restarts(job) }, nil
+	if !limitsTemplates(job) {
+		c.notef("warning", "job %s has its first limit again when it is requeued: the job controller of this cluster permits no change of it", id)
+	}
+	return nil
 }
 
 // shortenPod changes the deadline of a pod.
