@@ -1,22 +1,33 @@
 package account
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Stays returns the reason why a drain leaves a pod on its node; "" if the drain evicts it.
-func Stays(pod *corev1.Pod) string {
-	owner := metav1.GetControllerOf(pod)
-	switch {
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
-		return "has ended"
-	case pod.Annotations[corev1.MirrorPodAnnotationKey] != "":
-		return "belongs to the node itself"
-	case owner != nil && owner.Kind == "DaemonSet":
-		return "is of a DaemonSet"
-	case pod.DeletionTimestamp != nil:
-		return "is leaving already"
+// StaysAtDrain reports whether a drain leaves a pod on its node: a pod that has ended, of a DaemonSet, or of the node
+// itself. act.Drain decides it in earnest.
+func StaysAtDrain(pod *corev1.Pod) bool {
+	return PodEnded(pod) || pod.Annotations[corev1.MirrorPodAnnotationKey] != "" || isOfDaemonSet(pod)
+}
+
+// PodEnded reports whether the containers of a pod have ended for good.
+func PodEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+func isOfDaemonSet(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	return owner != nil && owner.Kind == "DaemonSet" && owner.APIVersion == appsv1.SchemeGroupVersion.String()
+}
+
+// KeepsLocalData reports whether a pod has data that is lost when it leaves its node: an emptyDir volume.
+func KeepsLocalData(pod *corev1.Pod) bool {
+	for i := range pod.Spec.Volumes {
+		if pod.Spec.Volumes[i].EmptyDir != nil {
+			return true
+		}
 	}
-	return ""
+	return false
 }

@@ -173,6 +173,10 @@ func (h *hands) human(err error) error {
 	if errors.As(all[0], &refused) {
 		told = cli.Errorf(refused.Hint, "%s", refused.What)
 	}
+	var unfinished *act.Unfinished
+	if errors.As(all[0], &unfinished) {
+		told = cli.Errorf(unfinished.Hint, "%s", unfinished.What)
+	}
 	if len(all) > 1 {
 		told.What += fmt.Sprintf(" (and %d more)", len(all)-1)
 	}

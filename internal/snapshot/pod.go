@@ -25,7 +25,7 @@ func FromPod(pod *corev1.Pod) *Pod {
 		UID: pod.UID, Namespace: same(pod.Namespace), Name: pod.Name, Node: same(pod.Spec.NodeName), JobID: same(pod.Labels[keys.JobID]), Task: same(account.TaskOf(pod)),
 		Phase: corev1.PodPhase(same(string(pod.Status.Phase))), State: same(account.PodStatus(pod)), Ready: same(account.PodReady(pod)), Restarts: account.Restarts(pod),
 		Terminating: pod.DeletionTimestamp != nil, Created: pod.CreationTimestamp.Time,
-		Stays: account.Stays(pod) != "", Alone: metav1.GetControllerOfNoCopy(pod) == nil,
+		Stays: account.StaysAtDrain(pod), Alone: metav1.GetControllerOfNoCopy(pod) == nil, KeepsData: account.KeepsLocalData(pod),
 	}
 	for i := range pod.OwnerReferences {
 		if o := &pod.OwnerReferences[i]; o.Kind == "Job" && o.APIVersion == batchv1alpha1.GroupVersion.String() {

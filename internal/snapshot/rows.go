@@ -128,8 +128,9 @@ type Pod struct {
 	Ready           string // ready containers of all containers: 1/2
 	Restarts        int32
 	Terminating     bool
-	// Stays reports whether a drain leaves the pod on its node. Alone reports whether no controller would replace it.
-	Stays, Alone bool
+	// Stays reports whether a drain leaves the pod on its node. Alone reports whether no controller would replace it,
+	// KeepsData whether it has data that is lost with it.
+	Stays, Alone, KeepsData bool
 	// Trouble is one word for the reason why a pod with a node does not start; "" if there is no problem.
 	Trouble string
 	// Message is the node's message about the problem, or about how the pod ended.

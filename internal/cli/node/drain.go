@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -12,15 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	cmdutil "k8s.io/kubectl/pkg/cmd/util"
-	"k8s.io/kubectl/pkg/drain"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// evictionRetry is how long a drain waits before it asks again for a pod that a disruption budget protects, as kubectl does.
-var evictionRetry = 5 * time.Second
+// evictionRetry is how long a drain waits before it asks again for a pod that a disruption budget protects.
+var evictionRetry = act.RetryAfter
 
 // drainOptions are the inputs of `vcctl node drain`.
 type drainOptions struct {
@@ -107,11 +105,11 @@ func drainNodes(ctx context.Context, o *drainOptions) error {
 	if err != nil {
 		return err
 	}
-	helper, err := o.helper(ctx)
+	d, err := o.drainer()
 	if err != nil {
 		return err
 	}
-	leaving, err := o.leaving(helper, nodes)
+	leaving, err := o.leaving(ctx, d, nodes)
 	if err != nil {
 		return err
 	}
@@ -124,62 +122,60 @@ func drainNodes(ctx context.Context, o *drainOptions) error {
 	defer stop()
 	var problems []error
 	for _, node := range nodes {
-		problems = append(problems, o.drain(ctx, limited, c, helper, node))
+		problems = append(problems, o.drain(ctx, limited, c, d, node))
 	}
 	return errors.Join(problems...)
 }
 
-// helper is kubectl's drain, which decides which pods may go and evicts them.
-func (o *drainOptions) helper(ctx context.Context) (*drain.Helper, error) {
+// drainer returns what drains the nodes; its callbacks print a line for each pod.
+func (o *drainOptions) drainer() (*act.Drain, error) {
 	typed, err := o.f.Clientset()
 	if err != nil {
 		return nil, err
 	}
-	helper := &drain.Helper{
-		Ctx: ctx, Client: typed, Out: io.Discard, ErrOut: io.Discard,
-		Force: o.force, IgnoreAllDaemonSets: o.ignoreDaemonSets, DeleteEmptyDirData: o.deleteEmptyDirData, GracePeriodSeconds: o.gracePeriod,
-		ChunkSize: cli.PageSize, EvictErrorRetryDelay: evictionRetry, AdditionalFilters: []drain.PodFilter{leaveEnded},
-	}
-	if o.dryRun.Server() {
-		helper.DryRunStrategy = cmdutil.DryRunServer
-	}
-	return helper, nil
+	return &act.Drain{
+		Typed: typed, IgnoreDaemonSets: o.ignoreDaemonSets, DeleteEmptyDirData: o.deleteEmptyDirData, Force: o.force, GracePeriod: o.gracePeriod,
+		Timeout: o.timeout, ServerDryRun: o.dryRun.Server(), RetryAfter: evictionRetry, Evicted: o.printEvicted,
+		Retried: func(pod *corev1.Pod) {
+			o.f.Notef("pod %s/%s may not be evicted yet: it is tried again until its PodDisruptionBudget allows it", pod.Namespace, pod.Name)
+		},
+	}, nil
 }
 
-// leaveEnded keeps pods that have ended on their node: they hold nothing, and their logs may still be read.
-func leaveEnded(pod corev1.Pod) drain.PodDeleteStatus {
-	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-		return drain.MakePodDeleteStatusSkip()
+func (o *drainOptions) printEvicted(pod *corev1.Pod) {
+	if !o.out.Machine() {
+		fmt.Fprintf(o.f.Streams.Out, "pod %s/%s evicted%s\n", pod.Namespace, pod.Name, o.dryRun.Suffix())
 	}
-	return drain.MakePodDeleteStatusOkay()
 }
 
 // leaving returns the pods of all nodes that would be evicted; it is an error when a flag is missing for one of them.
-func (o *drainOptions) leaving(helper *drain.Helper, nodes []*corev1.Node) ([]corev1.Pod, error) {
+func (o *drainOptions) leaving(ctx context.Context, d *act.Drain, nodes []*corev1.Node) ([]corev1.Pod, error) {
 	var leaving []corev1.Pod
 	var problems []error
 	for _, node := range nodes {
-		list, errs := helper.GetPodsForDeletion(node.Name)
-		for _, err := range sortedTexts(errs) {
-			problems = append(problems, &cli.Error{What: fmt.Sprintf("node %q: %v", node.Name, err), Hint: "no node was changed", Err: err})
-		}
-		if len(errs) > 0 {
-			continue
-		}
-		leaving = append(leaving, list.Pods()...)
-		warnings := strings.Split(list.Warnings(), "; ")
-		slices.Sort(warnings)
-		if text := strings.Join(warnings, "; "); text != "" {
-			o.f.Warnf("node %q: %s", node.Name, text)
+		pods, warnings, err := d.Leaving(ctx, node.Name)
+		problems = append(problems, withHint(err, "no node was changed"))
+		leaving = append(leaving, pods...)
+		if warnings != "" {
+			o.f.Warnf("node %q: %s", node.Name, warnings)
 		}
 	}
 	return leaving, errors.Join(problems...)
 }
 
-// sortedTexts sorts errors by their texts: kubectl returns them in the order of a map.
-func sortedTexts(errs []error) []error {
-	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errs
+// withHint gives each of the errors that are joined in err this hint.
+func withHint(err error, hint string) error {
+	if err == nil {
+		return nil
+	}
+	all := []error{err}
+	if many, joined := err.(interface{ Unwrap() []error }); joined {
+		all = slices.Clone(many.Unwrap())
+	}
+	for i, one := range all {
+		all[i] = &cli.Error{What: one.Error(), Hint: hint, Err: one}
+	}
+	return errors.Join(all...)
 }
 
 // announce says which jobs lose pods, and asks unless it is a dry run.
@@ -206,7 +202,7 @@ func (o *drainOptions) limit(ctx context.Context) (context.Context, context.Canc
 }
 
 // drain cordons one node, evicts its pods and waits until they are gone, or until limited ends.
-func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, helper *drain.Helper, node *corev1.Node) error {
+func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, d *act.Drain, node *corev1.Node) error {
 	done, err := setCordon(ctx, c, node, true, o.dryRun)
 	if err != nil {
 		return err
@@ -216,24 +212,33 @@ func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, help
 			return err
 		}
 	}
-	pods, err := o.leavingNow(helper, node)
+	pods, _, err := d.Leaving(ctx, node.Name) // nothing new comes to it now
 	if err != nil {
-		return err
+		return withHint(err, "the node is cordoned; no pod was evicted")
 	}
-	if err := o.evict(limited, helper, node, pods); err != nil {
+	if err := o.evict(limited, d, node, pods); err != nil {
 		return err
 	}
 	return cli.PrintName(o.f, &o.out, node, "drained"+o.dryRun.Suffix())
 }
 
-// leavingNow returns the pods of a node once nothing new comes to it.
-func (o *drainOptions) leavingNow(helper *drain.Helper, node *corev1.Node) ([]corev1.Pod, error) {
-	list, errs := helper.GetPodsForDeletion(node.Name)
-	if len(errs) == 0 {
-		return list.Pods(), nil
+// evict evicts pods of a node and waits until they are gone.
+func (o *drainOptions) evict(ctx context.Context, d *act.Drain, node *corev1.Node, pods []corev1.Pod) error {
+	if o.dryRun.Client() {
+		for i := range pods {
+			o.printEvicted(&pods[i])
+		}
+		return nil
 	}
-	for i, err := range sortedTexts(errs) {
-		errs[i] = &cli.Error{What: fmt.Sprintf("node %q: %v", node.Name, err), Hint: "the node is cordoned; no pod was evicted", Err: err}
+	err := d.Evict(ctx, node.Name, pods)
+	var early *act.Unfinished
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &early):
+		return withHint(err, "the node is cordoned; drain it again to evict the pods that are left")
+	case early.Interrupted:
+		return &cli.Error{What: early.What, Hint: early.Hint, Code: cli.ExitInterrupted}
 	}
-	return nil, errors.Join(errs...)
+	return &cli.Error{What: early.What, Hint: early.Hint, Code: cli.ExitPending}
 }

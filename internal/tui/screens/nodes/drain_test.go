@@ -27,9 +27,12 @@ func TestTheQuestionOfADrainNamesWhoGoesAndWhoStays(t *testing.T) {
 	}
 	leaving := func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: tuitest.Now} }
 	mirror := func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"} }
-	bare := func(*corev1.Pod) {}
+	bare := func(p *corev1.Pod) {
+		p.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	}
+	ended := func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }
 	row := &node{Name: "n1", Pods: []*snapshot.Pod{
-		pod(of("Job", "batch.volcano.sh/v1alpha1")), pod(of("DaemonSet", "apps/v1")), pod(mirror), pod(of("ReplicaSet", "apps/v1")), pod(bare), pod(leaving),
+		pod(of("Job", "batch.volcano.sh/v1alpha1")), pod(of("DaemonSet", "apps/v1")), pod(mirror), pod(of("ReplicaSet", "apps/v1")), pod(bare), pod(leaving), pod(ended),
 	}}
 	n := New("").(*Nodes)
 	ctx := &screen.Context{Snap: snapshot.Empty(tuitest.Now), Now: tuitest.Now}
@@ -37,7 +40,7 @@ func TestTheQuestionOfADrainNamesWhoGoesAndWhoStays(t *testing.T) {
 	n.table.SetRows(&screen.Context{Now: tuitest.Now}, n.all, false)
 	got := strings.Join(n.drain(ctx)[0].(screen.Ask).Lines, "\n")
 	for _, want := range []string{
-		"1 pod of 1 job is evicted", "2 other pods evicted, too; 1 of them nobody makes anew", "2 pods of daemon sets and of the node itself: left there.",
+		"1 pod of 1 job is evicted", "2 other pods evicted, too; nothing creates 1 of them again", "1 pod with emptyDir volumes evicted: the data in them is lost.", "2 pods of daemon sets and of the node itself: left there.",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the question lacks %q:\n%s", want, got)

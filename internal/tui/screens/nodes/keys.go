@@ -254,7 +254,7 @@ func unseen(row *node) bool { return row.Unknown }
 func held(targets []*node) (pods int, jobs []string) {
 	for _, row := range targets {
 		for _, p := range row.Pods {
-			if p.Job != "" && !p.Stays {
+			if p.Job != "" && leaves(p) {
 				pods++
 			}
 		}
@@ -266,6 +266,9 @@ func held(targets []*node) (pods int, jobs []string) {
 	}
 	return pods, jobs
 }
+
+// leaves reports whether a drain would evict a pod.
+func leaves(p *snapshot.Pod) bool { return !p.Stays && !p.Terminating }
 
 // drain asks the user to type the node's name, because all work on the node ends.
 func (n *Nodes) drain(ctx *screen.Context) []screen.Effect {
@@ -295,7 +298,7 @@ func others(row *node) (lines []string) {
 	going, alone, staying := 0, 0, 0
 	for _, p := range row.Pods {
 		switch {
-		case p.Terminating || p.Job != "" && !p.Stays:
+		case p.Terminating || p.Exited || p.Job != "" && !p.Stays:
 		case p.Stays:
 			staying++
 		default:
@@ -308,14 +311,28 @@ func others(row *node) (lines []string) {
 	if going > 0 {
 		line := plural(going, "other pod") + " evicted, too"
 		if alone > 0 {
-			line += fmt.Sprintf("; %d of them nobody makes anew: what is lost there is lost for good", alone)
+			line += fmt.Sprintf("; nothing creates %d of them again", alone)
 		}
 		lines = append(lines, line+".")
+	}
+	if data := lostData(row); data > 0 {
+		lines = append(lines, plural(data, "pod")+" with emptyDir volumes evicted: the data in them is lost.")
 	}
 	if staying > 0 {
 		lines = append(lines, plural(staying, "pod")+" of daemon sets and of the node itself: left there.")
 	}
 	return lines
+}
+
+// lostData returns how many of a node's pods lose data when they are evicted.
+func lostData(row *node) int {
+	pods := 0
+	for _, p := range row.Pods {
+		if leaves(p) && p.KeepsData {
+			pods++
+		}
+	}
+	return pods
 }
 
 // titles returns the number and name of each job on a node.

@@ -1,0 +1,191 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/drain"
+
+	"github.com/vc-batch/vc/internal/account"
+)
+
+// Drain evicts the pods of nodes as kubectl drain does. Its first fields are the flags of that command.
+type Drain struct {
+	Typed kubernetes.Interface
+
+	IgnoreDaemonSets, DeleteEmptyDirData, Force bool
+	// GracePeriod is the number of seconds that each pod has to end; -1 is what the pod says.
+	GracePeriod int
+	// Timeout is the time limit of the contexts, for errors; 0 is none.
+	Timeout time.Duration
+	// ServerDryRun lets the server check the evictions only.
+	ServerDryRun bool
+	// RetryAfter is the delay before the next attempt to evict a pod that a disruption budget protects.
+	RetryAfter time.Duration
+	// Retried is called once for each pod that may not be evicted yet, Evicted when a pod is gone. Both may be nil.
+	Retried, Evicted func(pod *corev1.Pod)
+}
+
+// RetryAfter is how long kubectl drain waits before it tries to evict a protected pod again.
+const RetryAfter = 5 * time.Second
+
+// podsPerPage is the number of pods in one request of a list.
+const podsPerPage = 500
+
+// helper returns kubectl's drain, which decides which pods go and evicts them.
+func (d *Drain) helper(ctx context.Context) *drain.Helper {
+	helper := &drain.Helper{
+		Ctx: ctx, Client: d.Typed, Out: io.Discard, ErrOut: io.Discard,
+		Force: d.Force, IgnoreAllDaemonSets: d.IgnoreDaemonSets, DeleteEmptyDirData: d.DeleteEmptyDirData, GracePeriodSeconds: d.GracePeriod,
+		ChunkSize: podsPerPage, EvictErrorRetryDelay: d.RetryAfter, AdditionalFilters: []drain.PodFilter{leaveEnded},
+	}
+	if d.ServerDryRun {
+		helper.DryRunStrategy = cmdutil.DryRunServer
+	}
+	return helper
+}
+
+// leaveEnded keeps pods that have ended on their node: they use nothing, and their logs may still be read.
+func leaveEnded(pod corev1.Pod) drain.PodDeleteStatus {
+	if account.PodEnded(&pod) {
+		return drain.MakePodDeleteStatusSkip()
+	}
+	return drain.MakePodDeleteStatusOkay()
+}
+
+// Leaving returns the pods of a node that a drain evicts, and warnings about these and about pods that stay. It returns
+// an error for each kind of pods that need a flag that is not set.
+func (d *Drain) Leaving(ctx context.Context, node string) (pods []corev1.Pod, warnings string, err error) {
+	list, errs := d.helper(ctx).GetPodsForDeletion(node)
+	if len(errs) > 0 {
+		// kubectl returns them in the order of a map.
+		slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+		for i := range errs {
+			errs[i] = fmt.Errorf("node %q: %w", node, errs[i])
+		}
+		return nil, "", errors.Join(errs...)
+	}
+	each := strings.Split(list.Warnings(), "; ")
+	slices.Sort(each)
+	return list.Pods(), strings.Join(each, "; "), nil
+}
+
+// Unfinished is the error of a drain that ended before all its pods were gone.
+type Unfinished struct {
+	What, Hint string
+	// Interrupted is false for a drain that reached its time limit.
+	Interrupted bool
+}
+
+func (u *Unfinished) Error() string { return u.What }
+
+// Evict evicts pods of a node and waits until they are gone. It returns as soon as ctx ends, with an Unfinished that
+// names the pods that are left.
+func (d *Drain) Evict(ctx context.Context, node string, pods []corev1.Pod) error {
+	if len(pods) == 0 {
+		return nil
+	}
+	p := &eviction{d: d, left: map[types.UID]string{}, attempts: map[types.UID]int{}}
+	for i := range pods {
+		p.left[pods[i].UID] = pods[i].Namespace + "/" + pods[i].Name
+	}
+	helper := d.helper(ctx)
+	helper.OnPodDeletionOrEvictionStarted, helper.OnPodDeletionOrEvictionFinished = p.start, p.finish
+	ended := make(chan error, 1)
+	go func() { ended <- helper.DeleteOrEvictPods(pods) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done(): // an eviction that sleeps before it is tried again would be waited for
+		err = ctx.Err()
+	}
+	if deadline, limited := ctx.Deadline(); err != nil && limited && !time.Now().Before(deadline) {
+		<-ctx.Done() // the client may notice the deadline a moment before the context does
+	}
+	left := p.close()
+	switch {
+	case err == nil && d.ServerDryRun:
+		for i := range pods {
+			d.evicted(&pods[i])
+		}
+		return nil
+	case ctx.Err() != nil:
+		return d.unfinished(ctx, node, left)
+	case err != nil:
+		return fmt.Errorf("node %q: %w", node, err)
+	}
+	return nil
+}
+
+func (d *Drain) evicted(pod *corev1.Pod) {
+	if d.Evicted != nil {
+		d.Evicted(pod)
+	}
+}
+
+// unfinished returns the error of a drain that was interrupted, or that reached its time limit.
+func (d *Drain) unfinished(ctx context.Context, node string, left []string) *Unfinished {
+	u := &Unfinished{Interrupted: !errors.Is(ctx.Err(), context.DeadlineExceeded),
+		Hint: "the node stays cordoned; drain it again, or let pods onto it with `vcctl node uncordon " + node + "`"}
+	why := fmt.Sprintf("ended after %s", d.Timeout)
+	if u.Interrupted {
+		why = "was interrupted"
+	}
+	u.What = fmt.Sprintf("the drain of node %q %s: pods that are left: %s", node, why, strings.Join(left, ", "))
+	return u
+}
+
+// eviction records the results of the evictions of one node.
+type eviction struct {
+	d *Drain
+
+	mu sync.Mutex
+	// left names the pods that are not gone yet, attempts counts the attempts to evict each.
+	left     map[types.UID]string
+	attempts map[types.UID]int
+	closed   bool
+}
+
+// start is called before every attempt to evict a pod. A second one means that the pod may not be evicted yet.
+func (e *eviction) start(pod *corev1.Pod, _ bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.attempts[pod.UID]++
+	if e.attempts[pod.UID] == 2 && !e.closed && e.d.Retried != nil {
+		e.d.Retried(pod)
+	}
+}
+
+// finish is called when a pod is gone.
+func (e *eviction) finish(pod *corev1.Pod, _ bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err != nil || e.closed {
+		return
+	}
+	delete(e.left, pod.UID)
+	e.d.evicted(pod)
+}
+
+// close ends the calls of Retried and Evicted, and returns the names of the pods that are left.
+func (e *eviction) close() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	var names []string
+	for _, name := range e.left {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
