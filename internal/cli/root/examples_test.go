@@ -56,6 +56,7 @@ var endsWith = map[string]int{
 	"slurm sbcast --jobid=42 run.sh /tmp/run.sh":  1,
 	"slurm sbcast -f -j 42 run.sh /tmp/":          1,
 	"slurm sgather -k /tmp/result.csv result.csv": 1, // it works in jobs only
+	"slurm sgather -rk /tmp/results results":      1,
 	"slurm sgather -f /tmp/result.csv result.csv": 1,
 	"slurm scrontab -l":                           1, // there is no table
 	"slurm scrontab -":                            1, // what stands there is none

@@ -90,17 +90,21 @@ func (a *allocation) copyInto(ctx context.Context, command []string, file *os.Fi
 func newSgather(f *cli.Factory) *cobra.Command {
 	table := step.SgatherTable
 	return command(f, program{table: &table, run: sgather,
-		short: "Copy a file from all nodes of a job, inside of it",
+		short: "Copy a file or a directory from all nodes of a job, inside of it",
 		long: `
 			Copy a file of each node of the job to the node where sgather runs, as
 			DESTINATION.NODE, and remove it on its node unless --keep is given. It works
-			inside of jobs, in batch scripts and in what srun and salloc start.`,
+			inside of jobs, in batch scripts and in what srun and salloc start. With -r,
+			SOURCE may be a directory.`,
 		example: `
 			# In a batch script: the results of all nodes, which stay there
 			vcctl slurm sgather -k /tmp/result.csv result.csv
 
 			# Move them, and replace earlier ones
-			vcctl slurm sgather -f /tmp/result.csv result.csv`,
+			vcctl slurm sgather -f /tmp/result.csv result.csv
+
+			# A directory of each node
+			vcctl slurm sgather -rk /tmp/results results`,
 	})
 }
 

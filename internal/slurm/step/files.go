@@ -21,6 +21,8 @@ type fileRequest struct {
 	Stamp fileStamp `json:"stamp"`
 	// Remove removes the file when the other side has it. Of a copy from the pod only.
 	Remove bool `json:"remove,omitempty"`
+	// Tree permits a directory, which comes as an archive. Of a copy from the pod only.
+	Tree bool `json:"tree,omitempty"`
 }
 
 // fileStamp is what a copy keeps of a file beside its content.
@@ -154,7 +156,7 @@ func storeFile(w *wire, r *fileRequest) error {
 	}
 }
 
-// fetchFile sends a file: its stamp, its content, and an answer at its end. The other side then says that it has all of it.
+// fetchFile sends a file or a directory: its stamp, its content, and an answer at its end. The other side then says that it has all of it.
 func fetchFile(w *wire, r *fileRequest) error {
 	file, err := os.Open(r.Path)
 	if err != nil {
@@ -165,13 +167,21 @@ func fetchFile(w *wire, r *fileRequest) error {
 	if err != nil {
 		return reasonOf(err)
 	}
-	if !info.Mode().IsRegular() {
+	isTree := info.IsDir() && r.Tree
+	if !info.Mode().IsRegular() && !isTree {
 		return errors.New("it is no regular file")
 	}
-	if err := w.sendJSON(answerFrame, 0, stampOf(info, true)); err != nil {
+	stamp := stampOf(info, true)
+	stamp.Mode |= info.Mode().Type()
+	if err := w.sendJSON(answerFrame, 0, stamp); err != nil {
 		return err
 	}
-	if _, err := io.Copy(stream{w, stdoutFrame, 0}, file); err != nil {
+	if isTree {
+		err = sendTree(stream{w, stdoutFrame, 0}, r.Path)
+	} else {
+		_, err = io.Copy(stream{w, stdoutFrame, 0}, file)
+	}
+	if err != nil {
 		return reasonOf(err)
 	}
 	if err := w.send(answerFrame, 0, []byte("{}")); err != nil {
@@ -184,8 +194,12 @@ func fetchFile(w *wire, r *fileRequest) error {
 	case f.kind != stdinEndFrame:
 		return fmt.Errorf("the end of a file is followed by a message of kind %d", f.kind)
 	case r.Remove:
+		remove := os.Remove
+		if isTree {
+			remove = os.RemoveAll
+		}
 		// Another node of the job may have removed it on a disk that both use.
-		if err := os.Remove(r.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := remove(r.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return reasonOf(err)
 		}
 	}

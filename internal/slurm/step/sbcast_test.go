@@ -1,6 +1,8 @@
 package step
 
 import (
+	"archive/tar"
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -8,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestSbcastCopiesAFile(t *testing.T) {
@@ -70,6 +74,53 @@ sgather part all; echo "missing $?"
 	}
 }
 
+// A directory comes with all that is in it, with modes and links, and is removed unless it is to be kept.
+func TestSgatherFetchesADirectory(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, `#!/bin/bash
+mkdir -p tree/sub/locked && echo one >tree/sub/one && ln -s sub/one tree/link && ln -s /nowhere tree/broken && head -c 100000 /dev/zero >tree/zeros
+chmod 0750 tree/sub; chmod 0640 tree/sub/one; echo two >tree/sub/locked/two; chmod 0555 tree/sub/locked; touch -d 2020-01-01 tree/sub/one tree/sub
+sgather -r -k -p tree all; echo "copied $?"
+diff -r --no-dereference tree all.t-head-0 && echo same
+stat -c '%a' all.t-head-0/sub all.t-head-0/sub/one all.t-head-0/sub/locked | tr '\n' ' '; stat -c %y all.t-head-0/sub | cut -c1-10
+sgather -r -k tree all; echo "exists $?"
+echo changed >tree/sub/one; rm tree/link; chmod 0755 tree/sub/locked
+sgather -rf tree all; echo "moved $?"; cat all.t-head-0/sub/one; ls -d tree all.t-head-0/link
+sgather -r all.t-head-0/sub/one file; echo "a file $?"; cat file.t-head-0
+mkfifo all.t-head-0/pipe; sgather -r all.t-head-0 other; echo "a pipe $?"; ls -Ad *t-head-0 .[!.]* 2>/dev/null | tr '\n' ' '
+`)
+	want := "copied 0\nsame\n750 640 555 2020-01-01\nexists 1\nmoved 0\nchanged\na file 0\nchanged\na pipe 1\nall.t-head-0 file.t-head-0 "
+	if diff := cmp.Diff(want, p.out.String()); diff != "" {
+		t.Errorf("code %d (-want +got):\n%s%s", code, diff, p.err.String())
+	}
+	wants(t, p.err.String(), "all.t-head-0: file exists\nsgather: hint: --force replaces it\n", "pipe: it is no regular file")
+}
+
+// An archive reaches nothing outside of the directory that it becomes.
+func TestAnArchiveStaysInItsDirectory(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"../escaped", "out/escaped", "/escaped"} {
+		dir := t.TempDir()
+		var archive bytes.Buffer
+		to := tar.NewWriter(&archive)
+		for _, header := range []*tar.Header{{Name: "out", Typeflag: tar.TypeSymlink, Linkname: dir}, {Name: name, Typeflag: tar.TypeReg, Mode: 0o600}} {
+			if err := to.WriteHeader(header); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_ = to.Close()
+		tree, err := createTree(filepath.Join(dir, "copy"), false, false, fileStamp{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = tree.unpack(&archive)
+		tree.discard()
+		if left, _ := os.ReadDir(dir); err == nil || len(left) > 0 {
+			t.Errorf("%s: %v, and there are %v", name, err, left)
+		}
+	}
+}
+
 func TestCopiesThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]string{
@@ -81,7 +132,9 @@ func TestCopiesThatCannotBe(t *testing.T) {
 		"sbcast -j 43 data to":   "sbcast: error: job 43 is not this job, 42",
 		"sbcast -j 42.7 data to": "sbcast: error: Invalid job id specified: job 42 has no step 7",
 		"sbcast --color data to": "sbcast: unrecognized option '--color'",
-		"sgather -r data to":     "sgather: error: --recursive is not supported here",
+		"sgather -r . to":        "sgather: error: Can't copy `",
+		"sgather -r '' to":       "sgather: error: A file name is empty",
+		"sgather -r / to":        "into itself",
 		"sgather data":           "sgather: error: Need two file names, have 1 names",
 		"sgather /tmp to":        "it is no regular file",
 	} {

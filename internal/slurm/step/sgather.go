@@ -2,10 +2,11 @@ package step
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/vc-batch/vc/internal/slurm/fault"
@@ -16,7 +17,7 @@ import (
 var SgatherTable = *(&getopt.Table{Program: "sgather", Operands: "SOURCE DESTINATION", Options: []getopt.Option{
 	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "The nodes of a step of this job"},
 	{Long: "keep", Short: 'k', Help: "Leave the files on the nodes; otherwise they are removed when they were copied"},
-	{Long: "recursive", Short: 'r', Help: "Refused: directories are not copied"},
+	{Long: "recursive", Short: 'r', Help: "Copy a directory with all that is in it"},
 }}).With(copyOptions...)
 
 // Sgather copies a file of each node of the job to the node where it runs.
@@ -32,17 +33,7 @@ func Sgather(ctx context.Context, args []string) int {
 }
 
 func sgather(ctx context.Context, p getopt.Parsed) error {
-	switch {
-	case p.Has("recursive"):
-		return fault.Errorf("pack the directory on each node first: srun --ntasks-per-node=1 tar cf /tmp/dir.tar DIR", "--recursive is not supported here")
-	case len(p.Operands) != 2:
-		return TwoNames(p.Operands)
-	}
-	from, err := filepath.Abs(p.Operands[0])
-	if err != nil {
-		return err
-	}
-	to, err := filepath.Abs(p.Operands[1])
+	from, to, err := gatherNames(p)
 	if err != nil {
 		return err
 	}
@@ -54,7 +45,7 @@ func sgather(ctx context.Context, p getopt.Parsed) error {
 	if err != nil {
 		return err
 	}
-	g := &gathering{from: from, keep: IsOn(p, "keep", "SGATHER_KEEP", os.Getenv), force: IsOn(p, "force", "SGATHER_FORCE", os.Getenv), times: IsOn(p, "preserve", "SGATHER_PRESERVE", os.Getenv)}
+	g := &gathering{from: from, tree: p.Has("recursive"), keep: IsOn(p, "keep", "SGATHER_KEEP", os.Getenv), force: IsOn(p, "force", "SGATHER_FORCE", os.Getenv), times: IsOn(p, "preserve", "SGATHER_PRESERVE", os.Getenv)}
 	problems := make([]error, len(hosts))
 	wires := make([]*wire, len(hosts))
 	var all sync.WaitGroup
@@ -84,11 +75,34 @@ func sgather(ctx context.Context, p getopt.Parsed) error {
 type gathering struct {
 	from               string
 	keep, force, times bool
+	// tree says that directories are copied, too.
+	tree bool
+}
+
+// gatherNames returns the absolute names of what sgather copies and of the copies. A directory cannot be copied into itself: it would be copied without
+// end, or removed together with the copies.
+func gatherNames(p getopt.Parsed) (from, to string, err error) {
+	if len(p.Operands) != 2 {
+		return "", "", TwoNames(p.Operands)
+	}
+	for i, name := range []*string{&from, &to} {
+		if p.Operands[i] == "" {
+			return "", "", fault.Errorf("an unset variable of the shell looks like this", "A file name is empty")
+		}
+		if *name, err = filepath.Abs(p.Operands[i]); err != nil {
+			return "", "", err
+		}
+	}
+	isInside := strings.HasPrefix(to, strings.TrimSuffix(from, "/")+"/")
+	if p.Has("recursive") && isInside {
+		return "", "", fault.Errorf("name a destination beside it", "Can't copy `%s` into itself: %s", from, to)
+	}
+	return from, to, nil
 }
 
 // fetch copies the file of one host. The connection that it returns waits for release.
 func (g *gathering) fetch(ctx context.Context, h *here, host, to string) (*wire, error) {
-	w, err := h.ask(ctx, host, request{Fetch: &fileRequest{Path: g.from, Remove: !g.keep}})
+	w, err := h.ask(ctx, host, request{Fetch: &fileRequest{Path: g.from, Remove: !g.keep, Tree: g.tree}})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +122,13 @@ func (w *wire) release() error {
 	return w.answer(nil, nil)
 }
 
-// receive writes the file that an agent sends.
+// copyOf is the copy of a file or directory, before it has its name.
+type copyOf interface {
+	complete() error
+	discard()
+}
+
+// receive writes what an agent sends.
 func (g *gathering) receive(w *wire, to string) error {
 	var stamp fileStamp
 	if err := w.answer(&stamp, nil); err != nil {
@@ -117,7 +137,7 @@ func (g *gathering) receive(w *wire, to string) error {
 	if !g.times {
 		stamp.Accessed, stamp.Modified = 0, 0
 	}
-	file, err := createFile(to, g.force, stamp)
+	begun, err := g.create(w, to, stamp)
 	if err != nil {
 		hint := ""
 		if os.IsExist(err) {
@@ -125,33 +145,38 @@ func (g *gathering) receive(w *wire, to string) error {
 		}
 		return fault.Errorf(hint, "%s: %v", to, err)
 	}
-	if err := receiveFile(w, file); err != nil {
-		file.discard()
-		return fmt.Errorf("%s: %w", to, err)
-	}
-	if err := file.complete(); err != nil {
+	if err := begun.complete(); err != nil {
 		return fmt.Errorf("%s: %w", to, err)
 	}
 	return nil
 }
 
-// receiveFile writes what comes until its end.
-func receiveFile(w *wire, to *newFile) error {
-	for {
-		f, err := w.receive()
-		switch {
-		case err != nil:
-			return err
-		case f.kind == stdoutFrame:
-			if _, err := to.Write(f.data); err != nil {
-				return err
-			}
-		case f.kind == errorFrame:
-			return errorOf(f.data)
-		case f.kind == answerFrame:
-			return json.Unmarshal(f.data, &struct{}{})
-		default:
-			return fmt.Errorf("a file is sent with a message of kind %d", f.kind)
+// create writes a copy with all of its content. Nothing is left of a copy that fails.
+func (g *gathering) create(w *wire, to string, stamp fileStamp) (copyOf, error) {
+	from := &content{from: w}
+	if stamp.Mode.IsDir() {
+		tree, err := createTree(to, g.force, g.times, stamp)
+		if err != nil {
+			return nil, err
 		}
+		err = tree.unpack(from)
+		if err == nil {
+			_, err = io.Copy(io.Discard, from) // what fills the last block of the archive
+		}
+		if err != nil {
+			tree.discard()
+			return nil, err
+		}
+		return tree, nil
 	}
+	stamp.Mode = stamp.Mode.Perm()
+	file, err := createFile(to, g.force, stamp)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(file, from); err != nil {
+		file.discard()
+		return nil, err
+	}
+	return file, nil
 }

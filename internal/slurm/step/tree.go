@@ -1,0 +1,210 @@
+package step
+
+import (
+	"archive/tar"
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// sendTree sends a directory as a tar archive. Symbolic links stay links; what is neither file, directory nor link is an error.
+func sendTree(to io.Writer, dir string) error {
+	top, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return reasonOf(err)
+	}
+	blocks := bufio.NewWriterSize(to, chunk)
+	archive := tar.NewWriter(blocks)
+	err = filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, reasonOf(err))
+		}
+		name, err := filepath.Rel(top, path)
+		if err != nil || name == "." {
+			return err
+		}
+		if err := addEntry(archive, name, path, entry); err != nil {
+			return fmt.Errorf("%s: %w", path, reasonOf(err))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(archive.Close(), blocks.Flush())
+}
+
+// addEntry adds a file, a directory or a link to an archive.
+func addEntry(archive *tar.Writer, name, path string, entry fs.DirEntry) error {
+	info, err := entry.Info()
+	if err != nil {
+		return err
+	}
+	link := ""
+	switch kind := info.Mode().Type(); kind {
+	case 0, fs.ModeDir:
+	case fs.ModeSymlink:
+		if link, err = os.Readlink(path); err != nil {
+			return err
+		}
+	default:
+		return errors.New("it is no regular file")
+	}
+	header, err := tar.FileInfoHeader(info, link)
+	if err != nil {
+		return err
+	}
+	header.Name, header.Format = name, tar.FormatPAX
+	if err := archive.WriteHeader(header); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = io.Copy(archive, file)
+	return err
+}
+
+// newTree is the copy of a directory, which gets its name when it is complete.
+type newTree struct {
+	temporary, path string
+	force, times    bool
+	stamp           fileStamp
+	// directories get their modes and times last: what is written into them changes these, or needs the right to write.
+	directories []*tar.Header
+}
+
+// createTree begins the copy of a directory beside its place.
+func createTree(path string, force, times bool, stamp fileStamp) (*newTree, error) {
+	if _, err := os.Lstat(path); err == nil && !force {
+		return nil, syscall.EEXIST
+	}
+	temporary, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return nil, reasonOf(err)
+	}
+	return &newTree{temporary: temporary, path: path, force: force, times: times, stamp: stamp}, nil
+}
+
+// unpack writes what is in an archive. Nothing outside the directory is written, wherever links in it lead.
+func (t *newTree) unpack(from io.Reader) error {
+	root, err := os.OpenRoot(t.temporary)
+	if err != nil {
+		return reasonOf(err)
+	}
+	defer root.Close()
+	archive := tar.NewReader(from)
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.unpackEntry(root, header, archive); err != nil {
+			return fmt.Errorf("%s: %w", header.Name, reasonOf(err))
+		}
+	}
+	for _, header := range slices.Backward(t.directories) {
+		if err := t.finishEntry(root, header); err != nil {
+			return fmt.Errorf("%s: %w", header.Name, reasonOf(err))
+		}
+	}
+	return nil
+}
+
+func (t *newTree) unpackEntry(root *os.Root, header *tar.Header, content io.Reader) error {
+	switch header.Typeflag {
+	case tar.TypeDir:
+		t.directories = append(t.directories, header)
+		return root.Mkdir(filepath.Clean(header.Name), 0o700)
+	case tar.TypeSymlink:
+		return root.Symlink(header.Linkname, header.Name)
+	case tar.TypeReg:
+		file, err := root.OpenFile(header.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(file, content)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+		return t.finishEntry(root, header)
+	}
+	return errors.New("it is no regular file")
+}
+
+// finishEntry sets the mode and the times of a file or directory.
+func (t *newTree) finishEntry(root *os.Root, header *tar.Header) error {
+	name := filepath.Clean(header.Name)
+	if err := root.Chmod(name, header.FileInfo().Mode().Perm()); err != nil || !t.times {
+		return err
+	}
+	return root.Chtimes(name, header.AccessTime, header.ModTime)
+}
+
+// complete gives the copy its mode, times and name. With force it takes the place of what is there.
+func (t *newTree) complete() error {
+	err := os.Chmod(t.temporary, t.stamp.Mode.Perm())
+	if err == nil && t.times {
+		err = os.Chtimes(t.temporary, time.Unix(0, t.stamp.Accessed), time.Unix(0, t.stamp.Modified))
+	}
+	if err == nil && t.force {
+		err = os.RemoveAll(t.path)
+	}
+	if err == nil {
+		err = os.Rename(t.temporary, t.path)
+	}
+	if err != nil {
+		t.discard()
+		return reasonOf(err)
+	}
+	return nil
+}
+
+// discard removes what there is of the copy.
+func (t *newTree) discard() { _ = os.RemoveAll(t.temporary) }
+
+// content reads what a peer sends as output, up to its answer.
+type content struct {
+	from *wire
+	rest []byte
+	err  error
+}
+
+func (c *content) Read(to []byte) (int, error) {
+	for len(c.rest) == 0 && c.err == nil {
+		f, err := c.from.receive()
+		switch {
+		case err != nil:
+			c.err = err
+		case f.kind == stdoutFrame:
+			c.rest = f.data
+		case f.kind == errorFrame:
+			c.err = errorOf(f.data)
+		case f.kind == answerFrame:
+			if c.err = json.Unmarshal(f.data, &struct{}{}); c.err == nil {
+				c.err = io.EOF
+			}
+		default:
+			c.err = fmt.Errorf("a file is sent with a message of kind %d", f.kind)
+		}
+	}
+	n := copy(to, c.rest)
+	c.rest = c.rest[n:]
+	if n > 0 {
+		return n, nil
+	}
+	return 0, c.err
+}
