@@ -92,6 +92,7 @@ func neverStarted(s *clitest.Server) {
 
 const (
 	jobPath     = "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs"
+	queuePath   = "/apis/scheduling.volcano.sh/v1beta1/queues"
 	commandPath = "/apis/bus.volcano.sh/v1alpha1/namespaces/nlp/commands"
 )
 
@@ -295,6 +296,14 @@ func TestJobRunGolden(t *testing.T) {
 		{About: "forbidden", Args: "job run x", Prepare: func(s *clitest.Server) {
 			s.Refuse("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot create resource "jobs" in API group "batch.volcano.sh" in the namespace "nlp"`)
 		}},
+		{About: "a policy rejects one of several objects, and nothing is sent", Args: "job run -f -", Input: golden.JobFile, Check: golden.Stored(queuePath, 3),
+			Prepare: func(s *clitest.Server) {
+				s.Refuse("POST", "/api/v1", 403, metav1.StatusReasonForbidden, `admission webhook "labels.example.com" denied the request: label team is missing`)
+			}},
+		{About: "some objects are created if a rejection names another one of the file", Args: "job run -f -", Input: golden.JobFile, Check: golden.Stored(queuePath, 4),
+			Prepare: func(s *clitest.Server) {
+				s.Refuse("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `admission webhook "queues.example.com" denied the request: there is no queue fresh`)
+			}},
 		{About: "no name", Args: "job run"},
 		{About: "flags that describe a job, and a file", Args: "job run -f - --replicas 4 -q research --labels a=b", Input: golden.JobFile, Check: golden.Stored(jobPath, 6)},
 		{About: "flags that describe a job, and a file, Volcano's way", Args: "job run -f - -N x -r 4 --dry-run=client", Input: golden.JobFile},

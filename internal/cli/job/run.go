@@ -312,7 +312,7 @@ func (o *runOptions) submit(ctx context.Context, objects []cli.FileObject) error
 	if err := o.somethingEnds(objects); err != nil {
 		return err
 	}
-	if err := submit.Check(ctx, o.f, objects, !o.dryRun.Client(), &o.fields); err != nil {
+	if err := submit.Check(ctx, o.f, objects, &o.dryRun, &o.fields); err != nil {
 		return err
 	}
 	o.warnOfMany(objects)

@@ -20,9 +20,17 @@ import (
 	"github.com/vc-batch/vc/internal/share"
 )
 
-// Check applies defaults and rules to the objects of our kinds, as the server's admission will, with the same words.
-// What is sent stays as it was.
-func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool, fields *cli.FieldValidation) error {
+// Check applies defaults and rules to the objects of our kinds, as the server's admission will, with the same words. Then
+// the server checks all objects. What is sent stays as it was.
+func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
+	if err := checkHere(ctx, f, objects, !dryRun.Client(), fields); err != nil {
+		return err
+	}
+	return checkAtServer(ctx, f, objects, dryRun, fields)
+}
+
+// checkHere checks the objects of our kinds. With ask, it reads from the server what they refer to.
+func checkHere(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool, fields *cli.FieldValidation) error {
 	around := f.Around(ctx, false)
 	var queues []*schedulingv1beta1.Queue
 	if ask && slices.ContainsFunc(objects, func(o cli.FileObject) bool { return apicheck.Judges(o.Object.GroupVersionKind()) }) {

@@ -5,10 +5,7 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/vc-batch/vc/api/check"
 	"github.com/vc-batch/vc/internal/cli"
 )
 
@@ -42,36 +39,9 @@ func Run(ctx context.Context, f *cli.Factory, o *Options, accept func([]cli.File
 			return nil, err
 		}
 	}
-	if err := Check(ctx, f, objects, !o.DryRun.Client(), &o.Fields); err != nil {
-		return nil, err
-	}
-	if err := o.tryAtServer(ctx, f, objects); err != nil {
+	if err := Check(ctx, f, objects, &o.DryRun, &o.Fields); err != nil {
 		return nil, err
 	}
 	sender := &Sender{F: f, DryRun: &o.DryRun, Fields: &o.Fields, Out: &o.Out, Say: say}
 	return sender.Send(ctx, objects)
-}
-
-// tryAtServer lets the server check the objects that Check does not know, before the first of several is created. Only what
-// the server calls invalid counts: an object may need another one of the same files, which is not there yet.
-func (o *Options) tryAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject) error {
-	if len(objects) < 2 || o.DryRun.Any() {
-		return nil
-	}
-	c, err := f.Client()
-	if err != nil {
-		return err
-	}
-	strict := o.Fields.Client(c)
-	var problems []error
-	for _, object := range objects {
-		if check.Judges(object.Object.GroupVersionKind()) {
-			continue
-		}
-		err := strict.Create(ctx, object.Object.DeepCopy(), client.DryRunAll)
-		if apierrors.IsInvalid(err) {
-			problems = append(problems, cli.InFile(err, object))
-		}
-	}
-	return errors.Join(problems...)
 }
