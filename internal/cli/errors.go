@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/vc-batch/vc/internal/printable"
@@ -394,9 +395,8 @@ func unknownKind(err error) string {
 		return "the cluster does not know this kind: is apiVersion right?"
 	}
 	for kind := range Scheme().AllKnownTypes() {
-		isOurs := strings.HasSuffix(kind.Group, "volcano.sh") || strings.HasSuffix(kind.Group, "vc-batch.dev")
 		switch {
-		case kind.Kind != none.GroupKind.Kind || !isOurs:
+		case kind.Kind != none.GroupKind.Kind || !isOurGroup(kind.Group):
 		case kind.Group == none.GroupKind.Group && !slices.Contains(none.SearchedVersions, kind.Version) && len(none.SearchedVersions) > 0:
 			return fmt.Sprintf("did you mean apiVersion: %s?", kind.GroupVersion())
 		case kind.Group == none.GroupKind.Group:
@@ -405,7 +405,31 @@ func unknownKind(err error) string {
 			return fmt.Sprintf("did you mean apiVersion: %s?", kind.GroupVersion())
 		}
 	}
+	if near := Nearest(none.GroupKind.Kind, ourKinds(none.GroupKind.Group)); near != "" {
+		return fmt.Sprintf("did you mean kind: %s?", near)
+	}
 	return "the cluster does not know this kind: what defines it is not installed there, or apiVersion is another"
+}
+
+// isOurGroup reports whether vc defines the kinds of an API group.
+func isOurGroup(group string) bool {
+	return strings.HasSuffix(group, "volcano.sh") || strings.HasSuffix(group, "vc-batch.dev")
+}
+
+// ourKinds returns the kinds of an API group of ours that files may hold.
+func ourKinds(group string) []string {
+	var kinds []string
+	for kind := range Scheme().AllKnownTypes() {
+		if kind.Group == group && isOurGroup(group) && !slices.Contains(kinds, kind.Kind) {
+			kinds = append(kinds, kind.Kind)
+		}
+	}
+	return kinds
+}
+
+// isUnknownKindOfOurs reports whether an API group is ours and has no such version or kind. No server has to be asked for it.
+func isUnknownKindOfOurs(kind schema.GroupVersionKind) bool {
+	return isOurGroup(kind.Group) && Scheme().IsGroupRegistered(kind.Group) && !Scheme().Recognizes(kind)
 }
 
 func rootCause(err error) string {

@@ -232,7 +232,7 @@ func Place(f *Factory, objects []FileObject, ask bool) error {
 			mapping, err = mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 		}
 		if err != nil {
-			if ask {
+			if ask || isUnknownKindOfOurs(gvk) {
 				problems = append(problems, InFile(err, object))
 			}
 			continue

@@ -304,6 +304,8 @@ func TestJobRunGolden(t *testing.T) {
 			Prepare: func(s *clitest.Server) {
 				s.Refuse("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `admission webhook "queues.example.com" denied the request: there is no queue fresh`)
 			}},
+		{About: "a version that our group does not have, without a cluster", Args: "job run -f - --dry-run=client", NoCluster: true, Input: strings.Replace(golden.JobFile, "sh/v1alpha1", "sh/v1", 1)},
+		{About: "a kind that our group does not have, without a cluster", Args: "job run -f - --dry-run=client", NoCluster: true, Input: strings.Replace(golden.JobFile, `"Job"`, `"Jbo"`, 1)},
 		{About: "no name", Args: "job run"},
 		{About: "flags that describe a job, and a file", Args: "job run -f - --replicas 4 -q research --labels a=b", Input: golden.JobFile, Check: golden.Stored(jobPath, 6)},
 		{About: "flags that describe a job, and a file, Volcano's way", Args: "job run -f - -N x -r 4 --dry-run=client", Input: golden.JobFile},
