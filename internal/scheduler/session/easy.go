@@ -177,14 +177,24 @@ func (l *lookahead) reserveAt(j *Job, at time.Time, from int) (*Reservation, boo
 // endsIn sums what ends before the reservation begins.
 func (r *Reservation) endsIn(endings []Ending) {
 	r.ended, r.order = map[*queue.Queue]model.Request{}, nil
+	sums := map[*queue.Queue]*model.Vec{}
 	for i := range endings {
 		e := &endings[i]
 		if e.At.After(r.At) {
-			return
+			break
 		}
-		if e.in != nil && !e.leaving {
-			r.count(e.in, e.Task.Shape.Request, 1)
+		if e.in == nil || e.leaving {
+			continue
 		}
+		sum := sums[e.in]
+		if sum == nil {
+			sum = &model.Vec{}
+			sums[e.in], r.order = sum, append(r.order, e.in)
+		}
+		sum.Add(e.Task.Shape.Request)
+	}
+	for q, sum := range sums {
+		r.ended[q] = request(*sum)
 	}
 }
 

@@ -98,16 +98,17 @@ func (s *Session) firstByRules(j *Job, t *model.Task, rules []NodeRule, later bo
 	if s.looking > 0 {
 		refused = s.refusals.of(t, len(s.View.Rank))
 	}
-	best := int32(0)
-	s.Judge.Each(t.Shape.Plain, later, func(id model.NodeID, points int32) {
-		if ok && points <= best || refused.has(id) {
-			return
+	best := int32(-1) // no score is lower
+	s.Judge.EachBetter(t.Shape.Plain, later, func(id model.NodeID, points int32) int32 {
+		if refused.has(id) {
+			return best
 		}
 		if code, _ := allowedBy(rules, j, t, id, later); code != "" {
 			refused.add(id)
-			return
+			return best
 		}
 		node, best, ok = id, points, true
+		return best
 	})
 	if !ok {
 		return model.NoNode, false

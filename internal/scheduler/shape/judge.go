@@ -100,12 +100,19 @@ func (j *Judge) Possible(s *model.Shape) bool {
 // Each visits the nodes that fit, by name, with their scores. If later is true, it counts resources that are being
 // released as free.
 func (j *Judge) Each(s *model.Shape, later bool, visit func(id model.NodeID, points int32)) {
-	r := j.Ranking(s, later, nil)
-	for rank, id := range j.overlay.Order {
-		if v := r.trees[0].at(rank); v != unfit {
-			visit(id, v)
-		}
+	j.EachBetter(s, later, func(id model.NodeID, points int32) int32 {
+		visit(id, points)
+		return unfit
+	})
+}
+
+// EachBetter is like Each, but visit returns a score, and from then on only nodes with a higher score are visited.
+func (j *Judge) EachBetter(s *model.Shape, later bool, visit func(id model.NodeID, points int32) (best int32)) {
+	if len(j.overlay.Order) == 0 {
+		return
 	}
+	r := j.Ranking(s, later, nil)
+	r.trees[0].each(unfit, func(rank int, points int32) int32 { return visit(j.overlay.Order[rank], points) })
 }
 
 // forget drops the least recently used ranking if the rankings use too much memory.

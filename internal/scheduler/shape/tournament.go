@@ -53,6 +53,25 @@ func (t *tournament) decide() {
 	}
 }
 
+// blockLeaves is the number of leaves that each skips at once.
+const blockLeaves = 64
+
+// each visits the leaves above a bound, in order. visit returns the bound for the rest. Blocks without such a leaf cost
+// one comparison.
+func (t *tournament) each(above int32, visit func(leaf int, value int32) (above int32)) {
+	width := min(blockLeaves, t.size)
+	for block := t.size; block < 2*t.size; block += width {
+		if t.values[block/width] <= above {
+			continue
+		}
+		for i, value := range t.values[block : block+width] {
+			if value > above {
+				above = visit(block-t.size+i, value)
+			}
+		}
+	}
+}
+
 // first returns the index of the first leaf with the maximum value.
 func (t *tournament) first() int {
 	i := 1
