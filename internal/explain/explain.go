@@ -213,7 +213,7 @@ func cause(v *Verdict) string {
 		return fmt.Sprintf("%s: queue %s: %s", sentence, v.Limit.Queue, strings.Join(v.Blocker, ", "))
 	case reason.OverCapability:
 		if v.Never() {
-			return fmt.Sprintf("queue %s may never hold so much: %s", v.Limit.Queue, beyond(v.Limit))
+			return fmt.Sprintf("queue %s may never hold so much: %s", v.Limit.Queue, beyond(v))
 		}
 		return fmt.Sprintf("%s: %s", limited(v), gap(v.Limit))
 	case reason.OverDeserved:
@@ -222,7 +222,7 @@ func cause(v *Verdict) string {
 		return overQuota(v)
 	case reason.Overcommitted:
 		if v.Never() {
-			return fmt.Sprintf("the gang asks for more than the cluster may promise: %s", beyond(v.Limit))
+			return fmt.Sprintf("the gang asks for more than the cluster may promise: %s", beyond(v))
 		}
 		return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
 	case reason.NotEnqueued:
@@ -248,10 +248,10 @@ func cause(v *Verdict) string {
 	case reason.GangDoesNotFit, reason.TooLarge:
 		if v.Limit != nil && v.Limit.Cluster {
 			if v.Never() && v.Tally.Looked > 0 {
-				return fmt.Sprintf("%s: the cluster is too small: %s; %s", sentence, beyond(v.Limit), fitting(v))
+				return fmt.Sprintf("%s: the cluster is too small: %s; %s", sentence, beyond(v), fitting(v))
 			}
 			if v.Never() {
-				return fmt.Sprintf("%s: the cluster is too small: %s", sentence, beyond(v.Limit))
+				return fmt.Sprintf("%s: the cluster is too small: %s", sentence, beyond(v))
 			}
 			return fmt.Sprintf("%s: the cluster is too small: %s", sentence, gap(v.Limit))
 		}
@@ -288,12 +288,26 @@ func gated(v *Verdict) string {
 
 // overQuota compares the requests of a gang's missing pods with the free part of their namespace's quota.
 func overQuota(v *Verdict) string {
-	l := v.Limit
-	asked, limit := amount(l.Resource, l.Asked), amount(l.Resource, l.Limit)
+	problem, describe := "has too little left", leftOfQuota
 	if v.Never() {
-		return fmt.Sprintf("the namespace's quota %s is too small: %s requested %s, limit %s", l.Quota, l.Resource, asked, limit)
+		problem, describe = "is too small", wholeQuota
 	}
-	text := fmt.Sprintf("the namespace's quota %s has too little left: %s requested %s, %s of %s left", l.Quota, l.Resource, asked, amount(l.Resource, max(l.Limit-l.Held-l.Promised, 0)), limit)
+	var parts []string
+	for _, l := range v.limits() {
+		parts = append(parts, describe(&l))
+	}
+	return fmt.Sprintf("the namespace's quota %s %s: %s", v.Limit.Quota, problem, strings.Join(parts, "; "))
+}
+
+// wholeQuota compares a request with the whole limit of a quota.
+func wholeQuota(l *Limit) string {
+	return fmt.Sprintf("%s requested %s, limit %s", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Limit))
+}
+
+// leftOfQuota compares a request with the free part of a quota.
+func leftOfQuota(l *Limit) string {
+	free := max(l.Limit-l.Held-l.Promised, 0)
+	text := fmt.Sprintf("%s requested %s, %s of %s left", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, free), amount(l.Resource, l.Limit))
 	if l.Promised > 0 {
 		text += fmt.Sprintf(" (%s in use, %s promised to jobs admitted before)", amount(l.Resource, l.Held), amount(l.Resource, l.Promised))
 	}
@@ -316,13 +330,17 @@ func gap(l *Limit) string {
 	return s
 }
 
-// beyond describes a limit that is below the request, regardless of the usage.
-func beyond(l *Limit) string {
-	s := fmt.Sprintf("%s %s asked, limit %s", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Limit))
-	if l.Kept > 0 {
-		s += fmt.Sprintf(" (%s is kept for the guarantees of other queues)", amount(l.Resource, l.Kept))
+// beyond describes the limits that are below the requests, regardless of the usage.
+func beyond(v *Verdict) string {
+	var parts []string
+	for _, l := range v.limits() {
+		text := fmt.Sprintf("%s %s asked, limit %s", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Limit))
+		if l.Kept > 0 {
+			text += fmt.Sprintf(" (%s is kept for the guarantees of other queues)", amount(l.Resource, l.Kept))
+		}
+		parts = append(parts, text)
 	}
-	return s
+	return strings.Join(parts, "; ")
 }
 
 // used describes the request and the current usage.

@@ -43,28 +43,29 @@ func hint(v *Verdict) string {
 
 // smaller suggests the largest request with which a pod fits the largest node.
 func smaller(v *Verdict) string {
+	return askFor(v.limits()) + " per pod, or add a larger node"
+}
+
+// askFor suggests the largest requests that limits permit.
+func askFor(limits []Limit) string {
 	var most, none []string
-	for _, l := range v.limits() {
+	for _, l := range limits {
 		if l.Limit > 0 {
 			most = append(most, l.Resource+" "+amount(l.Resource, l.Limit))
 		} else {
 			none = append(none, l.Resource)
 		}
 	}
-	text := "ask for"
-	if len(most) > 0 {
-		text += " at most " + strings.Join(most, ", ")
+	switch {
+	case len(none) == 0:
+		return "ask for at most " + strings.Join(most, ", ")
+	case len(most) == 0:
+		return "ask for no " + strings.Join(none, ", ")
 	}
-	if len(none) > 0 {
-		if len(most) > 0 {
-			text += " and"
-		}
-		text += " no " + strings.Join(none, ", ")
-	}
-	return text + " per pod, or add a larger node"
+	return "ask for at most " + strings.Join(most, ", ") + " and no " + strings.Join(none, ", ")
 }
 
-// atMost suggests what to do about a gang that requests more than the limit as a whole.
+// atMost suggests what to do about a gang that requests more than the limits as a whole.
 func atMost(v *Verdict) string {
 	l := v.Limit
 	or := "or add nodes"
@@ -79,14 +80,23 @@ func atMost(v *Verdict) string {
 	case reason.Overcommitted:
 		or = "add nodes, or raise overcommit-factor"
 	}
-	if l.Limit <= 0 && l.Kept > 0 {
+	limits := v.limits()
+	switch {
+	case l.Limit <= 0 && l.Kept > 0:
 		return or
+	case l.Limit <= 0 && len(limits) == 1:
+		return fmt.Sprintf("%s, %s", askFor(limits), or)
+	case l.Cluster:
+		return fmt.Sprintf("ask for less (the cluster has %s in all), %s", amounts(limits), or)
 	}
-	if l.Limit <= 0 {
-		return fmt.Sprintf("ask for no %s, %s", l.Resource, or)
+	return fmt.Sprintf("%s in all, %s", askFor(limits), or)
+}
+
+// amounts lists limits by resource.
+func amounts(limits []Limit) string {
+	var parts []string
+	for _, l := range limits {
+		parts = append(parts, l.Resource+" "+amount(l.Resource, l.Limit))
 	}
-	if l.Cluster {
-		return fmt.Sprintf("ask for less (the cluster has %s %s in all), %s", l.Resource, amount(l.Resource, l.Limit), or)
-	}
-	return fmt.Sprintf("ask for at most %s %s in all, %s", l.Resource, amount(l.Resource, l.Limit), or)
+	return strings.Join(parts, ", ")
 }

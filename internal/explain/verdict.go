@@ -29,7 +29,7 @@ type Verdict struct {
 	Tally Tally
 	// Limit is set if a limit is the reason.
 	Limit *Limit
-	// More are further limits like Limit: resources of which no node has enough.
+	// More are further limits like Limit, of other resources.
 	More []Limit
 	// OfTask reports that Limit applies to a pod of a task that has no pods yet.
 	OfTask bool

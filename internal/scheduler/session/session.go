@@ -160,6 +160,9 @@ func (s *Session) Verdict(j *Job, v explain.Verdict) {
 		v.Members = s.members(j, 0)
 	}
 	v.Extra = j.AllocatedTasks() > 0 && j.Satisfied()
+	if !v.Extra {
+		s.addImpossible(j, &v)
+	}
 	j.Verdict = v
 	s.Touch(j)
 }

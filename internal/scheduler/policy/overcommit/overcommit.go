@@ -15,6 +15,9 @@
 package overcommit
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
@@ -111,25 +114,36 @@ func (g *gate) vote(j *session.Job) (session.Vote, explain.Verdict) {
 	}
 	g.load()
 	over := g.over(j)
-	if over < 0 || g.entitled(j) {
+	if len(over) == 0 || g.entitled(j) {
 		return session.Permit, explain.Verdict{}
 	}
-	return session.Reject, explain.Verdict{Code: reason.Overcommitted, Limit: &explain.Limit{
-		Queue: j.In.Name, Cluster: true, Resource: g.s.Cluster.Resources.Name(over), Asked: float64(j.MinResources.Get(over)),
-		Held: g.used[over], Promised: max(g.promised[over], 0), Limit: g.limit[over],
-	}}
+	return session.Reject, explain.Verdict{Code: reason.Overcommitted, Limit: &over[0], More: over[1:]}
 }
 
-// over returns the first resource, by name, for which the limit would be exceeded; -1 if there is no such resource.
-func (g *gate) over(j *session.Job) int {
-	best, resources, yields := -1, g.s.Cluster.Resources, g.s.Takeable(j)
+// over returns the limits, by resource name, that would be exceeded. If some would be exceeded on an unused cluster, it
+// returns only these.
+func (g *gate) over(j *session.Job) []explain.Limit {
+	var exceeded, impossible []explain.Limit
+	yields := g.s.Takeable(j)
 	for _, t := range j.MinResources {
 		i := int(t.Index)
-		if g.exceeds(i, float64(t.Value), float64(yields.Get(i))) && (best < 0 || resources.Name(i) < resources.Name(best)) {
-			best = i
+		if !g.exceeds(i, float64(t.Value), float64(yields.Get(i))) {
+			continue
+		}
+		limit := explain.Limit{
+			Queue: j.In.Name, Cluster: true, Resource: g.s.Cluster.Resources.Name(i), Asked: float64(t.Value),
+			Held: g.used[i], Promised: max(g.promised[i], 0), Limit: g.limit[i],
+		}
+		exceeded = append(exceeded, limit)
+		if limit.Asked > limit.Limit+queue.Epsilon {
+			impossible = append(impossible, limit)
 		}
 	}
-	return best
+	if len(impossible) > 0 {
+		exceeded = impossible
+	}
+	slices.SortFunc(exceeded, func(a, b explain.Limit) int { return strings.Compare(a.Resource, b.Resource) })
+	return exceeded
 }
 
 // exceeds reports whether the limit of a resource would be exceeded. What the gang may take from other gangs of its

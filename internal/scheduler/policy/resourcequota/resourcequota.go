@@ -98,20 +98,32 @@ func (q *quotas) about(quota *model.Quota, g *model.Gang) bool {
 	return quota.Covers(&traits) == model.Yes
 }
 
-// over returns the first limit of a quota, by name, that the gang's minimum would exceed.
+// over returns a verdict with the limits of a quota, by name, that the gang's minimum would exceed. If it exceeds some of
+// them even when the quota is unused, the verdict has only these.
 func (q *quotas) over(quota *model.Quota, j *session.Job) explain.Verdict {
+	var exceeded, impossible []explain.Limit
 	for _, hard := range quota.Hard {
 		asked := q.missing(j.Gang, hard.Name)
 		if asked <= 0 {
 			continue
 		}
 		used, promised := amount(quota.Used, hard.Name), q.promised(quota, j.Namespace, hard.Name)
-		if asked+used+promised > float64(hard.Value) {
-			return explain.Verdict{Code: reason.OverQuota, Limit: &explain.Limit{
-				Queue: j.In.Name, Quota: quota.Name, Resource: string(hard.Name),
-				Asked: asked, Held: used, Promised: promised, Limit: float64(hard.Value),
-			}}
+		limit := explain.Limit{
+			Queue: j.In.Name, Quota: quota.Name, Resource: string(hard.Name),
+			Asked: asked, Held: used, Promised: promised, Limit: float64(hard.Value),
 		}
+		if asked+used+promised > limit.Limit {
+			exceeded = append(exceeded, limit)
+		}
+		if asked > limit.Limit {
+			impossible = append(impossible, limit)
+		}
+	}
+	switch {
+	case len(impossible) > 0:
+		return explain.Verdict{Code: reason.OverQuota, Limit: &impossible[0], More: impossible[1:]}
+	case len(exceeded) > 0:
+		return explain.Verdict{Code: reason.OverQuota, Limit: &exceeded[0], More: exceeded[1:]}
 	}
 	return explain.Verdict{}
 }

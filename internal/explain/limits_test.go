@@ -1,0 +1,45 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vc-batch/vc/api/reason"
+)
+
+// TestEveryLimitThatIsTooSmallIsNamed checks that the sentence and the hint name all resources that are short, so that
+// a user who follows the hint has to change the job only once.
+func TestEveryLimitThatIsTooSmallIsNamed(t *testing.T) {
+	cpu := Limit{Queue: "q", Resource: "cpu", Asked: 2000, Limit: 1000}
+	memory := Limit{Queue: "q", Resource: "memory", Asked: 4 << 30, Limit: 1 << 30}
+	cards := Limit{Queue: "q", Resource: "nvidia.com/gpu", Asked: 1}
+	for name, c := range map[string]struct {
+		verdict        Verdict
+		sentence, hint string
+	}{
+		"capability": {
+			Verdict{Code: reason.OverCapability, Limit: &cpu, More: []Limit{memory, cards}},
+			"cpu 2 asked, limit 1; memory 4Gi asked, limit 1Gi; nvidia.com/gpu 1 asked, limit 0",
+			"ask for at most cpu 1, memory 1Gi and no nvidia.com/gpu in all, raise the capability of queue q, or submit to another queue",
+		},
+		"quota": {
+			Verdict{Code: reason.OverQuota, Limit: &cpu, More: []Limit{memory}},
+			"cpu requested 2, limit 1; memory requested 4Gi, limit 1Gi",
+			"ask for at most cpu 1, memory 1Gi in all, or raise the ResourceQuota",
+		},
+		"one resource of which there is nothing": {
+			Verdict{Code: reason.OverCapability, Limit: &cards},
+			"nvidia.com/gpu 1 asked, limit 0",
+			"ask for no nvidia.com/gpu, raise the capability of queue q, or submit to another queue",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := Sentence(&c.verdict); !strings.HasSuffix(got, c.sentence) {
+				t.Errorf("sentence %q, want the end %q", got, c.sentence)
+			}
+			if got := hint(&c.verdict); got != c.hint {
+				t.Errorf("hint %q, want %q", got, c.hint)
+			}
+		})
+	}
+}
