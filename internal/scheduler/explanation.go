@@ -150,6 +150,9 @@ func (e *Engine) foresee(s *session.Session) {
 	switch {
 	case !wanted && !b.owesForecast:
 		return
+	case len(s.Out.Lingering) > 0: // the next cycle follows at once, and no longer counts on the end of these pods
+		b.owesForecast = true
+		return
 	case s.Now.Before(b.forecastAt):
 		b.owesForecast = true
 		s.WakeAt(b.forecastAt)

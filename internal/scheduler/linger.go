@@ -30,7 +30,6 @@ func (e *Engine) tellLingering(s *session.Session) {
 		s.Out.Lingering = append(s.Out.Lingering, pod(t))
 		tellPromised(s, t)
 	}
-	s.Out.Again = s.Out.Again || len(found) > 0
 }
 
 // tellPromised records events on the gangs with promised resources on a pod's node that the pod does not end.

@@ -26,6 +26,7 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 		binds(s, j)
 	}
 	e.record(s)
+	e.tellLingering(s)
 	e.foresee(s)
 	e.advised, e.looked = 0, s.Looked
 	slices.SortFunc(s.Touched, func(a, b *session.Job) int {
@@ -53,8 +54,9 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 	e.tellHyperNodes(s)
 	out.Stats.GangsTried, out.Stats.GangsPlaced = s.Tried, s.Won
 	out.Stats.GangsParked, out.Stats.TasksPlaced = len(e.book.waiting), len(out.Binds)
-	out.Again = len(out.Evicts) > 0 // evictions may free resources once they are assumed; other results come back as changes
-	e.tellLingering(s)
+	// Evictions may free resources once they are assumed, and pods that should have ended promise nothing in the next
+	// cycle. Other results come back as changes.
+	out.Again = len(out.Evicts)+len(out.Lingering) > 0
 	return *out
 }
 

@@ -21,6 +21,7 @@ package queue
 
 import (
 	"math"
+	"slices"
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
@@ -63,9 +64,6 @@ type Queue struct {
 	// Entitled is the amount that the queue can rely on however full the cluster is: its share if it requested
 	// that much. The policy that computes shares sets it.
 	Entitled []float64
-	// Attainable is the queue's share if it requested more now while other requests stayed the same. Empty
-	// means Entitled.
-	Attainable []float64
 	// RealCapability is the most that the queue can ever hold; +Inf if unlimited.
 	RealCapability []float64
 	// Ceiling is RealCapability regardless of the cluster's current capacity.
@@ -103,6 +101,9 @@ type Ledger struct {
 	// taints, cordons and pods outside of queues. Policies divide Usable among queues. It equals Total unless a
 	// policy sets it.
 	Total, Usable []float64
+	// Division identifies what queues deserve: it is the same number whenever a simulation has restored the shares.
+	Division  uint64
+	divisions uint64
 
 	byModel map[*model.Queue]*Queue
 	sorted  []*model.Queue
@@ -126,6 +127,43 @@ func (l *Ledger) Open(c *model.Cluster) {
 		if q := l.TopDown[i]; q.Parent != nil {
 			q.Parent.Sums.add(&q.Sums)
 		}
+	}
+}
+
+// shares holds what policies compute for a queue.
+type shares struct {
+	deserved, entitled, realCapability, ceiling []float64
+	share                                       float64
+}
+
+// SaveShares returns a function that restores Usable and what queues deserve and may have.
+func (l *Ledger) SaveShares() (restore func()) {
+	usable, division := slices.Clone(l.Usable), l.Division
+	saved := make([]shares, len(l.Queues))
+	for k, q := range l.Queues {
+		saved[k] = shares{
+			deserved: slices.Clone(q.Deserved), entitled: slices.Clone(q.Entitled),
+			realCapability: slices.Clone(q.RealCapability), ceiling: slices.Clone(q.Ceiling), share: q.Share,
+		}
+	}
+	return func() {
+		l.Usable, l.Division = usable, division
+		for k, q := range l.Queues {
+			was := saved[k]
+			q.Deserved, q.Entitled, q.RealCapability, q.Ceiling, q.Share = was.deserved, was.entitled, was.realCapability, was.ceiling, was.share
+		}
+	}
+}
+
+// ClearShares resets what queues deserve and may have to the values that policies start from.
+func (l *Ledger) ClearShares() {
+	l.divisions++
+	l.Division = l.divisions
+	for _, q := range l.Queues {
+		clear(q.Deserved)
+		clear(q.Entitled)
+		copy(q.RealCapability, q.Capability)
+		copy(q.Ceiling, q.Capability)
 	}
 }
 
@@ -169,7 +207,6 @@ func (q *Queue) open(n int, resources *model.Resources) {
 	}
 	q.Deserved = load(q.Deserved, nil, n)
 	q.Entitled = load(q.Entitled, nil, n)
-	q.Attainable = q.Attainable[:0]
 	q.RealCapability = fill(q.RealCapability, n)
 	q.Capability = fill(q.Capability, n)
 	for _, index := range q.HasCapability {
@@ -269,6 +306,16 @@ func (q *Queue) Vacate() (undo func()) {
 		q.Share = q.share()
 	}
 	return func() { q.Sums, q.Own, q.Share = all, own, share }
+}
+
+// Ask adds sign×request to the requests of the queue and its ancestors.
+func (q *Queue) Ask(r model.Request, sign float64) {
+	if !q.Leaf() {
+		add(q.Own.Request, r, sign)
+	}
+	for p := q; p != nil; p = p.Parent {
+		add(p.Request, r, sign)
+	}
 }
 
 // Promise adds sign×request to the reservations for admitted gangs in the queue and its ancestors.

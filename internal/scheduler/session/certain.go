@@ -38,6 +38,9 @@ type kind struct {
 type stray struct {
 	first *Job // the first in the order of its queue
 	only  bool
+	// gated is true if some of the pods wait at their queue's gate, or passed it. A pod that passes the gate takes part of the
+	// queue's limits before it has a node.
+	gated bool
 	// from is the earliest time; zero for now.
 	from time.Time
 }
@@ -141,11 +144,12 @@ func (c *certainty) stray(j *Job, from time.Time) {
 			c.lost = true
 			return
 		case known == nil:
-			c.strays[k] = &stray{first: j, only: true, from: from}
+			c.strays[k] = &stray{first: j, only: true, gated: j.usesQueueGate(), from: from}
 		default:
 			if known.only = known.only && known.first == j; c.s.Rules.CompareJobs(j, known.first) < 0 {
 				known.first = j
 			}
+			known.gated = known.gated || j.usesQueueGate()
 			if from.Before(known.from) {
 				known.from = from
 			}
@@ -160,12 +164,17 @@ func (c *certainty) disturbed(j *Job) bool {
 		switch {
 		case u.only && u.first == j:
 		case f.Known && u.from.After(f.At):
-		case c.heads[k.in] == j && c.s.Rules.CompareJobs(j, u.first) < 0:
+		case c.heads[k.in] == j && !u.gated && c.s.Rules.CompareJobs(j, u.first) < 0:
 		case c.meets(j, k):
 			return true
 		}
 	}
 	return false
+}
+
+// usesQueueGate reports whether pods of the gang without a node wait at their queue's gate, or passed it.
+func (j *Job) usesQueueGate() bool {
+	return len(j.AtGate) > 0 || j.hasPassed()
 }
 
 // meets reports whether a gang shares a queue limit or a node with pods of a kind.

@@ -104,10 +104,19 @@ func (s *Session) unforeseen(j *Job) string {
 	if len(j.Promised)+len(j.Reserved) > 0 {
 		return notPlaceable + reason.Get(reason.WaitingForVictims).Sentence
 	}
+	if lostPromise(j) {
+		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
+	}
 	if !s.simple(j) {
 		return attaches
 	}
 	return ""
+}
+
+// lostPromise reports whether resources that were promised to a gang are given up in this cycle. Until the next cycle they
+// still count as held by the gang.
+func lostPromise(j *Job) bool {
+	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return t.Status == model.Pipelined })
 }
 
 // forecaster simulates time.

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxHelps       = 4
+	maxHelps       = 8
 	maxOtherQueues = 8
 )
 
@@ -29,8 +29,8 @@ func (s *Session) Helps(j *Job) []explain.Help {
 		return nil
 	}
 	defer s.UseKept(j)()
-	defer s.useEntitled(j)()
 	h := &helper{s: s, j: j, v: j.Verdict}
+	defer h.countRequest()()
 	switch j.Verdict.Code {
 	case reason.Reserved:
 		h.shorterRun()
@@ -62,24 +62,14 @@ func (s *Session) Helps(j *Job) []explain.Help {
 	return h.out[:min(len(h.out), maxHelps)]
 }
 
-// useEntitled gives the gang's queue the share that it has as soon as the gang counts there, until undo is called. A gang that cannot start as it
-// is does not count.
-func (s *Session) useEntitled(j *Job) (undo func()) {
-	q := j.In
-	if q == nil || s.CouldStart(j) {
-		return func() {}
-	}
-	deserved := q.Deserved
-	q.Deserved = entitled(q)
-	return func() { q.Deserved = deserved }
-}
-
 // helper tries changes for one gang.
 type helper struct {
 	s   *Session
 	j   *Job
 	v   explain.Verdict
 	out []explain.Help
+	// request is the total request of the gang's waiting pods.
+	request model.Request
 
 	house int                   // where pods that do not exist yet must find room: see housed
 	ahead map[*queue.Queue]*Job // by strict queue: see blockedInLine
@@ -89,12 +79,9 @@ func (h *helper) add(kind, subject, from, to string) {
 	h.out = append(h.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to})
 }
 
-// placeable reports whether the gang has pods to try and may be tried.
+// placeable reports whether the gang has pods to try in an open queue.
 func (h *helper) placeable() bool {
-	if len(h.j.Pending) == 0 || !h.j.In.Known || !h.j.In.Open {
-		return false
-	}
-	return h.s.Rules.Valid(h.j).Code == "" && h.s.Rules.IsOverused(h.j.In).Code == ""
+	return len(h.j.Pending) > 0 && h.j.In.Known && h.j.In.Open && h.s.Rules.Valid(h.j).Code == ""
 }
 
 // fits reports whether the gang would start, or one more pod of it if it has its minimum, and leaves no trace.
@@ -105,9 +92,36 @@ func (h *helper) fits() bool {
 	if h.blockedInLine() {
 		return false
 	}
+	if h.s.Rules.IsOverused(h.j.In).Code == "" && h.fitsWithin(Share) {
+		return true
+	}
+	return h.mayBorrow() && h.fitsWithin(Capability)
+}
+
+// mayBorrow reports whether the gang may use resources beyond its queue's share: it needs more than the share, and no
+// other gang that needs no more than its own queue's share could start.
+func (h *helper) mayBorrow() bool {
+	j := h.j
+	if j.Need() == 0 || h.s.needsShare(j, Sum(j.Minimum())) != moreThanShare {
+		return false
+	}
+	return !slices.ContainsFunc(h.s.AllWaiting, h.usesShare)
+}
+
+// usesShare reports whether another gang may get nodes within its queue's share, now or after a simulated change. A
+// gang that is not admitted yet may be admitted after the change.
+func (h *helper) usesShare(o *Job) bool {
+	if o == nil || o == h.j || !o.Lacks() && !o.wantsMore() || !o.Tryable(h.s) || len(o.Placed)+len(o.Promised)+len(o.Reserved) > 0 {
+		return false
+	}
+	return h.s.needsShare(o, o.MinimumRequest()) == withinShare && (!o.LetIn() || h.s.CouldStart(o))
+}
+
+// fitsWithin reports whether the gang would be placed within some limits of its queue. It undoes the placement.
+func (h *helper) fitsWithin(limits Limits) bool {
 	unsettled, minimum, known := h.j.Unsettled, h.j.minimum, h.j.minimumGen
 	mark := h.s.View.Mark()
-	r := round{s: h.s, job: h.j, quiet: true}
+	r := round{s: h.s, job: h.j, quiet: true, limits: limits}
 	r.run()
 	h.s.Looked += len(r.placed) + 1
 	ok := r.enough() && len(r.placed) > 0 && r.promises == 0

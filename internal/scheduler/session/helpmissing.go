@@ -19,11 +19,12 @@ func (h *helper) ownQueue(kind string) {
 	if q.Fault != "" || !h.first(q) {
 		return
 	}
-	known, open, deserved := q.Known, q.Open, q.Deserved
+	known, open := q.Known, q.Open
 	q.Known, q.Open = true, true
-	q.Deserved = entitled(q)
+	restore := h.s.redivide(nil)
 	ok := h.starts()
-	q.Known, q.Open, q.Deserved = known, open, deserved
+	restore()
+	q.Known, q.Open = known, open
 	if ok {
 		h.addGate(kind, q.Name, "", "")
 	}

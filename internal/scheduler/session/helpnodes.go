@@ -21,7 +21,7 @@ const maxJudged = 8
 func (h *helper) ruledOut() []explain.Count {
 	counts := h.v.Tally.Counts
 	var judged []*model.Shape
-	if h.v.Task != nil && h.v.HyperNode == "" {
+	if h.v.Task != nil && h.v.HyperNode == "" && len(counts) > 0 {
 		judged = append(judged, h.v.Task.Shape)
 	}
 	for _, t := range h.j.Pending {
@@ -55,20 +55,53 @@ func (h *helper) otherNodes() {
 	slices.Sort(labels)
 	for _, pair := range slices.Compact(labels) {
 		key, value, _ := strings.Cut(pair, "=")
-		if h.with(func(spec *model.ShapeSpec, r model.Request) model.Request {
-			spec.NodeSelector = maps.Clone(spec.NodeSelector)
-			delete(spec.NodeSelector, key)
-			return r
-		}) {
+		if h.startsWithoutSelector(key) {
 			h.add(schedulingv1beta1.HelpDropSelector, key, value, "")
 		}
 	}
 	slices.Sort(taints)
 	for _, taint := range slices.Compact(taints) {
-		if h.with(tolerating(taint)) {
+		if h.startsTolerating(taint) {
 			h.add(schedulingv1beta1.HelpAddToleration, taint, "", "")
 		}
 	}
+}
+
+// startsWithoutSelector reports whether the gang would start if its pods' selectors had no term for a label.
+func (h *helper) startsWithoutSelector(label string) bool {
+	return h.with(func(spec *model.ShapeSpec, r model.Request) model.Request {
+		spec.NodeSelector = maps.Clone(spec.NodeSelector)
+		delete(spec.NodeSelector, label)
+		return r
+	})
+}
+
+// startsTolerating reports whether the gang would start if its pods tolerated a taint. The queues then share the
+// nodes with that taint too, so they may deserve more.
+func (h *helper) startsTolerating(taint string) bool {
+	change := tolerating(taint)
+	var tolerant []*model.Shape
+	for _, shape := range h.j.Shapes() {
+		if v, ok := shape.Variant(change); ok {
+			tolerant = append(tolerant, v)
+		}
+	}
+	usable := slices.Clone(h.s.Ledger.Usable)
+	defer h.s.redivide(tolerant)()
+	sharesMayGrow := !slices.Equal(usable, h.s.Ledger.Usable)
+	if sharesMayGrow && slices.ContainsFunc(h.s.AllWaiting, h.waitsForLimits) {
+		return false
+	}
+	return h.with(change)
+}
+
+// waitsForLimits reports whether another gang waits because of its queue's limits. If shares grow, it may get nodes
+// before the gang does.
+func (h *helper) waitsForLimits(o *Job) bool {
+	if o == nil || o == h.j || !o.Lacks() && !o.wantsMore() {
+		return false
+	}
+	return o.Verdict.Limit != nil && !o.Verdict.Limit.Node && o.In.Known && o.In.Open
 }
 
 // tolerating returns a change that adds a toleration of a taint, written as key=value:effect, to pods without one.

@@ -14,7 +14,7 @@ import (
 // starts says whether the gang would be let in, or would start when it is.
 func (h *helper) starts() bool {
 	s, j := h.s, h.j
-	if !j.In.Known || !j.In.Open || s.Rules.IsOverused(j.In).Code != "" {
+	if !j.In.Known || !j.In.Open {
 		return false
 	}
 	if !j.LetIn() {
@@ -23,7 +23,7 @@ func (h *helper) starts() bool {
 		}
 		if len(j.Pending) == 0 {
 			_, never := s.Never(j)
-			return j.HasMinResources && !never
+			return j.HasMinResources && !never && s.Rules.IsOverused(j.In).Code == ""
 		}
 	}
 	return len(j.Pending) > 0 && j.Need() > 0 && s.Rules.Valid(j).Code == "" && h.fits()
@@ -68,10 +68,9 @@ func (h *helper) raiseCapability() {
 	if !h.placeable() || h.v.Code != reason.GangDoesNotFit && h.v.Code != reason.TooLarge {
 		return
 	}
-	asked := Sum(h.j.Minimum())
-	for _, q := range h.j.In.Path() { // with more of the queue's room other pods of the gang may do
+	for _, q := range h.j.In.Path() { // with a higher limit, other pods of the gang may fit on nodes
 		for i, capability := range q.Capability {
-			if i == model.Pods || q.Allocated[i]+float64(asked.Get(i)) <= capability {
+			if i == model.Pods || q.Allocated[i]+greatestSum(h.j.Pending, h.j.Need(), i) <= capability {
 				continue
 			}
 			if h.raise(q, i) {
@@ -124,30 +123,14 @@ func greatestSum(tasks []*model.Task, need, index int) float64 {
 	return sum
 }
 
-// lift raises what a queue may hold of a resource, and its share where the
-// capability is what bounds it and nobody else would have to give.
+// lift raises what a queue may hold of a resource, and divides the cluster again.
 func (s *Session) lift(q *queue.Queue, index int, to float64) (undo func()) {
-	capability, realCapability, ceiling, deserved := q.Capability[index], q.RealCapability[index], q.Ceiling[index], q.Deserved[index]
-	free, guaranteed := s.Ledger.Usable[index], 0.0
-	for _, o := range s.Ledger.Queues {
-		if o.Leaf() {
-			free -= o.Deserved[index]
-		}
-		if !o.Within(q) && !q.Within(o) { // what is guaranteed to others is not to be had
-			guaranteed += float64(o.Guarantee.Get(index))
-		}
-	}
-	most := s.Ledger.Total[index]
-	if guaranteed > 0 {
-		most = s.Ledger.Usable[index] - guaranteed
-	}
-	q.Capability[index], q.RealCapability[index], q.Ceiling[index] = to, max(realCapability, min(to, most)), max(ceiling, to)
-	share := min(q.RealCapability[index], deserved+free)
-	if isBound := deserved >= realCapability-queue.Epsilon; isBound && share > deserved {
-		q.Deserved[index] = share
-	}
+	capability := q.Capability[index]
+	q.Capability[index] = to
+	restore := s.redivide(nil)
 	return func() {
-		q.Capability[index], q.RealCapability[index], q.Ceiling[index], q.Deserved[index] = capability, realCapability, ceiling, deserved
+		restore()
+		q.Capability[index] = capability
 	}
 }
 
@@ -166,13 +149,9 @@ func (h *helper) otherQueue() {
 		if tried++; tried > maxOtherQueues {
 			return
 		}
-		deserved := q.Deserved
-		q.Deserved = h.entitledInstead(q)
-		before, phase := j.Gang.Queue, j.Phase
-		j.In, j.Gang.Queue = q, q.Queue
+		moveBack := h.move(q)
 		ok := h.starts()
-		j.In, j.Gang.Queue, j.Phase = own, before, phase
-		q.Deserved = deserved
+		moveBack()
 		if ok {
 			h.addGate(schedulingv1beta1.HelpOtherQueue, "", own.Name, q.Name)
 			return
@@ -225,28 +204,4 @@ func (h *helper) bounded() bool {
 		}
 	}
 	return false
-}
-
-// entitledInstead is what another queue would deserve that asks for the gang's pods in place of the gang's queue.
-func (h *helper) entitledInstead(q *queue.Queue) []float64 {
-	deserved := entitled(q)
-	if own := h.j.In; own.Gangs == 1 && len(q.Attainable) > 0 { // nobody else asks for what it deserves
-		for i := range deserved {
-			freed := max(own.Deserved[i]-float64(own.Guarantee.Get(i)), 0)
-			deserved[i] = max(deserved[i], min(q.Attainable[i]+freed, q.RealCapability[i]))
-		}
-	}
-	return deserved
-}
-
-// entitled is what a queue would deserve that asks for as much.
-func entitled(q *queue.Queue) []float64 {
-	deserved, most := slices.Clone(q.Deserved), q.Entitled
-	if len(q.Attainable) > 0 {
-		most = q.Attainable
-	}
-	for i := range min(len(deserved), len(most)) {
-		deserved[i] = max(deserved[i], most[i])
-	}
-	return deserved
 }

@@ -52,6 +52,9 @@ type Rules struct {
 	// Admitted is called for a gang whose pods are about to be created.
 	Admitted []func(*Job)
 
+	// Divisions holds how policies divide the cluster among queues: see UsableCapacity.DivideUsable.
+	Divisions []Division
+
 	// Preemptive reports whether a queue may take an amount from other queues.
 	Preemptive []func(*queue.Queue, model.Request) explain.Verdict
 	// Deadlines return until when a gang may have to wait; zero for no limit. Resources are reserved for a gang

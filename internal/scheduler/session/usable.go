@@ -21,13 +21,21 @@ type UsableCapacity struct {
 // held by pods of queues.
 type usableNode struct{ left, own model.Vec }
 
-// Sum returns the resources that queues can use, at most the nodes' capacity. It reuses buffer.
-func (u *UsableCapacity) Sum(s *Session, buffer []float64) []float64 {
+// DivideUsable computes what queues can use of the nodes, at most the nodes' capacity, and calls divide, which sets
+// what each queue deserves and may have. A simulation calls divide again if it lets pods use other nodes.
+func (u *UsableCapacity) DivideUsable(s *Session, divide func()) {
+	s.Ledger.Usable = u.sum(s, s.Ledger.Usable, nil)
+	divide()
+	s.Rules.Divisions = append(s.Rules.Divisions, Division{u, divide})
+}
+
+// sum returns the resources that queues can use if pods of more shapes wait in queues. It reuses buffer.
+func (u *UsableCapacity) sum(s *Session, buffer []float64, more []*model.Shape) []float64 {
 	nodes := &s.Cluster.Nodes
 	u.nodes.Update(s, func(id model.NodeID) usableNode { return usableOf(nodes, id) }, nil)
 	total := append(buffer[:0], s.Ledger.Total...)
 	clear(total)
-	open := &openNodes{shapes: s.Cluster.Shapes, all: s.Cluster.UndescribedGangs() > 0}
+	open := &openNodes{shapes: s.Cluster.Shapes, more: more, all: s.Cluster.UndescribedGangs() > 0}
 	for _, id := range s.View.Order {
 		from := u.nodes.Values[id]
 		sum := from.own
@@ -68,6 +76,8 @@ func usableOf(nodes *model.Nodes, id model.NodeID) usableNode {
 // openNodes decides which nodes pods of queues may use, according to taints and cordons.
 type openNodes struct {
 	shapes []*model.Shape
+	// more holds shapes of simulated pods in queues.
+	more []*model.Shape
 	// all is true if a gang waits for admission whose pods are unknown, so that it may use any node.
 	all   bool
 	known []tainted
@@ -98,7 +108,7 @@ func (o *openNodes) takes(info *model.NodeInfo) bool {
 	}
 	open := slices.ContainsFunc(o.shapes, func(shape *model.Shape) bool {
 		return shape != nil && shape.InQueues() && fit.Tolerates(shape, &all)
-	})
+	}) || slices.ContainsFunc(o.more, func(shape *model.Shape) bool { return fit.Tolerates(shape, &all) })
 	o.known = append(o.known, tainted{info.Taints, info.Unschedulable, open})
 	return open
 }

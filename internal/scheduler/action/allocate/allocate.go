@@ -103,22 +103,11 @@ func inTurn(s *session.Session) []*session.Job {
 // Without it, two queues that each have a gang larger than half of the cluster would leave it idle for ever. Other
 // queues can reclaim the borrowed resources.
 func lend(s *session.Session) {
-	var over, within []*session.Job
-	for _, j := range s.AllWaiting {
-		if !j.LetIn() || j.Need() == 0 || len(j.Placed)+len(j.Promised)+len(j.Reserved) > 0 || !j.Tryable(s) || j.Verdict.Code == reason.BehindOthers {
-			continue
-		}
-		switch code := s.Rules.MayTake(j.In, j.MinimumRequest()).Code; {
-		case code == "":
-			within = append(within, j)
-		case code == reason.OverDeserved, len(j.Shapes()) > 1: // its other pods may request less
-			over = append(over, j)
-		}
-	}
-	if len(over) == 0 || slices.ContainsFunc(within, s.CouldStart) {
+	borrowers := s.Borrowers()
+	if len(borrowers) == 0 {
 		return
 	}
-	turns := s.Turns(over, func(*session.Job) bool { return true })
+	turns := s.Turns(borrowers, func(*session.Job) bool { return true })
 	for {
 		turn, job, ok := turns.Next()
 		if !ok {

@@ -64,8 +64,7 @@ func (*Policy) Reads() config.Reads {
 // Open sets what each queue deserves and may have, and registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	rules := &rules{resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, tree: p.tree, levels: p.levels}
-	s.Ledger.Usable = p.usable.Sum(s, s.Ledger.Usable)
-	share(s.Ledger, p.tree)
+	p.usable.DivideUsable(s, func() { share(s.Ledger, p.tree) })
 	warnings(s.Ledger, s.Cluster.Resources, p.tree)
 	r := &s.Rules
 	r.ShareMoves = r.ShareMoves || p.tree

@@ -48,10 +48,9 @@ func (*Policy) Reads() config.Reads {
 
 // Open divides the cluster and registers the rules.
 func (p *Policy) Open(s *session.Session) {
-	s.Ledger.Usable = p.usable.Sum(s, s.Ledger.Usable)
-	Share(s.Ledger)
+	p.usable.DivideUsable(s, func() { Share(s.Ledger) })
 	r := &s.Rules
-	rules := rules{s: s, resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, sharers: map[int][]explain.Sharer{}}
+	rules := rules{s: s, resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, sharers: map[sharersKey][]explain.Sharer{}}
 	if p.conf.Enabled("enableQueueOrder") {
 		r.QueueOrder = append(r.QueueOrder, func(a, b *queue.Queue) int {
 			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Share, b.Share))
@@ -85,8 +84,14 @@ type rules struct {
 	ledger    *queue.Ledger
 	// lapsed returns what gangs that could not start even on an empty cluster have reserved in a queue.
 	lapsed func(*queue.Queue) []float64
-	// sharers caches, by resource, the queues with a share, the largest first.
-	sharers map[int][]explain.Sharer
+	// sharers caches the queues with a share of a resource, the largest first.
+	sharers map[sharersKey][]explain.Sharer
+}
+
+// sharersKey identifies a resource and a division of the cluster.
+type sharersKey struct {
+	resource int
+	division uint64
 }
 
 // capability returns the verdict for RealCapability. If the cluster itself is smaller than the queue's own
@@ -284,7 +289,8 @@ func (r rules) deserved(q *queue.Queue, index int, asked model.Request) explain.
 
 // sharersOf returns the queues that have a share of a resource.
 func (r rules) sharersOf(index int) []explain.Sharer {
-	list, known := r.sharers[index]
+	key := sharersKey{index, r.ledger.Division}
+	list, known := r.sharers[key]
 	if known {
 		return list
 	}
@@ -294,7 +300,7 @@ func (r rules) sharersOf(index int) []explain.Sharer {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b explain.Sharer) int { return cmp.Compare(b.Share, a.Share) })
-	r.sharers[index] = list
+	r.sharers[key] = list
 	return list
 }
 

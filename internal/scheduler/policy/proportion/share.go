@@ -97,26 +97,6 @@ func entitle(l *queue.Ledger, open []*queue.Queue) {
 			q.Entitled[i] = max(min(part, q.RealCapability[i]), float64(guarantee(q).Get(i)), q.Deserved[i])
 		}
 	}
-	attain(l)
-}
-
-// attain sets the share that each queue would get if its requests grew now: its entitlement, or all resources that no other
-// queue deserves.
-func attain(l *queue.Ledger) {
-	claimed := make([]float64, len(l.Total))
-	claim := func(q *queue.Queue, i int) float64 { return max(q.Deserved[i], float64(guarantee(q).Get(i))) }
-	for _, q := range l.Queues {
-		for i := range claimed {
-			claimed[i] += claim(q, i)
-		}
-	}
-	for _, q := range l.Queues {
-		q.Attainable = append(q.Attainable[:0], q.Entitled...)
-		for i := range q.Attainable {
-			free := l.Usable[i] - claimed[i] + claim(q, i)
-			q.Attainable[i] = max(q.Attainable[i], min(free, q.RealCapability[i]))
-		}
-	}
 }
 
 // pour divides the total.

@@ -1,0 +1,61 @@
+package session
+
+import (
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// shareNeed tells how a gang's need compares with its queue's share.
+type shareNeed int
+
+const (
+	withinShare   shareNeed = iota
+	moreThanShare           // or, if its pods differ, perhaps more
+	notPermitted            // another limit of the queue rejects it
+)
+
+// needsShare compares what a gang's minimum requests with the share of its queue.
+func (s *Session) needsShare(j *Job, minimum model.Request) shareNeed {
+	switch code := s.Rules.MayTake(j.In, minimum).Code; {
+	case code == "":
+		return withinShare
+	case code == reason.OverDeserved, len(j.Shapes()) > 1: // other pods of the gang may request less
+		return moreThanShare
+	}
+	return notPermitted
+}
+
+// mayLend reports whether a waiting gang counts when resources are lent: it is admitted, it may be tried, and it
+// neither has nor will get resources in this cycle.
+func (s *Session) mayLend(j *Job) bool {
+	if !j.LetIn() || j.Need() == 0 || !j.Tryable(s) || j.Verdict.Code == reason.BehindOthers {
+		return false
+	}
+	return len(j.Placed)+len(j.Promised)+len(j.Reserved) == 0
+}
+
+// Borrowers returns the waiting gangs that need more than their queue deserves. It returns nil if a gang that needs no
+// more than its queue's share could start, because the free resources are for that gang.
+func (s *Session) Borrowers() []*Job {
+	var borrowers, entitled []*Job
+	for _, j := range s.AllWaiting {
+		if !s.mayLend(j) {
+			continue
+		}
+		switch s.needsShare(j, j.MinimumRequest()) {
+		case withinShare:
+			entitled = append(entitled, j)
+		case moreThanShare:
+			borrowers = append(borrowers, j)
+		}
+	}
+	if len(borrowers) == 0 {
+		return nil
+	}
+	for _, j := range entitled {
+		if s.CouldStart(j) {
+			return nil
+		}
+	}
+	return borrowers
+}
