@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -16,8 +17,8 @@ const onlyThese = "job updates may not change fields other than `minAvailable`, 
 const instead = ": delete the job and run the changed one, or run it under another name"
 
 // ValidateJobUpdate returns the errors of an updated Job. Only minAvailable, the tasks' replicas, totalPartitions and
-// minAvailable, and priorityClassName may change, and time limits may become shorter; the queue and the time limits may
-// change in any way while the job is held. An unchanged spec is not checked, so that its job can always end.
+// minAvailable, and priorityClassName may change, and time limits may become shorter; the queue, the time limits and the
+// nodes that pods may use (node affinity) may change in any way while the job is held. An unchanged spec is not checked, so that its job can always end.
 func ValidateJobUpdate(old, updated *Job) field.ErrorList {
 	beyond := validateSameID(old, updated)
 	annotations := field.NewPath("metadata", "annotations")
@@ -43,8 +44,8 @@ func validateSpecUpdate(old, updated *Job) field.ErrorList {
 	// Defaults do not count as a change: a user may apply the original manifest again.
 	before, after := fixedPart(old), fixedPart(updated)
 	if AtGate(old) {
-		freeTimeAndQueue(&before)
-		freeTimeAndQueue(&after)
+		freeAtGate(&before)
+		freeAtGate(&after)
 	} else {
 		freeShorterTime(&before, &after)
 	}
@@ -85,12 +86,20 @@ func fixedPart(job *Job) JobSpec {
 	return spec
 }
 
-// freeTimeAndQueue clears the fields of an immutable part that may change while nothing has been created from it.
+// freeAtGate clears the fields of an immutable part that may change while nothing has been created from it.
 // Volcano does not permit these changes.
-func freeTimeAndQueue(spec *JobSpec) {
+func freeAtGate(spec *JobSpec) {
 	spec.Queue, spec.RunningEstimate = "", nil
 	for i := range spec.Tasks {
-		spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds = nil
+		pod := &spec.Tasks[i].Template.Spec
+		pod.ActiveDeadlineSeconds = nil
+		if pod.Affinity == nil {
+			continue
+		}
+		pod.Affinity.NodeAffinity = nil
+		if *pod.Affinity == (corev1.Affinity{}) {
+			pod.Affinity = nil
+		}
 	}
 }
 

@@ -126,11 +126,15 @@ func withVolume(j *Job) {
 	j.Spec.Volumes = []VolumeSpec{{MountPath: "/made", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}, {MountPath: "/there", VolumeClaimName: "c"}}
 }
 
-func TestOfAHeldJobQueueAndTimeLimitMayChange(t *testing.T) {
+func TestOfAHeldJobQueueTimeLimitAndNodesMayChange(t *testing.T) {
 	t.Parallel()
 	change := func(j *Job) {
 		j.Spec.Queue, j.Spec.RunningEstimate = "other", &metav1.Duration{Duration: 1}
 		j.Spec.Tasks[0].Template.Spec.ActiveDeadlineSeconds = new(int64(60))
+	}
+	chooseNodes := func(j *Job) {
+		nodes := &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "a", Operator: corev1.NodeSelectorOpExists}}}}}
+		j.Spec.Tasks[0].Template.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: nodes}}
 	}
 	for name, c := range map[string]struct {
 		state  JobState
@@ -152,6 +156,11 @@ func TestOfAHeldJobQueueAndTimeLimitMayChange(t *testing.T) {
 		change(updated)
 		if errs := ValidateJobUpdate(old, updated); (len(errs) == 0) != c.passes {
 			t.Errorf("%s: %v", name, errs.ToAggregate())
+		}
+		chosen := old.DeepCopy()
+		chooseNodes(chosen)
+		if errs := ValidateJobUpdate(old, chosen); (len(errs) == 0) != c.passes {
+			t.Errorf("%s, other nodes: %v", name, errs.ToAggregate())
 		}
 		image := old.DeepCopy()
 		container(image).Image = "other"

@@ -35,6 +35,17 @@ gres:
   gpu: {resource: nvidia.com/gpu, types: {a100: {nvidia.com/gpu.product: "NVIDIA-A100-SXM4-80GB,NVIDIA-A100-PCIE-40GB"}}}
 `
 
+// withFeatures gives the site features of nodes.
+func withFeatures(r golden.Run) golden.Run {
+	prepare := r.Prepare
+	r.Prepare = func(server *clitest.Server) {
+		prepare(server)
+		server.Set(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "slurm-profile"},
+			Data: map[string]string{"profile.yaml": siteProfile + "features: {nvlink: {link: nv}, nvme: {disk: nvme}}\n"}})
+	}
+	return r
+}
+
 // siteCluster is a cluster with a profile, priorities, places in a queue, and nodes that are full.
 func siteCluster(server *clitest.Server) {
 	waits := func(id int, name, class string, place int32, change ...func(*batchv1alpha1.Job)) {
@@ -149,6 +160,17 @@ func TestListingsOfASite(t *testing.T) {
 		atSite("no limit where the site wants one", "scontrol", "update", "JobId=38", "TimeLimit=UNLIMITED"),
 		atSite("a partition that does not allow the limit that the job has", "scontrol", "update", "JobId=38", "Partition=short"),
 		atSite("the limit of a partition", "scontrol", "update", "JobId=38", "Partition=short", "TimeLimit=30"),
+		checking(withFeatures(atSite("other features of a held job", "scontrol", "update", "JobId=38", "Features=nvlink|nvme")), func(t *testing.T, server *clitest.Server) {
+			t.Helper()
+			held := called(t, server, jobsPath, "held")
+			notes, tasks := fmt.Sprint(held["metadata"].(map[string]any)["annotations"]), fmt.Sprint(held["spec"].(map[string]any)["tasks"])
+			if !strings.Contains(notes, `"features":"nvlink|nvme"`) || !strings.Contains(tasks, "key:link") || !strings.Contains(tasks, "key:disk") {
+				t.Errorf("%s\n%s", notes, tasks)
+			}
+		}),
+		withFeatures(atSite("an unknown feature of a held job", "scontrol", "update", "JobId=38", "Features=nvlnk")),
+		withFeatures(atSite("features that cannot be read", "scontrol", "update", "JobId=38", "Features=a&")),
+		withFeatures(atSite("features of a job that waits", "scontrol", "update", "JobId=37", "Features=nvlink")),
 		checking(atSite("close a partition of the site", "scontrol", "update", "PartitionName=gpu", "State=INACTIVE"), commands("CloseQueue research")),
 		checking(atSite("a name is that of one namespace", "scancel", "train-sh-x7k2p"), commands("TerminateJob train-sh-x7k2p"), func(t *testing.T, server *clitest.Server) {
 			t.Helper()

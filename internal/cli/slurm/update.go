@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,6 +58,13 @@ type jobChange struct {
 	partition string
 	// qos is a name of the site's, or a priority class.
 	qos string
+	// features are those that nodes must have; an empty list is none. nil leaves them as they are.
+	features *value.Features
+}
+
+// isOfSpec reports whether the change needs a job of whose spec nothing has been made.
+func (change *jobChange) isOfSpec() bool {
+	return change.limit != nil || change.partition != "" || change.features != nil
 }
 
 // readJobChange reads the words of an update of a job.
@@ -104,11 +112,19 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			change.qos = word.Value
 			change.asked = append(change.asked, func(o *asked.Options) { o.QOS = word.Value })
 		case word.Is("Features"):
-			return nil, fault.Errorf("cancel the job and submit it again with --constraint", "%s cannot be changed: the pods of a job keep the nodes that they may use", word.Name)
+			features := value.Features{}
+			if word.Value != "" {
+				var err error
+				if features, err = value.ParseFeatures(word.Value); err != nil {
+					return nil, fault.Errorf(strings.TrimPrefix(err.Error(), "invalid value: "), "Invalid Features: %s", word.Value)
+				}
+			}
+			change.features = &features
+			change.asked = append(change.asked, func(o *asked.Options) { o.Features = features.String() })
 		case word.Is("Priority", "Nice"):
 			return nil, fault.Errorf("the order of jobs follows from priority classes (--qos) and shares; hold and release start and stop", "%s cannot be set", word.Name)
 		default:
-			return nil, fault.Errorf("of a job can be changed: TimeLimit, Partition, QOS, JobName, Comment, Account, WCKey, Dependency, StartTime, ArrayTaskThrottle", "Update of this parameter is not supported: %s", word.Name)
+			return nil, fault.Errorf("of a job can be changed: TimeLimit, Partition, Features, QOS, JobName, Comment, Account, WCKey, Dependency, StartTime, ArrayTaskThrottle", "Update of this parameter is not supported: %s", word.Name)
 		}
 	}
 	return change, nil
@@ -138,7 +154,7 @@ func (c *call) updateJobs(ctx context.Context, named []string, list []scontrol.W
 	return nil
 }
 
-// changeJob writes a change; limit and queue only of a job that is held, which has no PodGroup yet that was made from them.
+// changeJob writes a change; limit, queue and features only of a job that is held, which has no PodGroup yet that was made from them.
 func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) error {
 	id := (&record.Source{Job: job}).Number()
 	cl, err := c.f.Client()
@@ -150,7 +166,7 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 	}
 	patch := map[string]any{}
 	sets := change.asked
-	isShortened := change.limit != nil && change.partition == "" && account.Phase(job) == batchv1alpha1.Running
+	isShortened := change.limit != nil && change.partition == "" && change.features == nil && account.Phase(job) == batchv1alpha1.Running
 	switch {
 	case isShortened:
 		if err := checkShorter(job, *change.limit); err != nil {
@@ -160,9 +176,9 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		if limitsTemplates(job) {
 			patch["spec"] = shortenedSpec(job, *change.limit)
 		}
-	case change.limit != nil || change.partition != "":
+	case change.isOfSpec():
 		if !batchv1alpha1.AtGate(job) {
-			return fault.Errorf("first: scontrol hold "+id+"; and then scontrol release "+id, "TimeLimit and Partition of a job that waits can be changed while it is held only, and job %s is not", id)
+			return fault.Errorf("first: scontrol hold "+id+"; and then scontrol release "+id, "TimeLimit, Partition and Features of a job that waits can be changed while it is held only, and job %s is not", id)
 		}
 		spec, err := c.changedSpec(ctx, job, change)
 		if err != nil {
@@ -232,7 +248,7 @@ func (c *call) tellLauncher(ctx context.Context, job *batchv1alpha1.Job, limit i
 	return cl.Patch(ctx, kept, client.RawPatch(types.MergePatchType, patch))
 }
 
-// changedSpec is the part of the spec that a change of limit or queue is about.
+// changedSpec is the part of the spec that a change of limit, queue or features is about.
 func (c *call) changedSpec(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) (map[string]any, error) {
 	spec := map[string]any{}
 	if change.partition != "" {
@@ -242,13 +258,47 @@ func (c *call) changedSpec(ctx context.Context, job *batchv1alpha1.Job, change *
 		}
 		spec["queue"] = p.Queue.Name
 	}
-	if err := c.withinLimit(ctx, job, change); err != nil {
-		return nil, err
+	if change.limit != nil || change.partition != "" {
+		if err := c.withinLimit(ctx, job, change); err != nil {
+			return nil, err
+		}
 	}
 	if change.limit != nil {
 		maps.Copy(spec, limitedSpec(job, *change.limit))
 	}
-	return spec, nil
+	if change.features == nil {
+		return spec, nil
+	}
+	tasks, ok := spec["tasks"].([]batchv1alpha1.TaskSpec)
+	if !ok {
+		tasks = job.DeepCopy().Spec.Tasks
+	}
+	spec["tasks"] = tasks
+	return spec, c.changeFeatures(ctx, job, tasks, *change.features)
+}
+
+// changeFeatures lets the tasks of a job run on nodes with other features.
+func (c *call) changeFeatures(ctx context.Context, job *batchv1alpha1.Job, tasks []batchv1alpha1.TaskSpec, features value.Features) error {
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	site, err := c.site(ctx, cl)
+	if err != nil {
+		return err
+	}
+	var old value.Features
+	if text := asked.Of(job).Features; text != "" {
+		if old, err = value.ParseFeatures(text); err != nil {
+			return err
+		}
+	}
+	for i := range tasks {
+		if err := translate.ChangeFeatures(&tasks[i].Template.Spec, site, old, features); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // limitedSpec is the part of the spec that a time limit, in seconds, is about; 0: none.

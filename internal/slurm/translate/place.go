@@ -46,12 +46,8 @@ func (b *builder) nodes(affinity *corev1.Affinity) {
 		b.by("exclude", b.eachField(required)...)
 	}
 	all = append(all, b.typesOfGres(required)...)
-	terms := []corev1.NodeSelectorTerm{{MatchExpressions: all}}
+	terms := b.termsOf(all, b.r.Constraint)
 	if len(b.r.Constraint) > 0 {
-		terms = nil
-		for _, features := range b.r.Constraint {
-			terms = append(terms, corev1.NodeSelectorTerm{MatchExpressions: append(slices.Clone(all), b.labelsOf(features)...)})
-		}
 		b.by("constraint", b.eachField(required)...)
 	}
 	if len(terms[0].MatchExpressions) > 0 {

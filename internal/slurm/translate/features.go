@@ -1,0 +1,69 @@
+package translate
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/profile"
+	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+// submissionFailed is how the errors of sbatch begin.
+const submissionFailed = "Batch job submission failed: "
+
+// ChangeFeatures gives pods that were translated with some features other ones. What else they ask of nodes stays.
+func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated value.Features) error {
+	b := &builder{r: &request.Request{}, p: p}
+	if pod.Affinity == nil {
+		pod.Affinity = &corev1.Affinity{}
+	}
+	if pod.Affinity.NodeAffinity == nil {
+		pod.Affinity.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	nodes := pod.Affinity.NodeAffinity
+	var all []corev1.NodeSelectorRequirement
+	if required := nodes.RequiredDuringSchedulingIgnoredDuringExecution; required != nil && len(required.NodeSelectorTerms) > 0 {
+		all = required.NodeSelectorTerms[0].MatchExpressions
+	}
+	if len(old) > 0 {
+		labels := b.labelsOf(old[0])
+		rest := len(all) - len(labels)
+		if len(b.err) > 0 || rest < 0 || !apiequality.Semantic.DeepEqual(all[rest:], labels) {
+			return fault.Errorf("cancel it and submit it again with --constraint", "the features of the job were those of another profile of the site")
+		}
+		all = all[:rest]
+	}
+	terms := b.termsOf(all, updated)
+	if len(b.err) > 0 {
+		unknown := fault.Of(b.err[0])
+		return fault.Errorf(unknown.Hint, "%s", strings.TrimPrefix(unknown.What, submissionFailed))
+	}
+	nodes.RequiredDuringSchedulingIgnoredDuringExecution = nil
+	if len(terms[0].MatchExpressions) > 0 {
+		nodes.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: terms}
+	}
+	if apiequality.Semantic.DeepEqual(*nodes, corev1.NodeAffinity{}) {
+		pod.Affinity.NodeAffinity = nil
+	}
+	if *pod.Affinity == (corev1.Affinity{}) {
+		pod.Affinity = nil
+	}
+	return nil
+}
+
+// termsOf are the conditions on nodes with features: all of the requirements, and the labels of one of the lists of features.
+func (b *builder) termsOf(all []corev1.NodeSelectorRequirement, features value.Features) []corev1.NodeSelectorTerm {
+	if len(features) == 0 {
+		return []corev1.NodeSelectorTerm{{MatchExpressions: all}}
+	}
+	var terms []corev1.NodeSelectorTerm
+	for _, list := range features {
+		terms = append(terms, corev1.NodeSelectorTerm{MatchExpressions: append(slices.Clone(all), b.labelsOf(list)...)})
+	}
+	return terms
+}
