@@ -77,7 +77,7 @@ func Bound(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) int32 {
 	if e := group.Status.Explanation; e != nil && e.Members != nil {
 		n = max(n, e.Members.Running)
 	}
-	if group.Status.Phase == schedulingv1beta1.PodGroupRunning && Phase(job) != batchv1alpha1.Restarting {
+	if group.Status.Phase == schedulingv1beta1.PodGroupRunning && !countsNone(job) && Phase(job) != batchv1alpha1.Restarting {
 		n = max(n, min(Minimum(job), Replicas(job)))
 	}
 	return n

@@ -66,7 +66,7 @@ func TestExplain(t *testing.T) {
 	t.Parallel()
 	pending := &batchv1alpha1.Job{Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: batchv1alpha1.Pending}}}
 	in := func(phase batchv1alpha1.JobPhase) *batchv1alpha1.Job {
-		return &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}, Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: phase, Reason: "R", Message: "m"}}}
+		return &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}, Status: batchv1alpha1.JobStatus{Running: 1, State: batchv1alpha1.JobState{Phase: phase, Reason: "R", Message: "m"}}}
 	}
 	group := func(phase schedulingv1beta1.PodGroupPhase, e *schedulingv1beta1.Explanation, conditions ...schedulingv1beta1.PodGroupCondition) *schedulingv1beta1.PodGroup {
 		return &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{Phase: phase, Explanation: e, Conditions: conditions}}

@@ -1,6 +1,8 @@
 package account
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -24,7 +26,18 @@ func (s *Sheet) Cause() Why {
 	if s.Unreadable && Active(Phase(s.Job)) {
 		return Why{Code: s.Job.Status.State.Reason, Message: s.Job.Status.State.Message}
 	}
-	return Explain(s.Job, s.Group)
+	why := Explain(s.Job, s.Group)
+	if why.Code == noPodRuns && countsNone(s.Job) && len(s.Pods) > 0 {
+		why.Message = fmt.Sprintf("it has started, and its status counts no pods yet; %s", exist(len(s.Pods)))
+	}
+	return why
+}
+
+func exist(pods int) string {
+	if pods == 1 {
+		return "1 exists"
+	}
+	return fmt.Sprintf("%d exist", pods)
 }
 
 // ObjectOf returns a short name for the object that an event is about.

@@ -55,6 +55,8 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	case group == nil && phase == batchv1alpha1.Pending:
 		return Why{Code: "NoPodGroup", Message: orElse(job.Status.State.Message, "no controller has taken the job up yet"),
 			Hint: "if this lasts, is the controller running? (vcd controllers)"}
+	case group == nil && phase == batchv1alpha1.Running && job.Status.State.Message == "":
+		return noneRuns(job)
 	case group == nil:
 		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
 	}
@@ -106,10 +108,35 @@ func noneRuns(job *batchv1alpha1.Job) Why {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
 		}
 	}
-	if len(parts) == 0 { // nothing is known of its pods
-		return Why{}
+	if len(parts) == 0 {
+		return noneCounted(job)
 	}
-	return Why{Code: "NoPodRuns", Message: fmt.Sprintf("it has started, and none of its %s runs now: %s", Count(int(Replicas(job)), "pod"), strings.Join(parts, ", "))}
+	return Why{Code: noPodRuns, Message: fmt.Sprintf("it has started, and none of its %s runs now: %s", Count(int(Replicas(job)), "pod"), strings.Join(parts, ", "))}
+}
+
+// noPodRuns is the code of a job that is Running without a pod that runs.
+const noPodRuns = "NoPodRuns"
+
+// noneCounted says what is known of a Running job whose status counts no pods at all.
+func noneCounted(job *batchv1alpha1.Job) Why {
+	if Replicas(job) == 0 {
+		return Why{Code: noPodRuns, Message: "it has no pods: all its tasks have 0 replicas", Hint: "vcctl job scale " + job.Name + " --replicas N gives it some"}
+	}
+	if job.Status.State.Message != "" {
+		return fromController(job)
+	}
+	pods := "its pod does not exist now: not created yet, or gone"
+	if n := Replicas(job); n > 1 {
+		pods = fmt.Sprintf("none of its %d pods exists now: not created yet, or all gone", n)
+	}
+	return Why{Code: noPodRuns, Message: "it has started, and " + pods,
+		Hint: "vcctl events job/" + job.Name + " shows what became of them; if this lasts, is the controller running? (vcd controllers)"}
+}
+
+// countsNone reports whether the status of a Running job counts no pods at all.
+func countsNone(job *batchv1alpha1.Job) bool {
+	s := &job.Status
+	return Phase(job) == batchv1alpha1.Running && s.Pending+s.Running+s.Succeeded+s.Failed+s.Terminating+s.Unknown == 0
 }
 
 // hintFor returns the hint for the reason in the job's status, with the job's name filled into its commands.

@@ -64,6 +64,7 @@ func TestExplainWatchSaysItAgainWhenTheAnswerChangesAndEndsWhenTheJobRuns(t *tes
 func owned(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	train.Annotations = map[string]string{keys.User: "mei"}
+	train.Status.Running = 1
 	s.Set(train)
 }
 
