@@ -6,11 +6,31 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/vc-batch/vc/test/seeds"
 )
 
-var traces = flag.Int("easy.traces", 2, "generated traces for each kind of machine (200 for the whole comparison)")
+var (
+	tracesFlag = flag.Int("easy.traces", 0, "generated traces for each kind of machine; by default 2, or 200 with VC_SEEDS=full")
+	jobsFlag   = flag.Int("easy.jobs", 0, "jobs of a trace; by default 200, or 600 with VC_SEEDS=full, for queues hundreds deep")
+)
 
-var jobsFlag = flag.Int("easy.jobs", 200, "jobs of a trace (600 for queues hundreds deep)")
+// traces returns how many traces a test compares.
+func traces() int { return byDefault(*tracesFlag, 2, 200) }
+
+// jobsPerTrace returns how many jobs a trace has.
+func jobsPerTrace() int { return byDefault(*jobsFlag, 200, 600) }
+
+// byDefault returns the value of a flag, or a default that depends on VC_SEEDS.
+func byDefault(given, usual, full int) int {
+	switch {
+	case given > 0:
+		return given
+	case seeds.Full():
+		return full
+	}
+	return usual
+}
 
 // trace is the i-th generated trace of n jobs for 64 processors: several loads, with exact and with generous estimates.
 func trace(i, n int) []Job {
@@ -75,9 +95,9 @@ func compare(t *testing.T, jobs []Job, layout Layout, policy func([]Job, int, []
 
 // TestOneNodeStartsLikeEASY: on one large node every job starts when the reference starts it.
 func TestOneNodeStartsLikeEASY(t *testing.T) {
-	for i := range *traces {
+	for i := range traces() {
 		t.Run(fmt.Sprintf("trace %d", i), func(t *testing.T) {
-			c := compare(t, trace(i, *jobsFlag), Layout{Nodes: 1, ProcsPerNode: 64, OnePod: true}, EASY)
+			c := compare(t, trace(i, jobsPerTrace()), Layout{Nodes: 1, ProcsPerNode: 64, OnePod: true}, EASY)
 			if c.differ > 0 {
 				t.Errorf("%d starts differ from EASY, want none", c.differ)
 			}
@@ -106,10 +126,10 @@ func TestTracesThatDifferedOnce(t *testing.T) {
 // and wait no longer than in the reference.
 func TestGangsOverManyNodesStartLikeEASY(t *testing.T) {
 	layouts := []Layout{{Nodes: 64, ProcsPerNode: 1}, {Nodes: 16, ProcsPerNode: 4}, {Nodes: 8, ProcsPerNode: 8}, {Nodes: 2, ProcsPerNode: 32}}
-	for i := range *traces {
+	for i := range traces() {
 		layout := layouts[(i/2+i/8)%len(layouts)] // each with each load and kind of estimate
 		t.Run(fmt.Sprintf("trace %d on %d nodes", i, layout.Nodes), func(t *testing.T) {
-			c := compare(t, trace(i, *jobsFlag), layout, EASY)
+			c := compare(t, trace(i, jobsPerTrace()), layout, EASY)
 			if c.idle > .001 {
 				t.Errorf("%.2f %% of the processor time was idle and usable, want less than 0.1 %%", 100*c.idle)
 			}
@@ -122,9 +142,9 @@ func TestGangsOverManyNodesStartLikeEASY(t *testing.T) {
 
 // TestStrictQueueStartsLikeFCFS: in a queue of strategy fifo every job starts when FCFS starts it.
 func TestStrictQueueStartsLikeFCFS(t *testing.T) {
-	for i := range *traces {
+	for i := range traces() {
 		t.Run(fmt.Sprintf("trace %d", i), func(t *testing.T) {
-			if c := compare(t, trace(i, *jobsFlag), Layout{Nodes: 1, ProcsPerNode: 64, OnePod: true, Strict: true}, FCFS); c.differ > 0 {
+			if c := compare(t, trace(i, jobsPerTrace()), Layout{Nodes: 1, ProcsPerNode: 64, OnePod: true, Strict: true}, FCFS); c.differ > 0 {
 				t.Errorf("%d starts differ from FCFS, want none", c.differ)
 			}
 		})

@@ -31,7 +31,7 @@ const full = "VC_SEEDS"
 func Check(t *testing.T, n int, property func(*rapid.T)) (whole bool) {
 	t.Helper()
 	all := strconv.Itoa(n)
-	n = share(n, os.Getenv(full) == "full", testing.Short())
+	n = share(n, Full(), testing.Short())
 	checks, restoreChecks := given("rapid.checks", rapidChecks, strconv.Itoa(n))
 	seed, restoreSeed := given("rapid.seed", "0", base)
 	defer restoreChecks()
@@ -44,6 +44,9 @@ func Check(t *testing.T, n int, property func(*rapid.T)) (whole bool) {
 	rapid.Check(t, property)
 	return checks == all && !t.Failed()
 }
+
+// Full reports whether VC_SEEDS=full asks for every seed.
+func Full() bool { return os.Getenv(full) == "full" }
 
 // fewest is how many seeds a run tries at least, so that a property with a small n still sees more than one case.
 const fewest = 10
