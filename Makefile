@@ -36,7 +36,7 @@ demo-down: ## stop the demo's cluster and remove all it left
 test: ## what a change must pass: unit tests, stories, a core of the end-to-end tests (under 10 minutes on two cores)
 	@hack/test.sh all
 
-test-full: ## every seed of every property and every end-to-end test (about an hour)
+test-full: ## every seed of every property, 200 traces of backfill, every end-to-end test (about three hours)
 	@hack/test.sh full
 
 test-user: ## as the user nobody: process nodes and the core of the end-to-end tests (needs root)

@@ -4,7 +4,7 @@
 #
 #	hack/test.sh unit     what needs no API server
 #	hack/test.sh all      that, and a core of the end-to-end tests: under ten minutes on two cores
-#	hack/test.sh full     every seed of every property and every end-to-end test: about an hour
+#	hack/test.sh full     every seed of every property, 200 traces of backfill and every end-to-end test: about three hours
 #	hack/test.sh user     as the user nobody: process nodes, and the end-to-end tests that an ordinary user can run (needs root)
 #
 # VC_E2E=all runs every end-to-end test, VC_SEEDS=full every seed.
@@ -12,8 +12,10 @@ set -eu
 cd "$(dirname "$0")/.."
 what=${1:-all}
 clusters='/test/(e2e|bench|install|parity)$|/internal/local$|/internal/local/(controlplane|processnode)$|/cmd/vc-local$'
+timeout=60m
 if [ "$what" = full ]; then
 	export VC_E2E=all VC_SEEDS=full
+	timeout=4h
 fi
 
 # testlog runs go test with a summary in place of its output.
@@ -41,9 +43,9 @@ hack/progress.sh "compile" packages go build -v ./...
 hack/progress.sh "vet" packages go vet ./...
 
 code=0
-testlog -timeout 60m $(go list ./... | grep -E -v "$clusters") || code=$?
+testlog -timeout $timeout $(go list ./... | grep -E -v "$clusters") || code=$?
 if [ "$what" != unit ]; then
-	testlog -count=1 -p 1 -timeout 60m $(go list ./... | grep -E "$clusters") || code=$?
+	testlog -count=1 -p 1 -timeout $timeout $(go list ./... | grep -E "$clusters") || code=$?
 	[ "${VC_E2E:-}" = all ] || echo "end to end: only the core; VC_E2E=all runs every test, make test-full every seed as well" >&2
 fi
 command -v tmux >/dev/null || echo "not tested: the runs in a real terminal, because tmux is missing (apt-get install tmux)" >&2
