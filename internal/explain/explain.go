@@ -202,7 +202,7 @@ func cause(v *Verdict) string {
 		if v.SubGroup != "" {
 			return fmt.Sprintf("%s: %s", sentence, v.SubGroup)
 		}
-		return fmt.Sprintf("%s: %d of %d", sentence, m.Exist, m.Min)
+		return fmt.Sprintf("%s: %d of %d%s", sentence, m.Exist, m.Min, ended(Members{Failed: m.Failed}))
 	case reason.NoHyperNode, reason.SubGroupInvalid:
 		return fmt.Sprintf("%s: %s", sentence, v.Topology)
 	case reason.HyperNodeInvalid:

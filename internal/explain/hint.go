@@ -19,6 +19,8 @@ func hint(v *Verdict) string {
 	switch {
 	case v.Code != reason.TooLarge && v.Never():
 		return atMost(v)
+	case v.Code == reason.NotEnoughPods && v.Members.Failed > 0:
+		return "delete the failed pods and create them again, because a failed pod does not count; or lower minAvailable (minMember of a PodGroup)"
 	case v.Code == reason.OverCapability && v.Limit.Ending > 0:
 		return "wait until the deleted pods have ended, or raise the capability"
 	case v.Code == reason.OverDeserved && v.Limit.Held > 0:

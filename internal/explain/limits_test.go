@@ -43,3 +43,15 @@ func TestEveryLimitThatIsTooSmallIsNamed(t *testing.T) {
 		})
 	}
 }
+
+// TestFailedPodsThatDoNotCountAreNamed checks that a gang with as many pods as it needs, some of them failed, does not
+// wait for pods that nothing creates.
+func TestFailedPodsThatDoNotCountAreNamed(t *testing.T) {
+	v := Verdict{Code: reason.NotEnoughPods, Members: Members{Min: 4, Exist: 3, Total: 4, Failed: 1}}
+	if got, want := Sentence(&v), "fewer pods exist than the gang needs: 3 of 4, 1 failed"; got != want {
+		t.Errorf("sentence %q, want %q", got, want)
+	}
+	if got := hint(&v); !strings.HasPrefix(got, "delete the failed pods and create them again") {
+		t.Errorf("hint %q does not say that failed pods must be created again", got)
+	}
+}
