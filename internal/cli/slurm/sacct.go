@@ -73,7 +73,7 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
 	{Long: "completion", Short: 'c', Help: "Refused: there is no log of completions", Group: looks},
 	{Long: "batch-script", Short: 'B', Help: "Print the batch scripts of the jobs of -j", Group: looks},
-	{Long: "env-vars", Help: "Refused: the environment is in a Secret", Group: looks},
+	{Long: "env-vars", Help: "Print the environments that the jobs of -j were submitted with", Group: looks},
 	{Long: "verbose", Short: 'v', Help: "Report options that have no effect", Group: looks},
 }}
 
@@ -108,7 +108,7 @@ type sacctView struct {
 
 func runSacct(ctx context.Context, c *call) error {
 	err := c.refused(map[string]string{"federation": noFederations, "group": "jobs have no group", "gid": "jobs have no group", "file": "there is no such file", "associations": "there are none",
-		"completion": "there is no log of completions", "flags": "jobs have no such flags", "env-vars": "the environment is in a Secret"})
+		"completion": "there is no log of completions", "flags": "jobs have no such flags"})
 	if err != nil {
 		return err
 	}
@@ -122,8 +122,8 @@ func runSacct(ctx context.Context, c *call) error {
 	if c.parsed.Has("helpformat") {
 		return c.sacctHelp(style)
 	}
-	if c.parsed.Has("batch-script") {
-		return c.sacctScripts(ctx)
+	if c.parsed.Has("batch-script") || c.parsed.Has("env-vars") {
+		return c.sacctTexts(ctx)
 	}
 	v, err := c.sacctView(style)
 	if err != nil {

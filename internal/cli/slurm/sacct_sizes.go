@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -66,10 +67,19 @@ func (c *call) countRange(option string) (sacct.Range[int64], error) {
 // scriptRule stands between the title of a script and the script.
 var scriptRule = strings.Repeat("-", 80)
 
-// sacctScripts prints the batch scripts of the jobs of -j.
-func (c *call) sacctScripts(ctx context.Context) error {
+// sacctTexts prints the batch scripts, or the environments, of the jobs of -j.
+func (c *call) sacctTexts(ctx context.Context) error {
+	title, textOf := "Batch Script for", scriptOf
+	if c.parsed.Has("env-vars") {
+		title, textOf = "Environment used for", environmentOf
+	}
 	named := c.parsed.All("jobs")
-	if len(named) == 0 {
+	switch {
+	case c.parsed.Has("env-vars") && c.parsed.Has("batch-script"):
+		return fault.Errorf("call sacct twice", "--batch-script and --env-vars exclude each other")
+	case len(named) == 0 && c.parsed.Has("env-vars"):
+		return fault.Errorf("sacct --env-vars -j JOB", "--env-vars needs the jobs whose environments are to be printed")
+	case len(named) == 0:
 		return fault.Errorf("sacct -B -j JOB", "When requesting job scripts you must also request specific jobs with the '-j' option.")
 	}
 	jobs, err := c.jobsOf(ctx, named, false)
@@ -86,11 +96,11 @@ func (c *call) sacctScripts(ctx context.Context) error {
 		return err
 	}
 	for _, job := range jobs {
-		script, err := scriptOf(ctx, cl, job)
+		text, err := textOf(ctx, cl, job)
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(c.f.Streams.Out, "Batch Script for %s\n%s\n%s\n", idOf(job), scriptRule, cmp.Or(script, "NONE\n")); err != nil {
+		if _, err := fmt.Fprintf(c.f.Streams.Out, "%s %s\n%s\n%s\n", title, idOf(job), scriptRule, cmp.Or(text, "NONE\n")); err != nil {
 			return err
 		}
 	}
@@ -102,4 +112,22 @@ func scriptOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (st
 	kept := &corev1.ConfigMap{}
 	err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept)
 	return kept.Data[launch.ScriptKey], client.IgnoreNotFound(err)
+}
+
+// environmentOf returns the environment that a job was submitted with, as lines NAME=value; empty if none came with it. Only users who may read the
+// job's Secret get it.
+func environmentOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (string, error) {
+	kept := &corev1.Secret{}
+	err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept)
+	if apierrors.IsForbidden(err) {
+		return "", fault.Errorf("ask for the right to get Secrets in namespace "+job.Namespace, "The environment of job %s is in the Secret %s/%s%s, which you may not read", idOf(job), job.Namespace, job.Name, translate.ObjectSuffix)
+	}
+	if err := client.IgnoreNotFound(err); err != nil {
+		return "", err
+	}
+	text := ""
+	for _, entry := range launch.SplitEnvironment(kept.Data[launch.EnvironmentKey]) {
+		text += entry + "\n"
+	}
+	return text, nil
 }

@@ -3,7 +3,12 @@ package slurm_test
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
 func TestSacct(t *testing.T) {
@@ -43,6 +48,10 @@ func TestSacct(t *testing.T) {
 		slurmRun("a number of nodes that is none", "sacct", "-i", "x"),
 		slurmRun("the scripts of jobs", "sacct", "-B", "-j", "36,37"),
 		slurmRun("the scripts of all jobs", "sacct", "-B"),
+		withEnvironments(slurmRun("the environments of jobs", "sacct", "--env-vars", "-j", "36,37")),
+		forbidding(slurmRun("an environment that the user may not read", "sacct", "--env-vars", "-j", "36"), "/api/v1/namespaces/nlp/secrets/train-sh-x7k2p-slurm"),
+		slurmRun("the environments of all jobs", "sacct", "--env-vars"),
+		slurmRun("environments and scripts", "sacct", "--env-vars", "-B", "-j", "36"),
 		slurmRun("as JSON", "sacct", "-j", "41", "--json"),
 		slurmRun("which columns there are", "sacct", "-e"),
 		slurmRun("jobs that nobody knows", "sacct", "-j", "4711"),
@@ -53,4 +62,15 @@ func TestSacct(t *testing.T) {
 		slurmRun("what is refused", "sacct", "-c"),
 		slurmRun("an option that there is not", "sacct", "--colour"),
 	})
+}
+
+// withEnvironments gives a job the Secret with what it was submitted with.
+func withEnvironments(r golden.Run) golden.Run {
+	prepare := r.Prepare
+	r.Prepare = func(server *clitest.Server) {
+		prepare(server)
+		server.Set(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train-sh-x7k2p-slurm"},
+			Data: map[string][]byte{launch.EnvironmentKey: []byte("HOME=/home/mei\x00LR=0.1 0.2\x00")}})
+	}
+	return r
 }
