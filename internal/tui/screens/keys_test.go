@@ -22,7 +22,7 @@ var wanted = []struct{ screens, keys string }{
 	{"overview jobs job", "l:logs w:why"},
 	{"overview queues nodes", "m"},
 	// s opens the summary here, so S sorts. f shows failed pods, as in the design's frames, so F follows the log.
-	{"job", "s:summary t:tasks e:events l:logs Y:yaml w:why a:attach tab:pane n:next_match N:match_before f:failed_only F:follow S:sort o:output_file enter"},
+	{"job", "s:summary P:pods t:pods e:events l:logs Y:yaml w:why a:attach tab:pane n:next_match N:match_before f:failed_only F:follow S:sort o:output_file enter"},
 	{"queues", "o:open C:close e:edit"},
 	{"nodes", "C:cordon D:drain H:heat_map enter:pods"},
 	{"explain", "n:next_job enter:nodes o:job"},

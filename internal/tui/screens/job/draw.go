@@ -27,7 +27,7 @@ func (j *Job) Draw(ctx *screen.Context, c canvas.Canvas) {
 	}
 	j.log.take(ctx.Logs, j.keep())
 	switch j.page {
-	case tasks:
+	case podList:
 		j.drawPods(ctx, c)
 	case events:
 		widget.Rule(c, 0, ctx.Theme, "Events", "")

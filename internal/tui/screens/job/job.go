@@ -21,7 +21,7 @@ type page int
 
 const (
 	summary page = iota
-	tasks
+	podList
 	events
 	logs
 	manifest
@@ -31,7 +31,7 @@ const (
 var pages = []struct {
 	key, title string
 	page       page
-}{{"s", "summary", summary}, {"t", "tasks", tasks}, {"e", "events", events}, {"l", "logs", logs}, {"Y", "yaml", manifest}, {"w", "why", -1}}
+}{{"s", "summary", summary}, {"P", "pods", podList}, {"e", "events", events}, {"l", "logs", logs}, {"Y", "yaml", manifest}, {"w", "why", -1}}
 
 // Job is the screen.
 type Job struct {
@@ -208,7 +208,7 @@ func (j *Job) SetFilter(ctx *screen.Context, text string) error {
 			j.log.take(ctx.Logs, j.keep())
 			j.log.find(false)
 		}
-	case j.page == summary || j.page == tasks:
+	case j.page == summary || j.page == podList:
 		j.filter = text
 		j.fill(ctx)
 	default:
@@ -228,7 +228,7 @@ func (j *Job) Matches(*screen.Context) (shown, all int) {
 		return 0, 0
 	case j.searches():
 		return j.log.matches(), len(j.log.shown)
-	case j.page == summary || j.page == tasks:
+	case j.page == summary || j.page == podList:
 		return len(j.pods.Rows()), len(j.job.Pods)
 	}
 	return j.lines.matches(), len(j.lines.text)
@@ -250,7 +250,7 @@ func (j *Job) next(ctx *screen.Context, down bool) []screen.Effect {
 
 // Escape clears marks, then returns from a page to the summary.
 func (j *Job) Escape() bool {
-	if j.page == tasks || j.page == summary {
+	if j.page == podList || j.page == summary {
 		if j.pods.Escape() {
 			return true
 		}
@@ -263,7 +263,7 @@ func (j *Job) rows() widget.Rows {
 	switch {
 	case j.page == logs, j.page == summary && j.inLogs:
 		return &j.log
-	case j.page == summary, j.page == tasks:
+	case j.page == summary, j.page == podList:
 		return &j.pods
 	}
 	return &j.lines

@@ -34,7 +34,7 @@ func TestFrames(t *testing.T) {
 // The pages other than the summary.
 func TestFramesOfPages(t *testing.T) {
 	t.Parallel()
-	for page, key := range map[string]string{"tasks": "t", "events": "e", "yaml": "Y"} {
+	for page, key := range map[string]string{"pods": "P", "events": "e", "yaml": "Y"} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			tuitest.Frames(t, page, shows, tuitest.Keys(key), worlds()...)

@@ -40,7 +40,7 @@ func bindings() []screen.Binding {
 	}
 	keys := []screen.Binding{
 		{Screen: name, Key: "s", Name: "summary", Help: "how the job stands, its way so far, its pods, logs and events", Do: open(summary)},
-		{Screen: name, Key: "t", Name: "tasks", Help: "the pods on the whole screen", Do: open(tasks)},
+		{Screen: name, Key: "P", Also: []string{"t"}, Name: "pods", Help: "the pods on the whole screen", Do: open(podList)},
 		{Screen: name, Key: "e", Name: "events", Help: "what was told about the job, its pod group and its pods", Do: open(events)},
 		{Screen: name, Key: "l", Name: "logs", Help: "the logs of all pods on the whole screen", Footer: 6, Do: open(logs)},
 		{Screen: name, Key: "Y", Name: "yaml", Help: "the job as it is stored", Footer: 26, Do: open(manifest)},
