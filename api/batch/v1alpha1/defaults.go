@@ -86,7 +86,7 @@ func defaultMinimum(task *TaskSpec) int32 {
 	if policy := task.PartitionPolicy; policy != nil && policy.MinPartitions > 0 {
 		return policy.MinPartitions * policy.PartitionSize
 	}
-	return task.Replicas
+	return max(task.Replicas, 0) // validation rejects negative replicas
 }
 
 // sumOfMinimums returns the default minAvailable of a job. It limits a sum that is too large for the field; validation

@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -103,7 +104,8 @@ func validateTotals(job *Job, path *field.Path) field.ErrorList {
 	if errs := ValidateReplicas(job, path, MaxReplicas); len(errs) > 0 {
 		return errs
 	}
-	if total < int64(job.Spec.MinAvailable) {
+	hasNegative := slices.ContainsFunc(job.Spec.Tasks, func(t TaskSpec) bool { return t.Replicas < 0 }) // its own error says it
+	if !hasNegative && total < int64(job.Spec.MinAvailable) {
 		return field.ErrorList{field.Invalid(path.Child("minAvailable"), job.Spec.MinAvailable, fmt.Sprintf(
 			"job 'minAvailable' should not be greater than total replicas in tasks; they are %d: lower it or raise replicas", total))}
 	}
@@ -172,7 +174,7 @@ func validateTaskNumbers(job *Job, task *TaskSpec, path *field.Path) field.Error
 	case minimum == nil:
 	case *minimum < 0:
 		errs = append(errs, negative(path.Child("minAvailable"), *minimum))
-	case *minimum > task.Replicas:
+	case task.Replicas >= 0 && *minimum > task.Replicas:
 		errs = append(errs, field.Invalid(path.Child("minAvailable"), *minimum, fmt.Sprintf(
 			"'minAvailable' is greater than 'replicas' in task: %s, job: %s; replicas are %d: lower minAvailable or raise replicas", task.Name, job.Name, task.Replicas)))
 	}

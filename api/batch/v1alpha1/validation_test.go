@@ -142,6 +142,18 @@ func TestBadJobs(t *testing.T) {
 	}
 }
 
+func TestNegativeReplicasAreOneMistake(t *testing.T) {
+	t.Parallel()
+	job := jobOf(func(j *Job) {
+		j.Spec.MinAvailable = 0
+		j.Spec.Tasks[0].Replicas, j.Spec.Tasks[0].MinAvailable = -2, nil
+	}, "master")
+	DefaultJob(job, "")
+	if errs := ValidateJob(job, someQueues()); len(errs) != 1 || errs[0].Field != "spec.tasks[0].replicas" {
+		t.Errorf("%d errors: %v", len(errs), errs.ToAggregate())
+	}
+}
+
 func TestGoodJobs(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Job){
