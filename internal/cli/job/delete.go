@@ -37,8 +37,8 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 		Long: cli.Text(`
 			Delete jobs: their pods are stopped, and job, pods and logs are gone. Deleting
 			by label or all of a namespace asks first. With -f every object of the files
-			is deleted, jobs or not; it asks when jobs are in a queue
-			among them, or a namespace is.`),
+			is deleted, jobs or not; it asks if one is a namespace, or a queue
+			that still has jobs.`),
 		Example: f.Examples(`
 			# Named jobs
 			vcctl job delete train eval

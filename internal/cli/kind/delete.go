@@ -38,8 +38,8 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 		Short:   k.words("Delete KINDS"),
 		Long: cli.Text(k.words(`
 			Delete KINDS. Deleting by label, or all of a namespace, asks first. With -f
-			every object of the files is deleted, whatever its kind; it asks when jobs are in a
-			queue among them, or a namespace is.`)) + paragraph(k.DeleteNote),
+			every object of the files is deleted, whatever its kind; it asks if one is a
+			namespace, or a queue that still has jobs.`)) + paragraph(k.DeleteNote),
 		Example: f.Examples(k.words(`
 			# By name
 			vcctl NOUN delete SAMPLE

@@ -22,9 +22,8 @@ type spec struct {
 // addUpdateFlags adds the flags of a change: one that is not given changes nothing, so that none has a default.
 func (s *spec) addUpdateFlags(f *cli.Factory, cmd *cobra.Command) {
 	s.addFlags(f, cmd)
-	for _, name := range []string{"weight", "reclaimable"} {
-		cmd.Flags().Lookup(name).DefValue = ""
-	}
+	cmd.Flags().Lookup("weight").DefValue = "0" // the help leaves out a default that is the zero value
+	cmd.Flags().Lookup("reclaimable").DefValue = "false"
 	cmd.Flags().Lookup("parent").Usage = "Parent queue"
 }
 

@@ -27,7 +27,7 @@ func TestSmallAnswersAreTrue(t *testing.T) {
 		"a queue that is not there, of groups":   {run: golden.Run{Args: "podgroup list --queue nope"}, says: `warning: --queue: queue "nope" does not exist`},
 		"a node that is not there, of pods":      {run: golden.Run{Args: "pod list --node nope"}, says: `warning: --node: node "nope" does not exist`},
 		"no scheduler has ever run":              {run: golden.Run{Args: "version"}, says: "warning: no scheduler of vc has started in namespace volcano-system"},
-		"update has no defaults":                 {run: golden.Run{Args: "queue update --help"}, says: "--weight", not: "(default 1)"},
+		"update has no defaults":                 {run: golden.Run{Args: "queue update --help"}, says: "--weight", not: "(default )"},
 		"columns to sort by":                     {run: golden.Run{Args: "__complete job list --sort-by r"}, says: "runtime"},
 		"columns of pods to sort by":             {run: golden.Run{Args: "__complete pod list --sort-by n"}, says: "node"},
 		"labels of jobs":                         {run: golden.Run{Args: "job list --show-labels", Prepare: labelled}, says: "volcano.sh/job-type=MPI"},
