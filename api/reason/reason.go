@@ -165,7 +165,7 @@ var Table = []Reason{
 	{HyperNodeInvalid, "a hyperNode that could hold the gang cannot be used", "correct the hyperNode, or let the gang use a higher tier", "BadConstraints"},
 	{SubGroupInvalid, "a subGroupPolicy of the gang cannot be read", "correct it", "BadConstraints"},
 	{QueueMissing, "the queue does not exist", "create the queue, or submit to another one (vcctl queue list)", "PartitionDown"},
-	{QueueClosed, "the queue is closed", "open the queue (vcctl queue open NAME), or submit to another one", "PartitionInactive"},
+	{QueueClosed, "the queue is closed", "open the queue (vcctl queue open QUEUE), or submit to another one", "PartitionInactive"},
 	{QueueNotLeaf, "the queue has children; only its leaves take jobs", "submit to one of its children", "PartitionInactive"},
 	{QueueInvalid, "the queue has no valid place in the tree of queues", "correct its parent, or submit to another queue", "PartitionInactive"},
 	{QueueContradiction, "part of what the queue says has no effect", "correct it", "PartitionConfig"},

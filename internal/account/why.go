@@ -144,9 +144,9 @@ func hintFor(job *batchv1alpha1.Job) string {
 	return hintWith(reason.Code(job.Status.State.Reason), job)
 }
 
-// hintWith returns the hint for a reason, with the job's name filled into its commands.
+// hintWith returns the hint for a reason, with the names of the job and its queue filled into its commands.
 func hintWith(code reason.Code, job *batchv1alpha1.Job) string {
-	return strings.ReplaceAll(reason.Get(code).Hint, "NAME", job.Name)
+	return strings.NewReplacer("NAME", job.Name, "QUEUE", job.Spec.Queue).Replace(reason.Get(code).Hint)
 }
 
 // notSeen reports whether no scheduler has written anything about a PodGroup.

@@ -10,6 +10,9 @@ import (
 // hint suggests what the user can do about a verdict.
 func hint(v *Verdict) string {
 	h := reason.Get(v.Code).Hint
+	if v.Code == reason.QueueClosed {
+		h = strings.ReplaceAll(h, "QUEUE", v.Limit.Queue)
+	}
 	if v.Detail != "" {
 		return v.Detail
 	}
