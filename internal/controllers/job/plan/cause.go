@@ -168,24 +168,52 @@ func wordOf(name string, pod *corev1.Pod) Cause {
 		return Cause{code: reason.PodFailed, text: fmt.Sprintf("%s failed (%s)%s", name, pod.Status.Reason, saying(pod.Status.Message))}
 	}
 	if container, end := firstBadEnd(pod); end != nil {
+		limit := memoryLimit(pod, container)
 		if len(pod.Spec.InitContainers)+len(pod.Spec.Containers) > 1 {
 			name += " container " + container
 		}
-		return causeOfEnd(name, end)
+		return causeOfEnd(name, end, limit)
 	}
 	return Cause{code: reason.PodFailed, text: name + " failed" + saying(pod.Status.Message)}
 }
 
-func causeOfEnd(name string, end *corev1.ContainerStateTerminated) Cause {
+// causeOfEnd describes the end of a container; memory is its limit, or empty.
+func causeOfEnd(name string, end *corev1.ContainerStateTerminated, memory string) Cause {
 	switch end.Reason {
 	case nodeStartError, nodeCannotRun:
 		return Cause{code: reason.StartError, text: name + " could not start" + saying(end.Message)}
 	case nodeOutOfMemory:
-		return Cause{code: reason.OOMKilled, text: name + " used more memory than it may"}
+		if memory == "" {
+			return Cause{code: reason.OOMKilled, text: name + " used more memory than it may"}
+		}
+		return Cause{code: reason.OOMKilled, text: name + " used more memory than its limit of " + memory}
 	case nodeStopped, nodeLostSight:
 		return Cause{code: reason.NodeStopped, text: name + ": the node was stopped"}
 	}
 	return Cause{code: reason.PodFailed, text: fmt.Sprintf("%s exited with code %d", name, end.ExitCode)}
+}
+
+// memoryLimit returns the memory limit of a container of a pod, or of the pod, or "" if there is none.
+func memoryLimit(pod *corev1.Pod, container string) string {
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if limit, ok := c.Resources.Limits[corev1.ResourceMemory]; ok && c.Name == container {
+			return limit.String()
+		}
+	}
+	if pod.Spec.Resources != nil {
+		if limit, ok := pod.Spec.Resources.Limits[corev1.ResourceMemory]; ok {
+			return limit.String()
+		}
+	}
+	return ""
+}
+
+// onlyMemoryLimit returns the memory limit of a pod with one container, or "".
+func onlyMemoryLimit(pod *corev1.Pod) string {
+	if len(pod.Spec.InitContainers)+len(pod.Spec.Containers) != 1 {
+		return ""
+	}
+	return memoryLimit(pod, pod.Spec.Containers[0].Name)
 }
 
 // firstBadEnd returns the first container, in the order in which they run, that ended with an exit code other than 0,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
@@ -28,6 +29,13 @@ func saidOf(why, message string) func(*corev1.Pod) {
 
 func limited(seconds int64) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { pod.Spec.ActiveDeadlineSeconds = &seconds }
+}
+
+// memoryLimited gives the pod's container a memory limit.
+func memoryLimited(limit string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(limit)}}}}
+	}
 }
 
 // beside adds a successful container before the existing one.
@@ -59,9 +67,10 @@ func TestAFailedJobNamesTheCauseFirst(t *testing.T) {
 			reason.DeadlineExceeded, "w-0 was over its time limit of 1h"},
 		"a program that is not there": {running().pod("w", 0, failed, endedBy(128, "StartError", "exec nope: not found\nmore")).pod("w", 1, failed),
 			reason.StartError, "w-0 could not start: exec nope: not found"},
-		"too much memory":       {running().pod("w", 0, failed, endedBy(137, "OOMKilled", "")).pod("w", 1, failed), reason.OOMKilled, "w-0 used more memory than it may"},
-		"a node that was ended": {running().pod("w", 0, failed, endedBy(137, "NodeStopped", "the node's process ended")).pod("w", 1, failed), reason.NodeStopped, "w-0: the node was stopped"},
-		"pressure on the node":  {running().pod("w", 0, failed, saidOf("Evicted", "low on memory")).pod("w", 1, failed), reason.Evicted, "w-0 was evicted by its node: low on memory"},
+		"too much memory":        {running().pod("w", 0, failed, endedBy(137, "OOMKilled", ""), memoryLimited("1Gi")).pod("w", 1, failed), reason.OOMKilled, "w-0 used more memory than its limit of 1Gi"},
+		"memory without a limit": {running().pod("w", 0, failed, endedBy(137, "OOMKilled", "")).pod("w", 1, failed), reason.OOMKilled, "w-0 used more memory than it may"},
+		"a node that was ended":  {running().pod("w", 0, failed, endedBy(137, "NodeStopped", "the node's process ended")).pod("w", 1, failed), reason.NodeStopped, "w-0: the node was stopped"},
+		"pressure on the node":   {running().pod("w", 0, failed, saidOf("Evicted", "low on memory")).pod("w", 1, failed), reason.Evicted, "w-0 was evicted by its node: low on memory"},
 		"a node that refuses for ever": {running().with(func(j *batch.Job) { j.Status.RefusedPods = 16 }).pod("w", 0, failed, saidOf("OutOfcpu", "no cpu")).pod("w", 1, failed),
 			reason.PodRefused, "w-0 was refused by its node (OutOfcpu): no cpu"},
 		"a node that says something else": {running().pod("w", 0, failed, saidOf("Odd", "so it is")).pod("w", 1, failed), reason.PodFailed, "w-0 failed (Odd): so it is"},
@@ -118,8 +127,8 @@ func TestAFailureIsInTheStatusWhoeverAnswersIt(t *testing.T) {
 		"an exit code": {ends(bus.PodFailedEvent).pod("w", 0, failed, ended(3, 0)), &batch.JobFailure{Reason: "PodFailed", Message: "w-0 exited with code 3", ExitCode: new(int32(3))}},
 		"a time limit": {ends(bus.PodFailedEvent).pod("w", 0, failed, endedBy(137, "Error", ""), saidOf("DeadlineExceeded", ""), limited(60)),
 			&batch.JobFailure{Reason: "DeadlineExceeded", Message: "w-0 was over its time limit of 1m", ExitCode: new(int32(137))}},
-		"too much memory": {ends(bus.PodFailedEvent).pod("w", 0, failed, endedBy(137, "OOMKilled", "")),
-			&batch.JobFailure{Reason: "OOMKilled", Message: "w-0 used more memory than it may", ExitCode: new(int32(137))}},
+		"too much memory": {ends(bus.PodFailedEvent).pod("w", 0, failed, endedBy(137, "OOMKilled", ""), memoryLimited("1Gi")),
+			&batch.JobFailure{Reason: "OOMKilled", Message: "w-0 used more memory than its limit of 1Gi", ExitCode: new(int32(137))}},
 		"a node that is gone": {ends(bus.PodFailedEvent).pod("w", 0, failed, disrupted("DeletionByPodGC")), &batch.JobFailure{Reason: "NodeStopped", Message: "w-0: the node was lost"}},
 		"an eviction for others": {ends(bus.PodEvictedEvent).pod("w", 0, corev1.PodRunning, goingAway, disrupted("PreemptionByScheduler")),
 			&batch.JobFailure{Reason: "Preempted", Message: "w-0 made room for others"}},

@@ -49,7 +49,7 @@ func (b *builder) exhausted() *Cause {
 		name := fmt.Sprintf("%s-%d", task.Name, m.place.Index)
 		c := Cause{code: reason.PodFailed, text: name + " crashed"}
 		if end := lastCrash(m.pod); end != nil {
-			c = causeOfEnd(name, end)
+			c = causeOfEnd(name, end, onlyMemoryLimit(m.pod))
 			c.exit = &end.ExitCode
 		}
 		c.text += fmt.Sprintf("; its containers were restarted %d times, maxRetry of task %s is %d", restarts(m.pod), task.Name, limit)
