@@ -85,7 +85,7 @@ func (o *Outbox) evict(e *decision.Evict, now time.Time) []*write {
 		"status": map[string]any{"conditions": []map[string]any{
 			condition(corev1.DisruptionTarget, corev1.ConditionTrue, reasonPreemption,
 				o.o.SchedulerName+": preempting to accommodate another workload: "+e.Message, now),
-			condition(corev1.PodReady, corev1.ConditionFalse, reasonEvict, "Pod is evicted, because of "+e.Message, now),
+			condition(corev1.PodReady, corev1.ConditionFalse, reasonEvict, "Pod is evicted: "+e.Message, now),
 		}},
 	})
 	writes := []*write{{
@@ -108,7 +108,7 @@ func (o *Outbox) evict(e *decision.Evict, now time.Time) []*write {
 			}
 		},
 	}}
-	writes = append(writes, o.event(statusLane, podRef(pod), corev1.EventTypeWarning, reasonEvict, "Pod is evicted, because of "+e.Message, now))
+	writes = append(writes, o.event(statusLane, podRef(pod), corev1.EventTypeWarning, reasonEvict, "Pod is evicted: "+e.Message, now))
 	if e.Gang.UID != "" {
 		writes = append(writes, o.event(statusLane, podGroupRef(e.Gang), corev1.EventTypeNormal, reasonEvict, e.Message, now))
 	}

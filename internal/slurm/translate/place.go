@@ -196,7 +196,7 @@ func (b *builder) topology() {
 		b.job.Spec.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: batchv1alpha1.HardNetworkTopologyMode, HighestTierAllowed: new(1)}
 		b.by("segment", "spec.networkTopology")
 	default:
-		b.fail(fault.Errorf("leave it away, or use --switches", "--segment=%d is supported here only for all nodes of a job (--nodes=%d): smaller groups cannot be told from each other", n, b.size.nodes))
+		b.fail(fault.Errorf("remove the option, or use --switches", "--segment=%d is supported here only for all nodes of a job (--nodes=%d): smaller groups cannot be told from each other", n, b.size.nodes))
 	}
 }
 

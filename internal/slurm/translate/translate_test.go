@@ -274,7 +274,7 @@ func TestWhatCannotBeTranslated(t *testing.T) {
 		"-D /etc":                                    "--chdir=/etc is on no volume of the site's profile|volumes cover /home, /lustre/data; --container-workdir is a directory of the image",
 		"-L ansys":                                   `--licenses is not supported here (the site's profile knows no licence "ansys")|the profile may map a licence to an extended resource`,
 		"--segment=3 -N4":                            "--segment=3: --nodes=4 is no multiple of it|write --nodes as a multiple of --segment",
-		"--segment=2 -N4":                            "--segment=2 is supported here only for all nodes of a job (--nodes=4): smaller groups cannot be told from each other|leave it away, or use --switches",
+		"--segment=2 -N4":                            "--segment=2 is supported here only for all nodes of a job (--nodes=4): smaller groups cannot be told from each other|remove the option, or use --switches",
 		"-o x%a":                                     `Invalid --output specification|"x%a": %a stands for an element, and the job is no array`,
 		"-i /etc/passwd":                             "--input=/etc/passwd is on no volume of the site's profile|volumes cover /home, /lustre/data",
 		"-d expand:42":                               `Batch job submission failed: Job dependency problem|"expand" is no type of dependency; there are after, afterany, afterok, afternotok, aftercorr and singleton`,
