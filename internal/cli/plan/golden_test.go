@@ -70,6 +70,9 @@ func TestPlanGolden(t *testing.T) {
 		{About: "a field that no job has", Args: "plan -f -", Input: strings.Replace(golden.JobFile, `"minAvailable"`, `"minAvailabel"`, 1), Check: noTraces},
 		{About: "a field that no job has, for who wants to know of it only", Args: "plan -f - --validate=warn", Input: strings.Replace(golden.JobFile, `"minAvailable"`, `"minAvailabel"`, 1), Prepare: golden.Answering(golden.StartsNow())},
 		{About: "a job that takes room from others", Args: "plan -f -", Input: golden.JobFile, Width: 80, Prepare: golden.Answering(evicts())},
+		{About: "one pod without a task", Args: "plan -f -", Input: golden.JobFile, Prepare: golden.Answering(golden.JobAnswer("filed", insightv1alpha1.VerdictStarts, func(a *insightv1alpha1.Answer) {
+			a.Starting, a.Placements = 1, []insightv1alpha1.Placement{{Node: "192.168.23.24", Pods: 1}}
+		}))},
 		{About: "a job that waits", Args: "plan -f -", Input: golden.JobFile, Width: 120, Prepare: golden.Answering(wouldWait()), Report: true, Check: noTraces},
 		{About: "a job that waits, on a narrow terminal", Args: "plan -f -", Input: golden.JobFile, Width: 40, Prepare: golden.Answering(wouldWait()), Report: true},
 		{About: "a job that would be refused", Args: "plan -f -", Input: golden.JobFile, Prepare: golden.Answering(refused()), Report: true},

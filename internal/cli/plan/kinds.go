@@ -95,9 +95,17 @@ func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []
 			"job flow %q: there is no job template %s in namespace %s: its step would wait", flow.Name, strings.Join(missing, ", "), flow.Namespace)
 	}
 	if later := len(flow.Spec.Flows) - len(first); later > 0 {
-		o.f.Notef("job flow %q: its first steps are planned (%s); %d more begin after them and are not", flow.Name, strings.Join(first, ", "), later)
+		o.f.Notef("job flow %q: its first steps are planned (%s); %s after them and are not", flow.Name, strings.Join(first, ", "), moreBegin(later))
 	}
 	return jobs, nil
+}
+
+// moreBegin says how many steps begin later, as the beginning of a clause.
+func moreBegin(steps int) string {
+	if steps == 1 {
+		return "1 more begins"
+	}
+	return fmt.Sprintf("%d more begin", steps)
 }
 
 // template finds the job template of a step in the files, else in the cluster; nil when there is none.

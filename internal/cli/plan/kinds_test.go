@@ -112,7 +112,7 @@ func TestPlanOfAFlowIsThatOfItsFirstSteps(t *testing.T) {
 	server := clitest.Start(t, golden.Cluster()...)
 	golden.Answering(golden.JobAnswer("night-load", insightv1alpha1.VerdictStarts, nil))(server)
 	got := golden.Run{Args: "plan -f -", Input: flowFile}.Do(t, server)
-	if want := "job flow \"night\": its first steps are planned (load, clean); 1 more begin after them and are not\n"; got.Code != cli.ExitOK || got.Err != want {
+	if want := "job flow \"night\": its first steps are planned (load, clean); 1 more begins after them and are not\n"; got.Code != cli.ExitOK || got.Err != want {
 		t.Errorf("exit %d: %s, want %s", got.Code, got.Err, want)
 	}
 	if names := asked(t, server); !slices.Equal(names, []string{"Job/night-load", "Job/night-clean research"}) {

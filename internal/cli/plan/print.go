@@ -166,7 +166,10 @@ func placesText(places []insightv1alpha1.Placement) string {
 	var nodes []string
 	on := map[string][]string{}
 	for _, p := range sorted {
-		text := fmt.Sprintf("%d %s", p.Pods, cmp.Or(p.Task, "pods"))
+		text := account.Count(int(p.Pods), "pod")
+		if p.Task != "" {
+			text = fmt.Sprintf("%d %s", p.Pods, p.Task)
+		}
 		if p.Later {
 			text += " (later)"
 		}
