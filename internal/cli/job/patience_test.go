@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
@@ -76,6 +78,23 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 }
 
 // Who waits for a job learns why it waits: when the reason is known, and when it changes.
+func TestWhoWaitsForANewJobIsToldTheReason(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"job run fresh --image busybox --wait", "job run fresh --image busybox --attach"} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			out, stop, _ := golden.Start(t, server, strings.Fields(args)...)
+			defer stop()
+			server.WaitForWatch(t)
+			fresh := golden.NewJob("fresh", "default", batchv1alpha1.Pending, time.Second)
+			fresh.UID = types.UID(golden.Field(server.Created("Job")[0], "metadata", "uid"))
+			server.Set(fresh, golden.NewGroup(fresh, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
+			out.Wait(t, `job "fresh" waits: QueueClosed: queue default is closed`)
+		})
+	}
+}
+
 func TestWhoWaitsIsToldTheReason(t *testing.T) {
 	t.Parallel()
 	plain := golden.NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
