@@ -40,6 +40,12 @@ func inQueue(name string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { pod.Annotations[keys.PodQueueName] = name }
 }
 
+func gatedBy(name string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Spec.SchedulingGates = append(pod.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: name})
+	}
+}
+
 // idle is a cluster with one empty node of 4 cpu and the queues default and b.
 func idle() (*model.Cluster, []*scheduling.Queue) {
 	c := model.New()
@@ -67,6 +73,7 @@ func TestPlansOfPods(t *testing.T) {
 		"a pod that names its queue":            {plainPod("p", "2", inQueue("b")), insight.VerdictStarts, "b", "would start now"},
 		"a pod that no node can take":           {plainPod("p", "6"), insight.VerdictNever, "default", "can never start as it is: "},
 		"a pod that only limits its use":        {limited, insight.VerdictNever, "default", "can never start as it is: "},
+		"a pod with a scheduling gate":          {plainPod("p", "1", gatedBy("example.com/wait")), insight.VerdictWaits, "default", "scheduling gate example.com/wait"},
 		"a pod of another scheduler":            {plainPod("p", "1", func(pod *corev1.Pod) { pod.Spec.SchedulerName = "" }), insight.VerdictNever, "", `spec.schedulerName: Unsupported value: "default-scheduler"`},
 		"a pod of a group that is not planned":  {plainPod("p", "1", ofGroup("nowhere")), insight.VerdictNever, "", "nowhere; the PodGroup has to be in the same plan"},
 		"a pod of another namespace than asked": {plainPod("p", "1", func(pod *corev1.Pod) { pod.Namespace = "cv" }), insight.VerdictNever, "", "the pod must be in the plan's namespace, default"},
