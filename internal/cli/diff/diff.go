@@ -50,9 +50,7 @@ func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 
 			# Apply only what differs
 			vcctl diff -f queues.yaml > /dev/null || kubectl apply -f queues.yaml
-
-			# With a program of your own
-			KUBECTL_EXTERNAL_DIFF="diff -y -N" vcctl diff -f job.yaml`),
+`),
 		Args:        cli.NoFileArgs(f),
 		Annotations: map[string]string{cli.ErrorsExitWith: cli.ErrorsExitWithTwo},
 		RunE: func(cmd *cobra.Command, _ []string) error {
