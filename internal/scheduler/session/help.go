@@ -21,9 +21,9 @@ const (
 	maxOtherQueues = 8
 )
 
-// Helps are the smallest changes with which a waiting gang would start now, or one more pod of a gang that has its minimum: each
-// was tried on the session and undone. Fewer members first, then smaller pods,
-// other rules for nodes, other limits.
+// Helps returns the smallest changes with which a waiting gang would start now, or with which a running gang would get
+// one more pod. It simulates each change on the session and undoes it. Hints for fewer members come first, then smaller
+// pods, other node rules and other limits.
 func (s *Session) Helps(j *Job) []explain.Help {
 	if len(j.Promised)+len(j.Reserved)+len(j.Placed) > 0 || len(s.View.Order) == 0 {
 		return nil
@@ -71,8 +71,8 @@ type helper struct {
 	// request is the total request of the gang's waiting pods.
 	request model.Request
 
-	house int                   // where pods that do not exist yet must find room: see housed
-	ahead map[*queue.Queue]*Job // by strict queue: see blockedInLine
+	house int                   // where pods that do not exist yet must fit: see housed
+	ahead map[*queue.Queue]*Job // first blocking gang of each strict queue: see blockedInLine
 }
 
 func (h *helper) add(kind, subject, from, to string) {
@@ -84,7 +84,8 @@ func (h *helper) placeable() bool {
 	return len(h.j.Pending) > 0 && h.j.In.Known && h.j.In.Open && h.s.Rules.Valid(h.j).Code == ""
 }
 
-// fits reports whether the gang would start, or one more pod of it if it has its minimum, and leaves no trace.
+// fits reports whether the gang would start, or would get one more pod if it has its minimum. It undoes everything it
+// tries.
 func (h *helper) fits() bool {
 	if !h.j.LetIn() && h.j.HasMinResources && h.s.MayEnqueue(h.j).Code != "" {
 		return false
@@ -126,12 +127,12 @@ func (h *helper) fitsWithin(limits Limits) bool {
 	h.s.Looked += len(r.placed) + 1
 	ok := r.enough() && len(r.placed) > 0 && r.promises == 0
 	r.undo(mark)
-	h.j.Unsettled, h.j.minimum, h.j.minimumGen = unsettled, minimum, known // what was summed up may be of other pods than the gang's
+	h.j.Unsettled, h.j.minimum, h.j.minimumGen = unsettled, minimum, known // the cache may be that of clones
 	return ok
 }
 
-// fewerMembers finds the greatest minimum that fits; of a gang whose tasks have minimums of their own that of one task, so that
-// the others have theirs.
+// fewerMembers finds the greatest minimum that fits. For a gang whose tasks have minimums of their own, it lowers the
+// minimum of one task only, so that the other tasks keep theirs.
 func (h *helper) fewerMembers() {
 	j := h.j
 	if !h.placeable() || len(j.SubGroups) > 0 || j.roleMinimums() && h.fewerOfTask() {
@@ -148,7 +149,8 @@ func (h *helper) fewerMembers() {
 	}
 }
 
-// greatest is the greatest number that fits, when low does for nothing and high does not.
+// greatest returns the greatest number between low and high for which fits is true, by bisection. It assumes that low
+// fits and high does not.
 func greatest(low, high int, fits func(int) bool) int {
 	for low+1 < high {
 		if middle := (low + high) / 2; fits(middle) {
@@ -160,7 +162,8 @@ func greatest(low, high int, fits func(int) bool) int {
 	return low
 }
 
-// fewerOfTask looks for a task with a smaller minimum of which the gang would start, the one with most pods first.
+// fewerOfTask looks for a task whose minimum could be lowered so that the gang would start. It tries the task with the
+// greatest minimum first.
 func (h *helper) fewerOfTask() bool {
 	j := h.j
 	minimum, minimums, needs := j.MinMember, j.MinTaskMember, j.RoleNeeds()
@@ -182,8 +185,8 @@ func (h *helper) fewerOfTask() bool {
 	return false
 }
 
-// with reports whether the gang would start if its pods' shapes were changed. It reports false if a pod would change
-// whose place depends on other pods or on volumes, because such a change cannot be simulated.
+// with reports whether the gang would start if its pods' shapes were changed. It reports false if the change affects a
+// pod whose placement depends on other pods or on volumes, because such a change cannot be simulated.
 func (h *helper) with(change func(*model.ShapeSpec, model.Request) model.Request) bool {
 	return h.as(func(shape *model.Shape) *model.Shape {
 		v, ok := shape.Variant(change)
@@ -197,8 +200,8 @@ func (h *helper) with(change func(*model.ShapeSpec, model.Request) model.Request
 	})
 }
 
-// as says whether the gang would start if its tasks had other shapes; nil: there
-// is no such shape.
+// as reports whether the gang would start if its tasks had the shapes that change returns. It reports false if change
+// returns nil, which means that there is no such shape.
 func (h *helper) as(change func(*model.Shape) *model.Shape) bool {
 	pending := h.j.Pending
 	variants := map[*model.Shape]*model.Shape{}
@@ -219,8 +222,8 @@ func (h *helper) as(change func(*model.Shape) *model.Shape) bool {
 	return h.instead(clones)
 }
 
-// instead says whether the gang would start if its tasks were others, which stand in
-// for them one by one, also in its sub-groups.
+// instead reports whether the gang would start if clones replaced its pending tasks. Each clone takes the place of the
+// task with the same index, also in the gang's sub-groups.
 func (h *helper) instead(clones []*model.Task) bool {
 	j := h.j
 	pending := j.Pending
@@ -238,8 +241,8 @@ func (h *helper) instead(clones []*model.Task) bool {
 	return ok
 }
 
-// asOne is the shape that a pod would be of: pods that become alike are of one shape,
-// and are placed together, as they would be.
+// asOne returns an existing shape equal to v, or v itself if no equal shape exists. Pods that become equal therefore share one
+// shape and are placed together, as they would be in a real cycle. It returns nil if v is nil.
 func (h *helper) asOne(v *model.Shape, variants map[*model.Shape]*model.Shape) *model.Shape {
 	if v == nil {
 		return nil
@@ -256,7 +259,8 @@ func (h *helper) asOne(v *model.Shape, variants map[*model.Shape]*model.Shape) *
 	return v
 }
 
-// smallerPods finds the most of a short resource that the pods may ask for which ask for so much of it that the gang waits.
+// smallerPods finds the greatest request for a scarce resource with which the gang would start. It changes only the
+// pods whose request is too large.
 func (h *helper) smallerPods() {
 	if !h.placeable() {
 		return
@@ -270,7 +274,8 @@ func (h *helper) smallerPods() {
 	}
 }
 
-// amounts are what the gang's pods ask for of a resource: first as much as the one that was judged, then the most.
+// amounts returns the different amounts of a resource that the gang's pods request: first the amount of the pod that
+// the verdict is about, then the others in descending order.
 func (h *helper) amounts(index int) []int64 {
 	var all []int64
 	for _, shape := range h.j.Shapes() {
@@ -295,7 +300,8 @@ func btoi(is bool) int {
 	return 0
 }
 
-// smaller tries pods that ask for less of a resource than so much.
+// smaller looks for a smaller request for a resource, for the pods that request exactly the amount asked. It adds a
+// hint and returns true if it finds one.
 func (h *helper) smaller(index int, asked int64) bool {
 	shapes := h.j.Shapes()
 	if slices.ContainsFunc(shapes, func(other *model.Shape) bool {
@@ -303,7 +309,7 @@ func (h *helper) smaller(index int, asked int64) bool {
 	}) {
 		return false
 	}
-	if !h.reduced(index, asked, 1) { // another amount of it alone does not help
+	if !h.reduced(index, asked, 1) { // even a request of 1 does not help
 		return false
 	}
 	to := explain.Round(index, h.mostThatFits(shapes, index, asked))
@@ -316,7 +322,8 @@ func (h *helper) smaller(index int, asked int64) bool {
 	return true
 }
 
-// tasksThatAsk names the tasks whose pods ask for so much of a resource; nil: all do.
+// tasksThatAsk returns the names of the tasks whose pods request the amount asked of a resource. It returns nil if all
+// pods of the gang do.
 func (h *helper) tasksThatAsk(index int, asked int64) []string {
 	named := map[string]bool{}
 	others := false
@@ -333,12 +340,12 @@ func (h *helper) tasksThatAsk(index int, asked int64) []string {
 	return slices.Sorted(maps.Keys(named))
 }
 
-// mostSteps bounds how often a gang of several shapes is placed to find an amount: it
-// is found to one part in four thousand.
+// mostSteps limits how often a gang is placed to find an amount by bisection. Twelve steps find it to one part in four
+// thousand.
 const mostSteps = 12
 
-// mostThatFits is the most of a resource that a pod may ask for. Pods of one shape that only lack nodes are
-// counted; others are placed.
+// mostThatFits returns the greatest request for a resource with which the gang would start, or 0. If all
+// pods have one shape and only nodes are short, it counts the pods that fit. Otherwise it simulates the placement.
 func (h *helper) mostThatFits(shapes []*model.Shape, index int, asked int64) int64 {
 	need := max(h.j.Need(), 1)
 	if len(shapes) == 1 && (h.v.Limit == nil || h.v.Limit.Node) {
@@ -354,7 +361,8 @@ func (h *helper) mostThatFits(shapes []*model.Shape, index int, asked int64) int
 	return 0
 }
 
-// mostUpTo is the greatest value below high that fits, as far as steps halvings find it; 0: none.
+// mostUpTo returns the greatest value below high for which fits is true, found by bisection with a limited number of
+// steps. It returns 0 if it finds none.
 func mostUpTo(high int64, steps int, fits func(int64) bool) int64 {
 	low := int64(0)
 	for step := 0; low+1 < high && step < steps; step++ {
@@ -367,8 +375,8 @@ func mostUpTo(high int64, steps int, fits func(int64) bool) int64 {
 	return low
 }
 
-// reduced says whether the gang would start if its pods that ask for so much of a
-// resource asked for another amount.
+// reduced reports whether the gang would start if its pods that request the amount asked of a resource requested the
+// amount to instead.
 func (h *helper) reduced(index int, asked, to int64) bool {
 	name := corev1.ResourceName(h.s.Cluster.Resources.Name(index))
 	return h.with(func(spec *model.ShapeSpec, request model.Request) model.Request {
@@ -390,8 +398,8 @@ func (h *helper) reduced(index int, asked, to int64) bool {
 	})
 }
 
-// short lists the resources that may be short: of the limit that is in the way, then on nodes, that of most nodes first, then all others that
-// the pods ask for.
+// short lists the resources that may be short: first those of the blocking limits, then the resources short on nodes, in the
+// order of the tally, then all others that the pods request.
 func (h *helper) short() []int {
 	var names []string
 	if h.v.Limit != nil {
@@ -419,8 +427,7 @@ func (h *helper) short() []int {
 	return out
 }
 
-// room counts the pods of a shape that fit if each asked for so much of a
-// resource, need at most.
+// room returns how many pods of a shape fit on the nodes if each requested value of the resource index, need at most.
 func (h *helper) room(shape *model.Shape, index int, value int64, need int) int {
 	s := h.s
 	pods := 0

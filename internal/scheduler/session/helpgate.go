@@ -9,11 +9,11 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// outside says whether the gang waits outside its queue, and asks for the same for
-// each of its minimum: then what fewer or smaller pods would ask for is known.
+// outside reports whether the gang waits for admission with a request that divides evenly among its minimum of members.
+// Only then is it known what fewer or smaller pods would request.
 func (h *helper) outside() bool {
 	j := h.j
-	if len(j.AtGate) > 0 { // what they ask for is known, and is not its part of the minimum
+	if len(j.AtGate) > 0 { // their requests are known and may differ from an equal part of the minimum request
 		return false
 	}
 	if j.LetIn() || !j.HasMinResources || j.MinMember < 1 || j.AllocatedTasks() > 0 || j.Structured() || len(j.MinTaskMember) > 1 || len(j.Shapes()) > 1 {
@@ -27,18 +27,18 @@ func (h *helper) outside() bool {
 	return j.In.Known && j.In.Open
 }
 
-// A gang that is let in and then finds no node is no better off than before. Its pods
-// do not exist yet, so that all one knows is that each asks for its part of the minimum;
-// as many of those must find room, first on the nodes as they are, and if no change does
-// that, on nodes that are empty.
+// These constants are the stages of the search for room for a gang whose pods do not exist yet. Admission does not help
+// a gang that then finds no node. Until its pods exist, the scheduler can only assume that each requests an equal part
+// of the minimum request. That many pods must fit on the nodes, first with their current pods, and if no change
+// achieves that, on empty nodes.
 const (
-	nowhere = iota // whether there is room is not asked
+	nowhere = iota // do not check the nodes
 	onNodes
 	onEmptyNodes
 )
 
-// housed says whether the nodes have room for members parts of a request, whatever the
-// pods' selectors and tolerations will be.
+// housed reports whether the nodes have room for members pods that request equal parts of a request. It ignores
+// selectors and tolerations, which are not known yet.
 func (h *helper) housed(request model.Request, members int) bool {
 	if h.house == nowhere {
 		return true
@@ -49,7 +49,7 @@ func (h *helper) housed(request model.Request, members int) bool {
 	}
 	each = slices.DeleteFunc(each, func(a model.Term) bool { return h.s.View.Left(int(a.Index)) })
 	nodes, left := &h.s.Cluster.Nodes, members
-	h.s.Looked++ // a division a node, not a trial
+	h.s.Looked++ // one division per node is cheaper than a simulated placement
 	for _, id := range h.s.View.Order {
 		idle, future := h.s.View.Nodes.Row(h.s.View.Idle, id), h.s.View.Nodes.Row(h.s.View.Future, id)
 		if h.house == onEmptyNodes {
@@ -65,8 +65,8 @@ func (h *helper) housed(request model.Request, members int) bool {
 	return false
 }
 
-// mostHoused is what find finds with room for the pods on the nodes as they are, or else on empty ones. Of a gang that
-// has pods, whether they find a node is known.
+// mostHoused returns the result of find with the condition that the pods fit on the nodes with their current pods, or,
+// if find returns 0, on empty nodes. For a gang that has pods the condition is not needed, because its pods are placed.
 func (h *helper) mostHoused(find func() int64) int64 {
 	defer func() { h.house = nowhere }()
 	if len(h.j.Pending) > 0 {
@@ -80,8 +80,8 @@ func (h *helper) mostHoused(find func() int64) int64 {
 	return 0
 }
 
-// asking says whether the gang would be let in, and would start if its pods exist,
-// with another minimum.
+// asking reports whether the gang would be admitted with another minimum and, if its pods exist, would start. members
+// is the number of pods, and each returns the request of one pod for a resource, given its current request.
 func (h *helper) asking(members int, each func(index int, value int64) int64) bool {
 	j := h.j
 	minimum, request := j.Gang.MinMember, j.Gang.MinResources
@@ -97,7 +97,7 @@ func (h *helper) asking(members int, each func(index int, value int64) int64) bo
 
 func same(_ int, value int64) int64 { return value }
 
-// fewerOutside finds the greatest minimum with which the gang would be let in.
+// fewerOutside finds the greatest minimum with which the gang would be admitted.
 func (h *helper) fewerOutside() {
 	if !h.outside() {
 		return
@@ -111,7 +111,8 @@ func (h *helper) fewerOutside() {
 	}
 }
 
-// smallerOutside finds the most of what is short that each pod may ask for.
+// smallerOutside finds the greatest request per pod for the resource of the blocking limit with which the gang would be
+// admitted.
 func (h *helper) smallerOutside() {
 	if !h.outside() || h.v.Limit == nil || len(h.j.Pending) > 0 {
 		return
@@ -150,7 +151,8 @@ func (h *helper) smallerOutside() {
 	}
 }
 
-// addGate adds a help with which a gang is let in; without pods nobody knows more.
+// addGate adds a hint with which the gang would be admitted. Without pods, it is not known whether the gang would also
+// start.
 func (h *helper) addGate(kind, subject, from, to string) {
 	h.out = append(h.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to, Gate: len(h.j.Pending) == 0})
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// maxClaims is how many claims a help may ask for.
+// maxClaims is the greatest number of claims that a hint may list.
 const maxClaims = 3
 
-// ownQueue tries the gang in its queue as if that existed, or were open.
+// ownQueue tries the gang in its own queue as if the queue existed and were open.
 func (h *helper) ownQueue(kind string) {
 	q := h.j.In
 	if q.Fault != "" || !h.first(q) {
@@ -30,8 +30,7 @@ func (h *helper) ownQueue(kind string) {
 	}
 }
 
-// createClaims tries the gang as if the volume claims that do not exist did, and
-// every node reached their volumes.
+// createClaims tries the gang as if its missing volume claims existed and every node could reach their volumes.
 func (h *helper) createClaims() {
 	if !h.placeable() || !slices.ContainsFunc(h.v.Tally.Counts, func(c explain.Count) bool { return c.Reason == reason.VolumeUnavailable }) {
 		return

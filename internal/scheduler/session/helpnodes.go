@@ -14,10 +14,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 )
 
-// maxJudged bounds the shapes whose nodes are counted to find what keeps a gang's pods off.
+// maxJudged limits the number of shapes for which nodes are counted by the reason why they cannot take the gang's pods.
 const maxJudged = 8
 
-// ruledOut counts why nodes take none of the gang's pods: those of the pod that was judged, then those of one pod of each other shape.
+// ruledOut counts the reasons why nodes cannot take the gang's pods: first for the pod of the verdict, then for one pod
+// of each other shape.
 func (h *helper) ruledOut() []explain.Count {
 	counts := h.v.Tally.Counts
 	var judged []*model.Shape
@@ -38,7 +39,7 @@ func (h *helper) ruledOut() []explain.Count {
 	return counts
 }
 
-// otherNodes tries to drop a term of the selector, or to tolerate a taint.
+// otherNodes tries to remove one label from the node selector, or to tolerate one taint.
 func (h *helper) otherNodes() {
 	if !h.placeable() || h.othersWaitForGuarantees() {
 		return
@@ -118,8 +119,9 @@ func tolerating(text string) func(*model.ShapeSpec, model.Request) model.Request
 	}
 }
 
-// othersWaitForGuarantees reports whether another gang waits for resources that are kept for guarantees. How much is kept, and
-// on which nodes, changes with the nodes that the gang may use: the other gang may then start first, and take the nodes.
+// othersWaitForGuarantees reports whether another gang waits for resources that are reserved for guarantees. The amount
+// of these resources and their nodes change with the nodes that the gang may use, so the other gang may start first and
+// take the nodes.
 func (h *helper) othersWaitForGuarantees() bool {
 	return slices.ContainsFunc(h.s.AllWaiting, func(o *Job) bool {
 		return o != nil && o != h.j && o.Lacks() && o.Verdict.Limit != nil && o.Verdict.Limit.Kept > 0

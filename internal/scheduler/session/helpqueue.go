@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// starts says whether the gang would be let in, or would start when it is.
+// starts reports whether the gang would start, or would be admitted if its pods do not exist yet.
 func (h *helper) starts() bool {
 	s, j := h.s, h.j
 	if !j.In.Known || !j.In.Open {
@@ -29,8 +29,7 @@ func (h *helper) starts() bool {
 	return len(j.Pending) > 0 && j.Need() > 0 && s.Rules.Valid(j).Code == "" && h.fits()
 }
 
-// first reports whether the gang is the first of those that want more in a queue, so that it gets what a raised limit
-// of the queue permits.
+// first reports whether the gang is the first in a queue that would use a raised limit of the queue.
 func (h *helper) first(q *queue.Queue) bool {
 	return !slices.ContainsFunc(h.s.AllWaiting, func(o *Job) bool {
 		if o == nil || o == h.j || !o.In.Within(q) {
@@ -41,7 +40,7 @@ func (h *helper) first(q *queue.Queue) bool {
 	})
 }
 
-// goesAhead reports whether another gang gets what a raised limit of a queue permits before the gang does.
+// goesAhead reports whether another gang would use a raised limit of a queue before this gang.
 func (h *helper) goesAhead(o *Job, q *queue.Queue) bool {
 	switch {
 	case q != h.j.In && o.Lacks():
@@ -52,7 +51,7 @@ func (h *helper) goesAhead(o *Job, q *queue.Queue) bool {
 	return h.s.Rules.CompareJobs(o, h.j) < 0
 }
 
-// raiseCapability tries the limit that would just do.
+// raiseCapability tries to raise a capability of the queue, or of one of its parents, to the smallest sufficient value.
 func (h *helper) raiseCapability() {
 	if !h.j.In.Leaf() {
 		return
@@ -80,7 +79,7 @@ func (h *helper) raiseCapability() {
 	}
 }
 
-// raise tries a greater capability of one resource of a queue.
+// raise tries a greater capability for one resource of a queue. It adds a hint and returns true if that helps.
 func (h *helper) raise(q *queue.Queue, index int) bool {
 	s, j := h.s, h.j
 	if !h.first(q) {
@@ -88,7 +87,7 @@ func (h *helper) raise(q *queue.Queue, index int) bool {
 	}
 	held := q.Allocated[index] + q.Inqueue[index] - q.Elastic[index]
 	enough := []float64{float64(j.MinResources.Get(index))}
-	if j.LetIn() { // its smallest pods may do, or only its largest fit on nodes
+	if j.LetIn() { // its smallest pods may suffice, or only its largest may fit on the nodes
 		held = q.Allocated[index]
 		enough = []float64{least(j.Pending, nil, j.Need(), index), float64(Sum(j.Minimum()).Get(index)), greatestSum(j.Pending, j.Need(), index)}
 	}
@@ -109,7 +108,7 @@ func (h *helper) raise(q *queue.Queue, index int) bool {
 	return false
 }
 
-// greatestSum is what the need largest of some tasks ask for of a resource.
+// greatestSum returns the total request for a resource of the need tasks that request most of it.
 func greatestSum(tasks []*model.Task, need, index int) float64 {
 	asked := make([]int64, 0, len(tasks))
 	for _, t := range tasks {
@@ -123,7 +122,7 @@ func greatestSum(tasks []*model.Task, need, index int) float64 {
 	return sum
 }
 
-// lift raises what a queue may hold of a resource, and divides the cluster again.
+// lift sets a queue's capability for a resource and divides the cluster again.
 func (s *Session) lift(q *queue.Queue, index int, to float64) (undo func()) {
 	capability := q.Capability[index]
 	q.Capability[index] = to
@@ -134,8 +133,8 @@ func (s *Session) lift(q *queue.Queue, index int, to float64) (undo func()) {
 	}
 }
 
-// otherQueue looks for a queue in which the gang would start. One that has pods
-// running would take along what they hold.
+// otherQueue looks for a queue in which the gang would start. It skips a gang with running pods, because its resources
+// would move with it.
 func (h *helper) otherQueue() {
 	if h.j.AllocatedTasks() > 0 || !h.queueMatters() || h.leavesRoomToOthers() {
 		return
@@ -173,8 +172,8 @@ func (h *helper) leavesRoomToOthers() bool {
 	})
 }
 
-// queueMatters reports whether another queue could help: not where nodes are what is short, unless part of them is kept for the guarantees of
-// other queues.
+// queueMatters reports whether another queue could help. It cannot if nodes are short, unless part of their resources
+// is reserved for the guarantees of other queues.
 func (h *helper) queueMatters() bool {
 	l := h.v.Limit
 	if l != nil && l.Cluster && l.Kept > 0 {
@@ -191,7 +190,8 @@ func (h *helper) queueMatters() bool {
 	return l == nil || !l.Cluster && !l.Node
 }
 
-// bounded reports whether the gang's queue may hold less than queues can use of something that the gang asks for.
+// bounded reports whether a limit of the gang's queue is below the usable resources of the cluster, for any resource
+// that the gang requests.
 func (h *helper) bounded() bool {
 	q := h.j.In
 	for _, term := range Sum(h.j.Minimum()) {

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// highestPriority is the greatest value that a PriorityClass of users may have.
+	// highestPriority is the greatest value that a user's PriorityClass may have.
 	highestPriority = 1_000_000_000
-	// readAfter is how old an advice about time may be when it is read and still be right.
+	// readAfter is how long a hint about time must stay correct, so that the user has time to read it.
 	readAfter = time.Minute
 )
 
-// higherPriority finds the lowest priority with which the gang would have its turn
-// before all of its queue, where that is what it lacks.
+// higherPriority finds the lowest priority with which the gang would come before all other gangs of its queue and would
+// start.
 func (h *helper) higherPriority() {
 	s, j := h.s, h.j
 	from, to := j.Gang.Priority, j.Gang.Priority
@@ -47,8 +47,7 @@ func (h *helper) higherPriority() {
 	}
 }
 
-// passes gives the gang its turn before all that room is kept for, and says
-// whether its order does.
+// passes lets the gang come before all reservations if its order permits that, and reports whether it does.
 func (h *helper) passes() bool {
 	s, j := h.s, h.j
 	for _, r := range s.Reservations {
@@ -62,13 +61,12 @@ func (h *helper) passes() bool {
 	return true
 }
 
-// binds says whether room that is kept for another keeps one of the gang's tasks
-// off.
+// binds reports whether another gang's reservation restricts one of the gang's tasks.
 func (s *Session) binds(r *Reservation, j *Job) bool {
 	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return s.bound(r, j, t) })
 }
 
-// shorterRun tries to end before the room is needed that is kept for others.
+// shorterRun tries a run time short enough to end before reserved resources are needed.
 func (h *helper) shorterRun() {
 	s, j := h.s, h.j
 	if h.v.Code != reason.Reserved || !h.placeable() {
@@ -103,8 +101,8 @@ func (h *helper) shorterRun() {
 	}
 }
 
-// writable takes a length down to one that a person would write; 0: too short to
-// mention.
+// writable rounds a duration down to a round value, such as a user would write. It returns 0 if the duration is too
+// short.
 func writable(d time.Duration) time.Duration {
 	for _, step := range []time.Duration{time.Hour, 10 * time.Minute, time.Minute} {
 		if d >= 10*step || step == time.Minute {
@@ -114,7 +112,7 @@ func writable(d time.Duration) time.Duration {
 	return 0
 }
 
-// blockedInLine reports whether another gang of the gang's strict queue stands before it and holds up the others.
+// blockedInLine reports whether another gang comes before this gang in its strict queue and blocks the gangs behind it.
 func (h *helper) blockedInLine() bool {
 	q := h.j.In
 	if !q.Fifo {
