@@ -29,20 +29,20 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/request"
 )
 
-// quietTime is how long an allocation may take before it is said that it is waited for.
+// quietTime is how long an allocation may take before the user sees a message that the job is queued.
 const quietTime = time.Second
 
-// allocation is a job without a script, that somebody uses from here.
+// allocation is a job without a script, used interactively from this process.
 type allocation struct {
 	*call
 	job *batchv1alpha1.Job
 	id  string
-	// head is the pod in which programs run.
+	// head is the pod in which commands run.
 	head *corev1.Pod
 }
 
-// allocate makes an allocation and waits until it is there; with --test-only there is none, and no error. What belongs to steps only is left out of
-// the line.
+// allocate submits an allocation and waits until its head pod runs. With --test-only it submits nothing and returns nil
+// without an error. The options in steps apply to steps only and are not part of the job's request.
 func (c *call) allocate(ctx context.Context, command request.Command, title string, steps []string) (*allocation, error) {
 	if words := c.parsed.Operands; len(words) > 0 && words[0] == nextComponent || command == request.Srun && slices.Contains(words, nextComponent) {
 		return nil, heterogeneous()
@@ -73,7 +73,7 @@ func (c *call) allocate(ctx context.Context, command request.Command, title stri
 	return a, a.await(ctx, s.request.Immediate)
 }
 
-// await waits for the head to run, for ever or so long. Ctrl-C gives the allocation up.
+// await waits until the head pod runs, at most for patience if that is positive. Ctrl-C cancels the allocation.
 func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 	cl, err := a.waitingClient()
 	if err != nil {
@@ -103,7 +103,7 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 			a.sayf("job %s queued and waiting for resources", a.id)
 		case ended := <-ends:
 			switch {
-			case ctx.Err() != nil: // told above
+			case ctx.Err() != nil: // reported by the case of ctx.Done
 			case ended.unseen:
 				a.notef("warning", "whether job %s is cancelled while it waits is not seen here: %v", a.id, ended.err)
 			case ended.err != nil:
@@ -120,17 +120,17 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 	}
 }
 
-// interrupted is the exit code of what Ctrl-C ended.
+// interrupted is the exit code of a command that Ctrl-C ended.
 const interrupted = 130
 
-// sayf writes a line about the allocation, unless -Q says that nobody wants to know.
+// sayf prints a line about the allocation, unless -Q is given.
 func (a *allocation) sayf(format string, args ...any) {
 	if !a.parsed.Has("quiet") {
 		fmt.Fprintf(a.f.Streams.Err, a.table.Program+": "+format+"\n", args...)
 	}
 }
 
-// watchHead gives the head's pod once it runs.
+// watchHead returns a channel that receives the head pod once it runs.
 func watchHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan *corev1.Pod {
 	found := make(chan *corev1.Pod, 1)
 	go func() {
@@ -144,7 +144,7 @@ func watchHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job)
 	return found
 }
 
-// nextHead watches until the head runs; nil when the watch ended before.
+// nextHead watches until the head pod runs. It returns nil if the watch ends before.
 func nextHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) *corev1.Pod {
 	w, err := cl.Watch(ctx, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name, keys.TaskSpec: launch.HeadTask})
 	if err != nil {
@@ -163,14 +163,15 @@ func nextHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) 
 	return nil
 }
 
-// jobEnd is how a job ended: as it was then, or why there is none any more. unseen is that nobody here may know.
+// jobEnd is the end of a job: its last state, or the error that explains why there is no job any more. unseen reports
+// that the user may not read the job.
 type jobEnd struct {
 	job    *batchv1alpha1.Job
 	err    error
 	unseen bool
 }
 
-// watchEnd gives the end of a job that ended before anybody used it.
+// watchEnd returns a channel that receives the end of a job, for a job that may end before its head pod runs.
 func watchEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan jobEnd {
 	ended := make(chan jobEnd, 1)
 	go func() {
@@ -186,7 +187,7 @@ func (a *allocation) cancel(ctx context.Context) {
 	defer stop()
 	cl, err := a.f.Client()
 	if err == nil {
-		_ = a.annotate(ctx, a.job, map[string]any{keys.CancelledBy: a.me()}) // to end the job matters more than to record by whom
+		_ = a.annotate(ctx, a.job, map[string]any{keys.CancelledBy: a.me()}) // ending the job matters more than recording who did it
 		err = cl.Create(ctx, act.JobCommand(a.job, busv1alpha1.TerminateJobAction))
 	}
 	if err != nil {
@@ -194,16 +195,16 @@ func (a *allocation) cancel(ctx context.Context) {
 	}
 }
 
-// session is a program in the head's pod, with this terminal or these streams.
+// session is a command in the head pod, connected to this terminal or to these streams.
 type session struct {
 	command []string
-	// terminal gives the program a terminal of the size of this one.
+	// terminal requests a terminal of the size of the user's.
 	terminal bool
-	// input is nil when nothing is to be read.
+	// streams are the standard streams of the command. Stdin is nil if the command reads no input.
 	streams remotecommand.StreamOptions
 }
 
-// connect runs a program in the head's pod and returns its exit code.
+// connect runs a command in the head pod and returns its exit code.
 func (a *allocation) connect(ctx context.Context, s session) (int, error) {
 	config, err := a.f.RESTConfig()
 	if err != nil {
@@ -224,7 +225,7 @@ func (a *allocation) connect(ctx context.Context, s session) (int, error) {
 		defer restore()
 		s.streams.Stderr, s.streams.TerminalSizeQueue = nil, sizes
 	}
-	// The client logs that a stream was closed, which is what was wanted.
+	// The client logs that a stream was closed, which is expected.
 	err = executor.StreamWithContext(klog.NewContext(ctx, logr.Discard()), s.streams)
 	var ended exec.CodeExitError
 	switch {
@@ -236,18 +237,19 @@ func (a *allocation) connect(ctx context.Context, s session) (int, error) {
 	return 0, nil
 }
 
-// ownStreams are those of this program.
+// ownStreams returns the standard streams of this process.
 func (c *call) ownStreams() remotecommand.StreamOptions {
 	s := c.f.Streams
 	return remotecommand.StreamOptions{Stdin: s.In, Stdout: s.Out, Stderr: s.Err}
 }
 
-// interrupts hands on what Ctrl-C and kill ask for while a program runs, instead of ending this one.
+// interrupts returns a channel of the signals of Ctrl-C and kill, which then do not end this process. stop restores the
+// default handling.
 func interrupts() (received <-chan os.Signal, stop func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	return signals, func() { signal.Stop(signals) }
 }
 
-// exit is a program's exit code as what a command returns: Ctrl-C was the program's, too.
+// exit returns a command's exit code as an error. It marks Ctrl-C as handled, because the command received it.
 func exit(code int) error { return cli.Heeded(code) }

@@ -14,8 +14,9 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// readByElements adds the arrays some of whose elements have these numbers. They are looked for in what the daemon has in memory, and where that does not
-// answer in the metadata of all jobs; what is found is read from the API server.
+// readByElements adds the arrays that have one of the given numbers or an element with one of them. It searches the
+// daemon's list, or the metadata of all jobs if the daemon does not answer. It then reads the jobs it found from the
+// API server.
 func (v *view) readByElements(ctx context.Context, numbers []value.Job) error {
 	found, err := v.arraysInFacts(ctx, numbers)
 	if err != nil && ctx.Err() == nil {
@@ -63,7 +64,7 @@ func (v *view) arraysInMetadata(ctx context.Context, numbers []value.Job) (found
 	return found, err
 }
 
-// isOneOf says whether a job is an array that some numbers name, as a whole or one of its elements.
+// isOneOf reports whether a job is an array that one of the references names, as a whole or by an element.
 func (v *view) isOneOf(numbers []value.Job, job *batchv1alpha1.Job) bool {
 	return job.Annotations[keys.Array] != "" && slices.ContainsFunc(numbers, func(ref value.Job) bool { return v.means(ref, job) })
 }

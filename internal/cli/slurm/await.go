@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// untilEnd waits for the end of a job and exits as it did: with the script's code, of an array with the highest one, and with 1 where
-// a signal ended it.
+// untilEnd waits for the end of a job and returns an exit status for it: the exit code of the script, the highest one
+// for an array, or 1 if a signal ended the job.
 func (c *call) untilEnd(ctx context.Context, job *batchv1alpha1.Job) error {
 	cl, err := c.waitingClient()
 	if err != nil {
@@ -34,8 +34,8 @@ func (c *call) untilEnd(ctx context.Context, job *batchv1alpha1.Job) error {
 	return cli.ExitStatus(code)
 }
 
-// waitingClient returns a client for what waits: it rides out an API server that is away for some minutes and tells the user once. With -Q, which asks for
-// silence, it is an ordinary one, and awaitJob rides out the same.
+// waitingClient returns a client for commands that wait. It retries for some minutes if the API server is unavailable,
+// and warns the user once. With -Q it returns an ordinary client, because awaitJob retries as well.
 func (c *call) waitingClient() (client.WithWatch, error) {
 	cl, err := c.f.Client()
 	if err != nil || c.parsed.Has("quiet") {
@@ -44,7 +44,7 @@ func (c *call) waitingClient() (client.WithWatch, error) {
 	return c.f.Patient(cl), nil
 }
 
-// trouble returns a function that tells the user once that a job cannot be looked at.
+// trouble returns a function that warns the user, once only, that a job cannot be read.
 func (c *call) trouble(job *batchv1alpha1.Job) func(error) {
 	told := false
 	return func(err error) {
@@ -55,16 +55,16 @@ func (c *call) trouble(job *batchv1alpha1.Job) func(error) {
 	}
 }
 
-// gaveUp reports whether an error says that the API server was away for too long.
+// gaveUp reports whether an error means that the API server was unavailable for too long.
 func gaveUp(err error) bool {
 	var human *cli.Error
 	return errors.As(err, &human) && human.Code == cli.ExitUnreachable
 }
 
-// longestPause is how long to wait at most before an API server that does not answer is asked again.
+// longestPause is the longest pause between two attempts to reach an API server that does not answer.
 const longestPause = 5 * time.Second
 
-// awaitEnd watches a job until nothing of it runs any more. Suspended jobs have not ended.
+// awaitEnd watches a job until it has ended. A suspended job has not ended.
 func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, trouble func(error)) (*batchv1alpha1.Job, error) {
 	return awaitJob(ctx, cl, job, func(now *batchv1alpha1.Job) bool {
 		switch now.Status.State.Phase {
@@ -75,10 +75,11 @@ func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, 
 	}, trouble)
 }
 
-// awaitJob watches a job until over holds. API servers restart: errors meanwhile go to trouble each time and end nothing. What ends the wait is
-// that the job is gone, may not be looked at, or that a patient client gave up.
+// awaitJob watches a job until over returns true. API servers restart, so it calls trouble for each error and
+// continues. It returns an error only if the job was deleted, if the user may not read it, or if a client of
+// waitingClient gave up.
 func awaitJob(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, over func(*batchv1alpha1.Job) bool, trouble func(error)) (*batchv1alpha1.Job, error) {
-	wait, away := watchPause, false // a watch that begins now says nothing of a job that is gone by now
+	wait, away := watchPause, false // a watch that starts now does not report a job deleted before
 	for {
 		if !away {
 			if now, ok := nextOf(ctx, cl, job, over); ok {
@@ -110,7 +111,7 @@ func awaitJob(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, 
 	}
 }
 
-// codeOf is the exit code that stands for a job's end.
+// codeOf returns the exit code that represents the end of a job.
 func (c *call) codeOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) int {
 	facts := state.Facts{Job: job, Now: c.f.Now()}
 	if parts, isArray := state.Elements(facts); isArray {
@@ -139,7 +140,7 @@ func (c *call) codeOf(ctx context.Context, cl client.Client, job *batchv1alpha1.
 	return max(exitCode(facts.Pods.Exit), 1)
 }
 
-// exitCode is 1 for signals.
+// exitCode returns the exit code of e, or 1 for a signal.
 func exitCode(e state.Exit) int {
 	if e.Signal > 0 {
 		return 1

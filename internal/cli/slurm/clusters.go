@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/fault"
 )
 
-// clusters are the contexts that -M names; given is false without -M. all says that they were not named one by one.
+// clusters returns the contexts that -M names. given is false without -M. all reports that -M selects all contexts.
 func (c *call) clusters() (names []string, given, all bool, err error) {
 	text, given := c.given("clusters", "SLURM_CLUSTERS")
 	if value, also := c.parsed.Last("cluster"); also {
@@ -41,13 +41,14 @@ func (c *call) clusters() (names []string, given, all bool, err error) {
 	return names, true, false, nil
 }
 
-// in is the call in another cluster.
+// in returns a copy of the call for another cluster.
 func (c *call) in(cluster string) *call {
 	one := *c
 	streams := *c.f.Streams
 	one.f = cli.NewFactory(c.f.Program, &streams)
 	one.f.Now = c.f.Now
-	// Where the kubeconfig is and how one asks are the same for all of them; what a cluster is reached by is its context's.
+	// The path of the kubeconfig and the identity of the user are the same for all clusters. The context selects the
+	// server.
 	from, to := c.f.Config, one.f.Config
 	*to.KubeConfig, *to.Namespace, *to.CacheDir, *to.Timeout = *from.KubeConfig, *from.Namespace, *from.CacheDir, *from.Timeout
 	*to.Impersonate, *to.ImpersonateUID, *to.ImpersonateGroup = *from.Impersonate, *from.ImpersonateUID, *from.ImpersonateGroup
@@ -55,8 +56,8 @@ func (c *call) in(cluster string) *call {
 	return &one
 }
 
-// inClusters does something in the cluster that is connected to, or in those of -M, one after the other. named says that the latter were named. A job
-// that is in one of them may be missing in the others.
+// inClusters calls do for the current cluster, or for each cluster of -M, one after the other. named reports that -M is
+// given. A job that exists in one cluster may be missing in the others.
 func (c *call) inClusters(do func(one *call, named bool) error) error {
 	names, given, all, err := c.clusters()
 	if err != nil {
@@ -72,8 +73,9 @@ func (c *call) inClusters(do func(one *call, named bool) error) error {
 	return c.together(names, all, errs)
 }
 
-// sideBySide does something that only reads in the clusters of -M at once, so that one that does not answer holds up no other. What they print comes in
-// the order of their names, with between in front of all but the first.
+// sideBySide calls do, which may only read, for all clusters of -M at the same time, so that an unreachable cluster
+// does not delay the others. It prints their output in the order of their names, with between before each output but
+// the first.
 func (c *call) sideBySide(between string, do func(one *call, named bool) error) error {
 	names, given, all, err := c.clusters()
 	if err != nil {
@@ -115,7 +117,8 @@ func (c *call) sideBySide(between string, do func(one *call, named bool) error) 
 	return c.together(names, all, errs)
 }
 
-// together are the errors of several clusters: that a job is not there counts only when it is nowhere, and of all clusters some may be out of reach.
+// together joins the errors of several clusters. A missing job is an error only if it is missing in all clusters. If -M
+// selects all clusters, unreachable ones are reported as notes unless all of them fail.
 func (c *call) together(names []string, all bool, errs []error) error {
 	missing, failed := 0, 0
 	for _, err := range errs {
@@ -140,10 +143,10 @@ func (c *call) together(names []string, all bool, errs []error) error {
 	return errors.Join(problems...)
 }
 
-// invalidJob ends the sentences about jobs that are not there.
+// invalidJob ends all messages about jobs that do not exist.
 const invalidJob = "Invalid job id specified"
 
-// notThere says whether all that is wrong is that a job is not there.
+// notThere reports whether an error only means that jobs do not exist.
 func notThere(err error) bool {
 	for _, one := range flatten(err) {
 		var f *fault.Error

@@ -8,11 +8,12 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/layout"
 )
 
-// wordWidth is the width of a column of -O that names none.
+// wordWidth is the default width of a column of -O.
 const wordWidth = 20
 
-// askedColumns returns the columns of -O's words, or of -o's letters if there are no words. Like Slurm, it reports columns that do not exist on
-// stderr and returns the others; invalid is the beginning of that message.
+// askedColumns returns the columns that -O selects with words or, if words is empty, the columns that -o selects with
+// letters. Like Slurm, it reports unknown columns on stderr and returns the others. invalid is the first part of that
+// message.
 func askedColumns[T any](c *call, letters, words string, fields []layout.Field[T], invalid string) (layout.Columns[T], error) {
 	var columns layout.Columns[T]
 	var unknown []string

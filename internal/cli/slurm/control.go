@@ -21,8 +21,8 @@ func matchesAny(r *record.Row, refs []value.Job) bool {
 	return slices.ContainsFunc(refs, func(ref value.Job) bool { return r.Matches(ref) })
 }
 
-// jobsOf reads the jobs that words name, which are numbers, names, or jobname=NAME. All of them have to be there. What is to be changed may not be
-// an element of an array.
+// jobsOf reads the jobs that words name: numbers, names, or jobname=NAME. It is an error if one of them does not exist.
+// If changing is true, it also rejects elements of arrays.
 func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*batchv1alpha1.Job, error) {
 	var titles, named []string
 	for _, word := range given {
@@ -40,7 +40,7 @@ func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*ba
 		return nil, err
 	}
 	if len(titles) > 0 {
-		refs = nil // all are read
+		refs = nil // read all jobs
 	}
 	v, err := c.read(ctx, wants{named: refs})
 	if err != nil {
@@ -73,13 +73,14 @@ func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*ba
 	return jobs, nil
 }
 
-// each does a verb to the jobs that words name, with annotations that stand on the job before; where the verb cannot be done they are not written, and
-// where it fails they are taken back.
+// each applies a verb to the jobs that words name. It writes the annotations in before to a job first, unless the verb
+// does not apply to it, and restores them if the verb fails.
 func (c *call) each(ctx context.Context, words []string, verb *act.Verb, before map[string]any) error {
 	return c.eachBy(ctx, words, func(*batchv1alpha1.Job) (*act.Verb, error) { return verb, nil }, before)
 }
 
-// eachBy is each with a verb that is chosen for each job, or an error that says why there is none.
+// eachBy does the same as each with a verb that choose returns for each job. An error of choose means that no verb
+// applies to the job.
 func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1alpha1.Job) (*act.Verb, error), before map[string]any) error {
 	jobs, err := c.jobsOf(ctx, words, true)
 	if err != nil {
@@ -123,7 +124,7 @@ func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1a
 	return errors.Join(problems...)
 }
 
-// asBefore is what annotations were, so that a change of them can be taken back.
+// asBefore returns a job's current values of annotations that will change, so that the change can be undone.
 func asBefore(job *batchv1alpha1.Job, changed map[string]any) map[string]any {
 	was := map[string]any{}
 	for key := range changed {
@@ -137,7 +138,7 @@ func (c *call) requeue(ctx context.Context, words []string) error {
 	var problems []error
 	for _, word := range words {
 		refs, err := value.ParseJobs(word)
-		if err != nil { // jobname=NAME, or a mistake that is reported below
+		if err != nil { // jobname=NAME, or an error that is reported below
 			whole = append(whole, word)
 			continue
 		}
@@ -158,7 +159,7 @@ func (c *call) requeue(ctx context.Context, words []string) error {
 	return errors.Join(problems...)
 }
 
-// requeueElement has the launcher of a running element requeue it.
+// requeueElement requeues a running element through the launcher in its pod.
 func (c *call) requeueElement(ctx context.Context, id string) error {
 	a, err := c.existing(ctx, id, "Requested operation is presently disabled for job "+id)
 	if err != nil {
@@ -167,7 +168,7 @@ func (c *call) requeueElement(ctx context.Context, id string) error {
 	return c.execIn(ctx, a.head, []string{launch.Program, "scontrol", "requeue", a.idInPod()})
 }
 
-// requeueHold notes the hold first, so that the job does not start again before.
+// requeueHold requeues jobs and holds them. The annotation is written first so that the job does not start again.
 func (c *call) requeueHold(ctx context.Context, words []string) error {
 	return c.each(ctx, words, act.Restart, map[string]any{keys.Hold: keys.HoldUser})
 }
@@ -180,7 +181,7 @@ func (c *call) suspend(ctx context.Context, words []string) error {
 	return nil
 }
 
-// resume takes back that somebody cancelled the job while it was suspended.
+// resume resumes jobs. It removes the annotation of a user who cancelled the job while it was suspended.
 func (c *call) resume(ctx context.Context, words []string) error {
 	return c.each(ctx, words, act.Resume, map[string]any{keys.CancelledBy: nil})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// blame is the note of who cancelled which elements, with those that this user adds.
+// blame returns the annotation that records which user cancelled which elements, with the elements added by this user.
 func (s *scancel) blame(job *batchv1alpha1.Job, added batchv1alpha1.Indices) string {
 	texts := map[string]string{}
 	for user, set := range batchv1alpha1.ArrayCancelledBy(job) {
@@ -25,12 +25,13 @@ func (s *scancel) blame(job *batchv1alpha1.Job, added batchv1alpha1.Indices) str
 	if len(added) > 0 {
 		texts[s.me()] = added.String()
 	}
-	text, _ := json.Marshal(texts) // a map of texts always can be
+	text, _ := json.Marshal(texts) // a map of strings always marshals
 	return string(text)
 }
 
-// cancelElements adds elements to those that are not to run. Two that do so at once must not lose each other's: the version is held to, and a job of which
-// it is not known, because a list from memory tells none, is read first.
+// cancelElements marks elements of an array as cancelled. It updates a known resource version and retries on conflicts,
+// so that concurrent updates keep each other's elements. Jobs from the daemon's list have no version and are read
+// first.
 func (s *scancel) cancelElements(ctx context.Context, t target) error {
 	job := t.row.Job
 	for {
@@ -58,6 +59,6 @@ func (s *scancel) cancelElements(ctx context.Context, t target) error {
 		if !apierrors.IsConflict(err) {
 			return err
 		}
-		job = &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name, UID: job.UID}} // to be read anew
+		job = &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name, UID: job.UID}} // to read
 	}
 }

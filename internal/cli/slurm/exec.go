@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/fault"
 )
 
-// saidIn is what a program in a pod says is wrong, with its hint as ours.
+// saidIn returns the error message of a command in a pod as an error, with the command's hint as its hint.
 func saidIn(pod, text string) error {
 	var what, hints []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -27,7 +27,7 @@ func saidIn(pod, text string) error {
 	return fault.Errorf(hint, "%s: %s", pod, strings.Join(what, "\n"))
 }
 
-// execIn runs a command in the first container of a pod; what it says on stderr when it fails is the error.
+// execIn runs a command in the first container of a pod. If it fails, its output on stderr becomes the error.
 func (c *call) execIn(ctx context.Context, pod *corev1.Pod, command []string) error {
 	var said bytes.Buffer
 	inside := &allocation{call: c, head: pod}

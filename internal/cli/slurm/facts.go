@@ -20,20 +20,21 @@ import (
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
-// What the daemon does not tell in time is read from the API server itself.
+// Time limits for the daemon. After them, the data is read from the API server instead.
 const (
-	factsPatience = 3 * time.Second // until its answer begins
-	factsPause    = 8 * time.Second // between two parts of it: it waits for its own memory for 5 s
+	factsPatience = 3 * time.Second // until the answer begins
+	factsPause    = 8 * time.Second // between two parts of the answer; the daemon may wait 5 s for its caches
 )
 
-// factsGarbage is how much garbage there may be beside what is in use: facts are a tenth of whole objects, and with as little garbage as for those (root.Main)
-// a quarter of squeue's time is its collection.
+// factsGarbage is the garbage collection target, in percent. Facts are ten times smaller than the objects they
+// describe: with the lower target for objects, which root.Main sets, garbage collection takes a quarter of squeue's
+// time.
 const factsGarbage = 400
 
-// errNoFacts says that the daemon does not answer: it is not there, or not ready, or the user may not ask it.
+// errNoFacts reports that the daemon did not answer: it is missing, not ready, or the user has no permission.
 var errNoFacts = errors.New("no list of jobs from the daemon")
 
-// readFacts reads jobs, PodGroups and pods from the daemon, which has them in memory.
+// readFacts reads jobs, PodGroups and pods from the caches of the daemon.
 func (v *view) readFacts(ctx context.Context, w wants) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -51,7 +52,7 @@ func (v *view) readFacts(ctx context.Context, w wants) error {
 	return v.takeFacts(facts.NewReader(&inTime{Reader: answer.Body, late: late}), w)
 }
 
-// inTime reads what keeps coming.
+// inTime is a reader that cancels its request if no data arrives for factsPause.
 type inTime struct {
 	io.Reader
 	late *time.Timer
@@ -99,7 +100,7 @@ func podsWanted(w wants) string {
 	return facts.PodsLive
 }
 
-// takeFacts takes over what the daemon tells, all of it or nothing.
+// takeFacts reads the daemon's answer into the view. On an error it leaves the view unchanged.
 func (v *view) takeFacts(from *facts.Reader, w wants) error {
 	told := &view{groups: map[types.UID]*schedulingv1beta1.PodGroup{}, pods: map[types.NamespacedName][]*corev1.Pod{}}
 	seen := map[types.UID]int{}
@@ -112,7 +113,7 @@ func (v *view) takeFacts(from *facts.Reader, w wants) error {
 			return fmt.Errorf("%w: %w", errNoFacts, err)
 		}
 		if at, again := seen[entry.Job.UID]; again {
-			told.jobs[at] = entry.Job // as it has become meanwhile
+			told.jobs[at] = entry.Job // a newer version of the job
 			delete(told.groups, entry.Job.UID)
 			delete(told.pods, podsKey(entry.Job))
 		} else {
@@ -139,7 +140,7 @@ func (v *view) takeFacts(from *facts.Reader, w wants) error {
 	return nil
 }
 
-// podsKey is the key of a job's pods in a view.
+// podsKey returns the key of a job's pods in a view.
 func podsKey(job *batchv1alpha1.Job) types.NamespacedName {
 	return types.NamespacedName{Namespace: job.Namespace, Name: job.Name}
 }

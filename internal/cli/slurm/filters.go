@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// given is an option's value, or that of an environment variable; ok is false when there is neither.
+// given returns the value of an option or, without it, of an environment variable. ok is false if neither is set.
 func (c *call) given(option, variable string) (string, bool) {
 	if text, ok := c.parsed.Last(option); ok {
 		return text, true
@@ -22,13 +22,15 @@ func (c *call) given(option, variable string) (string, bool) {
 	return "", false
 }
 
-// listed is a filter by names: the option, the variable that stands for it if there is one, and where the names go.
+// listed is a filter by names: its option, the environment variable with the same meaning, if any, and the destination
+// of the names.
 type listed struct {
 	option, variable string
 	into             *[]string
 }
 
-// lists reads filters. One that is given and names nothing is refused: its variable of the shell is not set, and all jobs are not meant.
+// lists reads filters. It rejects a filter that is given but empty, because that is usually an unset shell variable and
+// does not mean all jobs.
 func (c *call) lists(all ...listed) error {
 	for _, l := range all {
 		text, ok := c.given(l.option, l.variable)
@@ -44,7 +46,7 @@ func (c *call) lists(all ...listed) error {
 	return nil
 }
 
-// hosts are the names of nodes that an option gives; nil without it.
+// hosts returns the node names of an option, or nil without the option.
 func (c *call) hosts(option string) ([]string, error) {
 	text, ok := c.parsed.Last(option)
 	if !ok {
@@ -60,7 +62,8 @@ func (c *call) hosts(option string) ([]string, error) {
 	return names, nil
 }
 
-// someJobs refuses options whose list is there and names no job. Where a list may be left out, that means all jobs, and the list may be a word of its own.
+// someJobs returns an error if one of the options is given with a list that names no job. Only an option without a list
+// selects all jobs. The list may also be a separate operand.
 func (c *call) someJobs(refs []value.Job, options ...string) error {
 	if len(refs) > 0 {
 		return nil
@@ -73,17 +76,17 @@ func (c *call) someJobs(refs []value.Job, options ...string) error {
 	return nil
 }
 
-// noNodes is the error about a text that is no list of nodes.
+// noNodes returns the error about a text that is not a list of nodes.
 func noNodes(text string) error {
 	return fault.Errorf("write names with commas between, as n7 or n[7-9,12]; sinfo -N lists the nodes", "Invalid node name specified: %s", text)
 }
 
-// empty is the error about an option that names nothing.
+// empty returns the error about an option with an empty value.
 func empty(option string) error {
 	return fault.Errorf("say which; an unset variable of the shell looks like this", "--%s is empty", option)
 }
 
-// words are those between commas.
+// words returns the non-empty words of a comma-separated list.
 func words(text string) []string {
 	var all []string
 	for word := range strings.SplitSeq(text, ",") {

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/record"
 )
 
-// hold keeps jobs from starting. Whoever runs the cluster holds jobs of others so that only the like can release them, as Slurm's operators do.
+// hold keeps jobs from starting. If an operator holds another user's job, only operators can release it, as in Slurm.
 func (c *call) hold(ctx context.Context, words []string) error {
 	return c.eachBy(ctx, words, func(job *batchv1alpha1.Job) (*act.Verb, error) {
 		if user := account.User(job); user == "" || user == c.me() {
@@ -26,12 +26,12 @@ func (c *call) hold(ctx context.Context, words []string) error {
 	}, nil)
 }
 
-// userHold is a hold that the job's user can release, whoever asks for it.
+// userHold holds jobs so that their users can release them, even if an operator holds them.
 func (c *call) userHold(ctx context.Context, words []string) error {
 	return c.each(ctx, words, act.Hold, nil)
 }
 
-// release lets jobs start. What somebody holds who runs the cluster is not a user's to release.
+// release lets held jobs start. Users cannot release jobs that an operator holds.
 func (c *call) release(ctx context.Context, words []string) error {
 	return c.eachBy(ctx, words, func(job *batchv1alpha1.Job) (*act.Verb, error) {
 		if job.Annotations[keys.Hold] != keys.HoldAdmin {
@@ -45,7 +45,8 @@ func (c *call) release(ctx context.Context, words []string) error {
 	}, nil)
 }
 
-// runsCluster says whether the user is what Slurm calls an operator: who may change the jobs of all namespaces. The cluster is asked once.
+// runsCluster reports whether the user is an operator in the sense of Slurm, who may change the jobs of all namespaces.
+// It caches the answer of the API server.
 func (c *call) runsCluster(ctx context.Context) (bool, error) {
 	if c.operator != nil {
 		return *c.operator, nil

@@ -16,13 +16,13 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// linkOptions are the inputs of `vcctl slurm install` and `uninstall`.
+// linkOptions holds the options of `vcctl slurm install` and `uninstall`.
 type linkOptions struct {
 	f       *cli.Factory
 	dir     string
 	dryRun  cli.DryRun
 	confirm cli.Confirm
-	// binary is what the links lead to.
+	// binary is the target of the links.
 	binary string
 }
 
@@ -85,7 +85,7 @@ func newLinks(f *cli.Factory, run func(*linkOptions, context.Context) error, cmd
 	return cmd
 }
 
-// install makes the links, or none.
+// install creates all links, or none if it fails.
 func (o *linkOptions) install(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (o *linkOptions) install(ctx context.Context) error {
 		undo = append(undo, func() { o.restore(link, before) })
 	}
 	fmt.Fprintf(o.f.Streams.Out, "%s in %s%s\n", strings.Join(Programs, ", "), o.dir, o.dryRun.Suffix())
-	dir, err := filepath.Abs(o.dir) // PATH is read from anywhere
+	dir, err := filepath.Abs(o.dir) // PATH entries must be absolute
 	if err != nil {
 		return err
 	}
@@ -125,18 +125,18 @@ func (o *linkOptions) install(ctx context.Context) error {
 	return nil
 }
 
-// restore makes a link again what it was before, as all of them are made or none; "" was none.
+// restore undoes the change of a link. before is its previous target, empty if there was no link.
 func (o *linkOptions) restore(link, before string) {
 	if now, err := os.Readlink(link); err != nil || now == before {
 		return
 	}
-	_ = os.Remove(link) // the first failure is what is told
+	_ = os.Remove(link) // the first error is reported
 	if before != "" {
 		_ = os.Symlink(before, link)
 	}
 }
 
-// link makes one link, in place of one of ours that leads elsewhere.
+// link creates one link. It replaces a link to another vcctl.
 func (o *linkOptions) link(link string) error {
 	if target, err := os.Readlink(link); o.dryRun.Any() || err == nil && target == o.binary {
 		return nil
@@ -156,7 +156,7 @@ func notYours(link string, err error) error {
 	return cli.Errorf("is the directory yours to write to?", "%s: %v", link, errors.Unwrap(err))
 }
 
-// check says what stands in the way of all links.
+// check reports everything that prevents the links.
 func (o *linkOptions) check() error {
 	info, err := os.Stat(o.dir)
 	if err != nil || !info.IsDir() {
@@ -175,7 +175,8 @@ func (o *linkOptions) check() error {
 	return errors.Join(problems...)
 }
 
-// elsewhere is a program of this name on PATH that is not a link to ours; "" when there is none.
+// elsewhere returns the path of a program with this name in another directory of PATH that is not a link to vcctl, or
+// "".
 func (o *linkOptions) elsewhere(name string) string {
 	for _, dir := range filepath.SplitList(o.f.Streams.Env("PATH")) {
 		file, err := exec.LookPath(filepath.Join(dir, name))
@@ -186,13 +187,13 @@ func (o *linkOptions) elsewhere(name string) string {
 	return ""
 }
 
-// isOurs says whether a file leads to a vcctl: this one, or one of that name elsewhere.
+// isOurs reports whether a file is a link to this binary or to a file named vcctl.
 func (o *linkOptions) isOurs(file string) bool {
 	target, err := os.Readlink(file)
 	return err == nil && (target == o.binary || filepath.Base(target) == "vcctl" || filepath.Base(target) == filepath.Base(o.binary))
 }
 
-// uninstall takes our links away; those to another vcctl when somebody says yes.
+// uninstall removes the links to this binary. It asks the user before it removes links to another vcctl.
 func (o *linkOptions) uninstall(ctx context.Context) error {
 	var gone, other []string
 	for _, name := range Programs {

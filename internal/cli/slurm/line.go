@@ -7,10 +7,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/translate"
 )
 
-// hidden stands for the value of an exported variable.
+// hidden replaces the value of an exported variable.
 const hidden = "=…"
 
-// line is the command line as it is kept with the job, without the values of exported variables: they are in the job's Secret.
+// line returns the command line to store with the job. It omits the values of exported variables, which are stored in
+// the job's Secret.
 func (c *call) line() string {
 	words := slices.Clone(c.words)
 	for _, given := range c.parsed.Given {

@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
 )
 
-// partitionCalled is a partition by its name, or by that of its queue.
+// partitionCalled returns the partition with this name or of the queue with this name.
 func (c *call) partitionCalled(ctx context.Context, name string) (*sinfo.Partition, error) {
 	partitions, _, err := c.partitions(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *call) partitionCalled(ctx context.Context, name string) (*sinfo.Partiti
 	return partitions[i], nil
 }
 
-// updateNodes drains nodes, or takes that back.
+// updateNodes drains or resumes nodes.
 func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.Word) error {
 	names, err := hostlist.Expand(list)
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *call) updatePartition(ctx context.Context, name string, change []scontr
 	if err != nil {
 		return err
 	}
-	switch strings.ToUpper(change[0].Value) { // a queue is open or closed
+	switch strings.ToUpper(change[0].Value) { // a queue has only these two states
 	case "DOWN":
 		c.notef("warning", "State=DOWN is INACTIVE here: jobs are not taken either")
 	case "DRAIN":

@@ -19,34 +19,35 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// program is one of Slurm's commands.
+// program describes one of Slurm's commands.
 type program struct {
-	// name is by default that of the table.
+	// name defaults to the name of the table's program.
 	name                 string
 	table                *getopt.Table
 	short, long, example string
 	run                  func(context.Context, *call) error
 }
 
-// call is one program that was called.
+// call is one invocation of a program.
 type call struct {
 	f      *cli.Factory
 	table  *getopt.Table
 	parsed getopt.Parsed
-	// words are all that followed the program's name.
+	// words are all arguments after the program's name.
 	words []string
-	// said are the notes that were written once and need not be written again, as with -i.
+	// said holds the notes that were printed already, so that -i does not repeat them.
 	said map[string]bool
-	// quiet leaves notes and warnings out.
+	// quiet suppresses notes and warnings.
 	quiet bool
-	// operator says whether the user runs the cluster; nil: nobody asked yet.
+	// operator reports whether the user is an operator. It is nil until the API server was asked: see runsCluster.
 	operator *bool
 }
 
-// slurmVersion is the version of Slurm whose manual was read, as programs expect it after the word slurm.
+// slurmVersion is the version of Slurm whose manual these commands follow. Programs expect it after the word slurm.
 const slurmVersion = "26.11.0"
 
-// common are the options that every program has unless it gives the letter another meaning, and those by which vcctl finds the cluster.
+// common returns the options that all programs share, without the letters that the program uses for other options, and
+// the options that select the cluster.
 func common(t *getopt.Table) []getopt.Option {
 	var all []getopt.Option
 	add := func(o getopt.Option) {
@@ -68,7 +69,7 @@ func common(t *getopt.Table) []getopt.Option {
 	return all
 }
 
-// command makes a program a command of the tree.
+// command creates the cobra command of a program.
 func command(f *cli.Factory, p program) *cobra.Command {
 	table := p.table.With(common(p.table)...)
 	cmd := &cobra.Command{
@@ -88,7 +89,7 @@ func command(f *cli.Factory, p program) *cobra.Command {
 	return cmd
 }
 
-// do reads the words and runs the program, unless they ask for help.
+// do parses the words and runs the program, or prints the help if the words request it.
 func (c *call) do(cmd *cobra.Command, run func(context.Context, *call) error) error {
 	var err error
 	if c.parsed, err = c.table.Parse(c.words); err != nil {
@@ -105,13 +106,13 @@ func (c *call) do(cmd *cobra.Command, run func(context.Context, *call) error) er
 		_, err = fmt.Fprintf(out, "slurm %s (vc %s)\n", slurmVersion, build.Version)
 		return err
 	}
-	c.quiet = c.table.Program == "scontrol" && c.parsed.Has("quiet") // scancel's --quiet is about some errors only
+	c.quiet = c.table.Program == "scontrol" && c.parsed.Has("quiet") // scancel's --quiet suppresses only some errors
 	c.withoutEffect()
 	c.connect()
 	return run(cmd.Context(), c)
 }
 
-// connect hands the options about the cluster to the factory.
+// connect passes the options that select the cluster to the factory.
 func (c *call) connect() {
 	config := c.f.Config
 	for name, field := range map[string]*string{"kubeconfig": config.KubeConfig, "context": config.Context, "namespace": config.Namespace} {
@@ -121,7 +122,7 @@ func (c *call) connect() {
 	}
 }
 
-// told prints an error in Slurm's form and keeps only its code.
+// told prints an error in Slurm's format and returns its exit code as the error.
 func (c *call) told(err error) error {
 	var status cli.ExitStatus
 	if err == nil || errors.As(err, &status) && !isJoined(err) {
@@ -157,7 +158,7 @@ func flatten(err error) []error {
 	return all
 }
 
-// faultOf is any error as one of Slurm's.
+// faultOf converts an error to a Slurm error.
 func (c *call) faultOf(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) {
@@ -167,11 +168,11 @@ func (c *call) faultOf(err error) *fault.Error {
 	return &fault.Error{What: human.What, Hint: inSlurmsOptions(human.Hint), Code: human.Code}
 }
 
-// noEffect begins the help of options that are accepted and do nothing.
+// noEffect begins the help of options that are accepted but do nothing.
 const noEffect = "No effect"
 
-// withoutEffect reports, with -v, options that were given and have no effect here. Programs read what these commands print, so that by default
-// nothing is printed that Slurm does not print.
+// withoutEffect reports, with -v, options that were given but have no effect. Other programs parse the output of these
+// commands, so by default they print nothing that Slurm does not print.
 func (c *call) withoutEffect() {
 	if !c.parsed.Has("verbose") {
 		return
@@ -186,8 +187,8 @@ func (c *call) withoutEffect() {
 // isInJob reports whether the program runs in a pod of a batch job.
 func (c *call) isInJob() bool { return c.f.Streams.Env(launch.EnvPod) != "" }
 
-// noteOnce writes a note about what could not be read unless it was written before. In a job, which has few rights on purpose, it writes none: scripts
-// read both streams.
+// noteOnce prints a note about data that could not be read, unless the note was printed before. In a job, which has few
+// permissions on purpose, it prints nothing, because scripts read both streams.
 func (c *call) noteOnce(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !c.said[text] && !c.isInJob() {
@@ -196,7 +197,7 @@ func (c *call) noteOnce(format string, args ...any) {
 	}
 }
 
-// notef writes a line about what was done otherwise than somebody may expect: `sbatch: note: …`.
+// notef prints a line about a result that the user may not expect, such as `sbatch: note: …`.
 func (c *call) notef(kind, format string, args ...any) {
 	if c.quiet {
 		return
