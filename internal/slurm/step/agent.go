@@ -17,38 +17,38 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// Port is where the agents of a job with several pods listen.
+// Port is the TCP port on which the agents of a job with several pods listen.
 const Port = "6818"
 
 const (
-	// helloTime is how long a connection may take to say what it wants.
+	// helloTime limits how long a new connection may take to send its request.
 	helloTime = 10 * time.Second
-	// acceptPause is how long nobody is let in when the system cannot.
+	// acceptPause is the pause after a failed accept, for example when no file descriptor is free.
 	acceptPause = 100 * time.Millisecond
-	// killWait is how long tasks have between the request to end and the end.
+	// killWait is the time between asking tasks to end (SIGTERM) and killing them (SIGKILL).
 	killWait = 5 * time.Second
 )
 
-// agent runs tasks in its pod, and answers for the head if it is there.
+// agent runs tasks in its pod. The agent of the head also answers requests about the whole job.
 type agent struct {
-	// container is the environment that the pod's container has by itself; own is what tasks find of their node.
+	// container is the environment of the pod's container; own holds the variables that are specific to the node.
 	container, own []string
-	// ready is nil but in the head, where it is closed when head can be asked.
+	// ready is nil except in the head, where it is closed as soon as the function head may be called.
 	ready chan struct{}
-	// head answers what only the head knows, attend keeps a node of the job.
+	// head answers requests that only the head can answer; attend keeps a node connected until the job ends.
 	head   func(w *wire, r *request) error
 	attend func(w *wire, host string) error
 
 	oom oomKills
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	running map[*process]bool
-	// steps counts the steps whose tasks run here, or whose srun has not received everything yet.
+	// steps counts the steps that have tasks here or whose srun has not received all results yet.
 	steps int
 }
 
-// portAddress returns the address on which the agent of a pod listens for the job's other pods. Pods with a loopback address share one
-// network, where each has to keep to its own address.
+// portAddress returns the address on which a pod's agent listens for the job's other pods. Pods with a loopback
+// address share one network, so each of them listens on its own address only.
 func portAddress(podIP string) string {
 	if ip := net.ParseIP(podIP); ip != nil && ip.IsLoopback() {
 		return net.JoinHostPort(podIP, Port)
@@ -56,12 +56,12 @@ func portAddress(podIP string) string {
 	return ":" + Port
 }
 
-// listen opens the socket of the pod, and with a key the port at address for the other pods.
+// listen opens the pod's local socket and, if identity is not nil, a TLS port at address for the job's other pods.
 func listen(socket, address string, identity *tls.Config) (listeners []net.Listener, err error) {
 	if err := os.MkdirAll(filepath.Dir(socket), 0o777); err != nil {
 		return nil, err
 	}
-	_ = os.Remove(socket) // of a container that ran here before
+	_ = os.Remove(socket) // left by a container that ran here before
 	local, err := net.Listen("unix", socket)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (a *agent) serve(l net.Listener) {
 			return
 		}
 		if err != nil {
-			time.Sleep(acceptPause) // there may be no room for one more file
+			time.Sleep(acceptPause) // the process may be out of file descriptors
 			continue
 		}
 		go a.answer(connection)
@@ -115,7 +115,7 @@ func (a *agent) answer(connection net.Conn) {
 			err = a.attend(w, r.Attend)
 		case a.ready != nil:
 			<-a.ready
-			if r.Attach != nil { // the launcher's end waits for those who are attached to see the end of the step
+			if r.Attach != nil { // the launcher exits only after attached viewers have seen the end of the step
 				a.countSteps(1)
 				defer a.countSteps(-1)
 			}
@@ -129,7 +129,8 @@ func (a *agent) answer(connection net.Conn) {
 	}
 }
 
-// runTasks runs the tasks of a step until the last has ended and srun has received how; they are killed when srun is gone.
+// runTasks runs the tasks of a step until the last one has ended and srun has received all results. It kills the
+// tasks if srun disconnects.
 func (a *agent) runTasks(w *wire, r *tasksRequest) error {
 	a.countSteps(1)
 	defer a.countSteps(-1)
@@ -170,18 +171,18 @@ func (a *agent) runTasks(w *wire, r *tasksRequest) error {
 	return nil
 }
 
-// taskGroup are the tasks of one step in one pod.
+// taskGroup holds the tasks of one step in one pod.
 type taskGroup struct {
 	agent     *agent
 	wire      *wire
 	ends      sync.WaitGroup
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	processes map[uint32]*process
 	oomKills  int // processes of the step that were killed for lack of memory
 }
 
-// ofMemory returns how a task ended. As in Slurm, a task of a step in which a process was killed for lack of memory ended for that reason, also if the
-// process was not the task itself.
+// ofMemory returns how a task ended. As in Slurm, a task counts as killed by the out-of-memory killer if any process
+// of its step in this pod was, even if that process was not the task itself.
 func (g *taskGroup) ofMemory(e ending) ending {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -192,7 +193,7 @@ func (g *taskGroup) ofMemory(e ending) ending {
 	return ending{Signal: signalNoMemory, Usage: e.Usage}
 }
 
-// tellOfMemory tells srun of processes that were killed for lack of memory.
+// tellOfMemory reports processes that were killed by the out-of-memory killer to srun.
 func (g *taskGroup) tellOfMemory(job string, step int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -239,7 +240,7 @@ func (g *taskGroup) start(r *tasksRequest, t *task, env []string) error {
 	return nil
 }
 
-// listen passes on what srun says, until it is gone.
+// listen applies srun's messages (input, signals, terminal sizes) to the tasks until srun disconnects.
 func (g *taskGroup) listen() {
 	for {
 		f, err := g.wire.receive()
@@ -273,7 +274,7 @@ func (g *taskGroup) signal(number int) {
 	}
 }
 
-// kill ends tasks whose srun is gone.
+// kill ends the tasks of an srun that has disconnected.
 func (g *taskGroup) kill() {
 	g.signal(int(syscall.SIGTERM))
 	g.signal(int(syscall.SIGCONT))
@@ -297,7 +298,7 @@ func (a *agent) remove(p *process) {
 	delete(a.running, p)
 }
 
-// signal reaches all tasks of the pod.
+// signal sends a signal to all tasks of the pod.
 func (a *agent) signal(number int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -312,7 +313,7 @@ func (a *agent) countSteps(by int) {
 	a.steps += by
 }
 
-// idle waits until no step is left, or ctx ends.
+// idle waits until no step is left or ctx ends.
 func (a *agent) idle(ctx context.Context) {
 	for {
 		a.mu.Lock()

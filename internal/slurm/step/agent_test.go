@@ -89,8 +89,8 @@ func keepSending(w *wire) {
 	}
 }
 
-// An agent that closes its connection while input is unread makes the kernel reset the connection. A reset discards what the agent has written and the
-// peer has not received yet.
+// An agent that closes its connection while input is unread makes the kernel reset the connection. A reset discards
+// what the agent has written and the peer has not received yet.
 func TestNothingIsLostWhenInputArrivesAfterTheTasksHaveEnded(t *testing.T) {
 	t.Parallel()
 	const tasks, size = 16, 8 << 10

@@ -8,31 +8,32 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// attachRequest shows what a running step prints.
+// attachRequest asks for the output of a running step.
 type attachRequest struct {
 	Step int `json:"step"`
 }
 
-// attachAnswer is the layout of a step; when it ends, its record follows as a second answer.
+// attachAnswer is the layout of a step. The step's record follows as a second answer when the step ends.
 type attachAnswer struct {
 	Hosts  []string `json:"hosts"`
 	Counts []int    `json:"counts"`
 }
 
 const (
-	// viewerQueue is how many pieces of output wait for a viewer at most. A viewer that is slower than that loses some: the step does not wait for it.
+	// viewerQueue is the maximum number of output pieces that wait for a viewer. A slower viewer loses output; the
+	// step does not wait for it.
 	viewerQueue = 1024
-	// backlogBytes is how much of what was printed before is shown to who attaches.
+	// backlogBytes is how much earlier output a new viewer receives.
 	backlogBytes = 64 << 10
 )
 
-// backlog is the last output of a step.
+// backlog holds the most recent output of a step.
 type backlog struct {
 	frames []frame
 	bytes  int
 }
 
-// add keeps a frame, and drops the oldest ones that are too many.
+// add appends a frame and drops the oldest frames above backlogBytes.
 func (b *backlog) add(f frame) {
 	b.frames, b.bytes = append(b.frames, f), b.bytes+len(f.data)
 	for b.bytes > backlogBytes && len(b.frames) > 1 {
@@ -41,13 +42,13 @@ func (b *backlog) add(f frame) {
 	}
 }
 
-// viewer is an sattach that watches a step.
+// viewer is an sattach command that watches a step.
 type viewer struct {
 	queue chan frame
-	lost  bool // since something was queued last
+	lost  bool // output was dropped since the last frame was queued
 }
 
-// offer queues a frame, or drops it if the viewer is too slow.
+// offer queues a frame or drops it if the viewer is too slow.
 func (v *viewer) offer(f frame) {
 	if v.lost {
 		select {
@@ -64,18 +65,18 @@ func (v *viewer) offer(f frame) {
 	}
 }
 
-// view is what a live step shows to viewers. The head's mutex guards it.
+// view holds what viewers see of a running step. The head's mutex guards it.
 type view struct {
 	counts  []int
 	viewers []*viewer
-	// mirrors says that srun was asked to send a copy of what the tasks print; recent is the last of that.
+	// mirrors reports whether srun was asked to send a copy of the tasks' output; recent holds the last part of it.
 	mirrors bool
 	recent  backlog
 	over    chan struct{} // closed at the end of the step
 	result  launch.Step
 }
 
-// show passes a piece of output on to the viewers of a step.
+// show forwards a piece of output to the viewers of a step.
 func (h *head) show(s *liveStep, f frame) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,7 +86,7 @@ func (h *head) show(s *liveStep, f frame) {
 	}
 }
 
-// attach shows a step to the other side until the step ends, or the other side is gone.
+// attach sends a step's output to the peer until the step ends or the peer disconnects.
 func (h *head) attach(w *wire, r *attachRequest) error {
 	h.mu.Lock()
 	s := h.live[r.Step]
@@ -110,12 +111,12 @@ func (h *head) attach(w *wire, r *attachRequest) error {
 		return err
 	}
 	if isFirst {
-		_ = s.wire.send(attachFrame, 0, nil) // without its srun the step is over
+		_ = s.wire.send(attachFrame, 0, nil) // the step ends if its srun is gone, so the error does not matter
 	}
 	err := w.pass(v, s.view)
 	select {
 	case <-s.view.over:
-		time.Sleep(leaveTime) // the container must not end before sattach has: with it, the exit code would be lost
+		time.Sleep(leaveTime) // sattach must receive the end before the container exits, or its exit code is lost
 	default:
 	}
 	return err
@@ -127,12 +128,12 @@ func (h *head) detach(s *liveStep, v *viewer) {
 	s.view.viewers = slices.DeleteFunc(s.view.viewers, func(other *viewer) bool { return other == v })
 }
 
-// pass sends what is queued for a viewer, and at its end the record of the step.
+// pass sends the queued frames to a viewer and finally the record of the step.
 func (w *wire) pass(v *viewer, from *view) error {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_, _ = w.receive() // sattach sends nothing: it can only leave
+		_, _ = w.receive() // sattach sends nothing: receive returns when it disconnects
 	}()
 	defer func() {
 		w.closeWrite()

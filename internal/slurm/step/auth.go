@@ -14,11 +14,12 @@ import (
 	"strings"
 )
 
-// keyBytes is how long a job's key is.
+// keyBytes is the length of a job's key.
 const keyBytes = 32
 
-// identity is the key pair that all pods of a job derive from the job's key. Both sides of a connection show a certificate of it and accept no
-// other: whoever does not know the key can neither connect nor be connected to, and what is said between them is encrypted.
+// identity returns a TLS configuration from the job's key. All pods of a job derive the same key pair from it. Both
+// sides of a connection present a certificate of this key pair and accept no other, so that only holders of the job's
+// key can connect or be connected to. The traffic is encrypted.
 func identity(key string) (*tls.Config, error) {
 	secret, err := hex.DecodeString(strings.TrimSpace(key))
 	if err != nil || len(secret) != keyBytes {
@@ -36,7 +37,8 @@ func identity(key string) (*tls.Config, error) {
 		MinVersion:   tls.VersionTLS13,
 		Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}},
 		ClientAuth:   tls.RequireAnyClientCert,
-		// Names and issuers say nothing here; the key says all, and TLS has the other side prove that it has it.
+		// Names and issuers do not matter: the key alone identifies the peer, and TLS makes the peer prove that it
+		// has the private key.
 		InsecureSkipVerify: true,
 		VerifyConnection:   func(state tls.ConnectionState) error { return sameKey(own, state) },
 	}, nil

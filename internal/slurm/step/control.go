@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// scontrolTable are the options of scontrol that make sense here.
+// scontrolTable lists the options of scontrol that are supported inside a job.
 var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop: false, Options: []getopt.Option{
 	{Long: "oneliner", Short: 'o', Help: "one line"},
 	{Long: "quiet", Short: 'Q', Help: "no effect: errors are all that is said"},
@@ -29,7 +29,7 @@ var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop:
 	{Long: "usage", Help: "the options in short"},
 }}
 
-// Scontrol is what a script asks of scontrol: lists of hosts, its own job, and to be run again.
+// Scontrol runs the subset of scontrol that a script needs: host lists, the script's own job, and requeue.
 func Scontrol(ctx context.Context, args []string) int {
 	if err := becomeIfNotOwn("scontrol", args, isOwnScontrol(args)); err != nil {
 		return report("scontrol", err)
@@ -58,7 +58,7 @@ func Scontrol(ctx context.Context, args []string) int {
 	return report("scontrol", fmt.Errorf("%q cannot be done from inside a job; use scontrol where the job was submitted", strings.Join(p.Operands, " ")))
 }
 
-// isWord says whether text begins word, with as many letters at least.
+// isWord reports whether text is an abbreviation of word with at least the given number of letters.
 func isWord(text, word string, least int) bool {
 	return len(text) >= least && strings.HasPrefix(word, strings.ToLower(text))
 }
@@ -98,7 +98,7 @@ func show(ctx context.Context, out io.Writer, words []string, oneLine bool) erro
 	return fmt.Errorf("show %s cannot be done from inside a job; use scontrol where the job was submitted", words[0])
 }
 
-// showJob prints the own job, key=value.
+// showJob prints the own job as key=value pairs.
 func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) error {
 	h, job, err := ownJob(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) err
 	return nil
 }
 
-// lines are what is known of the job, in the order and the words of scontrol outside of it.
+// lines returns the description of the job in the order and format of scontrol outside a job.
 func (j *jobAnswer) lines(h *here, now time.Time) []string {
 	s := &j.Spec
 	end, limit := "Unknown", "UNLIMITED"
@@ -136,7 +136,7 @@ func (j *jobAnswer) lines(h *here, now time.Time) []string {
 		title + " JobName=" + s.JobName,
 		fmt.Sprintf("UserId=%s(%d) GroupId=N/A MCS_label=N/A", s.User, os.Getuid()),
 		fmt.Sprintf("Nice=0 Account=%s QOS=%s", cmp.Or(s.Account, none), cmp.Or(s.QOS, none)),
-		fmt.Sprintf("JobState=RUNNING Reason=None Dependency=%s", none), // what it depended on has come
+		fmt.Sprintf("JobState=RUNNING Reason=None Dependency=%s", none), // a running job has no unmet dependency
 		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=%d Reboot=0 ExitCode=0:0", bit(!s.NoRequeue), j.Pod.Restarts, bit(!s.Interactive)),
 		fmt.Sprintf("RunTime=%s TimeLimit=%s TimeMin=N/A", clock.Long(now.Sub(start)), limit),
 		fmt.Sprintf("StartTime=%s EndTime=%s Deadline=N/A", start.Format(clock.Standard), end),
@@ -153,7 +153,7 @@ func (j *jobAnswer) lines(h *here, now time.Time) []string {
 	return lines
 }
 
-// bit is how scontrol writes yes and no.
+// bit returns the number that scontrol prints for a boolean.
 func bit(yes bool) int {
 	if yes {
 		return 1
@@ -161,7 +161,7 @@ func bit(yes bool) int {
 	return 0
 }
 
-// ownJob asks the launcher.
+// ownJob requests the description of the job from its launcher.
 func ownJob(ctx context.Context) (*here, *jobAnswer, error) {
 	h, err := findHere()
 	if err != nil {
@@ -171,7 +171,7 @@ func ownJob(ctx context.Context) (*here, *jobAnswer, error) {
 	return h, &job, h.question(ctx, request{Job: true}, &job)
 }
 
-// called says whether a job id is this job's: its number, its array's with the element, or its name.
+// called reports whether id identifies this job: by its number, by array number and index, or by its name.
 func (j *jobAnswer) called(id string) bool {
 	if j.Pod.ArrayIndex >= 0 && id == j.Pod.JobID+"_"+strconv.Itoa(j.Pod.ArrayIndex) {
 		return true
@@ -195,12 +195,12 @@ func (j *jobAnswer) expand(h *here, pattern string) string {
 	return text
 }
 
-// namesOf are what patterns of file names stand for in the job's script.
+// namesOf returns the replacements for patterns in the job's file names.
 func namesOf(j *jobAnswer, h *here) launch.Names {
 	return launch.NamesOf(&j.Spec, &j.Pod, launch.Place{Hosts: h.place.Hosts})
 }
 
-// requeue ends the job so that it begins anew.
+// requeue ends the job so that it is started again.
 func requeue(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return errors.New("requeue wants a job: scontrol requeue $SLURM_JOB_ID")

@@ -14,17 +14,18 @@ import (
 )
 
 const (
-	// dialTime is how long one try to reach another pod takes at most, agentTime how long it is tried: its pod may still be starting.
+	// dialTime limits one attempt to reach another pod; agentTime limits all attempts, because the pod may still be
+	// starting.
 	dialTime  = 5 * time.Second
 	agentTime = 5 * time.Minute
-	// launcherTime is how long a launcher may take from the start of its pod until it listens.
+	// launcherTime limits how long a launcher may take from the start of its pod until it listens.
 	launcherTime = 20 * time.Second
 )
 
-// errNoJob is about a command that works inside a job only.
+// errNoJob reports that a command was called outside a job.
 var errNoJob = fault.Errorf("it works in batch scripts, and in what srun and salloc start; elsewhere use vcctl slurm", "this is no pod of a batch job")
 
-// here is where a command finds itself.
+// here describes the job and the pod in which a command runs.
 type here struct {
 	dirs  directories
 	spec  launch.Spec
@@ -32,7 +33,7 @@ type here struct {
 	place launch.Place
 }
 
-// findHere reads what the pod knows of itself.
+// findHere reads the description of this pod from its files and environment.
 func findHere() (*here, error) {
 	h := &here{dirs: directoriesOf(os.Getenv)}
 	var err error
@@ -46,14 +47,14 @@ func findHere() (*here, error) {
 	return h, err
 }
 
-// ask connects to a pod of the job by its host name, and asks.
+// ask connects to a pod of the job by its host name and sends a request. It retries for agentTime.
 func (h *here) ask(ctx context.Context, host string, r request) (*wire, error) {
 	ctx, cancel := context.WithTimeout(ctx, agentTime)
 	defer cancel()
 	return h.askFor(ctx, host, r)
 }
 
-// askFor tries as long as ctx.
+// askFor is like ask, but retries until ctx ends.
 func (h *here) askFor(ctx context.Context, host string, r request) (*wire, error) {
 	connection, err := h.connect(ctx, host)
 	if err != nil {
@@ -67,17 +68,17 @@ func (h *here) askFor(ctx context.Context, host string, r request) (*wire, error
 	return w, nil
 }
 
-// askHead asks the pod in which the script runs.
+// askHead sends a request to the pod in which the script runs.
 func (h *here) askHead(ctx context.Context, r request) (*wire, error) {
 	return h.ask(ctx, h.place.Hosts[0], r)
 }
 
-// askHeadFor is askHead for as long as ctx.
+// askHeadFor is like askHead, but retries until ctx ends.
 func (h *here) askHeadFor(ctx context.Context, r request) (*wire, error) {
 	return h.askFor(ctx, h.place.Hosts[0], r)
 }
 
-// askLauncher is askHead from outside the script: the pod may run, and its launcher not listen yet.
+// askLauncher is like askHead, for callers outside the script: the pod may run before its launcher listens.
 func (h *here) askLauncher(ctx context.Context, r request) (*wire, error) {
 	patience := time.After(launcherTime)
 	for {
@@ -95,7 +96,7 @@ func (h *here) askLauncher(ctx context.Context, r request) (*wire, error) {
 	}
 }
 
-// question asks the head and takes its answer.
+// question sends a request to the head and decodes its answer.
 func (h *here) question(ctx context.Context, r request, to any) error {
 	w, err := h.askHead(ctx, r)
 	if err != nil {
@@ -105,7 +106,8 @@ func (h *here) question(ctx context.Context, r request, to any) error {
 	return w.answer(to, nil)
 }
 
-// connect reaches an agent: by the socket of the pod, or over the network as one who knows the job's key, as long as ctx.
+// connect connects to the agent on host: through the local socket in the own pod, otherwise over the network with the
+// job's key. It retries until ctx ends.
 func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 	if host == h.place.Host() {
 		connection, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "unix", h.dirs.socket())
@@ -134,7 +136,8 @@ func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 	}
 }
 
-// dialHost tries a host by its own name, which a search domain completes, and by the name that it has below the job's service.
+// dialHost connects to a host by its short name, which a search domain completes, or by its name below the job's
+// service.
 func dialHost(ctx context.Context, host, job string, identity *tls.Config) (net.Conn, error) {
 	dialer := &tls.Dialer{NetDialer: &net.Dialer{Timeout: dialTime}, Config: identity}
 	connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, Port))

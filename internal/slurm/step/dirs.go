@@ -15,19 +15,20 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// EnvDir names the directory that stands for launch.ToolsDir, where the helper does not lie in one.
+// EnvDir is the variable with the tools directory where the program vc-step is not installed in launch.ToolsDir.
 const EnvDir = "VC_STEP_DIR"
 
-// envVolumes is set on process nodes that cannot mount: the directory in which a pod's volumes are, by name.
+// envVolumes is set on process nodes, which cannot mount volumes. Its value is the directory that contains the pod's
+// volumes by name.
 const envVolumes = "VC_VOLUMES"
 
-// directories are where things are in this pod.
+// directories holds the paths that vc-step uses in this pod.
 type directories struct {
 	tools, spec, secret string
 	termination         string
 }
 
-// directoriesOf finds them: the helper lies in bin below tools.
+// directoriesOf returns the directories for an environment. The program vc-step is in the directory bin below tools.
 func directoriesOf(env func(string) string) directories {
 	d := directories{tools: launch.ToolsDir, spec: launch.SpecDir, secret: launch.SecretDir, termination: "/dev/termination-log"}
 	if volumes := env(envVolumes); volumes != "" {
@@ -44,7 +45,7 @@ func (d directories) socket() string   { return filepath.Join(d.tools, "run", "a
 func (d directories) script() string   { return filepath.Join(d.tools, "run", "slurm_script") }
 func (d directories) hostfile() string { return filepath.Join(d.tools, "run", "hostfile") }
 
-// readSpec reads what the launcher has to know.
+// readSpec reads the launcher's description of the job.
 func (d directories) readSpec() (launch.Spec, error) {
 	var spec launch.Spec
 	text, err := os.ReadFile(filepath.Join(d.spec, launch.SpecKey))
@@ -57,8 +58,9 @@ func (d directories) readSpec() (launch.Spec, error) {
 	return spec, nil
 }
 
-// began is when the pod began, by which Kubernetes counts its time: before its images were there. The directory of the tools is made then; where the
-// system cannot say when, it is when the helper was put there.
+// began returns the time at which Kubernetes began to count the pod's time, which is before its images were pulled.
+// This is the creation time of the tools directory or, on systems that do not record it, the time at which vc-step
+// was installed there.
 func (d directories) began(now time.Time) time.Time {
 	at := now
 	var made unix.Statx_t
@@ -73,7 +75,7 @@ func (d directories) began(now time.Time) time.Time {
 	return at
 }
 
-// readIdentity reads the job's key; nil when the job has none.
+// readIdentity reads the job's key. It returns nil if the job has no key.
 func (d directories) readIdentity() (*tls.Config, error) {
 	key, err := os.ReadFile(filepath.Join(d.secret, launch.StepKey))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +87,7 @@ func (d directories) readIdentity() (*tls.Config, error) {
 	return identity(string(key))
 }
 
-// readExported reads the environment that came with the job.
+// readExported reads the environment that was submitted with the job.
 func (d directories) readExported() []string {
 	text, err := os.ReadFile(filepath.Join(d.secret, launch.EnvironmentKey))
 	if err != nil {

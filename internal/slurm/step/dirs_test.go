@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The pull of images lies between the pod's begin and the launcher's: what is measured is when the directory of the tools was made, not when anything in it
-// was, nor when it was last changed.
+// The pull of images lies between the pod's begin and the launcher's: what is measured is when the directory of the
+// tools was made, not when anything in it was, nor when it was last changed.
 func TestAJobBeganWhenTheDirectoryOfItsToolsWasMade(t *testing.T) {
 	t.Parallel()
 	before := time.Now()

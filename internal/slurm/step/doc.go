@@ -1,23 +1,26 @@
-// Package step is what runs inside the pods of a batch job: the launcher, which runs the script once, in the head; an agent in each pod, which runs the
-// tasks of steps; and srun, scontrol, squeue and scancel as a script finds them there. cmd/vc-step is its main function.
+// Package step runs inside the pods of a batch job. It contains the launcher, which runs the script once in the first
+// pod (the head); an agent in each pod, which runs the tasks of steps; and the commands srun, scontrol, squeue and
+// scancel that scripts call. cmd/vc-step is its main function.
 //
 //	launcher (head) ──┬─ script ── srun ── asks the head for a step: number, nodes, processors
 //	                  │             │
 //	                  │             ├──▶ agent of the head ── tasks
 //	                  └─ agent      └──▶ agents of the other pods ── tasks
 //
-// A step is srun's: it holds one connection to the head, on which the step lives as long as the connection does, and one to each agent, on which the
-// tasks live as long. Streams, signals and exit codes are frames on those. Inside a pod the connection is a socket in a directory of the
-// pod; between pods it is TLS in which both sides prove that they know the job's key (auth.go).
+// A step belongs to its srun, which holds one connection to the head and one to each agent. The step ends when the
+// connection to the head closes; tasks end when the connection to their agent closes. Streams, signals and exit codes
+// are frames on these connections. Within a pod the connection is a socket in a directory of the pod. Between pods it
+// is TLS, and both sides prove that they have the job's key (auth.go).
 //
 // # Invariants
 //
-//   - Whoever does not know the job's key can start nothing; a job of one pod listens on no network at all.
-//   - A task outlives neither its srun nor the script, unless it leaves its process group.
-//   - The launcher ends when the script has, with the script's code, and tells package launch's Report.
-//   - No right to the Kubernetes API is needed, and none is used.
+//   - Without the job's key nothing can be started; a job with one pod does not listen on the network.
+//   - A task ends with its srun and with the script, unless it leaves its process group.
+//   - The launcher ends after the script with the script's exit code and writes a launch.Report.
+//   - The package itself neither needs nor uses access to the Kubernetes API; outside.go runs vcctl for commands
+//     that do.
 //
 // # Concurrency
 //
-// One goroutine a connection. What the head knows of steps is behind one mutex (head.go).
+// Each connection has one goroutine. One mutex guards the head's record of the steps (head.go).
 package step

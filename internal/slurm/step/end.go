@@ -11,7 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// endBy ends the job because a process inside of it asked for that. Requeue and cancellation take effect after the answer.
+// endBy ends the job at the request of a process inside it. Requeue and cancellation take effect after the answer was
+// sent.
 func (l *launcher) endBy(r endRequest) {
 	l.mu.Lock()
 	if r.Leave {
@@ -41,7 +42,7 @@ func (l *launcher) endBy(r endRequest) {
 	})
 }
 
-// cancelled ends the job because its pod is going away.
+// cancelled ends the job because its pod is being terminated.
 func (l *launcher) cancelled() {
 	why := ""
 	if limit := l.head.limit(); limit > 0 && time.Since(l.start) >= limit-2*time.Second {
@@ -57,14 +58,14 @@ func (l *launcher) tell(why string) {
 	fmt.Fprintf(l.errors, "slurmstepd: error: *** JOB %s ON %s CANCELLED AT %s%s ***\n", l.pod.ID(), l.place.Host(), time.Now().Format("2006-01-02T15:04:05"), why)
 }
 
-// notify writes a message of scontrol notify to the errors of the script.
+// notify writes a message of scontrol notify to the script's error output.
 func (l *launcher) notify(message string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fmt.Fprintf(l.errors, "slurmstepd: error: %s\n", message)
 }
 
-// stopAll asks steps and script to end, and makes them after a while.
+// stopAll asks steps and script to end and kills them after launch.KillWait.
 func (l *launcher) stopAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +97,7 @@ func (l *launcher) isStopped() bool {
 	}
 }
 
-// finish ends what the script left, and leaves the report.
+// finish ends the processes that the script left behind and writes the report.
 func (l *launcher) finish(e ending) {
 	l.head.close()
 	if l.head.liveSteps() > 0 || l.groupLives() {
@@ -113,7 +114,7 @@ func (l *launcher) finish(e ending) {
 	_ = os.WriteFile(l.dirs.termination, []byte(report.Text()), 0o666)
 }
 
-// waitForRest waits for steps and for what the script left behind, for a while.
+// waitForRest waits up to killWait for steps and for processes that the script left behind.
 func (l *launcher) waitForRest() {
 	for deadline := time.Now().Add(killWait); time.Now().Before(deadline) && (l.head.liveSteps() > 0 || l.groupLives()); {
 		time.Sleep(20 * time.Millisecond)
@@ -122,14 +123,15 @@ func (l *launcher) waitForRest() {
 
 func (l *launcher) groupLives() bool { return l.killGroup(0) }
 
-// killGroup reaches what the script left in its process group; false when there is nothing. The number cannot be somebody else's as long as one is left.
+// killGroup sends a signal to the script's process group and reports whether any process is left in it. The process
+// group ID cannot be reused while a process of the group exists.
 func (l *launcher) killGroup(number syscall.Signal) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.script != nil && syscall.Kill(-l.script.command.Process.Pid, number) == nil
 }
 
-// code is the exit code of the container.
+// code returns the exit code of the container.
 func (l *launcher) code(e ending) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +146,8 @@ func (l *launcher) code(e ending) int {
 	return ownCode(l.asked.Code)
 }
 
-// ownCode keeps a program's own exit code from being taken for what only the launcher says; the Report has the true one.
+// ownCode replaces a program's exit code that would be mistaken for a special code of the launcher. The Report
+// contains the original code.
 func ownCode(code int) int {
 	if code == launch.ExitRequeue || code == launch.ExitCancelled {
 		return 1
@@ -158,8 +161,8 @@ func (l *launcher) leftWith() int {
 	return l.left
 }
 
-// sessionEnding returns how an interactive allocation ended. Its session tells an exit code only; where that is what a shell makes of the signal that ended
-// the last step, it is the signal.
+// sessionEnding returns how an interactive allocation ended. A session reports only an exit code; a code of 128 plus
+// the signal that ended the last step counts as that signal.
 func sessionEnding(code int, steps []launch.Step) ending {
 	if len(steps) > 0 {
 		if last := steps[len(steps)-1]; last.Signal > 0 && code == 128+last.Signal {
@@ -169,7 +172,8 @@ func sessionEnding(code int, steps []launch.Step) ending {
 	return ending{Code: code}
 }
 
-// sessions ends an interactive allocation when its last session does, or when none comes.
+// sessions returns a function that counts sessions of an interactive allocation. It ends the allocation when the last
+// session ends, or when no session starts within comeTime.
 func (l *launcher) sessions() func(bool) {
 	var mu sync.Mutex
 	open := 0
@@ -192,7 +196,7 @@ func (l *launcher) sessions() func(bool) {
 	}
 }
 
-// usageOfAll is what all processes of this pod used that were waited for.
+// usageOfAll returns the resource usage of all processes of this pod that have ended and been waited for.
 func usageOfAll() launch.Usage {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage) != nil {

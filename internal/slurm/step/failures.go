@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// gatherTime is how long tasks that end alike are gathered into one line.
+// gatherTime is how long failures of the same kind are collected into one line.
 const gatherTime = 100 * time.Millisecond
 
-// failures tells, a line a host and way, which tasks ended otherwise than well.
+// failures reports failed tasks, with one line for each host and kind of failure.
 type failures struct {
 	to    io.Writer
 	quiet bool
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	order []failure
 	ranks map[failure][]int
 	timer *time.Timer
@@ -65,7 +65,7 @@ func (f *failures) flush() {
 	f.order, f.ranks, f.timer = nil, map[failure][]int{}, nil
 }
 
-// rankList writes sorted numbers as 0-3,5.
+// rankList formats sorted ranks as ranges, such as 0-3,5.
 func rankList(ranks []int) string {
 	var parts []string
 	for i := 0; i < len(ranks); {

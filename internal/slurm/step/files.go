@@ -12,28 +12,28 @@ import (
 	"time"
 )
 
-// fileRequest is a file that is copied to or from a pod.
+// fileRequest asks to copy a file to or from a pod.
 type fileRequest struct {
 	Path string `json:"path"`
-	// Force replaces a file that is there. Of a copy to the pod only.
+	// Force replaces an existing file. It applies to copies to the pod only.
 	Force bool `json:"force,omitempty"`
-	// Stamp is that of the source. Of a copy to the pod only.
+	// Stamp holds the mode and times of the source. It applies to copies to the pod only.
 	Stamp fileStamp `json:"stamp"`
-	// Remove removes the file when the other side has it. Of a copy from the pod only.
+	// Remove removes the file after the peer has received it. It applies to copies from the pod only.
 	Remove bool `json:"remove,omitempty"`
-	// Tree permits a directory, which comes as an archive. Of a copy from the pod only.
+	// Tree permits a directory, which is sent as an archive. It applies to copies from the pod only.
 	Tree bool `json:"tree,omitempty"`
 }
 
-// fileStamp is what a copy keeps of a file beside its content.
+// fileStamp holds the attributes of a file that a copy preserves.
 type fileStamp struct {
 	Mode fs.FileMode `json:"mode"`
-	// Accessed and Modified are in nanoseconds of the epoch; 0 leaves the times of the copy alone.
+	// Accessed and Modified are in nanoseconds since the epoch; 0 leaves the times of the copy unchanged.
 	Accessed int64 `json:"accessed,omitempty"`
 	Modified int64 `json:"modified,omitempty"`
 }
 
-// stampOf returns the stamp of a file, with its times if they are to be kept.
+// stampOf returns the stamp of a file, including its times if withTimes is set.
 func stampOf(info fs.FileInfo, withTimes bool) fileStamp {
 	s := fileStamp{Mode: info.Mode().Perm()}
 	if !withTimes {
@@ -47,7 +47,7 @@ func stampOf(info fs.FileInfo, withTimes bool) fileStamp {
 	return s
 }
 
-// newFile is a copy that gets its name when it is complete.
+// newFile is a copy under a temporary name. It gets its final name when it is complete.
 type newFile struct {
 	*os.File
 	path  string
@@ -55,7 +55,8 @@ type newFile struct {
 	stamp fileStamp
 }
 
-// createFile begins a copy beside its place, so that no one ever sees half of it.
+// createFile creates a temporary file in the directory of path, so that an incomplete copy is never visible under its
+// final name.
 func createFile(path string, force bool, stamp fileStamp) (*newFile, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -71,7 +72,7 @@ func createFile(path string, force bool, stamp fileStamp) (*newFile, error) {
 	return &newFile{File: file, path: path, force: force, stamp: stamp}, nil
 }
 
-// complete gives the copy its mode, times and name.
+// complete sets the mode, times and final name of the copy.
 func (f *newFile) complete() error {
 	err := errors.Join(f.Chmod(f.stamp.Mode), f.Close())
 	if err == nil && f.stamp.Modified != 0 {
@@ -82,7 +83,7 @@ func (f *newFile) complete() error {
 	case f.force:
 		err = os.Rename(f.Name(), f.path)
 	default:
-		err = os.Link(f.Name(), f.path) // fails if a file of that name has come in the meantime
+		err = os.Link(f.Name(), f.path) // fails if a file of that name was created in the meantime
 		if errors.Is(err, syscall.EEXIST) && isSameFile(f.Name(), f.path) {
 			err = nil // another node of the job writes to the same disk
 		}
@@ -119,16 +120,17 @@ func isSameFile(one, other string) bool {
 	}
 }
 
-// isEnd reports whether all of a file was read.
+// isEnd reports whether err marks the end of a file.
 func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// discard removes what there is of the copy under its temporary name.
+// discard removes the temporary file.
 func (f *newFile) discard() {
 	_ = f.Close()
 	_ = os.Remove(f.Name())
 }
 
-// storeFile writes the file that the other side sends. It answers twice: that the data may come, and that all of it is written.
+// storeFile writes the file that the peer sends. It answers twice: when it is ready for the data and when all data is
+// written.
 func storeFile(w *wire, r *fileRequest) error {
 	file, err := createFile(r.Path, r.Force, r.Stamp)
 	if err != nil {
@@ -156,7 +158,8 @@ func storeFile(w *wire, r *fileRequest) error {
 	}
 }
 
-// fetchFile sends a file or a directory: its stamp, its content, and an answer at its end. The other side then says that it has all of it.
+// fetchFile sends a file or a directory: first its stamp, then its content, then an answer. The peer confirms that it
+// has received everything.
 func fetchFile(w *wire, r *fileRequest) error {
 	file, err := os.Open(r.Path)
 	if err != nil {
@@ -198,7 +201,7 @@ func fetchFile(w *wire, r *fileRequest) error {
 		if isTree {
 			remove = os.RemoveAll
 		}
-		// Another node of the job may have removed it on a disk that both use.
+		// On a shared disk another node of the job may have removed it already.
 		if err := remove(r.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return reasonOf(err)
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// needs says how many accelerators a step takes of each of its nodes, which have room each; ok is false when they never can be had.
+// needs returns the number of accelerators that a step takes on each of its nodes; room is the number on each node.
+// ok is false if a node can never provide that many.
 func (r *gpuRequest) needs(counts []int, room int) (each []int, ok bool) {
 	switch {
 	case r.PerTask > 0:
@@ -23,7 +24,7 @@ func (r *gpuRequest) needs(counts []int, room int) (each []int, ok bool) {
 	return each, slices.Max(each) <= room
 }
 
-// countOf reads how many accelerators a list names: 2, a100:2, or a100:2,v100:1.
+// countOf returns the number of accelerators in a list such as 2, a100:2 or a100:2,v100:1.
 func countOf(list string) (int, bool) {
 	total := 0
 	for word := range strings.SplitSeq(list, ",") {
@@ -36,7 +37,8 @@ func countOf(list string) (int, bool) {
 	return total, true
 }
 
-// accelerators reads gpu[:type][:count] out of --gres; others are not counted by steps and named.
+// accelerators returns the number of GPUs in the value of --gres, from entries such as gpu[:type][:count]. Steps do
+// not count other resources; others lists them.
 func accelerators(list string) (count int, others []string, ok bool) {
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimPrefix(word, "gres/")
@@ -52,7 +54,7 @@ func accelerators(list string) (count int, others []string, ok bool) {
 		default:
 			n, err := strconv.Atoi(rest[strings.LastIndex(rest, ":")+1:])
 			if err != nil {
-				n = 1 // a type, or nothing
+				n = 1 // the entry has a type only, or neither type nor count
 			}
 			if n < 0 {
 				return 0, nil, false
@@ -63,7 +65,7 @@ func accelerators(list string) (count int, others []string, ok bool) {
 	return count, others, true
 }
 
-// accelerators reads what the step is to have for itself.
+// accelerators reads the options that request accelerators for the step alone.
 func (r *optionReader) accelerators() {
 	read := func(name string, set func(*gpuRequest, int)) {
 		text, given := r.parsed.Last(name)
@@ -102,7 +104,7 @@ func (r *optionReader) accelerators() {
 	}
 }
 
-// inherit takes over what the job was given for each of its tasks, unless the step says otherwise.
+// inherit uses the job's number of accelerators for each task unless the step has its own request.
 func (o *stepOptions) inherit(spec *launch.Spec) {
 	if o.begin.GPUs != nil || spec.GPUsPerTask == "" || spec.GPUsOnNode == 0 {
 		return
@@ -112,8 +114,8 @@ func (o *stepOptions) inherit(spec *launch.Spec) {
 	}
 }
 
-// gpuEnv returns what a task finds of the step's accelerators. A step that asked for none in particular shares those of the job; which of them its
-// programs use is for the script to say, in CUDA_VISIBLE_DEVICES.
+// gpuEnv returns a task's environment variables about accelerators. A step without a request shares the job's
+// accelerators; the script chooses among them with CUDA_VISIBLE_DEVICES.
 func (r *runner) gpuEnv(local, node int) []string {
 	onNode := r.job.Spec.GPUsOnNode
 	switch {

@@ -14,30 +14,32 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// head knows the job's steps: it gives them numbers, nodes and processors, and reaches them with signals.
+// head manages the job's steps: it assigns their numbers, nodes, processors and accelerators, and forwards signals to
+// them.
 type head struct {
 	spec  *launch.Spec
 	pod   *launch.Pod
 	hosts []string
 	start time.Time
-	// container and script are environments: what the container has by itself, what the script was given.
+	// container is the environment of the container; script is the environment of the job's script.
 	container, script []string
 	now               func() time.Time
-	// signalScript reaches the script; alone is without what it started.
+	// signalScript sends a signal to the script; if alone is set, processes that the script started do not receive
+	// it.
 	signalScript func(number int, alone bool)
-	// notify writes a message to the errors of the script.
+	// notify writes a message to the script's error output.
 	notify func(message string)
-	// limitChanged is called when the job has another time limit.
+	// limitChanged is called after the job's time limit has changed.
 	limitChanged func()
 	// end asks the launcher to end the job.
 	end func(endRequest)
-	// sessions counts interactive sessions that came and went.
+	// session is called when an interactive session begins or ends.
 	session func(begun bool)
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	next    int
-	used    []int   // processors by node
-	free    [][]int // numbers of accelerators by node
+	used    []int   // processors in use, by node
+	free    [][]int // numbers of the free accelerators, by node
 	freed   chan struct{}
 	live    map[int]*liveStep
 	done    []launch.Step
@@ -49,11 +51,12 @@ type liveStep struct {
 	launch.Step
 	wire    *wire
 	nodeIDs []int
-	// takes is how many processors it has of each of its nodes.
+	// takes is the number of processors that the step uses on each of its nodes.
 	takes []int
-	// gpus are the accelerators that it has of each of its nodes; nil when it asked for none in particular.
+	// gpus lists the accelerators of the step on each of its nodes; it is nil if the step did not request any for
+	// itself.
 	gpus [][]int
-	// view is what viewers see of it.
+	// view holds what viewers see of the step.
 	view *view
 }
 
@@ -67,7 +70,7 @@ func newHead(spec *launch.Spec, pod *launch.Pod, hosts []string) *head {
 	return &head{spec: spec, pod: pod, hosts: hosts, used: make([]int, len(hosts)), free: free, live: map[int]*liveStep{}, freed: make(chan struct{}), now: time.Now}
 }
 
-// answer answers what only the head can.
+// answer handles requests that only the head can answer.
 func (h *head) answer(w *wire, r *request) error {
 	switch {
 	case r.Begin != nil:
@@ -105,7 +108,7 @@ func (h *head) job() jobAnswer {
 	return answer
 }
 
-// setLimit takes another time limit, in seconds.
+// setLimit sets the job's time limit, in seconds.
 func (h *head) setLimit(limit int64) {
 	h.mu.Lock()
 	h.spec.TimeLimit = limit
@@ -113,14 +116,14 @@ func (h *head) setLimit(limit int64) {
 	h.limitChanged()
 }
 
-// limit returns the time limit of the job, 0 if there is none.
+// limit returns the time limit of the job, or 0 if it has no limit.
 func (h *head) limit() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return time.Duration(h.spec.TimeLimit) * time.Second
 }
 
-// attend keeps an interactive session: when its connection ends, so does the allocation.
+// attend keeps an interactive session open until its connection closes.
 func (h *head) attend(w *wire) error {
 	h.session(true)
 	defer h.session(false)
@@ -131,7 +134,7 @@ func (h *head) attend(w *wire) error {
 	return nil
 }
 
-// step runs a step: it waits for processors, answers with nodes, and ends with srun.
+// step runs a step: it waits for free processors, answers with the step's nodes, and returns when srun has ended.
 func (h *head) step(w *wire, r *beginRequest) error {
 	s, counts, err := h.begin(w, r)
 	if err != nil {
@@ -163,7 +166,8 @@ func (h *head) step(w *wire, r *beginRequest) error {
 	return nil
 }
 
-// outcome waits for what srun says at its end; one that says nothing was killed.
+// outcome waits for the result that srun sends at its end. If srun disconnects without a result, the step counts as
+// killed.
 func (h *head) outcome(w *wire, s *liveStep) launch.Step {
 	result := s.Step
 	for {
@@ -185,7 +189,7 @@ func (h *head) outcome(w *wire, s *liveStep) launch.Step {
 	}
 }
 
-// begin takes nodes and processors for a step.
+// begin reserves nodes and processors for a step and waits until they are free.
 func (h *head) begin(w *wire, r *beginRequest) (*liveStep, []int, error) {
 	want, err := h.plan(r)
 	if err != nil {
@@ -220,7 +224,7 @@ func (h *head) begin(w *wire, r *beginRequest) (*liveStep, []int, error) {
 	}
 }
 
-// waitFor waits for a channel; false when the other side is gone before.
+// waitFor waits until the channel is closed. It returns false if the peer disconnects first.
 func waitFor(w *wire, freed <-chan struct{}) bool {
 	for {
 		select {
@@ -228,14 +232,14 @@ func waitFor(w *wire, freed <-chan struct{}) bool {
 			return true
 		case <-time.After(100 * time.Millisecond):
 		}
-		// An empty message of no kind is passed over by srun, and fails when there is none.
+		// srun ignores an empty notice. Sending it fails if srun has disconnected.
 		if w.send(noticeFrame, 0, nil) != nil {
 			return false
 		}
 	}
 }
 
-// take books a step; the caller holds the lock.
+// take records the resources of a step; the caller holds the lock.
 func (h *head) take(w *wire, r *beginRequest, want *wish, nodes []int) *liveStep {
 	s := &liveStep{wire: w, nodeIDs: nodes, view: &view{counts: want.counts, over: make(chan struct{})}, Step: launch.Step{ID: h.next, Name: r.Name, Start: h.now().Unix()}}
 	h.next++
@@ -259,7 +263,8 @@ func (h *head) take(w *wire, r *beginRequest, want *wish, nodes []int) *liveStep
 	return s
 }
 
-// takeGPUs takes so many accelerators of a node; with overlap the first ones, whoever has them.
+// takeGPUs returns count accelerators of a node. With overlap it returns the first ones, even if other steps use
+// them.
 func (h *head) takeGPUs(node, count int, overlap bool) []int {
 	if overlap {
 		all := make([]int, count)
@@ -273,11 +278,12 @@ func (h *head) takeGPUs(node, count int, overlap bool) []int {
 	return taken
 }
 
-// answerLead is how long after its answer a request takes effect that may end the process that asked. The process and its parent then see that the
-// command succeeded.
+// answerLead is the delay between the answer to a request and its effect when the effect may end the process that
+// sent the request. The process and its parent can then see that the command succeeded.
 const answerLead = 500 * time.Millisecond
 
-// answerSignal checks that a signal has a target. It sends the signal at once, or after the answer.
+// answerSignal checks that a signal has a target. It sends the signal at once or, unless r.Now is set, answerLead
+// later.
 func (h *head) answerSignal(r *signalRequest) error {
 	if !r.Steps && !r.Batch && len(h.wiresOf(r)) == 0 {
 		return fault.Errorf("it is over, or was never begun: steps are numbered from 0", "Kill job error on job id %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
@@ -290,7 +296,7 @@ func (h *head) answerSignal(r *signalRequest) error {
 	return nil
 }
 
-// wiresOf returns the connections of the steps that a signal is for.
+// wiresOf returns the connections of the steps that a signal is meant for.
 func (h *head) wiresOf(r *signalRequest) []*wire {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -303,7 +309,7 @@ func (h *head) wiresOf(r *signalRequest) []*wire {
 	return wires
 }
 
-// signal sends a signal to steps and script.
+// signal sends a signal to steps, the script or both.
 func (h *head) signal(r *signalRequest) {
 	for _, w := range h.wiresOf(r) {
 		_ = w.send(signalFrame, 0, numberBytes(r.Number))
@@ -313,7 +319,7 @@ func (h *head) signal(r *signalRequest) {
 	}
 }
 
-// close lets no more steps begin, and returns those that there were.
+// close rejects new steps and steps that wait for processors.
 func (h *head) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -322,7 +328,7 @@ func (h *head) close() {
 	h.freed = make(chan struct{})
 }
 
-// cut ends the connections of steps that go on; their tasks are killed.
+// cut closes the connections of the running steps, which kills their tasks.
 func (h *head) cut() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// feedInput sends srun's input to the tasks that read it.
+// feedInput starts sending srun's input to the tasks that read it.
 func (r *runner) feedInput() {
 	var readers []*nodeTasks
 	for _, n := range r.nodes {
@@ -36,7 +36,7 @@ type eof struct{}
 
 func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
-// pump reads until the end; each piece goes to all tasks, as fast as the slowest takes it.
+// pump reads until the end and sends each piece to all tasks. The slowest task determines the speed.
 func pump(from io.Reader, to []*nodeTasks) {
 	buffer := make([]byte, chunk)
 	for {
@@ -59,7 +59,7 @@ func pump(from io.Reader, to []*nodeTasks) {
 	}
 }
 
-// feed sends a piece of input to the node's tasks, each as soon as it has room.
+// feed sends a piece of input to each reading task of the node as soon as its window has room.
 func (n *nodeTasks) feed(data []byte) {
 	for _, t := range n.tasks {
 		if room := n.rooms[t.Rank]; room != nil && room.take() {
@@ -68,9 +68,9 @@ func (n *nodeTasks) feed(data []byte) {
 	}
 }
 
-// room counts how many pieces of input may be sent to a task.
+// room counts how many more pieces of input may be sent to a task before it acknowledges one.
 type room struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	free    int
 	ended   bool
 	changed chan struct{}
@@ -78,7 +78,7 @@ type room struct {
 
 func newRoom() *room { return &room{free: window, changed: make(chan struct{})} }
 
-// take waits for room; false when the task has ended.
+// take waits until a piece may be sent. It returns false if the task has ended.
 func (r *room) take() bool {
 	for {
 		r.mu.Lock()
@@ -97,7 +97,8 @@ func (r *room) take() bool {
 	}
 }
 
-// give says that the task took a piece, or, at its end, that it takes no more. No room is none.
+// give allows one more piece after the task took one. With end set, the task has ended and takes no more input.
+// Calling give on a nil room does nothing.
 func (r *room) give(end bool) {
 	if r == nil {
 		return

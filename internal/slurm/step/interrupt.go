@@ -11,7 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// pass sends a signal to all tasks. One that comes by two ways within a moment is one.
+// pass sends a signal to all tasks. It ignores a repetition within 100 ms, because the same signal may arrive in two
+// ways.
 func (r *runner) pass(number int) {
 	r.mu.Lock()
 	recent := time.Since(r.sent[number]) < 100*time.Millisecond
@@ -30,14 +31,14 @@ func (r *runner) pass(number int) {
 	}
 }
 
-// listenHead passes on what the head sends, signals, until it has heard how the step ended.
+// listenHead forwards signals from the head to the tasks until the head confirms the result of the step.
 func (r *runner) listenHead() {
 	defer close(r.heard)
 	for {
 		f, err := r.head.receive()
 		switch {
 		case err != nil:
-			r.terminate() // no step without its job
+			r.terminate() // a step cannot continue without its job
 			return
 		case f.kind == signalFrame:
 			r.pass(number(f.data))
@@ -49,13 +50,13 @@ func (r *runner) listenHead() {
 	}
 }
 
-// interruptTime is within which a second Ctrl-C means it.
+// interruptTime is the time within which a second Ctrl-C ends the step.
 const interruptTime = time.Second
 
-// signals passes on what srun itself is sent. A first Ctrl-C asks only.
+// signals forwards the signals that srun receives to the tasks. A first Ctrl-C prints the state of the step only.
 func (r *runner) signals(stop <-chan struct{}) {
 	defer signal.Stop(r.received)
-	r.resize() // it may have changed before anybody listened
+	r.resize() // the size may have changed before srun listened for signals
 	var asked time.Time
 	for {
 		select {
@@ -107,7 +108,8 @@ func (r *runner) resize() {
 	_ = r.nodes[0].wire.send(resizeFrame, 0, size)
 }
 
-// terminal makes srun's own terminal one that only passes keys on, when a task has one; the function undoes that.
+// terminal switches srun's terminal to raw mode if a task has a terminal. The returned function restores the previous
+// mode.
 func (r *runner) terminal() (restore func()) {
 	if !r.options.pty || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return func() {}
@@ -119,7 +121,7 @@ func (r *runner) terminal() (restore func()) {
 	return func() { _ = term.Restore(int(os.Stdin.Fd()), state) }
 }
 
-// timers end the step at its limit, and send what is to be sent before.
+// timers ends the step at its time limit and sends the requested signal before that.
 func (r *runner) timers(stop <-chan struct{}) {
 	if r.options.limit <= 0 {
 		return

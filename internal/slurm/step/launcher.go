@@ -20,13 +20,14 @@ import (
 )
 
 const (
-	// comeTime is how long an interactive allocation waits for whoever made it.
+	// comeTime limits how long an interactive allocation waits for its first session.
 	comeTime = 5 * time.Minute
-	// leaveTime is how long an interactive allocation outlives its session, and a job an sattach to its last step, so that both see how it ended.
+	// leaveTime is the delay before an interactive allocation ends after its last session, and before a job ends for
+	// an sattach that watches its last step. Both then still receive the result.
 	leaveTime = time.Second
 )
 
-// launcher runs a job's script, in the head.
+// launcher runs a job's script in the head, and only the agent in the other pods.
 type launcher struct {
 	dirs  directories
 	spec  launch.Spec
@@ -34,21 +35,22 @@ type launcher struct {
 	place launch.Place
 	agent *agent
 	head  *head
-	// roll is who of the nodes is there.
+	// roll records which nodes are connected.
 	roll *roll
-	// start is when the time of the job began to count.
+	// start is when the job's time began to count.
 	start time.Time
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	script  *process
 	asked   *endRequest
-	left    int           // what an interactive session ended with
-	warning *time.Timer   // sends the signal of --signal; nil if there is none
-	errors  io.Writer     // where the script's errors go, and what is said about it
-	stop    chan struct{} // closed when the job is to end
+	left    int           // exit code of the last interactive session
+	warning *time.Timer   // sends the signal of --signal; nil without this option
+	errors  io.Writer     // error output of the script and messages about it
+	stop    chan struct{} // closed when the job must end
 }
 
-// Launch is what a pod of a batch job runs: in the head the script, elsewhere the agent until the job is over. It returns the exit code.
+// Launch is the main program of a job's pod. In the head it runs the script, in other pods the agent until the job is
+// over. It returns the exit code.
 func Launch(ctx context.Context) int {
 	if code, is := asInit(); is {
 		return code
@@ -93,7 +95,7 @@ func (l *launcher) run(ctx context.Context) (int, error) {
 	if !l.place.Head() {
 		return l.attendSteps(ctx), nil
 	}
-	defer l.sendHome(ctx) // also where the head cannot begin
+	defer l.sendHome(ctx) // also if the head fails to start
 	if err := l.prepareHead(ctx); err != nil {
 		return 1, err
 	}
@@ -101,7 +103,7 @@ func (l *launcher) run(ctx context.Context) (int, error) {
 	return l.lead(ctx)
 }
 
-// listen makes the agent; a job of one pod listens on no network.
+// listen creates the agent and its listeners. A job with one pod does not listen on the network.
 func (l *launcher) listen() ([]net.Listener, error) {
 	l.agent = &agent{container: os.Environ(), own: []string{"SLURMD_NODENAME=" + l.pod.Node}, oom: oomKills{read: readOOMKills, claimed: readOOMKills()}}
 	if len(l.place.Hosts) == 1 {
@@ -117,7 +119,7 @@ func (l *launcher) listen() ([]net.Listener, error) {
 	return listen(l.dirs.socket(), portAddress(l.pod.Address), key)
 }
 
-// prepareHead finds the nodes, and makes what the script is to find.
+// prepareHead determines the job's nodes and prepares the environment of the script.
 func (l *launcher) prepareHead(ctx context.Context) error {
 	if l.spec.Exclusive {
 		l.spec.CPUs = max(l.spec.CPUs, runtime.NumCPU())
@@ -136,10 +138,11 @@ func (l *launcher) prepareHead(ctx context.Context) error {
 	return nil
 }
 
-// environment is what the script finds: what the container has and what came with the job, then what Slurm sets.
+// environment returns the script's environment: the container's variables, the submitted variables and Slurm's own
+// variables.
 func (l *launcher) environment(hosts []string) []string {
 	exported, user := l.dirs.readExported(), currentUser()
-	exported = slices.DeleteFunc(exported, func(entry string) bool { return strings.HasPrefix(entry, "VC_") }) // they say which pod this is
+	exported = slices.DeleteFunc(exported, func(entry string) bool { return strings.HasPrefix(entry, "VC_") }) // these variables identify the pod
 	env := launch.Merge(
 		launch.Login(&l.spec, user), launch.VisibleGPUs(&l.spec),
 		launch.Meeting(&l.pod, hosts), launch.MPI(l.dirs.hostfile(), filepath.Join(l.dirs.bin(), rshName), os.Getuid() == 0),
@@ -148,7 +151,7 @@ func (l *launcher) environment(hosts []string) []string {
 	return launch.Merge(env, []string{"PATH=" + l.dirs.bin() + ":" + pathOf(env)})
 }
 
-// defaultPath is the PATH of a container whose image says none.
+// defaultPath is the PATH of a container whose image does not set one.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 func pathOf(env []string) string {
@@ -158,7 +161,7 @@ func pathOf(env []string) string {
 	return defaultPath
 }
 
-// lead runs the script, or waits for whoever uses the allocation, and ends the job.
+// lead runs the script, or waits until the interactive allocation is released, and ends the job.
 func (l *launcher) lead(ctx context.Context) (int, error) {
 	over := make(chan struct{})
 	defer close(over)
@@ -166,7 +169,7 @@ func (l *launcher) lead(ctx context.Context) (int, error) {
 		select {
 		case <-ctx.Done():
 			select {
-			case <-over: // it is done because all is over
+			case <-over: // the context ended because the job is over
 			default:
 				l.cancelled()
 			}

@@ -11,16 +11,18 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// outputs are where the tasks' output goes: to srun's own, or to files, a whole line at a time, and with the task's number before it.
+// outputs writes the output of the tasks to srun's own streams or to files. It writes whole lines, which may begin
+// with the number of the task.
 type outputs struct {
 	options *stepOptions
-	names   launch.Names // of the step; task and node are filled in
+	names   launch.Names // names of the step; task and node are added for each task
 	tasks   int
 
-	mu    sync.Mutex // guards what follows, and the order of lines
+	mu    sync.Mutex // guards the fields below and the order of lines
 	files map[string]*os.File
 	lines map[lineKey]*line
-	// mirror gets a copy of what tasks print, once someone attaches to the step; recent is what they printed last.
+	// mirror receives a copy of the tasks' output after a viewer has attached to the step; recent holds their latest
+	// output.
 	mirror *wire
 	recent backlog
 }
@@ -30,9 +32,9 @@ type lineKey struct {
 	error bool
 }
 
-// line is where a task's stream goes, and what is there of its last line.
+// line holds the destination of a task's stream and the incomplete last line.
 type line struct {
-	to    io.Writer // nil: nowhere
+	to    io.Writer // nil discards the output
 	part  []byte
 	label string
 }
@@ -41,10 +43,10 @@ func newOutputs(o *stepOptions, names launch.Names, tasks int) *outputs {
 	return &outputs{options: o, names: names, tasks: tasks, files: map[string]*os.File{}, lines: map[lineKey]*line{}}
 }
 
-// maxLine is how much of a line is kept until its end comes.
+// maxLine limits how much of an incomplete line is buffered.
 const maxLine = 1 << 20
 
-// open finds out where the streams of a task go; host and node are where it runs.
+// open determines the destinations of a task's streams; host and node identify where the task runs.
 func (o *outputs) open(task int, host string, node int) error {
 	names := o.names
 	names.Task, names.Host, names.Node = task, host, node
@@ -72,7 +74,8 @@ func (o *outputs) open(task int, host string, node int) error {
 	return nil
 }
 
-// target is what --output says for a task: all, none, the number of the one task that is heard, or a file.
+// target returns the destination for a task and a value of --output: all, none, the rank of the only task whose
+// output is shown, or a file name pattern.
 func (o *outputs) target(pattern string, names launch.Names, own io.Writer) (io.Writer, error) {
 	switch pattern {
 	case "", "all":
@@ -101,7 +104,7 @@ func (o *outputs) target(pattern string, names launch.Names, own io.Writer) (io.
 	return file, nil
 }
 
-// write prints what a task printed.
+// write writes a piece of a task's output.
 func (o *outputs) write(task int, isError bool, data []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -128,7 +131,7 @@ func (o *outputs) write(task int, isError bool, data []byte) {
 	}
 }
 
-// copy hands a piece of output to those who are attached; the caller holds the lock.
+// copy sends a piece of output to viewers; the caller holds the lock.
 func (o *outputs) copy(task int, isError bool, data []byte) {
 	f := frame{kind: stdoutFrame, task: uint32(task), data: data}
 	if isError {
@@ -136,11 +139,11 @@ func (o *outputs) copy(task int, isError bool, data []byte) {
 	}
 	o.recent.add(f)
 	if o.mirror != nil {
-		_ = o.mirror.send(f.kind, f.task, f.data) // without the head the step ends
+		_ = o.mirror.send(f.kind, f.task, f.data) // the step ends if the head is gone, so the error does not matter
 	}
 }
 
-// mirrorTo sends what tasks printed last, and from now on a copy of what they print.
+// mirrorTo sends the recent output of the tasks to w and from then on a copy of their output.
 func (o *outputs) mirrorTo(w *wire) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -153,7 +156,7 @@ func (o *outputs) mirrorTo(w *wire) {
 	}
 }
 
-// flush prints lines that were never ended.
+// flush writes a task's incomplete last lines.
 func (o *outputs) flush(task int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -10,9 +10,10 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// loginEnv is what a script of a login shell (#!/bin/bash -l) needs to find srun: such a shell reads /etc/profile, which in most images sets PATH anew. bash
-// reads the file that BASH_ENV names after that, other shells the .profile in HOME; ours puts the path back, and what BASH_ENV or HOME was before. Other
-// scripts get nothing.
+// loginEnv returns the environment variables that a script of a login shell (#!/bin/bash -l) needs to find srun. Such
+// a shell reads /etc/profile, which resets PATH in most images. After that bash reads the file that BASH_ENV names,
+// and other shells read .profile in HOME. loginEnv writes such a file; it restores PATH and the previous value of
+// BASH_ENV or HOME. Other scripts need no variables.
 func (l *launcher) loginEnv(program string, env []string) ([]string, error) {
 	text, err := os.ReadFile(program)
 	if err != nil {
@@ -43,10 +44,11 @@ func (l *launcher) loginEnv(program string, env []string) ([]string, error) {
 	return []string{"BASH_ENV=" + file}, os.WriteFile(file, []byte(lines+path), 0o644)
 }
 
-// shells are those whose scripts can be of a login shell: bash, and those that read .profile.
+// shells lists the supported login shells: bash, and shells that read .profile.
 var shells = []string{"bash", "sh", "dash", "ash", "ksh", "mksh"}
 
-// loginShell is the shell that the first line of a script asks for as a login shell; empty when it asks for none.
+// loginShell returns the name of the login shell in the first line of a script. It returns an empty string if that
+// line does not request a login shell.
 func loginShell(script string) string {
 	line, _, _ := strings.Cut(script, "\n")
 	line, is := strings.CutPrefix(line, "#!")
@@ -60,5 +62,5 @@ func loginShell(script string) string {
 	return filepath.Base(words[at])
 }
 
-// quoted is a word for a shell.
+// quoted returns a word in single quotes for a shell.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -9,21 +9,21 @@ import (
 	"sync"
 )
 
-// controlGroups is where containers find their control group.
+// controlGroups is the directory of the control group file system.
 const controlGroups = "/sys/fs/cgroup"
 
-// signalNoMemory is the number that Slurm gives for the end of what used too much memory.
+// signalNoMemory is the signal number that Slurm reports for a process that used too much memory.
 const signalNoMemory = 125
 
-// oomKills counts the processes of this pod that the kernel killed because the pod's memory was used up. The counter is one for all, so whoever
-// claims what is new must know that it is theirs.
+// oomKills counts the processes of this pod that the kernel killed because the pod's memory was used up. The pod has
+// a single counter, so a caller must claim new kills only if they belong to its own processes.
 type oomKills struct {
 	read    func() int
 	mu      sync.Mutex // guards claimed
 	claimed int
 }
 
-// claim returns how many processes were killed since the last claim.
+// claim returns the number of processes that were killed since the last claim.
 func (o *oomKills) claim() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -36,7 +36,8 @@ func (o *oomKills) claim() int {
 	return fresh
 }
 
-// noMemory is the line about processes that were killed: step is 42.batch or 42.0. Programs look for its first words.
+// noMemory returns the message about killed processes; step is, for example, 42.batch or 42.0. Programs search for
+// its first words.
 func noMemory(kills int, step string) string {
 	events := "events"
 	if kills == 1 {
@@ -45,10 +46,10 @@ func noMemory(kills int, step string) string {
 	return fmt.Sprintf("error: Detected %d oom_kill %s in StepId=%s. More memory was used than the job has; ask for more with --mem.", kills, events, step)
 }
 
-// findOOMFiles is replaced by tests, which have no control group to use up.
+// findOOMFiles can be replaced by tests, which have no control group to use up.
 var findOOMFiles = oomFiles
 
-// readOOMKills reads the kernel's counter for the control group of this process; 0 where it cannot be seen.
+// readOOMKills returns the kernel's counter for the control group of this process, or 0 if it cannot be read.
 func readOOMKills() int {
 	own, _ := os.ReadFile("/proc/self/cgroup")
 	for _, file := range findOOMFiles(string(own)) {
@@ -59,7 +60,8 @@ func readOOMKills() int {
 	return 0
 }
 
-// oomFiles lists where the counter may be: by the path of the process's group where the container sees that, else in the container's own root.
+// oomFiles lists the files that may contain the counter: first by the path of the process's control group, then in
+// the root of the container.
 func oomFiles(own string) []string {
 	var files []string
 	for line := range strings.Lines(own) {
@@ -75,7 +77,7 @@ func oomFiles(own string) []string {
 	return append(files, filepath.Join(controlGroups, "memory.events"), filepath.Join(controlGroups, "memory", "memory.oom_control"))
 }
 
-// oomKillsIn reads the counter oom_kill out of memory.events or memory.oom_control.
+// oomKillsIn returns the counter oom_kill from the text of memory.events or memory.oom_control.
 func oomKillsIn(text string) int {
 	for line := range strings.Lines(text) {
 		if value, is := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); is {

@@ -31,7 +31,8 @@ func TestTheKernelsCounterIsFound(t *testing.T) {
 	}
 }
 
-// Processes that the kernel killed are reported once: by the step in which they were killed, else by the script, which then ended for lack of memory.
+// Processes that the kernel killed are reported once: by the step in which they were killed, else by the script,
+// which then ended for lack of memory.
 func TestKilledProcessesAreReportedAsSlurmReportsThem(t *testing.T) {
 	t.Parallel()
 	const step = "slurmstepd: error: Detected 1 oom_kill event in StepId=42.0."

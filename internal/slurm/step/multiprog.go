@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// program is a line of a --multi-prog file: which tasks run what.
+// program is a line of a --multi-prog file: some tasks and the command that they run.
 type program struct {
-	// first and last are ranks; all stands for those that no line names.
+	// ranks lists the tasks of the line; all marks the line for tasks that no other line names.
 	ranks []rankRange
 	all   bool
 	args  []string
@@ -16,7 +16,8 @@ type program struct {
 
 type rankRange struct{ first, last int }
 
-// parsePrograms reads such a file: ranks (0-3,5 or *), program, arguments. In arguments %t is the rank, %o its offset in the line's ranks.
+// parsePrograms parses a --multi-prog file. Each line has ranks (0-3,5 or *), a program and its arguments. In
+// arguments, %t stands for the rank and %o for the offset of the rank within the line's ranks.
 func parsePrograms(text string) ([]program, error) {
 	var programs []program
 	for number, line := range strings.Split(text, "\n") {
@@ -58,7 +59,8 @@ func parseRanks(text string) ([]rankRange, error) {
 	return ranks, nil
 }
 
-// splitWords splits at blanks; quotes group, a backslash takes the next character as it is, # begins a comment.
+// splitWords splits a line at blanks. Quotes group words, a backslash escapes the next character, and # begins a
+// comment.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -98,7 +100,7 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// argsOf is what a task runs; nil when no line names it.
+// argsOf returns the command of a task, or nil if no line names the task.
 func argsOf(programs []program, rank int) []string {
 	rest := -1
 	for i := range programs {

@@ -11,36 +11,41 @@ import (
 )
 
 const (
-	// partTime is how long an allocation that may be smaller waits for the rest of its nodes once there are enough.
+	// partTime is how long an elastic allocation waits for its remaining nodes after the minimum number has
+	// connected.
 	partTime = 5 * time.Second
-	// farewellTime is how long a head that has ended waits for nodes that have not come yet, to send them home.
+	// farewellTime limits how long a head that has ended waits for nodes that have not connected yet, to end them as
+	// well.
 	farewellTime = 5 * time.Minute
-	// limitMargin is how long before its time limit a head stops waiting for them.
+	// limitMargin is how long before its time limit a head stops waiting for nodes.
 	limitMargin = 10 * time.Second
-	// meetingTime is how long a node waits for a head that may still be starting.
+	// meetingTime limits how long a node waits for a head that may still be starting.
 	meetingTime = 30 * time.Minute
-	// reunionTime is how long a node looks for a head that it has lost before it takes it for ended.
+	// reunionTime limits how long a node that has lost its connection searches for the head before it assumes that
+	// the head has ended.
 	reunionTime = 30 * time.Second
 )
 
-// roll is the head's list of the nodes that came. Where the controller does not end nodes when the head ends, because they are of an element of an
-// array, or where some may come too late, each node reports to the head and stays until it is sent home.
+// roll is the head's list of connected nodes. Nodes of an array element outlive their head because the controller
+// does not end them, and nodes of an elastic job may arrive too late. In these cases each node connects to the head
+// and stays until the head dismisses it.
 type roll struct {
-	mu      sync.Mutex      // guards what follows
-	there   map[string]int  // connections of each node that is there now
-	came    map[string]bool // who ever was
-	waiting int             // how many have not been told that they may go
-	changed chan struct{}   // closed and made anew when somebody comes or goes
-	// members are those with whom the script runs; nil as long as all are welcome.
+	mu      sync.Mutex      // guards the fields below
+	there   map[string]int  // number of connections of each connected node
+	came    map[string]bool // nodes that have ever connected
+	waiting int             // connections whose answer has not been sent yet
+	changed chan struct{}   // closed and replaced when a node connects or disconnects
+	// members are the nodes that the script runs with; nil while all nodes are accepted.
 	members []string
-	over    chan struct{} // closed when all may go
+	over    chan struct{} // closed when all nodes may leave
 }
 
 func newRoll() *roll {
 	return &roll{there: map[string]int{}, came: map[string]bool{}, changed: make(chan struct{}), over: make(chan struct{})}
 }
 
-// attend keeps a node until all is over, or it is gone. One that comes when the script runs without it is sent home at once.
+// attend keeps a node connected until all nodes are dismissed or the node disconnects. It dismisses a node at once
+// that connects after the script has started without it.
 func (r *roll) attend(w *wire, host string) error {
 	r.mu.Lock()
 	late := r.members != nil && !slices.Contains(r.members, host)
@@ -51,7 +56,7 @@ func (r *roll) attend(w *wire, host string) error {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_, _ = w.receive() // a node says nothing more: it can only leave
+		_, _ = w.receive() // a node sends nothing more: receive returns when it disconnects
 	}()
 	if !late {
 		select {
@@ -65,29 +70,29 @@ func (r *roll) attend(w *wire, host string) error {
 	r.there[host]--
 	r.count(-1)
 	r.mu.Unlock()
-	<-gone // the caller reads from the connection, too
+	<-gone // receive must have returned, because the caller reads from the connection, too
 	return err
 }
 
-// count changes how many wait; the caller holds the lock.
+// count changes the number of waiting connections; the caller holds the lock.
 func (r *roll) count(by int) {
 	r.waiting += by
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
 
-// await waits until that many of the hosts are there, and then for the others no longer than patience. It gives them in the order of hosts; the first is
-// the head's own and is always there.
+// await waits until at least least of the hosts are connected, and then at most patience for the others. It returns
+// the connected hosts in the order of hosts. The first host is the head itself and always counts as connected.
 func (r *roll) await(ctx context.Context, hosts []string, least int, patience time.Duration) []string {
 	return r.until(ctx, hosts, func(host string) bool { return r.there[host] > 0 }, least, patience)
 }
 
-// awaitAll waits until each of the hosts has been there once.
+// awaitAll waits until each of the hosts has connected at least once.
 func (r *roll) awaitAll(ctx context.Context, hosts []string) {
 	r.until(ctx, hosts, func(host string) bool { return r.came[host] }, len(hosts), 0)
 }
 
-// until is await for hosts of which something is true, which is asked with the lock held.
+// until is like await, for hosts that fulfil a condition. It evaluates the condition with the lock held.
 func (r *roll) until(ctx context.Context, hosts []string, is func(host string) bool, least int, patience time.Duration) []string {
 	var enough <-chan time.Time
 	for {
@@ -116,14 +121,14 @@ func (r *roll) until(ctx context.Context, hosts []string, is func(host string) b
 	}
 }
 
-// begin says with whom the script runs.
+// begin sets the nodes that the script runs with.
 func (r *roll) begin(members []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.members = members
 }
 
-// dismiss sends all nodes home that are there, and waits until they know.
+// dismiss dismisses all connected nodes and waits until they have received that, for at most dialTime.
 func (r *roll) dismiss() {
 	close(r.over)
 	patience := time.After(dialTime)
@@ -142,17 +147,18 @@ func (r *roll) dismiss() {
 	}
 }
 
-// keepsRoll says whether nodes have to report to the head.
+// keepsRoll reports whether nodes must connect to the head.
 func (l *launcher) keepsRoll() bool {
 	return len(l.place.Hosts) > 1 && (l.spec.Array != nil || l.isElastic())
 }
 
-// isElastic says whether the script may begin with fewer nodes than there may be.
+// isElastic reports whether the script may start with fewer nodes than the job has at most.
 func (l *launcher) isElastic() bool {
 	return l.spec.MinNodes > 0 && l.spec.MinNodes < len(l.place.Hosts)
 }
 
-// present are the nodes that there are: all, or, of a job that may be smaller, those that have come once there are enough.
+// present returns the nodes that the script runs with: all nodes or, for an elastic job, the connected nodes after
+// the minimum number has connected.
 func (l *launcher) present(ctx context.Context) []string {
 	hosts := l.place.Hosts
 	if l.isElastic() {
@@ -162,8 +168,8 @@ func (l *launcher) present(ctx context.Context) []string {
 	return hosts
 }
 
-// sendHome ends the nodes that wait for the head. Those of an element of an array that are still starting are waited for: nobody else would ever tell
-// them.
+// sendHome ends the nodes that wait for the head. For an array element it also waits for nodes that are still
+// starting, because no other component would end them.
 func (l *launcher) sendHome(ctx context.Context) {
 	if !l.keepsRoll() {
 		return
@@ -176,11 +182,12 @@ func (l *launcher) sendHome(ctx context.Context) {
 	l.roll.dismiss()
 }
 
-// farewell is how long nodes that have not come are waited for: a script that has ended is not to be over its time limit for that.
+// farewell returns how long to wait for nodes that have not connected yet. The wait must not exceed the job's time
+// limit after the script has ended.
 func (l *launcher) farewell(now time.Time) time.Duration {
 	limit := time.Duration(l.spec.TimeLimit) * time.Second
 	if l.head != nil {
-		limit = l.head.limit() // it may have changed
+		limit = l.head.limit() // the limit may have changed
 	}
 	if limit == 0 {
 		return farewellTime
@@ -189,7 +196,7 @@ func (l *launcher) farewell(now time.Time) time.Duration {
 	return max(0, min(farewellTime, left-limitMargin))
 }
 
-// attendSteps is all that a pod that is not the head does.
+// attendSteps is the main function of a pod that is not the head. It returns the exit code.
 func (l *launcher) attendSteps(ctx context.Context) int {
 	code := 0
 	if !l.keepsRoll() {
@@ -206,7 +213,7 @@ func (l *launcher) attendSteps(ctx context.Context) int {
 	return code
 }
 
-// untilSentHome reports to the head, and returns when it sends its nodes home, or is gone for good.
+// untilSentHome connects to the head and returns when the head dismisses the node or cannot be reached any more.
 func (l *launcher) untilSentHome(ctx context.Context) error {
 	h := &here{dirs: l.dirs, pod: l.pod, place: l.place}
 	patience, met := meetingTime, false
@@ -216,7 +223,7 @@ func (l *launcher) untilSentHome(ctx context.Context) error {
 		cancel()
 		if err != nil {
 			if met || ctx.Err() != nil {
-				err = nil // the head has ended without a word
+				err = nil // the head has ended without dismissing its nodes
 			}
 			return err
 		}

@@ -2,7 +2,7 @@ package step
 
 import "github.com/vc-batch/vc/internal/slurm/getopt"
 
-// Groups of the help text.
+// Groups of options in the help text.
 const (
 	groupSize   = "How large the step is"
 	groupStream = "Input and output"
@@ -10,7 +10,7 @@ const (
 	groupNone   = "Accepted without effect in a step"
 )
 
-// SrunTable is what srun understands inside a job.
+// SrunTable lists the options of srun inside a job.
 var SrunTable = getopt.Table{
 	Program: "srun", Operands: "program [arguments...]", Stop: true,
 	Options: []getopt.Option{

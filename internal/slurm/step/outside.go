@@ -11,13 +11,14 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
 
-// clusterCommands are the commands that need the cluster. vcctl carries them out with the rights of the pod's service account.
+// clusterCommands lists the commands that need access to the cluster. vcctl runs them with the permissions of the
+// pod's service account.
 var clusterCommands = []string{"sbatch", "sacct", "sinfo", "sprio", "sshare", "scrontab", "sdiag", "strigger"}
 
-// clusterProgram is the program that reaches the cluster.
+// clusterProgram is the name of the program that accesses the cluster.
 const clusterProgram = "vcctl"
 
-// Outside replaces this process by the command of the same name that works where jobs are submitted. It returns only if it cannot.
+// Outside replaces this process with the vcctl command of the same name. It returns only if that fails.
 func Outside(_ context.Context, name string, args []string) int {
 	h, err := findHere()
 	if err != nil {
@@ -26,10 +27,10 @@ func Outside(_ context.Context, name string, args []string) int {
 	return report(name, h.becomeClusterCommand(name, args))
 }
 
-// reachesCluster reports whether the job's pods have rights in the cluster: a service account of their own.
+// reachesCluster reports whether the job's pods have their own service account with access to the cluster.
 func (h *here) reachesCluster() bool { return h.spec.ServiceAccount != "" }
 
-// becomeClusterCommand replaces this process by a command of vcctl.
+// becomeClusterCommand replaces this process with a command of vcctl.
 func (h *here) becomeClusterCommand(name string, args []string) error {
 	if !h.reachesCluster() {
 		return fault.Errorf("run it where the job was submitted; an administrator permits it in jobs by serviceAccount in ConfigMap slurm-profile", "the pods of this job have no rights in the cluster")
@@ -42,14 +43,16 @@ func (h *here) becomeClusterCommand(name string, args []string) error {
 		}
 	}
 	if os.Getenv("KUBECONFIG") == "" {
-		// A kubeconfig in the home directory is the user's, and of wherever it is used. An empty one leads to the service account.
+		// A kubeconfig in the home directory is meant for other machines. An empty one makes vcctl use the service
+		// account.
 		env = append(env, "KUBECONFIG="+os.DevNull)
 	}
 	return syscall.Exec(program, append([]string{clusterProgram, "slurm", name}, args...), env)
 }
 
-// becomeIfNotOwn replaces this process by the command of vcctl if the job has rights in the cluster and the words are about more than the own job. Otherwise
-// it returns nil, and the caller answers from what the launcher knows.
+// becomeIfNotOwn replaces this process with the command of vcctl if the job has access to the cluster and the
+// arguments concern more than the own job. Otherwise it returns nil, and the caller gets its answer from the
+// launcher.
 func becomeIfNotOwn(name string, args []string, isOwn func(*here) bool) error {
 	h, err := findHere()
 	if err != nil || !h.reachesCluster() || isOwn(h) {
@@ -58,14 +61,15 @@ func becomeIfNotOwn(name string, args []string, isOwn func(*here) bool) error {
 	return h.becomeClusterCommand(name, args)
 }
 
-// mayBe reports whether an id can be the own job's, as far as a pod knows without asking its launcher.
+// mayBe reports whether id can be the ID of the own job. It does not contact the launcher.
 func (h *here) mayBe(id string) bool {
 	id, _, _ = strings.Cut(id, ".")
 	job := jobAnswer{Spec: h.spec, Pod: h.pod}
 	return job.called(id)
 }
 
-// areOwn reports whether all ids, lists with commas among them, are the own job's. No id is not.
+// areOwn reports whether all IDs in the comma-separated lists belong to the own job. It returns false if there is no
+// ID.
 func (h *here) areOwn(lists []string) bool {
 	var ids []string
 	for _, list := range lists {
@@ -75,7 +79,8 @@ func (h *here) areOwn(lists []string) bool {
 	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !h.mayBe(id) })
 }
 
-// isOwnSqueue reports whether squeue is asked about the own job only, in a way that needs no cluster.
+// isOwnSqueue reports whether the arguments of squeue concern the own job only, so that no access to the cluster is
+// needed.
 func isOwnSqueue(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := squeueTable.Parse(args)
@@ -87,7 +92,7 @@ func isOwnSqueue(args []string) func(*here) bool {
 	}
 }
 
-// isOwnScontrol reports whether scontrol is asked about the own job, or about what needs no cluster.
+// isOwnScontrol reports whether the arguments of scontrol concern the own job or need no access to the cluster.
 func isOwnScontrol(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := scontrolTable.Parse(args)
@@ -109,7 +114,7 @@ func isOwnScontrol(args []string) func(*here) bool {
 	}
 }
 
-// isOwnScancel reports whether scancel is asked to end or signal the own job.
+// isOwnScancel reports whether scancel ends or signals the own job only.
 func isOwnScancel(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := scancelTable.Parse(args)
@@ -117,7 +122,7 @@ func isOwnScancel(args []string) func(*here) bool {
 	}
 }
 
-// isOwnSbcast reports whether sbcast is about the own job.
+// isOwnSbcast reports whether sbcast copies to the own job.
 func isOwnSbcast(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := SbcastTable.Parse(args)
@@ -126,7 +131,7 @@ func isOwnSbcast(args []string) func(*here) bool {
 	}
 }
 
-// isOwnSattach reports whether sattach is asked about a step of the own job.
+// isOwnSattach reports whether sattach attaches to a step of the own job.
 func isOwnSattach(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := SattachTable.Parse(args)

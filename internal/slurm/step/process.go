@@ -15,33 +15,34 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// drainTime is how long output is read after a task has ended: what it left in the background may hold it open.
+// drainTime limits how long output is read after a task has ended. Background processes of the task may keep the pipe
+// open.
 const drainTime = 500 * time.Millisecond
 
-// maxRest bounds what is read then: no more than a pipe holds.
+// maxRest limits how much output is read after that: a pipe cannot hold more.
 const maxRest = 1 << 20
 
-// Exit codes of what could not be started: the numbers of the errors, as in Slurm.
+// Exit codes of programs that could not be started. As in Slurm, these are the numbers of the errors.
 const (
 	codeNotFound  = 2
 	codeNoProgram = 13
 )
 
-// process is a task that runs.
+// process is a running task.
 type process struct {
 	command  *exec.Cmd
-	stdin    io.WriteCloser // nil: none
-	typed    chan []byte    // for stdin; closed at its end
+	stdin    io.WriteCloser // nil if the task has no input
+	typed    chan []byte    // input for stdin; an empty piece ends it
 	terminal *terminal
 	readers  []*os.File
 	copying  sync.WaitGroup
-	verdict  *os.File   // says why the task's program could not be executed, if it could not
+	verdict  *os.File   // receives the error if the task's program could not be executed
 	mu       sync.Mutex // guards ended
 	ended    bool
 }
 
-// startProcess starts a task in a process group of its own, with its output copied to the writers. With a terminal both are one. Without stderr
-// the task has one descriptor for both, so that what it prints stays in order.
+// startProcess starts a task in its own process group and copies its output to the writers. With a terminal, or if
+// stderr is nil, the task has one descriptor for both streams, which preserves the order of its output.
 func startProcess(t *task, dir string, env []string, tty *terminal, stdout, stderr io.Writer) (*process, error) {
 	p := &process{command: &exec.Cmd{Dir: dir, Env: env, Args: t.Args, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}, terminal: tty}
 	var err error
@@ -76,8 +77,8 @@ func startProcess(t *task, dir string, env []string, tty *terminal, stdout, stde
 	return p, nil
 }
 
-// pipes connects a task; it returns the ends that belong to it. Output goes through pipes of ours, so that the end of the task is not kept waiting by
-// what it left behind.
+// pipes connects a task's streams and returns the ends of the pipes that belong to the task. Output uses pipes of
+// this process, so that processes in the background do not delay the end of the task.
 func (p *process) pipes(stdin bool, stdout, stderr io.Writer) (theirs []*os.File, err error) {
 	for _, to := range []struct {
 		writer io.Writer
@@ -115,11 +116,11 @@ func (p *process) copy(to io.Writer, from *os.File) {
 		for {
 			n, err := from.Read(buffer)
 			if n > 0 {
-				_, _ = to.Write(buffer[:n]) // whoever is gone does not stop the task's output
+				_, _ = to.Write(buffer[:n]) // the task continues even if the reader is gone
 			}
 			switch {
 			case errors.Is(err, os.ErrDeadlineExceeded) && rest > 0:
-				// The task has ended. What it printed may still be in the pipe, when the reader was slow.
+				// The task has ended. If the reader was slow, the pipe may still contain output.
 				rest -= chunk
 				if n, _ = readAvailable(from, buffer); n == 0 {
 					return
@@ -132,7 +133,7 @@ func (p *process) copy(to io.Writer, from *os.File) {
 	})
 }
 
-// readAvailable reads what is there, without waiting.
+// readAvailable reads the available data without waiting.
 func readAvailable(from *os.File, buffer []byte) (n int, err error) {
 	raw, err := from.SyscallConn()
 	if err != nil {
@@ -142,7 +143,7 @@ func readAvailable(from *os.File, buffer []byte) (n int, err error) {
 	return max(n, 0), errors.Join(err, controlErr)
 }
 
-// wait waits for the end, and for what was printed until then. A program that could not be executed is an error.
+// wait waits until the task has ended and its output was copied.
 func (p *process) wait() ending {
 	err := p.command.Wait()
 	p.mu.Lock()
@@ -169,7 +170,8 @@ func (p *process) close(limit time.Duration) {
 	}
 }
 
-// feed writes what is typed, in a goroutine of its own: a task that does not read must not keep signals from it. written is called for each piece.
+// feed starts a goroutine that writes the input to the task, so that a task that does not read cannot block signals.
+// It calls written after each piece.
 func (p *process) feed(written func()) {
 	typed := make(chan []byte, window+1)
 	p.typed = typed
@@ -181,13 +183,14 @@ func (p *process) feed(written func()) {
 				}
 				continue
 			}
-			_, _ = p.stdin.Write(data) // a task that has closed its input wants no more of it
+			_, _ = p.stdin.Write(data) // an error means that the task has closed its input
 			written()
 		}
 	}()
 }
 
-// put hands on what is typed; nothing is the end. It never waits as long as no more than window pieces are under way.
+// put queues a piece of input; an empty piece ends the input. It never blocks, and loses nothing while at most window
+// pieces are queued.
 func (p *process) put(data []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -209,18 +212,18 @@ func (p *process) endInput() {
 	}
 }
 
-// signal sends a signal to the task and to all that it started in its process group.
+// signal sends a signal to the task's process group.
 func (p *process) signal(number int) {
 	p.send(number, -1)
 }
 
-// signalAlone sends it to the process only.
+// signalAlone sends a signal to the task's process only.
 func (p *process) signalAlone(number int) { p.send(number, 1) }
 
 func (p *process) send(number, sign int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.ended { // else its number may be somebody else's by now
+	if !p.ended { // after the end the process number may be reused
 		_ = syscall.Kill(sign*p.command.Process.Pid, syscall.Signal(number))
 	}
 }
@@ -239,7 +242,7 @@ func endingOf(state *os.ProcessState, err error) ending {
 	return e
 }
 
-// notStarted is the ending of a task that could not be started.
+// notStarted returns the ending of a task that could not be started.
 func notStarted(err error) ending {
 	e := ending{Code: codeNoProgram, Problem: err.Error()}
 	var path *fs.PathError
@@ -254,7 +257,7 @@ func notStarted(err error) ending {
 	return e
 }
 
-// lookPath finds a program by the PATH that it is to have.
+// lookPath searches for a program in the PATH of env.
 func lookPath(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil

@@ -17,10 +17,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
 
-// names are the commands that a script finds, all the same program.
+// names lists the commands that a script can call. They are all links to this program.
 var names = append([]string{"srun", "scontrol", "squeue", "scancel", "sbcast", "sgather", "sattach", rshName}, clusterCommands...)
 
-// Main is the program: by the name under which it was called, or by its first argument.
+// Main runs the command with the name under which the program was called or, for vc-step, with the name in the first
+// argument. It returns the exit code.
 func Main(ctx context.Context, args []string) int {
 	name := filepath.Base(args[0])
 	rest := args[1:]
@@ -76,14 +77,14 @@ func Main(ctx context.Context, args []string) int {
 func report(program string, err error) int {
 	if err != nil {
 		f := *fault.Of(err)
-		f.What = err.Error() // with what was said around the one that has the hint
+		f.What = err.Error() // keep the context that was added to the error with the hint
 		fmt.Fprint(os.Stderr, f.Text(program))
 		return 1
 	}
 	return 0
 }
 
-// informed prints the version or a help text where that was asked for.
+// informed prints the version or a help text if the options request it, and reports whether they do.
 func informed(table *getopt.Table, p getopt.Parsed) bool {
 	switch {
 	case p.Has("version"):
@@ -98,10 +99,10 @@ func informed(table *getopt.Table, p getopt.Parsed) bool {
 	return true
 }
 
-// slurmVersion is the Slurm whose behaviour this is after: programs compare with it.
+// slurmVersion is the version of Slurm whose behaviour this program follows. Other programs compare it.
 const slurmVersion = "26.11.0"
 
-// Install copies this program into a directory, under its own name and those of the commands.
+// Install copies this program into a directory and creates links to it with the names of the commands.
 func Install(args []string) error {
 	if len(args) != 1 {
 		return errors.New("install wants one directory")
@@ -128,7 +129,7 @@ func Install(args []string) error {
 			return err
 		}
 	}
-	// What is of the moment is written by whoever the job's container runs as.
+	// The job's container, which may run as any user, writes its runtime files here.
 	run := filepath.Join(filepath.Dir(directory), "run")
 	if err := os.MkdirAll(run, 0o777); err != nil {
 		return err
@@ -136,7 +137,7 @@ func Install(args []string) error {
 	return os.Chmod(run, 0o777)
 }
 
-// copyFile copies a program; a name beside it first, so that nobody runs half of one.
+// copyFile copies a program. It writes a temporary file first, so that an incomplete copy is never run.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -154,7 +155,8 @@ func copyFile(from, to string) error {
 	return os.Rename(to+".new", to)
 }
 
-// Session runs a program, or this one as srun, for whoever made an interactive allocation, and ends the allocation with its code.
+// Session runs a program, or this one as srun, for the user of an interactive allocation. The allocation then ends
+// with its exit code.
 func Session(ctx context.Context, args []string) int {
 	h, err := findHere()
 	if err != nil {
@@ -175,7 +177,8 @@ func Session(ctx context.Context, args []string) int {
 	return code
 }
 
-// Enter runs a program, or this one as srun, with the environment of the job's script, beside whatever else runs in the job.
+// Enter runs a program, or this one as srun, with the environment of the job's script. The job's other processes are
+// not affected.
 func Enter(ctx context.Context, args []string) int {
 	h, err := findHere()
 	if err != nil {
@@ -184,7 +187,7 @@ func Enter(ctx context.Context, args []string) int {
 	return h.inSession(ctx, args)
 }
 
-// inSession runs the program with the environment that a script would find.
+// inSession runs the program with the script's environment and returns its exit code.
 func (h *here) inSession(ctx context.Context, args []string) int {
 	var job jobAnswer
 	w, err := h.askLauncher(ctx, request{Job: true})
@@ -225,7 +228,7 @@ func (h *here) inSession(ctx context.Context, args []string) int {
 	return endingOf(command.ProcessState, err).status()
 }
 
-// shell is the one that the container has.
+// shell returns the path of the container's shell.
 func shell() string {
 	for _, path := range []string{os.Getenv("SHELL"), "/bin/bash"} {
 		if info, err := os.Stat(path); path != "" && err == nil && info.Mode()&0o111 != 0 {
@@ -235,7 +238,7 @@ func shell() string {
 	return "/bin/sh"
 }
 
-// signalTable is what `vc-step signal` understands, with which scancel reaches into the pod.
+// signalTable lists the options of `vc-step signal`, which scancel runs in the pod.
 var signalTable = getopt.Table{Program: "vc-step signal", Options: []getopt.Option{
 	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "the signal"},
 	{Long: "batch", Short: 'b', Help: "to the script only"},
@@ -243,7 +246,7 @@ var signalTable = getopt.Table{Program: "vc-step signal", Options: []getopt.Opti
 	{Long: "step", Arg: getopt.Required, Value: "n", Help: "to one step"},
 }}
 
-// Signal sends a signal to script or steps.
+// Signal sends a signal to the script or to steps.
 func Signal(ctx context.Context, args []string) int {
 	p, err := signalTable.Parse(args)
 	if err != nil {
@@ -263,7 +266,7 @@ func Signal(ctx context.Context, args []string) int {
 	return report("vc-step", err)
 }
 
-// Notify has the launcher write a message to the errors of the script.
+// Notify writes a message to the script's error output.
 func Notify(ctx context.Context, words []string) int {
 	h, err := findHere()
 	if err == nil {
@@ -272,7 +275,7 @@ func Notify(ctx context.Context, words []string) int {
 	return report("vc-step", err)
 }
 
-// Limit tells the launcher that the job has another time limit, in seconds.
+// Limit sets the job's time limit, in seconds.
 func Limit(ctx context.Context, words []string) int {
 	if len(words) != 1 {
 		return report("vc-step", errors.New("limit wants a number of seconds"))
@@ -288,7 +291,7 @@ func Limit(ctx context.Context, words []string) int {
 	return report("vc-step", err)
 }
 
-// firstWord is the interpreter that a script names in its first line.
+// firstWord returns the interpreter in the first line of a script.
 func firstWord(line string) string {
 	line, ok := strings.CutPrefix(line, "#!")
 	if !ok {

@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// asInit runs the program once more below this process when this is the first of its container, whose duty it is to wait for processes that have lost
-// their parents; Go's way of waiting for children does not go together with that. It returns the exit code, and false when this is not the first process.
+// asInit runs the program again as a child if this process is the first of its container, which must wait for all
+// processes that have lost their parents. That conflicts with Go's way of waiting for children. asInit returns the
+// child's exit code, or false if this is not the first process.
 func asInit() (code int, is bool) {
 	if os.Getpid() != 1 {
 		return 0, false

@@ -10,11 +10,11 @@ import (
 // rshName is the program that MPI libraries start instead of ssh.
 const rshName = "vc-rsh"
 
-// withValue are ssh's options that have a value.
+// withValue lists the options of ssh that have a value.
 const withValue = "bcDEeFIiJLlmOopQRSWw"
 
-// Rsh runs a command line on another node of the job, as ssh does: it takes ssh's options and heeds none, because what they are about (keys, ports,
-// terminals) there is not.
+// Rsh runs a command line on another node of the job, as ssh does. It accepts and ignores the options of ssh, because
+// keys, ports and terminals do not exist here.
 func Rsh(ctx context.Context, args []string) int {
 	host, command := rshArguments(args)
 	if host == "" || len(command) == 0 {
@@ -32,7 +32,7 @@ func Rsh(ctx context.Context, args []string) int {
 	return 255
 }
 
-// rshArguments finds host and command among ssh's options.
+// rshArguments returns the host and the command after ssh's options.
 func rshArguments(args []string) (host string, command []string) {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
@@ -51,7 +51,7 @@ func rshArguments(args []string) (host string, command []string) {
 	return "", nil
 }
 
-// remote runs a command line in a shell of a node, outside of any step.
+// remote runs a command line in a shell on another node. It always uses an overlapping step.
 func (h *here) remote(ctx context.Context, host, command string) (int, error) {
 	node, err := h.nodeCalled(host)
 	if err != nil {
@@ -66,7 +66,7 @@ func (h *here) remote(ctx context.Context, host, command string) (int, error) {
 	return r.run(ctx)
 }
 
-// nodeCalled finds a node by its host name, with or without a domain.
+// nodeCalled returns the index of a node by its host name, with or without a domain.
 func (h *here) nodeCalled(name string) (int, error) {
 	short, _, _ := strings.Cut(name, ".")
 	for i, host := range h.place.Hosts {

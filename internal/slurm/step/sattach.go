@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// SattachTable is what sattach understands.
+// SattachTable lists the options of sattach.
 var SattachTable = getopt.Table{Program: "sattach", Operands: "JOB.STEP", Options: []getopt.Option{
 	{Long: "label", Short: 'l', Help: "Print the number of the task before each line"},
 	{Long: "layout", Help: "Print which tasks run on which nodes, and nothing else"},
@@ -30,7 +30,7 @@ var SattachTable = getopt.Table{Program: "sattach", Operands: "JOB.STEP", Option
 	{Long: "usage", Help: "All options in a few lines"},
 }}
 
-// Sattach shows what a running step of the job prints, and ends with the exit code of the step.
+// Sattach prints the output of a running step of the job and returns the exit code of the step.
 func Sattach(ctx context.Context, args []string) int {
 	if err := becomeIfNotOwn("sattach", args, isOwnSattach(args)); err != nil {
 		return report("sattach", err)
@@ -82,7 +82,7 @@ func sattach(ctx context.Context, p getopt.Parsed) (int, error) {
 	return w.watch(to, p.Has("quiet"))
 }
 
-// AttachTarget reads what sattach is to attach to: a job and what stands behind the dot, empty if nothing does.
+// AttachTarget returns the job and the step of sattach's operand. The step is empty if the operand has no dot.
 func AttachTarget(p getopt.Parsed) (job, step string, err error) {
 	for option, hint := range map[string]string{"pty": "srun --jobid=JOB --overlap --pty bash opens a terminal in a job", "input-filter": "tasks read what their srun reads"} {
 		if p.Has(option) {
@@ -102,7 +102,7 @@ func AttachTarget(p getopt.Parsed) (job, step string, err error) {
 	return job, step, nil
 }
 
-// print writes which tasks run where.
+// print prints the nodes of the step and their tasks.
 func (a *attachAnswer) print(out io.Writer) {
 	total := 0
 	for _, count := range a.Counts {
@@ -120,7 +120,7 @@ func (a *attachAnswer) print(out io.Writer) {
 	}
 }
 
-// outputs are those of all tasks of the step, on the streams of this program.
+// outputs returns the outputs of all tasks of the step, which write to the streams of this program.
 func (a *attachAnswer) outputs(p getopt.Parsed) (*outputs, error) {
 	o := &stepOptions{label: p.Has("label"), unbuffered: p.Has("unbuffered")}
 	only, _ := p.Last("output-filter")
@@ -141,7 +141,7 @@ func (a *attachAnswer) outputs(p getopt.Parsed) (*outputs, error) {
 	return all, nil
 }
 
-// watch prints what comes until the step ends, and returns its exit code.
+// watch prints the output until the step ends, and returns the step's exit code.
 func (w *wire) watch(to *outputs, quiet bool) (int, error) {
 	for {
 		f, err := w.receive()

@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whoever attaches to a step sees what it printed last and what it prints, wherever its own output goes, and ends with its code.
+// Whoever attaches to a step sees what it printed last and what it prints, wherever its own output goes, and ends
+// with its code.
 func TestSattachShowsARunningStep(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, `#!/bin/bash

@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 )
 
-// copyOptions are those that sbcast and sgather share.
+// copyOptions lists the options that sbcast and sgather share.
 var copyOptions = []getopt.Option{
 	{Long: "force", Short: 'f', Help: "Replace a file that is there"},
 	{Long: "preserve", Short: 'p', Help: "Keep the times of the file; its mode is always kept"},
@@ -30,14 +30,14 @@ var copyOptions = []getopt.Option{
 	{Long: "usage", Help: "All options in a few lines"},
 }
 
-// Names of the options by which sbcast outside a job hands a file to sbcast in the head.
+// Options with which sbcast outside a job passes a file to sbcast in the head.
 const (
 	fromStdin = "from-stdin"
 	stdinMode = "stdin-mode"
 	stdinTime = "stdin-time"
 )
 
-// SbcastTable is what sbcast understands.
+// SbcastTable lists the options of sbcast.
 var SbcastTable = *(&getopt.Table{Program: "sbcast", Operands: "SOURCE DESTINATION", Options: []getopt.Option{
 	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "The job, or the nodes of one of its steps; inside a job its own"},
 	{Long: "exclude", Arg: getopt.Required, Value: "PATHS", Help: "No effect: shared libraries are not sent"},
@@ -101,17 +101,17 @@ func sbcast(ctx context.Context, p getopt.Parsed) error {
 	return c.send(ctx, hosts, from, r)
 }
 
-// TwoNames is the error of another number of files than two.
+// TwoNames returns the error for a number of file names other than two.
 func TwoNames(operands []string) error {
 	return fault.Errorf("write the file and where its copies are to be, as data.bin /tmp/data.bin", "Need two file names, have %d names", len(operands))
 }
 
-// IsOn reports whether a switch is on: by its option, or by a variable.
+// IsOn reports whether a switch is set by its option or by an environment variable.
 func IsOn(p getopt.Parsed, option, variable string, env func(string) string) bool {
 	return p.Has(option) || env(variable) != ""
 }
 
-// openSource opens the file that is copied; of sbcast outside the job it comes by standard input.
+// openSource opens the file to copy. If sbcast was called outside the job, the file is the standard input.
 func openSource(p getopt.Parsed) (*source, error) {
 	name := p.Operands[0]
 	s := &source{name: filepath.Base(name)}
@@ -139,7 +139,7 @@ func openSource(p getopt.Parsed) (*source, error) {
 	return s, nil
 }
 
-// OpenRegular opens a regular file that is to be copied.
+// OpenRegular opens a regular file for copying.
 func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -156,7 +156,7 @@ func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// hostsOf returns the nodes of the job, or of the step that --jobid names.
+// hostsOf returns the nodes of the job, or of the step in --jobid.
 func (j *jobAnswer) hostsOf(p getopt.Parsed) ([]string, error) {
 	text, given := p.Last("jobid")
 	id, step, hasStep := strings.Cut(text, ".")
@@ -174,21 +174,21 @@ func (j *jobAnswer) hostsOf(p getopt.Parsed) ([]string, error) {
 	return nil, fault.Errorf("steps are numbered from 0; without a step the file goes to all nodes of the job", "Invalid job id specified: job %s has no step %s", j.Pod.ID(), step)
 }
 
-// copies reaches the agents of nodes to copy files.
+// copies copies files through the agents of nodes.
 type copies struct {
 	here    *here
 	program string
 	verbose bool
 }
 
-// target is a node that a file is copied to.
+// target is a node that receives a copy.
 type target struct {
 	host string
 	wire *wire
 	err  error
 }
 
-// send copies a file to all hosts at once. A host that fails does not keep the others from their copy.
+// send copies a file to all hosts in parallel. A failing host does not affect the other hosts.
 func (c *copies) send(ctx context.Context, hosts []string, from *source, r *fileRequest) error {
 	targets := make([]*target, len(hosts))
 	var all sync.WaitGroup
@@ -233,14 +233,15 @@ func (c *copies) send(ctx context.Context, hosts []string, from *source, r *file
 	return joined(problems)
 }
 
-// begin asks the agent of the host to take a file.
+// begin asks the agent of the host to accept a file.
 func (t *target) begin(ctx context.Context, h *here, r *fileRequest) {
 	if t.wire, t.err = h.ask(ctx, t.host, request{Store: r}); t.err == nil {
 		t.err = t.wire.answer(nil, nil)
 	}
 }
 
-// end tells the agent that it has the whole file, or ends the connection: the agent then removes what it has.
+// end confirms to the agent that the file is complete, or closes the connection. In the second case the agent removes
+// the incomplete copy.
 func (t *target) end(isWhole bool) {
 	if t.wire == nil {
 		return
@@ -254,7 +255,7 @@ func (t *target) end(isWhole bool) {
 	}
 }
 
-// joined makes one error of several, with all of their hints.
+// joined combines several errors and their hints into one error.
 func joined(problems []error) error {
 	if len(problems) == 0 {
 		return nil

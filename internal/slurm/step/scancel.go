@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
 
-// scancelTable are the options of scancel that make sense here.
+// scancelTable lists the options of scancel that are supported inside a job.
 var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]...]", Options: []getopt.Option{
 	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "send this signal instead of ending the job"},
 	{Long: "batch", Short: 'b', Help: "to the script only"},
@@ -24,7 +24,7 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]
 	{Long: "usage", Help: "the options in short"},
 }}
 
-// Scancel ends the own job, or one of its steps, or sends it a signal.
+// Scancel ends the own job, or ends or signals one of its steps.
 func Scancel(ctx context.Context, args []string) int {
 	if err := becomeIfNotOwn("scancel", args, isOwnScancel(args)); err != nil {
 		return report("scancel", err)
@@ -67,7 +67,7 @@ func Scancel(ctx context.Context, args []string) int {
 	return 0
 }
 
-// done is what scancel -v says that it does.
+// done returns the action that scancel -v prints.
 func done(r *request, signal string) string {
 	if r.Signal != nil {
 		return "Signal " + strings.TrimPrefix(strings.ToUpper(signal), "SIG") + " to"
@@ -75,7 +75,7 @@ func done(r *request, signal string) string {
 	return "Terminating"
 }
 
-// signalOf says what gets a signal: the steps unless it says otherwise.
+// signalOf returns the request for a signal. By default the signal is sent to all steps.
 func signalOf(text, step string, batch, full bool) (*signalRequest, error) {
 	number, err := signalNumber(text)
 	if err != nil {

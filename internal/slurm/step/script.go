@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// runScript runs the script to its end.
+// runScript runs the script until it ends.
 func (l *launcher) runScript() (ending, error) {
 	out, err := openOutput(&l.spec, launch.NamesOf(&l.spec, &l.pod, l.place))
 	if err != nil {
@@ -57,8 +57,8 @@ func (l *launcher) runScript() (ending, error) {
 	return l.ofMemory(script.wait()), nil
 }
 
-// ofMemory returns how the script ended: as what has no memory left where the kernel killed a process of it, as in Slurm, also if the script went on.
-// What was killed in a step was claimed by the step.
+// ofMemory returns how the script ended. As in Slurm, it ended for lack of memory if the kernel killed one of its
+// processes, even if the script continued. Kills in a step are not counted because the step has claimed them.
 func (l *launcher) ofMemory(e ending) ending {
 	kills := l.agent.oom.claim()
 	if kills == 0 {
@@ -70,18 +70,18 @@ func (l *launcher) ofMemory(e ending) ending {
 	return ending{Signal: signalNoMemory, Usage: e.Usage}
 }
 
-// copyScript puts the script where it can be run, whatever becomes of the ConfigMap.
+// copyScript copies the script to an executable file, which does not depend on the ConfigMap any more.
 func (l *launcher) copyScript() (string, error) {
 	text, err := os.ReadFile(filepath.Join(l.dirs.spec, launch.ScriptKey))
 	if err != nil {
 		return "", fmt.Errorf("the script: %w", err)
 	}
 	path := l.dirs.script()
-	_ = os.Remove(path) // a run before may have been somebody else's
+	_ = os.Remove(path) // an earlier file may belong to another user
 	return path, os.WriteFile(path, text, 0o755)
 }
 
-// openInput opens the file of --input; nil is nothing to read.
+// openInput opens the file of --input. It returns nil if the script has no input.
 func (l *launcher) openInput() (*os.File, error) {
 	if l.spec.Input == "" {
 		return nil, nil
@@ -98,7 +98,8 @@ func (l *launcher) openInput() (*os.File, error) {
 	return file, nil
 }
 
-// signalBeforeLimit sends the signal of --signal at its time, also if the limit changes before; the function that it returns calls that off.
+// signalBeforeLimit schedules the signal of --signal; limitChanged moves it. The returned function cancels the
+// signal.
 func (l *launcher) signalBeforeLimit() (callOff func()) {
 	s := l.spec.Signal
 	if s == nil {
@@ -117,7 +118,7 @@ func (l *launcher) signalBeforeLimit() (callOff func()) {
 // never is longer than any job runs.
 const never = 100 * 365 * 24 * time.Hour
 
-// untilWarning is how long it takes until the signal of --signal is due.
+// untilWarning returns the time until the signal of --signal is due.
 func (l *launcher) untilWarning(s *launch.Signal) time.Duration {
 	limit := l.head.limit()
 	if limit == 0 {
@@ -126,7 +127,7 @@ func (l *launcher) untilWarning(s *launch.Signal) time.Duration {
 	return max(0, limit-time.Duration(s.Seconds)*time.Second-time.Since(l.start))
 }
 
-// limitChanged moves the signal of --signal, unless it was sent.
+// limitChanged reschedules the signal of --signal unless it was already sent.
 func (l *launcher) limitChanged() {
 	l.mu.Lock()
 	warning := l.warning
@@ -149,7 +150,8 @@ func (l *launcher) signalScript(number int, alone bool) {
 	}
 }
 
-// interpreter names what could not be run: the script's interpreter where that is what is missing.
+// interpreter returns the name of the file that could not be executed: the interpreter of the script or, without an
+// interpreter line, the script itself.
 func interpreter(program string) string {
 	file, err := os.Open(program)
 	if err != nil {
@@ -165,7 +167,7 @@ func interpreter(program string) string {
 	return "bad interpreter(" + name + ")"
 }
 
-// reasonOf is the system's word for an error, without the call and the path that it came from.
+// reasonOf returns the system's description of an error, without the call and the path.
 func reasonOf(err error) error {
 	var number syscall.Errno
 	switch {

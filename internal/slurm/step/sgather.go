@@ -13,14 +13,14 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
 
-// SgatherTable is what sgather understands.
+// SgatherTable lists the options of sgather.
 var SgatherTable = *(&getopt.Table{Program: "sgather", Operands: "SOURCE DESTINATION", Options: []getopt.Option{
 	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "The nodes of a step of this job"},
 	{Long: "keep", Short: 'k', Help: "Leave the files on the nodes; otherwise they are removed when they were copied"},
 	{Long: "recursive", Short: 'r', Help: "Copy a directory with all that is in it"},
 }}).With(copyOptions...)
 
-// Sgather copies a file of each node of the job to the node where it runs.
+// Sgather copies a file from each node of the job to the node on which it runs.
 func Sgather(ctx context.Context, args []string) int {
 	p, err := SgatherTable.Parse(args)
 	if err != nil {
@@ -53,7 +53,7 @@ func sgather(ctx context.Context, p getopt.Parsed) error {
 		all.Go(func() { wires[i], problems[i] = g.fetch(ctx, h, host, to+"."+host) })
 	}
 	all.Wait()
-	for i, w := range wires { // not before all files are here: nodes may share a disk
+	for i, w := range wires { // only after all files have arrived: nodes may share a disk
 		if w != nil {
 			all.Go(func() { problems[i] = w.release() })
 		}
@@ -71,16 +71,16 @@ func sgather(ctx context.Context, p getopt.Parsed) error {
 	return joined(told)
 }
 
-// gathering is what sgather was told.
+// gathering holds the options of sgather.
 type gathering struct {
 	from               string
 	keep, force, times bool
-	// tree says that directories are copied, too.
+	// tree permits copies of directories.
 	tree bool
 }
 
-// gatherNames returns the absolute names of what sgather copies and of the copies. A directory cannot be copied into itself: it would be copied without
-// end, or removed together with the copies.
+// gatherNames returns the absolute names of the source and of the copies. It rejects a directory that would be copied
+// into itself, because the copy would never end or would be removed together with the source.
 func gatherNames(p getopt.Parsed) (from, to string, err error) {
 	if len(p.Operands) != 2 {
 		return "", "", TwoNames(p.Operands)
@@ -100,7 +100,7 @@ func gatherNames(p getopt.Parsed) (from, to string, err error) {
 	return from, to, nil
 }
 
-// fetch copies the file of one host. The connection that it returns waits for release.
+// fetch copies the file of one host. The caller must call release on the returned connection.
 func (g *gathering) fetch(ctx context.Context, h *here, host, to string) (*wire, error) {
 	w, err := h.ask(ctx, host, request{Fetch: &fileRequest{Path: g.from, Remove: !g.keep, Tree: g.tree}})
 	if err != nil {
@@ -113,7 +113,8 @@ func (g *gathering) fetch(ctx context.Context, h *here, host, to string) (*wire,
 	return w, nil
 }
 
-// release tells the agent that its file is here, and waits until it has removed it if it is to.
+// release confirms to the agent that the copy is complete, and waits until the agent has removed the source if
+// requested.
 func (w *wire) release() error {
 	defer w.Close()
 	if err := w.send(stdinEndFrame, 0, nil); err != nil {
@@ -122,13 +123,13 @@ func (w *wire) release() error {
 	return w.answer(nil, nil)
 }
 
-// copyOf is the copy of a file or directory, before it has its name.
+// copyOf is a copy of a file or directory that does not have its final name yet.
 type copyOf interface {
 	complete() error
 	discard()
 }
 
-// receive writes what an agent sends.
+// receive writes the file that an agent sends.
 func (g *gathering) receive(w *wire, to string) error {
 	var stamp fileStamp
 	if err := w.answer(&stamp, nil); err != nil {
@@ -151,7 +152,7 @@ func (g *gathering) receive(w *wire, to string) error {
 	return nil
 }
 
-// create writes a copy with all of its content. Nothing is left of a copy that fails.
+// create writes a copy with its content under a temporary name. It removes the copy on failure.
 func (g *gathering) create(w *wire, to string, stamp fileStamp) (copyOf, error) {
 	from := &content{from: w}
 	if stamp.Mode.IsDir() {
@@ -161,7 +162,7 @@ func (g *gathering) create(w *wire, to string, stamp fileStamp) (copyOf, error) 
 		}
 		err = tree.unpack(from)
 		if err == nil {
-			_, err = io.Copy(io.Discard, from) // what fills the last block of the archive
+			_, err = io.Copy(io.Discard, from) // padding at the end of the archive
 		}
 		if err != nil {
 			tree.discard()

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signalNumber reads a signal by name, with or without SIG, or by number.
+// signalNumber parses a signal name, with or without SIG, or a number from 1 to 64.
 func signalNumber(text string) (int, error) {
 	if n, err := strconv.Atoi(text); err == nil && n > 0 && n < 65 {
 		return n, nil
@@ -23,7 +23,7 @@ func signalNumber(text string) (int, error) {
 	return 0, fmt.Errorf("%q is no signal", text)
 }
 
-// deaths are how a shell speaks of a process that a signal ended.
+// deaths maps signals to the text that a shell prints for a process that the signal ended.
 var deaths = map[int]string{
 	1: "Hangup", 2: "Interrupt", 3: "Quit", 4: "Illegal instruction", 5: "Trace/breakpoint trap", 6: "Aborted", 7: "Bus error", 8: "Floating point exception",
 	9: "Killed", 10: "User defined signal 1", 11: "Segmentation fault", 12: "User defined signal 2", 13: "Broken pipe", 14: "Alarm clock", 15: "Terminated",
@@ -37,5 +37,5 @@ func death(number int) string {
 	return "Signal " + strconv.Itoa(number)
 }
 
-// says is an error in Slurm's words, which begin with a capital letter.
+// says creates an error with Slurm's own text, which begins with a capital letter.
 func says(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 )
 
-// squeueTable are the options of squeue that make sense here.
+// squeueTable lists the options of squeue that are supported inside a job.
 var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "noheader", Short: 'h', Help: "no header line"},
 	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "ids", Help: "these jobs"},
@@ -67,7 +67,7 @@ func Squeue(ctx context.Context, args []string) int {
 	return 0
 }
 
-// shown says whether the own job, which runs, is among those that squeue was asked for.
+// shown reports whether the filters of squeue include the own job, which is running.
 func (j *jobAnswer) shown(p getopt.Parsed) bool {
 	for name, own := range map[string][]string{"user": {j.Spec.User}, "states": {"R", "RUNNING", "ALL"}} {
 		list, given := p.Last(name)
@@ -80,13 +80,13 @@ func (j *jobAnswer) shown(p getopt.Parsed) bool {
 	return true
 }
 
-// headings are those of squeue's columns.
+// headings returns the headings of squeue's columns by their format letters.
 func headings() map[byte]string {
 	return map[byte]string{'i': "JOBID", 'A': "JOBID", 'P': "PARTITION", 'j': "NAME", 'u': "USER", 't': "ST", 'T': "STATE", 'M': "TIME", 'L': "TIME_LEFT", 'l': "TIME_LIMIT",
 		'D': "NODES", 'R': "NODELIST(REASON)", 'N': "NODELIST", 'S': "START_TIME", 'e': "END_TIME", 'a': "ACCOUNT", 'q': "QOS", 'r': "REASON", 'C': "CPUS", 'Z': "WORK_DIR"}
 }
 
-// fields are the job's, by squeue's letters.
+// fields returns the values of the job's columns by their format letters.
 func (j *jobAnswer) fields(now time.Time) map[byte]string {
 	limit, left, end := "UNLIMITED", "UNLIMITED", "N/A"
 	used := now.Unix() - j.Start
@@ -105,7 +105,7 @@ func (j *jobAnswer) fields(now time.Time) map[byte]string {
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-// rowOf fills %[.][width]letter.
+// rowOf formats a row; each column is %[.][width]letter, where a dot aligns to the right.
 func rowOf(format string, fields map[byte]string) string {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {

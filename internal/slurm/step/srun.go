@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// runner is one srun: a step, from its beginning to its end.
+// runner runs one srun command: a step, from its start to its end.
 type runner struct {
 	here    *here
 	options *stepOptions
@@ -29,26 +29,27 @@ type runner struct {
 	nodes   []*nodeTasks
 	outputs *outputs
 	errors  io.Writer
-	// heard is closed when the head listens no more; listening says that it is waited for; received are signals that srun itself is sent.
+	// heard is closed when listenHead returns; listening reports whether listenHead was started; received carries the
+	// signals that srun itself receives.
 	heard     chan struct{}
 	received  chan os.Signal
 	listening bool
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	ends      map[int]ending
 	failed    bool
 	cancelled bool
-	sent      map[int]time.Time // signals, when they were passed on
+	sent      map[int]time.Time // when each signal was last sent
 	failures  *failures
 }
 
-// nodeTasks are the step's tasks on one node.
+// nodeTasks holds the step's tasks on one node.
 type nodeTasks struct {
 	host  string
-	first int // rank
+	first int // rank of the first task
 	tasks []task
 	wire  *wire
-	rooms map[int]*room // of each task that reads
+	rooms map[int]*room // of each task that receives input, by rank
 }
 
 // Srun runs a command in the tasks of a step and returns its exit code.
@@ -93,7 +94,7 @@ func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
 	}
 	options.inherit(&r.job.Spec)
 	idle := unheeded(parsed, os.LookupEnv, r.job.Script)
-	if parsed.Has("verbose") { // Slurm prints nothing about them, and what srun prints is in the output of jobs
+	if parsed.Has("verbose") { // only with --verbose: srun's messages go to the output of jobs, and Slurm does not print these
 		idle = append(idle, options.idle...)
 	}
 	for _, option := range idle {
@@ -154,7 +155,7 @@ func (r *runner) notice(text string) {
 	}
 }
 
-// assign makes the tasks: ranks node by node.
+// assign creates the tasks and numbers them node by node.
 func (r *runner) assign() error {
 	var programs []program
 	if r.options.multiProg {
@@ -197,7 +198,7 @@ func (r *runner) assign() error {
 	return nil
 }
 
-// reads says whether a task gets what srun reads.
+// reads reports whether a task receives srun's input.
 func (r *runner) reads(rank int) bool {
 	if r.options.pty {
 		return rank == 0
@@ -214,7 +215,7 @@ func (r *runner) reads(rank int) bool {
 	return true
 }
 
-// start reaches all agents, side by side, and starts the tasks once all are there.
+// start connects to all agents in parallel and starts the tasks after all connections are made.
 func (r *runner) start(ctx context.Context) error {
 	env := r.stepEnv()
 	width, height := uint16(0), uint16(0)
@@ -239,7 +240,7 @@ func (r *runner) start(ctx context.Context) error {
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	// Before the first task runs: who sees one may already send signals.
+	// Register for signals before the first task runs, because a user who sees a task may send signals.
 	signal.Notify(r.received, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGALRM, syscall.SIGWINCH)
 	for _, n := range r.nodes {
 		ask := &tasksRequest{Step: r.given.Step, Dir: r.options.dir, Env: env, Tasks: n.tasks, Terminal: r.options.pty, Width: width, Height: height}
@@ -250,7 +251,7 @@ func (r *runner) start(ctx context.Context) error {
 	return nil
 }
 
-// attend passes streams and signals on until all tasks have ended.
+// attend forwards streams and signals until all tasks have ended.
 func (r *runner) attend() error {
 	stop := make(chan struct{})
 	defer close(stop)
@@ -268,7 +269,7 @@ func (r *runner) attend() error {
 	return errors.Join(problems...)
 }
 
-// follow takes what a node's tasks say until they have ended.
+// follow handles the messages of a node's agent until all of the node's tasks have ended.
 func (r *runner) follow(n *nodeTasks) error {
 	for {
 		f, err := n.wire.receive()
@@ -293,13 +294,13 @@ func (r *runner) follow(n *nodeTasks) error {
 			e := errorOf(f.data)
 			return fault.Errorf(e.Hint, "node %s: %s", n.host, e.What)
 		case answerFrame:
-			_ = n.wire.Close() // the agent waits for this: everything has arrived
+			_ = n.wire.Close() // the agent waits for this, which confirms that everything has arrived
 			return nil
 		}
 	}
 }
 
-// lost is about a node whose agent is gone before its tasks have ended.
+// lost marks a node's remaining tasks as killed after the connection to its agent was lost.
 func (r *runner) lost(n *nodeTasks) error {
 	r.mu.Lock()
 	missing := 0
@@ -313,7 +314,7 @@ func (r *runner) lost(n *nodeTasks) error {
 	if missing == 0 {
 		return nil
 	}
-	r.pass(int(syscall.SIGTERM)) // without a node the step can go nowhere
+	r.pass(int(syscall.SIGTERM)) // the step cannot continue without the node
 	return says("Node failure on %s", n.host)
 }
 
@@ -341,7 +342,7 @@ func (r *runner) ended(n *nodeTasks, rank int, e ending) {
 	}
 }
 
-// terminate ends all tasks that there still are.
+// terminate ends all remaining tasks. It kills them after killWait.
 func (r *runner) terminate() {
 	for _, number := range []syscall.Signal{syscall.SIGCONT, syscall.SIGTERM} {
 		r.pass(int(number))
@@ -349,7 +350,7 @@ func (r *runner) terminate() {
 	time.AfterFunc(killWait, func() { r.pass(int(syscall.SIGKILL)) })
 }
 
-// result is what the head is told of the step.
+// result returns the result of the step for the head.
 func (r *runner) result() launch.Step {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -365,7 +366,7 @@ func (r *runner) result() launch.Step {
 	return s
 }
 
-// code is srun's own: the highest of its tasks.
+// code returns srun's exit code: the highest exit code of its tasks.
 func (r *runner) code() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -309,7 +309,8 @@ func TestAMessageIsWrittenToTheErrorsOfTheScript(t *testing.T) {
 	}
 }
 
-// A task and a script find their own process number, also what they start, and a program that cannot be executed is reported as before.
+// A task and a script find their own process number, also what they start, and a program that cannot be executed is
+// reported as before.
 func TestTasksKnowTheirProcessNumber(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, `#!/bin/bash

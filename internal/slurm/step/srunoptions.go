@@ -15,10 +15,10 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// stepOptions are what srun was told.
+// stepOptions holds the options of srun.
 type stepOptions struct {
 	begin         beginRequest
-	name          string // of -J; empty if not given
+	name          string // value of -J; empty if not specified
 	input         string
 	output, error string
 	keep          bool
@@ -33,14 +33,14 @@ type stepOptions struct {
 	signal        *launch.Signal
 	multiProg     bool
 	jobID         string
-	// idle are options that were given and have no effect.
+	// idle lists the specified options that have no effect.
 	idle      []string
 	cpusGiven bool
 	quiet     bool
 	command   []string
 }
 
-// readOptions reads the words after srun; variables of the environment stand for some that are not there.
+// readOptions reads srun's arguments. Environment variables replace some of the missing options.
 func readOptions(p getopt.Parsed, lookup func(string) (string, bool)) (*stepOptions, error) {
 	env := func(name string) string { value, _ := lookup(name); return value }
 	p.Given = append(FromEnvironment(lookup), p.Given...)
@@ -66,7 +66,7 @@ func readOptions(p getopt.Parsed, lookup func(string) (string, bool)) (*stepOpti
 	return o, nil
 }
 
-// optionReader keeps the first error.
+// optionReader reads options and keeps the first error.
 type optionReader struct {
 	parsed  getopt.Parsed
 	options *stepOptions
@@ -79,14 +79,14 @@ func (r *optionReader) fail(format string, args ...any) {
 	}
 }
 
-// wrong is fail with what to write instead.
+// wrong is like fail, with a hint for the user.
 func (r *optionReader) wrong(hint, format string, args ...any) {
 	if r.err == nil {
 		r.err = fault.Errorf(hint, format, args...)
 	}
 }
 
-// count reads a number of at least least.
+// count parses an option whose value is a number of at least least. It reports whether the option was specified.
 func (r *optionReader) count(name string, to *int, least int) bool {
 	text, given := r.parsed.Last(name)
 	if !given {
@@ -126,7 +126,7 @@ func (r *optionReader) sizes(env func(string) string) {
 	o.begin.Overlap = r.parsed.Has("overlap") || r.parsed.Has("overcommit")
 	o.begin.Now = r.parsed.Has("immediate")
 	if n := o.begin.Nodes; n > 0 && o.begin.Tasks > 0 && o.begin.Tasks < n {
-		o.begin.Nodes = o.begin.Tasks // Slurm warns and goes on, too
+		o.begin.Nodes = o.begin.Tasks // Slurm also reduces the number of nodes, with a warning
 	}
 }
 
@@ -194,13 +194,13 @@ func (r *optionReader) way() {
 	}
 }
 
-// fine are values of options without effect that ask for nothing else than what is.
+// fine maps options without effect to the values that match what steps do anyway.
 var fine = map[string][]string{
 	"exclusive": {""}, "cpu-bind": {"none", "no", "q", "quiet", "v", "verbose"}, "gpu-bind": {"none", "verbose"}, "mem-bind": {"none", "no", "q", "quiet", "v", "verbose"},
 	"mem": {"0"}, "distribution": {"block", "*", "block:*"}, "export": {"ALL"},
 }
 
-// withoutEffect gathers the options that were given and change nothing.
+// withoutEffect collects the specified options that have no effect.
 func (r *optionReader) withoutEffect(env func(string) string) {
 	job := map[string]string{"partition": env("SLURM_JOB_PARTITION"), "account": env("SLURM_JOB_ACCOUNT")}
 	for _, given := range r.parsed.Given {
@@ -236,7 +236,8 @@ func (r *optionReader) limits() {
 	}
 }
 
-// parseLimit reads minutes, minutes:seconds, hours:minutes:seconds and those with days before them.
+// parseLimit parses a time: minutes, minutes:seconds or hours:minutes:seconds. With days and a dash before it, the
+// time is hours, hours:minutes or hours:minutes:seconds.
 func parseLimit(text string) (time.Duration, error) {
 	days, clock, hasDays := strings.Cut(text, "-")
 	if !hasDays {
@@ -267,7 +268,7 @@ func parseLimit(text string) (time.Duration, error) {
 	return total, nil
 }
 
-// parseSignal reads USR1@30, or a number.
+// parseSignal parses a signal name or number, optionally with @ and the seconds before the limit, such as USR1@30.
 func parseSignal(text string) (*launch.Signal, error) {
 	name, before, timed := strings.Cut(text, "@")
 	s := &launch.Signal{Seconds: 60}

@@ -10,12 +10,13 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// ofThePod are variables that belong to one pod: another one has its own.
+// ofThePod lists variables whose values differ between pods.
 var ofThePod = []string{
 	"HOSTNAME", launch.EnvPod, launch.EnvTask, launch.EnvNode, launch.EnvAddress, "VC_TASK_INDEX", "VK_TASK_INDEX", "SLURMD_NODENAME", envVolumes,
 }
 
-// stepEnv is what all tasks of the step find beside what their containers have: what srun has and the head's container has not, and the step.
+// stepEnv returns the variables that all tasks of the step receive in addition to the variables of their containers:
+// srun's variables that differ from the head's container, and the variables that describe the step.
 func (r *runner) stepEnv() []string {
 	var env []string
 	for _, entry := range exported(os.Environ(), r.options.export) {
@@ -49,7 +50,7 @@ func (r *runner) stepEnv() []string {
 	return env
 }
 
-// taskEnv is what one task finds.
+// taskEnv returns the variables of one task.
 func (r *runner) taskEnv(rank, local, node, first int) []string {
 	ranks := make([]string, r.given.Counts[node])
 	for i := range ranks {
@@ -61,8 +62,8 @@ func (r *runner) taskEnv(rank, local, node, first int) []string {
 	return append(env, r.gpuEnv(local, node)...)
 }
 
-// exported is what --export lets through: ALL, NONE, or names and NAME=value, with ALL among them or not. What Slurm itself sets, and where
-// programs are found, comes along in any case.
+// exported returns the variables that the value of --export selects: ALL, NONE, or a list of names and NAME=value
+// that may contain ALL. Slurm's own variables and PATH are always included.
 func exported(env []string, export string) []string {
 	if export == "" || export == "ALL" {
 		return env

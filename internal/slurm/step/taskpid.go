@@ -9,17 +9,19 @@ import (
 	"syscall"
 )
 
-// taskName is the name by which this program starts a task: it tells the task its own process number and becomes the task. A process number is
-// not known before there is a process, so nothing else can put it into the environment.
+// taskName is the name under which this program starts a task. It sets the task's process ID in the environment and
+// then executes the task's program in the same process. Only the new process can do this, because its ID is unknown
+// before it exists.
 const taskName = "vc-task"
 
-// envTaskPID is the variable with a task's process number.
+// envTaskPID is the variable that holds a task's process ID.
 const envTaskPID = "SLURM_TASK_PID"
 
-// verdictFile is where a process called taskName writes why it could not become the task.
+// verdictFile is the file descriptor to which becomeTask writes the error number if it cannot execute the task's
+// program.
 const verdictFile = 3
 
-// throughHelper makes a command start through this program, and returns the file that belongs to the started process.
+// throughHelper makes a command start through this program. It returns the file that belongs to the started process.
 func (p *process) throughHelper() (theirs *os.File, err error) {
 	own, err := os.Executable()
 	if err != nil {
@@ -35,7 +37,7 @@ func (p *process) throughHelper() (theirs *os.File, err error) {
 	return write, nil
 }
 
-// executed waits until the task's program runs; it returns why it does not.
+// executed waits until the task's program runs. It returns an error if the program could not be executed.
 func (p *process) executed() error {
 	text, err := io.ReadAll(p.verdict)
 	_ = p.verdict.Close()
@@ -49,7 +51,8 @@ func (p *process) executed() error {
 	return syscall.Errno(number)
 }
 
-// becomeTask executes a program as a task: path, then its arguments from the name on. It returns only if that fails.
+// becomeTask executes a task's program in this process; args holds its path and then its arguments, including the
+// name. It returns only if that fails.
 func becomeTask(args []string) int {
 	syscall.CloseOnExec(verdictFile)
 	env := []string{envTaskPID + "=" + strconv.Itoa(os.Getpid())}

@@ -11,15 +11,17 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// output is where the script's output goes: the pod's log, and a file where one was asked for and can be seen from here.
+// output holds the destinations of the script's output: the pod's log and, if requested and available in this pod, a
+// file.
 type output struct {
 	stdout, stderr io.Writer
-	// together is set when one file takes both streams: the script then has one descriptor for them, so that the file has what it prints in order.
+	// together is set if one file receives both streams. The script then has one descriptor for both, which preserves
+	// the order of its output.
 	together bool
 	files    []*os.File
 }
 
-// errors returns where a process writes its errors; nil is where its output goes.
+// errors returns the writer for a process's error output, or nil if it shares the descriptor of the standard output.
 func (o *output) errors() io.Writer {
 	if o.together {
 		return nil
@@ -27,7 +29,8 @@ func (o *output) errors() io.Writer {
 	return o.stderr
 }
 
-// tee writes to the log and to a file. A file that cannot be written any more, because a disk is full, is told once and given up.
+// tee writes to the log and to a file. If writing to the file fails, for example because the disk is full, it reports
+// that once and uses only the log from then on.
 type tee struct {
 	log  io.Writer
 	path string
@@ -48,7 +51,7 @@ func (t tee) Write(data []byte) (int, error) {
 	return t.log.Write(data)
 }
 
-// openOutput opens the files of --output and --error, which may be the same.
+// openOutput opens the files of --output and --error, which may be the same file.
 func openOutput(spec *launch.Spec, names launch.Names) (*output, error) {
 	o := &output{stdout: os.Stdout, stderr: os.Stderr}
 	opened := map[string]tee{} // by absolute path
@@ -81,7 +84,7 @@ func openOutput(spec *launch.Spec, names launch.Names) (*output, error) {
 	return o, nil
 }
 
-// pathIn returns a path that is meant from a directory.
+// pathIn returns path, which may be relative to dir.
 func pathIn(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -89,7 +92,7 @@ func pathIn(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// openFile opens a file for output.
+// openFile opens a file for output. It truncates the file unless keep is set.
 func openFile(path string, keep bool) (*os.File, error) {
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if !keep {

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// sendTree sends a directory as a tar archive. Symbolic links stay links; what is neither file, directory nor link is an error.
+// sendTree sends a directory as a tar archive. It keeps symbolic links, and returns an error for anything that is not
+// a file, directory or link.
 func sendTree(to io.Writer, dir string) error {
 	top, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -75,16 +76,17 @@ func addEntry(archive *tar.Writer, name, path string, entry fs.DirEntry) error {
 	return err
 }
 
-// newTree is the copy of a directory, which gets its name when it is complete.
+// newTree is a copy of a directory under a temporary name. It gets its final name when it is complete.
 type newTree struct {
 	temporary, path string
 	force, times    bool
 	stamp           fileStamp
-	// directories get their modes and times last: what is written into them changes these, or needs the right to write.
+	// directories holds the directories whose modes and times are set last, because writing into a directory changes
+	// its times and needs write permission.
 	directories []*tar.Header
 }
 
-// createTree begins the copy of a directory beside its place.
+// createTree creates a temporary directory beside path.
 func createTree(path string, force, times bool, stamp fileStamp) (*newTree, error) {
 	if _, err := os.Lstat(path); err == nil && !force {
 		return nil, syscall.EEXIST
@@ -96,7 +98,7 @@ func createTree(path string, force, times bool, stamp fileStamp) (*newTree, erro
 	return &newTree{temporary: temporary, path: path, force: force, times: times, stamp: stamp}, nil
 }
 
-// unpack writes what is in an archive. Nothing outside the directory is written, wherever links in it lead.
+// unpack extracts an archive. It never writes outside the directory, even if links in the archive point outside.
 func (t *newTree) unpack(from io.Reader) error {
 	root, err := os.OpenRoot(t.temporary)
 	if err != nil {
@@ -154,7 +156,7 @@ func (t *newTree) finishEntry(root *os.Root, header *tar.Header) error {
 	return root.Chtimes(name, header.AccessTime, header.ModTime)
 }
 
-// complete gives the copy its mode, times and name. With force it takes the place of what is there.
+// complete sets the mode, times and final name of the copy. With force it replaces an existing file or directory.
 func (t *newTree) complete() error {
 	err := os.Chmod(t.temporary, t.stamp.Mode.Perm())
 	if err == nil && t.times {
@@ -173,10 +175,10 @@ func (t *newTree) complete() error {
 	return nil
 }
 
-// discard removes what there is of the copy.
+// discard removes the temporary directory.
 func (t *newTree) discard() { _ = os.RemoveAll(t.temporary) }
 
-// content reads what a peer sends as output, up to its answer.
+// content reads the output that a peer sends, up to the peer's answer.
 type content struct {
 	from *wire
 	rest []byte

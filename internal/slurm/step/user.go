@@ -11,7 +11,7 @@ import (
 // passwdFile lists the users of the pod's system.
 const passwdFile = "/etc/passwd"
 
-// currentUser returns the user that this process runs as. Images need not have a list of users.
+// currentUser returns the user that runs this process. Home and shell are empty if the image has no list of users.
 func currentUser() launch.User {
 	u := launch.User{UID: os.Getuid(), GID: os.Getgid()}
 	if text, err := os.ReadFile(passwdFile); err == nil {
@@ -20,7 +20,8 @@ func currentUser() launch.User {
 	return u
 }
 
-// userEntry finds home directory and shell of a user in the text of passwdFile. Both are empty if the user is not in it.
+// userEntry returns the home directory and shell of a user from the text of passwdFile. Both are empty if the user is
+// not listed.
 func userEntry(passwd string, uid int) (home, shell string) {
 	for line := range strings.SplitSeq(passwd, "\n") {
 		if fields := strings.Split(line, ":"); len(fields) == 7 && fields[2] == strconv.Itoa(uid) {

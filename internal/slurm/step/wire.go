@@ -13,54 +13,55 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/fault"
 )
 
-// kind says what a frame carries.
+// kind is the type of a frame.
 type kind byte
 
-// The frames. Those of a task carry its rank.
+// The kinds of frames. Frames of a task carry its rank.
 const (
-	// askFrame opens a connection: JSON of a request.
+	// askFrame opens a connection. It carries a request as JSON.
 	askFrame kind = iota + 1
-	// answerFrame is JSON, as the request has it.
+	// answerFrame carries JSON whose type depends on the request.
 	answerFrame
-	// errorFrame is a text for a person, with a hint behind hintMark where there is one; the connection ends with it.
+	// errorFrame carries an error message for the user, optionally followed by hintMark and a hint. It is the last
+	// frame of a connection.
 	errorFrame
-	// noticeFrame is a line for a person.
+	// noticeFrame carries a line of text for the user.
 	noticeFrame
 	stdinFrame
 	stdinEndFrame
-	// takenFrame says that a task took one piece of its input: no more than window of them may be under way.
+	// takenFrame acknowledges one piece of a task's input. At most window pieces may be unacknowledged.
 	takenFrame
 	stdoutFrame
 	stderrFrame
-	// signalFrame carries a number; to a step from the head, and from srun to tasks.
+	// signalFrame carries a signal number, from the head to srun and from srun to tasks.
 	signalFrame
 	resizeFrame
-	// startedFrame says that a task runs, exitFrame how it ended: JSON of an ending.
+	// startedFrame reports that a task runs; exitFrame carries its ending as JSON.
 	startedFrame
 	exitFrame
-	// attachFrame asks srun to send the head a copy of what its tasks print.
+	// attachFrame asks srun to send the head a copy of the tasks' output.
 	attachFrame
 )
 
 const (
 	headerBytes = 9
-	// maxFrame bounds what a frame may carry: a command line with its environment.
+	// maxFrame limits the data of a frame. A command line with its environment must fit.
 	maxFrame = 8 << 20
-	// window is how many pieces of input may be on their way to a task.
+	// window is the maximum number of unacknowledged pieces of a task's input.
 	window = 32
-	// chunk is how much of a stream goes into one frame.
+	// chunk is the maximum amount of stream data in one frame.
 	chunk = 32 << 10
 )
 
-// hintMark stands between what is wrong and what to do about it.
+// hintMark separates an error message from its hint.
 const hintMark = "\x00"
 
-// errorText is an error as a frame carries it.
+// errorText encodes an error for a frame.
 func errorText(err error) []byte {
 	return []byte(strings.TrimSuffix(err.Error()+hintMark+fault.Of(err).Hint, hintMark))
 }
 
-// errorOf is the error that a frame carries.
+// errorOf decodes the error in a frame.
 func errorOf(text []byte) *fault.Error {
 	what, hint, _ := strings.Cut(string(text), hintMark)
 	return fault.Errorf(hint, "%s", what)
@@ -72,7 +73,7 @@ type frame struct {
 	data []byte
 }
 
-// wire is a connection of frames. Frames may be written from several goroutines; one reads.
+// wire is a connection that carries frames. Several goroutines may write; only one may read.
 type wire struct {
 	net.Conn
 	in *bufio.Reader
@@ -81,16 +82,17 @@ type wire struct {
 
 func newWire(c net.Conn) *wire { return &wire{Conn: c, in: bufio.NewReaderSize(c, chunk)} }
 
-// closeWrite tells the peer that nothing more will be sent. The peer may go on sending.
+// closeWrite signals the end of the data to the peer. The peer may continue to send.
 func (w *wire) closeWrite() {
 	if half, can := w.Conn.(interface{ CloseWrite() error }); can {
 		_ = half.CloseWrite()
 	}
 }
 
-// finish closes the connection after the peer has: the peer closes it when it has received everything. Closing it earlier, while data of the peer is
-// unread, makes the kernel reset the connection, and a reset discards what was sent and not received yet. The caller must be the only reader. A peer that
-// disappears without closing is found by TCP keepalive.
+// finish closes the connection after the peer has closed it, which the peer does when it has received everything.
+// Closing it earlier, while data from the peer is unread, makes the kernel reset the connection and discard data that
+// the peer has not received yet. The caller must be the only reader. TCP keepalive detects a peer that disappears
+// without closing.
 func (w *wire) finish() {
 	w.closeWrite()
 	_, _ = io.Copy(io.Discard, w.in)
@@ -133,10 +135,11 @@ func (w *wire) receive() (frame, error) {
 	return f, err
 }
 
-// launcherGone is what to do when nobody answers for the job.
+// launcherGone is the hint for a launcher that does not answer.
 const launcherGone = "the job may be ending: sacct tells outside of it how it ended; else try again"
 
-// answer waits for the answer to what was asked; notices go to the function, which may be nil.
+// answer waits for the answer to a request and decodes it into to, which may be nil. It calls notice, which may be
+// nil, for each notice.
 func (w *wire) answer(to any, notice func(string)) error {
 	for {
 		f, err := w.receive()
@@ -147,7 +150,7 @@ func (w *wire) answer(to any, notice func(string)) error {
 		case errorFrame:
 			return errorOf(f.data)
 		case noticeFrame:
-			if notice != nil && len(f.data) > 0 { // empty ones only ask whether we are there
+			if notice != nil && len(f.data) > 0 { // empty notices only test the connection
 				notice(string(f.data))
 			}
 		case answerFrame:
@@ -161,7 +164,7 @@ func (w *wire) answer(to any, notice func(string)) error {
 	}
 }
 
-// stream writes to a stream of a task, as frames.
+// stream writes the data of a task's stream as frames.
 type stream struct {
 	to   *wire
 	kind kind

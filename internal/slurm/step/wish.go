@@ -9,16 +9,16 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// wish is what a step needs: some of the candidates, with so many tasks on each.
+// wish describes what a step needs: a number of tasks on each of its nodes, which are chosen from the candidates.
 type wish struct {
-	candidates []int // nodes of the job, in the order in which they are taken
+	candidates []int // nodes of the job, in order of preference
 	counts     []int // tasks by node of the step
-	cpus       int   // of each task
-	gpus       []int // by node of the step; nil when it asks for none in particular
+	cpus       int   // processors of each task
+	gpus       []int // by node of the step; nil if the step requests no accelerators
 	overlap    bool
 }
 
-// plan says what a step needs of the job, whoever else is there; an error is of a step that can never be.
+// plan returns what a step needs, regardless of other steps. It returns an error if the job can never provide that.
 func (h *head) plan(r *beginRequest) (*wish, error) {
 	impossible := func(hint, why string) error {
 		return fault.Errorf(hint, "Unable to create step for job %s: %s", h.pod.ID(), why)
@@ -78,7 +78,7 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 	return w, nil
 }
 
-// candidates are the nodes that a step may have.
+// candidates returns the indexes of the nodes that a step may use.
 func (h *head) candidates(r *beginRequest) ([]int, error) {
 	for _, name := range append(slices.Clone(r.Only), r.Not...) {
 		if !slices.Contains(h.hosts, name) {
@@ -104,7 +104,8 @@ func (h *head) candidates(r *beginRequest) ([]int, error) {
 	return candidates, nil
 }
 
-// choose finds nodes for the counts, first come: nil when too few have processors and accelerators left.
+// choose returns the first candidates with enough free processors and accelerators. It returns nil if there are too
+// few.
 func (w *wish) choose(used []int, cpus int, free [][]int) []int {
 	var nodes []int
 	for _, node := range w.candidates {
