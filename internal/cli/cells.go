@@ -6,7 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 )
 
-// Cells returns the values of a row as texts that stay within their line; Volcano's tables print them to the blank.
+// Cells formats the values of a table row as single-line text: line breaks become spaces, other control characters
+// visible escapes.
 func Cells(values []any) []any {
 	cells := make([]any, len(values))
 	for i, value := range values {

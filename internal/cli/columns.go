@@ -19,20 +19,20 @@ import (
 
 // Column is one column of a list of T.
 type Column[T any] struct {
-	// Title in capitals.
+	// Title is the column header, in capitals.
 	Title string
-	// Wide columns are shown with -o wide only.
+	// Wide columns are shown only with -o wide.
 	Wide bool
-	// Volatile columns change by time alone; a watch does not print a row for them.
+	// Volatile columns change with time alone; a watch does not print a new row for such a change.
 	Volatile bool
-	// Text of the cell; it may be coloured.
+	// Text returns the text of the cell, possibly with colour.
 	Text func(T) string
-	// Compare orders rows for --sort-by; nil compares the texts.
+	// Compare orders rows for --sort-by; if nil, rows are ordered by the cell texts.
 	Compare func(a, b T) int
 }
 
-// customColumns prints objects as -o custom-columns=TITLE:path,… asks. Rows are
-// kept until Flush, so that the columns stand below each other.
+// customColumns prints objects in the format -o custom-columns=TITLE:path,…. It collects all rows until Flush so that
+// it can align the columns.
 type customColumns struct {
 	table render.Table
 	paths []*jsonpath.JSONPath
@@ -55,7 +55,7 @@ func newCustomColumns(spec string, noHeaders bool) (*customColumns, error) {
 	return c, nil
 }
 
-// columnsOfFile reads kubectl's form of columns: a line of titles, and a line with the path below each.
+// columnsOfFile reads kubectl's custom-columns-file format: a line of titles, then a line with one path per title.
 func columnsOfFile(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -73,7 +73,7 @@ func columnsOfFile(file string) (string, error) {
 	return strings.Join(names, ","), nil
 }
 
-// parsePath reads a jsonpath with or without braces and the leading dot.
+// parsePath parses a JSONPath; the braces and the leading dot are optional.
 func parsePath(path string) (*jsonpath.JSONPath, error) {
 	text := strings.TrimSpace(path)
 	if !strings.HasPrefix(text, "{") {
@@ -111,7 +111,7 @@ func pathText(path *jsonpath.JSONPath, object any) string {
 	return text.String()
 }
 
-// sortRows orders items by the column or path named in by.
+// sortRows sorts items by the column or JSONPath given in by.
 func sortRows[T client.Object](items []T, columns []Column[T], by string) error {
 	if by == "" {
 		return nil
@@ -160,7 +160,7 @@ func sortByPath[T client.Object](items []T, by string) error {
 
 func objectKey(object client.Object) string { return object.GetNamespace() + "/" + object.GetName() }
 
-// natural compares numbers as numbers, also those inside of texts: trial-2 comes before trial-10.
+// natural compares two texts as numbers if both are numbers, and otherwise with naturalText.
 func natural(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
@@ -170,7 +170,7 @@ func natural(a, b string) int {
 	return naturalText(a, b)
 }
 
-// naturalText compares texts, with each run of digits in them as a number.
+// naturalText compares texts and treats each run of digits as a number, so that trial-2 sorts before trial-10.
 func naturalText(a, b string) int {
 	whole := strings.Compare(a, b)
 	for a != "" && b != "" {
@@ -196,7 +196,7 @@ func leadingDigits(text string) string {
 	return text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
 }
 
-// sortNames orders objects by namespace and name; numbers in names are compared as numbers.
+// sortNames sorts objects by namespace and name. It compares digits within names as numbers.
 func sortNames[T client.Object](items []T) {
 	slices.SortStableFunc(items, func(a, b T) int {
 		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), naturalText(a.GetName(), b.GetName()))

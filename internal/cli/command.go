@@ -12,12 +12,11 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// HelpWidth is how many columns help takes, on a terminal and elsewhere.
+// HelpWidth is the width of help texts in columns, on a terminal and elsewhere.
 const HelpWidth = 80
 
-// Text removes the indentation and outer blank lines of a help text written as
-// a raw string, so that help can be read in the source. Paragraphs of plain words are
-// broken anew where their lines are longer than help is wide.
+// Text removes the indentation and the outer blank lines of a help text written as a raw string. It rewraps
+// paragraphs of plain prose whose lines exceed HelpWidth.
 func Text(raw string) string {
 	paragraphs := strings.Split(unindented(raw), "\n\n")
 	for i, paragraph := range paragraphs {
@@ -42,7 +41,7 @@ func unindented(raw string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// broken breaks a paragraph anew when it is too wide, and nothing in it stands in columns.
+// broken rewraps a paragraph that is too wide, unless the paragraph contains aligned columns.
 func broken(paragraph string) string {
 	tooWide := slices.ContainsFunc(strings.Split(paragraph, "\n"), func(line string) bool { return render.Width(line) > HelpWidth })
 	if !tooWide || strings.Contains(paragraph, "  ") {
@@ -51,8 +50,9 @@ func broken(paragraph string) string {
 	return strings.Join(render.Wrap(paragraph, HelpWidth), "\n")
 }
 
-// Examples are comments and commands, indented by two blanks, with the program as the user called us. Each line stays a
-// line; one that is wider than help goes on below, a command after a backslash, so that it can be copied as it stands.
+// Examples formats comments and commands for help: it indents them by two spaces and replaces "vcctl" with the
+// program name that the user typed. A line wider than HelpWidth continues on the next line, a command after a
+// backslash, so that users can copy it.
 func (f *Factory) Examples(raw string) string {
 	lines := strings.Split(strings.ReplaceAll(unindented(raw), "vcctl ", f.Program+" "), "\n")
 	for i, line := range lines {
@@ -63,7 +63,7 @@ func (f *Factory) Examples(raw string) string {
 	return strings.Join(lines, "\n")
 }
 
-// exampleLines breaks a line of examples that is too wide: comments between words, commands outside of quotes.
+// exampleLines breaks an example line that is too wide: a comment between words, a command outside quotes.
 func exampleLines(line string, width int) []string {
 	if render.Width(line) <= width {
 		return []string{line}
@@ -99,8 +99,8 @@ func exampleLines(line string, width int) []string {
 	return append([]string{line[:at] + onward}, exampleLines("    "+line[at+1:], width)...)
 }
 
-// Group makes a command that only holds others; called alone it shows its help,
-// called with an unknown word it says so.
+// Group creates a command that only has subcommands. Without arguments it shows its help; with an unknown word it
+// returns an error.
 func Group(f *Factory, use, short, long string, aliases ...string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Aliases: aliases, Short: short, Long: Text(long),
@@ -114,7 +114,7 @@ func Group(f *Factory, use, short, long string, aliases ...string) *cobra.Comman
 	}
 }
 
-// UnknownCommand says that a word is no command, and which one may be meant.
+// UnknownCommand returns the error for an unknown subcommand, with a suggestion in its hint.
 func UnknownCommand(f *Factory, parent *cobra.Command, word string) error {
 	var names []string
 	for _, sub := range parent.Commands() {
@@ -133,14 +133,15 @@ func UnknownCommand(f *Factory, parent *cobra.Command, word string) error {
 	return Errorf(hint, "unknown command %q for %q", word, Path(f, parent))
 }
 
-// otherWords are verbs of kubectl and of other batch systems, and the commands that do the same here.
+// otherWords maps verbs of kubectl and other batch systems to the equivalent vcctl command.
 var otherWords = map[string]string{
 	"apply": "job run -f FILE", "create": "job run -f FILE", "submit": "job run", "start": "job run", "get": "job list", "ps": "job list", "ls": "job list",
 	"describe": "job view NAME", "show": "job view NAME", "status": "job view NAME", "log": "job logs NAME", "kill": "job cancel NAME", "stop": "job cancel NAME",
 	"why": "job explain NAME", "drain": "node drain NODE", "cordon": "node cordon NODE", "uncordon": "node uncordon NODE", "hypernodes": "node hypernodes",
 }
 
-// elsewhere returns the command that a word at the root may mean: a verb of jobs, or what another tool calls it; "" for none.
+// elsewhere returns the command that a word at the root level probably means: a job verb, or the equivalent of
+// another tool's verb. It returns "" if nothing fits.
 func elsewhere(parent *cobra.Command, word string) string {
 	if parent.HasParent() {
 		return ""
@@ -158,7 +159,7 @@ func elsewhere(parent *cobra.Command, word string) string {
 	return otherWords[word]
 }
 
-// NoArgs refuses arguments of a command that takes none.
+// NoArgs rejects arguments of a command that takes none.
 func NoArgs(f *Factory) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -168,7 +169,7 @@ func NoArgs(f *Factory) cobra.PositionalArgs {
 	}
 }
 
-// NoFileArgs refuses arguments of a command that takes its file with -f.
+// NoFileArgs rejects arguments of a command that takes its file with -f.
 func NoFileArgs(f *Factory) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -178,7 +179,7 @@ func NoFileArgs(f *Factory) cobra.PositionalArgs {
 	}
 }
 
-// Path is the command as the user types it.
+// Path returns the command path as the user types it.
 func Path(f *Factory, cmd *cobra.Command) string {
 	path := cmd.CommandPath()
 	if f.OldProgram != "" {
@@ -190,22 +191,21 @@ func Path(f *Factory, cmd *cobra.Command) string {
 	return path
 }
 
-// UsageError is an error about flags or arguments, with where to read on.
+// UsageError returns an error about flags or arguments, with a hint that names the command's help.
 func UsageError(f *Factory, cmd *cobra.Command, format string, args ...any) *Error {
 	return Errorf(fmt.Sprintf("see '%s --help'", Path(f, cmd)), format, args...)
 }
 
-// Selection is how a command is told which objects it is about: names, a label
-// selector, or all of a namespace.
+// Selection holds the objects that a command acts on: names, a label selector, or all objects of a namespace.
 type Selection struct {
 	Names    []string
 	Selector string
 	All      bool
 	// AllNamespaces widens -l and --all to the whole cluster.
 	AllNamespaces bool
-	// ByOther takes names by which others know an object, too, such as the name of the job of a pod group.
+	// ByOther also matches objects by related names, such as a PodGroup by the name of its job.
 	ByOther bool
-	// OldName is what -N of Volcano's vcctl gave.
+	// OldName is the value of -N, which Volcano's vcctl uses for the name.
 	OldName string
 	kinds   string
 }
@@ -223,7 +223,8 @@ func (s *Selection) AddAllNamespaces(cmd *cobra.Command, usage string) {
 	Apart(cmd, "files say which namespace each object is in, or -n does", "all-namespaces", "filename", "file", "kustomize")
 }
 
-// AddOldName adds only the hidden -N of Volcano's vcctl; kinds, in the plural, are what names may be given as KIND/NAME of.
+// AddOldName adds only the hidden -N of Volcano's vcctl. kinds is the plural of the kind; names may be given as
+// KIND/NAME.
 func (s *Selection) AddOldName(cmd *cobra.Command, kinds string) {
 	s.kinds = kinds
 	cmd.Flags().StringVarP(&s.OldName, "name", "N", "", "Name of the object")
@@ -231,7 +232,7 @@ func (s *Selection) AddOldName(cmd *cobra.Command, kinds string) {
 	NotNamed(cmd, "it is the old spelling of one", "name")
 }
 
-// Complete takes the arguments over and warns about old flags.
+// Complete adds the arguments to Names and warns about old flags.
 func (s *Selection) Complete(f *Factory, args []string) {
 	for _, arg := range args {
 		s.Names = append(s.Names, BareName(arg, s.kinds))
@@ -242,13 +243,14 @@ func (s *Selection) Complete(f *Factory, args []string) {
 	}
 }
 
-// Old says whether the command was called the way of Volcano's vcctl.
+// Old reports whether the command was called with Volcano's -N.
 func (s *Selection) Old() bool { return s.OldName != "" }
 
-// Wide says whether more than named objects may be meant.
+// Wide reports whether the selection uses --all or a label selector.
 func (s *Selection) Wide() bool { return s.All || s.Selector != "" }
 
-// Need refuses a command that names nothing, or names and a selector; missing is what it says to the first.
+// Need returns an error if the command selects nothing, or mixes names with --all or a selector. missing is the error
+// text for an empty selection.
 func (s *Selection) Need(f *Factory, cmd *cobra.Command, missing string) error {
 	switch {
 	case len(s.Names) == 0 && !s.Wide():
@@ -266,7 +268,7 @@ func (s *Selection) Need(f *Factory, cmd *cobra.Command, missing string) error {
 // Labels returns the parsed selector.
 func (s *Selection) Labels() (client.ListOption, error) { return ParseSelector(s.Selector) }
 
-// ParseSelector reads a label selector; the empty one selects everything.
+// ParseSelector parses a label selector; an empty one selects everything.
 func ParseSelector(text string) (client.ListOption, error) {
 	if text == "" {
 		return nil, nil
@@ -278,8 +280,8 @@ func ParseSelector(text string) (client.ListOption, error) {
 	return client.MatchingLabelsSelector{Selector: selector}, nil
 }
 
-// BareName strips the kind from KIND/NAME when it is the one that is asked for, in the plural; the name of something else
-// stays as it is, and is found nowhere.
+// BareName strips the kind from KIND/NAME if it matches kinds, the plural of the expected kind. It returns any other
+// argument unchanged, so that the lookup fails.
 func BareName(arg, kinds string) string {
 	kind, name, found := strings.Cut(arg, "/")
 	if found && oneKind(kind) == oneKind(kinds) {
@@ -288,7 +290,7 @@ func BareName(arg, kinds string) string {
 	return arg
 }
 
-// oneKind is a kind without what tells its spellings apart: jobs.batch.volcano.sh, vj and job are one.
+// oneKind normalizes the spelling of a kind: jobs.batch.volcano.sh, vj and job are the same.
 func oneKind(word string) string {
 	word, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(word, " ", "")), ".")
 	short := map[string]string{"vj": "job", "vcjob": "job", "j": "job", "q": "queue", "pg": "podgroup", "jf": "jobflow", "jt": "jobtemplate", "po": "pod", "no": "node", "cj": "cronjob"}
@@ -299,8 +301,8 @@ func oneKind(word string) string {
 	return word
 }
 
-// Deprecated writes the one line that an old flag gets; Volcano's short programs
-// have only those.
+// Deprecated prints the warning for an old flag. It prints nothing in Volcano's short programs, which have only old
+// flags.
 func (f *Factory) Deprecated(old, instead string) {
 	if f.OldProgram != "" {
 		return
@@ -308,7 +310,7 @@ func (f *Factory) Deprecated(old, instead string) {
 	f.Warnf("%s is Volcano's old spelling and keeps working; better: %s", old, instead)
 }
 
-// JobType is what Volcano's tables show as JobType: a label of the job, or Batch.
+// JobType returns the JobType column of Volcano's tables: the job's label, or Batch.
 func JobType(label string) string {
 	if label == "" {
 		return "Batch"

@@ -20,17 +20,16 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Completion must not be felt: it gives up after completionTime and offers
-// completionNames names at most.
+// Completion must feel instant: it gives up after completionTime and offers at most completionNames names.
 const (
 	completionTime  = time.Second
 	completionNames = 500
 )
 
-// Completer is what cobra calls to complete an argument or a flag.
+// Completer is cobra's completion function for an argument or a flag.
 type Completer = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
 
-// CompleteJobs offers the names of the jobs of the namespace.
+// CompleteJobs offers the names of the jobs in the namespace.
 func (f *Factory) CompleteJobs() Completer {
 	return f.CompleteKind(batchv1alpha1.GroupVersion.WithKind("Job"), true)
 }
@@ -40,7 +39,7 @@ func (f *Factory) CompleteQueues() Completer {
 	return f.CompleteKind(schedulingv1beta1.GroupVersion.WithKind("Queue"), false)
 }
 
-// CompleteLeafQueues offers the names of the queues that take jobs: those that are open, with none below them.
+// CompleteLeafQueues offers the names of the queues that accept jobs: open queues without child queues.
 func (f *Factory) CompleteLeafQueues() Completer {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
@@ -80,7 +79,7 @@ func (f *Factory) CompleteNodeLabels() Completer {
 	})
 }
 
-// CompleteTaints offers the taints of nodes as kubectl writes them: KEY=VALUE:EFFECT.
+// CompleteTaints offers the taints of the nodes in kubectl's format, KEY=VALUE:EFFECT.
 func (f *Factory) CompleteTaints() Completer {
 	nodes := &corev1.NodeList{}
 	return f.completeFromNodes(nodes, func() []string {
@@ -96,7 +95,7 @@ func (f *Factory) CompleteTaints() Completer {
 	})
 }
 
-// completeFromNodes offers the words that words finds in the nodes, after they were read into the list.
+// completeFromNodes lists the objects into nodes and then offers the words that words returns.
 func (f *Factory) completeFromNodes(nodes client.ObjectList, words func() []string) Completer {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
@@ -147,7 +146,7 @@ func (f *Factory) completeConfig(names func(clientcmdapi.Config) []string) Compl
 	}
 }
 
-// Either offers what both completers offer, the first one's words first.
+// Either offers the words of both completers, the first completer's words first.
 func Either(first, second Completer) Completer {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		words, _ := first(cmd, args, prefix)
@@ -171,7 +170,7 @@ func offer(names, taken []string, prefix string) ([]string, cobra.ShellCompDirec
 	return kept[:min(len(kept), completionNames)], cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteKind offers the names of the objects of a kind, of the namespace when they have one.
+// CompleteKind offers the names of the objects of a kind, limited to the namespace if namespaced is set.
 func (f *Factory) CompleteKind(gvk schema.GroupVersionKind, namespaced bool) Completer {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
@@ -184,7 +183,8 @@ func (f *Factory) CompleteKind(gvk schema.GroupVersionKind, namespaced bool) Com
 	}
 }
 
-// WarnUnknown warns of names given by a flag that no object of a kind has. Nothing is said when they cannot be read.
+// WarnUnknown warns about names given with a flag that do not exist among the objects of a kind. It does nothing if
+// it cannot read the names.
 func (f *Factory) WarnUnknown(ctx context.Context, flag, called string, gvk schema.GroupVersionKind, wanted ...string) {
 	wanted = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return name == "" })
 	if len(wanted) == 0 {
@@ -202,7 +202,7 @@ func (f *Factory) WarnUnknown(ctx context.Context, flag, called string, gvk sche
 	}
 }
 
-// Suggest returns a function for List.Suggest: the names of a kind, or none.
+// Suggest returns a function for List.Suggest that returns the names of a kind, or an empty slice on an error.
 func (f *Factory) Suggest(gvk schema.GroupVersionKind, namespaced bool) func(context.Context) []string {
 	return func(ctx context.Context) []string {
 		names, err := f.Names(ctx, gvk, namespaced)
@@ -213,7 +213,8 @@ func (f *Factory) Suggest(gvk schema.GroupVersionKind, namespaced bool) func(con
 	}
 }
 
-// Names returns up to completionNames names of a kind, from metadata alone; of pods, those of jobs.
+// Names returns up to completionNames names of a kind, read from metadata only. For pods, it returns only pods of
+// jobs.
 func (f *Factory) Names(ctx context.Context, gvk schema.GroupVersionKind, namespaced bool) ([]string, error) {
 	c, err := f.Client()
 	if err != nil {

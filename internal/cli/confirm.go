@@ -13,9 +13,9 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 )
 
-// Confirm is the --yes flag and the question it answers.
+// Confirm holds the --yes flag and asks for confirmation.
 type Confirm struct {
-	// Yes answers every question with yes.
+	// Yes skips the prompt.
 	Yes bool
 }
 
@@ -24,9 +24,9 @@ func (c *Confirm) AddFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&c.Yes, "yes", "y", false, "Skip the confirmation prompt")
 }
 
-// Ask shows what would happen and asks whether to go on. Without a terminal
-// and without --yes it refuses at once: a script never hangs on a question. When
-// ctx ends so does the question, although nobody has pressed Enter.
+// Ask shows the effects of an action and asks the user for confirmation. Without a terminal and without --yes it
+// returns an error at once, so that a script never hangs. Ask returns when ctx ends, even if the user has not pressed
+// Enter.
 func (c *Confirm) Ask(ctx context.Context, f *Factory, what string, effects []string) error {
 	if c.Yes {
 		return nil
@@ -56,7 +56,8 @@ func (c *Confirm) Ask(ctx context.Context, f *Factory, what string, effects []st
 	return Cancelled
 }
 
-// readLine reads a line, unless ctx ends before it has come; then the reader is left behind: the program ends.
+// readLine reads a line from in. If ctx ends first, it returns and leaves the reading goroutine behind: the program
+// is about to exit.
 func readLine(ctx context.Context, in io.Reader) (string, error) {
 	type answer struct {
 		line string
@@ -75,7 +76,7 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 	}
 }
 
-// summary keeps a list of effects to one line.
+// summary shortens a list of effects to one line.
 func summary(effects []string) string {
 	const most = 5
 	if len(effects) > most {

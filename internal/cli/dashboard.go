@@ -2,18 +2,18 @@ package cli
 
 import "context"
 
-// DashboardOptions is how the user wants the dashboard.
+// DashboardOptions holds the user's settings for the dashboard.
 type DashboardOptions struct {
-	// Namespace is the one shown first; "" is all.
+	// Namespace is the namespace shown first; "" means all.
 	Namespace string
-	// ReadOnly refuses everything that changes something.
+	// ReadOnly disables every action that changes something.
 	ReadOnly bool
-	// ASCII draws with nothing else.
+	// ASCII draws with ASCII characters only.
 	ASCII bool
-	// Theme is the name of the colours; an unknown one is an error of the dashboard.
+	// Theme is the name of the colour theme; the dashboard rejects an unknown name.
 	Theme string
 }
 
-// Dashboard shows the cluster live in a terminal until the user ends it. Command line and
-// dashboard do not know each other: the program that has both hands it in.
+// Dashboard shows the cluster live in a terminal until the user quits. The command line and the dashboard do not
+// import each other: the main program connects them.
 type Dashboard func(context.Context, *Factory, DashboardOptions) error

@@ -6,8 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// IsGPU is render.IsGPU.
+// IsGPU is render.IsGPU for a resource name given as a string.
 func IsGPU(name string) bool { return render.IsGPU(corev1.ResourceName(name)) }
 
-// ShortResource is render.ShortResource.
+// ShortResource calls render.ShortResource.
 func ShortResource(name corev1.ResourceName) string { return render.ShortResource(name) }

@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 )
 
-// Exit codes; the same table is printed by `vcctl help exit-codes`.
+// These are the exit codes; `vcctl help exit-codes` prints the same table.
 const (
 	ExitOK          = 0
 	ExitError       = 1
@@ -36,13 +36,14 @@ const (
 	ExitLost        = 255
 )
 
-// ErrorsExitWith is the annotation of commands whose errors do not end with ExitError because that code has another meaning there.
+// ErrorsExitWith is the annotation of commands that exit with a code other than ExitError on an error, because
+// ExitError has another meaning there.
 const (
 	ErrorsExitWith    = "vc-batch.dev/errors-exit-with"
 	ErrorsExitWithTwo = "2"
 )
 
-// ErrorCode returns the exit code of a command that ended with an error; code is what Report returned for it.
+// ErrorCode returns the exit code of a command that failed with err; code is the result of Report for err.
 func ErrorCode(cmd *cobra.Command, err error, code int) int {
 	var status ExitStatus
 	if code == ExitError && !errors.As(err, &status) && cmd.Annotations[ErrorsExitWith] == ErrorsExitWithTwo {
@@ -51,17 +52,17 @@ func ErrorCode(cmd *cobra.Command, err error, code int) int {
 	return code
 }
 
-// Error is an error for a person: what is wrong and what to do about it.
+// Error is an error for users: it describes the problem and how to solve it.
 type Error struct {
-	// What is wrong: lower case, object first, without a full stop.
+	// What describes the problem: lower case, object first, without a full stop.
 	What string
-	// Hint says what to do; it may be empty.
+	// Hint describes what to do; it may be empty.
 	Hint string
-	// At says where in a file it stands, as FILE:LINE, which editors jump to; it may be empty.
+	// At is the position in a file, as FILE:LINE, which editors can open; it may be empty.
 	At string
 	// Code is the exit code; 0 means ExitError.
 	Code int
-	// Err is the cause, for errors.Is and As.
+	// Err is the cause, for errors.Is and errors.As.
 	Err error
 }
 
@@ -69,12 +70,12 @@ func (e *Error) Error() string { return e.What }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error with a hint.
+// Errorf returns an Error with a hint.
 func Errorf(hint, format string, args ...any) *Error {
 	return &Error{What: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Hinted gives each of the errors that are joined in err and have no hint the one that hint knows.
+// Hinted sets an empty hint of each *Error in err, including joined errors, to the result of hint.
 func Hinted(err error, hint func(*Error) string) error {
 	if err == nil {
 		return nil
@@ -95,25 +96,24 @@ func Hinted(err error, hint func(*Error) string) error {
 	return &with
 }
 
-// Cancelled is returned when the user said no at a prompt.
+// Cancelled is the error for a prompt that the user answered with no.
 var Cancelled = &Error{What: "cancelled: nothing was changed", Code: ExitCancelled}
 
-// Heeded is the exit status of a command that heeded Ctrl-C itself, so that it is not the one of an interruption.
+// Heeded is the exit status of a command that handled Ctrl-C itself and so does not exit with ExitInterrupted.
 type Heeded int
 
 func (h Heeded) Error() string { return ExitStatus(h).Error() }
 
-// Unwrap makes it an ExitStatus, too.
+// Unwrap makes a Heeded match an ExitStatus.
 func (h Heeded) Unwrap() error { return ExitStatus(h) }
 
-// ExitStatus ends the command with a code and without a word: everything that
-// had to be said has been.
+// ExitStatus ends the command with an exit code and no error message: the command has already printed its messages.
 type ExitStatus int
 
 func (e ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// Report prints err as error and hint lines and returns the exit code. Joined
-// errors are printed one by one; the code is that of the first.
+// Report prints err as error and hint lines and returns the exit code. It prints joined errors one by one and returns
+// the code of the first.
 func Report(out io.Writer, err error, where Connection) int {
 	if err == nil {
 		return ExitOK
@@ -162,7 +162,7 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
-// IgnoreMissing drops the errors about objects that do not exist.
+// IgnoreMissing removes the errors about objects that do not exist.
 func IgnoreMissing(err error) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -178,24 +178,24 @@ func IgnoreMissing(err error) error {
 	return errors.Join(left...)
 }
 
-// IsMissing says that an object does not exist, on a cluster that knows its kind.
+// IsMissing reports whether err means that an object does not exist on a cluster that serves its kind.
 func IsMissing(err error) bool { return apierrors.IsNotFound(err) && !IsUnknownKind(err) }
 
-// IsUnknownKind says that a cluster does not know the kind of what it was asked for.
+// IsUnknownKind reports whether err means that the cluster does not serve the requested kind.
 func IsUnknownKind(err error) bool {
 	return apierrors.IsNotFound(err) && strings.Contains(err.Error(), "could not find the requested resource")
 }
 
-// Connection names the cluster that a command talked to, for error texts.
+// Connection describes the cluster that a command used, for error messages.
 type Connection struct {
 	Server  string
 	Context string
 	User    string
-	// Program is how the user calls us: "vcctl" or "kubectl vc".
+	// Program is the program name that the user typed: "vcctl" or "kubectl vc".
 	Program string
 }
 
-// Humanize turns any error into one for a person; an *Error stays as it is.
+// Humanize converts any error to an *Error; it keeps an existing *Error.
 func Humanize(err error, where Connection) *Error {
 	var human *Error
 	if errors.As(err, &human) {
@@ -216,7 +216,7 @@ func Humanize(err error, where Connection) *Error {
 	return humanizeTransport(err, where)
 }
 
-// codeOf returns the exit code that belongs to the cause of err.
+// codeOf returns the exit code for the cause of err.
 func codeOf(err error) int {
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		return ExitForbidden
@@ -252,12 +252,12 @@ func humanizeStatus(err error, where Connection) *Error {
 	return human
 }
 
-// deniedHint is what to do about an object that an admission webhook denies.
+// deniedHint returns the hint for an object that an admission webhook denied.
 func deniedHint(webhook string) string {
 	return fmt.Sprintf("the admission webhook %q refuses it: change what it names, and send it again", webhook)
 }
 
-// refusedHint is what to do about an answer of the server that has nothing to do with who asks.
+// refusedHint returns the hint for a server error that is unrelated to the user's permissions.
 func refusedHint(err error, message string) string {
 	switch {
 	case strings.Contains(message, "failed calling webhook"):
@@ -280,7 +280,7 @@ func refusedHint(err error, message string) string {
 	return "the API server could not answer: try again; -v=6 shows its requests and answers"
 }
 
-// missingNamespace returns the namespace that err says does not exist; "" when it says something else.
+// missingNamespace returns the name of the namespace that err reports as missing, or "" for any other error.
 func missingNamespace(err error) string {
 	var status apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &status) || status.Status().Details == nil {
@@ -292,10 +292,10 @@ func missingNamespace(err error) string {
 	return ""
 }
 
-// cannot is what the API server says when RBAC does not allow something.
+// cannot matches the API server's message when RBAC denies a request.
 var cannot = regexp.MustCompile(`User "([^"]*)" cannot (\w+) resource "([^"]*)" in API group "([^"]*)" (?:at the cluster scope|in the namespace "([^"]*)")`)
 
-// forbidden shortens the API server's sentence to who may not do what where.
+// forbidden shortens the API server's RBAC message to the user, the verb, the resource and the namespace.
 func forbidden(message string) (what, hint string) {
 	parts := cannot.FindStringSubmatch(message)
 	if parts == nil {
@@ -313,7 +313,7 @@ func forbidden(message string) (what, hint string) {
 		fmt.Sprintf("ask for a RoleBinding that allows this in %q, or choose another namespace (-n) or --context", namespace)
 }
 
-// statusMessage is the server's text without the words every client adds.
+// statusMessage returns the server's message without the prefixes that clients add.
 func statusMessage(err error) string {
 	message := err.Error()
 	var status apierrors.APIStatus
@@ -326,7 +326,7 @@ func statusMessage(err error) string {
 	return message
 }
 
-// DeniedBy returns the name of the admission webhook that refused, or "".
+// DeniedBy returns the name of the admission webhook that denied the request, or "".
 func DeniedBy(err error) string {
 	rest, found := strings.CutPrefix(err.Error(), "admission webhook \"")
 	if !found {
@@ -336,7 +336,7 @@ func DeniedBy(err error) string {
 	return name
 }
 
-// asTyped writes commands in a hint the way the user calls us.
+// asTyped replaces "vcctl" in a hint with the program name that the user typed.
 func (c Connection) asTyped(hint string) string {
 	if c.Program == "" || c.Program == "vcctl" {
 		return hint
@@ -388,7 +388,8 @@ func humanizeTransport(err error, where Connection) *Error {
 	return human
 }
 
-// unknownKind says what to do about a kind that the cluster does not know: one of ours needs vc, or its own apiVersion, one of others theirs.
+// unknownKind returns the hint for a kind that the cluster does not serve. For a vc kind, the hint is to install vc
+// or to correct apiVersion; for any other kind, to install its definition or to correct apiVersion.
 func unknownKind(err error) string {
 	var none *meta.NoKindMatchError
 	if !errors.As(err, &none) {
@@ -416,7 +417,7 @@ func isOurGroup(group string) bool {
 	return strings.HasSuffix(group, "volcano.sh") || strings.HasSuffix(group, "vc-batch.dev")
 }
 
-// ourKinds returns the kinds of an API group of ours that files may hold.
+// ourKinds returns the registered kinds of an API group, or nil if vc does not define the group.
 func ourKinds(group string) []string {
 	var kinds []string
 	for kind := range Scheme().AllKnownTypes() {
@@ -427,7 +428,7 @@ func ourKinds(group string) []string {
 	return kinds
 }
 
-// isUnknownKindOfOurs reports whether an API group is ours and has no such version or kind. No server has to be asked for it.
+// isUnknownKindOfOurs reports whether vc defines the API group but not this version or kind. It needs no server.
 func isUnknownKindOfOurs(kind schema.GroupVersionKind) bool {
 	return isOurGroup(kind.Group) && Scheme().IsGroupRegistered(kind.Group) && !Scheme().Recognizes(kind)
 }
@@ -447,8 +448,8 @@ func rootCause(err error) string {
 	return err.Error()
 }
 
-// Nearest returns the candidate that word most likely meant: at most two edits
-// away, and more than half of the word right; "" when none is.
+// Nearest returns the candidate most similar to word: at most two edits away, with more than half of the letters of
+// word unchanged. It returns "" if no candidate qualifies.
 func Nearest(word string, candidates []string) string {
 	best, bestDistance, letters := "", 3, len([]rune(word))
 	sorted := slices.Sorted(slices.Values(candidates))
@@ -463,7 +464,7 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance counts insertions, deletions, substitutions and swaps of neighbours.
+// distance returns the number of insertions, deletions, substitutions and swaps of adjacent letters between a and b.
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	rows := make([][]int, len(x)+1)

@@ -9,10 +9,10 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// MaxEvents is how many events a view shows, the last ones.
+// MaxEvents is the number of events that a view shows; it shows the latest ones.
 const MaxEvents = 20
 
-// EventTable is the last events as a view shows them; object names what one is about.
+// EventTable returns a table of the last MaxEvents events; object formats the object of an event.
 func EventTable(events []corev1.Event, now time.Time, object func(*corev1.Event) string) render.Table {
 	table := render.Table{Header: []string{"AGE", "TYPE", "REASON", "OBJECT", "MESSAGE"}, FreeText: true}
 	table.CanSpare("OBJECT", "TYPE")

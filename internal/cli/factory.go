@@ -38,32 +38,31 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 )
 
-// The client's rate: generous for a person and for a script, still a limit.
+// These constants limit the client. The rate is generous for interactive use and for scripts.
 const (
 	clientQPS   = 50
 	clientBurst = 300
-	// dialTimeout bounds the wait for an API server that does not answer at all.
+	// dialTimeout limits the wait for an API server that does not answer.
 	dialTimeout = 10 * time.Second
-	// PageSize is the number of objects asked for in one request of a list.
+	// PageSize is the number of objects per request of a list.
 	PageSize = 500
 )
 
-// Factory makes what commands need, when they first need it: nothing here
-// reads a kubeconfig or opens a connection before it is asked.
+// Factory creates what commands need on first use: it reads no kubeconfig and opens no connection before that.
 type Factory struct {
 	Streams *iostreams.Streams
 	// Config holds kubectl's connection flags.
 	Config *genericclioptions.ConfigFlags
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
-	// Program is how the user called us: "vcctl" or "kubectl vc".
+	// Program is the program name that the user typed: "vcctl" or "kubectl vc".
 	Program string
-	// OldProgram is the one of Volcano's short programs (vsub, vcancel, …) that the user called; "" is none.
+	// OldProgram is the name of Volcano's short program (vsub, vcancel, …) that the user called, or "".
 	OldProgram string
-	// Dashboard is nil in programs that have none.
+	// Dashboard is nil in programs without a dashboard.
 	Dashboard Dashboard
 
-	notes  sync.Mutex // guards the lines of Warnf and Notef
+	notes  sync.Mutex // guards the output of Warnf and Notef
 	outage outage
 
 	once      sync.Once
@@ -76,7 +75,7 @@ type Factory struct {
 	settingsErr  error
 }
 
-// NewFactory returns a factory over the given streams.
+// NewFactory returns a factory that uses the given streams.
 func NewFactory(program string, streams *iostreams.Streams) *Factory {
 	f := &Factory{
 		Streams: streams,
@@ -84,7 +83,6 @@ func NewFactory(program string, streams *iostreams.Streams) *Factory {
 		Now:     time.Now,
 		Program: program,
 	}
-	// What this fills in differs between machines and would be printed by --help.
 	f.Config.WithWrapConfigFn(f.tune)
 	f.Config.WithWarningPrinter(f.ioStreams())
 	return f
@@ -105,7 +103,8 @@ func (f *Factory) tune(config *rest.Config) *rest.Config {
 	return config
 }
 
-// onThisMachine says whether a server is reached without a network: to pack long lists costs such a server, and us, more time than it saves.
+// onThisMachine reports whether the server runs on this machine. Compressing long lists costs such a server, and the
+// client, more time than it saves.
 func onThisMachine(server string) bool {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -115,7 +114,7 @@ func onThisMachine(server string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// warningLines turns client-go's "Warning: …" lines into ours.
+// warningLines rewrites client-go's "Warning: …" lines in the format of vcctl.
 type warningLines struct{ f *Factory }
 
 func (w warningLines) Write(line []byte) (int, error) {
@@ -139,7 +138,7 @@ func (f *Factory) note(before, format string, args ...any) {
 	fmt.Fprintln(f.Streams.Err, before+printable.Text(fmt.Sprintf(format, args...)))
 }
 
-// Scheme knows our kinds and Kubernetes' own.
+// Scheme returns a scheme with Kubernetes' and vc's kinds.
 var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	utilruntime.Must(scheme.AddToScheme(s))
@@ -147,8 +146,7 @@ var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	return s
 })
 
-// knownKinds knows the kinds that commands read and write by type, so that no
-// discovery is needed for them.
+// knownKinds maps the kinds that commands use through typed clients, so that they need no discovery.
 func knownKinds() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	add := func(gv schema.GroupVersion, scope meta.RESTScope, kinds ...string) {
@@ -170,7 +168,7 @@ func knownKinds() meta.RESTMapper {
 	return m
 }
 
-// lazyMapper answers for the kinds we know and asks the cluster about others.
+// lazyMapper maps known kinds without a request and uses the cluster's discovery for all others.
 type lazyMapper struct {
 	meta.RESTMapper
 	f *Factory
@@ -195,7 +193,7 @@ func (m lazyMapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*me
 	return []*meta.RESTMapping{mapping}, nil
 }
 
-// Mapper maps kinds to resources; only kinds we do not know need the cluster.
+// Mapper maps kinds to resources; only kinds unknown to vcctl need a request to the cluster.
 func (f *Factory) Mapper() meta.RESTMapper { return lazyMapper{RESTMapper: knownKinds(), f: f} }
 
 func (f *Factory) connect() {
@@ -214,8 +212,8 @@ func (f *Factory) connect() {
 	})
 }
 
-// configured refuses client-go's last resort, http://localhost:8080, which is
-// hardly ever what somebody without a kubeconfig means.
+// configured rejects client-go's default server, http://localhost:8080, which a user without a kubeconfig hardly ever
+// means.
 func (f *Factory) configured() error {
 	if f.rest.Host != "http://localhost:8080" && f.rest.Host != "localhost:8080" || *f.Config.APIServer != "" {
 		return nil
@@ -226,7 +224,7 @@ func (f *Factory) configured() error {
 	return f.unconfigured()
 }
 
-// unconfigured says why no cluster is known, with the files that were to name one.
+// unconfigured returns the error for a missing cluster configuration; it names the kubeconfig files that were tried.
 func (f *Factory) unconfigured() error {
 	source, files := "--kubeconfig", []string{*f.Config.KubeConfig}
 	if files[0] == "" {
@@ -250,13 +248,13 @@ func (f *Factory) unconfigured() error {
 		"no cluster is configured: %s", strings.Join(wrong, "; "))
 }
 
-// Client returns the typed client for our kinds and the core ones above.
+// Client returns the typed client for vc's kinds and the kinds of knownKinds.
 func (f *Factory) Client() (client.WithWatch, error) {
 	f.once.Do(f.connect)
 	return f.client, f.clientErr
 }
 
-// RESTConfig returns how to reach the cluster.
+// RESTConfig returns the connection settings of the cluster.
 func (f *Factory) RESTConfig() (*rest.Config, error) {
 	f.once.Do(f.connect)
 	return f.rest, f.clientErr
@@ -271,19 +269,18 @@ func (f *Factory) Clientset() (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// Namespace returns the namespace of the flag, else of the context.
+// Namespace returns the namespace of the flag or, without the flag, of the context.
 func (f *Factory) Namespace() (string, error) {
 	namespace, _, err := f.Config.ToRawKubeConfigLoader().Namespace()
 	return namespace, err
 }
 
-// NamespaceGiven says whether the namespace was named by flag.
+// NamespaceGiven reports whether a flag set the namespace.
 func (f *Factory) NamespaceGiven() bool {
 	return f.Config.Namespace != nil && *f.Config.Namespace != ""
 }
 
-// Typed returns a command of ours as the user would type it: with -n when that
-// was given.
+// Typed returns a vcctl command as the user would type it, with -n if the user gave it.
 func (f *Factory) Typed(command string) string {
 	text := f.Program + " " + command
 	if f.NamespaceGiven() {
@@ -295,7 +292,7 @@ func (f *Factory) Typed(command string) string {
 // Builder returns a reader of files, directories, URLs and standard input.
 func (f *Factory) Builder() *resource.Builder { return resource.NewBuilder(f.Config) }
 
-// Where describes the connection for error texts; it never fails.
+// Where describes the connection for error messages; it never fails.
 func (f *Factory) Where() Connection {
 	where := Connection{Program: f.Program}
 	if f.rest != nil {

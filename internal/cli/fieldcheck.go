@@ -14,10 +14,9 @@ import (
 	"github.com/vc-batch/vc/api/check"
 )
 
-// FieldValidation is --validate: what the server does about fields that it does
-// not know. The words are kubectl's.
+// FieldValidation holds --validate, which sets how the server treats unknown fields. The values are kubectl's.
 type FieldValidation struct {
-	// Mode is strict, warn or ignore once Validate has run.
+	// Mode is strict, warn or ignore after Validate has run.
 	Mode string
 }
 
@@ -28,7 +27,7 @@ func (v *FieldValidation) AddFlag(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("validate", Values("strict", "warn", "ignore"))
 }
 
-// Validate refuses an unknown mode and turns true and false into one.
+// Validate rejects an unknown mode and converts true and false to strict and ignore.
 func (v *FieldValidation) Validate() error {
 	switch v.Mode {
 	case "true", "":
@@ -42,7 +41,8 @@ func (v *FieldValidation) Validate() error {
 	return nil
 }
 
-// Check refuses, tells or passes over the fields of an object of ours that its kind does not have.
+// Check checks an object of a vc kind for unknown fields. Depending on Mode it returns an error, warns or ignores
+// them.
 func (v *FieldValidation) Check(f *Factory, object FileObject) error {
 	kind := object.Object.GroupVersionKind()
 	if !check.Judges(kind) {
@@ -65,7 +65,7 @@ func (v *FieldValidation) Check(f *Factory, object FileObject) error {
 	return nil
 }
 
-// Client returns c with every write validated this way.
+// Client returns a client that validates every write with Mode.
 func (v *FieldValidation) Client(c client.Client) client.Client {
 	return client.WithFieldValidation(c, client.FieldValidation(strings.ToUpper(v.Mode[:1])+v.Mode[1:]))
 }
@@ -75,9 +75,8 @@ var (
 	duplicateField = regexp.MustCompile(`duplicate field "([^"]+)"`)
 )
 
-// UnknownFields words the server's strict decoding error: which fields of the
-// object it does not know, and which ones were likely meant. It is nil for any
-// other error.
+// UnknownFields converts the server's strict decoding error to an error that lists the unknown fields and suggests
+// similar names. It returns nil for any other error.
 func UnknownFields(object *unstructured.Unstructured, err error) error {
 	if err == nil || !strings.Contains(err.Error(), "strict decoding error") {
 		return nil
@@ -99,8 +98,8 @@ func UnknownFields(object *unstructured.Unstructured, err error) error {
 	return &Error{What: strings.Join(what, ", "), Hint: strings.Join(hints, " "), Err: err}
 }
 
-// nearestField is the known field beside an unknown one whose name is close; "" when
-// none is, or the kind is not ours to know.
+// nearestField returns the known field at the same level whose name is closest to the unknown field. It returns "" if
+// no name is close or vcctl does not know the kind.
 func nearestField(object *unstructured.Unstructured, path string) string {
 	known, err := Scheme().New(object.GroupVersionKind())
 	if err != nil {
@@ -134,7 +133,7 @@ func nearestField(object *unstructured.Unstructured, path string) string {
 	return Nearest(last, names)
 }
 
-// bare is the type that a pointer points to.
+// bare returns the type that a pointer type points to; it follows nested pointers.
 func bare(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -142,7 +141,7 @@ func bare(t reflect.Type) reflect.Type {
 	return t
 }
 
-// fieldsOf are the fields of a struct by their name in JSON, those of inlined ones too.
+// fieldsOf returns the fields of a struct by their JSON names, including the fields of inlined structs.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	t = bare(t)
 	if t.Kind() != reflect.Struct {

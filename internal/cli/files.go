@@ -18,11 +18,11 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
-// Files is -f, --recursive and -k: files, directories, URLs, standard input, or a kustomization.
+// Files holds -f, --recursive and -k: files, directories, URLs, standard input, or a kustomization.
 type Files struct {
 	Names     []string
 	Recursive bool
-	// Kustomization is the directory, or the URL of one, that -k names.
+	// Kustomization is the directory or URL given with -k.
 	Kustomization string
 }
 
@@ -40,7 +40,7 @@ func (s *Files) AddSources(f *Factory, cmd *cobra.Command) {
 	s.addKustomize(f, cmd)
 }
 
-// Where names the files in texts.
+// Where returns the names of the files for messages.
 func (s *Files) Where() string {
 	if s.Kustomization != "" {
 		return s.Kustomization
@@ -54,10 +54,10 @@ func (s *Files) Where() string {
 	return strings.Join(names, ", ")
 }
 
-// Given says whether any file or a kustomization was named.
+// Given reports whether the user gave a file or a kustomization.
 func (s *Files) Given() bool { return len(s.Names) > 0 || s.Kustomization != "" }
 
-// Flag returns the flag that named the files, for texts.
+// Flag returns the flag that gave the files, for messages.
 func (s *Files) Flag() string {
 	if s.Kustomization != "" {
 		return "-k"
@@ -65,21 +65,22 @@ func (s *Files) Flag() string {
 	return "-f"
 }
 
-// FileObject is an object with where it was read.
+// FileObject is an object together with its source.
 type FileObject struct {
 	Object *unstructured.Unstructured
 	// Source is the file, the URL, or "standard input".
 	Source string
-	// Flags are, for an object made from flags, the flags by the beginning of the path of their field.
+	// Flags maps the beginning of a field's path to the flag that set it. It is set only for an object made from
+	// flags.
 	Flags map[string]string
-	// text is what standard input held.
+	// text is the content of standard input, if the object comes from there.
 	text []byte
 }
 
-// standardInput is the source of what - names.
+// standardInput is the source name of -.
 const standardInput = "standard input"
 
-// Read reads all objects of all files, in their order; nothing is sent anywhere.
+// Read reads all objects of all files in order; it sends nothing to the cluster.
 func (s *Files) Read(f *Factory) ([]FileObject, error) {
 	var problems []error
 	for _, name := range s.Names {
@@ -124,7 +125,7 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 	return fileObjects(infos, stdin)
 }
 
-// fileObjects returns what the builder read, in its order; stdin is the text of standard input.
+// fileObjects converts the builder's results to FileObjects in the same order; stdin is the text of standard input.
 func fileObjects(infos []*resource.Info, stdin []byte) ([]FileObject, error) {
 	objects := make([]FileObject, 0, len(infos))
 	for _, info := range infos {
@@ -141,7 +142,7 @@ func fileObjects(infos []*resource.Info, stdin []byte) ([]FileObject, error) {
 	return objects, nil
 }
 
-// otherFile is a hint for a file that cannot be read: one with a name close to it.
+// otherFile returns a hint for a file that cannot be read: a file with a similar name, if there is one.
 func otherFile(name string) string {
 	directory, base := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Clean(directory))
@@ -162,10 +163,10 @@ func isURL(name string) bool {
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
 }
 
-// notText is what the decoder says of an annotation or label whose value is no text.
+// notText matches the decoder's message for an annotation or label whose value is not a string.
 var notText = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field \S*metadata\.(annotations|labels) of type string`)
 
-// fileError turns the builder's aggregate into a list of errors.
+// fileError converts the builder's aggregate to joined errors with hints.
 func fileError(err error) error {
 	list, ok := err.(interface{ Errors() []error })
 	if !ok {
@@ -189,10 +190,10 @@ func fileError(err error) error {
 	return errors.Join(problems...)
 }
 
-// InFile adds to an error where the object came from.
+// InFile adds the object's source to an error.
 func InFile(err error, object FileObject) error { return InFileAt(err, object, "") }
 
-// InFileAt adds to an error about a field where that stands.
+// InFileAt adds the position of the field to an error about that field.
 func InFileAt(err error, object FileObject, field string) error {
 	if err == nil || object.Source == "" {
 		return err
@@ -215,9 +216,8 @@ func InFileAt(err error, object FileObject, field string) error {
 	return &human
 }
 
-// Place gives every namespaced object that names no namespace the one of the
-// command, and refuses one that names another than the flag. Kinds that only
-// the cluster knows are looked up there when ask is set.
+// Place sets the empty namespace of every namespaced object to the command's namespace. It returns an error
+// for an object whose namespace differs from the -n flag. If ask is set, Place looks up unknown kinds on the cluster.
 func Place(f *Factory, objects []FileObject, ask bool) error {
 	namespace, err := f.Namespace()
 	if err != nil {

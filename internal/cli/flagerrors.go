@@ -10,11 +10,10 @@ import (
 	"github.com/vc-batch/vc/internal/cli/flagwords"
 )
 
-// FlagError words what pflag says about a flag that does not exist, that lacks its
-// value, or whose value cannot be read.
+// FlagError rewords pflag's error about a flag that is unknown, lacks its value or has an invalid value.
 func FlagError(f *Factory, cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
-		return UnknownCommand(f, cmd, words[0]) // its flags are not the ones of the group
+		return UnknownCommand(f, cmd, words[0]) // the flags belong to the unknown subcommand, not to the group
 	}
 	see := fmt.Sprintf("see '%s --help'", Path(f, cmd))
 	e := &Error{What: err.Error(), Hint: see, Err: err}

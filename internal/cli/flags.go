@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DryRun is --dry-run: none, client or server.
+// DryRun holds --dry-run: none, client or server.
 type DryRun struct{ Mode string }
 
 // AddFlag adds --dry-run.
@@ -19,7 +19,7 @@ func (d *DryRun) AddFlag(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("dry-run", Values("none", "client", "server"))
 }
 
-// Validate refuses a mode that does not exist.
+// Validate rejects an unknown mode.
 func (d *DryRun) Validate() error {
 	switch d.Mode {
 	case "none", "client", "server", "":
@@ -28,16 +28,16 @@ func (d *DryRun) Validate() error {
 	return Errorf("one of: none, client, server", "--dry-run: %q is not known", d.Mode)
 }
 
-// Client says whether nothing is to be sent.
+// Client reports whether to send nothing to the server.
 func (d *DryRun) Client() bool { return d.Mode == "client" }
 
-// Server says whether the server only checks.
+// Server reports whether the server validates the request but stores nothing.
 func (d *DryRun) Server() bool { return d.Mode == "server" }
 
-// Any says whether nothing is to be changed.
+// Any reports whether this is a dry run of either kind.
 func (d *DryRun) Any() bool { return d.Client() || d.Server() }
 
-// Suffix is what a success line ends with.
+// Suffix returns the end of a success message.
 func (d *DryRun) Suffix() string {
 	switch {
 	case d.Client():
@@ -48,7 +48,7 @@ func (d *DryRun) Suffix() string {
 	return ""
 }
 
-// CreateOptions are those of a create request.
+// CreateOptions returns the options for create requests.
 func (d *DryRun) CreateOptions() []client.CreateOption {
 	if d.Server() {
 		return []client.CreateOption{client.DryRunAll}
@@ -56,7 +56,7 @@ func (d *DryRun) CreateOptions() []client.CreateOption {
 	return nil
 }
 
-// PatchOptions are those of a patch request.
+// PatchOptions returns the options for patch requests.
 func (d *DryRun) PatchOptions() []client.PatchOption {
 	if d.Server() {
 		return []client.PatchOption{client.DryRunAll}
@@ -64,7 +64,7 @@ func (d *DryRun) PatchOptions() []client.PatchOption {
 	return nil
 }
 
-// DeleteOptions are those of a delete request.
+// DeleteOptions returns the options for delete requests.
 func (d *DryRun) DeleteOptions() []client.DeleteOption {
 	if d.Server() {
 		return []client.DeleteOption{client.DryRunAll}
@@ -72,7 +72,7 @@ func (d *DryRun) DeleteOptions() []client.DeleteOption {
 	return nil
 }
 
-// Wait is --wait and --timeout.
+// Wait holds --wait and --timeout.
 type Wait struct {
 	Wait    bool
 	Timeout time.Duration
@@ -91,7 +91,7 @@ func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
 	Idle(cmd, "a dry run changes nothing that could be waited for", "dry-run", "wait", "timeout", "attach")
 }
 
-// Limit is the context of a wait: it ends after --timeout, if that was given.
+// Limit returns a context for the wait: it ends after --timeout, if given.
 func (w *Wait) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if w.Timeout <= 0 {
 		return context.WithCancel(ctx)
@@ -99,7 +99,7 @@ func (w *Wait) Limit(ctx context.Context) (context.Context, context.CancelFunc) 
 	return context.WithTimeout(ctx, w.Timeout)
 }
 
-// TimedOut is the error of a wait that ended before what it waited for.
+// TimedOut returns the error for a wait that reached its timeout.
 func (w *Wait) TimedOut(what, state string) *Error {
 	return &Error{What: fmt.Sprintf("the wait for %s ended after %s: %s", what, w.Timeout, state), Hint: "it goes on; raise --timeout to wait longer", Code: ExitPending}
 }

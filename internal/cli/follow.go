@@ -13,20 +13,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ErrGone says that an object was deleted while it was followed.
+// ErrGone is the error for an object that was deleted while a command followed it.
 var ErrGone = errors.New("the object was deleted")
 
-// Deleted says that an object, the only one of a name, went while a command waited for it or followed it; noun is the word
-// of its commands.
+// Deleted returns the error for an object that was deleted while a command waited for it or followed it. noun is the
+// vcctl noun for the object's kind.
 func (f *Factory) Deleted(kind, noun, name string) *Error {
 	e := Errorf("`"+f.Typed(noun+" list")+"` shows what is there", "%s %q was deleted meanwhile", kind, name)
 	e.Err = ErrGone
 	return e
 }
 
-// Follow calls see with an object now and whenever it changes, until see says that it
-// has seen enough. It ends with ErrGone when the object, known by its UID, is deleted.
-// NewList makes an empty list of its kind.
+// Follow calls see with the current object and after every change, until see returns true. It returns ErrGone if the
+// object with this UID is deleted. newList returns an empty list of the object's kind.
 func Follow[T client.Object](ctx context.Context, c client.WithWatch, newList func() client.ObjectList, key types.NamespacedName, uid types.UID, see func(T) (bool, error)) error {
 	for {
 		object, version, err := ReadNamed[T](ctx, c, newList(), key, uid)
@@ -48,9 +47,9 @@ func Follow[T client.Object](ctx context.Context, c client.WithWatch, newList fu
 	}
 }
 
-// ReadNamed reads an object into a list, with the version to watch it from: that of the
-// list, for the server may have forgotten what followed the version of an old object. It
-// is ErrGone when there is none of the name, or another one than that of the UID.
+// ReadNamed reads an object through a list and returns the list's resource version to watch from: the server may no
+// longer keep the history since the version of an old object. It returns ErrGone if no object has the name, or the
+// object has another UID.
 func ReadNamed[T client.Object](ctx context.Context, c client.Client, list client.ObjectList, key types.NamespacedName, uid types.UID) (object T, version string, err error) {
 	if err := c.List(ctx, list, client.InNamespace(key.Namespace), Named(key.Name)); err != nil {
 		return object, "", err
@@ -69,12 +68,12 @@ func ReadNamed[T client.Object](ctx context.Context, c client.Client, list clien
 	return object, list.GetResourceVersion(), nil
 }
 
-// Named selects the one object of a name.
+// Named selects the object with the given name.
 func Named(name string) client.ListOption {
 	return client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name)}
 }
 
-// Since makes a watch begin after a version.
+// Since starts a watch after a resource version.
 func Since(version string) client.ListOption {
 	return &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}
 }
@@ -99,9 +98,10 @@ func followWatch[T client.Object](ctx context.Context, watcher watch.Interface, 
 	}
 }
 
-// WatchOn calls see with every change of the objects of a kind, as long as ctx lasts and see wants more. API servers end a
-// watch after a while: it goes on from the last version; where the server has forgotten that, from what again returns,
-// which reads everything anew. A nil again goes on from all that there are, as if they had just come.
+// WatchOn calls see for every change of the objects of a kind until ctx ends or see returns false. API servers end a
+// watch after some time; WatchOn then continues from the last resource version. If the server no longer keeps that
+// version, WatchOn continues from the version that again returns after reading everything again. If again is nil, it
+// starts over with all existing objects, as if they had just been added.
 func WatchOn[T client.Object](ctx context.Context, c client.WithWatch, newList func() client.ObjectList, version string,
 	again func(context.Context) (string, error), see func(watch.EventType, T) bool, options ...client.ListOption) error {
 	for ctx.Err() == nil {
@@ -127,10 +127,10 @@ func WatchOn[T client.Object](ctx context.Context, c client.WithWatch, newList f
 	return nil
 }
 
-// errEnough ends a watch of which enough was seen.
+// errEnough ends a watch whose callback needs no more events.
 var errEnough = errors.New("enough")
 
-// watchOn follows one watch to its end, and returns the version that it saw last.
+// watchOn follows one watch until it ends and returns the last resource version that it received.
 func watchOn[T client.Object](ctx context.Context, watcher watch.Interface, version string, see func(watch.EventType, T) bool) (string, error) {
 	for {
 		select {

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A flag that is given has an effect, or the command is refused: nothing that somebody typed is passed over in
-// silence. The rules here are run before the command; root.TestEveryFlagIsHeededOrRefused tries every pair of flags.
+// Every flag that the user gives has an effect, or the command rejects it: vcctl never ignores a flag silently. The
+// functions in this file run before the command. root.TestEveryFlagIsHeededOrRefused tries every pair of flags.
 
-// Before adds a check that is made before the command runs, after those that were added earlier.
+// Before adds a check that runs before the command and after all checks added earlier.
 func Before(cmd *cobra.Command, check func(cmd *cobra.Command, args []string) error) {
 	earlier := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
@@ -24,13 +24,13 @@ func Before(cmd *cobra.Command, check func(cmd *cobra.Command, args []string) er
 	}
 }
 
-// Said says whether a flag was given, and not as what it is anyway.
+// Said reports whether the user gave a flag with a value other than its default.
 func Said(cmd *cobra.Command, name string) bool {
 	flag := cmd.Flags().Lookup(name)
 	return flag != nil && flag.Changed && flag.Value.String() != flag.DefValue
 }
 
-// firstSaid is the first of the flags that was given; "" when none was.
+// firstSaid returns the first of the flags that the user gave, or "".
 func firstSaid(cmd *cobra.Command, names []string) string {
 	for _, name := range names {
 		if Said(cmd, name) {
@@ -40,7 +40,7 @@ func firstSaid(cmd *cobra.Command, names []string) string {
 	return ""
 }
 
-// Apart refuses a flag together with any of the others; why follows a colon.
+// Apart rejects a flag combined with any of the others. why follows a colon in the error.
 func Apart(cmd *cobra.Command, why, flag string, others ...string) {
 	Before(cmd, func(cmd *cobra.Command, _ []string) error {
 		if other := firstSaid(cmd, others); other != "" && Said(cmd, flag) {
@@ -50,7 +50,7 @@ func Apart(cmd *cobra.Command, why, flag string, others ...string) {
 	})
 }
 
-// Needs refuses a flag without any of those that it is about; why follows a colon.
+// Needs rejects a flag given without any of the others. why follows a colon in the error.
 func Needs(cmd *cobra.Command, why, flag string, others ...string) {
 	Before(cmd, func(cmd *cobra.Command, _ []string) error {
 		if Said(cmd, flag) && firstSaid(cmd, others) == "" {
@@ -60,7 +60,7 @@ func Needs(cmd *cobra.Command, why, flag string, others ...string) {
 	})
 }
 
-// NotNamed refuses a flag together with names as arguments; why follows a colon.
+// NotNamed rejects a flag combined with names as arguments. why follows a colon in the error.
 func NotNamed(cmd *cobra.Command, why, flag string) {
 	Before(cmd, func(cmd *cobra.Command, args []string) error {
 		if Said(cmd, flag) && len(namesOf(cmd, args)) > 0 {
@@ -70,7 +70,7 @@ func NotNamed(cmd *cobra.Command, why, flag string) {
 	})
 }
 
-// namesOf are the arguments before --.
+// namesOf returns the arguments before --.
 func namesOf(cmd *cobra.Command, args []string) []string {
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		return args[:at]
@@ -78,7 +78,8 @@ func namesOf(cmd *cobra.Command, args []string) []string {
 	return args
 }
 
-// Idle warns of flags that have no effect beside another, which somebody adds to a command line to see what that would do.
+// Idle warns about flags that have no effect together with the flag beside. It does not reject them, because users
+// add a flag such as --dry-run to an existing command line to see its effect.
 func Idle(cmd *cobra.Command, why, beside string, flags ...string) {
 	Before(cmd, func(cmd *cobra.Command, _ []string) error {
 		idle := slices.DeleteFunc(slices.Clone(flags), func(name string) bool { return !Said(cmd, name) })

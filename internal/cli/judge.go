@@ -16,9 +16,9 @@ import (
 	"github.com/vc-batch/vc/internal/podtemplate"
 )
 
-// Around is what commands judge objects by before they send them: as the server's admission does, by the queues that
-// there are. When ask is not set, or the queues cannot be read, nothing is said of them, and the server decides; so it
-// does of the rules that an installation may choose.
+// Around returns the context in which commands validate objects before sending them, as the server's admission would.
+// It includes the existing queues. If ask is not set, or the queues cannot be read, the checks on queues are left to
+// the server; so are the rules that an installation can configure.
 func (f *Factory) Around(ctx context.Context, ask bool) *check.Around {
 	around := &check.Around{Template: podtemplate.Validate, QueueRules: schedulingv1beta1.LooseQueueRules()}
 	if !ask {
@@ -33,7 +33,7 @@ func (f *Factory) Around(ctx context.Context, ask bool) *check.Around {
 	return around
 }
 
-// JobTemplate reads a JobTemplate; nil when there is none. isKnown is false when it cannot be read.
+// JobTemplate reads a JobTemplate; it returns nil if the object does not exist. isKnown is false if the read failed.
 func (f *Factory) JobTemplate(ctx context.Context, namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool) {
 	c, err := f.Client()
 	if err != nil {
@@ -46,7 +46,7 @@ func (f *Factory) JobTemplate(ctx context.Context, namespace, name string) (temp
 	return template, true
 }
 
-// Queues reads all queues of the server; nil when they cannot be read.
+// Queues reads all queues from the server; it returns nil if it cannot read them.
 func (f *Factory) Queues(ctx context.Context) []*schedulingv1beta1.Queue {
 	c, err := f.Client()
 	if err != nil {
@@ -66,8 +66,8 @@ func (f *Factory) Queues(ctx context.Context) []*schedulingv1beta1.Queue {
 	return queues
 }
 
-// JudgeCreate says why an object that is to be created would be refused; nil when nothing speaks against it. With alone the
-// server is not asked, and what is allowed and most likely not meant is told here.
+// JudgeCreate returns the error with which the server would reject a new object, or nil. With alone, the command does
+// not send the object, so JudgeCreate also prints the warnings about valid but probably unintended settings.
 func (f *Factory) JudgeCreate(around *check.Around, object client.Object, alone bool) error {
 	kind, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
@@ -84,7 +84,7 @@ func (f *Factory) JudgeCreate(around *check.Around, object client.Object, alone 
 	return Refusals(verdict.Errors)
 }
 
-// warn tells what is allowed and most likely not meant, as the server would.
+// warn prints warnings about valid but probably unintended settings, as the server would.
 func (f *Factory) warn(kind string, object client.Object, warnings []string) {
 	name := object.GetName()
 	if name == "" {
@@ -95,7 +95,8 @@ func (f *Factory) warn(kind string, object client.Object, warnings []string) {
 	}
 }
 
-// JudgeUpdate says why a change would be refused; old is the object as it was read. Alone is as in JudgeCreate.
+// JudgeUpdate returns the error with which the server would reject a change, or nil. old is the object as it was
+// read; alone is as in JudgeCreate.
 func (f *Factory) JudgeUpdate(around *check.Around, old, object client.Object, alone bool) error {
 	kind, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
@@ -116,7 +117,8 @@ func (f *Factory) JudgeUpdate(around *check.Around, old, object client.Object, a
 	return Refusals(verdict.Errors)
 }
 
-// JudgeDelete says why an object, of which the name is enough, may not be deleted.
+// JudgeDelete returns the error with which the server would reject a deletion, or nil. The object needs only its
+// name.
 func JudgeDelete(around *check.Around, object client.Object) error {
 	kind, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
@@ -125,7 +127,8 @@ func JudgeDelete(around *check.Around, object client.Object) error {
 	return Refusals(check.Delete(kind, object.GetName(), around).Errors)
 }
 
-// Refusals gives what is wrong in the server's words, an error for each field; what to do about it the caller knows.
+// Refusals converts validation errors to one error per field, in the server's words and without a hint. Callers add
+// the hint.
 func Refusals(errs field.ErrorList) error {
 	problems := make([]error, len(errs))
 	for i, one := range errs {

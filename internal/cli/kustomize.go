@@ -12,12 +12,12 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
-// addKustomize adds -k. Volcano's vcctl names the kubeconfig with that letter on every command: a file that follows it is still taken as one, for
-// a kustomization is a directory.
+// addKustomize adds -k. In Volcano's vcctl, -k names the kubeconfig on every command. vcctl still accepts that: a
+// file after -k is a kubeconfig, because a kustomization is a directory.
 func (s *Files) addKustomize(f *Factory, cmd *cobra.Command) {
 	cmd.Flags().VarP(&kustomization{files: s, f: f}, "kustomize", "k", "Directory or URL with a kustomization.yaml, whose objects are built as kubectl builds them")
 	_ = cmd.MarkFlagDirname("kustomize")
-	// The flag of the root has the letter k; this one takes its place here.
+	// This flag replaces the root command's flag with the letter k.
 	cmd.Flags().StringVar(f.Config.KubeConfig, "kubeconfig-file", "", "Old spelling of --kubeconfig")
 	cmd.Flags().Lookup("kubeconfig-file").Hidden = true
 	Apart(cmd, "a kustomization names its files itself", "kustomize", "filename", "file", "recursive")
@@ -29,7 +29,7 @@ type kustomization struct {
 	f     *Factory
 }
 
-// String returns the directory that was given.
+// String returns the given directory.
 func (k *kustomization) String() string {
 	if k.files == nil {
 		return ""
@@ -37,10 +37,10 @@ func (k *kustomization) String() string {
 	return k.files.Kustomization
 }
 
-// Type returns the word for the value in help texts.
+// Type returns the type of the value for help texts.
 func (k *kustomization) Type() string { return "directory" }
 
-// Set takes the directory; a file is the kubeconfig.
+// Set stores the directory; if name is a regular file, Set uses it as the kubeconfig.
 func (k *kustomization) Set(name string) error {
 	if name == "" {
 		return errors.New("the name of the directory is empty")
@@ -63,10 +63,10 @@ func isKustomizationFile(name string) bool {
 	return false
 }
 
-// remoteKustomization matches what kustomize fetches with git.
+// remoteKustomization matches the addresses that kustomize fetches with git.
 var remoteKustomization = regexp.MustCompile(`://|\?ref=|^git@|^github\.com[/:]`)
 
-// readKustomization builds the objects of the directory of -k.
+// readKustomization builds the objects of the directory given with -k.
 func (s *Files) readKustomization(f *Factory) ([]FileObject, error) {
 	name := s.Kustomization
 	if err := checkKustomization(name); err != nil {
@@ -83,7 +83,7 @@ func (s *Files) readKustomization(f *Factory) ([]FileObject, error) {
 	return fileObjects(infos, nil)
 }
 
-// checkKustomization rejects names that are not of a directory on this machine nor of a remote one.
+// checkKustomization rejects a name that is neither a local directory nor a remote address.
 func checkKustomization(name string) error {
 	if remoteKustomization.MatchString(name) {
 		return nil
@@ -97,7 +97,8 @@ func checkKustomization(name string) error {
 	return nil
 }
 
-// otherKustomization is a hint for a directory that cannot be read: one with a name close to it.
+// otherKustomization returns a hint for a directory that cannot be read: a directory with a similar name, if there is
+// one.
 func otherKustomization(name string) string {
 	if name == "-" {
 		return "-k takes a directory; -f - reads objects from standard input"
@@ -112,10 +113,11 @@ func otherKustomization(name string) string {
 // noKustomization matches kustomize's error about a directory without a kustomization.
 var noKustomization = regexp.MustCompile(`unable to find one of .* in directory '([^']*)'`)
 
-// missingResource matches kustomize's error about a file or directory that a kustomization names and that does not exist.
+// missingResource matches kustomize's error about a file or directory that a kustomization references but that does
+// not exist.
 var missingResource = regexp.MustCompile(`accumulation err='accumulating resources from '([^']*)': (?:open|evalsymlink failure on) .*no such file or directory`)
 
-// kustomizeError words what kustomize says of a kustomization that cannot be built.
+// kustomizeError rewords kustomize's error about a kustomization that it cannot build.
 func kustomizeError(name string, err error) error {
 	text := err.Error()
 	if found := missingResource.FindStringSubmatch(text); found != nil {

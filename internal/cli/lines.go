@@ -10,10 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// LineOf finds the line on which a field of an object stands in a text of YAML
-// or JSON documents. The object is known by kind and name, the field by its path
-// (spec.tasks[1].replicas); where the field is missing, the nearest object
-// around it counts. It is 0 when the object is not found.
+// LineOf returns the line number of an object's field in a text of YAML or JSON documents. kind and name identify the
+// object, path the field (spec.tasks[1].replicas). If the field is missing, LineOf returns the line of the nearest
+// enclosing value. It returns 0 if it does not find the object.
 func LineOf(text []byte, kind, name, path string) int {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	for {
@@ -50,7 +49,7 @@ func lineBelow(node *yaml.Node, path string) int {
 	return line
 }
 
-// steps splits spec.tasks[1].template.labels[a.b/c] into its parts.
+// steps splits a path such as spec.tasks[1].template.labels[a.b/c] into its parts.
 func steps(path string) []string {
 	var parts []string
 	for path != "" {

@@ -14,49 +14,49 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// List is a command that lists objects of type T.
+// List describes a command that lists objects of type T.
 type List[T client.Object] struct {
-	// Kind in the plural, for texts: "jobs".
+	// Kind is the kind in the plural, for messages: "jobs".
 	Kind string
-	// Chosen is the list's name in the settings that choose columns; empty: Kind.
+	// Chosen is the key of the list's columns in the settings file; if empty, Kind is the key.
 	Chosen string
-	// New makes an empty list of the right type.
+	// New returns an empty list of the right type.
 	New func() client.ObjectList
-	// Columns of the table; the namespace is added in front when it is needed.
+	// Columns are the columns of the table; the namespace column is added in front if it is needed.
 	Columns []Column[T]
-	// Namespace to look in; empty with AllNamespaces or for cluster-wide kinds.
+	// Namespace limits the list to a namespace; it is empty with AllNamespaces and for cluster-scoped kinds.
 	Namespace     string
 	AllNamespaces bool
-	// Names keeps only these, and complains about those that are missing.
+	// Names limits the list to these names; missing ones are an error.
 	Names []string
 	// Selector is a label selector.
 	Selector client.ListOption
-	// Fields is a field selector; it may be nil.
+	// Fields is a field selector, or nil.
 	Fields fields.Selector
-	// Keep filters at the client; nil keeps all.
+	// Keep filters objects on the client; nil keeps all.
 	Keep func(T) bool
-	// Fetch, when set, reads in place of one list in pages. It returns the version to watch from, too.
+	// Fetch replaces the paged list if it is set. It also returns the resource version to watch from.
 	Fetch func(ctx context.Context, c client.Client) ([]T, string, error)
-	// Suggest returns the names there are, to say which one may be meant; it may be nil.
+	// Suggest returns the existing names for suggestions in errors; it may be nil.
 	Suggest func(context.Context) []string
-	// IgnoreDeleted says that a watch prints no row for an object that is gone.
+	// IgnoreDeleted prints no row for a deleted object in a watch.
 	IgnoreDeleted bool
-	// Single prints a lone object without a List around it.
+	// Single prints a single object without an enclosing List.
 	Single bool
-	// FreeText says that the last column may be shortened on a terminal.
+	// FreeText allows a terminal to shorten the last column.
 	FreeText bool
-	// Spare are the titles of columns that a narrow terminal may do without, the first to go first.
+	// Spare lists the titles of columns that a narrow terminal can omit, in the order of omission.
 	Spare []string
-	// Prepare reads what the rows of a table need besides the objects.
+	// Prepare reads additional data that the rows need.
 	Prepare func(ctx context.Context, items []T) error
-	// Touched delivers what changes rows though their objects did not change.
+	// Touched returns a channel of changes to rows whose own objects did not change.
 	Touched func(ctx context.Context) (<-chan Touch, error)
-	// Slim drops what no column shows from an object that is listed as a table, so that
-	// ten thousand need little memory; it may be nil.
+	// Slim drops the data that no column shows from an object, to save memory on lists of ten thousand objects. It is
+	// used only for tables and may be nil.
 	Slim func(T)
-	// Nothing is what is said when there is nothing, in place of which namespace that is so in.
+	// Nothing is the message for an empty list; by default, the message names the namespace.
 	Nothing string
-	// Plain, when set, prints the table instead of Columns.
+	// Plain, if set, prints the table instead of Columns.
 	Plain func(items []T) error
 }
 
@@ -71,7 +71,7 @@ func CompleteColumns[T any](cmd *cobra.Command, columns func() []Column[T]) {
 	})
 }
 
-// Run lists, prints and, with -w, watches.
+// Run lists and prints the objects and, with -w, watches them.
 func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	if missing != nil && len(items) == 0 {
 		return missing
 	}
-	Report(f.Streams.Err, missing, f.Where()) // the others are followed
+	Report(f.Streams.Err, missing, f.Where()) // the watch continues with the objects that exist
 	if !o.Machine() {
 		for _, item := range items {
 			printer.remember(item)
@@ -118,7 +118,7 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	return printer.watch(ctx, c, version)
 }
 
-// narrow takes the field selector over, and refuses columns of labels that would not be seen.
+// narrow applies the field selector and rejects label columns for output formats without a table.
 func (l *List[T]) narrow(o *Output) error {
 	if err := o.checkLabels(); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (l *List[T]) narrow(o *Output) error {
 	return nil
 }
 
-// whySelected says which fields can be selected by, when the server does not know the one asked for.
+// whySelected adds the selectable fields to the error of a server that does not support the field selector.
 func whySelected(err error, selector string) error {
 	if selector == "" || !strings.Contains(err.Error(), "field label not supported") {
 		return err
@@ -146,7 +146,7 @@ func whySelected(err error, selector string) error {
 	return e
 }
 
-// addLabels adds the columns of labels that were asked for, before free text.
+// addLabels adds the requested label columns before a free-text column.
 func (l *List[T]) addLabels(o *Output) {
 	var added []Column[T]
 	for _, key := range o.LabelColumns {
@@ -168,7 +168,7 @@ func (l *List[T]) addLabels(o *Output) {
 	l.Columns = slices.Insert(slices.Clone(l.Columns), at, added...)
 }
 
-// choose takes the columns that the settings name, unless the user asked for all.
+// choose selects the columns named in the settings, unless the user asked for all columns.
 func (l *List[T]) choose(f *Factory, o *Output) error {
 	if o.Machine() || o.Wide() || len(l.Columns) == 0 {
 		return nil
@@ -182,7 +182,7 @@ func (l *List[T]) choose(f *Factory, o *Output) error {
 	return err
 }
 
-// read lists, and reads what the rows need besides.
+// read lists the objects and reads the additional data of their rows.
 func (l *List[T]) read(ctx context.Context, f *Factory, c client.Client, o *Output) (items []T, version string, err error) {
 	busy := f.Streams.Busy("reading " + l.Kind)
 	defer busy.Done()
@@ -200,8 +200,8 @@ func (l *List[T]) read(ctx context.Context, f *Factory, c client.Client, o *Outp
 	return items, version, err
 }
 
-// slim makes Slim do nothing where the whole object may be asked for, and drop
-// what no table shows where it may not.
+// slim disables Slim if the output may use the whole object. Otherwise it extends Slim to drop managed fields, which
+// no table shows.
 func (l *List[T]) slim(o *Output) {
 	own := l.Slim
 	l.Slim = nil
@@ -237,7 +237,7 @@ func (l *List[T]) options() []client.ListOption {
 	return options
 }
 
-// fetch lists in pages and returns what is to be shown, with the version to watch from.
+// fetch lists in pages and returns the selected objects and the resource version to watch from.
 func (l *List[T]) fetch(ctx context.Context, c client.Client) ([]T, string, error) {
 	list := l.New()
 	var items []T
@@ -256,7 +256,7 @@ func (l *List[T]) fetch(ctx context.Context, c client.Client) ([]T, string, erro
 	return items, list.GetResourceVersion(), err
 }
 
-// Pages lists page by page and calls visit after each; list holds the page.
+// Pages lists page by page and calls visit after each page; list holds the current page.
 func Pages(ctx context.Context, c client.Reader, list client.ObjectList, visit func() error, options ...client.ListOption) error {
 	more := ""
 	for {
@@ -303,7 +303,7 @@ func (l *List[T]) missing(ctx context.Context, c client.Client, items []T) error
 	return errors.Join(all...)
 }
 
-// leftOut says whether an object is there and was not listed because of what else was asked for.
+// leftOut reports whether an object exists but does not match the other selection criteria.
 func (l *List[T]) leftOut(ctx context.Context, c client.Client, name string) bool {
 	if l.Selector == nil && l.Fields == nil && l.Keep == nil {
 		return false
@@ -319,7 +319,7 @@ func (l *List[T]) leftOut(ctx context.Context, c client.Client, name string) boo
 	return err == nil && len(found) > 0
 }
 
-// someOf is a hint that names what there is, not more than a line of it.
+// someOf returns a hint with some of the existing names, short enough for one line.
 func someOf(names []string) string {
 	const most = 8
 	switch {
@@ -331,7 +331,7 @@ func someOf(names []string) string {
 	return fmt.Sprintf("there are: %s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// NotFound says that an object does not exist; a name close to it is offered.
+// NotFound returns the error for an object that does not exist; the hint suggests a similar name.
 func NotFound(kind, name, namespace string, there []string) *Error {
 	e := &Error{What: fmt.Sprintf("%s %q does not exist", kind, name)}
 	if namespace != "" {

@@ -17,25 +17,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Output is the flags that say how a result is printed.
+// Output holds the flags for the output format of a command.
 type Output struct {
 	flags *genericclioptions.PrintFlags
-	// NoHeaders, SortBy, Watch and WatchOnly are those of lists.
+	// NoHeaders, SortBy, Watch and WatchOnly are the flags of lists.
 	NoHeaders bool
 	SortBy    string
 	Watch     bool
 	WatchOnly bool
-	// ShowLabels adds a column of all labels, LabelColumns one for each label named.
+	// ShowLabels adds a column with all labels, LabelColumns one column per named label.
 	ShowLabels   bool
 	LabelColumns []string
-	// FieldSelector is a field selector of the server's.
+	// FieldSelector is a field selector that the server evaluates.
 	FieldSelector string
 }
 
-// formats are what -o takes; those that end with "=" want a value.
+// formats are the values of -o; a value that ends with "=" needs an argument.
 var formats = []string{"wide", "json", "yaml", "kyaml", "name", "jsonpath=", "jsonpath-as-json=", "jsonpath-file=", "go-template=", "go-template-file=", "custom-columns=", "custom-columns-file="}
 
-// AddFormat adds -o and what belongs to it.
+// AddFormat adds -o and its related flags.
 func (o *Output) AddFormat(cmd *cobra.Command, wide bool) {
 	o.flags = genericclioptions.NewPrintFlags("").WithTypeSetter(Scheme())
 	o.flags.AddFlags(cmd)
@@ -56,7 +56,7 @@ func (o *Output) AddFormat(cmd *cobra.Command, wide bool) {
 	})
 }
 
-// AddList adds the flags that every list has.
+// AddList adds the flags of list commands.
 func (o *Output) AddList(cmd *cobra.Command) {
 	o.AddFormat(cmd, true)
 	cmd.Flags().BoolVar(&o.NoHeaders, "no-headers", false, "Omit the header row")
@@ -69,13 +69,13 @@ func (o *Output) AddList(cmd *cobra.Command) {
 	Apart(cmd, "changes are printed as they come", "sort-by", "watch-only")
 }
 
-// AcceptAllNamespaces adds -A to a command about a kind that has no namespaces: as with kubectl it changes nothing.
+// AcceptAllNamespaces adds -A to a command for a cluster-scoped kind. As in kubectl, the flag has no effect.
 func AcceptAllNamespaces(cmd *cobra.Command) {
 	cmd.Flags().BoolP("all-namespaces", "A", false, "Has no effect: these objects are in no namespace")
 	cmd.Flags().Lookup("all-namespaces").Hidden = true
 }
 
-// checkLabels refuses columns of labels where no table is printed.
+// checkLabels rejects label columns if the output is not a table.
 func (o *Output) checkLabels() error {
 	flag := ""
 	switch {
@@ -91,7 +91,7 @@ func (o *Output) checkLabels() error {
 	return Errorf("remove one of them; -o custom-columns=TEAM:.metadata.labels.team prints a label, too", "--%s together with --output=%s: labels are columns of the table", flag, o.Format())
 }
 
-// fields parses the field selector; it is nil when there is none.
+// fields parses the field selector; it returns nil for an empty one.
 func (o *Output) fields() (fields.Selector, error) {
 	if o.FieldSelector == "" {
 		return nil, nil
@@ -103,26 +103,26 @@ func (o *Output) fields() (fields.Selector, error) {
 	return selector, nil
 }
 
-// Format returns what -o says.
+// Format returns the value of -o.
 func (o *Output) Format() string { return *o.flags.OutputFormat }
 
-// Machine says whether the output is for programs: anything but a table.
+// Machine reports whether the output is for programs, that is, anything but a table.
 func (o *Output) Machine() bool {
 	templated := o.flags.TemplatePrinterFlags.TemplateArgument
 	return (o.Format() != "" && o.Format() != "wide") || (templated != nil && *templated != "")
 }
 
-// Once says that the result is a table for people, printed once: where Volcano's table may stand for ours.
+// Once reports whether the result is a table that is printed once, so that Volcano's table can replace it.
 func (o *Output) Once() bool {
 	return !o.Machine() && !o.Wide() && !o.Watch && !o.WatchOnly && !o.changesRows()
 }
 
-// changesRows says whether rows, or what is in them, are chosen by flags that Volcano's tables do not have.
+// changesRows reports whether flags that Volcano's tables do not have change the rows or columns.
 func (o *Output) changesRows() bool {
 	return o.NoHeaders || o.SortBy != "" || o.ShowLabels || len(o.LabelColumns) > 0
 }
 
-// Wide says whether the table shows all its columns.
+// Wide reports whether the table shows all its columns.
 func (o *Output) Wide() bool { return o.Format() == "wide" }
 
 // Printer returns the printer of a machine format.
@@ -155,7 +155,7 @@ func (o *Output) Printer() (printers.ResourcePrinter, error) {
 	return printer, nil
 }
 
-// Validate refuses a format that does not exist before anything is asked.
+// Validate rejects an unknown format before the command sends a request.
 func (o *Output) Validate() error {
 	if !o.Machine() {
 		return nil
@@ -164,7 +164,7 @@ func (o *Output) Validate() error {
 	return err
 }
 
-// Print prints objects for programs: one as it is, several as a List.
+// Print prints objects for programs: a single object directly, several as a List.
 func (o *Output) Print(f *Factory, objects []client.Object, single bool) error {
 	printer, err := o.Printer()
 	if err != nil {
@@ -199,8 +199,8 @@ func (o *Output) Print(f *Factory, objects []client.Object, single bool) error {
 
 func (o *Output) showManagedFields() bool { return o.flags.JSONYamlPrintFlags.ShowManagedFields }
 
-// Untyped turns an object into what a person would write: with its kind, and
-// without an empty status or the other fields that only a server fills in.
+// Untyped converts an object to the form that a user would write: with its kind, and without an empty status and
+// other fields that only the server sets.
 func Untyped(object client.Object) (*unstructured.Unstructured, error) {
 	if err := SetKind(object); err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func Untyped(object client.Object) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: plain}, nil
 }
 
-// prune removes creation times that are not set and empty objects below spec.
+// prune removes unset creation timestamps, and empty objects below spec.
 func prune(value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -234,7 +234,7 @@ func prune(value any) {
 	}
 }
 
-// SetKind writes apiVersion and kind into an object that was read by type.
+// SetKind sets apiVersion and kind of an object that was read through a typed client.
 func SetKind(object client.Object) error {
 	gvk, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
@@ -244,8 +244,8 @@ func SetKind(object client.Object) error {
 	return nil
 }
 
-// PrintName writes the success line of an action: "job.batch.volcano.sh/x suspended".
-// With -o name it is the name alone; another format prints the object.
+// PrintName prints the success line of an action: "job.batch.volcano.sh/x suspended". With -o name it prints only the
+// name; with another format it prints the object.
 func PrintName(f *Factory, o *Output, object client.Object, done string) error {
 	if o != nil && o.Machine() {
 		return o.Print(f, []client.Object{object}, true)

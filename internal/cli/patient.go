@@ -17,17 +17,19 @@ import (
 )
 
 const (
-	// GivesUpAfter is how long a command that waits puts up with an API server that does not answer.
+	// GivesUpAfter is the longest outage of the API server that a waiting command tolerates.
 	GivesUpAfter = 5 * time.Minute
-	// firstRetry and lastRetry are the pauses between two tries.
+	// firstRetry and lastRetry are the shortest and the longest pause between two tries.
 	firstRetry = 500 * time.Millisecond
 	lastRetry  = 5 * time.Second
-	// comingBack is how long a server that answers again may still refuse: it starts with no rights and without our kinds.
+	// comingBack is the time after an outage during which refusals count as part of the outage: a restarted server
+	// has neither its access rules nor the custom resource definitions at first.
 	comingBack = 30 * time.Second
 )
 
-// Patient returns a client for commands that wait: its reads and watches go on after an API server was away. The user is
-// told once, and the command gives up with ExitUnreachable after GivesUpAfter. The caller has reached the server before.
+// Patient returns a client for commands that wait. Its reads and watches are retried during an outage of the API
+// server. It prints one message per outage, and the command gives up with ExitUnreachable after GivesUpAfter. Callers
+// must have reached the server before.
 func (f *Factory) Patient(c client.WithWatch) client.WithWatch {
 	if _, is := c.(*patient); is {
 		return c
@@ -41,26 +43,26 @@ type patient struct {
 	f *Factory
 }
 
-// outage is what all patient clients of a command know of the API server's absence.
+// outage is the state of an API server outage. All patient clients of a command share it.
 type outage struct {
-	mu sync.Mutex // guards what follows
-	// since is when the server was first missed, lost when it last was; zero while it answers.
+	mu sync.Mutex // guards the fields below
+	// since is the time of the first failed request of the outage, lost of the latest; zero while the server answers.
 	since, lost time.Time
-	// answered is when the server was last found to answer again.
+	// answered is the time at which the last outage ended.
 	answered time.Time
 }
 
-// Get reads an object, however long the server is away.
+// Get reads an object; it retries during an outage.
 func (p *patient) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
 	return p.rideOut(ctx, func() error { return p.WithWatch.Get(ctx, key, into, options...) })
 }
 
-// List reads objects, however long the server is away.
+// List reads objects; it retries during an outage.
 func (p *patient) List(ctx context.Context, into client.ObjectList, options ...client.ListOption) error {
 	return p.rideOut(ctx, func() error { return p.WithWatch.List(ctx, into, options...) })
 }
 
-// Watch watches objects, however long the server is away.
+// Watch watches objects; it retries during an outage.
 func (p *patient) Watch(ctx context.Context, list client.ObjectList, options ...client.ListOption) (watcher watch.Interface, err error) {
 	err = p.rideOut(ctx, func() error {
 		watcher, err = p.WithWatch.Watch(ctx, list, options...)
@@ -69,7 +71,7 @@ func (p *patient) Watch(ctx context.Context, list client.ObjectList, options ...
 	return watcher, err
 }
 
-// rideOut tries again until the server answers, ctx ends, or the server was away for too long.
+// rideOut retries until the server answers, ctx ends, or the outage lasts too long.
 func (p *patient) rideOut(ctx context.Context, try func() error) error {
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
 		began := time.Now()
@@ -92,7 +94,8 @@ func (p *patient) rideOut(ctx context.Context, try func() error) error {
 	}
 }
 
-// judge takes in how a request ended that began at a time. It reports whether the server is away, and whether it was for too long.
+// judge records the result of a request that started at began. It reports whether the server is away and whether the
+// outage has lasted longer than GivesUpAfter.
 func (p *patient) judge(began time.Time, err error) (isAway, givenUp bool) {
 	o := &p.f.outage
 	o.mu.Lock()
@@ -100,7 +103,7 @@ func (p *patient) judge(began time.Time, err error) (isAway, givenUp bool) {
 	now := time.Now()
 	isStarting := !o.since.IsZero() && now.Sub(o.lost) < comingBack && isRefusedWhileStarting(err)
 	switch {
-	case IsOutage(err) && began.Before(o.answered): // another request was answered meanwhile
+	case IsOutage(err) && began.Before(o.answered): // another request was answered in the meantime
 		return true, false
 	case IsOutage(err):
 		o.lost = now
@@ -125,7 +128,7 @@ func (p *patient) unreachable(err error) *Error {
 		Hint: "what was waited for may go on; run the command again when the server is back", Code: ExitUnreachable, Err: err}
 }
 
-// IsOutage reports whether err says that the API server could not be reached or could not answer now.
+// IsOutage reports whether err means that the API server is unreachable or temporarily unable to answer.
 func IsOutage(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return false
@@ -137,7 +140,7 @@ func IsOutage(err error) bool {
 	return isCutOff(err)
 }
 
-// isCutOff reports whether a connection could not be made, or ended in the middle.
+// isCutOff reports whether a connection failed or broke.
 func isCutOff(err error) bool {
 	for _, cause := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, syscall.ENETUNREACH, syscall.EHOSTUNREACH, io.EOF, io.ErrUnexpectedEOF} {
 		if errors.Is(err, cause) {
@@ -147,13 +150,14 @@ func isCutOff(err error) bool {
 	return utilnet.IsTimeout(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
 }
 
-// isRefusedWhileStarting reports whether err may be the answer of a server that has just started: its access rights and the
-// kinds of custom resources come a moment after it.
+// isRefusedWhileStarting reports whether err can come from a server that has just started: the server loads its
+// access rules and custom resource definitions a moment later.
 func isRefusedWhileStarting(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || IsUnknownKind(err)
 }
 
-// watchEnded reports whether the error event of a watch only says that its connection broke: then the watch is made again.
+// watchEnded reports whether the error event of a watch only means a broken connection, so that the watch can be
+// restarted.
 func watchEnded(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
@@ -167,7 +171,7 @@ func watchEnded(err error) bool {
 	return false
 }
 
-// Notef writes one line about the progress of a command to the error stream; several goroutines may.
+// Notef writes one line about the command's progress to the error stream. It is safe for concurrent use.
 func (f *Factory) Notef(format string, args ...any) {
 	f.notes.Lock()
 	defer f.notes.Unlock()

@@ -2,7 +2,7 @@ package cli
 
 import "github.com/vc-batch/vc/internal/account"
 
-// PodReady, PodStatus and PodRestarts are how pods are told about everywhere; EventTime and EventCount, events.
+// All commands format pods with PodReady, PodStatus and PodRestarts, and events with EventTime and EventCount.
 var (
 	PodReady    = account.PodReady
 	PodStatus   = account.PodStatus

@@ -17,29 +17,29 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Touch is news about something that the row of an object is made of.
+// Touch is a change to data that a row shows but that is not part of the row's object.
 type Touch struct {
-	// Key of the object whose row it is.
+	// Key identifies the object of the changed row.
 	Key types.NamespacedName
-	// Apply takes the news in; it is called by the one who prints.
+	// Apply applies the change; the printing goroutine calls it.
 	Apply func()
-	// All says that the news may be about every row.
+	// All means that the change can affect every row.
 	All bool
-	// Err ends the list: the news do not come any more.
+	// Err ends the list, because no more changes arrive.
 	Err error
 }
 
-// rowPrinter prints a list and later the rows of it that changed.
+// rowPrinter prints a list, and later the rows that change.
 type rowPrinter[T client.Object] struct {
 	list   *List[T]
 	f      *Factory
 	o      *Output
 	widths []int
-	// titled says that the titles are printed, or not wanted.
+	// titled means that the header is printed or not wanted.
 	titled bool
-	// kept are the columns for which the terminal is wide enough; nil before the first row.
+	// kept holds the indexes of the columns that fit the terminal; nil before the first row.
 	kept []int
-	// rows holds, by key, what a row said last, without its volatile cells.
+	// rows maps each key to the last printed row without its volatile cells.
 	rows map[string]string
 	last map[string]T
 }
@@ -97,7 +97,7 @@ func (p *rowPrinter[T]) empty() error {
 	return err
 }
 
-// table prints rows, the first ones under the titles.
+// table prints rows; the first call prints the header above them.
 func (p *rowPrinter[T]) table(items []T) error {
 	columns := p.columns()
 	table := render.Table{NoHeader: p.titled, MinWidths: p.widths, FreeText: p.list.FreeText, Colored: p.f.Streams.Color()}
@@ -126,7 +126,7 @@ func (p *rowPrinter[T]) table(items []T) error {
 	return table.Fprint(p.f.Streams.Out)
 }
 
-// remember notes what the row of item says; it reports whether that is new.
+// remember stores the row of item and reports whether it changed.
 func (p *rowPrinter[T]) remember(item T) bool {
 	var said strings.Builder
 	for _, column := range p.columns() {
@@ -143,7 +143,7 @@ func (p *rowPrinter[T]) remember(item T) bool {
 	return changed
 }
 
-// watch follows changes until the context ends.
+// watch prints changes until the context ends.
 func (p *rowPrinter[T]) watch(ctx context.Context, c client.WithWatch, version string) error {
 	var touched <-chan Touch
 	if p.list.Touched != nil && !p.o.Machine() {
@@ -207,7 +207,7 @@ func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, tou
 	}
 }
 
-// retold prints the rows anew that say something else after a touch.
+// retold prints the rows that a touch has changed.
 func (p *rowPrinter[T]) retold(touch Touch) error {
 	keys := []string{touch.Key.Namespace + "/" + touch.Key.Name}
 	if touch.All {
@@ -223,8 +223,8 @@ func (p *rowPrinter[T]) retold(touch Touch) error {
 	return nil
 }
 
-// changed takes in news of an object. One that the filters leave out from now on is told once more, as it is now, as the
-// server does with those that leave a label selector; then no more.
+// changed handles a watch event. An object that no longer passes the filters is printed once more in its new state
+// and then no more, as the server does for objects that leave a label selector.
 func (p *rowPrinter[T]) changed(ctx context.Context, kind watch.EventType, item T) error {
 	if kind == watch.Bookmark {
 		return nil

@@ -13,24 +13,24 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Settings are what a person has chosen once and for all, in a file that need not be
-// there: see SettingsFile. A variable of the environment goes before the file, a flag before both.
+// Settings holds the user's preferences from an optional file; see SettingsFile. An environment variable overrides
+// the file, and a flag overrides both.
 type Settings struct {
-	// Queue is what `job run` submits to; VCCTL_QUEUE.
+	// Queue is the default queue of `job run`; VCCTL_QUEUE.
 	Queue string `json:"queue,omitempty"`
 	// Compat makes lists print the tables of Volcano's vcctl; VCCTL_COMPAT.
 	Compat bool `json:"compat,omitempty"`
 	// Color is auto, always or never; VCCTL_COLOR.
 	Color string `json:"color,omitempty"`
-	// Columns are the titles of the columns that a list shows, by the kind listed: jobs, queues, …
+	// Columns maps the kind of a list (jobs, queues, …) to the titles of the columns that it shows.
 	Columns map[string][]string `json:"columns,omitempty"`
 }
 
 // settingNames are the keys of the file.
 var settingNames = []string{"queue", "compat", "color", "columns"}
 
-// SettingsFile is where the settings are: $VCCTL_CONFIG, else vcctl/config.yaml below
-// $XDG_CONFIG_HOME or ~/.config; "" when nothing says where that is.
+// SettingsFile returns the path of the settings file: $VCCTL_CONFIG, or vcctl/config.yaml below $XDG_CONFIG_HOME or
+// ~/.config. It returns "" if none of the variables is set.
 func (f *Factory) SettingsFile() string {
 	if path := f.Streams.Env("VCCTL_CONFIG"); path != "" {
 		return path
@@ -45,7 +45,7 @@ func (f *Factory) SettingsFile() string {
 	return filepath.Join(dir, "vcctl", "config.yaml")
 }
 
-// Settings reads them once.
+// Settings reads the settings on first use and caches them.
 func (f *Factory) Settings() (*Settings, error) {
 	f.settingsOnce.Do(func() {
 		f.settings, f.settingsErr = f.readSettings()
@@ -77,7 +77,7 @@ func (f *Factory) readSettings() (*Settings, error) {
 	return s, nil
 }
 
-// parseSettings reads the file; a key that it does not know is told and does nothing.
+// parseSettings parses the settings file; it warns about an unknown key and ignores it.
 func (f *Factory) parseSettings(path string, text []byte, s *Settings) error {
 	var found map[string]any
 	if err := yaml.Unmarshal(text, &found); err != nil {
@@ -108,20 +108,21 @@ func sortedNames(of map[string]any) []string {
 	return names
 }
 
-// Compat says whether lists print Volcano's tables though no flag asks for them. Settings
-// that cannot be read are told by those who need them first.
+// Compat reports whether the settings make lists print Volcano's tables without a flag. It ignores errors, which the
+// commands that need the settings report.
 func (f *Factory) Compat() bool {
 	s, err := f.Settings()
 	return err == nil && s.Compat
 }
 
-// Shows says whether the settings choose this column for a list.
+// Shows reports whether the settings select this column for a list.
 func (f *Factory) Shows(kind, title string) bool {
 	s, err := f.Settings()
 	return err == nil && slices.ContainsFunc(s.Columns[kind], func(chosen string) bool { return strings.EqualFold(chosen, title) })
 }
 
-// chosenColumns are the columns of a list that the settings name, in their order; all when they name none.
+// chosenColumns returns the columns of a list that the settings name, in that order, or all columns if the settings
+// name none.
 func chosenColumns[T any](f *Factory, kind string, all []Column[T]) (columns []Column[T], chosen bool, err error) {
 	s, err := f.Settings()
 	if err != nil {

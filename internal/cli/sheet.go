@@ -9,20 +9,20 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Sheet is what a `view` shows about one object: facts, and sections below them.
+// Sheet is the output of a `view` command for one object: facts, followed by sections.
 type Sheet struct {
 	Facts    []SheetFact
 	Sections []Section
 }
 
-// SheetFact is one line: a name and a text.
+// SheetFact is one line of a sheet: a name and a text.
 type SheetFact struct{ Name, Text string }
 
-// Section is a table under a title, or a text that Write puts there.
+// Section is a titled table, or a titled text that Write prints.
 type Section struct {
 	Title string
 	Table render.Table
-	// Write, when set, writes the section in place of a table, for a width in cells (0: no limit).
+	// Write, if set, prints the section instead of Table, for a width in columns (0 means no limit).
 	Write func(out io.Writer, width int)
 }
 
@@ -33,17 +33,17 @@ func (s *Sheet) Fact(name, text string) {
 	}
 }
 
-// Add adds a table under a title; one without rows is not shown.
+// Add adds a titled table, unless it has no rows.
 func (s *Sheet) Add(title string, table render.Table) {
 	if len(table.Rows) > 0 {
 		s.Sections = append(s.Sections, Section{Title: title, Table: table})
 	}
 }
 
-// factWidth is the width of the names of facts, at least.
+// factWidth is the minimum width of the fact names.
 const factWidth = 13
 
-// Fprint writes the sheet.
+// Fprint prints the sheet.
 func (s *Sheet) Fprint(f *Factory) error {
 	width := factWidth
 	for _, fact := range s.Facts {
@@ -68,7 +68,7 @@ func (s *Sheet) Fprint(f *Factory) error {
 	return nil
 }
 
-// WriteSection writes a table under a title, indented by two blanks.
+// WriteSection prints a titled table, indented by two spaces.
 func WriteSection(f *Factory, style render.Style, title string, table *render.Table) error {
 	if _, err := fmt.Fprintf(f.Streams.Out, "\n%s\n", style.Bold(title+":")); err != nil {
 		return err
@@ -77,7 +77,7 @@ func WriteSection(f *Factory, style render.Style, title string, table *render.Ta
 	return table.Fprint(&indenter{out: f.Streams.Out})
 }
 
-// indenter puts two blanks before every line that is written to it.
+// indenter prefixes every line with two spaces.
 type indenter struct{ out io.Writer }
 
 func (i *indenter) Write(text []byte) (int, error) {

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Value is -o of a command whose answer is no object of the cluster: a text, or json or yaml.
+// Value holds -o of a command whose result is not a cluster object: text, json or yaml.
 type Value struct {
 	Format string
 }
@@ -18,7 +18,7 @@ func (v *Value) AddFlag(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("output", Values("json", "yaml"))
 }
 
-// Validate refuses a format that does not exist.
+// Validate rejects an unknown format.
 func (v *Value) Validate() error {
 	switch v.Format {
 	case "", "json", "yaml":
@@ -31,8 +31,7 @@ func (v *Value) Validate() error {
 	return Errorf(hint, "output format %q is not known", v.Format)
 }
 
-// Print prints the answer in the format that was asked for; done is false when that is the text,
-// which the caller prints.
+// Print prints the answer as json or yaml. done is false for the text format, which the caller prints.
 func (v *Value) Print(f *Factory, answer any) (done bool, err error) {
 	switch v.Format {
 	case "json":

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Words checks words that a flag takes, capitals aside; what is one of them, such as "phase of a pod group", is for the error.
+// Words validates the values of a flag, ignoring case. what describes a value in the error, such as "phase of a pod
+// group".
 func Words(flag, what string, given, known []string) ([]string, error) {
 	var words []string
 	for _, word := range given {
