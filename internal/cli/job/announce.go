@@ -15,43 +15,45 @@ import (
 )
 
 const (
-	// standsFor is how long a reason has to stand before it is said: a job that starts at once waits for nothing.
+	// standsFor is the time for which a reason must hold before it is printed: a job that starts at once has nothing
+	// to wait for.
 	standsFor = time.Second
-	// saysAgainAfter is how long the same kind of reason is not repeated although its numbers change.
+	// saysAgainAfter is the time during which a reason with the same code is not repeated even if its numbers change.
 	saysAgainAfter = time.Minute
-	// mostAnnounced is the number of jobs whose reasons are said; of more a list shows them better.
+	// mostAnnounced is the maximum number of jobs whose reasons are printed; a list is better for more jobs.
 	mostAnnounced = 10
 )
 
-// announcer says on the error stream why jobs wait, to a user who waits for them: when a reason is known, and when it changes.
-// Close ends it.
+// announcer prints on the error stream why jobs wait, for a user who waits for them. It prints a reason when it is
+// first known and when it changes. Close ends it.
 type announcer struct {
 	f      *cli.Factory
 	after  func(time.Duration, func()) (stop func() bool)
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	// adopts reports whether a job that appears is one of those to announce; nil: only those that were named are.
+	// adopts reports whether to announce a job that appears later; if nil, only the jobs given at the start are
+	// announced.
 	adopts func(*batchv1alpha1.Job) bool
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	jobs map[types.UID]*announced
-	// adopted is the number of jobs that appeared.
+	// adopted is the number of adopted jobs.
 	adopted int
 	over    bool
 }
 
-// announced is one job, and what was said about it.
+// announced is one job together with its last printed reason.
 type announced struct {
-	job   *batchv1alpha1.Job // nil: only its PodGroup has been seen yet
+	job   *batchv1alpha1.Job // nil while only its PodGroup is known
 	group *schedulingv1beta1.PodGroup
-	// code and text are what was said last, at that time.
+	// code and text are the last printed reason, at its time.
 	code, text string
 	at         time.Time
 	stop       func() bool
 }
 
-// announce starts to say why the jobs wait; the caller tells it by saw how they stand.
+// announce starts to print why the jobs wait; the caller reports each new state of a job to saw.
 func announce(ctx context.Context, f *cli.Factory, c client.WithWatch, jobs ...*batchv1alpha1.Job) *announcer {
 	ctx, cancel := context.WithCancel(ctx)
 	a := newAnnouncer(f, cancel)
@@ -74,8 +76,8 @@ func newAnnouncer(f *cli.Factory, cancel context.CancelFunc) *announcer {
 		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}
 }
 
-// AnnounceOwned says on the error stream why jobs of a namespace wait, as `job wait` does, until close is called: of those jobs that are
-// owned, also of those that are made later.
+// AnnounceOwned prints on the error stream why the owned jobs of a namespace wait, as `job wait` does, until close is
+// called. It includes owned jobs that are created later.
 func AnnounceOwned(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace string, owned func(*batchv1alpha1.Job) bool) (close func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	a := newAnnouncer(f, cancel)
@@ -92,7 +94,8 @@ func AnnounceOwned(ctx context.Context, f *cli.Factory, c client.WithWatch, name
 	return a.Close
 }
 
-// watchGroups follows the PodGroups of a namespace; a user who may not see them learns what the jobs themselves say.
+// watchGroups watches the PodGroups of a namespace. For users without access to PodGroups, only the reasons in the
+// jobs' own status are printed.
 func (a *announcer) watchGroups(ctx context.Context, c client.WithWatch, namespace string) {
 	groups := func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} }
 	_ = cli.WatchOn(ctx, c, groups, "", nil, func(kind watch.EventType, group *schedulingv1beta1.PodGroup) bool {
@@ -107,7 +110,7 @@ func (a *announcer) sawGroup(job types.UID, kind watch.EventType, group *schedul
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	one := a.jobs[job]
-	if one == nil && a.adopts != nil { // its job may appear after it
+	if one == nil && a.adopts != nil { // its job may appear later
 		one = &announced{}
 		a.jobs[job] = one
 	}
@@ -124,7 +127,7 @@ func (a *announcer) sawGroup(job types.UID, kind watch.EventType, group *schedul
 	}
 }
 
-// saw takes in how a job stands.
+// saw records the state of a job.
 func (a *announcer) saw(job *batchv1alpha1.Job) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -136,7 +139,7 @@ func (a *announcer) saw(job *batchv1alpha1.Job) {
 	}
 	one.job = job
 	a.consider(one)
-	if a.adopts != nil && finished(phaseOf(job)) { // room for another one
+	if a.adopts != nil && finished(phaseOf(job)) { // frees a place for another job
 		delete(a.jobs, job.UID)
 		a.adopted--
 	}
@@ -152,13 +155,13 @@ func (a *announcer) adopt(job *batchv1alpha1.Job) *announced {
 		return nil
 	}
 	a.adopted++
-	if a.jobs[job.UID] == nil { // else its group was seen before it
+	if a.jobs[job.UID] == nil { // otherwise its PodGroup was seen first
 		a.jobs[job.UID] = &announced{}
 	}
 	return a.jobs[job.UID]
 }
 
-// consider says the reason of a job after it has stood for a moment; the caller holds the lock.
+// consider prints the reason of a job after it has held for standsFor. The caller holds the lock.
 func (a *announcer) consider(one *announced) {
 	if one.stop != nil {
 		one.stop()
@@ -169,12 +172,13 @@ func (a *announcer) consider(one *announced) {
 	}
 }
 
-// isSaid reports whether the reason need not be said: it was, or one of its kind was a short time ago.
+// isSaid reports whether the reason does not need printing: it was printed before, or one with the same code was
+// printed recently.
 func (o *announced) isSaid(code, text string, now time.Time) bool {
 	return text == o.text || code == o.code && now.Sub(o.at) < saysAgainAfter
 }
 
-// say says a reason if it still stands.
+// say prints a reason if it still holds.
 func (a *announcer) say(one *announced, text string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -186,7 +190,7 @@ func (a *announcer) say(one *announced, text string) {
 	a.f.Notef("job %q waits: %s", one.job.Name, text)
 }
 
-// reasonToWait is why a job that is pending waits; nothing of one that runs or has ended.
+// reasonToWait returns why a pending job waits, and empty strings for any other job.
 func reasonToWait(one *announced) (code, text string) {
 	if one.job == nil || phaseOf(one.job) != batchv1alpha1.Pending {
 		return "", ""
@@ -198,7 +202,7 @@ func reasonToWait(one *announced) (code, text string) {
 	return w.Code, w.Short()
 }
 
-// Close ends the announcer; nothing is said afterwards.
+// Close ends the announcer; it prints nothing afterwards.
 func (a *announcer) Close() {
 	a.mu.Lock()
 	a.over = true

@@ -27,7 +27,7 @@ type awaitOptions struct {
 	aim  string
 }
 
-// aims are what --for takes.
+// aims are the values of --for.
 var aims = []string{"running", "done", "succeeded", "suspended", "deleted", "jsonpath="}
 
 func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *cobra.Command {
@@ -79,22 +79,22 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 	return cmd
 }
 
-// aim is what is waited for.
+// aim is the condition that a wait is for.
 type aim struct {
 	name string
-	// there says whether the job has arrived.
+	// there reports whether the job meets the condition.
 	there func(*batchv1alpha1.Job) bool
-	// lost says whether it cannot arrive any more.
+	// lost reports whether the job can no longer meet the condition.
 	lost func(*batchv1alpha1.Job) bool
-	// gone says whether the end of the object is the arrival.
+	// gone means that the deletion of the object meets the condition.
 	gone bool
-	// ends says that the end of the job is the arrival: elements of an array that failed then count.
+	// ends means that the end of the job meets the condition; failed elements of an array then matter.
 	ends bool
-	// said is what the line of success ends with.
+	// said returns the end of the success message.
 	said func(*batchv1alpha1.Job) string
 }
 
-// newAim reads --for.
+// newAim parses --for.
 func newAim(text string) (*aim, error) {
 	inEnd := func(job *batchv1alpha1.Job) bool { return finished(phaseOf(job)) }
 	is := func(phases ...batchv1alpha1.JobPhase) func(*batchv1alpha1.Job) bool {
@@ -121,7 +121,7 @@ func newAim(text string) (*aim, error) {
 	return nil, cli.UnknownAim(text, aims)
 }
 
-// newPathAim reads {PATH}=VALUE, or {PATH} alone for any value at all.
+// newPathAim parses {PATH}=VALUE, or {PATH} alone for any value.
 func newPathAim(text string) (*aim, error) {
 	has, err := cli.ReadPathAim(text)
 	if err != nil {
@@ -170,7 +170,7 @@ func await(ctx context.Context, o *awaitOptions) error {
 	return errors.Join(append([]error{problem, err}, w.problems...)...)
 }
 
-// nobody is the error of a wait for jobs of which there are none: a script must not take that for their end.
+// nobody returns the error for a wait that matches no jobs: a script must not mistake that for the jobs' end.
 func (o *awaitOptions) nobody() error {
 	hint := o.f.Typed("job list") + " shows the jobs there are"
 	if o.sel.Selector == "" {
@@ -186,17 +186,17 @@ func waitedFor(jobs []*batchv1alpha1.Job) string {
 	return countOf(len(jobs), "job")
 }
 
-// waiter waits for many jobs with one watch.
+// waiter waits for many jobs with a single watch.
 type waiter struct {
 	o        *awaitOptions
 	goal     *aim
 	pending  map[types.UID]*batchv1alpha1.Job
 	problems []error
-	// announcer says why the jobs wait.
+	// announcer prints why the jobs wait.
 	announcer *announcer
 }
 
-// scope is what to list and watch: one job, a namespace, or all.
+// scope returns the options to list and watch one job, a namespace, or all namespaces.
 func (w *waiter) scope() []client.ListOption {
 	var options []client.ListOption
 	namespaces := map[string]bool{}
@@ -234,7 +234,7 @@ func (w *waiter) run(ctx context.Context, c client.WithWatch) error {
 	return nil
 }
 
-// look sees how the jobs stand; those that are not there are gone.
+// look lists the jobs and checks each; a job missing from the list is gone.
 func (w *waiter) look(ctx context.Context, c client.Client, scope []client.ListOption) (version string, err error) {
 	there := map[types.UID]bool{}
 	page := &batchv1alpha1.JobList{}
@@ -260,7 +260,7 @@ func (w *waiter) look(ctx context.Context, c client.Client, scope []client.ListO
 	return page.ResourceVersion, nil
 }
 
-// order is that of the names, so that two runs say the same.
+// order returns the UIDs sorted by job name, so that the output is deterministic.
 func (w *waiter) order() []types.UID {
 	var uids []types.UID
 	for uid := range w.pending {
@@ -295,7 +295,7 @@ func (w *waiter) follow(ctx context.Context, watcher watch.Interface) error {
 	return nil
 }
 
-// see judges a job that is waited for.
+// see checks a job that the wait is for.
 func (w *waiter) see(job *batchv1alpha1.Job) error {
 	if w.pending[job.UID] == nil {
 		return nil
@@ -322,12 +322,12 @@ func (w *waiter) see(job *batchv1alpha1.Job) error {
 	return nil
 }
 
-// hasFailedElements reports whether a job is an array that has completed although elements failed.
+// hasFailedElements reports whether the job is an array that completed although elements failed.
 func hasFailedElements(job *batchv1alpha1.Job) bool {
 	return phaseOf(job) == batchv1alpha1.Completed && job.Status.Array != nil && job.Status.Array.Failed != ""
 }
 
-// withFailedElements is the error about an array that has completed although elements failed.
+// withFailedElements returns the error about an array that completed although elements failed.
 func withFailedElements(f *cli.Factory, job *batchv1alpha1.Job) *cli.Error {
 	return cli.Errorf(f.Typed("job view "+job.Name)+"; "+f.Typed("job logs "+job.Name), "job %q completed, but %s", job.Name, explain(job, nil).Message)
 }
@@ -346,7 +346,7 @@ func (w *waiter) arrived(job *batchv1alpha1.Job) error {
 	return cli.PrintName(w.o.f, &w.o.out, job, w.goal.said(job))
 }
 
-// timedOut names those that did not arrive, and says why they wait, as far as that can be read.
+// timedOut returns an error that names the late jobs and why they wait, as far as vcctl can read that.
 func (w *waiter) timedOut(ctx context.Context, c client.Client) error {
 	var late []error
 	for _, uid := range w.order() {
@@ -360,7 +360,7 @@ func (w *waiter) timedOut(ctx context.Context, c client.Client) error {
 	return errors.Join(late...)
 }
 
-// lateJob is the error about a job that a wait did not see arrive in time.
+// lateJob returns the error about a job that did not meet the condition in time.
 func lateJob(f *cli.Factory, wait *cli.Wait, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) error {
 	e := wait.TimedOut(fmt.Sprintf("job %q", job.Name), string(phaseOf(job)))
 	if phaseOf(job) == batchv1alpha1.Running {

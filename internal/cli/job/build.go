@@ -19,10 +19,10 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// recipe is a job as it is described by flags.
+// recipe is a job as described by flags.
 type recipe struct {
 	name, namespace   string
-	user              string // who the job is marked as; "" is nobody
+	user              string // the user recorded in the job; "" records none
 	image             string
 	command           []string
 	queue             string
@@ -50,15 +50,15 @@ type recipe struct {
 	tolerations       []string
 	serviceAccount    string
 	start             startFlags
-	now               time.Time // by which --begin is understood
+	now               time.Time // the reference time for --begin
 	requests, limits  string
 	old               bool
 	oldRequestsOrLims bool
 	limitsGiven       bool
-	amountsGiven      bool // --cpu, --memory or --gpus
+	amountsGiven      bool // --cpu, --memory or --gpus was given
 }
 
-// build makes the job that a recipe describes.
+// build creates the job that a recipe describes.
 func build(r *recipe) (*batchv1alpha1.Job, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func build(r *recipe) (*batchv1alpha1.Job, error) {
 	return job, r.makeArray(job)
 }
 
-// makeArray makes the job an array of the elements that --array lists; --replicas is then the number of pods of each.
+// makeArray makes the job an array with the elements of --array; --replicas is then the number of pods per element.
 func (r *recipe) makeArray(job *batchv1alpha1.Job) error {
 	if r.array == "" {
 		return nil
@@ -140,11 +140,11 @@ func (r *recipe) makeArray(job *batchv1alpha1.Job) error {
 	if size := task.Replicas; size > 1 {
 		task.PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: int32(array.Elements.Count()), PartitionSize: size}
 	}
-	task.Replicas, job.Spec.MinAvailable = 0, 0 // they follow from the elements
+	task.Replicas, job.Spec.MinAvailable = 0, 0 // both follow from the elements
 	return nil
 }
 
-// check says which flags have values that make no job.
+// check returns errors for invalid flag values.
 func (r *recipe) check() error {
 	var problems []error
 	wrong := func(hint, format string, args ...any) { problems = append(problems, cli.Errorf(hint, format, args...)) }
@@ -175,7 +175,7 @@ func (r *recipe) check() error {
 	return errors.Join(problems...)
 }
 
-// flagsOfFields are the flags that fill in the fields of a job.
+// flagsOfFields maps the fields of a job to the flags that set them.
 var flagsOfFields = map[string]string{
 	"metadata.name": "NAME", "metadata.labels": "--labels",
 	"metadata.annotations[" + keys.Array + "]": "--array", "metadata.annotations[" + keys.Hold + "]": "--hold",
@@ -191,10 +191,10 @@ var flagsOfFields = map[string]string{
 	"spec.tasks[0].template.spec.containers[0].workingDir": "--workdir", "spec.tasks[0].template.spec.containers[0].resources": "--cpu, --memory and --gpus",
 }
 
-// wholeSeconds rounds up: a limit below a second is one, and not none or nothing.
+// wholeSeconds rounds up: a limit below one second becomes one second, not 0, which would mean no limit.
 func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
-// options sets what is left to the server's defaults unless it was said.
+// options sets the fields that otherwise keep the server's defaults, if their flags were given.
 func (r *recipe) options(job *batchv1alpha1.Job) {
 	task := &job.Spec.Tasks[0]
 	if r.minGiven || r.old {
@@ -225,8 +225,8 @@ func (r *recipe) options(job *batchv1alpha1.Job) {
 	}
 }
 
-// resources are what the container asks for, from --cpu, --memory and --gpus, or
-// from the old --requests and --limits.
+// resources returns the container's requests and limits from --cpu, --memory and --gpus, or from the old --requests
+// and --limits.
 func (r *recipe) resources() (corev1.ResourceRequirements, error) {
 	if r.old && !r.amountsGiven || r.oldRequestsOrLims {
 		requests, err := resourceList("--requests", r.requests)
@@ -269,8 +269,8 @@ func (r *recipe) resources() (corev1.ResourceRequirements, error) {
 	return all, nil
 }
 
-// raise lifts limits that nobody gave to what is requested: a lower limit would be
-// refused, and devices are had only with a limit.
+// raise raises limits that the user did not set to the requests: the server rejects a lower limit, and devices need a
+// limit.
 func raise(limits, requests corev1.ResourceList) {
 	for name, asked := range requests {
 		limit, limited := limits[name]
@@ -280,7 +280,7 @@ func raise(limits, requests corev1.ResourceList) {
 	}
 }
 
-// resourceList reads cpu=1000m,memory=100Mi.
+// resourceList parses a list such as cpu=1000m,memory=100Mi.
 func resourceList(flag, text string) (corev1.ResourceList, error) {
 	list := corev1.ResourceList{}
 	for part := range strings.SplitSeq(text, ",") {

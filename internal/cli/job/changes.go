@@ -10,23 +10,24 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// changes are what flags replace of jobs that are described elsewhere: in files, or by a job that is run again.
+// changes holds the flags that replace fields of jobs from files, or of a job that is run again.
 type changes struct {
 	name, queue, priority string
 	labels                []string
 	start                 startFlags
 }
 
-// replacing are the flags that change the jobs of files; the others describe a job, and the files do that.
+// replacing lists the flags that change the jobs in files. All other flags describe a job, which the files already
+// do.
 var replacing = []string{"name", "queue", "priority-class", "labels", "after", "begin", "hold"}
 
-// any reports whether anything is to be changed.
+// any reports whether the flags change anything.
 func (c *changes) any() bool {
 	asks := c.start.hold || c.start.begin != "" || len(c.start.after) > 0
 	return asks || c.name != "" || c.queue != "" || c.priority != "" || len(c.labels) > 0
 }
 
-// apply changes all jobs among the objects; where says in texts where these come from.
+// apply changes all jobs among the objects; where describes their source in messages.
 func (c *changes) apply(objects []cli.FileObject, where string, now time.Time) error {
 	if !c.any() {
 		return nil
@@ -89,7 +90,7 @@ func (c *changes) one(object *cli.FileObject, labels map[string]string, now time
 	return nil
 }
 
-// with returns a map with others laid over it.
+// with returns a copy of a map, extended and overwritten with others.
 func with(old, others map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, old)

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// compatTable prints the table of Volcano's vcctl, to the blank.
+// compatTable prints the table of Volcano's vcctl with identical spacing.
 func compatTable(out io.Writer, jobs []*batchv1alpha1.Job, allNamespaces bool) error {
 	nameWidth, namespaceWidth := len("Name"), len("Namespace")
 	for _, job := range jobs {

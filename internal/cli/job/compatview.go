@@ -17,27 +17,27 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// compatSheet writes a job with the words of Volcano's `job view`, two blanks a level.
+// compatSheet writes a job in the format of Volcano's `job view`, indented by two spaces per level.
 type compatSheet struct {
 	text  strings.Builder
 	level int
 }
 
-// fact writes a line "Name:	value"; what is empty is not written.
+// fact writes a line "Name: value", unless the value is empty.
 func (s *compatSheet) fact(name string, value any) {
 	if text := printable.Line(fmt.Sprint(value)); text != "" {
 		fmt.Fprintf(&s.text, "%s%s:\t%s\n", strings.Repeat("  ", s.level), name, text)
 	}
 }
 
-// count writes a number that is above 0.
+// count writes a number if it is above 0.
 func (s *compatSheet) count(name string, n int32) {
 	if n > 0 {
 		s.fact(name, n)
 	}
 }
 
-// within writes a title and what stands below it.
+// within writes a title and then its content with more indentation.
 func (s *compatSheet) within(title string, below func()) {
 	fmt.Fprintf(&s.text, "%s%s:\n", strings.Repeat("  ", s.level), printable.Line(title))
 	s.level++
@@ -45,7 +45,7 @@ func (s *compatSheet) within(title string, below func()) {
 	s.level--
 }
 
-// writeCompat prints the sheet of a job as Volcano's vcctl does, events included.
+// writeCompat prints the details of a job as Volcano's vcctl does, including events.
 func (s *sheet) writeCompat(f *cli.Factory) error {
 	c, job := &compatSheet{}, s.Job
 	c.fact("Name", job.Name)
@@ -70,7 +70,7 @@ func (s *sheet) writeCompat(f *cli.Factory) error {
 	return s.compatEvents(f)
 }
 
-// pairsText is a map as JSON, or the word for none.
+// pairsText returns a map as JSON, or <none>.
 func pairsText(pairs map[string]string) string {
 	text, err := json.Marshal(pairs)
 	if len(pairs) == 0 || err != nil {
@@ -193,11 +193,11 @@ func (s *compatSheet) conditions(conditions []batchv1alpha1.JobCondition) {
 			}
 			fmt.Fprintf(table, "  %s\t%s\n", printable.Line(string(condition.Status)), since)
 		}
-		_ = table.Flush() // into memory
+		_ = table.Flush() // writes to memory
 	})
 }
 
-// compatEvents prints the events below Volcano's titles, of which one is misspelt there.
+// compatEvents prints the events below Volcano's column titles, one of which is misspelt in Volcano.
 func (s *sheet) compatEvents(f *cli.Factory) error {
 	out := f.Streams.Out
 	if len(s.Events) == 0 {

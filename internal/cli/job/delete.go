@@ -136,8 +136,8 @@ func (o *deleteOptions) one(ctx context.Context, c client.Client, job *batchv1al
 	return cli.PrintName(o.f, &o.out, job, "deleted"+o.dryRun.Suffix())
 }
 
-// propagation makes the job outlive its pods when we wait for it: when it is
-// gone, so are they, and their names are free.
+// propagation makes deletion of the job wait for its pods if the command waits: when the job is gone, so are its
+// pods, and their names can be used again.
 func (o *deleteOptions) propagation() metav1.DeletionPropagation {
 	if o.wait.Wait {
 		return metav1.DeletePropagationForeground
@@ -160,7 +160,7 @@ func (o *deleteOptions) waitGone(ctx context.Context, c client.WithWatch, job *b
 	return err
 }
 
-// removeFiles deletes every object that the files hold.
+// removeFiles deletes all objects in the files.
 func (o *deleteOptions) removeFiles(ctx context.Context) error {
 	objects, err := submit.Read(o.f, &o.files, !o.dryRun.Client())
 	if err != nil {
@@ -178,8 +178,8 @@ func (o *deleteOptions) removeFiles(ctx context.Context) error {
 	var problems []error
 	for _, object := range slices.Backward(submit.InOrder(objects)) {
 		if !o.dryRun.Client() {
-			// Nobody waits for other kinds: deleted in the foreground they would stand there until the
-			// garbage collector comes, and be in the way of whoever creates the files anew.
+			// The command does not wait for other kinds. Foreground deletion would keep them until the garbage
+			// collector runs, which would block a user who re-creates them from the files.
 			how := metav1.DeletePropagationBackground
 			if _, isJob, _ := typedJob(object); isJob {
 				how = o.propagation()
@@ -203,7 +203,7 @@ func (o *deleteOptions) removeFiles(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// waitJobGone waits for a deleted job of a file; other kinds are not waited for.
+// waitJobGone waits for the deletion of a job from a file; it does not wait for other kinds.
 func (o *deleteOptions) waitJobGone(ctx context.Context, c client.WithWatch, object cli.FileObject) error {
 	job, isJob, err := typedJob(object)
 	if err != nil || !isJob || !o.wait.Wait || o.dryRun.Any() {

@@ -69,7 +69,7 @@ func newEdit(f *cli.Factory, run func(context.Context, *editOptions) error) *cob
 	return cmd
 }
 
-// edit opens the job until what is saved can be sent, or nothing more is changed.
+// edit opens the job in the editor until the change is accepted or the user makes no further change.
 func edit(ctx context.Context, o *editOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
 		return err
@@ -91,18 +91,18 @@ func edit(ctx context.Context, o *editOptions) error {
 	return nil
 }
 
-// editing is one job in an editor.
+// editing is the state of one job in an editor.
 type editing struct {
 	o   *editOptions
 	c   client.Client
 	key client.ObjectKey
-	// current is the job as it was read last, opened what of it is shown.
+	// current is the job as last read, opened the part of it that the editor shows.
 	current, opened *unstructured.Unstructured
-	// body is what the editor shows next below the comments.
+	// body is the text below the comments that the editor shows next.
 	body []byte
-	// problems are why the last attempt was not sent.
+	// problems are the reasons why the last attempt was not sent.
 	problems []string
-	// path is the file with the text; "" before it is written.
+	// path is the file that the editor opens; "" before it is written.
 	path string
 }
 
@@ -144,7 +144,7 @@ func (e *editing) run(ctx context.Context) error {
 	}
 }
 
-// launch shows the text in the editor and reads what was saved; changed reports whether that is another text.
+// launch shows the text in the editor and reads the saved text; changed reports whether the user changed it.
 func (e *editing) launch() (changed bool, err error) {
 	if e.path == "" {
 		file, err := os.CreateTemp("", "vcctl-edit-"+e.key.Name+"-*.yaml")
@@ -172,10 +172,10 @@ func (e *editing) launch() (changed bool, err error) {
 	return !bytes.Equal(text, shown), nil
 }
 
-// sendTries is how often a change is sent again because the job was changed in between.
+// sendTries is the maximum number of attempts to send a change while others modify the job.
 const sendTries = 5
 
-// send checks the change and sends it. What can be put right by editing again is left in problems.
+// send validates the change and sends it. It stores the errors that the user can fix by editing again in problems.
 func (e *editing) send(ctx context.Context, edited *unstructured.Unstructured) (done bool, err error) {
 	for range sendTries {
 		wanted, overlap, err := e.onTop(ctx, edited)
@@ -212,8 +212,8 @@ func (e *editing) send(ctx context.Context, edited *unstructured.Unstructured) (
 	return false, nil
 }
 
-// onTop returns the job as it is now with the user's changes; overlap are the fields that others have changed, too. These are known to the
-// user afterwards, and what is saved then replaces them.
+// onTop returns the current job with the user's changes. overlap lists the fields that others have changed as well.
+// The user then sees them, so the next save replaces them.
 func (e *editing) onTop(ctx context.Context, edited *unstructured.Unstructured) (wanted *unstructured.Unstructured, overlap []string, err error) {
 	opened := e.opened
 	if err := e.read(ctx); err != nil {
@@ -227,18 +227,18 @@ func (e *editing) onTop(ctx context.Context, edited *unstructured.Unstructured) 
 		e.body, err = yaml.Marshal(changed.Object)
 		return nil, overlap, err
 	}
-	e.opened = opened // until it is sent, the user's text is about what was opened
+	e.opened = opened // until the change is sent, the user's text is based on the opened job
 	wanted, err = onto(e.current, changed)
 	return wanted, nil, err
 }
 
-// onto returns the job as the server has it with what was shown of it replaced.
+// onto returns the server's version of the job with the part that was shown replaced.
 func onto(current, shown *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	wanted, _, err := rebase(editable(current), shown, current)
 	return wanted, err
 }
 
-// judge says why the server would refuse the change.
+// judge returns the error with which the server would reject the change.
 func (e *editing) judge(ctx context.Context, wanted *unstructured.Unstructured) error {
 	old, _, err := typedJob(cli.FileObject{Object: e.current})
 	if err != nil {
@@ -251,7 +251,7 @@ func (e *editing) judge(ctx context.Context, wanted *unstructured.Unstructured) 
 	return e.o.f.JudgeUpdate(e.o.f.Around(ctx, true), old, job, e.o.dryRun.Client())
 }
 
-// isRefused reports whether the server refused what was sent, and another text might do.
+// isRefused reports whether the server rejected the content, so that another edit can help.
 func isRefused(err error) bool {
 	if err == nil {
 		return false
@@ -259,13 +259,13 @@ func isRefused(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || cli.DeniedBy(err) != ""
 }
 
-// cancelled ends an edit in which nothing was changed.
+// cancelled ends an edit without changes.
 func (e *editing) cancelled() error {
 	fmt.Fprintln(e.o.f.Streams.Err, "edit cancelled: nothing was changed")
 	return os.Remove(e.path)
 }
 
-// kept adds to an error where the user's text is.
+// kept adds the location of the user's saved text to an error.
 func (e *editing) kept(err error) error {
 	if e.path == "" {
 		return err

@@ -15,14 +15,15 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// mayChange is what the text of a job begins with in an editor.
+// mayChange is the comment at the top of the text in the editor.
 const mayChange = `Edit the job, save and quit. Lines that begin with # are ignored; an empty file
 cancels the edit. Of a job can be changed: labels and annotations, and in spec
 minAvailable, priorityClassName, and replicas and minAvailable of each task. Of a
 job that is held or waits to begin also queue, runningEstimate and
 activeDeadlineSeconds.`
 
-// editable returns a job as it is edited: without its status and without what the server alone writes.
+// editable returns the part of a job that the editor shows: without the status and the fields that only the server
+// sets.
 func editable(job *unstructured.Unstructured) *unstructured.Unstructured {
 	shown := job.DeepCopy()
 	delete(shown.Object, "status")
@@ -32,7 +33,7 @@ func editable(job *unstructured.Unstructured) *unstructured.Unstructured {
 	return shown
 }
 
-// editText is the text that an editor opens: the problems of the last attempt as comments, and the body.
+// editText returns the text for the editor: the problems of the last attempt as comments, followed by the body.
 func editText(body []byte, problems []string) []byte {
 	var b strings.Builder
 	comment := func(text string) {
@@ -52,7 +53,7 @@ func editText(body []byte, problems []string) []byte {
 	return []byte(b.String())
 }
 
-// withoutComments removes the comments before the body, which are ours.
+// withoutComments removes vcctl's comments before the body.
 func withoutComments(text []byte) []byte {
 	lines := strings.SplitAfter(string(text), "\n")
 	at := slices.IndexFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") })
@@ -62,7 +63,7 @@ func withoutComments(text []byte) []byte {
 	return []byte(strings.Join(lines[at:], ""))
 }
 
-// parseEdited reads what a user saved, and refuses another object than the one that was opened.
+// parseEdited parses the saved text and rejects an object other than the opened one.
 func parseEdited(body []byte, opened *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	text, err := yaml.YAMLToJSONStrict(body)
 	if err != nil {
@@ -82,8 +83,8 @@ func parseEdited(body []byte, opened *unstructured.Unstructured) (*unstructured.
 	return edited, nil
 }
 
-// rebase returns what a user made of one state of a job as a change of another state. Overlap are the fields that both changed, to
-// different values; then the user's values are in the result.
+// rebase applies the user's changes between opened and edited to now. overlap lists the fields that both sides
+// changed to different values; the result holds the user's values for them.
 func rebase(opened, edited, now *unstructured.Unstructured) (result *unstructured.Unstructured, overlap []string, err error) {
 	mine, err := difference(opened, edited)
 	if err != nil {
@@ -108,7 +109,7 @@ func rebase(opened, edited, now *unstructured.Unstructured) (result *unstructure
 	return result, overlaps(mine, theirs, ""), result.UnmarshalJSON(text)
 }
 
-// difference is the JSON merge patch from one object to another.
+// difference returns the JSON merge patch from one object to another.
 func difference(from, to *unstructured.Unstructured) (map[string]any, error) {
 	a, err := from.MarshalJSON()
 	if err != nil {
@@ -126,7 +127,7 @@ func difference(from, to *unstructured.Unstructured) (map[string]any, error) {
 	return patch, json.Unmarshal(text, &patch)
 }
 
-// overlaps lists the fields that two patches set to different values, with what the second one sets.
+// overlaps lists the fields that two patches set to different values, with the values of the second patch.
 func overlaps(mine, theirs map[string]any, path string) []string {
 	var fields []string
 	for _, name := range sortedKeys(mine) {
@@ -146,7 +147,7 @@ func overlaps(mine, theirs map[string]any, path string) []string {
 	return fields
 }
 
-// briefly is a value as JSON, if that is short.
+// briefly returns a short value as JSON; for a long one it returns a placeholder.
 func briefly(value any) string {
 	const longest = 60
 	text, err := json.Marshal(value)
@@ -165,7 +166,7 @@ func sortedKeys(of map[string]any) []string {
 	return names
 }
 
-// reasonLines are the lines of an error, with hints, for the comments of the text.
+// reasonLines returns the lines of an error, with hints, for the comments of the text.
 func reasonLines(err error) []string {
 	var lines []string
 	for _, one := range split(err) {
@@ -179,7 +180,7 @@ func reasonLines(err error) []string {
 	return lines
 }
 
-// split takes joined errors apart.
+// split returns the individual errors of joined errors.
 func split(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error

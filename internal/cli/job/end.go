@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// untilEnd waits for the end of the jobs that were created, with --attach
-// printing what their pods say, and returns what became of them.
+// untilEnd waits for the end of the created jobs and returns their outcome. With --attach it prints the output of
+// their pods meanwhile.
 func (o *runOptions) untilEnd(ctx context.Context, created []cli.FileObject) error {
 	c, err := o.f.Client()
 	if err != nil {
@@ -44,7 +44,7 @@ func (o *runOptions) untilEnd(ctx context.Context, created []cli.FileObject) err
 	return errors.Join(problems...)
 }
 
-// left says that the jobs go on, to somebody who was told of them until now and interrupted that.
+// left prints that the jobs continue after the user interrupted the wait.
 func (o *runOptions) left(created []cli.FileObject) {
 	for _, object := range created {
 		if object.Object.GetKind() != "Job" {
@@ -55,7 +55,7 @@ func (o *runOptions) left(created []cli.FileObject) {
 	}
 }
 
-// outcome waits for the end of a job and turns it into an exit code.
+// outcome waits for the end of a job and converts it to an exit code.
 func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	last := job
 	busy := o.f.Streams.Busy("waiting for job " + job.Name)
@@ -90,7 +90,7 @@ func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch,
 	return o.failure(whole, c, last)
 }
 
-// failure says how a job ended, and which containers failed.
+// failure returns an error with the job's final phase and its failed containers.
 func (o *runOptions) failure(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
 	failed := cli.Errorf(o.f.Typed("job view "+job.Name)+"; "+o.f.Typed("job logs "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
 	if w := explain(job, nil); w.Short() != "" {
@@ -109,7 +109,8 @@ func (o *runOptions) failure(ctx context.Context, c client.Client, job *batchv1a
 	return failed
 }
 
-// highestExitCode returns the highest exit code of the elements of an array, as sbatch --wait does; 1 if only others failed.
+// highestExitCode returns the highest exit code of the array's elements, as sbatch --wait does. It returns 1 if no
+// failed element has an exit code.
 func highestExitCode(job *batchv1alpha1.Job) int {
 	highest := cli.ExitError
 	for text := range job.Status.Array.ExitCodes {

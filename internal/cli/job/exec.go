@@ -32,7 +32,7 @@ type execOptions struct {
 	container string
 	stdin     bool
 	tty       bool
-	// ttyGiven: somebody said so.
+	// ttyGiven means that the user set --tty.
 	ttyGiven bool
 	// command is empty for attach.
 	command []string
@@ -80,7 +80,8 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 	return cmd
 }
 
-// execFlagError is about a flag that exec does not have, most often one of the command's, or about kubectl's -it.
+// execFlagError returns the error for an unknown flag, which usually belongs to the command to run, or for kubectl's
+// -it.
 func execFlagError(f *cli.Factory, cmd *cobra.Command, err error) error {
 	e := cli.Humanize(cli.FlagError(f, cmd, err), cli.Connection{})
 	var wrong *pflag.InvalidValueError
@@ -120,7 +121,8 @@ func newAttach(f *cli.Factory, run func(context.Context, *execOptions) error) *c
 	return cmd
 }
 
-// indexValue is the index of a pod. The t of kubectl's -it is no index: standard input and the terminal are passed on anyway.
+// indexValue is the value of the pod index flag. It accepts the t of kubectl's -it, because exec always forwards
+// standard input and the terminal.
 type indexValue struct{ index *int }
 
 func (v *indexValue) String() string {
@@ -204,8 +206,8 @@ func execute(ctx context.Context, o *execOptions) error {
 	return notStarted(err)
 }
 
-// asStarted leaves to attach what the container was started with: without a terminal of
-// its own Ctrl-C belongs to this one, and without stdin nothing can be typed.
+// asStarted adapts attach to the way the container was started: if the container has no terminal, Ctrl-C applies to
+// the local terminal, and if it has no stdin, there is no input.
 func (o *execOptions) asStarted(pod *corev1.Pod, container string) {
 	for i := range pod.Spec.Containers {
 		if spec := &pod.Spec.Containers[i]; spec.Name == container {
@@ -223,7 +225,7 @@ func (o *execOptions) asStarted(pod *corev1.Pod, container string) {
 	}
 }
 
-// choose picks the pod.
+// choose selects the pod.
 func (o *execOptions) choose(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*corev1.Pod, error) {
 	if o.task != "" {
 		if err := hasTask(job, o.task); err != nil {
@@ -266,8 +268,7 @@ func (o *execOptions) wants(job *batchv1alpha1.Job, pod *corev1.Pod) bool {
 	return o.index < 0 || strings.HasSuffix(short, "-"+strconv.Itoa(o.index))
 }
 
-// containerOf is the name of the container: the one asked for, else the one that
-// the pod names as its default, else the first.
+// containerOf returns the name of the container: the given one, or the pod's default container, or the first one.
 func containerOf(pod *corev1.Pod, name string) (string, error) {
 	var names []string
 	for _, container := range pod.Spec.Containers {
@@ -285,7 +286,7 @@ func containerOf(pod *corev1.Pod, name string) (string, error) {
 	return "", cli.Errorf(hintOf("containers", name, names), "pod %q has no container %q", pod.Name, name)
 }
 
-// connect streams until the command ends, and returns its exit code as an ExitStatus.
+// connect streams until the command ends and returns its exit code as an ExitStatus.
 func (o *execOptions) connect(ctx context.Context, pod *corev1.Pod, container string) error {
 	executor, err := o.executor(pod, container)
 	if err != nil {
@@ -307,7 +308,7 @@ func (o *execOptions) connect(ctx context.Context, pod *corev1.Pod, container st
 	if o.stdin && o.tty && len(o.command) == 0 {
 		streams.Stdin = &leaver{in: s.In, leave: leave}
 	}
-	// The client logs that a stream was closed, which is what was wanted.
+	// The client would log that a stream was closed, which is intended here.
 	err = executor.StreamWithContext(klog.NewContext(streaming, logr.Discard()), streams)
 	if streaming.Err() != nil && len(o.command) == 0 {
 		fmt.Fprintf(s.Err, "\r\njob %q goes on: '%s' connects again, '%s' ends it\r\n", o.name, o.f.Typed("job attach "+o.name), o.f.Typed("job cancel "+o.name))
@@ -320,12 +321,12 @@ func (o *execOptions) connect(ctx context.Context, pod *corev1.Pod, container st
 	return err
 }
 
-// leaver passes keys on until Ctrl-P Ctrl-Q, the way out of a program to which every
-// other key belongs.
+// leaver forwards input until Ctrl-P Ctrl-Q, the key sequence that detaches from a program that receives all other
+// keys.
 type leaver struct {
 	in    io.Reader
 	leave func()
-	// begun says that the last key was Ctrl-P.
+	// begun means that the last key was Ctrl-P.
 	begun bool
 }
 
@@ -343,7 +344,7 @@ func (l *leaver) Read(keys []byte) (int, error) {
 	return n, err
 }
 
-// executor connects with the command, or with what the container was started with.
+// executor connects to a new command in the container or, for attach, to the container's main process.
 func (o *execOptions) executor(pod *corev1.Pod, container string) (remotecommand.Executor, error) {
 	clientset, err := o.f.Clientset()
 	if err != nil {

@@ -100,10 +100,10 @@ func explainJobs(ctx context.Context, o *explainOptions) error {
 	return problem
 }
 
-// manyJobs is from how many jobs on their PodGroups are listed and not read one by one.
+// manyJobs is the number of jobs from which their PodGroups are listed rather than read one by one.
 const manyJobs = 10
 
-// accounts reads what there is to tell; of jobs that were not named, only about those that wait.
+// accounts reads the explanations. With a selector or --all, it includes only the jobs that wait.
 func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*account.Account, error) {
 	if o.sel.Wide() {
 		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool { return !(&account.Account{Sheet: account.Sheet{Job: job}}).Waits() })
@@ -122,7 +122,7 @@ func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*
 	return accounts, nil
 }
 
-// manyAccounts reads the PodGroups of many jobs at once, and no pods.
+// manyAccounts reads the PodGroups of many jobs with one list, and no pods.
 func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*account.Account, error) {
 	namespace := jobs[0].Namespace
 	if o.sel.AllNamespaces {
@@ -139,7 +139,7 @@ func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs
 	return accounts, nil
 }
 
-// readAccount reads the pods and events of a job only where the scheduler's own
+// readAccount reads the explanation of a job. It reads the job's pods and events only if the scheduler's own
 // explanation is missing.
 func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*account.Account, error) {
 	group, err := act.GroupOf(ctx, c, job)
@@ -197,7 +197,7 @@ func (o *explainOptions) printObjects(accounts []*account.Account) error {
 	return o.out.Print(o.f, objects, !o.sel.Wide() && len(o.sel.Names) == 1)
 }
 
-// follow prints the account whenever it says something new, until the job runs or has ended.
+// follow prints the explanation whenever it changes, until the job runs or has ended.
 func (o *explainOptions) follow(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	c = o.f.Patient(c)
 	said := ""
@@ -222,10 +222,10 @@ func (o *explainOptions) follow(ctx context.Context, c client.WithWatch, job *ba
 	}
 }
 
-// errOver ends a watch that has seen what it waited for.
+// errOver ends a watch that has reached its goal.
 var errOver = errors.New("over")
 
-// say prints the account when it differs from what was said, and ends the watch with errOver.
+// say prints the explanation if it differs from the text printed before, and ends the watch with errOver.
 func (o *explainOptions) say(ctx context.Context, c client.Client, job *batchv1alpha1.Job, said string) (string, error) {
 	a, err := readAccount(ctx, c, job)
 	if err != nil {
@@ -245,7 +245,7 @@ func (o *explainOptions) say(ctx context.Context, c client.Client, job *batchv1a
 	return timeless.String(), nil
 }
 
-// watchBoth reads a job and watches it and its PodGroup from there on.
+// watchBoth reads a job and starts watches of the job and its PodGroup.
 func watchBoth(ctx context.Context, f *cli.Factory, c client.WithWatch, job *batchv1alpha1.Job) (*batchv1alpha1.Job, []watch.Interface, error) {
 	now, version, err := readNamed(ctx, c, client.ObjectKeyFromObject(job), job.UID)
 	if errors.Is(err, errGone) {
@@ -273,7 +273,7 @@ func watchBoth(ctx context.Context, f *cli.Factory, c client.WithWatch, job *bat
 	return now, []watch.Interface{onJob, onGroup}, nil
 }
 
-// nextChange returns when any of the watchers has news, or ends.
+// nextChange returns when one of the watchers reports a change or ends.
 func nextChange(ctx context.Context, watchers []watch.Interface) error {
 	select {
 	case <-ctx.Done():

@@ -4,10 +4,10 @@ import (
 	"github.com/vc-batch/vc/internal/account"
 )
 
-// What is told about a job is told by package account, to the dashboard in the same words. These are its names here.
+// Package account formats the facts about a job, for the dashboard as well. These are its names in this package.
 type (
 	why = account.Why
-	// Fact is one line of what is told about a job: a name and a text.
+	// Fact is one line about a job: a name and a text.
 	Fact = account.Fact
 )
 

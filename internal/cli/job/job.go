@@ -1,11 +1,10 @@
-// Package job is `vcctl job`: submit jobs, see where they stand and why they
-// wait, stop them, start them again, read what their pods say.
+// Package job implements `vcctl job`. Its commands submit jobs, show their state and why they wait, cancel and
+// restart them, and print the output of their pods.
 //
 //	In:   arguments and files; Jobs, PodGroups, Pods and Events from the API server
-//	Out:  tables and texts; Jobs, Commands and whatever else a file holds, created
+//	Out:  tables and texts; created Jobs, Commands and all other objects in a file
 //
-// What is printed is computed by pure functions (facts.go, why.go, build.go)
-// from objects and a moment; the rest reads and writes.
+// Pure functions (facts.go, build.go) compute the output from objects and a time; the rest reads and writes.
 package job
 
 import (

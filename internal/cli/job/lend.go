@@ -16,10 +16,10 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// What other nouns say in the words of jobs.
+// This file holds the functions with which other nouns print jobs.
 
-// Table returns the table of `job list` without its wide columns, with the reasons why jobs wait. An empty namespace
-// stands for all of them and adds a column.
+// Table returns the table of `job list` without its wide columns, including the reasons why jobs wait. An empty
+// namespace means all namespaces and adds a column.
 func Table(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace string, jobs []*batchv1alpha1.Job) (render.Table, error) {
 	r := &reasons{f: f, c: c, namespace: namespace}
 	if err := r.prepare(ctx, jobs); err != nil {
@@ -45,7 +45,7 @@ func Table(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace st
 	return table, nil
 }
 
-// GroupReason, PodReason, WriteExplanation, WriteFacts and WriteSentence are those of package account.
+// GroupReason, PodReason, WriteExplanation, WriteFacts and WriteSentence are functions of package account.
 var (
 	GroupReason      = account.GroupReason
 	PodReason        = account.PodReason
@@ -54,7 +54,7 @@ var (
 	WriteSentence    = account.WriteSentence
 )
 
-// TemplateTable is the tasks of a job that is yet to be made.
+// TemplateTable returns a table of the tasks of a job that does not exist yet.
 func TemplateTable(tasks []batchv1alpha1.TaskSpec) render.Table {
 	table := render.Table{Header: []string{"NAME", "REPLICAS", "MIN", "REQUESTS", "IMAGE"}, FreeText: true}
 	for i := range tasks {
@@ -69,7 +69,7 @@ func TemplateTable(tasks []batchv1alpha1.TaskSpec) render.Table {
 	return table
 }
 
-// asksOf is what each pod of a task asks for, and its images, as cells.
+// asksOf returns the requests of each pod of a task and its images, as cells.
 func asksOf(task *batchv1alpha1.TaskSpec) (requests, images string) {
 	sum, names := corev1.ResourceList{}, []string{}
 	for _, container := range task.Template.Spec.Containers {
@@ -79,15 +79,15 @@ func asksOf(task *batchv1alpha1.TaskSpec) (requests, images string) {
 	return orElse(resourceText(sum), "-"), orElse(strings.Join(names, ", "), "-")
 }
 
-// ResourceText writes a list of resources in a fixed order: cpu, memory, the rest by name.
+// ResourceText formats a list of resources in a fixed order: cpu, memory, then the rest by name.
 func ResourceText(list corev1.ResourceList) string { return resourceText(list) }
 
-// Replicas is the number of pods that the tasks of a job have together.
+// Replicas returns the total number of pods of the tasks.
 func Replicas(tasks []batchv1alpha1.TaskSpec) int32 {
 	return replicas(&batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{Tasks: tasks}})
 }
 
-// RequestsText is what the containers of a pod ask for together.
+// RequestsText returns the total requests of a pod's containers.
 func RequestsText(spec *corev1.PodSpec) string {
 	sum := corev1.ResourceList{}
 	for i := range spec.Containers {
@@ -96,7 +96,8 @@ func RequestsText(spec *corev1.PodSpec) string {
 	return resourceText(sum)
 }
 
-// Around reads the PodGroup of a job, nil when there is none, and its pods. Who may not read them gets neither.
+// Around reads the PodGroup of a job and its pods. The group is nil if it does not exist. For a user without access,
+// both are empty.
 func Around(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, []*corev1.Pod, error) {
 	group, err := act.GroupOf(ctx, c, job)
 	if ignoreForbidden(err) != nil {

@@ -103,8 +103,8 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 
 var phases = []string{"Pending", "Running", "Restarting", "Aborting", "Aborted", "Completing", "Completed", "Terminating", "Terminated", "Failed"}
 
-// selector puts -l and --selector together. Volcano's --selector is a part of
-// the name; a label selector has an operator.
+// selector combines -l and --selector. A --selector without an operator is Volcano's filter by a part of the name;
+// with an operator it is a label selector.
 func (o *listOptions) selector() (labels client.ListOption, partOfName string, err error) {
 	text := o.labels
 	if o.nameOrLabels != "" {
@@ -174,7 +174,7 @@ func list(ctx context.Context, o *listOptions) error {
 		Suggest: o.f.Suggest(batchv1alpha1.GroupVersion.WithKind("Job"), true),
 		Prepare: r.prepare, Touched: r.touched, Slim: slimJob,
 	}
-	old := o.scheduler != "" || partOfName != "" // called the way of Volcano's vcctl
+	old := o.scheduler != "" || partOfName != "" // called with the flags of Volcano's vcctl
 	if (o.compat || old || o.f.Compat()) && o.out.Once() {
 		l.Plain = func(jobs []*batchv1alpha1.Job) error { return compatTable(o.f.Streams.Out, jobs, o.allNamespaces) }
 		l.Prepare = nil
@@ -190,10 +190,10 @@ func (o *listOptions) keeps(job *batchv1alpha1.Job, partOfName string) bool {
 		strings.Contains(job.Name, partOfName)
 }
 
-// spare are the columns of `job list` that a narrow terminal may do without, the first to go first.
+// spare lists the columns of `job list` that a narrow terminal can omit, in the order of omission.
 var spare = []string{"RUNTIME", "MIN", "GPU", "AGE", "READY", "QUEUE"}
 
-// columns are those of `job list`.
+// columns returns the columns of `job list`.
 func columns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
 	type job = *batchv1alpha1.Job
 	style := render.Style{Enabled: f.Streams.Color()}
@@ -228,15 +228,14 @@ func dashed(n int64) string {
 }
 
 func runtimeText(job *batchv1alpha1.Job, now time.Time) string {
-	hasRun := !enteredPhase(job, batchv1alpha1.Running).IsZero() || phaseOf(job) == batchv1alpha1.Completed // too short to be seen running
+	hasRun := !enteredPhase(job, batchv1alpha1.Running).IsZero() || phaseOf(job) == batchv1alpha1.Completed // its run was too short to see
 	if !hasRun {
 		return "-"
 	}
 	return render.Duration(runtimeOf(job, now))
 }
 
-// reasons knows the PodGroups of the jobs that are listed, and with -o wide on
-// how many nodes they are.
+// reasons holds the PodGroups of the listed jobs and, with -o wide, the number of nodes of each job.
 type reasons struct {
 	f         *cli.Factory
 	c         client.WithWatch
@@ -244,13 +243,13 @@ type reasons struct {
 	wide      bool
 	groups    map[types.UID]*schedulingv1beta1.PodGroup
 	nodes     map[string]int
-	// stuck holds, with -o wide, the first pod of a job that does not get to work.
+	// stuck holds, with -o wide, the problem of each job's first pod that cannot start.
 	stuck map[string]account.Trouble
-	// unreadable says that PodGroups may not be read.
+	// unreadable means that the user has no access to PodGroups.
 	unreadable bool
 }
 
-// learn notes the PodGroup of a job.
+// learn stores the PodGroup of a job.
 func (r *reasons) learn(job types.UID, group *schedulingv1beta1.PodGroup) {
 	if r.groups == nil {
 		r.groups = map[types.UID]*schedulingv1beta1.PodGroup{}
@@ -258,7 +257,7 @@ func (r *reasons) learn(job types.UID, group *schedulingv1beta1.PodGroup) {
 	r.groups[job] = group
 }
 
-// why is the reason of one job, as far as it may be known.
+// why returns the reason of a job, as far as the user's access allows.
 func (r *reasons) why(job *batchv1alpha1.Job) why {
 	if r.unreadable && active(phaseOf(job)) {
 		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
@@ -270,8 +269,7 @@ func (r *reasons) why(job *batchv1alpha1.Job) why {
 	return w
 }
 
-// prepare reads the PodGroups when any of the jobs may wait. Who may not read
-// them still gets a list.
+// prepare reads the PodGroups if any of the jobs can be waiting. Users without access to PodGroups still get a list.
 func (r *reasons) prepare(ctx context.Context, jobs []*batchv1alpha1.Job) error {
 	if r.wide {
 		if err := r.countNodes(ctx, jobs); err != nil {
@@ -301,7 +299,7 @@ func ignoreForbidden(err error) error {
 	return err
 }
 
-// countNodes counts the nodes under each job that has pods.
+// countNodes counts the nodes of each job that has pods.
 func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) error {
 	options := []client.ListOption{client.InNamespace(r.namespace), client.HasLabels{keys.JobName}}
 	if len(jobs) == 1 {
@@ -329,7 +327,7 @@ func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) err
 	return ignoreForbidden(err)
 }
 
-// slimJob keeps of a job's pods what they ask for.
+// slimJob reduces a job's pod templates to their requests.
 func slimJob(job *batchv1alpha1.Job) {
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
@@ -341,7 +339,7 @@ func slimJob(job *batchv1alpha1.Job) {
 	}
 }
 
-// slimGroup keeps of a PodGroup what says why its job waits.
+// slimGroup reduces a PodGroup to the fields that explain why its job waits.
 func slimGroup(group *schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup {
 	slim := &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{Phase: group.Status.Phase, Conditions: group.Status.Conditions}}
 	if e := group.Status.Explanation; e != nil {
@@ -351,7 +349,7 @@ func slimGroup(group *schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup {
 	return slim
 }
 
-// jobsOnNode adds the jobs that have pods on a node, as namespace/name.
+// jobsOnNode adds the jobs that have pods on the node to on, as namespace/name.
 func jobsOnNode(ctx context.Context, c client.Client, namespace, node string, on map[string]bool) error {
 	page := &corev1.PodList{}
 	return cli.Pages(ctx, c, page, func() error {
@@ -362,7 +360,7 @@ func jobsOnNode(ctx context.Context, c client.Client, namespace, node string, on
 	}, client.InNamespace(namespace), client.HasLabels{keys.JobName}, client.MatchingFields{"spec.nodeName": node})
 }
 
-// note keeps the first trouble of a job.
+// note stores the first problem of a job.
 func (r *reasons) note(pod *corev1.Pod) {
 	key := pod.Namespace + "/" + pod.Labels[keys.JobName]
 	if _, known := r.stuck[key]; known {
@@ -376,7 +374,7 @@ func (r *reasons) note(pod *corev1.Pod) {
 
 func jobKey(job *batchv1alpha1.Job) string { return job.Namespace + "/" + job.Name }
 
-// touched follows the PodGroups and names the jobs whose reason may have changed.
+// touched watches the PodGroups and sends the jobs whose reason may have changed.
 func (r *reasons) touched(ctx context.Context) (<-chan cli.Touch, error) {
 	if r.unreadable {
 		return nil, nil

@@ -35,9 +35,9 @@ type logsOptions struct {
 	file       string
 	most       int
 
-	// job is the job once it is known.
+	// job is the job, once it has been read.
 	job *batchv1alpha1.Job
-	// of is what the labels of a job's streams begin with, where there are several jobs.
+	// of is the prefix of the stream labels of this job if there are several jobs.
 	of string
 }
 
@@ -88,7 +88,7 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	return cmd
 }
 
-// check rejects values of flags, and flags that contradict each other.
+// check rejects invalid flag values and contradicting flags.
 func (o *logsOptions) check(cmd *cobra.Command) error {
 	if o.follow && o.previous {
 		return cli.UsageError(o.f, cmd, "--follow together with --previous: what has ended cannot be followed")
@@ -102,7 +102,7 @@ func (o *logsOptions) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// addFlags adds the flags that say what is printed of the pods, and how.
+// addFlags adds the flags that select and format the output.
 func (o *logsOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&o.tasks, "task", "t", nil, "Only pods of these tasks (worker), or these pods (worker-3)")
@@ -122,7 +122,7 @@ func (o *logsOptions) addFlags(cmd *cobra.Command) {
 	cli.Needs(cmd, "it limits how many are followed", "max-log-requests", "follow")
 }
 
-// completeTasks offers the tasks of the job that is named already.
+// completeTasks offers the tasks of the job on the command line.
 func completeTasks(f *cli.Factory) cli.Completer {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -177,7 +177,7 @@ func logs(ctx context.Context, o *logsOptions) error {
 	return o.toFile(print)
 }
 
-// parts are the same options for each of the jobs. A task need be one of any of several jobs.
+// parts returns the options for each job. With several jobs, a task needs to exist in only one of them.
 func (o *logsOptions) parts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*logsOptions, error) {
 	var parts []*logsOptions
 	var problems []error
@@ -202,7 +202,7 @@ func (o *logsOptions) parts(ctx context.Context, c client.Client, jobs []*batchv
 	return parts, errors.Join(problems...)
 }
 
-// toFile lets print write to the file of --output, without colours.
+// toFile redirects the output of print to the file of --output, without colours.
 func (o *logsOptions) toFile(print func() error) error {
 	file, err := os.Create(o.file)
 	if err != nil {
@@ -218,7 +218,7 @@ func (o *logsOptions) toFile(print func() error) error {
 	return nil
 }
 
-// checkTasks refuses a task that the job does not have.
+// checkTasks rejects tasks that the job does not have.
 func (o *logsOptions) checkTasks() error {
 	var problems []error
 	for _, task := range o.tasks {
@@ -227,8 +227,8 @@ func (o *logsOptions) checkTasks() error {
 	return errors.Join(problems...)
 }
 
-// checkPods refuses a pod and a container that the job does not have: neither by its
-// template nor, since jobs shrink and containers are put in at the door, among its pods.
+// checkPods rejects pods and containers that exist neither in the job's template nor among its pods. Pods can have
+// more than the template, because jobs shrink and admission webhooks add containers.
 func (o *logsOptions) checkPods(ctx context.Context, c client.Client) error {
 	beyond := slices.DeleteFunc(slices.Clone(o.tasks), func(short string) bool { return !beyondReplicas(o.job, short) })
 	unknown := o.container != "" && !slices.Contains(containersOf(o.job, nil), o.container)
@@ -251,7 +251,7 @@ func (o *logsOptions) checkPods(ctx context.Context, c client.Client) error {
 	return errors.Join(problems...)
 }
 
-// beyondReplicas says whether short is TASK-INDEX with an index that the task does not reach.
+// beyondReplicas reports whether short is TASK-INDEX with an index beyond the task's replicas.
 func beyondReplicas(job *batchv1alpha1.Job, short string) bool {
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
@@ -266,7 +266,7 @@ func beyondReplicas(job *batchv1alpha1.Job, short string) bool {
 	return false
 }
 
-// podNames are the pods that the job has by its template, for a hint.
+// podNames lists the pods that the job's template defines, for a hint.
 func podNames(job *batchv1alpha1.Job) string {
 	var names []string
 	for i := range job.Spec.Tasks {
@@ -281,7 +281,7 @@ func podNames(job *batchv1alpha1.Job) string {
 	return "pods: " + strings.Join(names, ", ")
 }
 
-// containersOf are the names of the containers of a job's templates and pods, each once.
+// containersOf returns the distinct names of the containers in a job's templates and pods.
 func containersOf(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
 	var names []string
 	add := func(spec *corev1.PodSpec) {
@@ -300,7 +300,7 @@ func containersOf(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
 	return names
 }
 
-// hintOf lists the names that there are, and the one that was meant perhaps.
+// hintOf returns a hint with the existing names and a suggestion.
 func hintOf(what, given string, names []string) string {
 	hint := what + ": " + strings.Join(names, ", ")
 	if near := cli.Nearest(given, names); near != "" {
@@ -309,7 +309,7 @@ func hintOf(what, given string, names []string) string {
 	return hint
 }
 
-// hasTask is an error when the job has no task, and no pod TASK-INDEX, of that name.
+// hasTask returns an error if the job has no task with this name and no matching pod TASK-INDEX.
 func hasTask(job *batchv1alpha1.Job, task string) error {
 	names := taskNames(job)
 	if slices.ContainsFunc(names, func(name string) bool { return task == name || isPodOf(task, name) }) {
@@ -318,13 +318,13 @@ func hasTask(job *batchv1alpha1.Job, task string) error {
 	return cli.Errorf(hintOf("tasks", task, names), "job %q has no task %q", job.Name, task)
 }
 
-// isPodOf says whether short is TASK-INDEX of the task.
+// isPodOf reports whether short is TASK-INDEX of the task.
 func isPodOf(short, task string) bool {
 	index, found := strings.CutPrefix(short, task+"-")
 	return found && index != "" && strings.Trim(index, "0123456789") == ""
 }
 
-// wants says whether the pod is among those that were asked for.
+// wants reports whether the flags select the pod.
 func (o *logsOptions) wants(pod *corev1.Pod) bool {
 	if o.failed && pod.Status.Phase != corev1.PodFailed {
 		return false
@@ -332,19 +332,18 @@ func (o *logsOptions) wants(pod *corev1.Pod) bool {
 	return len(o.tasks) == 0 || slices.Contains(o.tasks, taskOf(pod)) || slices.Contains(o.tasks, shortPod(o.job.Name, pod.Name))
 }
 
-// source is one container's life: its log is one stream.
+// source is one run of a container; its log is one stream.
 type source struct {
 	pod       *corev1.Pod
 	container string
 	restarts  int32
-	// label is what its lines begin with.
+	// label is the prefix of its lines.
 	label string
 }
 
 func (s source) key() string { return fmt.Sprintf("%s/%s/%d", s.pod.UID, s.container, s.restarts) }
 
-// sources are the containers of a pod that have something to say, and a note
-// about each that has not.
+// sources returns the containers of a pod that have logs, and a note about each container that has none.
 func (o *logsOptions) sources(pod *corev1.Pod) (found []source, notes []string) {
 	statuses := append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
 	short := o.of + shortPod(o.job.Name, pod.Name)

@@ -12,28 +12,28 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// Logs are the flags of `vcctl job logs` for a command about objects that jobs are made from.
+// Logs holds the flags of `vcctl job logs` for a command about objects that create jobs.
 type Logs struct{ o logsOptions }
 
-// Part is a job of such an object, and what its lines begin with.
+// Part is one job of such an object, with the label that starts its lines.
 type Part struct {
 	Job   *batchv1alpha1.Job
 	Label string
 }
 
-// NewLogs returns the flags; they are added to a command with AddFlags.
+// NewLogs returns the flags; AddFlags adds them to a command.
 func NewLogs(f *cli.Factory) *Logs { return &Logs{o: logsOptions{f: f}} }
 
 // AddFlags adds the flags.
 func (l *Logs) AddFlags(cmd *cobra.Command) { l.o.addFlags(cmd) }
 
-// Check rejects values of flags, and flags that contradict each other.
+// Check rejects invalid flag values and contradicting flags.
 func (l *Logs) Check(cmd *cobra.Command) error { return l.o.check(cmd) }
 
-// Follows reports whether the logs are followed.
+// Follows reports whether the user gave --follow.
 func (l *Logs) Follows() bool { return l.o.follow }
 
-// ToFile lets print write to the file of --output, if there is one.
+// ToFile redirects the output of print to the file of --output, if given.
 func (l *Logs) ToFile(print func() error) error {
 	if l.o.file == "" {
 		return print()
@@ -41,7 +41,7 @@ func (l *Logs) ToFile(print func() error) error {
 	return l.o.toFile(print)
 }
 
-// Print prints what the pods of the parts have said, one part after the other.
+// Print prints the logs of the parts, one part after the other.
 func (l *Logs) Print(ctx context.Context, c client.WithWatch, parts []Part) error {
 	options := make([]*logsOptions, len(parts))
 	for i := range parts {
@@ -59,7 +59,8 @@ func (l *Logs) optionsOf(part Part) *logsOptions {
 	return &o
 }
 
-// FollowAll follows the pods of the parts as they come from the channel, until that is closed and all of them have ended.
+// FollowAll follows the pods of the parts received from the channel, until the channel is closed and all parts have
+// ended.
 func (l *Logs) FollowAll(ctx context.Context, c client.WithWatch, parts <-chan Part) error {
 	clientset, err := l.o.f.Clientset()
 	if err != nil {
@@ -85,7 +86,7 @@ func (l *Logs) FollowAll(ctx context.Context, c client.WithWatch, parts <-chan P
 	return errors.Join(problems...)
 }
 
-// widen makes room for labels of a width; lines that were printed before stay as they are.
+// widen increases the label column to width; lines printed before do not change.
 func (s *sink) widen(width int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// isLost reports whether err says that the connection to a pod broke after it was made. What could not be reached at all has not been lost.
+// isLost reports whether err means that an established connection to a pod broke. A connection that was never
+// established does not count.
 func isLost(err error) bool {
 	var dial *net.OpError
 	if httpstream.IsUpgradeFailure(err) || errors.As(err, &dial) && dial.Op == "dial" {
@@ -22,7 +23,8 @@ func isLost(err error) bool {
 	return errors.As(err, &closed) || cli.IsOutage(err)
 }
 
-// lost is the error about a connection that broke while a command ran in a pod. The command may have had effects, so it is not run again.
+// lost returns the error for a connection that broke while a command ran in a pod. The command is not run again,
+// because it may have had effects.
 func (o *execOptions) lost(pod *corev1.Pod, cause error) error {
 	e := &cli.Error{Code: cli.ExitLost, Err: cause,
 		What: fmt.Sprintf("the connection to pod %q was lost: whether the command has ended is not known", pod.Name),
@@ -35,7 +37,7 @@ func (o *execOptions) lost(pod *corev1.Pod, cause error) error {
 	return e
 }
 
-// again is the command line of a verb for the same pod, as the user calls it.
+// again returns the command line of a verb for the same pod, as the user would type it.
 func (o *execOptions) again(verb string) string {
 	line := "job " + verb + " " + o.name
 	if o.task != "" {
@@ -50,7 +52,7 @@ func (o *execOptions) again(verb string) string {
 	return o.f.Typed(line)
 }
 
-// notStarted returns the server's own answer where the server rejected the connection, so that it gets the hint of every other command.
+// notStarted returns the server's own error if the server rejected the connection, so that it gets the usual hint.
 func notStarted(err error) error {
 	var rejected *httpstream.UpgradeFailureError
 	if errors.As(err, &rejected) && rejected.Cause != nil {

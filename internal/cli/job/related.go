@@ -14,10 +14,10 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// latest stands for the newest job of the namespace.
+// latest is the placeholder for the newest job of the namespace.
 const latest = "@latest"
 
-// newest is the name of the newest job of a namespace; of two that are equally old, the one that is named last.
+// newest returns the name of the newest job of a namespace; among jobs of equal age, the last name.
 func newest(ctx context.Context, c client.Client, namespace string) (string, error) {
 	page := &metav1.PartialObjectMetadataList{}
 	page.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("JobList"))
@@ -36,7 +36,7 @@ func newest(ctx context.Context, c client.Client, namespace string) (string, err
 	return found.Name, err
 }
 
-// getJob reads one job, by its name or its number; when there is none, a name close to it is offered.
+// getJob reads one job by its name or number. If it does not exist, the error suggests a similar name.
 func getJob(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string) (*batchv1alpha1.Job, error) {
 	if name == latest {
 		var err error
@@ -73,8 +73,8 @@ func noJob(ctx context.Context, f *cli.Factory, namespace, name string, cause er
 	return missing
 }
 
-// groupsByOwner lists the PodGroups of a namespace ("" for all) by the UID of their
-// owner; of each is kept what keep returns.
+// groupsByOwner lists the PodGroups of a namespace ("" for all) by the UID of their owner. It stores the result of
+// keep for each group.
 func groupsByOwner(ctx context.Context, c client.Client, namespace string, keep func(*schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup) (map[types.UID]*schedulingv1beta1.PodGroup, error) {
 	groups := map[types.UID]*schedulingv1beta1.PodGroup{}
 	page := &schedulingv1beta1.PodGroupList{}

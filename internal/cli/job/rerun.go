@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// rerunOptions are the inputs of `vcctl job rerun`: of which job, and how the new one is submitted.
+// rerunOptions are the inputs of `vcctl job rerun`: the old job's name and the options of the new job.
 type rerunOptions struct {
 	runOptions
 	of string
@@ -105,7 +105,7 @@ func rerun(ctx context.Context, o *rerunOptions) error {
 	return o.submit(ctx, objects)
 }
 
-// plainJob is a job as it is sent, without a status.
+// plainJob returns a job in the form in which it is sent, without a status.
 func plainJob(job *batchv1alpha1.Job) (*unstructured.Unstructured, error) {
 	if err := cli.SetKind(job); err != nil {
 		return nil, err
@@ -118,10 +118,10 @@ func plainJob(job *batchv1alpha1.Job) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: plain}, nil
 }
 
-// mostReruns is how many names are tried for a rerun.
+// mostReruns is the maximum number of names to try for a rerun.
 const mostReruns = 1000
 
-// freeName returns the first name for a rerun that no job has.
+// freeName returns the first unused name for a rerun of the job.
 func freeName(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (string, error) {
 	for n := 2; n < mostReruns; n++ {
 		name := act.RerunName(job, n)

@@ -12,26 +12,26 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// reopensAfter is the first pause before a log is opened again that ended although its container runs; each is twice as long as
-// the one before, up to reopensAtLeast.
+// reopensAfter is the first pause before reopening a log that ended although its container runs. Each pause is twice
+// as long as the one before, up to reopensAtLeast.
 const (
 	reopensAfter   = time.Second
 	reopensAtLeast = 30 * time.Second
 )
 
-// position is how far a log was printed, so that it can be opened again: the time of the last line, and how many lines have
-// that time.
+// position is the point up to which a log was printed, so that it can be reopened there: the time of the last line
+// and the number of lines with that time.
 type position struct {
 	last  time.Time
 	count int
-	// passed are the lines of that time that were met since the log was opened again.
+	// passed is the number of lines with that time seen since the log was reopened.
 	passed int
-	// stamped says that lines are shown with their times.
+	// stamped means that the output shows the lines' timestamps.
 	stamped bool
 }
 
-// copyOn follows one container's log to the end of the container. A log that breaks off, since the API server went away, is
-// opened again where it broke off.
+// copyOn follows one container's log until the container ends. It reopens a log that breaks off, for example in an
+// outage of the API server, at the point where it broke off.
 func (s *streamer) copyOn(ctx context.Context, c client.Client, from source) error {
 	at := &position{stamped: s.o.timestamps}
 	for pause := reopensAfter; ; pause = min(2*pause, reopensAtLeast) {
@@ -59,7 +59,7 @@ func (s *streamer) copyOn(ctx context.Context, c client.Client, from source) err
 			return nil
 		}
 		if before.last != at.last || before.count != at.count {
-			pause = reopensAfter // it goes on
+			pause = reopensAfter // the log continues, so start with short pauses again
 		}
 		select {
 		case <-ctx.Done():
@@ -73,7 +73,7 @@ func (s *streamer) copyOn(ctx context.Context, c client.Client, from source) err
 	}
 }
 
-// runs reports whether the container of a source still runs, and was not started again.
+// runs reports whether the container of a source still runs and has not been restarted.
 func runs(pod *corev1.Pod, from source) bool {
 	for _, status := range append(pod.Status.InitContainerStatuses[:len(pod.Status.InitContainerStatuses):len(pod.Status.InitContainerStatuses)], pod.Status.ContainerStatuses...) {
 		if status.Name == from.container {
@@ -83,12 +83,12 @@ func runs(pod *corev1.Pod, from source) bool {
 	return false
 }
 
-// shown returns a line as it is printed, and nothing of one that was printed before the log was opened again.
+// shown returns the line to print, or nil for a line that was printed before the log was reopened.
 func (p *position) shown(line []byte) []byte {
 	stamp, text, found := bytes.Cut(line, []byte(" "))
 	at, err := time.Parse(time.RFC3339Nano, string(stamp))
 	if !found || err != nil {
-		return line // the server gives no times
+		return line // the server sent no timestamp
 	}
 	switch {
 	case at.Before(p.last):

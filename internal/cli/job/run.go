@@ -27,12 +27,12 @@ type runOptions struct {
 	wait    cli.Wait
 	attach  bool
 	oldName string
-	// requestsAfterR is what followed -R as Volcano's --requests.
+	// requestsAfterR is the value after -R if it is Volcano's --requests.
 	requestsAfterR string
 	recipe         recipe
-	// changes are what flags replace in files.
+	// changes holds the flags that replace fields of jobs in files.
 	changes changes
-	// described are the flags that describe a job; files describe theirs.
+	// described lists the flags that describe a job and so cannot be combined with files.
 	described []string
 }
 
@@ -156,8 +156,8 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	cli.Needs(cmd, "it is about the fields of files", "validate", "filename", "kustomize")
 }
 
-// recursiveOrRequests is -R: kubectl's --recursive, and Volcano's --requests
-// when a list of resources follows.
+// recursiveOrRequests is the value of -R: kubectl's --recursive, or Volcano's --requests if a list of resources
+// follows.
 type recursiveOrRequests struct{ o *runOptions }
 
 func (v *recursiveOrRequests) String() string {
@@ -181,10 +181,10 @@ func (v *recursiveOrRequests) Set(text string) error {
 	return nil
 }
 
-// isResources says whether an argument reads as NAME=AMOUNT,…, which no name does.
+// isResources reports whether an argument has the form NAME=AMOUNT,…, which no job name has.
 func isResources(arg string) bool { return strings.Contains(arg, "=") }
 
-// complete puts arguments and flags together.
+// complete sets the options from arguments and flags.
 func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	r := &o.recipe
 	r.user = o.f.Streams.User()
@@ -192,7 +192,7 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 		args, r.command = args[:at], args[at:]
 	}
 	if at := slices.IndexFunc(args, isResources); at >= 0 && o.files.Recursive {
-		// -R cpu=1,memory=1Gi: with a blank between, the shell's words come apart.
+		// The shell splits "-R cpu=1,memory=1Gi" into two words.
 		o.files.Recursive, o.requestsAfterR = false, args[at]
 		args = slices.Delete(slices.Clone(args), at, at+1)
 	}
@@ -254,17 +254,18 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 	return o.saidTwice(cmd)
 }
 
-// volcanos are the flags that Volcano's `job run` has: with a file it passes over them.
+// volcanos lists the flags of Volcano's `job run` that have no effect together with a file.
 var volcanos = []string{"image", "min", "replicas", "requests", "limits", "scheduler", "name"}
 
-// renames reports whether --name gives the job of a file another name; called as Volcano's command is, it is passed over.
+// renames reports whether --name renames the job of a file. With the flags of Volcano's vcctl, --name has no effect.
 func (o *runOptions) renames(cmd *cobra.Command) bool {
 	asVolcano := func(name string) bool { return name != "name" && cmd.Flags().Lookup(name).Changed }
 	return o.files.Given() && !o.f.Compat() && !slices.ContainsFunc(volcanos, asVolcano)
 }
 
-// saidTwice refuses flags that describe a job although files do, but for those that replace something in them. Volcano's command passes over
-// those that it has; for a user who calls it as Volcano's so do we, with a warning.
+// saidTwice rejects flags that describe a job if files describe it already, except the flags that replace fields.
+// Volcano's vcctl ignores its own flags in that case; if the user calls vcctl in that way, so does saidTwice, with a
+// warning.
 func (o *runOptions) saidTwice(cmd *cobra.Command) error {
 	if !o.files.Given() {
 		return nil
@@ -307,7 +308,7 @@ func run(ctx context.Context, o *runOptions) error {
 	return o.submit(ctx, objects)
 }
 
-// submit checks the objects, sends them, and waits for the end of jobs when that was asked for.
+// submit validates the objects, sends them and, if requested, waits for the end of the jobs.
 func (o *runOptions) submit(ctx context.Context, objects []cli.FileObject) error {
 	if err := o.somethingEnds(objects); err != nil {
 		return err
@@ -324,10 +325,10 @@ func (o *runOptions) submit(ctx context.Context, objects []cli.FileObject) error
 	return o.untilEnd(ctx, created)
 }
 
-// manyPods is the number of pods of a job from which on the user is warned.
+// manyPods is the number of pods per job from which vcctl warns the user.
 const manyPods = 10000
 
-// warnOfMany warns of jobs with more pods than anybody submits by intention without knowing.
+// warnOfMany warns about jobs with so many pods that the number is probably a mistake.
 func (o *runOptions) warnOfMany(objects []cli.FileObject) {
 	for _, object := range objects {
 		job, is, err := typedJob(object)
@@ -344,7 +345,7 @@ func (o *runOptions) warnOfMany(objects []cli.FileObject) {
 	}
 }
 
-// somethingEnds refuses to wait for the end of jobs where there is none.
+// somethingEnds rejects --wait and --attach if the objects include no job.
 func (o *runOptions) somethingEnds(objects []cli.FileObject) error {
 	if !o.wait.Wait && !o.attach || slices.ContainsFunc(objects, isJob) {
 		return nil
@@ -360,7 +361,7 @@ func isJob(object cli.FileObject) bool {
 	return object.Object.GroupVersionKind() == batchv1alpha1.GroupVersion.WithKind("Job")
 }
 
-// objects reads the files, or makes the job that the flags describe.
+// objects reads the files or builds the job that the flags describe.
 func (o *runOptions) objects() ([]cli.FileObject, error) {
 	if o.files.Given() {
 		objects, err := submit.Read(o.f, &o.files, !o.dryRun.Client())
@@ -395,13 +396,13 @@ func (o *runOptions) say(object cli.FileObject) error {
 	return cli.PrintName(o.f, nil, object.Object, "created"+o.dryRun.Suffix())
 }
 
-// typedJob returns the object as a Job when it is one.
+// typedJob returns the object as a Job; the bool reports whether it is one.
 func typedJob(object cli.FileObject) (*batchv1alpha1.Job, bool, error) {
 	if !isJob(object) {
 		return nil, false, nil
 	}
 	job := &batchv1alpha1.Job{}
-	// Through JSON, because its errors name the field.
+	// Decode from JSON, because its errors name the field.
 	text, err := object.Object.MarshalJSON()
 	if err != nil {
 		return nil, true, err

@@ -23,7 +23,7 @@ type scaleOptions struct {
 	task     string
 	replicas *int32
 	minimum  *int32
-	// current is the number of pods that the task must have now; nil: any.
+	// current is the number of pods that the task must have now; nil accepts any.
 	current *int32
 }
 
@@ -76,7 +76,7 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 	return cmd
 }
 
-// scaleTries is how often a change is tried again after another one came between.
+// scaleTries is the maximum number of attempts while others modify the job.
 const scaleTries = 5
 
 func scale(ctx context.Context, o *scaleOptions) error {
@@ -111,7 +111,7 @@ func scale(ctx context.Context, o *scaleOptions) error {
 	}
 }
 
-// scaled returns the job as it would be, or says why it cannot be scaled.
+// scaled returns the scaled job, or an error if the job cannot be scaled.
 func (o *scaleOptions) scaled(job *batchv1alpha1.Job) (*batchv1alpha1.Job, error) {
 	if finished(phaseOf(job)) {
 		return nil, cli.Errorf(o.f.Typed("job rerun "+job.Name)+" runs it again as a new job", "job %q is %s: its pods have ended", job.Name, phaseOf(job))
@@ -144,7 +144,7 @@ func (o *scaleOptions) scaled(job *batchv1alpha1.Job) (*batchv1alpha1.Job, error
 	return scaled, o.enough(scaled, task)
 }
 
-// setReplicas sets the number of pods, and with it that of their partitions.
+// setReplicas sets the number of pods and the number of partitions that follows from it.
 func (o *scaleOptions) setReplicas(job *batchv1alpha1.Job, task *batchv1alpha1.TaskSpec) error {
 	if *o.replicas < 0 {
 		return cli.Errorf("for example --replicas 4", "--replicas: %d is less than 0", *o.replicas)
@@ -160,7 +160,7 @@ func (o *scaleOptions) setReplicas(job *batchv1alpha1.Job, task *batchv1alpha1.T
 	return nil
 }
 
-// enough refuses fewer pods than the task or the job needs.
+// enough rejects fewer pods than the task or the job needs.
 func (o *scaleOptions) enough(job *batchv1alpha1.Job, task *batchv1alpha1.TaskSpec) error {
 	total := int32(0)
 	for i := range job.Spec.Tasks {
@@ -176,7 +176,7 @@ func (o *scaleOptions) enough(job *batchv1alpha1.Job, task *batchv1alpha1.TaskSp
 	return nil
 }
 
-// minimumOf is the number of pods of a task that have to run.
+// minimumOf returns the minimum number of running pods of a task.
 func minimumOf(task *batchv1alpha1.TaskSpec) int32 {
 	if task.MinAvailable == nil {
 		return task.Replicas
@@ -184,7 +184,7 @@ func minimumOf(task *batchv1alpha1.TaskSpec) int32 {
 	return *task.MinAvailable
 }
 
-// taskOf is the index of the task that is meant.
+// taskOf returns the index of the task to scale.
 func (o *scaleOptions) taskOf(job *batchv1alpha1.Job) (int, error) {
 	if o.task == "" {
 		if len(job.Spec.Tasks) == 1 {

@@ -14,19 +14,18 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// kindSimulated is the value of keys.NodeKind on nodes that are not there.
+// kindSimulated is the value of keys.NodeKind on simulated nodes.
 const kindSimulated = "simulated"
 
-// simulated collects the pods whose log cannot be had because nothing runs on
-// their node.
+// simulated collects the pods that have no log because their node is simulated.
 type simulated struct {
-	// kind is keys.NodeKind of the nodes that were asked for.
+	// kind caches the value of keys.NodeKind by node name.
 	kind map[string]string
 	pods []*corev1.Pod
 }
 
-// holds says whether the pod is on a simulated node, and remembers it then. A
-// node that cannot be read is not.
+// holds reports whether the pod is on a simulated node, and collects such a pod. A node that cannot be read counts as
+// not simulated.
 func (s *simulated) holds(ctx context.Context, c client.Client, pod *corev1.Pod) bool {
 	if s.kindOf(ctx, c, pod.Spec.NodeName) != kindSimulated {
 		return false
@@ -37,7 +36,7 @@ func (s *simulated) holds(ctx context.Context, c client.Client, pod *corev1.Pod)
 	return true
 }
 
-// kindOf is the kind of a node; a node is read once.
+// kindOf returns the kind of a node; it reads each node once.
 func (s *simulated) kindOf(ctx context.Context, c client.Client, name string) string {
 	kind, known := s.kind[name]
 	if !known && name != "" {
@@ -54,7 +53,7 @@ func nothingRuns(pod *corev1.Pod) string {
 	return fmt.Sprintf("pod %s is on simulated node %s: nothing runs there", pod.Name, pod.Spec.NodeName)
 }
 
-// problem is one error about all of them; nil when there are none.
+// problem returns a single error for all collected pods, or nil.
 func (s *simulated) problem(o *logsOptions) error {
 	if len(s.pods) == 0 {
 		return nil
@@ -70,8 +69,8 @@ func (s *simulated) problem(o *logsOptions) error {
 	return cli.Errorf(hint, "%d pods are on simulated nodes: nothing runs there, so there is no log (%s)", len(s.pods), joined(where))
 }
 
-// whySilent says why a container that wrote nothing did so, when that is known:
-// it never started, or its node warned of it.
+// whySilent returns the known reasons why a container wrote nothing: it never started, or its node reported a
+// problem.
 func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) []string {
 	for _, status := range account.ContainerStatuses(from.pod) {
 		if status.Name != from.container {

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// startFacts are what was asked for about the start of a job, and its number.
+// startFacts adds the job's number and its start conditions as facts.
 func startFacts(job *batchv1alpha1.Job, now time.Time, fact func(name, value string)) {
 	if id, ok := batchv1alpha1.JobID(job); ok {
 		fact("Number", batchv1alpha1.FormatJobID(id))
@@ -39,7 +39,8 @@ func startFacts(job *batchv1alpha1.Job, now time.Time, fact func(name, value str
 	}
 }
 
-// byNumber finds the job of a number in a namespace, when a name is one; nil when it is none, or when nobody has it.
+// byNumber returns the job with the given number in a namespace. It returns nil if name is not a number or no job has
+// it.
 func byNumber(ctx context.Context, c client.Client, namespace, name string) *batchv1alpha1.Job {
 	if _, ok := batchv1alpha1.ParseJobID(name); !ok {
 		return nil

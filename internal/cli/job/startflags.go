@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// startFlags say when a new job may start: --after, --begin and --hold.
+// startFlags holds the start conditions of a new job: --after, --begin and --hold.
 type startFlags struct {
 	after []string
 	begin string
@@ -30,7 +30,7 @@ func (s *startFlags) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("begin", cli.Values("10m", "1h", "noon", "teatime", "midnight", "tomorrow"))
 }
 
-// annotations returns what the flags write into a job of the namespace; empty when none was given.
+// annotations returns the annotations for the flags; it is empty if the user gave none of them.
 func (s *startFlags) annotations(namespace string, now time.Time) (map[string]string, error) {
 	set := map[string]string{}
 	if s.hold {
@@ -53,7 +53,7 @@ func (s *startFlags) annotations(namespace string, now time.Time) (map[string]st
 	return set, nil
 }
 
-// beginTime reads --begin: a duration from now, a time of RFC 3339, or one of the forms of sbatch's --begin.
+// beginTime parses --begin: a duration from now, an RFC 3339 time, or one of the formats of sbatch's --begin.
 func beginTime(text string, now time.Time) (time.Time, error) {
 	if after, err := time.ParseDuration(strings.TrimPrefix(text, "+")); err == nil {
 		if after < 0 {
@@ -71,7 +71,7 @@ func beginTime(text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// dependencyText is --after in the notation of jobs: a job without a condition has to be completed.
+// dependencyText converts --after to the syntax of the annotation. A job without a condition must have completed.
 func dependencyText(after []string) string {
 	terms := make([]string, len(after))
 	for i, term := range after {
@@ -84,7 +84,7 @@ func dependencyText(after []string) string {
 	return strings.Join(slices.Compact(terms), ",")
 }
 
-// flagsOfStart are the flags that write annotations of a new job.
+// flagsOfStart maps the annotations of a new job to the flags that set them.
 var flagsOfStart = map[string]string{
 	"metadata.annotations[" + keys.Hold + "]": "--hold", "metadata.annotations[" + keys.Begin + "]": "--begin", "metadata.annotations[" + keys.Dependency + "]": "--after",
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// streamer prints the logs of a job's containers, a whole line at a time.
+// streamer prints the logs of a job's containers in whole lines.
 type streamer struct {
 	o      *logsOptions
 	client kubernetes.Interface
@@ -38,22 +38,22 @@ type streamer struct {
 	seen    map[string]bool
 	printed bool
 	work    sync.WaitGroup
-	// over is closed when the job has ended: a log that ends then is not opened again.
+	// over is closed when the job has ended; logs that end after that are not reopened.
 	over chan struct{}
 }
 
-// sink is where the lines of all jobs go.
+// sink receives the lines of all jobs.
 type sink struct {
 	out   io.Writer
 	style render.Style
 	width int
 
-	mu sync.Mutex // guards the output and the number of streams that are followed
-	// active is that number.
+	mu sync.Mutex // guards the output and active
+	// active is the number of streams being followed.
 	active int
 }
 
-// stream prints the logs of one or several jobs: one after the other, or all at once when they are followed.
+// stream prints the logs of one or several jobs: one job after the other or, with --follow, all at the same time.
 func stream(ctx context.Context, jobs []*logsOptions, c client.WithWatch) error {
 	clientset, err := jobs[0].f.Clientset()
 	if err != nil {
@@ -88,13 +88,13 @@ func newStreamer(o *logsOptions, clientset kubernetes.Interface, to *sink) *stre
 	return &streamer{o: o, client: clientset, sink: to, seen: map[string]bool{}, over: make(chan struct{})}
 }
 
-// silence is the error about a job that has nothing to print yet.
+// silence is the error about a job without any output yet.
 type silence struct{ of *cli.Error }
 
 func (s silence) Error() string { return s.of.What }
 func (s silence) Unwrap() error { return s.of }
 
-// tolerate turns errors about jobs that say nothing into warnings, as long as some job spoke.
+// tolerate converts errors about jobs without output to warnings, if at least one job has output.
 func tolerate(f *cli.Factory, problems []error) error {
 	mute := 0
 	for _, err := range problems {
@@ -114,7 +114,7 @@ func tolerate(f *cli.Factory, problems []error) error {
 	return errors.Join(problems...)
 }
 
-// labelWidth is how wide task-index gets, so that the lines stand below each other.
+// labelWidth returns the width of the longest task-index label, to align the lines.
 func labelWidth(job *batchv1alpha1.Job) int {
 	width := 0
 	for i := range job.Spec.Tasks {
@@ -133,7 +133,7 @@ func labelWidth(job *batchv1alpha1.Job) int {
 	return width
 }
 
-// once prints what there is, pod after pod.
+// once prints the logs available now, pod by pod.
 func (s *streamer) once(ctx context.Context, c client.Client) error {
 	pods, err := act.PodsOf(ctx, c, s.o.job)
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *streamer) noPods(ctx context.Context, c client.Client) error {
 	return silence{e}
 }
 
-// follow prints until the job has ended and every stream with it.
+// follow prints the logs until the job and all its streams have ended.
 func (s *streamer) follow(ctx context.Context, c client.WithWatch) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -232,8 +232,8 @@ func (s *streamer) follow(ctx context.Context, c client.WithWatch) error {
 	return err
 }
 
-// watchPods starts a stream for every container that starts, until the job has
-// ended; then it looks once more, so that nothing that was said is lost.
+// watchPods starts a stream for every container that starts, until the job has ended. It then checks the pods once
+// more, so that no output is lost.
 func (s *streamer) watchPods(ctx context.Context, c client.WithWatch, ended <-chan error) error {
 	version := ""
 	for {
@@ -290,7 +290,7 @@ func (s *streamer) podEvents(ctx context.Context, c client.Client, watcher watch
 	}
 }
 
-// start follows those containers of a pod that are not followed yet.
+// start follows the containers of a pod that are not followed yet.
 func (s *streamer) start(ctx context.Context, c client.Client, pod *corev1.Pod) {
 	if !s.o.wants(pod) {
 		return
@@ -313,7 +313,7 @@ func (s *streamer) start(ctx context.Context, c client.Client, pod *corev1.Pod) 
 	}
 }
 
-// fresh says whether a source is to be followed: it is new, and not one too many.
+// fresh reports whether to follow a source: it is new, and the limit of streams is not reached.
 func (s *streamer) fresh(source source) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -328,14 +328,14 @@ func (s *streamer) fresh(source source) bool {
 	return false
 }
 
-// warn says something that is no line of a log.
+// warn prints a warning between log lines.
 func (s *streamer) warn(format string, args ...any) {
 	s.sink.mu.Lock()
 	defer s.sink.mu.Unlock()
 	s.o.f.Warnf(format, args...)
 }
 
-// enter counts one more stream, unless there are as many as there may be; 0 is no limit.
+// enter counts one more stream, unless that exceeds most; 0 means no limit.
 func (s *sink) enter(most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -352,12 +352,12 @@ func (s *sink) leave() {
 	s.active--
 }
 
-// copy prints one container's log, line by line; it reports whether there was any.
+// copy prints one container's log line by line; it reports whether the log had any lines.
 func (s *streamer) copy(ctx context.Context, from source) (spoken bool, err error) {
 	return s.read(ctx, from, s.options(from), func(line []byte) []byte { return line })
 }
 
-// options are what is asked of a container's log.
+// options returns the options of the log request.
 func (s *streamer) options(from source) *corev1.PodLogOptions {
 	options := &corev1.PodLogOptions{Container: from.container, Previous: s.o.previous, Timestamps: s.o.timestamps}
 	if s.o.tail >= 0 {
@@ -370,7 +370,7 @@ func (s *streamer) options(from source) *corev1.PodLogOptions {
 	return options
 }
 
-// read prints a container's log, each line as shown returns it; a line of which nothing is left is not printed.
+// read prints a container's log. It prints each line as returned by shown and skips a line if the result is empty.
 func (s *streamer) read(ctx context.Context, from source, options *corev1.PodLogOptions, shown func([]byte) []byte) (spoken bool, err error) {
 	body, err := s.client.CoreV1().Pods(from.pod.Namespace).GetLogs(from.pod.Name, options).Stream(ctx)
 	if err != nil {

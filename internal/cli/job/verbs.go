@@ -9,11 +9,11 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// verb is what a Command does to a job, and how that is spoken of.
+// verb is an action that a Command performs on a job, with its texts.
 type verb struct {
 	*act.Verb
 	aliases []string
-	// help, long and examples are the texts of the command.
+	// help, long and examples are the help texts of the command.
 	help, long, examples string
 	note                 string
 }

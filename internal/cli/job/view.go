@@ -80,10 +80,10 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 	return cmd
 }
 
-// sheet is all that `job view` shows about one job.
+// sheet holds the data that `job view` shows about one job.
 type sheet struct {
 	account.Sheet
-	// simulated says which of the pods' nodes are known to be.
+	// simulated maps node names to whether the node is simulated, as far as known.
 	simulated map[string]bool
 }
 
@@ -123,7 +123,7 @@ func view(ctx context.Context, o *viewOptions) error {
 	return err
 }
 
-// print prints objects for programs: the one that was named as it is, what was selected or named beside others as a List.
+// print prints objects for programs: a single named object directly, all other selections as a List.
 func (o *viewOptions) print(jobs []*batchv1alpha1.Job) error {
 	if len(jobs) == 0 && !o.sel.Wide() {
 		return nil
@@ -135,7 +135,7 @@ func (o *viewOptions) print(jobs []*batchv1alpha1.Job) error {
 	return o.out.Print(o.f, objects, !o.sel.Wide() && len(o.sel.Names) == 1)
 }
 
-// follow shows a job anew whenever it changes, until it has ended.
+// follow prints a job again after every change, until the job has ended.
 func (o *viewOptions) follow(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	first := true
 	c = o.f.Patient(c)
@@ -168,7 +168,8 @@ func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events b
 	return s, readErr
 }
 
-// readAround reads the pods of a job whose PodGroup is known, and the events about all of them.
+// readAround reads the pods of a job whose PodGroup is known, and the events about the job, its PodGroup and its
+// pods.
 func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, events bool) (*sheet, error) {
 	around, err := act.SheetAround(ctx, c, &account.Sheet{Job: job, Group: group}, events)
 	if around == nil {
@@ -179,11 +180,11 @@ func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, gr
 	return s, err
 }
 
-// maxNodes is how many nodes are asked for what they are.
+// maxNodes is the maximum number of nodes that are read to find simulated ones.
 const maxNodes = 10
 
-// markSimulated notes which of the first few nodes under the job are simulated;
-// who may not read nodes does not get to know.
+// markSimulated records which of the job's first maxNodes nodes are simulated. It records nothing for users without
+// access to nodes.
 func (s *sheet) markSimulated(ctx context.Context, c client.Client) {
 	s.simulated = map[string]bool{}
 	nodes := &simulated{kind: map[string]string{}}
@@ -304,7 +305,7 @@ func (s *sheet) podTable(style render.Style, now time.Time) render.Table {
 	return table
 }
 
-// podTitle is the title of the pods; of a large job it says where the others are.
+// podTitle returns the title of the pod table; for a large job it names the command that lists all pods.
 func (s *sheet) podTitle(f *cli.Factory) string {
 	if len(s.Pods) <= mostPods {
 		return "Pods"
@@ -312,10 +313,10 @@ func (s *sheet) podTitle(f *cli.Factory) string {
 	return fmt.Sprintf("Pods (%d of %d; '%s' lists all)", mostPods, len(s.Pods), f.Typed("pod list --job "+s.Job.Name))
 }
 
-// mostPods is how many pods a view shows; of a larger job it shows the failed and pending ones first.
+// mostPods is the maximum number of pods in a view. For a larger job, the view shows failed and pending pods first.
 const mostPods = 100
 
-// calmness orders pods by how little there is to see: failed ones first, then pending, running and succeeded ones.
+// calmness returns the sort key of a pod: failed pods first, then pending, running and succeeded ones.
 func calmness(pod *corev1.Pod) int {
 	return slices.Index([]corev1.PodPhase{corev1.PodFailed, corev1.PodUnknown, corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded}, pod.Status.Phase)
 }
@@ -336,7 +337,7 @@ func (s *sheet) eventTable(now time.Time) render.Table {
 	return cli.EventTable(s.Events, now, s.ObjectOf)
 }
 
-// writeWhy ends the sheet with the reason in words, when there is one.
+// writeWhy writes the reason why the job waits, if there is one, at the end of the sheet.
 func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	w, fromPods := s.Cause(), false
 	if active(phaseOf(s.Job)) {

@@ -11,10 +11,10 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// volumeExamples is the hint of a --volume that cannot be read.
+// volumeExamples is the hint for an invalid --volume.
 const volumeExamples = "examples: --volume data:/data (a claim)  --volume /srv/data:/data:ro (of the node)  --volume /scratch (empty)  --volume configmap/conf:/etc/conf  --volume secret/key:/etc/key"
 
-// podVolumes reads --volume: SOURCE:PATH[:ro], as docker does.
+// podVolumes parses --volume: SOURCE:PATH[:ro], as in docker.
 func (r *recipe) podVolumes() ([]corev1.Volume, []corev1.VolumeMount, error) {
 	var volumes []corev1.Volume
 	var mounts []corev1.VolumeMount
@@ -33,8 +33,9 @@ func (r *recipe) podVolumes() ([]corev1.Volume, []corev1.VolumeMount, error) {
 	return volumes, mounts, nil
 }
 
-// parseVolume reads one --volume. A source with a slash at its front is a directory of the node, configmap/NAME and secret/NAME are these,
-// another name is a claim; without a source the volume is empty at first and gone with the pod.
+// parseVolume parses one --volume. A source that starts with a slash is a directory on the node, configmap/NAME is a
+// ConfigMap, secret/NAME is a Secret, and any other name is a PersistentVolumeClaim. Without a source, the volume is
+// an empty directory that is deleted with the pod.
 func parseVolume(text string) (corev1.VolumeSource, corev1.VolumeMount, error) {
 	wrong := func(format string, args ...any) (corev1.VolumeSource, corev1.VolumeMount, error) {
 		return corev1.VolumeSource{}, corev1.VolumeMount{}, cli.Errorf(volumeExamples, "--volume %s: %s", text, fmt.Sprintf(format, args...))
@@ -85,7 +86,7 @@ func parseVolume(text string) (corev1.VolumeSource, corev1.VolumeMount, error) {
 	return wrong("%q is no source of volumes; a path of the node begins with /", kind)
 }
 
-// podTolerations reads --toleration: KEY[=VALUE][:EFFECT], as kubectl taint writes taints.
+// podTolerations parses --toleration: KEY[=VALUE][:EFFECT], the format of kubectl taint.
 func (r *recipe) podTolerations() ([]corev1.Toleration, error) {
 	const examples = "examples: --toleration dedicated=train:NoSchedule  --toleration nvidia.com/gpu  --toleration dedicated:NoExecute"
 	var all []corev1.Toleration

@@ -11,17 +11,17 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// errGone says that the job was deleted while it was waited for.
+// errGone is the error for a job that was deleted during a wait.
 var errGone = cli.ErrGone
 
 func newJobs() client.ObjectList { return &batchv1alpha1.JobList{} }
 
-// follow calls see with the job now and whenever it changes, until see says that it has seen enough; see cli.Follow.
+// follow calls see with the current job and after every change, until see returns true; see cli.Follow.
 func follow(ctx context.Context, c client.WithWatch, key types.NamespacedName, uid types.UID, see func(*batchv1alpha1.Job) (bool, error)) error {
 	return cli.Follow(ctx, c, newJobs, key, uid, see)
 }
 
-// readNamed reads a job, with the version to watch it from; see cli.ReadNamed.
+// readNamed reads a job and the resource version to watch it from; see cli.ReadNamed.
 func readNamed(ctx context.Context, c client.Client, key types.NamespacedName, uid types.UID) (*batchv1alpha1.Job, string, error) {
 	return cli.ReadNamed[*batchv1alpha1.Job](ctx, c, newJobs(), key, uid)
 }
