@@ -26,46 +26,48 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// wants says what is to be read beside the jobs.
+// wants selects the data to read in addition to the jobs.
 type wants struct {
-	// named are the jobs that are wanted; empty: all.
+	// named are the references of the jobs to read. If it is empty, all jobs are read.
 	named []value.Job
-	// pods: those of jobs that run. ended: also those that have ended, which say how.
+	// pods selects the pods of running jobs. ended also selects pods that have ended, which show how a job ended.
 	pods, ended bool
-	// groups: the PodGroups, which say why a job waits.
+	// groups selects the PodGroups, which contain the reason why a job waits.
 	groups bool
-	// facts: what the daemon has in memory is enough: states as old as a watch takes, and jobs without their versions.
+	// facts permits data from the caches of the daemon. They lag behind the API server by the delay of a watch, and their
+	// jobs have no resource versions.
 	facts bool
-	// arrays: other jobs need not be told of.
+	// arrays limits the daemon's list to arrays.
 	arrays bool
-	// known: queues and priorities were read already.
+	// known reports that queues and priorities were read already.
 	known bool
 }
 
-// view is what was read of the cluster.
+// view is the data that was read from the cluster.
 type view struct {
 	c          client.WithWatch
 	rest       *rest.Config
 	namespace  string // empty: all
-	home       string // where jobs are that are named by their names
+	home       string // the namespace of jobs that are referenced by name
 	jobs       []*batchv1alpha1.Job
 	groups     map[types.UID]*schedulingv1beta1.PodGroup
 	queues     map[string]*schedulingv1beta1.Queue
 	priorities map[string]int64
-	byDefault  int64 // the priority of jobs that name no class
+	byDefault  int64 // the priority of jobs without a priority class
 	pods       map[types.NamespacedName][]*corev1.Pod
 	podsRead   bool
-	arraysOnly bool                             // of the pods
-	note       func(format string, args ...any) // says what may not be read
+	arraysOnly bool                             // pods were read for arrays only
+	note       func(format string, args ...any) // reports data that may not be read
 }
 
-// beside is something that is read beside the jobs: what, of what, and what is not known without.
+// beside is a kind of object that is read in addition to the jobs: its plural, where it is, and a description of the
+// information that is missing without it.
 type beside struct {
 	kind, where, lost string
 	read              func(context.Context) error
 }
 
-// read lists the jobs of the namespaces that the user may see, and what is wanted beside them.
+// read lists the jobs of the namespaces that the user may read, and the additional data in w.
 func (c *call) read(ctx context.Context, w wants) (*view, error) {
 	cl, err := c.f.Client()
 	if err != nil {
@@ -83,7 +85,8 @@ func (c *call) read(ctx context.Context, w wants) (*view, error) {
 	}
 	busy := c.f.Streams.Busy("reading jobs")
 	defer busy.Done()
-	// Whoever may look at one namespace only is asked for all of them first; what is lacking then is not lacking of what is told in the end.
+	// For a user with access to one namespace only, the first attempt, which reads all namespaces, fails. Its notes are
+	// then dropped, because they do not apply to the second attempt.
 	var notes []string
 	v.note = func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	err = v.readAll(ctx, w)
@@ -99,7 +102,8 @@ func (c *call) read(ctx context.Context, w wants) (*view, error) {
 	return v, err
 }
 
-// readAll reads jobs and what they are told with: of some jobs one after the other, since then little is read beside, and of all at once.
+// readAll reads jobs and additional data. It reads named jobs before the additional data, which then covers these jobs
+// only, and reads all jobs at the same time as the additional data.
 func (v *view) readAll(ctx context.Context, w wants) error {
 	if len(w.named) > 0 {
 		if err := v.readJobs(ctx, w.named); err != nil {
@@ -110,7 +114,8 @@ func (v *view) readAll(ctx context.Context, w wants) error {
 	var problem error
 	var wait sync.WaitGroup
 	if w.facts {
-		// Queues and priorities are read meanwhile; if the daemon does not answer, the rest of it all is read as if nobody had asked it.
+		// Queues and priorities are read at the same time. If the daemon does not answer, the remaining data is read
+		// from the API server.
 		wait.Go(func() { problem = v.readFacts(ctx, w) })
 		err := v.readBeside(ctx, wants{})
 		if wait.Wait(); problem == nil || err != nil || ctx.Err() != nil {
@@ -127,7 +132,7 @@ func (v *view) readAll(ctx context.Context, w wants) error {
 	return err
 }
 
-// scope is one namespace when it was named, else all.
+// scope limits the view to one namespace if the user named one.
 func (c *call) scope(v *view) error {
 	if !c.f.NamespaceGiven() {
 		return nil
@@ -137,8 +142,8 @@ func (c *call) scope(v *view) error {
 	return err
 }
 
-// readJobs reads all jobs, or those that are named: by their labels those of some numbers, one by one those of some names. Programs ask for single jobs
-// again and again, also for those that are gone: never are all jobs read for that.
+// readJobs reads all jobs, or the named ones: jobs with numbers by label, jobs with names one by one. It never lists
+// all jobs to find named ones, because programs poll single jobs often, even jobs that were deleted.
 func (v *view) readJobs(ctx context.Context, named []value.Job) error {
 	v.jobs = nil
 	if len(named) == 0 {
@@ -163,7 +168,7 @@ func (v *view) readJobs(ctx context.Context, named []value.Job) error {
 	return nil
 }
 
-// getJob adds a job, if it is there.
+// getJob adds a job to the view if it exists.
 func (v *view) getJob(ctx context.Context, name types.NamespacedName) error {
 	job := &batchv1alpha1.Job{}
 	if err := v.c.Get(ctx, name, job); err != nil {
@@ -174,7 +179,7 @@ func (v *view) getJob(ctx context.Context, name types.NamespacedName) error {
 	return nil
 }
 
-// byNumber selects jobs by their numbers; nil when there are none.
+// byNumber returns a list option that selects jobs by their numbers, or nil if no reference has a number.
 func byNumber(named []value.Job) client.ListOption {
 	var numbers []string
 	for _, ref := range named {
@@ -190,13 +195,13 @@ func byNumber(named []value.Job) client.ListOption {
 	return client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*is)}
 }
 
-// has says whether a job that a reference names was read.
+// has reports whether the view contains a job that a reference names.
 func (v *view) has(ref value.Job) bool {
 	return slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return v.means(ref, job) })
 }
 
-// means says whether a reference names a job. Numbers are those of the whole cluster; a name is that of one namespace only, lest scancel end the job of
-// the same name of somebody else.
+// means reports whether a reference names a job. Numbers are unique in the cluster. Names are resolved in one namespace
+// only, so that scancel does not cancel another user's job with the same name.
 func (v *view) means(ref value.Job, job *batchv1alpha1.Job) bool {
 	if _, ok := record.Match(ref, job); !ok {
 		return false
@@ -204,7 +209,8 @@ func (v *view) means(ref value.Job, job *batchv1alpha1.Job) bool {
 	return ref.ID != 0 || job.Namespace == v.home
 }
 
-// unknown is an error about the first of some references that is a name and names no job: a number may be that of a job that is over and gone.
+// unknown returns an error about the first reference that is a name of no job. References by number are skipped,
+// because the job may have existed and been deleted.
 func (v *view) unknown(refs []value.Job) error {
 	for _, ref := range refs {
 		if ref.ID == 0 && !v.has(ref) {
@@ -214,7 +220,7 @@ func (v *view) unknown(refs []value.Job) error {
 	return nil
 }
 
-// notThere is the error about a job that is not there: one that a number names may be over and gone, one that a name names never is.
+// notThere returns the error about a job that does not exist. A reference by number may be of a job that was deleted.
 func (v *view) notThere(ref value.Job) error {
 	if ref.ID == 0 {
 		return fault.Errorf("jobs are named by their numbers, or by their names in namespace "+v.home+"; sacct lists those that are kept", "%s: "+invalidJob, ref)
@@ -237,7 +243,8 @@ func (v *view) listJobs(ctx context.Context, named []value.Job, options ...clien
 	}, append(options, client.InNamespace(v.namespace))...)
 }
 
-// readBeside reads side by side what jobs are told with. Who may not read one of them sees less, and is told so.
+// readBeside reads the additional data concurrently. If the user may not read some of it, a note reports what is
+// missing.
 func (v *view) readBeside(ctx context.Context, w wants) error {
 	const cluster = "the cluster"
 	work := []beside{
@@ -274,12 +281,12 @@ func (v *view) readBeside(ctx context.Context, w wants) error {
 	return nil
 }
 
-// podsBeside is what the pods of a namespace are read for.
+// podsBeside describes the pods of a namespace.
 func podsBeside(namespace string, read func(context.Context) error) beside {
 	return beside{"pods", within(namespace), "on which nodes jobs are, nor how they ended", read}
 }
 
-// within is a namespace in a sentence; the empty one is all.
+// within returns the words for a namespace in a sentence. The empty namespace means all.
 func within(namespace string) string {
 	if namespace == "" {
 		return "all namespaces"
@@ -287,7 +294,7 @@ func within(namespace string) string {
 	return "namespace " + namespace
 }
 
-// spaceOf is the namespace of some jobs, if they are all of one; else that which is looked at.
+// spaceOf returns the namespace that all given jobs share, or else the namespace of the view.
 func (v *view) spaceOf(jobs []*batchv1alpha1.Job) string {
 	if len(jobs) == 0 || slices.ContainsFunc(jobs, func(job *batchv1alpha1.Job) bool { return job.Namespace != jobs[0].Namespace }) {
 		return v.namespace
@@ -295,14 +302,14 @@ func (v *view) spaceOf(jobs []*batchv1alpha1.Job) string {
 	return jobs[0].Namespace
 }
 
-// passable says aloud what may not be read, and goes on; other errors it hands back.
+// passable prints a note and returns nil if the user may not read some data. It returns other errors unchanged.
 func (v *view) passable(b beside, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
 		v.note("you may not list the %s of %s: it cannot be told %s", b.kind, b.where, b.lost)
 		return nil
 	case apierrors.IsNotFound(err):
-		return nil // as of a job that has no PodGroup yet
+		return nil // for example, a job without a PodGroup
 	}
 	return err
 }
@@ -331,7 +338,7 @@ func (v *view) readQueues(ctx context.Context) error {
 	return err
 }
 
-// readPriorities reads the values of priority classes, where any job names one.
+// readPriorities reads the values of priority classes if any job names one.
 func (v *view) readPriorities(ctx context.Context) error {
 	v.priorities = map[string]int64{}
 	page := &schedulingv1.PriorityClassList{}
@@ -347,7 +354,8 @@ func (v *view) readPriorities(ctx context.Context) error {
 	})
 }
 
-// readGroups reads the PodGroups of a namespace, or of all, or that of one job.
+// readGroups reads the PodGroup of a job or, if job is nil, all PodGroups of a namespace. The empty namespace means
+// all.
 func (v *view) readGroups(ctx context.Context, namespace string, job *batchv1alpha1.Job) error {
 	v.groups = map[types.UID]*schedulingv1beta1.PodGroup{}
 	if job != nil {
@@ -375,7 +383,8 @@ func (v *view) readGroups(ctx context.Context, namespace string, job *batchv1alp
 var unended = fields.AndSelectors(
 	fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)), fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)))
 
-// readPods reads the pods of all jobs of a namespace, or of all, or those of one job; those that have ended only when they are wanted.
+// readPods reads the pods of a job or, if job is nil, of all jobs of a namespace. The empty namespace means all. It
+// omits pods that have ended unless ended is true.
 func (v *view) readPods(ctx context.Context, namespace string, job *batchv1alpha1.Job, ended bool) error {
 	options := []client.ListOption{client.InNamespace(namespace), client.HasLabels{keys.JobName}}
 	if !ended {
@@ -403,7 +412,8 @@ func (v *view) listPods(ctx context.Context, options ...client.ListOption) error
 	return err
 }
 
-// readPodsOfArrays reads, unless pods were read, those of arrays that run: which of their elements run and which wait is in no status.
+// readPodsOfArrays reads the pods of running arrays unless pods were read already. Only the pods show which elements
+// run and which wait.
 func (v *view) readPodsOfArrays(ctx context.Context) error {
 	if v.podsRead {
 		return nil
@@ -430,7 +440,7 @@ func (v *view) readPodsOfArrays(ctx context.Context) error {
 	return v.passable(read, read.read(ctx))
 }
 
-// source is what was read of a job.
+// source returns the data of one job in the view.
 func (c *call) source(v *view, job *batchv1alpha1.Job) *record.Source {
 	s := &record.Source{Job: job, Group: v.groups[job.UID], Cluster: c.cluster(), Now: c.f.Now(), Priority: v.byDefault}
 	if job.Spec.PriorityClassName != "" {
@@ -446,7 +456,7 @@ func (c *call) source(v *view, job *batchv1alpha1.Job) *record.Source {
 	return s
 }
 
-// rows are those of all jobs that were read.
+// rows returns the rows of all jobs in the view.
 func (c *call) rows(v *view, each bool) []*record.Row {
 	var rows []*record.Row
 	for _, job := range v.jobs {
@@ -458,15 +468,15 @@ func (c *call) rows(v *view, each bool) []*record.Row {
 	return rows
 }
 
-// cluster is what the cluster is called: the kubeconfig's context.
+// cluster returns the name of the cluster, which is the context of the kubeconfig.
 func (c *call) cluster() string { return cmp.Or(c.f.Where().Context, "cluster") }
 
-// me is who calls; inside of a job, who submitted it.
+// me returns the name of the user. In a job, it is the user who submitted the job.
 func (c *call) me() string {
 	return cmp.Or(c.f.Streams.Env("SLURM_JOB_USER"), c.f.Streams.User(), record.Nobody)
 }
 
-// jobsNamed reads a list of jobs as words of a command line.
+// jobsNamed parses the words of a command line as lists of jobs.
 func jobsNamed(words []string) ([]value.Job, error) {
 	var all []value.Job
 	for _, word := range words {

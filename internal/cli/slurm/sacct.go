@@ -96,7 +96,7 @@ func newSacct(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// sacctView is how sacct was asked.
+// sacctView holds the parsed options of sacct.
 type sacctView struct {
 	filter  squeue.Filter
 	states  []state.Code
@@ -148,10 +148,10 @@ func runSacct(ctx context.Context, c *call) error {
 	if err != nil && len(lines) == 0 {
 		return err
 	}
-	return errors.Join(err, c.sacctPrint(v, lines)) // of the clusters of -M those that answered
+	return errors.Join(err, c.sacctPrint(v, lines)) // prints the clusters of -M that answered
 }
 
-// sacctHelp lists the columns, four to a line.
+// sacctHelp lists the column names, four per line.
 func (c *call) sacctHelp(style sacct.Style) error {
 	var names []string
 	for _, f := range style.Fields() {
@@ -186,7 +186,7 @@ func (c *call) sacctView(style sacct.Style) (*sacctView, error) {
 	if text := c.f.Streams.Env("SACCT_FORMAT"); text != "" {
 		format = text
 	}
-	chosen := false // the first -o takes the place of the default, further ones are added
+	chosen := false // the first -o replaces the default, further ones add columns
 	for _, g := range c.parsed.Given {
 		switch {
 		case g.Name == "brief":
@@ -246,10 +246,11 @@ func (c *call) sacctFilter(v *sacctView) error {
 	return nil
 }
 
-// kept is how long jobs are kept after they ended, unless the site's profile says otherwise.
+// kept is how long jobs are kept after their end, unless the site's profile sets another duration.
 const kept = 7 * 24 * time.Hour
 
-// sacctWindow reads -S and -E. Without them it is from midnight to now; with -j from the beginning; with -s only this moment.
+// sacctWindow parses -S and -E. The default window begins at midnight and ends now. With -j it begins at the earliest
+// time. With -s it is the current moment.
 func (c *call) sacctWindow(v *sacctView) error {
 	now := c.f.Now()
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
@@ -277,7 +278,7 @@ func (c *call) sacctWindow(v *sacctView) error {
 	return nil
 }
 
-// noteKept reports how long ended jobs are kept if the requested span is longer.
+// noteKept prints a note if the requested window is longer than ended jobs are kept.
 func (c *call) noteKept(ctx context.Context, v *sacctView) error {
 	if !c.parsed.Has("starttime") {
 		return nil
@@ -300,7 +301,7 @@ func (c *call) noteKept(ctx context.Context, v *sacctView) error {
 	return nil
 }
 
-// moment reads a moment of which jobs are told. The time of a day alone is that of today, also when it is still to come.
+// moment parses the start or end of the window. A time without a date means today, even if it is in the future.
 func moment(text string, now time.Time) (time.Time, error) {
 	if coming, err := value.ParseDate(text, now, value.Coming); err == nil && coming.YearDay() == now.YearDay() && coming.Year() == now.Year() {
 		return coming, nil
@@ -336,7 +337,7 @@ func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, err
 	return lines, nil
 }
 
-// wantsStep says whether references that name steps name this one.
+// wantsStep reports whether the references select a step of a job.
 func wantsStep(refs []value.Job, r *record.Row, step string) bool {
 	return len(refs) == 0 || slices.ContainsFunc(refs, func(ref value.Job) bool { return r.Matches(ref) && (ref.Step == "" || ref.Step == step) })
 }

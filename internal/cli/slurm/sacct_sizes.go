@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// sacctSizes reads -i, -I, -k, -K, -R and -C.
+// sacctSizes parses -i, -I, -k, -K, -R and -C.
 func (c *call) sacctSizes() (sacct.Sizes, error) {
 	var s sacct.Sizes
 	var err error
@@ -48,7 +48,7 @@ func (c *call) sacctSizes() (sacct.Sizes, error) {
 	return s, c.lists(listed{"reason", "", &s.Reasons}, listed{"constraints", "", &s.Constraints})
 }
 
-// countRange reads N or N-MAX.
+// countRange parses a range, written N or N-MAX.
 func (c *call) countRange(option string) (sacct.Range[int64], error) {
 	var r sacct.Range[int64]
 	text, given := c.parsed.Last(option)
@@ -64,10 +64,10 @@ func (c *call) countRange(option string) (sacct.Range[int64], error) {
 	return r, nil
 }
 
-// scriptRule stands between the title of a script and the script.
+// scriptRule separates the title of a script from the script.
 var scriptRule = strings.Repeat("-", 80)
 
-// sacctTexts prints the batch scripts, or the environments, of the jobs of -j.
+// sacctTexts prints the batch scripts or the environments of the jobs of -j.
 func (c *call) sacctTexts(ctx context.Context) error {
 	title, textOf := "Batch Script for", scriptOf
 	if c.parsed.Has("env-vars") {
@@ -107,15 +107,15 @@ func (c *call) sacctTexts(ctx context.Context) error {
 	return nil
 }
 
-// scriptOf returns the batch script of a job; empty if the job has none.
+// scriptOf returns the batch script of a job. It is empty if the job has no script.
 func scriptOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (string, error) {
 	kept := &corev1.ConfigMap{}
 	err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept)
 	return kept.Data[launch.ScriptKey], client.IgnoreNotFound(err)
 }
 
-// environmentOf returns the environment that a job was submitted with, as lines NAME=value; empty if none came with it. Only users who may read the
-// job's Secret get it.
+// environmentOf returns the environment that a job was submitted with, as lines of NAME=value. It is empty if no
+// environment was stored. It requires permission to read the job's Secret.
 func environmentOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (string, error) {
 	kept := &corev1.Secret{}
 	err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept)

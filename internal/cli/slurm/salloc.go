@@ -50,7 +50,7 @@ func salloc(ctx context.Context, c *call) error {
 		if err == nil {
 			err = exit(code)
 		} else {
-			a.cancel(ctx) // nobody would ever use it
+			a.cancel(ctx) // the allocation would never be used
 		}
 		ended <- err
 	}()

@@ -60,7 +60,7 @@ func sattach(ctx context.Context, c *call) error {
 	return exit(code)
 }
 
-// idInPod is the number of the job as its pod knows it: that of an element of an array names the element.
+// idInPod returns the job number that the job's pod uses. For an array, it includes the index of the element.
 func (a *allocation) idInPod() string {
 	id := idOf(a.job)
 	if index := a.head.Labels[keys.ArrayIndex]; index != "" {
@@ -69,7 +69,7 @@ func (a *allocation) idInPod() string {
 	return id
 }
 
-// recentLines is how much of the output of a script is shown to who attaches to it.
+// recentLines is the number of earlier output lines that sattach prints for a script.
 const recentLines = 100
 
 // followScript prints the output of a batch script until it ends.

@@ -57,16 +57,16 @@ func newSbatch(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// submission is what sbatch, or a relative of it, was asked to submit.
+// submission is the input of a job to submit.
 type submission struct {
 	request  *request.Request
 	title    string
 	script   []byte
-	file     string // of the script; empty where it comes from no file
+	file     string // path of the script; empty if it is not from a file
 	args     []string
 	warnings []string
 	site     *site
-	// interactive: an allocation without a script.
+	// interactive means an allocation without a script.
 	interactive bool
 }
 
@@ -99,7 +99,8 @@ func sbatch(ctx context.Context, c *call) error {
 	return c.untilEnd(ctx, job)
 }
 
-// say prints the line that programs look for. Ctrl-C in the meantime does not take the job back.
+// say prints the line with the job number, which programs parse. A job without a number is printed by name, with a
+// warning. Ctrl-C before the job has a number does not cancel the job.
 func (c *call) say(ctx context.Context, s *submission, job *batchv1alpha1.Job) error {
 	id := idOf(job)
 	var interruption error
@@ -128,7 +129,7 @@ func (c *call) say(ctx context.Context, s *submission, job *batchv1alpha1.Job) e
 	return interruption
 }
 
-// idOf is a job's number, or its name where it has none.
+// idOf returns the job's number, or its name if it has no number.
 func idOf(job *batchv1alpha1.Job) string {
 	if id, ok := batchv1alpha1.JobID(job); ok {
 		return batchv1alpha1.FormatJobID(id)
@@ -136,7 +137,7 @@ func idOf(job *batchv1alpha1.Job) string {
 	return job.Name
 }
 
-// readBatch reads the script, all its options, and what the site says.
+// readBatch reads the script, all its options and the site's configuration.
 func (c *call) readBatch(ctx context.Context, operands []string) (*submission, error) {
 	s := &submission{}
 	script, err := c.readDirectives(s, operands)
@@ -147,7 +148,8 @@ func (c *call) readBatch(ctx context.Context, operands []string) (*submission, e
 	return s, c.complete(ctx, s, in)
 }
 
-// readDirectives reads the script and its directives, refuses what cannot be had, and warns about lines that do not do what they seem to.
+// readDirectives reads the script and its directives. It rejects unsupported requests and warns about lines that have
+// no effect.
 func (c *call) readDirectives(s *submission, operands []string) (directive.Script, error) {
 	if len(operands) > 0 && operands[0] == nextComponent {
 		return directive.Script{}, heterogeneous()
@@ -169,10 +171,10 @@ func heterogeneous() error {
 	return fault.Errorf("submit the components as jobs of their own, or write a Volcano Job with a task for each", "heterogeneous jobs are not supported here")
 }
 
-// startsMPI matches a command line by which srun is to be the process manager of an MPI library.
+// startsMPI matches a line that uses srun as the process manager of an MPI library.
 var startsMPI = regexp.MustCompile(`^[^#]*\bsrun\b[^#]*\s--mpi[= ](pmi|openmpi|cray)|^[^#]*\bSLURM_MPI_TYPE=["']?(pmi|openmpi|cray)`)
 
-// mpiLine returns the first line of a script that starts MPI programs in a way that is not supported here, 0 if there is none.
+// mpiLine returns the number of the first line of a script that starts MPI programs in an unsupported way, or 0.
 func mpiLine(script []byte) int {
 	for i, line := range strings.Split(string(script), "\n") {
 		if startsMPI.MatchString(line) {
@@ -198,7 +200,8 @@ func (c *call) remarks(s *submission, script *directive.Script) error {
 	return nil
 }
 
-// complete reads the options and what the site says of them. Mistakes are told before the cluster is asked.
+// complete parses the options and applies the site's configuration. It reports errors in the options before it connects
+// to the cluster.
 func (c *call) complete(ctx context.Context, s *submission, in request.Input) error {
 	in.Ignore = request.RefusedNames()
 	early, _, err := request.Build(in)
@@ -220,7 +223,7 @@ func (c *call) complete(ctx context.Context, s *submission, in request.Input) er
 	return nil
 }
 
-// translated makes the objects, and tells what has to be told.
+// translated creates the job's objects and prints warnings.
 func (c *call) translated(s *submission) (*translate.Result, error) {
 	in, err := c.inputOf(s)
 	if err != nil {
@@ -247,14 +250,14 @@ func (c *call) translated(s *submission) (*translate.Result, error) {
 	return result, nil
 }
 
-// notes tells what is otherwise than one may expect of a job; id is "" where none was submitted.
+// notes prints the translation's notes about differences from Slurm. id is empty if no job was submitted.
 func (c *call) notes(s *submission, r *translate.Result, id string) {
 	if s.request.Quiet {
 		return
 	}
 	for _, text := range r.Notes {
 		if text == translate.NothingExported && !c.f.Streams.ErrTTY {
-			continue // programs that submit read the number from both streams
+			continue // programs that call sbatch parse the number from both streams
 		}
 		if id != "" && strings.HasSuffix(text, translate.InPodLog) {
 			text += " (vcctl job logs " + id + ")"
@@ -263,8 +266,9 @@ func (c *call) notes(s *submission, r *translate.Result, id string) {
 	}
 }
 
-// missing says what is not there of what a script needs at its start: Slurm's jobs end without a word then. Where nothing of the path is on this machine
-// but its root, the volume cannot be seen from here.
+// missing describes the paths that a script needs at its start and that do not exist: in Slurm, such a job ends
+// without a message. It skips a path if none of its parent directories but the root exists here, because the volume is
+// probably not mounted on this machine.
 func missing(needs []translate.Need) []string {
 	var all []string
 	for _, need := range needs {
@@ -282,7 +286,7 @@ func missing(needs []translate.Need) []string {
 	return all
 }
 
-// inputOf gathers what a job is made of.
+// inputOf collects the input of the translation.
 func (c *call) inputOf(s *submission) (translate.Input, error) {
 	in := translate.Input{
 		Request: s.request, Profile: s.site.profile, Facts: s.site.facts, Title: s.title, Script: s.script, Args: s.args, Interactive: s.interactive, Environ: c.environ(),
@@ -290,7 +294,7 @@ func (c *call) inputOf(s *submission) (translate.Input, error) {
 	}
 	in.Suffix, in.Key, in.Dir, in.Host = origin()
 	in.Owner, in.InJob = owner(), c.isInJob()
-	in.Program, _ = os.Executable() // without it, jobs look for vcctl in PATH
+	in.Program, _ = os.Executable() // if empty, jobs search PATH for vcctl
 	if in.ScriptFile = s.file; s.file != "" && !filepath.IsAbs(s.file) {
 		in.ScriptFile = filepath.Join(in.Dir, s.file)
 	}
@@ -309,16 +313,17 @@ func (c *call) inputOf(s *submission) (translate.Input, error) {
 	return in, nil
 }
 
-// origin is what makes a job one of its kind, its name's end and the secret by which its pods know each other, and where it is submitted. Tests have their own.
+// origin returns the random suffix of the job's name, the secret that its pods share, and the working directory and
+// host of the submission. Tests replace it.
 var origin = func() (suffix, key, dir, host string) {
 	var secret [32]byte
-	_, _ = rand.Read(secret[:]) // it never fails
+	_, _ = rand.Read(secret[:]) // never fails
 	dir, _ = os.Getwd()
 	host, _ = os.Hostname()
 	return utilrand.String(5), hex.EncodeToString(secret[:]), dir, host
 }
 
-// owner is the user of this process. Tests have their own.
+// owner returns the user of this process. Tests replace it.
 var owner = func() translate.Owner {
 	o := translate.Owner{UID: strconv.Itoa(os.Getuid()), GID: strconv.Itoa(os.Getgid())}
 	if group, err := user.LookupGroupId(o.GID); err == nil {
@@ -327,7 +332,7 @@ var owner = func() translate.Owner {
 	return o
 }
 
-// environ is the environment of the caller.
+// environ returns the environment of the user.
 func (c *call) environ() []string {
 	if c.f.Streams.Environ == nil {
 		return nil

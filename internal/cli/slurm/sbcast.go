@@ -76,7 +76,7 @@ func sbcast(ctx context.Context, c *call) error {
 	return a.copyInto(ctx, append(command, filepath.Base(file.Name()), to), file)
 }
 
-// copyInto runs a program in the head's pod that reads a file.
+// copyInto runs a command in the head pod with a file as its standard input.
 func (a *allocation) copyInto(ctx context.Context, command []string, file *os.File) error {
 	streams := a.ownStreams()
 	streams.Stdin = file

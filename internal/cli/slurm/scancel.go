@@ -77,13 +77,13 @@ func newScancel(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// What keeps a job from being cancelled or signalled: it needs no cancelling, its script does not run yet, or it was deleted and another has its name.
+// Reasons why a job cannot be cancelled or signalled.
 const (
 	errOver    = "Job/step already completing or completed"
 	errPending = "Job is pending execution"
 )
 
-// instead is what to do about a job that cannot be cancelled or signalled; JOB stands for it.
+// instead holds a hint for each reason. JOB stands for the job number.
 var instead = map[string]string{
 	errOver:    "sacct -j JOB tells how it ended",
 	errPending: "signals and steps are for what runs; scancel without them cancels it",
@@ -118,14 +118,14 @@ func runScancel(ctx context.Context, c *call) error {
 	})
 }
 
-// scancelFilter reads the filters; filtered says whether there is any.
+// scancelFilter parses the filters. filtered reports whether any filter is given.
 func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 	one := func(variable string, options ...string) []string {
 		for _, option := range options {
 			if value, ok := c.given(option, variable); ok {
 				filtered = true
 				named := words(value)
-				if len(named) == 0 && err == nil { // as of a variable that is not set: all jobs are not meant
+				if len(named) == 0 && err == nil { // for example, an unset variable: it does not mean all jobs
 					err = empty(option)
 				}
 				return named
@@ -163,11 +163,11 @@ func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 	return f, filtered, nil
 }
 
-// scancelSignal is the name of the signal to send; empty: cancel.
+// scancelSignal returns the name of the signal to send, or "" to cancel the job.
 func (c *call) scancelSignal() (string, error) {
 	text, ok := c.parsed.Last("signal")
 	switch {
-	case !ok && c.parsed.Has("batch"): // the script alone is to end
+	case !ok && c.parsed.Has("batch"): // ends the script only
 		return "KILL", nil
 	case !ok:
 		return "", nil
@@ -179,7 +179,7 @@ func (c *call) scancelSignal() (string, error) {
 	return value.SignalName(number), nil
 }
 
-// scancel is one run in one cluster.
+// scancel is one run of the command in one cluster.
 type scancel struct {
 	*call
 	refs   []value.Job
@@ -191,8 +191,8 @@ type scancel struct {
 
 func (s *scancel) all(ctx context.Context) error {
 	var err error
-	// The nodes of pods are asked for by a filter, the pods themselves by what is sent to them: a signal, or the end of a step. Which elements of an
-	// array have nodes, and so run, only their pods tell.
+	// The node filter needs the nodes of pods. Signals and step cancellation need the pods themselves. For arrays, only
+	// the pods show which elements have nodes and run.
 	steps := slices.ContainsFunc(s.refs, func(ref value.Job) bool { return ref.Step != "" })
 	send := s.signal != "" || steps
 	if s.view, err = s.read(ctx, wants{named: s.refs, pods: len(s.filter.Nodes) > 0 || send, facts: !send}); err != nil {
@@ -216,8 +216,8 @@ func (s *scancel) all(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// killError is Slurm's sentence about a job that cannot be cancelled. About a job that has ended it is printed with -v only, and is no error:
-// scancel is called to be sure that a job does not run.
+// killError returns Slurm's error about a job that cannot be cancelled. For a job that has ended, it returns nil and
+// prints the message only with -v, because users call scancel to make sure that a job does not run.
 func (s *scancel) killError(id, why string) error {
 	if why == errOver {
 		if s.parsed.Has("verbose") {
@@ -228,7 +228,7 @@ func (s *scancel) killError(id, why string) error {
 	return fault.Errorf(strings.ReplaceAll(instead[why], "JOB", id), "Kill job error on job id %s: %s", id, why)
 }
 
-// agreed asks, with -i, whether a job is meant.
+// agreed asks the user, with -i, to confirm a target.
 func (s *scancel) agreed(t target) (bool, error) {
 	if !s.parsed.Has("interactive") && s.f.Streams.Env("SCANCEL_INTERACTIVE") == "" {
 		return true, nil
@@ -248,7 +248,7 @@ func (s *scancel) agreed(t target) (bool, error) {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y"), nil
 }
 
-// one cancels or signals a job, or elements of it.
+// one cancels or signals a job, or some of its elements.
 func (s *scancel) one(ctx context.Context, t target) error {
 	if s.parsed.Has("verbose") || s.f.Streams.Env("SCANCEL_VERBOSE") != "" {
 		what := "Terminating"
@@ -270,7 +270,8 @@ func (s *scancel) one(ctx context.Context, t target) error {
 	return s.cancel(ctx, t.row)
 }
 
-// cancel notes who cancels a job, and commands it; when the command is refused, the note is taken back.
+// cancel records in an annotation who cancels the job, and then terminates it. If the command is rejected, it removes
+// the annotation.
 func (s *scancel) cancel(ctx context.Context, r *record.Row) error {
 	note := map[string]any{keys.CancelledBy: s.me()}
 	if err := s.annotate(ctx, r.Job, note); err != nil {
@@ -282,7 +283,7 @@ func (s *scancel) cancel(ctx context.Context, r *record.Row) error {
 	return nil
 }
 
-// annotate changes annotations of a job as it was seen; nil takes one away.
+// annotate changes annotations of the job with this UID. A nil value removes an annotation.
 func (c *call) annotate(ctx context.Context, job *batchv1alpha1.Job, annotations map[string]any) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": job.UID, "annotations": annotations}})
 	if err != nil {

@@ -83,7 +83,7 @@ func newScontrol(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// verbs are the commands, by the shortest beginning that is enough.
+// verbs are the commands of scontrol. least is the length of the shortest accepted abbreviation.
 var verbs = []struct {
 	name  string
 	least int
@@ -94,7 +94,7 @@ var verbs = []struct {
 	{"ping", 1, (*call).ping}, {"version", 4, (*call).version}, {"notify", 1, (*call).notify}, {"wait_job", 2, (*call).waitJobs},
 }
 
-// unknownVerbs are commands of Slurm's that have no meaning here.
+// unknownVerbs maps commands of Slurm that are not supported here to hints.
 var unknownVerbs = map[string]string{
 	"top": "use --qos: the order of jobs follows from priorities and shares", "reconfigure": "vcd reads its configuration by itself", "create": "vcctl queue create makes a queue",
 	"delete": "vcctl queue delete deletes a queue", "reboot": "ask who runs the cluster", "shutdown": "ask who runs the cluster",
@@ -168,10 +168,10 @@ func (c *call) show(ctx context.Context, words []string) error {
 	return fault.Errorf("show job, node, partition, step, config, hostnames, hostlist, hostlistsorted", "invalid entity: %s for keyword:show", words[0])
 }
 
-// machineFormats are the options for documents that programs read.
+// machineFormats are the options for machine-readable output.
 var machineFormats = []string{"json", "yaml"}
 
-// showConfig prints what programs look for in Slurm's configuration and what means something here.
+// showConfig prints the Slurm configuration settings that have a meaning here and that programs read.
 func (c *call) showConfig() error {
 	host := c.f.Where().Server
 	if server, err := url.Parse(host); err == nil && server.Host != "" {
@@ -194,7 +194,7 @@ SlurmctldHost[0]        = %s
 	return err
 }
 
-// hostnames prints a list of hosts, one a line; without one that of the job that this runs in.
+// hostnames prints the hosts of a list, one per line. The default list is that of the job in which the command runs.
 func (c *call) hostnames(list string) error {
 	if list == "" {
 		list = c.f.Streams.Env("SLURM_JOB_NODELIST")
@@ -210,7 +210,7 @@ func (c *call) hostnames(list string) error {
 	return err
 }
 
-// hostlist prints names, or the lines of a file, as a short list.
+// hostlist prints names, or the lines of a file, as a compressed host list.
 func (c *call) hostlist(list string, sorted bool) error {
 	if list == "" {
 		return fault.Errorf("write scontrol show hostlist n1,n2,n3, or the path of a file", "host list is empty")
@@ -323,7 +323,7 @@ func (c *call) showPartitions(ctx context.Context, name string) error {
 	return err
 }
 
-// ping says whether the API server answers: it is what slurmctld is to Slurm.
+// ping reports whether the API server answers. The API server has the role of slurmctld.
 func (c *call) ping(ctx context.Context, _ []string) error {
 	typed, err := c.f.Clientset()
 	if err != nil {
@@ -343,7 +343,7 @@ func (c *call) version(context.Context, []string) error {
 	return err
 }
 
-// write writes the batch script of a job into a file.
+// write writes the batch script of a job to a file.
 func (c *call) write(ctx context.Context, words []string) error {
 	if len(words) < 2 || !strings.HasPrefix("batch_script", strings.ToLower(words[0])) {
 		return fault.Errorf("write batch_script JOB [FILE]", "too few arguments for keyword:write")

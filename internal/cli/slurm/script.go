@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/request"
 )
 
-// readScript finds the script: a command line of --wrap, a file, or standard input.
+// readScript reads the script from the command of --wrap, a file, or standard input.
 func (c *call) readScript(s *submission, operands []string) error {
 	if wrap, given := c.parsed.Last("wrap"); given {
 		if len(operands) > 0 {
@@ -45,17 +45,18 @@ func (c *call) readScript(s *submission, operands []string) error {
 	return directive.Check(s.script)
 }
 
-// readScriptFile reads no more of a file than a script may have, and a byte.
+// readScriptFile reads at most one byte more than the greatest permitted size of a script.
 func readScriptFile(name string) ([]byte, error) {
 	file, err := os.Open(filepath.Clean(name))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer func() { _ = file.Close() }() // the file is only read
 	return io.ReadAll(io.LimitReader(file, directive.MaxSize+1))
 }
 
-// find is the file of a script's name: as it is when it says where, else in the working directory, else on PATH.
+// find returns the path of a script: name itself if it begins with a directory, else the file in the working directory,
+// else the file on PATH.
 func (c *call) find(name string) string {
 	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
 		return name
@@ -72,7 +73,7 @@ func (c *call) find(name string) string {
 	return name
 }
 
-// lookedFor says where a script was looked for that is nowhere.
+// lookedFor returns a hint that describes where a missing script was searched.
 func lookedFor(name string) string {
 	if strings.Contains(name, "/") {
 		return "there is no such file; without a name the script is read from standard input"
@@ -80,7 +81,7 @@ func lookedFor(name string) string {
 	return "it is neither in the working directory nor on PATH; --wrap='COMMAND' submits a command"
 }
 
-// readNodefile reads the nodes that a file lists.
+// readNodefile reads a file with a list of nodes.
 func readNodefile(r *request.Request, name string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {

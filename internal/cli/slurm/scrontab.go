@@ -52,12 +52,12 @@ func newScrontab(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// crontab is the table of a user, and what was made of it.
+// crontab is a user's table.
 type crontab struct {
 	*call
 	user, namespace string
 	client          client.WithWatch
-	// kept is its ConfigMap; nil if there is no table.
+	// kept is the ConfigMap that stores the table. It is nil if the user has no table.
 	kept *corev1.ConfigMap
 }
 
@@ -92,7 +92,7 @@ func runScrontab(ctx context.Context, c *call) error {
 	return t.replace(ctx, text)
 }
 
-// readTable reads the file that is to be the table.
+// readTable reads the new table from a file or standard input.
 func (c *call) readTable() (string, error) {
 	if len(c.parsed.Operands) == 0 || c.parsed.Operands[0] == "-" {
 		text, err := io.ReadAll(c.f.Streams.In)
@@ -105,7 +105,7 @@ func (c *call) readTable() (string, error) {
 	return string(text), nil
 }
 
-// readCrontab reads the table that there is.
+// readCrontab reads the user's current table.
 func (c *call) readCrontab(ctx context.Context) (*crontab, error) {
 	t := &crontab{call: c, user: c.me()}
 	if name, given := c.parsed.Last("user"); given {
@@ -130,10 +130,10 @@ func (c *call) readCrontab(ctx context.Context) (*crontab, error) {
 	return t, nil
 }
 
-// name is that of the ConfigMap.
+// name returns the name of the ConfigMap.
 func (t *crontab) name() string { return "scrontab-" + scrontab.ObjectName(t.user) }
 
-// none is the error about a user who has no table.
+// none returns the error about a user without a table.
 func (t *crontab) none() error {
 	return fault.Errorf("scrontab -e makes one", "no crontab for %s", t.user)
 }
@@ -156,14 +156,15 @@ func (t *crontab) remove(ctx context.Context) error {
 	return client.IgnoreNotFound(t.client.Delete(ctx, t.kept))
 }
 
-// emptyTable is what an editor shows to a user who has no table.
+// emptyTable is the initial text in the editor for a user without a table.
 const emptyTable = `# Lines are: minute hour day-of-month month day-of-week command
 # Options of sbatch for the next command stand in lines of #SCRON, as:
 ##SCRON -t 10 --mem=1G
 # 0 4 * * * /path/to/program
 `
 
-// edit opens the table in the editor, again after mistakes unless the user leaves it as it is.
+// edit opens the table in the editor. After an error it opens the editor again, unless the user left the text
+// unchanged.
 func (t *crontab) edit(ctx context.Context) error {
 	text := emptyTable
 	if t.kept != nil {
@@ -198,11 +199,11 @@ func (t *crontab) edit(ctx context.Context) error {
 		if problem = t.replace(ctx, text); problem == nil || !s.InTTY {
 			return problem
 		}
-		problem = t.told(problem) // the editor opens again; leaving the text as it is ends it
+		problem = t.told(problem) // the editor opens again; unchanged text ends the loop
 	}
 }
 
-// replace makes a text the table, or changes nothing.
+// replace makes text the user's table. If it returns an error, nothing has changed.
 func (t *crontab) replace(ctx context.Context, text string) error {
 	entries, err := scrontab.Parse(text, t.user)
 	if err != nil {
@@ -224,7 +225,7 @@ func (t *crontab) replace(ctx context.Context, text string) error {
 	return t.keep(ctx, text)
 }
 
-// onLine adds the line of an entry to a mistake in it.
+// onLine adds the line number of an entry to the errors in it.
 func onLine(line int, err error) error {
 	var all []error
 	for _, one := range flatten(err) {
@@ -237,7 +238,7 @@ func onLine(line int, err error) error {
 	return errors.Join(all...)
 }
 
-// keep writes the text of the table.
+// keep stores the text of the table.
 func (t *crontab) keep(ctx context.Context, text string) error {
 	if t.kept != nil {
 		t.kept.Data = map[string]string{scrontab.TextKey: text}
@@ -252,13 +253,13 @@ func (t *crontab) labels() map[string]string {
 	return map[string]string{scrontab.Label: scrontab.ObjectName(t.user)}
 }
 
-// home is where the jobs start: the home directory.
+// home returns the working directory of the jobs: the home directory, or otherwise if HOME is not set.
 func (c *call) home(otherwise string) string { return cmp.Or(c.f.Streams.Env("HOME"), otherwise) }
 
-// refusedInTable are options of sbatch that have no meaning for an entry.
+// refusedInTable are the options of sbatch that are rejected in an entry.
 var refusedInTable = []string{"begin", "wait", "test-only", "parsable", "clusters"}
 
-// refusedOption is the first of the options of an entry that has no meaning there, empty if there is none.
+// refusedOption returns the first option of an entry that is not allowed in a table, or "".
 func refusedOption(given []getopt.Given) string {
 	at := slices.IndexFunc(given, func(g getopt.Given) bool { return slices.Contains(refusedInTable, g.Name) })
 	if at < 0 {

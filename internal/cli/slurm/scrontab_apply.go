@@ -18,14 +18,15 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/translate"
 )
 
-// planned is what an entry becomes.
+// planned holds the objects of one entry.
 type planned struct {
 	cronJob *batchv1alpha1.CronJob
-	// with are the ConfigMap and the Secret that its jobs read.
+	// with holds the ConfigMap and the Secret that the entry's jobs read.
 	with []client.Object
 }
 
-// historyLimit is how many ended jobs of an entry are kept at most; how long they are kept is a matter of the jobs, as for sbatch.
+// historyLimit is the maximum number of ended jobs that are kept for an entry. How long they are kept is a setting of
+// the jobs, as for sbatch.
 const historyLimit = 100
 
 // plan translates an entry as sbatch translates a script.
@@ -63,7 +64,7 @@ func (t *crontab) plan(ctx context.Context, e *scrontab.Entry) (*planned, error)
 	return p, nil
 }
 
-// cronJob makes a job one that is made again and again.
+// cronJob creates a CronJob from a translated job.
 func (t *crontab) cronJob(e *scrontab.Entry, job *batchv1alpha1.Job) *batchv1alpha1.CronJob {
 	return &batchv1alpha1.CronJob{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "CronJob"},
@@ -76,7 +77,8 @@ func (t *crontab) cronJob(e *scrontab.Entry, job *batchv1alpha1.Job) *batchv1alp
 	}
 }
 
-// apply makes the CronJobs of the table those that are wanted. New ones are checked before anything is changed; those that are there stay.
+// apply creates the wanted CronJobs that do not exist yet and deletes the CronJobs of the table that are not wanted.
+// It checks the new ones before it changes anything. Existing CronJobs do not change.
 func (t *crontab) apply(ctx context.Context, wanted []*planned) error {
 	there, err := t.existingEntries(ctx)
 	if err != nil {
@@ -94,7 +96,7 @@ func (t *crontab) apply(ctx context.Context, wanted []*planned) error {
 	for i, p := range fresh {
 		if err := t.create(ctx, p); err != nil {
 			for _, made := range fresh[:i+1] {
-				_ = t.client.Delete(ctx, made.cronJob) // the first failure is reported
+				_ = t.client.Delete(ctx, made.cronJob) // the first error is reported
 			}
 			return t.failedEntry(p, err)
 		}
@@ -113,7 +115,7 @@ func (t *crontab) apply(ctx context.Context, wanted []*planned) error {
 	return nil
 }
 
-// existingEntries returns the CronJobs of the table as it is.
+// existingEntries returns the current CronJobs of the table.
 func (t *crontab) existingEntries(ctx context.Context) ([]batchv1alpha1.CronJob, error) {
 	var all []batchv1alpha1.CronJob
 	page := &batchv1alpha1.CronJobList{}
@@ -124,7 +126,7 @@ func (t *crontab) existingEntries(ctx context.Context) ([]batchv1alpha1.CronJob,
 	return all, err
 }
 
-// changed reports a change with -v.
+// changed prints a change with -v.
 func (t *crontab) changed(what string, c *batchv1alpha1.CronJob) {
 	if t.parsed.Has("verbose") {
 		t.notef("note", "%s: %s, %s", what, c.Name, c.Spec.Schedule)
@@ -136,7 +138,7 @@ func (t *crontab) failedEntry(p *planned, err error) error {
 	return fault.Errorf(inSlurmsOptions(human.Hint), "There was an issue with the entry %q of the crontab: %s", p.cronJob.Spec.Schedule, human.What)
 }
 
-// create makes a CronJob and what its jobs read, which goes with it.
+// create creates a CronJob and the objects that its jobs read, which the CronJob owns.
 func (t *crontab) create(ctx context.Context, p *planned) error {
 	if err := t.client.Create(ctx, p.cronJob); err != nil {
 		return err
@@ -151,7 +153,7 @@ func (t *crontab) create(ctx context.Context, p *planned) error {
 	return nil
 }
 
-// drop removes a CronJob. Its jobs stay, and with them what they read.
+// drop deletes a CronJob. Its jobs stay, and so do the objects that they read.
 func (t *crontab) drop(ctx context.Context, c *batchv1alpha1.CronJob) error {
 	owners, err := t.jobsOfEntry(ctx, c)
 	if err != nil {
@@ -173,7 +175,7 @@ func (t *crontab) drop(ctx context.Context, c *batchv1alpha1.CronJob) error {
 	return t.client.Delete(ctx, c, client.PropagationPolicy(metav1.DeletePropagationOrphan))
 }
 
-// jobsOfEntry returns the jobs that a CronJob made, as owners of what they read.
+// jobsOfEntry returns owner references to the jobs that a CronJob created.
 func (t *crontab) jobsOfEntry(ctx context.Context, c *batchv1alpha1.CronJob) ([]metav1.OwnerReference, error) {
 	var owners []metav1.OwnerReference
 	page := &batchv1alpha1.JobList{}
