@@ -68,14 +68,14 @@ func runSdiag(ctx context.Context, c *call) error {
 	})
 }
 
-// The pods of the scheduler and the port of their metrics.
+// The label of the scheduler's pods and the port of their metrics.
 const (
 	schedulerLabel = "app.kubernetes.io/name"
 	schedulerName  = "vc-scheduler"
 	metricsPort    = ":8080"
 )
 
-// cycles reads what the scheduler's pods count; nil if that is not to be had.
+// cycles reads the metrics of the scheduler's pods. It returns nil if they are not available.
 func (c *call) cycles(ctx context.Context) *sdiag.Cycles {
 	cl, err := c.f.Client()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// send has the launcher in the head pod send the signal.
+// send sends the signal through the launchers in the head pods.
 func (s *scancel) send(ctx context.Context, t target) error {
 	if t.row.State.Code.Base() == state.Pending {
 		return s.killError(t.ref, errPending)
@@ -45,14 +45,14 @@ func (s *scancel) send(ctx context.Context, t target) error {
 			return nil
 		})
 	}
-	_ = sent.Wait() // what went wrong is in problems, in order
+	_ = sent.Wait() // the errors are in problems, in order
 	return errors.Join(problems...)
 }
 
-// atOnce is to how many pods signals are sent at a time.
+// atOnce is the number of pods to which signals are sent concurrently.
 const atOnce = 16
 
-// heads are the running pods that hold batch scripts: one of a job, one of each element that is meant.
+// heads returns the running pods that run batch scripts: one pod per job, or one per selected element.
 func (s *scancel) heads(t target) []*corev1.Pod {
 	var heads []*corev1.Pod
 	for _, pod := range s.view.pods[types.NamespacedName{Namespace: t.row.Job.Namespace, Name: t.row.Job.Name}] {

@@ -72,7 +72,7 @@ func newSinfo(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// sinfoView is how sinfo was asked.
+// sinfoView holds the parsed options of sinfo.
 type sinfoView struct {
 	filter            sinfo.Filter
 	columns           layout.Columns[*sinfo.Row]
@@ -131,7 +131,7 @@ func (c *call) sinfoView() (*sinfoView, error) {
 	return v, c.sinfoLooks(v)
 }
 
-// sinfoFormat is the format that follows from the switches.
+// sinfoFormat returns the format that the options without a format select.
 func (c *call) sinfoFormat(v *sinfoView) string {
 	long := c.parsed.Has("long")
 	switch {
@@ -181,7 +181,7 @@ func (c *call) sinfoLooks(v *sinfoView) error {
 	return nil
 }
 
-// partitions reads nodes, pods and queues. Who may not read pods sees no node in use.
+// partitions reads nodes, pods and queues. To a user who may not read pods, all nodes appear unused.
 func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Node, error) {
 	cl, err := c.f.Client()
 	if err != nil {
@@ -227,7 +227,7 @@ func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Nod
 	return sinfo.Partitions(queues, list, site), list, nil
 }
 
-// site is the site's profile; one that cannot be read is told of, and counts as empty.
+// site returns the site's profile. If the profile cannot be read, it prints a note and returns an empty one.
 func (c *call) site(ctx context.Context, cl client.Client) (*profile.Profile, error) {
 	namespace, err := c.f.Namespace()
 	if err != nil {

@@ -21,17 +21,17 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/translate"
 )
 
-// systemNamespace is where the site's profile stands for all namespaces.
+// systemNamespace is the namespace of the site's default profile.
 const systemNamespace = "volcano-system"
 
-// site is what is known of where a job goes.
+// site is the data about the cluster that a submission depends on.
 type site struct {
 	namespace, cluster string
 	profile            *profile.Profile
 	facts              translate.Facts
 }
 
-// effective are the options that have no effect elsewhere, and one by this site's profile.
+// effective returns the options that have no effect by default but have one with this site's profile.
 func (s *site) effective() []string {
 	if s.profile.NumaHints {
 		return []string{"hint", "mem-bind"}
@@ -39,7 +39,7 @@ func (s *site) effective() []string {
 	return nil
 }
 
-// readSite reads the profile, and of the cluster what the request makes necessary.
+// readSite reads the profile, and the data about the cluster that the request needs.
 func (c *call) readSite(ctx context.Context, r *request.Request) (*site, error) {
 	namespace, err := c.f.Namespace()
 	if err != nil {
@@ -66,8 +66,8 @@ func (c *call) readSite(ctx context.Context, r *request.Request) (*site, error) 
 	return s, nil
 }
 
-// readProfile reads the profile of the namespace, else that of the system; without one it is empty. hidden is the namespace of one that the user
-// may not read.
+// readProfile reads the profile of the namespace or, if it is missing, of the system namespace. Without any profile it
+// returns an empty one. hidden is the namespace of a profile that the user may not read.
 func readProfile(ctx context.Context, cl client.Client, namespace string) (p *profile.Profile, hidden string, err error) {
 	for _, where := range []string{namespace, systemNamespace} {
 		found := &corev1.ConfigMap{}
@@ -89,8 +89,8 @@ func readProfile(ctx context.Context, cl client.Client, namespace string) (p *pr
 	return &profile.Profile{}, hidden, nil
 }
 
-// hasServiceAccount reports whether a namespace has a service account. One that cannot be read is taken for missing: pods that name a missing one are
-// rejected.
+// hasServiceAccount reports whether a namespace has a service account. It returns false if the service account cannot
+// be read, because pods that name a missing one are rejected.
 func hasServiceAccount(ctx context.Context, cl client.Client, namespace, name string) bool {
 	if name == "" {
 		return false
@@ -98,7 +98,7 @@ func hasServiceAccount(ctx context.Context, cl client.Client, namespace, name st
 	return cl.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &corev1.ServiceAccount{}) == nil
 }
 
-// queuesOf are the queues; nil when they cannot be read: then the server judges.
+// queuesOf returns the queues, or nil if they cannot be read. In that case the API server validates the queue.
 func queuesOf(ctx context.Context, cl client.Client) []translate.Queue {
 	list := &schedulingv1beta1.QueueList{}
 	queues := []translate.Queue{}
@@ -115,7 +115,7 @@ func queuesOf(ctx context.Context, cl client.Client) []translate.Queue {
 	return queues
 }
 
-// classesOf are the names of the priority classes; nil when they cannot be read.
+// classesOf returns the names of the priority classes, or nil if they cannot be read.
 func classesOf(ctx context.Context, cl client.Client) []string {
 	list := &schedulingv1.PriorityClassList{}
 	names := []string{}
@@ -132,7 +132,8 @@ func classesOf(ctx context.Context, cl client.Client) []string {
 	return names
 }
 
-// nodes looks at the nodes: what those that take pods have, of their labels some, and whether all run the machine's own programs.
+// nodes reads the nodes. It records the resources of the schedulable ones, the values of the given labels, and whether
+// all nodes use the host's own programs.
 func (s *site) nodes(ctx context.Context, cl client.Client, labels []string) {
 	list := &corev1.NodeList{}
 	nodes, plain := 0, 0
@@ -165,7 +166,7 @@ func (s *site) nodes(ctx context.Context, cl client.Client, labels []string) {
 	s.facts.Helper = err == nil && nodes > 0 && nodes == plain
 }
 
-// chosen are those labels of a node that are looked at.
+// chosen returns the labels in of whose keys are in looked.
 func chosen(of map[string]string, looked []string) map[string]string {
 	labels := map[string]string{}
 	for _, key := range looked {
@@ -176,15 +177,16 @@ func chosen(of map[string]string, looked []string) map[string]string {
 	return labels
 }
 
-// ofConditions begins the taints that Kubernetes itself sets while a node is drained, not ready, or short of something.
+// ofConditions is the prefix of the taints that Kubernetes sets while a node is drained, not ready, or short of a
+// resource.
 const ofConditions = "node.kubernetes.io/"
 
-// keepsOff says whether a taint keeps jobs off for good that say nothing of it.
+// keepsOff reports whether a taint permanently excludes pods without a toleration.
 func keepsOff(t corev1.Taint) bool {
 	return (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute) && !strings.HasPrefix(t.Key, ofConditions)
 }
 
-// passes says whether a taint keeps jobs off for a time.
+// passes reports whether a taint excludes pods temporarily.
 func passes(t corev1.Taint) bool {
 	return t.Effect != corev1.TaintEffectPreferNoSchedule && strings.HasPrefix(t.Key, ofConditions)
 }

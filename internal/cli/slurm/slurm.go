@@ -1,12 +1,13 @@
-// Package slurm is Slurm's commands: sbatch, squeue and friends, as `vcctl slurm NAME` and as names of the same binary.
-// What they mean is in internal/slurm, which is pure; here they meet the cluster and the terminal.
+// Package slurm implements Slurm's commands, such as sbatch and squeue, as `vcctl slurm NAME` and as alternative names
+// of the binary. The packages below internal/slurm, which are pure, define their meaning. This package connects them to
+// the cluster and the terminal.
 //
 //	In:   words by Slurm's rules (internal/slurm/getopt), environment, kubeconfig
 //	Out:  Slurm's words on Streams.Out; `sbatch: error: …` and hints on Streams.Err
 //
 // # Invariants
 //
-//   - A command that fails has said so itself, in Slurm's form; what it returns is a cli.ExitStatus.
+//   - A command that fails has printed the error itself, in Slurm's format. It returns a cli.ExitStatus.
 package slurm
 
 import (
@@ -17,13 +18,13 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// Programs are the names of Slurm's that this binary answers to.
+// Programs are the names of Slurm commands under which this binary can be called.
 var Programs = []string{"sbatch", "srun", "salloc", "squeue", "scancel", "sacct", "sinfo", "scontrol", "sprio", "sshare", "sattach", "sbcast", "sgather", "scrontab", "sdiag", "strigger"}
 
-// Is says whether a program of this name is one of Slurm's.
+// Is reports whether a program name is one of Slurm's.
 func Is(program string) bool { return slices.Contains(Programs, program) }
 
-// New returns the command that holds all others.
+// New returns the parent command of all Slurm commands.
 func New(f *cli.Factory) *cobra.Command {
 	cmd := cli.Group(f, "slurm", "Slurm's commands: sbatch, squeue and friends", `
 		Slurm's commands, for people and programs that know them. Each is also a name of
@@ -42,8 +43,8 @@ func New(f *cli.Factory) *cobra.Command {
 	return cmd
 }
 
-// ConnectionFirst parses the flags of vcctl that stand before the word slurm, and returns the words from there on; other
-// command lines it returns as they are. Slurm's commands parse their words themselves, and -n has another meaning there.
+// ConnectionFirst parses the flags of vcctl before the word slurm and returns the words from there on. It returns other
+// command lines unchanged. Slurm's commands parse their own options, where -n has another meaning.
 func ConnectionFirst(root *cobra.Command, args []string) ([]string, error) {
 	flags := root.PersistentFlags()
 	for at := 0; at < len(args); at++ {
@@ -60,7 +61,7 @@ func ConnectionFirst(root *cobra.Command, args []string) ([]string, error) {
 	return args, nil
 }
 
-// takesNext says whether a flag of the root has its value in the next word.
+// takesNext reports whether a flag of the root command takes the next word as its value.
 func takesNext(root *cobra.Command, word string) bool {
 	flags := root.PersistentFlags()
 	if word[1] == '-' {

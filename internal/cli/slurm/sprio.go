@@ -113,7 +113,7 @@ func runSprio(ctx context.Context, c *call) error {
 	})
 }
 
-// printLines prints a heading and lines.
+// printLines prints rows, with a heading if requested.
 func printLines[T any](out io.Writer, columns layout.Columns[T], rows []T, heading bool) error {
 	var b strings.Builder
 	if heading {
@@ -195,7 +195,7 @@ func runSshare(ctx context.Context, c *call) error {
 	})
 }
 
-// shares are the queues, unless only users are wanted, and the accounts of users.
+// shares returns the lines of the queues, unless only users are requested, and of the users' accounts.
 func (c *call) shares(ctx context.Context, cl client.WithWatch, users []string) ([]*sshare.Line, error) {
 	var lines []*sshare.Line
 	if !c.parsed.Has("Users") {
@@ -213,7 +213,7 @@ func (c *call) shares(ctx context.Context, cl client.WithWatch, users []string) 
 		return nil, err
 	}
 	accounts := slices.Sorted(maps.Keys(p.Accounts))
-	if len(accounts) == 0 { // any account is accepted, and the namespace is the default
+	if len(accounts) == 0 { // all accounts are accepted, and the namespace is the default
 		namespace, err := c.f.Namespace()
 		if err != nil {
 			return nil, err

@@ -90,22 +90,22 @@ func newSqueue(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// squeueView is how squeue was asked.
+// squeueView holds the parsed options of squeue.
 type squeueView struct {
 	filter   squeue.Filter
 	style    squeue.Style
 	columns  layout.Columns[*record.Row]
 	order    func(a, b *record.Row) int
-	sorted   string // the letters of an order that was asked for
+	sorted   string // the letters of the requested order
 	each     bool
 	heading  bool
-	dated    bool // the date stands above
-	starting bool // only what waits
+	dated    bool // print the date first
+	starting bool // pending jobs only
 	without  string
 	machine  string // json or yaml
 }
 
-// refused are options that ask for what there is not.
+// refused returns an error if an unsupported option is given. because maps options to reasons.
 func (c *call) refused(because map[string]string) error {
 	for _, g := range c.parsed.Given {
 		if why, is := because[g.Name]; is {
@@ -144,7 +144,7 @@ func runSqueue(ctx context.Context, c *call) error {
 	return c.repeat(ctx, again, print)
 }
 
-// period is how often -i asks again; 0: once only.
+// period returns the interval of -i, 0 if squeue is to print once only.
 func (c *call) period() (time.Duration, error) {
 	text, ok := c.parsed.Last("iterate")
 	if !ok {
@@ -157,7 +157,8 @@ func (c *call) period() (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// repeat prints once, or again and again with an empty line between. Once it has printed, an error ends it no more.
+// repeat prints once, or repeatedly with an empty line between the outputs. After the first output, errors are printed
+// and do not end it.
 func (c *call) repeat(ctx context.Context, again time.Duration, print func() error) error {
 	out := c.f.Streams.Out
 	if err := print(); err != nil || again == 0 {
@@ -172,13 +173,13 @@ func (c *call) repeat(ctx context.Context, again time.Duration, print func() err
 		case <-ticker.C:
 			fmt.Fprintln(out)
 			if err := print(); err != nil && ctx.Err() == nil {
-				_ = c.told(err) // what cannot be read now can perhaps be the next time
+				_ = c.told(err) // the next attempt may succeed
 			}
 		}
 	}
 }
 
-// squeueView reads options and environment.
+// squeueView parses options and environment variables.
 func (c *call) squeueView() (*squeueView, error) {
 	env := c.f.Streams.Env
 	v := &squeueView{heading: !c.parsed.Has("noheader"), starting: c.parsed.Has("start")}
@@ -274,7 +275,7 @@ func (c *call) squeueLooks(v *squeueView) error {
 		format = text
 	}
 	words := c.f.Streams.Env("SQUEUE_FORMAT2")
-	for _, g := range c.parsed.Given { // the last of them counts
+	for _, g := range c.parsed.Given { // the last one is used
 		switch g.Name {
 		case "format":
 			format, words = g.Value, ""
@@ -293,7 +294,7 @@ func (c *call) squeueLooks(v *squeueView) error {
 	if text, ok := c.given("sort", "SQUEUE_SORT"); ok {
 		order = text
 	}
-	if order != squeue.DefaultOrder { // in which states are compared as far as they are known
+	if order != squeue.DefaultOrder { // the default order compares states without pods
 		v.sorted = order
 	}
 	if v.order, err = v.style.Order(order); err != nil {
@@ -333,25 +334,26 @@ func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
 	return c.squeuePrint(v, rows)
 }
 
-// minJobAge is how long squeue lists a job after its end if ended jobs are asked for. It is Slurm's default of MinJobAge: programs take a job that
-// squeue -j does not know for one that has ended, and sacct has it from then on.
+// minJobAge is how long squeue lists a job after its end if ended jobs are requested. It is the default of MinJobAge in
+// Slurm. Programs assume that a job missing from squeue -j has ended, and then use sacct.
 const minJobAge = 300 * time.Second
 
-// isPurged reports whether a row ended longer than minJobAge ago.
+// isPurged reports whether a job ended longer than minJobAge ago.
 func isPurged(r *record.Row) bool {
 	return r.State.Code.Ended() && !r.Times.End.IsZero() && r.Now.Sub(r.Times.End) > minJobAge
 }
 
-// allPurged reports whether nothing of what was read is to be listed any more.
+// allPurged reports whether all jobs in the view are purged.
 func (c *call) allPurged(read *view) bool {
 	return !slices.ContainsFunc(c.rows(read, false), func(r *record.Row) bool { return !isPurged(r) })
 }
 
-// byPods are the letters of columns that stand on pods: on which nodes a job is, when its elements started, and how it ended.
+// byPods are the letters of columns that depend on pods: the nodes of a job, the start times of its elements, and how
+// it ended.
 const byPods = "BNRMSeLtTDrY"
 
-// needsPods says whether what is asked for stands on pods: its columns, its order, or which states are wanted, since pods tell what is being
-// configured from what runs, and a time limit from a failure.
+// needsPods reports whether the output depends on pods, because of its columns, its order or its states. Pods
+// distinguish a configuring job from a running one, and a time-out from a failure.
 func (v *squeueView) needsPods() bool {
 	if v.machine != "" || len(v.filter.Nodes) > 0 || v.filter.States != nil || strings.ContainsAny(v.sorted, byPods) {
 		return true
@@ -382,7 +384,7 @@ func (c *call) squeuePrint(v *squeueView, rows []*record.Row) error {
 	return err
 }
 
-// printDocument writes --json or --yaml.
+// printDocument writes the output of --json or --yaml.
 func printDocument(out io.Writer, kind string, document any) error {
 	text, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {

@@ -25,13 +25,14 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// ofSteps are options that say how a step runs, and nothing of the allocation that srun makes for it: they are for the srun in the pod.
+// ofSteps are the options that affect only a step and not the allocation that srun creates for it. They are passed to
+// the srun in the pod.
 var ofSteps = []string{
 	"label", "unbuffered", "pty", "input", "output", "error", "open-mode", "kill-on-bad-exit", "wait", "multi-prog", "overlap", "exact", "overcommit",
 	"relative", "jobid", "het-group",
 }
 
-// srunTable has the options of allocations and those of steps.
+// srunTable contains the options of allocations and of steps.
 var srunTable = withSteps(request.Table(request.Srun, "COMMAND [ARGS...]"))
 
 func withSteps(t *getopt.Table) *getopt.Table {
@@ -97,19 +98,20 @@ func srun(ctx context.Context, c *call) error {
 	return run.in(ctx, a, "session")
 }
 
-// stepRun is the step that srun runs in an allocation.
+// stepRun is a step that srun runs in an allocation.
 type stepRun struct {
 	*call
-	// args are for the srun in the pod.
+	// args are the arguments of the srun in the pod.
 	args     []string
 	terminal bool
 	input    io.Reader
-	out, err string // patterns of files that are written here
+	out, err string // patterns of files that this process writes
 	keep     bool
 	files    []*os.File
 }
 
-// readStep says what is done here and what the srun in the pod is told.
+// readStep parses the options of the step: it opens input files here, and collects the arguments of the srun in the
+// pod.
 func (c *call) readStep() (*stepRun, error) {
 	r := &stepRun{call: c, input: c.f.Streams.In}
 	within := c.parsed.Has("jobid")
@@ -143,15 +145,15 @@ func (c *call) readStep() (*stepRun, error) {
 	return r, nil
 }
 
-// ofSubmission are options about this program or about finding the job, wherever it runs.
+// ofSubmission are the options of this process, or options that select the job.
 var ofSubmission = []string{"jobid", "account", "partition", "clusters", "namespace", "context", "kubeconfig", "quiet", "verbose", "strict"}
 
-// inStep says whether a step in a job that runs already is told an option.
+// inStep reports whether an option is passed to a step in an existing job.
 func inStep(name string) bool {
 	return step.SrunTable.Has(name) && name != "jobid" && name != "account" && name != "partition"
 }
 
-// word writes an option as one word.
+// word formats an option as one word.
 func word(g getopt.Given) string {
 	if g.HasValue {
 		return "--" + g.Name + "=" + g.Value
@@ -159,19 +161,19 @@ func word(g getopt.Given) string {
 	return "--" + g.Name
 }
 
-// isFile says whether a mode of input or output names a file.
+// isFile reports whether a mode of input or output is a file name.
 func isFile(mode string) bool {
 	_, err := strconv.Atoi(mode)
 	return err != nil && mode != "" && mode != "all" && mode != "none"
 }
 
-// isWhole says whether a pattern is one file for all tasks: it is written here.
+// isWhole reports whether a pattern is one file for all tasks, which this process writes.
 func isWhole(pattern string) bool {
 	task, node := launch.PerTask(pattern)
 	return !task && !node
 }
 
-// open opens the files of --output and --error that are written here.
+// open opens the files of --output and --error that this process writes.
 func (r *stepRun) open(a *allocation) (out, failed io.Writer, err error) {
 	out, failed = r.f.Streams.Out, r.f.Streams.Err
 	opened := map[string]*os.File{}
@@ -212,7 +214,8 @@ func (r *stepRun) close() {
 	}
 }
 
-// in runs the step; how is what the helper in the pod does: a session ends the allocation with it.
+// in runs the step with a subcommand of the launcher in the pod. The subcommand "session" also ends the allocation when
+// the step ends.
 func (r *stepRun) in(ctx context.Context, a *allocation, how string) error {
 	out, failed, err := r.open(a)
 	if err != nil {
@@ -232,17 +235,18 @@ func (r *stepRun) in(ctx context.Context, a *allocation, how string) error {
 		case err == nil:
 			err = exit(code)
 		case how == "session":
-			a.cancel(ctx) // nobody would ever use it
+			a.cancel(ctx) // the allocation would never be used
 		}
 		ended <- err
 	}()
 	return r.attend(ctx, a, how, ended)
 }
 
-// forceTime is how long tasks may take to heed Ctrl-C.
+// forceTime is how long tasks may take to end after Ctrl-C.
 const forceTime = 5 * time.Second
 
-// attend waits for the end. The first Ctrl-C asks, the second ends the tasks, and what does not heed that is cancelled.
+// attend waits for the end of a step. The first Ctrl-C prints the status. A second one within a second interrupts the
+// tasks. If they do not end within forceTime, or after another signal, the allocation is cancelled.
 func (r *stepRun) attend(ctx context.Context, a *allocation, how string, ended <-chan error) error {
 	received, stop := interrupts()
 	defer stop()
@@ -275,7 +279,7 @@ func (r *stepRun) attend(ctx context.Context, a *allocation, how string, ended <
 	}
 }
 
-// signal ends the tasks of an allocation as Ctrl-C does.
+// signal sends SIGINT to the tasks of an allocation.
 func (a *allocation) signal(ctx context.Context) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), forceTime)
 	defer stop()
@@ -284,7 +288,7 @@ func (a *allocation) signal(ctx context.Context) {
 	_, _ = a.connect(ctx, session{command: []string{launch.Program, "signal", "--signal=INT"}, streams: streams})
 }
 
-// existing finds a job that runs, to use it from here. what says what is impossible if it does not run.
+// existing returns the allocation of a running job. what begins the error message if the job does not run.
 func (c *call) existing(ctx context.Context, id, what string) (*allocation, error) {
 	named, err := jobsNamed([]string{id})
 	if err != nil {
@@ -306,7 +310,7 @@ func (c *call) existing(ctx context.Context, id, what string) (*allocation, erro
 	return nil, fault.Errorf("squeue says what it waits for, sacct how it ended", "%s: Job is pending execution or has ended", what)
 }
 
-// isElement says whether a pod is of the element that was named, or of the whole job.
+// isElement reports whether a pod belongs to the referenced element, or to the job if the reference names no element.
 func isElement(pod *corev1.Pod, named value.Job) bool {
 	if named.Elements.Count() == 0 {
 		return true

@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// showSteps prints the steps of running jobs that can be seen from outside of the jobs: their batch scripts.
+// showSteps prints the steps of running jobs that are visible from outside the jobs: their batch scripts.
 func (c *call) showSteps(ctx context.Context, name string) error {
 	jobs, step, one := strings.Cut(name, ".")
 	refs, err := jobsNamed(words(jobs))
@@ -48,7 +48,7 @@ func (c *call) showSteps(ctx context.Context, name string) error {
 	return err
 }
 
-// waitJobs waits until the nodes of jobs are there: until they run. It is an error that one ends before.
+// waitJobs waits until jobs run. It returns an error if a job ends before.
 func (c *call) waitJobs(ctx context.Context, given []string) error {
 	jobs, err := c.jobsOf(ctx, given, true)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *call) untilRunning(ctx context.Context, job *batchv1alpha1.Job) error {
 	return nil
 }
 
-// notify has the launchers of jobs write a message to the errors of their scripts.
+// notify writes a message to the standard error of scripts, through the launchers of their jobs.
 func (c *call) notify(ctx context.Context, given []string) error {
 	if len(given) < 2 {
 		return fault.Errorf("write scontrol notify 42 'it will be stopped at noon'", "too few arguments for keyword:notify")

@@ -7,7 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step"
 )
 
-// stepsFromEnvironment are the options of a step that variables stand for: options of the command line come after them, and win.
+// stepsFromEnvironment returns the options of a step that environment variables set. Options of the command line come
+// after them and override them.
 func (c *call) stepsFromEnvironment() []getopt.Given {
 	values := map[string]string{}
 	for _, entry := range c.environ() {

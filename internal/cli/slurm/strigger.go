@@ -53,7 +53,7 @@ func strigger(_ context.Context, c *call) error {
 	return fault.Errorf(c.inPlaceOfTrigger(), "triggers are not supported here")
 }
 
-// inPlaceOfTrigger is what does the same as the trigger that was asked for.
+// inPlaceOfTrigger returns a hint about an alternative to the requested trigger.
 func (c *call) inPlaceOfTrigger() string {
 	job, hasJob := c.parsed.Last("jobid")
 	if !hasJob {

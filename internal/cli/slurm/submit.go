@@ -18,23 +18,25 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/translate"
 )
 
-// idPatience is how long to wait for a job's number; tests wait less.
+// idPatience is how long to wait for a job's number. Tests set a shorter time.
 var idPatience = 5 * time.Second
 
-// awayPatience is how long to wait for the job controller, where nobody takes up a job that only vc's can treat as asked; tests wait less.
+// awayPatience is how long to wait for a job controller if a job requires vc's controller and no controller has
+// processed it yet. Tests set a shorter time.
 var awayPatience = 2 * time.Minute
 
-// watchPause is how long to wait before a watch that failed or ended is asked for again.
+// watchPause is the pause before a watch that failed or ended is started again.
 const watchPause = 250 * time.Millisecond
 
-// submit creates a job and what goes with it, or nothing, and waits for its number. What only vc's job controller can do is not begun without it: the pods
-// wait for the ConfigMap, and that is made when the job has its number.
+// submit creates a job and its other objects, or nothing, and waits for its number. A job that requires vc's job
+// controller does not run without it: its pods wait for the ConfigMap, which is created after the controller has
+// processed the job.
 func (c *call) submit(ctx context.Context, r *translate.Result) (*batchv1alpha1.Job, error) {
 	cl, err := c.f.Client()
 	if err != nil {
 		return nil, err
 	}
-	// Not with ctx: a request that an interruption cuts off may still create the job, and nobody would know of it.
+	// ctx is not used here: an interrupted request may still create the job, without a message to the user.
 	if err := cl.Create(context.WithoutCancel(ctx), r.Job); err != nil {
 		return nil, c.failed(err)
 	}
@@ -65,8 +67,9 @@ func (c *call) submit(ctx context.Context, r *translate.Result) (*batchv1alpha1.
 	return awaitID(ctx, cl, job), nil
 }
 
-// takenUp waits until vc's job controller has a job that only it can treat as asked. Every controller writes a phase, and only vc's gives numbers, and
-// reasons to wait. Where neither is there nobody has taken the job up: controllers restart.
+// takenUp waits until vc's job controller has processed a job that requires it. All controllers write a phase, but only
+// vc's writes a number or a reason to wait. If none of them is set, no controller has processed the job, perhaps
+// because it restarts.
 func (c *call) takenUp(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, what, option string) (*batchv1alpha1.Job, error) {
 	isOurs := func(now *batchv1alpha1.Job) bool { return numbered(now) || ours(now) }
 	if now, ok := await(ctx, cl, job, idPatience, isOurs); ok {
@@ -92,12 +95,13 @@ func (c *call) takenUp(ctx context.Context, cl client.WithWatch, job *batchv1alp
 	return now, nil
 }
 
-// notSubmitted begins the sentences about jobs that were taken back.
+// notSubmitted begins the messages about jobs that were created and deleted again.
 const notSubmitted = "Batch job submission failed: "
 
 func hasPhase(job *batchv1alpha1.Job) bool { return job.Status.State.Phase != "" }
 
-// noteAway says that no controller has taken a job up yet; it fails where that cannot be seen.
+// noteAway prints a note if no controller has processed a job yet. It returns an error if the user may not read the
+// job.
 func (c *call) noteAway(ctx context.Context, cl client.Client, job *batchv1alpha1.Job, what string) error {
 	now := &batchv1alpha1.Job{}
 	switch err := cl.Get(ctx, client.ObjectKeyFromObject(job), now); {
@@ -111,7 +115,7 @@ func (c *call) noteAway(ctx context.Context, cl client.Client, job *batchv1alpha
 	return nil
 }
 
-// ours says whether a job without a number has what only vc's job controller writes.
+// ours reports whether a job without a number has a status that only vc's job controller writes.
 func ours(job *batchv1alpha1.Job) bool {
 	switch reason.Code(job.Status.State.Reason) {
 	case reason.JobHeldUser, reason.JobHeldAdmin, reason.BeginTime, reason.Dependency, reason.DependencyNeverSatisfied, reason.GateInvalid:
@@ -120,8 +124,8 @@ func ours(job *batchv1alpha1.Job) bool {
 	return job.Status.Array != nil
 }
 
-// onlyOurs says what of a job needs vc's job controller, and by which option: others, which give no numbers, would run it at once and all of it. "" when
-// there is nothing.
+// onlyOurs returns the feature of a job that requires vc's job controller, and the option that requests it. Other
+// controllers, which assign no numbers, would run the whole job at once. Both are "" if the job has no such feature.
 func onlyOurs(r *translate.Result) (what, option string) {
 	annotations := r.Job.Annotations
 	if limit := annotations[keys.ArrayLimit]; limit != "" {
@@ -135,7 +139,7 @@ func onlyOurs(r *translate.Result) (what, option string) {
 	return "", ""
 }
 
-// takeBack deletes a job that could not be made whole; what belongs to it goes with it.
+// takeBack deletes a job whose other objects could not be created, with everything that it owns.
 func (c *call) takeBack(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), idPatience)
 	defer cancel()
@@ -144,7 +148,7 @@ func (c *call) takeBack(ctx context.Context, cl client.Client, job *batchv1alpha
 	}
 }
 
-// failed is an error of the API server in Slurm's form.
+// failed converts an error of the API server to Slurm's format.
 func (c *call) failed(err error) error {
 	human := cli.Humanize(err, c.f.Where())
 	if at := "metadata.annotations[" + keys.Dependency + "]: "; strings.Contains(human.What, at) {
@@ -154,10 +158,10 @@ func (c *call) failed(err error) error {
 	return fault.Errorf(inSlurmsOptions(human.Hint), "Batch job submission failed: %s", human.What)
 }
 
-// inSlurmsOptions is a hint with the options that these commands have: -n is none of namespaces.
+// inSlurmsOptions adapts a hint of vcctl to the options of Slurm's commands, where -n does not select a namespace.
 func inSlurmsOptions(hint string) string { return strings.ReplaceAll(hint, "(-n)", "(--namespace)") }
 
-// awaitID waits for the number of a job that was made; a job that gets none in time is returned as it is.
+// awaitID waits for the number of a created job. If the job gets no number in time, it returns the job unchanged.
 func awaitID(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	if now, ok := await(ctx, cl, job, idPatience, numbered); ok {
 		return now
@@ -165,13 +169,13 @@ func awaitID(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) *
 	return job
 }
 
-// numbered says whether a job has its number.
+// numbered reports whether a job has a number.
 func numbered(job *batchv1alpha1.Job) bool {
 	_, has := batchv1alpha1.JobID(job)
 	return has
 }
 
-// await waits so long for a job to be as wanted.
+// await waits until wanted returns true for a job, for patience at most.
 func await(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, patience time.Duration, wanted func(*batchv1alpha1.Job) bool) (now *batchv1alpha1.Job, ok bool) {
 	if wanted(job) {
 		return job, true
@@ -191,7 +195,7 @@ func await(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, pat
 	return nil, false
 }
 
-// pause waits, or until there is no more need.
+// pause waits for a duration, or until the context is done.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -199,7 +203,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// nextOf watches one job until it is as wanted; ok is false when the watch ended before, or the job is gone.
+// nextOf watches one job until wanted returns true. ok is false if the watch ends before or the job is deleted.
 func nextOf(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, wanted func(*batchv1alpha1.Job) bool) (now *batchv1alpha1.Job, ok bool) {
 	w, err := cl.Watch(ctx, &batchv1alpha1.JobList{}, client.InNamespace(job.Namespace), client.MatchingFields{"metadata.name": job.Name})
 	if err != nil {

@@ -10,15 +10,16 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// target is a job, or some elements of it, that is to be cancelled or signalled.
+// target is a job, or some of its elements, to cancel or signal.
 type target struct {
-	row      *record.Row // that of the job as a whole
+	row      *record.Row // the row of the whole job
 	elements batchv1alpha1.Indices
 	step     string
-	ref      string // as the user named it
+	ref      string // the user's reference
 }
 
-// targets are those that the command line names, in its order, and the filters let pass; a job that is named and over, or not there, is a problem.
+// targets returns the targets that the command line names and the filters accept, in the order of the command line.
+// problems contains an error for each named job that has ended or does not exist.
 func (s *scancel) targets() (targets []target, problems []error) {
 	rows := make([]*record.Row, len(s.view.jobs))
 	for i, job := range s.view.jobs {
@@ -60,7 +61,7 @@ func (s *scancel) targets() (targets []target, problems []error) {
 	return targets, problems
 }
 
-// joined adds a target; elements of one array become one target.
+// joined adds a target. It merges targets that are elements of the same array.
 func joined(targets []target, t target) []target {
 	for i := range targets {
 		other := &targets[i]
@@ -73,12 +74,12 @@ func joined(targets []target, t target) []target {
 	return append(targets, t)
 }
 
-// kept is what the filters let pass of a target: it, or, of an array, the elements that are in the states and on the nodes that are meant. Where these are
-// all that is left of an array that was named as such, it is the array.
+// kept applies the filters to a target. For an array, it limits the target to the elements that match the filters. If
+// all remaining elements of an array match, the target stays the whole array.
 func (s *scancel) kept(t target) (_ target, meant bool) {
 	f := s.filter
 	f.All = f.States == nil
-	likeJob := f // what elements have of their job
+	likeJob := f // a filter for the properties that elements share with their job
 	likeJob.All, likeJob.Nodes = true, nil
 	_, _, isArray := batchv1alpha1.ElementsOf(t.row.Job)
 	switch {
@@ -99,7 +100,7 @@ func (s *scancel) kept(t target) (_ target, meant bool) {
 			others = append(others, row.Elements...)
 		}
 	}
-	wanted = wanted.Union(nil) // in order
+	wanted = wanted.Union(nil) // sorts the indices
 	switch {
 	case t.elements != nil:
 		t.elements = wanted.Minus(wanted.Minus(t.elements))
@@ -110,7 +111,7 @@ func (s *scancel) kept(t target) (_ target, meant bool) {
 	return t, len(wanted) > 0
 }
 
-// wholeOf is a job without its array, so that it has one row.
+// wholeOf returns a job without its array annotation, so that it has only one row.
 func wholeOf(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	if job.Annotations[keys.Array] == "" {
 		return job
@@ -125,7 +126,7 @@ func wholeOf(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	return &whole
 }
 
-// over says whether there is nothing left to cancel.
+// over reports whether nothing of a target is left to cancel.
 func (s *scancel) over(t target) bool {
 	job := t.row.Job
 	if code := t.row.State.Code; code.Ended() || code == state.Completing && len(s.refs) > 0 {

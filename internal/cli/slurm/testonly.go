@@ -23,7 +23,8 @@ import (
 // planPatience is how long to wait for the scheduler's answer.
 const planPatience = 30 * time.Second
 
-// testOnly asks the scheduler when the job would start, and submits nothing: a number it has not, so that it is job 0.
+// testOnly requests the estimated start of a job from the scheduler and submits nothing. The job has no number, so it
+// is printed as job 0.
 func (c *call) testOnly(ctx context.Context, s *submission, r *translate.Result) error {
 	raw, err := json.Marshal(r.Job)
 	if err != nil {
@@ -57,7 +58,7 @@ func (c *call) testOnly(ctx context.Context, s *submission, r *translate.Result)
 	return nil
 }
 
-// neverStarts says why a job can never start.
+// neverStarts returns an error with the reason why a job can never start.
 func neverStarts(a *insightv1alpha1.Answer) error {
 	hint := a.Message
 	for _, problem := range a.Problems {
@@ -72,7 +73,8 @@ func neverStarts(a *insightv1alpha1.Answer) error {
 	return fault.Errorf(hint, "allocation failure: Requested node configuration is not available")
 }
 
-// startOf is when the job would start: when it was asked, or at the latest as the scheduler foretells.
+// startOf returns the time when the job would start: the time of the answer if it can start now, or else the latest
+// time of the scheduler's estimate.
 func startOf(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) (time.Time, bool) {
 	if a.Verdict == insightv1alpha1.VerdictStarts && p.Status.AnsweredAt != nil {
 		return p.Status.AnsweredAt.Time, true
@@ -83,7 +85,7 @@ func startOf(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) (time.Time, boo
 	return time.Time{}, false
 }
 
-// whyUnknown says why nobody knows when the job starts.
+// whyUnknown returns the reason why the start time is unknown.
 func whyUnknown(a *insightv1alpha1.Answer) string {
 	if e := a.Explanation; e != nil && e.Estimate != "" {
 		return "start time unknown: " + e.Estimate
@@ -105,7 +107,8 @@ func onNodes(a *insightv1alpha1.Answer) string {
 	return " on nodes " + hostlist.Range(names)
 }
 
-// victims are the jobs that would have to go, each once: their numbers, as far as they have one that may be read, else their names; pods of no job by theirs.
+// victims lists the jobs that would be evicted, each once. It uses their numbers, or their names if they have no number
+// or may not be read. Pods without a job are listed by name.
 func (c *call) victims(ctx context.Context, a *insightv1alpha1.Answer) string {
 	called := map[string]string{}
 	var names []string
@@ -125,7 +128,7 @@ func (c *call) victims(ctx context.Context, a *insightv1alpha1.Answer) string {
 	return strings.Join(names, ",")
 }
 
-// numberOf is the number of a job; its name when it has none, or may not be read.
+// numberOf returns the number of a job, or its name if it has no number or may not be read.
 func (c *call) numberOf(ctx context.Context, namespace, name string) string {
 	job := &batchv1alpha1.Job{}
 	cl, err := c.f.Client()

@@ -27,7 +27,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/translate"
 )
 
-// siteOption names a file in place of the cluster's profile.
+// siteOption is the option that names a file with a profile, to use instead of the cluster's profile.
 const siteOption = "site"
 
 var translateTable = func() *getopt.Table {
@@ -80,7 +80,7 @@ func translateScript(ctx context.Context, c *call) error {
 	return c.explain(result, c.f.Streams.Out)
 }
 
-// takeFormat takes -o json and -o yaml out of the options.
+// takeFormat removes -o json and -o yaml from the options and returns the format.
 func (c *call) takeFormat() string {
 	format := "yaml"
 	c.parsed.Given = slices.DeleteFunc(slices.Clone(c.parsed.Given), func(g getopt.Given) bool {
@@ -93,7 +93,7 @@ func (c *call) takeFormat() string {
 	return format
 }
 
-// readOffline reads script and options with the profile of a file.
+// readOffline reads the script and its options with the profile from a file.
 func (c *call) readOffline(file string) (*submission, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -116,14 +116,14 @@ func (c *call) readOffline(file string) (*submission, error) {
 	}
 	r, warnings, err := request.Build(request.Input{Command: request.Sbatch, Words: script.Components[0], Environ: c.environ(), Line: c.parsed, Now: c.f.Now(),
 		Ignore: p.Ignore, Effective: s.site.effective()})
-	if err == nil && r.Verbose == 0 { // this command exists to say what becomes of each option
+	if err == nil && r.Verbose == 0 { // this command shows the effect of each option
 		r.Verbose, warnings = 1, append(warnings, r.NoEffect...)
 	}
 	s.request, s.warnings = r, append(s.warnings, warnings...)
 	return s, err
 }
 
-// translation is what -o json prints.
+// translation is the output of -o json.
 type translation struct {
 	Objects  []any            `json:"objects"`
 	Options  []translate.Made `json:"options"`
@@ -139,9 +139,9 @@ func asJSON(s *submission, r *translate.Result) translation {
 	return all
 }
 
-// explain writes the objects as YAML, each field with the options that made it.
+// explain writes the objects as YAML, with the options that set each field as comments.
 func (c *call) explain(r *translate.Result, out io.Writer) error {
-	// By object: fields of the Job, of the launcher's file in the ConfigMap, and the Secret's key.
+	// The comments per object, by field: the Job, the launcher's file in the ConfigMap, and the Secret.
 	job, launcher, secret := map[string][]string{}, map[string][]string{}, map[string][]string{}
 	for _, m := range r.Made {
 		for _, field := range m.Fields {
@@ -177,7 +177,7 @@ func (c *call) explain(r *translate.Result, out io.Writer) error {
 	return err
 }
 
-// writeYAML writes one object with the comments that belong to its fields.
+// writeYAML writes one object with comments on its fields.
 func writeYAML(out io.Writer, object any, comments map[string][]string) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
@@ -197,7 +197,7 @@ func writeYAML(out io.Writer, object any, comments map[string][]string) error {
 	return encoder.Close()
 }
 
-// pruned is an object without fields that say nothing: nulls, and empty maps of metadata that every object has.
+// pruned returns an object without nulls and empty maps, which the metadata of every object contains.
 func pruned(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -219,7 +219,7 @@ func pruned(value any) any {
 	return value
 }
 
-// annotate puts comments behind the fields below a node.
+// annotate adds line comments to the fields below a node.
 func annotate(node *yaml.Node, at string, comments map[string][]string) {
 	switch node.Kind {
 	case yaml.MappingNode:

@@ -49,25 +49,25 @@ func (c *call) update(ctx context.Context, given []string) error {
 	return fault.Errorf("write update JobId=42 TimeLimit=2:00:00, NodeName=n1 State=DRAIN, or PartitionName=nlp State=INACTIVE", "No valid entity in update command")
 }
 
-// jobChange is what an update does to a job.
+// jobChange is the parsed update of a job.
 type jobChange struct {
 	annotations map[string]any
 	asked       []func(*asked.Options)
-	// limit and partition can be changed of jobs that have not been let in.
+	// limit and partition can be changed only before the job is admitted.
 	limit     *int64
 	partition string
-	// qos is a name of the site's, or a priority class.
+	// qos is the name of a QOS of the site or of a priority class.
 	qos string
-	// features are those that nodes must have; an empty list is none. nil leaves them as they are.
+	// features are the required features of nodes. An empty list removes the requirement, and nil leaves it unchanged.
 	features *value.Features
 }
 
-// isOfSpec reports whether the change needs a job of whose spec nothing has been made.
+// isOfSpec reports whether the change requires a job that is held and has no PodGroup yet.
 func (change *jobChange) isOfSpec() bool {
 	return change.limit != nil || change.partition != "" || change.features != nil
 }
 
-// readJobChange reads the words of an update of a job.
+// readJobChange parses the words of an update of a job.
 func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 	change := &jobChange{annotations: map[string]any{}}
 	for _, word := range list {
@@ -104,7 +104,7 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			if err != nil {
 				return nil, fault.Errorf("write minutes, 2:00:00 or 1-12", "Invalid TimeLimit: %s", word.Value)
 			}
-			change.limit = new(max(0, int64(minutes)) * 60) // 0: none
+			change.limit = new(max(0, int64(minutes)) * 60) // 0: no limit
 		case word.Is("Partition"):
 			change.partition = word.Value
 			change.asked = append(change.asked, func(o *asked.Options) { o.Partition = word.Value })
@@ -154,7 +154,8 @@ func (c *call) updateJobs(ctx context.Context, named []string, list []scontrol.W
 	return nil
 }
 
-// changeJob writes a change; limit, queue and features only of a job that is held, which has no PodGroup yet that was made from them.
+// changeJob applies a change to a job. It changes limit, partition and features only of a held job, which has no
+// PodGroup yet. The exception is a shorter limit of a running job.
 func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) error {
 	id := (&record.Source{Job: job}).Number()
 	cl, err := c.f.Client()
@@ -218,8 +219,8 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 	return c.tellLauncher(ctx, job, *change.limit)
 }
 
-// tellLauncher writes a limit, in seconds, where the launcher in the pod reads it, which sends --signal before it and reports a time-out. Jobs that sbatch
-// did not make have no launcher.
+// tellLauncher writes a limit, in seconds, to the place where the launcher in the pod reads it. The launcher sends the
+// signal of --signal before the limit and reports a time-out. Jobs that sbatch did not create have no launcher.
 func (c *call) tellLauncher(ctx context.Context, job *batchv1alpha1.Job, limit int64) error {
 	cl, err := c.f.Client()
 	if err != nil {
@@ -248,7 +249,7 @@ func (c *call) tellLauncher(ctx context.Context, job *batchv1alpha1.Job, limit i
 	return cl.Patch(ctx, kept, client.RawPatch(types.MergePatchType, patch))
 }
 
-// changedSpec is the part of the spec that a change of limit, queue or features is about.
+// changedSpec returns the changes of the spec for a new limit, partition or features.
 func (c *call) changedSpec(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) (map[string]any, error) {
 	spec := map[string]any{}
 	if change.partition != "" {
@@ -277,7 +278,7 @@ func (c *call) changedSpec(ctx context.Context, job *batchv1alpha1.Job, change *
 	return spec, c.changeFeatures(ctx, job, tasks, *change.features)
 }
 
-// changeFeatures lets the tasks of a job run on nodes with other features.
+// changeFeatures changes the node features that the tasks of a job require.
 func (c *call) changeFeatures(ctx context.Context, job *batchv1alpha1.Job, tasks []batchv1alpha1.TaskSpec, features value.Features) error {
 	cl, err := c.f.Client()
 	if err != nil {
@@ -301,7 +302,7 @@ func (c *call) changeFeatures(ctx context.Context, job *batchv1alpha1.Job, tasks
 	return nil
 }
 
-// limitedSpec is the part of the spec that a time limit, in seconds, is about; 0: none.
+// limitedSpec returns the changes of the spec for a time limit in seconds. 0 means no limit.
 func limitedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
 	tasks := make([]batchv1alpha1.TaskSpec, len(job.Spec.Tasks))
 	for i := range tasks {
@@ -318,7 +319,7 @@ func limitedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
 	return spec
 }
 
-// withinLimit refuses a change after which the job's time limit would be over that of its partition, as sbatch refuses such a job.
+// withinLimit returns an error if the job's time limit would exceed the limit of its partition, as sbatch does.
 func (c *call) withinLimit(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) error {
 	cl, err := c.f.Client()
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// checkShorter refuses a time limit, in seconds, that a running job cannot be given. Kubernetes lets the deadline of a pod be shortened only.
+// checkShorter returns an error if a running job cannot get this time limit, in seconds. Kubernetes permits only
+// shorter deadlines of pods.
 func checkShorter(job *batchv1alpha1.Job, limit int64) error {
 	id := (&record.Source{Job: job}).Number()
 	now := (&record.Row{Source: &record.Source{Job: job}, Asked: asked.Of(job)}).Limit()
@@ -38,15 +39,15 @@ func checkShorter(job *batchv1alpha1.Job, limit int64) error {
 	return nil
 }
 
-// limitsTemplates reports whether the pods that a running job creates later can have a shorter limit, too: the admission of other job controllers
-// permits no change of templates.
+// limitsTemplates reports whether the pods that a running job creates later can also have the shorter limit. Other job
+// controllers reject changes of templates.
 func limitsTemplates(job *batchv1alpha1.Job) bool {
 	_, isNumbered := batchv1alpha1.JobID(job)
 	return isNumbered
 }
 
-// shortenedSpec is the part of a running job's spec that a shorter limit is about. An estimate of the run time is taken along if it is longer; there can
-// be none where there was none.
+// shortenedSpec returns the changes of a running job's spec for a shorter limit. It lowers an estimate of the run time
+// that exceeds the limit, but does not add an estimate.
 func shortenedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
 	spec := limitedSpec(job, limit)
 	if estimate := job.Spec.RunningEstimate; estimate == nil || estimate.Duration <= time.Duration(limit)*time.Second {
@@ -55,7 +56,8 @@ func shortenedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
 	return spec
 }
 
-// keepLimit notes a limit with a job. It is that of the pods that run now where the job's templates have the first one still.
+// keepLimit returns a function that records a limit in the job's options. If the job's templates keep the first limit,
+// the new limit applies only to the current pods.
 func keepLimit(job *batchv1alpha1.Job, limit int64) func(*asked.Options) {
 	return func(o *asked.Options) {
 		o.TimeLimit, o.TimeLimitRestarts = 0, 0
@@ -115,7 +117,7 @@ func (c *call) shortenPod(ctx context.Context, pod *corev1.Pod, limit int64) err
 	return nil
 }
 
-// changeQOS gives a job that waits the priority class of another QOS.
+// changeQOS sets the priority class of a pending job to the one of another QOS.
 func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jobChange, patch map[string]any) error {
 	id := (&record.Source{Job: job}).Number()
 	if phase := account.Phase(job); phase != batchv1alpha1.Pending && !batchv1alpha1.AtGate(job) {
