@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// runs gives every job that is made a head that runs.
+// runs gives every created job a running head pod.
 func runs(t *testing.T, server *clitest.Server) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() { close(stop); <-stopped })

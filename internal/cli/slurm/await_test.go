@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// ended lets jobs end as they are made.
+// ended gives jobs a final phase when they are created.
 func ended(phase batchv1alpha1.JobPhase, status map[string]any, pods ...client.Object) func(*clitest.Server) {
 	return func(server *clitest.Server) {
 		site(server)
@@ -33,13 +33,14 @@ func ended(phase batchv1alpha1.JobPhase, status map[string]any, pods ...client.O
 	}
 }
 
-// headOf is the first pod of the job that sbatch makes, ended.
+// headOf returns the first pod of the job that sbatch creates, ended.
 func headOf(code int32, why string) client.Object {
 	job := batch(43, "sbatch-x7k2p", "mei", "default", batchv1alpha1.Terminated, 0)
 	return podOf(job, "head", 0, "r05n07", corev1.PodFailed, exited(code, why, ""))
 }
 
-// --wait exits as the job did: with its code, of an array with the highest, and with 1 where a signal ended it or nobody knows.
+// --wait exits with the job's exit code, with the highest one for an array, and with 1 if a signal ended the job or if
+// the exit code is unknown.
 func TestWait(t *testing.T) {
 	t.Parallel()
 	array := func(codes map[string]any, failed string) map[string]any {
@@ -69,11 +70,11 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// later gives a job its number some time after it was made, as a controller does.
+// later gives a job its number some time after its creation, as a controller does.
 func later(t *testing.T, server *clitest.Server) {
 	site(server)
 	server.OnCreate("Job", func(map[string]any) {
-		go func() { // the server is at work with the job
+		go func() { // the API server may still process the job
 			for _, made := range server.Objects("/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs") {
 				numbered := &batchv1alpha1.Job{}
 				if err := json.Unmarshal([]byte(asText(t, made)), numbered); err != nil {
@@ -98,7 +99,7 @@ func TestTheNumberMayComeLater(t *testing.T) {
 	}
 }
 
-// Who may not look at jobs gets the name, and the server is not asked without end.
+// If the user may not read jobs, sbatch prints the name of the job and does not repeat its requests.
 func TestWhoMayNotLookDoesNotAskWithoutEnd(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
@@ -113,7 +114,8 @@ func TestWhoMayNotLookDoesNotAskWithoutEnd(t *testing.T) {
 	}
 }
 
-// A cluster whose job controller gives no numbers runs what any controller can run, under the job's name; nothing else is begun.
+// If the job controller assigns no numbers, a job that any controller can run is submitted by name. Other jobs are not
+// submitted.
 func TestWithoutNumbers(t *testing.T) {
 	t.Parallel()
 	const hint = "sbatch: hint: it took the job up and gave it no number, as vc's does\n"
@@ -143,7 +145,7 @@ func TestWithoutNumbers(t *testing.T) {
 
 const jobsOfTeam = "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs"
 
-// nothingWasBegun holds of a submission that failed.
+// nothingWasBegun checks that a failed submission left no objects.
 func nothingWasBegun(t *testing.T, server *clitest.Server, code int) {
 	t.Helper()
 	if code == 0 {
@@ -159,7 +161,7 @@ func nothingWasBegun(t *testing.T, server *clitest.Server, code int) {
 	}
 }
 
-// onceAsked does something once a job was asked for so many times.
+// onceAsked calls a function after a number of requests for a job.
 func onceAsked(t *testing.T, server *clitest.Server, times int, what func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() { close(stop); <-stopped })
@@ -185,7 +187,7 @@ func onceAsked(t *testing.T, server *clitest.Server, times int, what func()) {
 	}()
 }
 
-// made is the job that was made last, as it is now.
+// made returns the current version of the job created last.
 func made(t *testing.T, server *clitest.Server) *batchv1alpha1.Job {
 	t.Helper()
 	job := &batchv1alpha1.Job{}
@@ -197,7 +199,8 @@ func made(t *testing.T, server *clitest.Server) *batchv1alpha1.Job {
 	return job
 }
 
-// Nobody takes the job up: the controller restarts. It is waited for, and what is said is not that it cannot do what is asked.
+// No controller processes the job, because it restarts. sbatch waits for it and does not report that the controller
+// cannot run the job.
 func TestTheControllerIsAway(t *testing.T) {
 	t.Parallel()
 	const note = "sbatch: note: no job controller has taken the job up in 2s; waiting for one for 5s\n"
@@ -238,7 +241,7 @@ func TestTheControllerIsAway(t *testing.T) {
 	}
 }
 
-// The API server restarts while a job is waited for: its end is seen all the same.
+// The API server restarts while a command waits for a job. The command still reports the end of the job.
 func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
 	t.Parallel()
 	const away43 = "sbatch: warning: job 43 cannot be looked at for now, it is still waited for: the server restarts\n"
@@ -282,7 +285,8 @@ func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
 	}
 }
 
-// An API server that is away for a moment ends no wait of Slurm's commands: the user is told once when it is missed and when it is back.
+// Slurm's commands continue to wait while the API server is unavailable for a short time. They tell the user once when
+// it becomes unavailable and once when it answers again.
 func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 	t.Parallel()
 	waiting := batch(81, "waiting", "mei", "default", batchv1alpha1.Pending, time.Minute)

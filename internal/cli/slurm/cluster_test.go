@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// batch is a job that sbatch made, with its number, of a user; in a phase since some minutes.
+// batch returns a job of a user as sbatch creates it, with its number, that entered a phase some minutes ago.
 func batch(id int, name, user, queue string, phase batchv1alpha1.JobPhase, age time.Duration, change ...func(*batchv1alpha1.Job)) *batchv1alpha1.Job {
 	j := golden.NewJob(name, queue, phase, age)
 	j.UID = types.UID(fmt.Sprintf("uid-%d", id))
@@ -45,7 +45,7 @@ func because(reason, message string) func(*batchv1alpha1.Job) {
 	return func(j *batchv1alpha1.Job) { j.Status.State.Reason, j.Status.State.Message = reason, message }
 }
 
-// wide is a job with a head and three nodes, of eight cards each.
+// wide returns a job with a head and three nodes of eight GPUs each.
 func wide(j *batchv1alpha1.Job) {
 	node := *j.Spec.Tasks[0].DeepCopy()
 	node.Name, node.Replicas = "node", 3
@@ -82,7 +82,8 @@ func element(n string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Labels[keys.ArrayIndex] = n }
 }
 
-// inPart makes the array of a run one of which elements ended in every way, pods of most of them are gone, and two people cancelled some.
+// inPart changes the array of a run: its elements ended in different ways, pods of most of these were deleted, and two
+// users cancelled some elements.
 func inPart(r golden.Run) golden.Run {
 	prepare := r.Prepare
 	r.Prepare = func(server *clitest.Server) {
@@ -100,7 +101,7 @@ func inPart(r golden.Run) golden.Run {
 	return r
 }
 
-// slurmCluster adds to the cluster of all goldens what Slurm's commands can show.
+// slurmCluster adds objects that Slurm's commands show to the cluster of all golden files.
 func slurmCluster(server *clitest.Server) {
 	train := batch(36, "train.sh", "mei", "research", batchv1alpha1.Running, 2*time.Hour, wide, limited(4*time.Hour))
 	train.Name = "train-sh-x7k2p"

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/slurm"
 )
 
-// Every option that docs/slurm.md names is one of a command's.
+// Every option that docs/slurm.md names is an option of a command.
 func TestTheGuideNamesOptionsThatThereAre(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../../docs/slurm.md")
@@ -28,7 +28,7 @@ func TestTheGuideNamesOptionsThatThereAre(t *testing.T) {
 	known := option.FindAllString(help.String(), -1)
 	named := option.FindAllString(string(guide), -1)
 	for _, name := range named {
-		// a * in the guide stands for the rest of several names
+		// in the guide, * stands for the rest of several names
 		if !slices.ContainsFunc(known, func(k string) bool {
 			return k == name || strings.Contains(string(guide), name+"*") && strings.HasPrefix(k, name)
 		}) {

@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/fault"
 )
 
-// What a helper in a pod says is told as ours: with its hint, and not as an error within an error.
+// The error of a command in a pod is reported as the error of the program, with its hint and without nested errors.
 func TestWhatIsSaidInAPodIsToldWithItsHint(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{

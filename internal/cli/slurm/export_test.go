@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/translate"
 )
 
-// All tests of this package submit from one place, and do not wait long for numbers that never come.
+// All tests of this package submit with the same origin, and wait only briefly for job numbers.
 func init() {
 	origin = func() (suffix, key, dir, host string) {
 		return "x7k2p", strings.Repeat("ab", 32), "/home/mei/p", "login1"

@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
-// objectsOf are those of a kind that a server has.
+// objectsOf returns the objects of a kind that a server stores.
 func objectsOf[T any](t *testing.T, server *clitest.Server, path string) []*T {
 	t.Helper()
 	var all []*T
@@ -38,12 +38,13 @@ func objectsOf[T any](t *testing.T, server *clitest.Server, path string) []*T {
 	return all
 }
 
-// daemon answers for the objects of a server as vcd does, cut off after so many bytes; less than 0: whole.
+// daemon answers as vcd does for the objects of a server. It cuts the answer off after a number of bytes; a negative
+// number means the whole answer.
 func daemon(t *testing.T, server *clitest.Server, namespace string, cut int) http.Handler {
 	return telling(t, server, namespace, cut, facts.Parts)
 }
 
-// telling is a daemon that tells these parts of entries.
+// telling returns a daemon that sends the parts that partsOf returns for each entry.
 func telling(t *testing.T, server *clitest.Server, namespace string, cut int, partsOf func(facts.Entry) ([][]byte, error)) http.Handler {
 	jobs, groups := "/apis/batch.volcano.sh/v1alpha1/jobs", "/apis/scheduling.volcano.sh/v1beta1/podgroups"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +68,7 @@ func telling(t *testing.T, server *clitest.Server, namespace string, cut int, pa
 	})
 }
 
-// lists are commands that list jobs, and none that are named.
+// lists are commands that list jobs without naming them.
 var lists = []string{
 	"squeue", "squeue -l", "squeue --start", "squeue -r", "squeue -t all -r", "squeue -s", "squeue -t all --json", "squeue --namespace nlp -t all",
 	"squeue -h -t all -o %all", "squeue -t CA,timeout,f,s,CD -S i", "squeue -w r05n[08-09] -h", "squeue -o %i|%j|%u", "squeue -u mei -t all -o %i|%t|%r|%R|%S|%e|%l|%C|%m|%o|%Z",
@@ -75,7 +76,8 @@ var lists = []string{
 	"sacct --namespace nlp -a -b",
 }
 
-// However squeue and sacct are asked, they print the same of what the daemon tells as of what they read themselves, and read no list of jobs for it.
+// With all options, squeue and sacct print the same from the daemon's answer as from the API server, and do not list
+// jobs when the daemon answers.
 func TestListsSayTheSameOfWhatTheDaemonTells(t *testing.T) {
 	t.Parallel()
 	for _, words := range lists {
@@ -103,7 +105,8 @@ func TestListsSayTheSameOfWhatTheDaemonTells(t *testing.T) {
 	}
 }
 
-// An element's number is found in what the daemon tells; the array itself is read from the API server, and no list of all jobs.
+// The number of an element is found in the daemon's answer. The array itself is read from the API server, without a
+// list of all jobs.
 func TestTheNumberOfAnElementIsLookedForInWhatTheDaemonTells(t *testing.T) {
 	t.Parallel()
 	for words, code := range map[string]int{"squeue -h -r -j 46 -o %i|%A": 0, "squeue -h -t all -j 999999": 1} {
@@ -133,7 +136,7 @@ func TestTheNumberOfAnElementIsLookedForInWhatTheDaemonTells(t *testing.T) {
 	}
 }
 
-// unheard are the parts of an entry without what pods said at their end, as a daemon tells it of before that was told.
+// unheard are the parts of an entry without the termination messages of pods, as an older daemon sends it.
 func unheard(e facts.Entry) ([][]byte, error) {
 	job, err := facts.Job(e.Job)
 	parts := [][]byte{job}
@@ -149,7 +152,7 @@ func unheard(e facts.Entry) ([][]byte, error) {
 	return parts, err
 }
 
-// When the daemon does not answer, or not to the end, lists are read without it, and nothing is said of it.
+// If the daemon does not answer, or its answer is incomplete, lists are read from the API server without a note.
 func TestListsReadThemselvesWhatTheDaemonDoesNotTell(t *testing.T) {
 	t.Parallel()
 	for name, ill := range map[string]func(*clitest.Server){
@@ -188,7 +191,7 @@ func TestListsReadThemselvesWhatTheDaemonDoesNotTell(t *testing.T) {
 	}
 }
 
-// A job that is told again, as it changed meanwhile, keeps nothing of what was told of it before.
+// If the daemon sends a job again because it changed, data of its earlier version is dropped.
 func TestAJobThatIsToldAgainIsAsItWasToldLast(t *testing.T) {
 	t.Parallel()
 	run := golden.Run{Argv: strings.Fields("slurm squeue -h -t all -o %i|%t|%R"), Env: map[string]string{"USER": "mei"}}
@@ -223,7 +226,7 @@ func TestAJobThatIsToldAgainIsAsItWasToldLast(t *testing.T) {
 	}
 }
 
-// marks are the annotations of all jobs of a server, and the Commands to them.
+// marks returns the annotations of all jobs of a server, and the Commands for these jobs.
 func marks(t *testing.T, server *clitest.Server) []string {
 	t.Helper()
 	var all []string
@@ -241,8 +244,8 @@ func marks(t *testing.T, server *clitest.Server) []string {
 	return all
 }
 
-// By filters scancel finds in what the daemon tells the same jobs and elements as in what it reads itself, and reads no list of jobs for it. Of an array the
-// version is held to, which the daemon does not tell.
+// With filters, scancel finds the same jobs and elements in the daemon's answer as in its own lists, and does not list
+// jobs. For arrays it reads the resource version, which the daemon does not send.
 func TestScancelFindsTheSameInWhatTheDaemonTells(t *testing.T) {
 	t.Parallel()
 	for _, words := range []string{
@@ -280,7 +283,8 @@ func TestScancelFindsTheSameInWhatTheDaemonTells(t *testing.T) {
 	}
 }
 
-// Signals and steps are for pods, which the daemon tells by half only: they are read, and jobs with them.
+// Signals and steps need whole pods, which the daemon does not send. So scancel reads pods and jobs from the API
+// server.
 func TestSignalsAreSentByWhatIsRead(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)

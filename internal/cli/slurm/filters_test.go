@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
 
-// A filter whose variable of the shell is not set is an error: it does not mean all jobs, which a script would then cancel.
+// A filter with an unset shell variable is an error. It does not mean all jobs, which a script would then cancel.
 func TestNoFilterIsEmpty(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
@@ -38,7 +38,7 @@ func TestNoFilterIsEmpty(t *testing.T) {
 	}
 }
 
-// The list of jobs may be left out where that means all of them; it may not be empty.
+// The list of jobs may be omitted if that means all jobs. It may not be empty.
 func TestAListOfJobsIsLeftOutOrNotEmpty(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
@@ -74,7 +74,8 @@ func TestAListOfJobsIsLeftOutOrNotEmpty(t *testing.T) {
 	}
 }
 
-// What scancel takes for waiting, for running and for being on a node is what squeue lists so: elements with pods that have no nodes wait.
+// scancel and squeue agree on which jobs are pending, running and on a node. Elements whose pods have no nodes are
+// pending.
 func TestScancelTakesTheElementsThatSqueueLists(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]string{
@@ -96,7 +97,7 @@ func TestScancelTakesTheElementsThatSqueueLists(t *testing.T) {
 	}
 }
 
-// An array all that is left of which is meant is cancelled as a job, so that it ends as one.
+// If all remaining elements of an array match, the array is cancelled as a job, so that it ends as one.
 func TestAnArrayAllOfWhichWaitsIsCancelledAsAJob(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, batch(42, "sweep", "mei", "default", batchv1alpha1.Pending, time.Hour, func(j *batchv1alpha1.Job) {

@@ -24,7 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/asked"
 )
 
-// siteProfile is that of docs/slurm.md, as far as listings show it.
+// siteProfile is the part of the profile in docs/slurm.md that listings show.
 const siteProfile = `
 defaultPartition: gpu
 maxTime: 7-0
@@ -35,7 +35,7 @@ gres:
   gpu: {resource: nvidia.com/gpu, types: {a100: {nvidia.com/gpu.product: "NVIDIA-A100-SXM4-80GB,NVIDIA-A100-PCIE-40GB"}}}
 `
 
-// withFeatures gives the site features of nodes.
+// withFeatures adds node features to the site.
 func withFeatures(r golden.Run) golden.Run {
 	prepare := r.Prepare
 	r.Prepare = func(server *clitest.Server) {
@@ -46,7 +46,7 @@ func withFeatures(r golden.Run) golden.Run {
 	return r
 }
 
-// siteCluster is a cluster with a profile, priorities, places in a queue, and nodes that are full.
+// siteCluster returns a cluster with a profile, priorities, jobs in order in a queue, and full nodes.
 func siteCluster(server *clitest.Server) {
 	waits := func(id int, name, class string, place int32, change ...func(*batchv1alpha1.Job)) {
 		j := batch(id, name, "mei", "research", batchv1alpha1.Pending, 20*time.Minute, change...)
@@ -96,7 +96,7 @@ func atSite(about string, argv ...string) golden.Run {
 	}}
 }
 
-// forbidding refuses lists, as of a user who may not make them.
+// forbidding rejects list requests, as for a user without permission.
 func forbidding(r golden.Run, paths ...string) golden.Run {
 	prepare := r.Prepare
 	r.Prepare = func(server *clitest.Server) {
@@ -108,7 +108,7 @@ func forbidding(r golden.Run, paths ...string) golden.Run {
 	return r
 }
 
-// called is the object of that name; there has to be one.
+// called returns the object with this name. The object must exist.
 func called(t *testing.T, server *clitest.Server, path, name string) map[string]any {
 	t.Helper()
 	for _, object := range server.Objects(path) {
@@ -219,7 +219,7 @@ func TestListingsOfASite(t *testing.T) {
 	})
 }
 
-// What is refused when a job is cancelled leaves no mark on it.
+// A rejected cancellation leaves no annotation on the job.
 func TestACancelThatIsForbiddenLeavesNoMark(t *testing.T) {
 	t.Parallel()
 	run := slurmRun("", "scancel", "36")
@@ -232,7 +232,8 @@ func TestACancelThatIsForbiddenLeavesNoMark(t *testing.T) {
 	noted("train-sh-x7k2p", keys.CancelledBy, "")(t, server)
 }
 
-// Clusters are asked side by side; that a job is not there counts when it is in none of them, and what one of them has is there when another is out of reach.
+// Clusters are read concurrently. A missing job is an error only if it is missing in all clusters, and an unreachable
+// cluster does not hide the jobs of the others.
 func TestJobsOfSeveralClusters(t *testing.T) {
 	t.Parallel()
 	here, there := clitest.Start(t, golden.Cluster()...), clitest.Start(t, golden.Cluster()...)
@@ -248,7 +249,7 @@ contexts: [{name: a, context: {cluster: a, user: mei, namespace: nlp}}, {name: b
 	for name, c := range map[string]struct {
 		argv    []string
 		out     string
-		problem string // on stderr; "": none
+		problem string // on stderr; empty: no message
 		code    int
 	}{
 		"it is in the second":             {[]string{"squeue", "-M", "a,b", "-h", "-j", "80", "-o", "%i"}, "80\n", "", 0},
@@ -275,7 +276,7 @@ contexts: [{name: a, context: {cluster: a, user: mei, namespace: nlp}}, {name: b
 	}
 }
 
-// Programs ask for single jobs again and again, also when these are gone: for that not all jobs are read.
+// Programs poll single jobs, even deleted ones. This must not list all jobs.
 func TestJobsThatAreNamedAreReadAlone(t *testing.T) {
 	t.Parallel()
 	for name, argv := range map[string][]string{
@@ -296,7 +297,7 @@ func TestJobsThatAreNamedAreReadAlone(t *testing.T) {
 	}
 }
 
-// With -i a listing is made again and again, and what was noted once is not noted again.
+// With -i, a listing is repeated, but a note is printed only once.
 func TestAListingIsRepeated(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
@@ -304,7 +305,7 @@ func TestAListingIsRepeated(t *testing.T) {
 	server.Refuse("GET", "/apis/scheduling.volcano.sh/v1beta1/podgroups", 403, metav1.StatusReasonForbidden, "no")
 	out, stop, _ := golden.Start(t, server, "slurm", "squeue", "-i", "1", "-u", "ann", "-o", "%i")
 	out.Wait(t, "\n\nSun Mar 01 12:00:00 2026\nJOBID\n")
-	if code := stop(); code != 130 { // as of what was interrupted
+	if code := stop(); code != 130 { // the exit code of an interrupted command
 		t.Errorf("exit code %d", code)
 	}
 	if n := strings.Count(out.String(), "you may not list the PodGroups"); n > 1 {
@@ -315,7 +316,8 @@ func TestAListingIsRepeated(t *testing.T) {
 	}
 }
 
-// Every option of the listing commands is looked at somewhere, or its help says that it has no effect, is refused, or is so anyway.
+// Every option of the listing commands is used, or its help states that it has no effect, is rejected, or describes the
+// default.
 func TestNoOptionIsDroppedInSilence(t *testing.T) {
 	t.Parallel()
 	declared := regexp.MustCompile(`\{Long: "([^"]+)"[^\n]*`)
@@ -332,7 +334,7 @@ func TestNoOptionIsDroppedInSilence(t *testing.T) {
 			}
 		}
 	}
-	// What another program looks at in files of its own is no look at this one's options.
+	//	// Options that other programs use in their own files do not count.
 	own := map[string][]string{
 		"squeue.go": nil, "sacct.go": nil, "sinfo.go": nil, "sprio.go": nil, "scancel.go": {"target.go", "elements.go", "signal.go"}, "scontrol.go": {"control.go", "hold.go", "update.go", "partition.go"},
 		"sbatch.go": {"submit.go", "await.go", "testonly.go", "script.go"}, "salloc.go": {"allocation.go"}, "srun.go": {"stepvars.go"}, "install.go": nil, "translate.go": nil,

@@ -9,7 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// TestProgramsThatSubmit: scripts and command lines in the shape in which these programs make them, and what they read of the answer. The words are ours.
+// TestProgramsThatSubmit checks scripts and command lines in the format that these programs generate, and the parts of
+// the output that they parse. The texts are our own.
 func TestProgramsThatSubmit(t *testing.T) {
 	t.Parallel()
 	submitted := regexp.MustCompile(`(?m)^Submitted batch job (\d+)$`)

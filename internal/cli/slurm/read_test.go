@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// Whoever may look at one namespace only is told that and nothing more: of that namespace all is known. Where only jobs of it were named, there is
-// nothing to tell.
+// A user with access to one namespace gets a note about that only, because all data of that namespace is readable. If
+// only jobs of that namespace are named, there is no note.
 func TestWhoMayLookAtOneNamespaceIsToldThatAlone(t *testing.T) {
 	t.Parallel()
 	const note = "note: you may not list the jobs of all namespaces: these are those of namespace nlp\n"

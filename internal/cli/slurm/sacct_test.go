@@ -64,7 +64,7 @@ func TestSacct(t *testing.T) {
 	})
 }
 
-// withEnvironments gives a job the Secret with what it was submitted with.
+// withEnvironments adds the Secret with its environment to a job.
 func withEnvironments(r golden.Run) golden.Run {
 	prepare := r.Prepare
 	r.Prepare = func(server *clitest.Server) {

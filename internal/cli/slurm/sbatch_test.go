@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// site is a cluster with a profile, which gives the next job the number 43.
+// site returns a cluster with a profile, in which the next job gets the number 43.
 func site(server *clitest.Server) {
 	server.Set(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "volcano-system"}, Data: map[string]string{"profile.yaml": "defaultImage: base:1\n"}})
 	server.OnCreate("Job", func(job map[string]any) {
@@ -22,7 +22,7 @@ func site(server *clitest.Server) {
 	})
 }
 
-// batchRun is sbatch with words, a script on standard input and variables.
+// batchRun runs sbatch with words, a script on standard input, and environment variables.
 func batchRun(about, script string, argv ...string) golden.Run {
 	return golden.Run{About: about, Argv: append([]string{"slurm", "sbatch", "-o", "/dev/null"}, argv...), Input: script, Prepare: site}
 }
@@ -103,7 +103,8 @@ func TestSbatch(t *testing.T) {
 	})
 }
 
-// TestSbatchPrintsItsLineAlone: scripts read the number as the last word of everything that is printed.
+// TestSbatchPrintsItsLineAlone checks that the number is the last word of the whole output, because scripts rely on
+// that.
 func TestSbatchPrintsItsLineAlone(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
@@ -115,7 +116,8 @@ func TestSbatchPrintsItsLineAlone(t *testing.T) {
 	}
 }
 
-// TestOurWarningsAreNotTakenForAFailure: Snakemake looks for these words in what sbatch says.
+// TestOurWarningsAreNotTakenForAFailure checks that warnings do not contain words that Snakemake searches for in the
+// output of sbatch.
 func TestOurWarningsAreNotTakenForAFailure(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// commands checks which jobs got which Command, as action target, in any order.
+// commands checks the Commands for jobs, each written as action and target, in any order.
 func commands(want ...string) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, server *clitest.Server) {
 		t.Helper()
@@ -27,7 +27,7 @@ func commands(want ...string) func(*testing.T, *clitest.Server) {
 	}
 }
 
-// jobsPath is where the jobs of the goldens' namespace are.
+// jobsPath is the API path of the jobs in the namespace of the golden files.
 const jobsPath = "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs"
 
 // noted checks an annotation of a job.

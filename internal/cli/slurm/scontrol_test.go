@@ -37,7 +37,7 @@ func TestScontrol(t *testing.T) {
 	run := func(about string, argv ...string) golden.Run {
 		return golden.Run{About: about, Argv: append([]string{"slurm"}, argv...), Prepare: controlCluster}
 	}
-	held := func(about string, runsCluster bool, argv ...string) golden.Run { // as ann, with a job that an administrator holds
+	held := func(about string, runsCluster bool, argv ...string) golden.Run {
 		r := withEnv(run(about, argv...), "USER", "ann")
 		r.Prepare = func(server *clitest.Server) {
 			controlCluster(server)
@@ -115,7 +115,7 @@ func TestScontrol(t *testing.T) {
 				}
 			}
 			spec := called(t, server, jobsPath, "train-sh-x7k2p")["spec"].(map[string]any)
-			for _, task := range spec["tasks"].([]any) { // of which the pods after a requeue are made
+			for _, task := range spec["tasks"].([]any) { // the pods after a requeue are created from these tasks
 				if got := fmt.Sprint(task.(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["activeDeadlineSeconds"]); got != "10800" {
 					t.Errorf("the template has the deadline %s", got)
 				}

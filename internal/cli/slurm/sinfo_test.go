@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// nodeCluster adds nodes in every state, and a queue with some of them.
+// nodeCluster adds nodes in every state, and a queue that contains some of them.
 func nodeCluster(server *clitest.Server) {
 	slurmCluster(server)
 	for _, name := range []string{"r05n07", "r05n08", "r05n09", "r05n10", "r05n11", "r05n12", "r05n13"} {
@@ -38,7 +38,7 @@ func nodeCluster(server *clitest.Server) {
 	}))
 }
 
-// promised adds a job that waits for room that is being made for it, on nodes that are idle, in part in use, and draining.
+// promised adds a job with reserved resources on nodes that are idle, partly in use, and draining.
 func promised(server *clitest.Server) {
 	nodeCluster(server)
 	urgent := batch(80, "urgent", "mei", "nlp", batchv1alpha1.Pending, time.Minute)

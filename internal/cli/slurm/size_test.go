@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// An array of ten thousand elements is one row, however many of them have ended.
+// An array of ten thousand elements is one row, even if elements have ended.
 func TestAnArrayOfTenThousandIsOneRow(t *testing.T) {
 	t.Parallel()
 	run := golden.Run{Argv: []string{"slurm", "squeue", "-h", "-o", "%i %t %r"}}
@@ -35,7 +35,7 @@ func TestAnArrayOfTenThousandIsOneRow(t *testing.T) {
 	t.Logf("it took %v", time.Since(began))
 }
 
-// waitingForNodes is an array of 200 elements that all have pods, three of them on a node.
+// waitingForNodes returns an array of 200 elements that all have pods, three of them on a node.
 func waitingForNodes() []client.Object {
 	job := batch(42, "sweep", "mei", "default", batchv1alpha1.Running, time.Hour, func(j *batchv1alpha1.Job) {
 		j.Annotations[keys.Array] = "0-199"
@@ -53,8 +53,8 @@ func waitingForNodes() []client.Object {
 	return objects
 }
 
-// Of an array without a limit every element has a pod. Those of them that wait for nodes are one row still, with the scheduler's word, whether or not
-// anything is asked for that stands on pods.
+// In an array without a limit, every element has a pod. The elements that wait for nodes are still one row with the
+// scheduler's reason, whether or not the columns depend on pods.
 func TestElementsThatHavePodsAndNoNodesAreOneRow(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, waitingForNodes()...)
@@ -73,7 +73,7 @@ func TestElementsThatHavePodsAndNoNodesAreOneRow(t *testing.T) {
 
 var manyJobs = flag.Int("slurm-jobs", 300, "of how many jobs squeue makes a list; 10000 with a server whose time is part of it")
 
-// Every job is listed once, whatever the number of pages; -slurm-jobs=10000 -v says how long it takes.
+// Every job is listed once, for any number of pages. -slurm-jobs=10000 -v prints the duration.
 func TestSqueueListsJobsOfManyPages(t *testing.T) {
 	t.Parallel()
 	objects := make([]client.Object, 0, 2*(*manyJobs))

@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// squeueRun is `vcctl slurm squeue` with further words.
+// squeueRun runs `vcctl slurm squeue` with further words.
 func slurmRun(about string, argv ...string) golden.Run {
 	return golden.Run{About: about, Argv: append([]string{"slurm"}, argv...), Prepare: slurmCluster}
 }

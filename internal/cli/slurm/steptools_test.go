@@ -9,7 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// What sattach, sbcast and sgather say where they cannot begin; what they do in pods is shown in internal/slurm/step.
+// These runs show the errors of sattach, sbcast and sgather before they start a command in a pod. The tests of
+// internal/slurm/step cover the rest.
 func TestStepTools(t *testing.T) {
 	t.Parallel()
 	golden.Hold(t, "steptools", []golden.Run{
@@ -28,7 +29,7 @@ func TestStepTools(t *testing.T) {
 	})
 }
 
-// withTable gives mei a table before the run.
+// withTable gives the user mei a table before the run.
 func withTable(r golden.Run) golden.Run {
 	prepare := r.Prepare
 	r.Prepare = func(server *clitest.Server) {
@@ -38,7 +39,7 @@ func withTable(r golden.Run) golden.Run {
 	return withEnv(r, "USER", "mei", "HOME", "/home/mei")
 }
 
-// scheduled checks which CronJobs were created, as name schedule.
+// scheduled checks which CronJobs were created, each written as name and schedule.
 func scheduled(want ...string) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, server *clitest.Server) {
 		t.Helper()
@@ -49,7 +50,7 @@ func scheduled(want ...string) func(*testing.T, *clitest.Server) {
 			got = append(got, metadata["name"].(string)[:4]+" "+spec["schedule"].(string)+" "+spec["concurrencyPolicy"].(string)+" "+template["queue"].(string))
 		}
 		slices.Sort(got)
-		got = slices.Compact(got) // a trial before
+		got = slices.Compact(got) // a dry run comes first
 		if !slices.Equal(got, want) {
 			t.Errorf("CronJobs %q, want %q", got, want)
 		}

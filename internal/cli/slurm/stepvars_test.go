@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 )
 
-// Variables of srun say how the step runs, and the command line overrules them.
+// Variables of srun set the options of the step, and the command line overrides them.
 func TestVariablesOfSteps(t *testing.T) {
 	t.Parallel()
 	streams, _, _ := iostreams.Test("", 0)

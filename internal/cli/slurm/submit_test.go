@@ -17,7 +17,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// submitted runs sbatch and returns what it printed, and the job, script and Secret that it made; nil where it made none.
+// submitted runs sbatch and returns its output and the job, script and Secret that it created. They are nil if it
+// created none.
 func submitted(t *testing.T, run golden.Run) (got golden.Result, job map[string]any, script string, exported []string) {
 	t.Helper()
 	server := clitest.Start(t, golden.Cluster()...)
@@ -56,7 +57,7 @@ func annotation(job map[string]any, key string) string {
 	return text
 }
 
-// Scripts are found as they are named, in the working directory, and then on PATH. It changes the working directory.
+// Scripts are found by their path, in the working directory, and then on PATH. The test changes the working directory.
 func TestWhereScriptsAreFound(t *testing.T) {
 	here, path := t.TempDir(), t.TempDir()
 	for file, text := range map[string]string{
@@ -86,7 +87,7 @@ func TestWhereScriptsAreFound(t *testing.T) {
 	}
 }
 
-// Files that options name: nodes, and variables.
+// Options can name files with nodes and with variables.
 func TestFilesOfOptions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -119,7 +120,7 @@ func TestFilesOfOptions(t *testing.T) {
 	}
 }
 
-// The command line is kept with the job without the values that it exports.
+// The command line is stored with the job without the values of exported variables.
 func TestTheLineThatIsKeptHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	for _, words := range [][]string{{"--export=ALL,TOKEN=hunter2"}, {"-Q", "--export", "A=hunter2"}} {
@@ -130,7 +131,7 @@ func TestTheLineThatIsKeptHasNoSecrets(t *testing.T) {
 	}
 }
 
-// -M names a context, and the answer says which.
+// -M names a context, and the output contains its name.
 func TestClusters(t *testing.T) {
 	t.Parallel()
 	for want, words := range map[string][]string{
@@ -145,7 +146,8 @@ func TestClusters(t *testing.T) {
 	}
 }
 
-// Nodes that are alike are as many as they are: four with three whole processors each. One that is drained comes back.
+// Equal nodes are counted: four nodes with three whole processors each. A drained node counts too, because it comes
+// back.
 func TestNodesAreCounted(t *testing.T) {
 	t.Parallel()
 	const never = "sbatch: error: Batch job submission failed: Requested node configuration is not available\n"
@@ -169,7 +171,7 @@ func TestNodesAreCounted(t *testing.T) {
 	}
 }
 
-// A directory that is missing on a volume that can be seen from here is told before the job ends at its start for it.
+// A missing directory on a volume that is mounted here is reported at submission, before the job fails because of it.
 func TestWhatIsMissingOnAVolumeIsTold(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -194,7 +196,7 @@ func TestWhatIsMissingOnAVolumeIsTold(t *testing.T) {
 	}
 }
 
-// What srun and salloc say before, and in place of, an allocation.
+// These runs show the messages of srun and salloc before and instead of an allocation.
 func TestAllocationsThatAreNotMade(t *testing.T) {
 	t.Parallel()
 	const components = ": error: heterogeneous jobs are not supported here\n"

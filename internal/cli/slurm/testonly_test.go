@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// foreseen is sbatch --test-only, and what the scheduler answers to it. Nothing is submitted, whatever that is.
+// foreseen runs sbatch --test-only with an answer of the scheduler. Nothing is submitted, whatever the answer is.
 func foreseen(about string, verdict insightv1alpha1.Verdict, change func(*insightv1alpha1.Answer)) golden.Run {
 	r := batchRun(about, hello, "--test-only", "-N4", "-c8")
 	r.Prepare = func(server *clitest.Server) {

@@ -7,7 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// TestTranslateAndExplain: what is printed of a manifest: each field with the option that made it, and the same for programs.
+// TestTranslateAndExplain checks the printed manifest: each field with the option that set it, and the same data for
+// programs.
 func TestTranslateAndExplain(t *testing.T) {
 	t.Parallel()
 	const script = "#!/bin/bash\n#SBATCH -J train -N2 --ntasks-per-node=4\n#SBATCH -t 2:00:00\nsrun python train.py\n#SBATCH -n2\n"
