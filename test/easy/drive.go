@@ -25,34 +25,35 @@ type Layout struct {
 	Nodes, ProcsPerNode int
 	// OnePod gives a job one pod with all its processors instead of a gang of pods with one each.
 	OnePod bool
-	// AllAdmitted leaves out minResources, so that every PodGroup is admitted at once.
+	//	// AllAdmitted omits minResources, so that every PodGroup is admitted at once.
 	AllAdmitted bool
-	// Strict gives the queue strategy fifo: its order is kept.
+	//	// Strict gives the queue the strategy fifo, which starts jobs in order.
 	Strict bool
 }
 
 // Procs is the number of processors of all nodes.
 func (l Layout) Procs() int { return l.Nodes * l.ProcsPerNode }
 
-// Result is what a run of the engine came to.
+// Result is the outcome of a run of the engine.
 type Result struct {
-	// Starts are the jobs' starts by their places in the trace; -1: never.
+	// Starts holds the start of each job by its index in the trace, -1 for a job that never started.
 	Starts []int
-	// Delayed are heads of the queue that started after the time at which they could have when they became head.
+	// Delayed names the heads of the queue that started later than they could have when they became the head.
 	Delayed []string
 	// Different describes the first instants at which EASY would have started other jobs in the same state.
 	Different []string
-	// IdleUsable are the processor seconds that were idle although EASY would have started a job on them.
+	// IdleUsable is the number of processor seconds that were idle although EASY would have started a job on them.
 	IdleUsable int
-	// Makespan is when the last job ended.
+	// Makespan is the end of the last job.
 	Makespan int
-	// DeepestQueue and MostPendingPods are the largest numbers of waiting jobs, and of pods without a node.
+	// DeepestQueue and MostPendingPods are the greatest numbers of waiting jobs and of pods without a node.
 	DeepestQueue, MostPendingPods int
 	Cycles                        int
 }
 
-// Run runs the engine through a trace in virtual time, with jobs as the job controller makes them: a PodGroup with
-// minResources and the requests of its task first, pods once it is admitted to its queue. At one instant all completions come first, then all arrivals,
+// Run simulates a trace with the engine in virtual time. It creates objects as the job controller does: first a
+// PodGroup with minResources and the request of its task, then the pods once the PodGroup is admitted. At each instant
+// it handles completions, then arrivals, and then runs cycles until they decide nothing more.
 // then cycles until nothing more is decided.
 func Run(jobs []Job, layout Layout) (Result, error) {
 	d, err := newDriver(jobs, layout)
@@ -75,7 +76,7 @@ func Run(jobs []Job, layout Layout) (Result, error) {
 	return d.result, nil
 }
 
-// job is a job of the trace and its objects in the model.
+// job is a job of the trace with its objects in the model.
 type job struct {
 	Job
 	place   int
@@ -90,13 +91,13 @@ type driver struct {
 	cluster  *model.Cluster
 	trace    []job
 	byName   map[string]*job
-	waiting  []*job // in order of the queue
-	running  []*job // by their ends
+	waiting  []*job // in queue order
+	running  []*job // sorted by end
 	podOf    map[types.UID]*corev1.Pod
 	clock    int
 	free     int
 	pending  int         // pods without a node
-	promised map[int]int // by id: when a head of the queue could start
+	promised map[int]int // by job id: when a head of the queue could start
 	result   Result
 }
 
@@ -141,7 +142,7 @@ func (j *job) end(d *driver) int { return d.result.Starts[j.place] + j.Run }
 
 func (j *job) name() string { return fmt.Sprintf("job-%06d", j.ID) }
 
-// complete ends what is over, and deletes it as the job controller does.
+// complete ends jobs whose time is over and deletes them as the job controller does.
 func (d *driver) complete() {
 	for len(d.running) > 0 && d.running[0].end(d) <= d.clock {
 		j := d.running[0]
@@ -180,7 +181,7 @@ func (d *driver) arrive(j job) {
 	d.result.DeepestQueue = max(d.result.DeepestQueue, len(d.waiting))
 }
 
-// sizes are the processors of each of the job's pods.
+// sizes returns the number of processors of each of the job's pods.
 func (j *job) sizes(layout Layout) []int {
 	if layout.OnePod {
 		return []int{j.Procs}
@@ -202,10 +203,10 @@ func (d *driver) admitted(j *job) {
 	d.result.MostPendingPods = max(d.result.MostPendingPods, d.pending)
 }
 
-// maxCycles bounds the cycles of one instant.
+// maxCycles limits the cycles of one instant.
 const maxCycles = 200
 
-// pass runs cycles until nothing more is decided.
+// pass runs cycles until they decide nothing more.
 func (d *driver) pass() error {
 	for range maxCycles {
 		d.result.Cycles++
@@ -234,7 +235,7 @@ func (d *driver) pass() error {
 	return fmt.Errorf("at %d: still deciding after %d cycles", d.clock, maxCycles)
 }
 
-// bind starts a pod, and the job with its last one.
+// bind starts a pod. A job starts with its last pod.
 func (d *driver) bind(b decision.Bind, now time.Time) {
 	p, j := d.podOf[b.Pod.UID], d.byName[b.Gang.Name]
 	at := metav1.NewTime(now)
@@ -254,7 +255,7 @@ func (d *driver) bind(b decision.Bind, now time.Time) {
 	}
 }
 
-// expected is what EASY starts now, by the names of the jobs.
+// expected returns the jobs that EASY would start now.
 func (d *driver) expected() []string {
 	var names []string
 	for _, k := range EASY(mapped(d.waiting, func(j *job) Job { return j.Job }), d.free, d.runs(), d.clock) {
@@ -264,7 +265,7 @@ func (d *driver) expected() []string {
 	return names
 }
 
-// compare notes when the pass started other jobs than expected.
+// compare records an instant at which the pass started other jobs than expected.
 func (d *driver) compare(want []string) {
 	var have []string
 	for _, j := range d.running {
@@ -282,14 +283,14 @@ func (j *job) String() string {
 	return fmt.Sprintf("%d(%d procs, %d s)", j.ID, j.Procs, max(j.Estimate, j.Run))
 }
 
-// runs is what runs now.
+// runs returns the running jobs.
 func (d *driver) runs() []running {
 	return mapped(d.running, func(j *job) running {
 		return running{j.Procs, j.end(d), d.result.Starts[j.place] + max(j.Estimate, j.Run)}
 	})
 }
 
-// judge compares the state after a pass with what EASY would do now.
+// judge compares the state after a pass with the decision of EASY in the same state.
 func (d *driver) judge(next int) {
 	if len(d.waiting) == 0 {
 		return

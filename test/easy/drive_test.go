@@ -32,7 +32,8 @@ func byDefault(given, usual, full int) int {
 	return usual
 }
 
-// trace is the i-th generated trace of n jobs for 64 processors: several loads, with exact and with generous estimates.
+// trace returns the i-th generated trace of n jobs for 64 processors. The traces differ in load and in the accuracy of
+// their estimates.
 func trace(i, n int) []Job {
 	random := rand.New(rand.NewPCG(uint64(i), 7))
 	loads := []float64{.8, 1, 1.3, 2}
@@ -43,7 +44,7 @@ func trace(i, n int) []Job {
 	return list
 }
 
-// meanWait is the mean time between submission and start.
+// meanWait returns the mean time between submission and start.
 func meanWait(jobs []Job, starts []int) float64 {
 	sum, n := 0.0, 0
 	for i, j := range jobs {
@@ -55,13 +56,13 @@ func meanWait(jobs []Job, starts []int) float64 {
 	return sum / float64(max(n, 1))
 }
 
-// compared is one run of the engine beside the reference.
+// compared is a run of the engine together with the results of the reference.
 type compared struct {
 	Result
 	jobs               []Job
 	differ             int
 	wait, waitExpected float64
-	idle               float64 // part of the processor time that was idle and usable
+	idle               float64 // part of the processor time that was idle but usable
 }
 
 func compare(t *testing.T, jobs []Job, layout Layout, policy func([]Job, int, []running, int) []int) compared {
@@ -93,7 +94,7 @@ func compare(t *testing.T, jobs []Job, layout Layout, policy func([]Job, int, []
 	return c
 }
 
-// TestOneNodeStartsLikeEASY: on one large node every job starts when the reference starts it.
+// TestOneNodeStartsLikeEASY checks that on one large node every job starts when the reference starts it.
 func TestOneNodeStartsLikeEASY(t *testing.T) {
 	for i := range traces() {
 		t.Run(fmt.Sprintf("trace %d", i), func(t *testing.T) {
@@ -108,7 +109,7 @@ func TestOneNodeStartsLikeEASY(t *testing.T) {
 	}
 }
 
-// TestTracesThatDifferedOnce are traces in which a job behind the head was refused, or started, in error.
+// TestTracesThatDifferedOnce checks traces in which a job behind the head once was delayed or started by mistake.
 func TestTracesThatDifferedOnce(t *testing.T) {
 	for name, c := range map[string]struct{ number, jobs int }{
 		"a short candidate was counted as if it still ran when the head starts":      {40, 300},
@@ -122,12 +123,12 @@ func TestTracesThatDifferedOnce(t *testing.T) {
 	}
 }
 
-// TestGangsOverManyNodesStartLikeEASY: gangs over many nodes leave no processors idle that a job behind the head could use,
-// and wait no longer than in the reference.
+// TestGangsOverManyNodesStartLikeEASY checks that gangs over many nodes leave no processors idle that a job behind the
+// head could use, and do not wait longer than in the reference.
 func TestGangsOverManyNodesStartLikeEASY(t *testing.T) {
 	layouts := []Layout{{Nodes: 64, ProcsPerNode: 1}, {Nodes: 16, ProcsPerNode: 4}, {Nodes: 8, ProcsPerNode: 8}, {Nodes: 2, ProcsPerNode: 32}}
 	for i := range traces() {
-		layout := layouts[(i/2+i/8)%len(layouts)] // each with each load and kind of estimate
+		layout := layouts[(i/2+i/8)%len(layouts)] // combines each layout with each load and kind of estimate
 		t.Run(fmt.Sprintf("trace %d on %d nodes", i, layout.Nodes), func(t *testing.T) {
 			c := compare(t, trace(i, jobsPerTrace()), layout, EASY)
 			if c.idle > .001 {
@@ -140,7 +141,7 @@ func TestGangsOverManyNodesStartLikeEASY(t *testing.T) {
 	}
 }
 
-// TestStrictQueueStartsLikeFCFS: in a queue of strategy fifo every job starts when FCFS starts it.
+// TestStrictQueueStartsLikeFCFS checks that in a queue with strategy fifo every job starts when FCFS starts it.
 func TestStrictQueueStartsLikeFCFS(t *testing.T) {
 	for i := range traces() {
 		t.Run(fmt.Sprintf("trace %d", i), func(t *testing.T) {

@@ -13,7 +13,7 @@ type Job struct {
 	Submit int
 	Procs  int
 	Run    int
-	// Estimate is the run time that the user requested: at least Run.
+	// Estimate is the run time that the user requested. It is at least Run.
 	Estimate int
 }
 
@@ -27,7 +27,8 @@ type Lublin struct {
 	ARAR                   float64
 }
 
-// OneType returns the parameters of the model that does not distinguish batch and interactive jobs, for a machine of 2^uhi processors.
+// OneType returns the parameters of the model that does not distinguish batch jobs from interactive ones, for a machine
+// of 2^uhi processors.
 func OneType(umed, uhi float64) Lublin {
 	return Lublin{
 		Serial: .244, Pow2: .576, ULow: .8, UMed: umed, UHi: uhi, UProb: .86,
@@ -39,12 +40,13 @@ func OneType(umed, uhi float64) Lublin {
 const (
 	bucketsPerDay    = 48
 	secondsPerBucket = 1800
-	// maxRunExponent and maxGapExponent bound the logarithms of run times and gaps: larger ones are drawn again.
+	// maxRunExponent and maxGapExponent limit the logarithms of run times and gaps. Larger values are drawn again.
 	maxRunExponent = 12
 	maxGapExponent = 13
 )
 
-// Generate returns n jobs in order of their submission. Run times and gaps are rounded to seconds; estimates equal run times.
+// Generate returns n jobs in the order of their submission. Run times and gaps are rounded to seconds. Estimates equal
+// run times.
 func (l Lublin) Generate(random *rand.Rand, n int) []Job {
 	gaps := l.arrivals()
 	jobs := make([]Job, n)
@@ -58,7 +60,7 @@ func (l Lublin) Generate(random *rand.Rand, n int) []Job {
 	return jobs
 }
 
-// size returns a number of processors.
+// size draws a number of processors.
 func (l Lublin) size(random *rand.Rand) int {
 	u := random.Float64()
 	if u <= l.Serial {
@@ -75,7 +77,7 @@ func (l Lublin) size(random *rand.Rand) int {
 	return int(math.Round(math.Exp2(exponent)))
 }
 
-// runTime returns the seconds that a job of a size runs.
+// runTime draws the run time, in seconds, of a job with this number of processors.
 func (l Lublin) runTime(random *rand.Rand, procs int) float64 {
 	p := min(max(l.PA*float64(procs)+l.PB, 0), 1)
 	for {
@@ -114,7 +116,7 @@ func (l Lublin) arrivals() *arrivals {
 	return a
 }
 
-// next returns the seconds until the next job arrives.
+// next draws the seconds until the next job arrives.
 func (a *arrivals) next(random *rand.Rand) float64 {
 	exponent := math.Inf(1)
 	for exponent > maxGapExponent {
@@ -133,8 +135,8 @@ func (a *arrivals) next(random *rand.Rand) float64 {
 	return gap
 }
 
-// Loaded returns the trace with its arrivals stretched or compressed so that the jobs ask for so many times what the machine
-// has until the last of them arrives.
+// Loaded returns the trace with its arrivals stretched or compressed to a load. The load is the ratio of the processor
+// time that the jobs need to the processor time of the machine until the last job arrives.
 func Loaded(jobs []Job, procs int, load float64) []Job {
 	work, last := 0.0, 0
 	for _, j := range jobs {
@@ -150,7 +152,7 @@ func Loaded(jobs []Job, procs int, load float64) []Job {
 	return out
 }
 
-// Estimated returns the trace with estimates as users give them: up to most times the run time.
+// Estimated returns the trace with inaccurate estimates, as users give them: up to most times the run time.
 func Estimated(random *rand.Rand, jobs []Job, most float64) []Job {
 	out := slices.Clone(jobs)
 	for i := range out {
@@ -159,7 +161,7 @@ func Estimated(random *rand.Rand, jobs []Job, most float64) []Job {
 	return out
 }
 
-// gamma draws from a gamma distribution of a shape of at least 1 (Marsaglia and Tsang, 2000).
+// gamma draws from a gamma distribution with a shape of at least 1 (Marsaglia and Tsang, 2000).
 func gamma(random *rand.Rand, shape, scale float64) float64 {
 	d := shape - 1.0/3
 	c := 1 / math.Sqrt(9*d)
@@ -176,7 +178,8 @@ func gamma(random *rand.Rand, shape, scale float64) float64 {
 	}
 }
 
-// gammaCDF is the gamma distribution's cumulative function, by the power series of the incomplete gamma function.
+// gammaCDF returns the cumulative distribution function of the gamma distribution, computed with the power series of
+// the incomplete gamma function.
 func gammaCDF(x, shape, scale float64) float64 {
 	x /= scale
 	if x <= 0 {

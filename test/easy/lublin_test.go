@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestGeneratorMatchesPublishedQuantiles holds samples of 10,000 jobs to what Lublin's own program gives for one type of jobs.
+// TestGeneratorMatchesPublishedQuantiles compares samples of 10,000 jobs with the output of Lublin's own program for
+// one type of jobs.
 func TestGeneratorMatchesPublishedQuantiles(t *testing.T) {
 	const n = 10_000
 	within := func(t *testing.T, what string, have, low, high float64) {
@@ -35,7 +36,7 @@ func TestGeneratorMatchesPublishedQuantiles(t *testing.T) {
 				gaps = append(gaps, j.Submit-jobs[i-1].Submit)
 			}
 		}
-		// The ranges are those of a few samples; allow for one more.
+		//	// The ranges are those of a few samples, with a margin for another sample.
 		within(t, "share of serial jobs", serial/n, .232, .256)
 		within(t, "share of powers of two above one", powers/n, .605, .633)
 		within(t, "mean processors", procs/n, 21, 23.5)
@@ -48,7 +49,7 @@ func TestGeneratorMatchesPublishedQuantiles(t *testing.T) {
 	}
 }
 
-// TestLoadedSetsTheLoad: the jobs ask for the load that was given.
+// TestLoadedSetsTheLoad checks that a trace has the requested load.
 func TestLoadedSetsTheLoad(t *testing.T) {
 	for _, load := range []float64{.7, 1.2} {
 		jobs := Loaded(OneType(3.5, 6).Generate(rand.New(rand.NewPCG(1, 1)), 500), 64, load)

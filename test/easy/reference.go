@@ -1,8 +1,8 @@
-// Package easy holds what backfill is compared with: plain simulators of FCFS and EASY, a generator of traces, and a driver
-// that runs the scheduler's engine through a trace in virtual time.
+// Package easy compares the scheduler's backfill with references. It contains plain simulators of FCFS and EASY, a
+// generator of traces, and a driver that runs the scheduler's engine on a trace in virtual time.
 //
-// At one instant all completions come first, then all arrivals, then one scheduling pass. Both sides keep to it.
-// The queue is ordered by submission and then by id.
+// At each instant, both sides handle all completions first, then all arrivals, and then run one scheduling pass. The
+// queue is ordered by submission and then by id.
 package easy
 
 import (
@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// running is a job that has started. end is when it ends, limit when it ends by its estimate.
+// running is a started job. end is the actual end, and limit is the end according to the estimate.
 type running struct{ procs, end, limit int }
 
 // machine is the state of a reference simulator between two passes.
@@ -21,14 +21,14 @@ type machine struct {
 	now     int
 }
 
-// Simulate returns the start of each job by its place in the trace. The policy returns the places in the queue of the jobs to
-// start now, in order: FCFS or EASY.
+// Simulate returns the start of each job by its index in the trace. The policy, FCFS or EASY, returns the indices in
+// the queue of the jobs to start now, in order.
 func Simulate(jobs []Job, procs int, policy func(queue []Job, free int, running []running, now int) []int) []int {
 	starts := make([]int, len(jobs))
 	for i := range starts {
 		starts[i] = -1
 	}
-	at := map[int]int{} // place in the trace by id
+	at := map[int]int{} // index in the trace by id
 	for i, j := range jobs {
 		at[j.ID] = i
 	}
@@ -77,7 +77,7 @@ func (m *machine) nextInstant(arriving []Job) int {
 	return next
 }
 
-// FCFS starts jobs in order and none before one that does not fit.
+// FCFS starts jobs in order. It starts no job behind one that does not fit.
 func FCFS(queue []Job, free int, _ []running, _ int) []int {
 	var chosen []int
 	for k, j := range queue {
@@ -90,8 +90,8 @@ func FCFS(queue []Job, free int, _ []running, _ int) []int {
 	return chosen
 }
 
-// EASY starts jobs in order. Behind the first that does not fit, a job starts if it ends by the time at which that one can
-// start, or takes only processors that it leaves free then.
+// EASY starts jobs in order. A job behind the first one that does not fit starts if it ends before that one can start,
+// or if it uses only processors that are still free then.
 func EASY(queue []Job, free int, now []running, clock int) []int {
 	chosen := FCFS(queue, free, nil, clock)
 	all := slices.Clone(now)
@@ -119,8 +119,8 @@ func EASY(queue []Job, free int, now []running, clock int) []int {
 	return chosen
 }
 
-// shadowOf returns the earliest time at which so many processors are free by the estimates of what runs, and how many more are
-// free then. All jobs that end at that instant have ended.
+// shadowOf returns the earliest time at which procs processors are free according to the estimates of the running jobs,
+// and how many more are free then. Jobs that end at that instant count as ended.
 func shadowOf(procs, free int, now []running) (shadow, extra int) {
 	ends := slices.Clone(now)
 	slices.SortFunc(ends, func(a, b running) int { return cmp.Compare(a.limit, b.limit) })

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReferenceStarts: starts of small traces on four processors, found by hand.
+// TestReferenceStarts checks the starts of small traces on four processors, computed by hand.
 func TestReferenceStarts(t *testing.T) {
 	job := func(submit, procs, run, estimate int) Job {
 		return Job{Submit: submit, Procs: procs, Run: run, Estimate: estimate}

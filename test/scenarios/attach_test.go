@@ -21,10 +21,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// namespace of all pods and claims.
+// namespace is the namespace of all pods and claims.
 const namespace = "default"
 
-// put gives an object another version and tells the model of it.
+// put gives an object a new version and sends it to the model.
 func (w *world) put(o metav1.Object) {
 	w.made++
 	o.SetResourceVersion(strconv.Itoa(w.made))
@@ -42,7 +42,7 @@ func (w *world) loseObject(o metav1.Object) {
 	w.model.Apply(model.ObjectGone{Object: o})
 }
 
-// retell tells a new model of all objects.
+// retell sends all objects to a new model.
 func (w *world) retell() {
 	for _, key := range slices.Sorted(maps.Keys(w.objects)) {
 		w.model.Apply(model.ObjectSet{Object: w.objects[key]})
@@ -58,7 +58,7 @@ func find[T metav1.Object](w *world, key string) T {
 	return o.(interface{ DeepCopyObject() runtime.Object }).DeepCopyObject().(T)
 }
 
-// parameters are key=value words, with what is left over checked.
+// parameters are key=value words. done checks that all of them were used.
 type parameters struct {
 	w    *world
 	line string
@@ -89,22 +89,22 @@ func (p *parameters) done() {
 	}
 }
 
-// storage makes what volumes and devices are made of: see the cases.
+// storage creates objects for volumes and devices. The cases describe the kinds.
 func (w *world) storage(kind string, args []string) []string {
 	name, p := args[0], w.parameters(args[1:])
 	switch kind {
-	case "storageclass": // wait: volumes are chosen with the node; provisioner=NAME makes them
+	case "storageclass": // with wait, volumes are bound when a node is chosen; provisioner=NAME creates them
 		mode := storagev1.VolumeBindingImmediate
 		if _, wait := p.left["wait"]; wait {
 			p.take("wait", "")
 			mode = storagev1.VolumeBindingWaitForFirstConsumer
 		}
 		w.put(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, VolumeBindingMode: &mode, Provisioner: p.take("provisioner", storagehelpers.NotSupportedProvisioner)})
-	case "storage": // storage CLASS driver=N zone=Z size=S: what its driver says it has room for there
+	case "storage": // storage CLASS driver=N zone=Z size=S: the storage capacity that the driver reports for the zone
 		w.storageRoom(name, p)
 	case "volume":
 		w.volume(name, p)
-	case "claim": // volume=NAME: bound to it
+	case "claim": // volume=NAME: bound to this volume
 		w.volumeClaim(name, p)
 	case "attachable": // attachable NODE driver=N
 		var drivers []storagev1.CSINodeDriver
@@ -171,8 +171,7 @@ func (w *world) volumeClaim(name string, p *parameters) {
 	}
 }
 
-// bindVolume does what the volume controller does: claim and volume are bound.
-// The volume may be missing.
+// bindVolume binds a claim to a volume, as the volume controller does. The volume may be missing.
 func (w *world) bindVolume(claim, volume string) {
 	pvc := find[*corev1.PersistentVolumeClaim](w, namespace+"/"+claim)
 	pvc.Spec.VolumeName, pvc.Status.Phase = volume, corev1.ClaimBound
@@ -206,7 +205,7 @@ func deviceClaim(name, class string, count int64) *resourcev1.ResourceClaim {
 	}}
 }
 
-// mount has a pod use a volume claim; # in the name is the pod's number.
+// mount makes a pod use a volume claim. # in the claim's name is replaced by the pod's number.
 func mount(pod *corev1.Pod, claim string) {
 	claim = strings.ReplaceAll(claim, "#", pod.Name[strings.LastIndexByte(pod.Name, '-')+1:])
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: claim, VolumeSource: corev1.VolumeSource{
@@ -214,14 +213,13 @@ func mount(pod *corev1.Pod, claim string) {
 	}})
 }
 
-// useDevices has a pod use a device claim; # in the name is the pod's number.
+// useDevices makes a pod use a device claim. # in the claim's name is replaced by the pod's number.
 func useDevices(pod *corev1.Pod, claim string) {
 	claim = strings.ReplaceAll(claim, "#", pod.Name[strings.LastIndexByte(pod.Name, '-')+1:])
 	pod.Spec.ResourceClaims = append(pod.Spec.ResourceClaims, corev1.PodResourceClaim{Name: claim, ResourceClaimName: &claim})
 }
 
-// attach carries out what comes before a bind, and what the volume controller
-// does then.
+// attach executes the steps before a bind, and then those of the volume controller.
 func (w *world) attach(b *decision.Bind) {
 	if b.Attach == nil {
 		return
@@ -242,7 +240,7 @@ func (w *world) attach(b *decision.Bind) {
 	}
 }
 
-// sayAttach tells what comes before a bind.
+// sayAttach describes the steps before a bind.
 func sayAttach(b *decision.Bind) []string {
 	if b.Attach == nil {
 		return nil

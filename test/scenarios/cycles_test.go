@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// cycles runs cycles and says what they decided.
+// cycles runs cycles and describes their decisions.
 func (w *world) cycles(args []string) []string {
 	n := 1
 	if len(args) > 0 {
@@ -47,7 +47,7 @@ func (w *world) cycle() decision.Decisions {
 	return d
 }
 
-// settle lets things happen until nothing more is decided.
+// settle runs cycles and applies their decisions until they decide nothing more.
 func (w *world) settle(how ...string) []string {
 	var out []string
 	for range 50 {

@@ -1,8 +1,7 @@
-// Package scenarios tells how the scheduler behaves, as stories: a file says what
-// happens and what is decided. `go test ./test/scenarios -rewrite` writes the
-// answers anew.
+// Package scenarios tests the behavior of the scheduler with stories. A story is a file that contains events and the
+// decisions of the scheduler. `go test ./test/scenarios -rewrite` updates the decisions.
 //
-// A story is commands, each with lines of its own, an answer after "----" and an
+// A story is a list of commands. Each command may have further lines, and is followed by "----", its answer and an
 // empty line. Comments begin with "#".
 //
 //	nodes              one node a line: NAME cpu=4 memory=8Gi gpu=2 label:zone=x taint:key=value:NoSchedule cordon
@@ -12,24 +11,24 @@
 //	class NAME value=100
 //	submit NAME        queue=q tasks=8 min=8 cpu=1 memory=1Gi gpu=1 minres:cpu=8 role=ps select:zone=x in:zone=x tolerate=key port=80
 //	                   label:app=x spread:zone=1 anti:hostname near:zone class=high priority=5 gate=x nopods;
-//	                   a name again adds tasks to the gang; orphans: there is no PodGroup
+//	                   a repeated name adds tasks to the gang; orphans: without a PodGroup
 //	pod NAME           node=a cpu=2: a running pod of another scheduler
-//	cycle [N]          one cycle, N cycles, two seconds each; nothing is confirmed
-//	settle             cycles until nothing more is decided; bound pods run, evicted ones are gone
+//	cycle [N]          one cycle or N cycles of two seconds each; binds and evictions are not confirmed
+//	settle             cycles until they decide nothing more; bound pods run, evicted pods are deleted
 //	stop POD… | finish GANG… | fail GANG… | delete GANG…
-//	delete lingering GANG…  its PodGroup is gone, its pods are there still, ending
-//	settle lingering   evicted pods are there still, ending; "gone" ends them
-//	linger POD…        they are deleted from outside, and are there still
+//	delete lingering GANG…  deletes the PodGroup; its pods are still terminating
+//	settle lingering   evicted pods are still terminating; "gone" ends them
+//	linger POD…        a user deletes the pods, and they are still terminating
 //	budget NAME        select=app=x allowed=1 desired=2 disrupted=POD: a PodDisruptionBudget
-//	unready POD…       they run and are not ready
-//	bindfail POD…      the API refused the binding
+//	unready POD…       the pods run but are not ready
+//	bindfail POD…      the API rejected the binding
 //	show GANG…         phase, condition, explanation
-//	explain GANG…      what would help, when it starts, how its queue stands
-//	conditions GANG…   what the conditions of its waiting pods say
-//	events             those since they were last told
-//	shares             what queues hold and deserve
-//	opinion            the lines are verbs and answers of a server that policy extender asks at http://opinion; broken: it fails
-//	asked              the verbs that it was asked since it was last told
+//	explain GANG…      hints, estimated start, state of the queue
+//	conditions GANG…   the conditions of its waiting pods
+//	events             the events since the last events command
+//	shares             the allocated and deserved resources of queues
+//	opinion            the lines are verbs and answers of an extender server at http://opinion; broken: it fails
+//	asked              the verbs of its requests since the last asked command
 //	config             the lines are the scheduler's configuration
-//	restart            a new engine and a new model of what the API knows
+//	restart            a new engine, and a new model from the objects in the API
 package scenarios

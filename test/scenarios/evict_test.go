@@ -15,8 +15,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// budget makes a PodDisruptionBudget: select=app=x (select= alone: all pods, none
-// given: no pods) allowed=1 desired=2 disrupted=POD.
+// budget creates a PodDisruptionBudget: select=app=x allowed=1 desired=2 disrupted=POD. An empty selector (select=)
+// matches all pods, a missing one matches no pods.
 func (w *world) budget(args []string) []string {
 	p := &policyv1.PodDisruptionBudget{}
 	p.Namespace, p.Name = "default", args[0]
@@ -42,7 +42,7 @@ func (w *world) budget(args []string) []string {
 	return []string{"budget " + args[0]}
 }
 
-// bound notes in a pod's conditions that it runs.
+// bound records in a pod's conditions that it runs.
 func (w *world) bound(p *corev1.Pod) {
 	now := metav1.NewTime(w.now)
 	p.Status.Conditions = []corev1.PodCondition{
@@ -51,14 +51,14 @@ func (w *world) bound(p *corev1.Pod) {
 	}
 }
 
-// unready lets pods run without being ready.
+// unready makes a running pod not ready.
 func (w *world) unready(name string) {
 	p := w.pods[name]
 	p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
 	w.update(p)
 }
 
-// nominate keeps what the API is told of promised room.
+// nominate writes the nominated nodes of a decision to the pods.
 func (w *world) nominate(d *decision.Decisions) {
 	for _, n := range d.Nominations {
 		if p := w.pods[n.Pod.Name]; p != nil && n.Publish {
@@ -67,21 +67,21 @@ func (w *world) nominate(d *decision.Decisions) {
 	}
 }
 
-// linger has an evicted pod take its time to end.
+// linger marks an evicted pod as terminating.
 func (w *world) linger(name string) {
 	p := w.pods[name]
-	by := metav1.NewTime(w.now.Add(30 * time.Second)) // its grace period
+	by := metav1.NewTime(w.now.Add(30 * time.Second)) // the end of its grace period
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &by, new(int64(30))
 	w.update(p)
 }
 
-// ended gives a pod the phase in which its process left it, now.
+// ended sets a pod's final phase and the time of its end, which is now.
 func (w *world) ended(p *corev1.Pod, phase corev1.PodPhase) {
 	p.Status.Phase = phase
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(w.now)}}}}
 }
 
-// gone ends the pods that linger.
+// gone ends the terminating pods.
 func (w *world) gone() []string {
 	var names []string
 	for name, p := range w.pods {
@@ -96,7 +96,7 @@ func (w *world) gone() []string {
 	return []string{"gone: " + strings.Join(names, " ")}
 }
 
-// evictions tells of an explanation why nobody is evicted, and by whom the gang was.
+// evictions describes the explanation's reasons against evictions, and the gang that evicted this one.
 func evictions(e *schedulingv1beta1.Explanation) []string {
 	var out []string
 	for _, s := range e.Spared {

@@ -56,7 +56,7 @@ func (w *world) setNodes(lines []string) []string {
 	return []string{fmt.Sprintf("%d nodes", len(w.nodes))}
 }
 
-// box puts containers beside the first into a pod: box:NAME:RESOURCE=AMOUNT.
+// box adds a resource request to a further container of a pod: box:NAME:RESOURCE=AMOUNT.
 func box(p *corev1.Pod, rest, value string) {
 	name, res, _ := strings.Cut(rest, ":")
 	i := slices.IndexFunc(p.Spec.Containers, func(c corev1.Container) bool { return c.Name == name })
@@ -67,7 +67,7 @@ func box(p *corev1.Pod, rest, value string) {
 	p.Spec.Containers[i].Resources.Requests[corev1.ResourceName(long(res))] = resource.MustParse(value)
 }
 
-// guarantee limits every container to what it requests.
+// guarantee sets the limits of every container to its requests.
 func guarantee(p *corev1.Pod) {
 	for i := range p.Spec.Containers {
 		r := &p.Spec.Containers[i].Resources
@@ -85,7 +85,7 @@ func limit(p *corev1.Pod, name, value string) {
 	r.Limits[corev1.ResourceName(long(name))] = resource.MustParse(value)
 }
 
-// annotated writes to a pod what goes out with its binding.
+// annotated writes the annotations of a binding to a pod.
 func annotated(p *corev1.Pod, b *decision.Bind) {
 	if len(b.Annotations) > 0 && p.Annotations == nil {
 		p.Annotations = map[string]string{}
@@ -93,7 +93,7 @@ func annotated(p *corev1.Pod, b *decision.Bind) {
 	maps.Copy(p.Annotations, b.Annotations)
 }
 
-// notes says what annotations with a prefix pods have.
+// notes lists the annotations of pods that have a prefix.
 func (w *world) notes(args []string) []string {
 	var out []string
 	for _, name := range args {
@@ -110,7 +110,7 @@ func (w *world) notes(args []string) []string {
 	return out
 }
 
-// usage says how loaded a node is: usage NODE cpu=90 mem=20 [age=6m].
+// usage sets the load of a node: usage NODE cpu=90 mem=20 [age=6m].
 func (w *world) usage(args []string) []string {
 	set := model.NodeUsageSet{Node: args[0], NodeUsage: model.NodeUsage{At: w.now}}
 	for _, word := range args[1:] {
@@ -138,7 +138,7 @@ func (w *world) duration(text string) time.Duration {
 	return d
 }
 
-// clock sets the time of day, always forward: clock 22:00 [UTC].
+// clock advances the time to a time of day: clock 22:00 [UTC].
 func (w *world) clock(args []string) []string {
 	at, err := time.Parse("15:04", args[0])
 	if err != nil {
@@ -153,9 +153,8 @@ func (w *world) clock(args []string) []string {
 	return []string{"it is " + then.Format("Mon 15:04")}
 }
 
-// numa says how a node's cpus are arranged: numa NODE policy=P cpus=0-3/4-7
-// [free=0-7] [reserved=1] [manager=static] [holds=POD,…]. Each part of cpus is a
-// NUMA node and a socket; two cpus make a core.
+// numa sets the CPU topology of a node: numa NODE policy=P cpus=0-3/4-7 [free=0-7] [reserved=1] [manager=static]
+// [holds=POD,…]. Each part of cpus is a NUMA node and a socket. Two CPUs are one core.
 func (w *world) numa(args []string) []string {
 	o := &nodeinfov1alpha1.Numatopology{}
 	o.Name = args[0]
@@ -208,7 +207,7 @@ func (w *world) numa(args []string) []string {
 	return []string{"numa of " + o.Name}
 }
 
-// groups gives a queue affinity to groups of nodes.
+// groups sets the affinity of a queue to groups of nodes.
 func groups(q *schedulingv1beta1.Queue, kind string, names []string) {
 	if q.Spec.Affinity == nil {
 		q.Spec.Affinity = &schedulingv1beta1.Affinity{NodeGroupAffinity: &schedulingv1beta1.NodeGroupAffinity{}, NodeGroupAntiAffinity: &schedulingv1beta1.NodeGroupAntiAffinity{}}

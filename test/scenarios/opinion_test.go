@@ -19,16 +19,16 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// opinion is a server of the cluster's owner, which policy extender asks.
+// opinion is an extender server that policy extender calls.
 type opinion struct {
 	server *httptest.Server
 	lock   sync.Mutex
-	// answers by verb; "broken" is an error of the server.
+	// answers holds the answer for each verb. "broken" makes the server return an error.
 	answers map[string]string
 	asked   []string
 }
 
-// answer sets what the server says from now on: a verb and its answer a line.
+// answer sets the server's answers from now on. Each line is a verb and its answer.
 func (w *world) answer(lines []string) []string {
 	if w.opinion == nil {
 		o := &opinion{}
@@ -60,7 +60,7 @@ func (o *opinion) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	_, _ = io.WriteString(out, o.answers[verb])
 }
 
-// asked tells which verbs the server was asked since it was last told.
+// asked returns the verbs of the requests since the last call.
 func (w *world) asked() []string {
 	if w.opinion == nil {
 		return nil
@@ -73,7 +73,7 @@ func (w *world) asked() []string {
 	return verbs
 }
 
-// address puts the server's address into a configuration.
+// address replaces the server's address in a configuration.
 func (o *opinion) address(text string) string {
 	if o == nil {
 		return text

@@ -15,9 +15,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// TestEveryOptionMattersInAStory takes every action, policy, switch and argument out of the stories' configurations, one at
-// a time, and tells these again: in at least one something else has to happen then. What is accepted and changes nothing has
-// to be given in one.
+// TestEveryOptionMattersInAStory removes every action, policy, switch and argument from the configurations of the
+// stories, one at a time, and runs the stories again. The outcome of at least one story must change. An option that is
+// accepted without effect must appear in a story.
 func TestEveryOptionMattersInAStory(t *testing.T) {
 	left := options()
 	for _, s := range stories(t) {
@@ -46,9 +46,9 @@ func TestEveryOptionMattersInAStory(t *testing.T) {
 	}
 }
 
-// optionsElsewhere are options that are shown by other tests than stories.
+// optionsElsewhere maps options to the tests that cover them instead of stories.
 var optionsElsewhere = map[string]string{
-	"policy extender: extender.httpTimeout":                    "TestTheServerHasItsSay", // it takes time
+	"policy extender: extender.httpTimeout":                    "TestTheServerHasItsSay", // slow
 	"policy predicates: dynamicresources.filterTimeoutSeconds": "TestAttachingIsRead",
 }
 
@@ -56,10 +56,10 @@ type effect int
 
 const (
 	acts  effect = iota
-	idles        // it is accepted and changes nothing
+	idles        // accepted without effect
 )
 
-// options are all that can be set, by what the reference calls them.
+// options returns all options by their names in the reference.
 func options() map[string]effect {
 	all := map[string]effect{}
 	add := func(owner string, options []config.Option) {
@@ -107,7 +107,7 @@ type step struct {
 
 type story []step
 
-// stories reads all stories as commands.
+// stories reads all stories.
 func stories(t *testing.T) map[string]story {
 	t.Helper()
 	files, err := filepath.Glob("*.txt")
@@ -135,15 +135,15 @@ func stories(t *testing.T) map[string]story {
 	return all
 }
 
-// with is the story with another body of a command.
+// with returns the story with another body for one command.
 func (s story) with(i int, body []string) story {
 	other := slices.Clone(s)
 	other[i].body = body
 	return other
 }
 
-// outcome is what happens in a story, without what is said of the configuration. A story that cannot go on, because somebody
-// it speaks of is not there, ends with that.
+// outcome returns the output of a story, without messages about the configuration. If a command names a missing object,
+// the output ends there.
 func (s story) outcome(t *testing.T) (told string) {
 	var out strings.Builder
 	defer func() {
@@ -162,7 +162,7 @@ func (s story) outcome(t *testing.T) (told string) {
 	return out.String()
 }
 
-// variants are the configurations of a command without one of the options that it gives.
+// variants returns the configurations of a command with one option removed.
 func (s *step) variants() (all []variant) {
 	if s.line != "config" {
 		return nil
@@ -201,7 +201,7 @@ func (s *step) variants() (all []variant) {
 	return all
 }
 
-// arguments are the variants without one argument of an entry.
+// arguments returns the variants with one argument of an entry removed.
 func (s *step) arguments(owner string, known []config.Option, entry map[string]any, at func(map[string]any) map[string]any) (all []variant) {
 	for _, o := range known {
 		var path []string
@@ -216,7 +216,7 @@ func (s *step) arguments(owner string, known []config.Option, entry map[string]a
 	return all
 }
 
-// drop finds what stands at a path, everywhere where <name> and [] allow several, and takes it away.
+// drop finds the fields at a path and, if really is true, removes them. <name> and [] in a path match several fields.
 func drop(in any, path []string, really bool) (found bool) {
 	name, inside := strings.CutSuffix(path[0], "[]")
 	fields, _ := in.(map[string]any)
@@ -244,11 +244,11 @@ func drop(in any, path []string, really bool) (found bool) {
 
 func (s *step) parse() map[string]any {
 	whole := map[string]any{}
-	_ = yaml.Unmarshal([]byte(strings.Join(s.body, "\n")), &whole) // what is no YAML has no options
+	_ = yaml.Unmarshal([]byte(strings.Join(s.body, "\n")), &whole) // invalid YAML has no options
 	return whole
 }
 
-// without is the configuration after a change.
+// without returns the configuration after a change.
 func (s *step) without(option string, change func(map[string]any)) variant {
 	write := func(c map[string]any) string {
 		text, err := yaml.Marshal(c)

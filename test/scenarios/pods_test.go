@@ -37,7 +37,7 @@ func (w *world) foreign(args []string) []string {
 	return []string{"pod " + args[0]}
 }
 
-// update tells the model what became of a pod.
+// update sends the new state of a pod to the model.
 func (w *world) update(p *corev1.Pod) { w.model.Apply(model.TaskFrom(p, w.ours(p))) }
 
 func (w *world) dropPod(name string) {
@@ -77,7 +77,7 @@ func (w *world) podsOf(gang string) []*corev1.Pod {
 	return out
 }
 
-// deleteGang deletes a PodGroup, and its pods as drop does.
+// deleteGang deletes a PodGroup, and its pods with drop.
 func (w *world) deleteGang(name string, drop func(pod string)) {
 	for _, p := range w.podsOf(name) {
 		drop(p.Name)

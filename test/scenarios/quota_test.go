@@ -12,8 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// quota sets what the pods of namespace default may have together; without
-// amounts it removes the quota.
+// quota sets the resource quota of namespace default. Without amounts, it removes the quota.
 func (w *world) quota(args []string) []string {
 	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: args[0], Namespace: "default"}}
 	q.Spec.Hard, q.Status.Used = corev1.ResourceList{}, corev1.ResourceList{}
@@ -43,7 +42,7 @@ func (w *world) quota(args []string) []string {
 	return []string{"quota " + args[0]}
 }
 
-// accounts tells what accounts have used, by the half-life of an hour.
+// accounts lists the usage of accounts, with a half-life of one hour.
 func (w *world) accounts() []string {
 	var out []string
 	for _, e := range model.SortUsage(w.model.Usage) {

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// say puts decisions into lines. Binds of one gang to one node share a line.
+// say describes decisions as lines. Binds of one gang to one node share a line.
 func (w *world) say(d *decision.Decisions) []string {
 	var out []string
 	for i := 0; i < len(d.Binds); {
@@ -58,7 +58,7 @@ func (w *world) say(d *decision.Decisions) []string {
 	return out
 }
 
-// tellEvents tells the events since it was last called.
+// tellEvents returns the events since the last call.
 func (w *world) tellEvents() []string {
 	out := make([]string, 0, len(w.events))
 	for _, e := range w.events {
@@ -68,7 +68,7 @@ func (w *world) tellEvents() []string {
 	return out
 }
 
-// conditions tells what the conditions of waiting pods say: what an autoscaler reads.
+// conditions describes the conditions of waiting pods, which autoscalers read.
 func (w *world) conditions(gangs []string) []string {
 	var out []string
 	for _, gang := range gangs {

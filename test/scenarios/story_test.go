@@ -12,11 +12,11 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the answers of the stories anew")
 
-// TestStories runs every story. One that fails prints what differs; run
+// TestStories runs every story. A failed story prints the differences. To update the stories, run
 //
 //	go test ./test/scenarios -run TestStories/NAME -rewrite
 //
-// and look at git diff.
+// and review the result with git diff.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("*.txt")
 	if err != nil || len(files) == 0 {
@@ -46,7 +46,7 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// tell runs a story and returns it with the answers that came.
+// tell runs a story and returns it with its new answers.
 func tell(t *testing.T, text string) string {
 	t.Helper()
 	w := newWorld(t)
@@ -66,7 +66,7 @@ func tell(t *testing.T, text string) string {
 			}
 			block = append(block, lines[i])
 		}
-		if i < len(lines) && lines[i] == "----" { // the old answer
+		if i < len(lines) && lines[i] == "----" { // skip the old answer
 			for i++; i < len(lines) && strings.TrimSpace(lines[i]) != ""; i++ {
 				continue
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// submit makes a PodGroup and its pods.
+// submit creates a PodGroup and its pods.
 func (w *world) submit(args []string) []string {
 	name := args[0]
 	words := map[string]string{}
@@ -32,7 +32,7 @@ func (w *world) submit(args []string) []string {
 	}
 	w.made++
 	created := metav1.NewTime(make.Epoch.Add(time.Duration(w.made) * time.Second))
-	if _, ok := words["now"]; ok { // as old as it is, not as old as the story
+	if _, ok := words["now"]; ok { // created now, not at the beginning of the story
 		created = metav1.NewTime(w.now)
 	}
 	if _, ok := words["orphans"]; !ok && w.gangs[name] == nil {
@@ -96,7 +96,7 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 	b := make.Pod(name).Gang(gang)
 	b.Obj().UID = types.UID(fmt.Sprintf("pod-%s-%d", name, w.made))
 	b.Obj().CreationTimestamp = created
-	for _, word := range words { // labels first: spread selects by them
+	for _, word := range words { // labels first, because spread selects by labels
 		if key, value := pair(word); strings.HasPrefix(key, "label:") {
 			b.Label(key[len("label:"):], value)
 		}
@@ -111,7 +111,7 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 			w.wishes(b.Obj(), affinity, kind, rest, value)
 		case "queue": // as the job controller does
 			b.Annotation(keys.QueueName, value)
-		case "partof": // pods of one part have one label
+		case "partof": // pods of one part have the same label
 			b.Label("part", strconv.Itoa(number(w, name[strings.LastIndex(name, "-")+1:])/number(w, value)))
 		case "namespace":
 			b.Namespace(value)

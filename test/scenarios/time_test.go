@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// started notes when a pod began.
+// started records when a pod started.
 func (w *world) started(p *corev1.Pod) {
 	if p.Status.StartTime == nil {
 		at := metav1.NewTime(w.now)
@@ -21,7 +21,7 @@ func (w *world) started(p *corev1.Pod) {
 	}
 }
 
-// pass lets time go by: pods that reach their limit end.
+// pass advances the time. Pods that reach their limit end.
 func (w *world) pass(args []string) []string {
 	length, err := time.ParseDuration(args[0])
 	if err != nil {
@@ -47,10 +47,10 @@ func (w *world) pass(args []string) []string {
 	return []string{"ended: " + strings.Join(ended, " ")}
 }
 
-// after is a time as people read it in a story: since its beginning.
+// after formats a time relative to the beginning of the story.
 func after(t time.Time) string { return "+" + t.Sub(make.Epoch).Round(time.Second).String() }
 
-// explain tells what `show` leaves out: what would help, when it starts, where it stands.
+// explain describes what `show` omits: the hints, the estimated start, and the state of the queue.
 func (w *world) explain(names []string) []string {
 	var out []string
 	for _, name := range names {

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// setHyperNodes reads lines: NAME tier=1 name=rack nodes=a,b members=s0,s1 pattern=^a label:rack=1.
+// setHyperNodes parses lines: NAME tier=1 name=rack nodes=a,b members=s0,s1 pattern=^a label:rack=1.
 func (w *world) setHyperNodes(lines []string) []string {
 	if w.hypers == nil {
 		w.hypers = map[string]*topologyv1alpha1.HyperNode{}
@@ -59,7 +59,7 @@ func (w *world) hyperWord(spec *topologyv1alpha1.HyperNodeSpec, key, value strin
 	}
 }
 
-// nearness reads hard, hard:2, hard:rack and soft.
+// nearness parses hard, hard:2, hard:rack and soft.
 func nearness(_ *world, text string) *schedulingv1beta1.NetworkTopologySpec {
 	if text == "" {
 		return nil
@@ -74,7 +74,7 @@ func nearness(_ *world, text string) *schedulingv1beta1.NetworkTopologySpec {
 	return t
 }
 
-// subGroups reads SIZE:MIN:KEY,KEY. The pods of policy NAME have the label kind=NAME; those of policy all are all.
+// subGroups parses SIZE:MIN:KEY,KEY. The pods of policy NAME have the label kind=NAME. Policy "all" selects all pods.
 func subGroups(w *world, name, text, topology string) schedulingv1beta1.SubGroupPolicySpec {
 	parts := strings.Split(text, ":")
 	size, least := int32(number(w, parts[0])), int32(number(w, parts[1]))
@@ -88,7 +88,7 @@ func subGroups(w *world, name, text, topology string) schedulingv1beta1.SubGroup
 	return p
 }
 
-// annotate notes where a gang is.
+// annotate records the HyperNode of a gang.
 func (w *world) annotate(g *decision.GangStatus) {
 	if g.HyperNode == nil {
 		return

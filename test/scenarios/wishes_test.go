@@ -6,13 +6,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// wishes gives a pod what only makes a node better:
+// wishes adds a preference to a pod, which improves the score of nodes:
 //
 //	prefer:KEY=WEIGHT   pods with its own labels in the same domain
-//	avoid:KEY=WEIGHT    the same, away from them
+//	avoid:KEY=WEIGHT    pods with its own labels in other domains
 //	wish:LABEL=VALUE    a node with a label
-//	softspread:KEY=SKEW spread that may be missed
-//	image=NAME          what it runs
+//	softspread:KEY=SKEW a soft spread constraint
+//	image=NAME          the image of its container
 func (w *world) wishes(p *corev1.Pod, a *corev1.Affinity, kind, key, value string) {
 	weighted := func() []corev1.WeightedPodAffinityTerm {
 		return []corev1.WeightedPodAffinityTerm{{Weight: int32(number(w, value)), PodAffinityTerm: terms(p.Labels, key)[0]}}
@@ -37,7 +37,7 @@ func (w *world) wishes(p *corev1.Pod, a *corev1.Affinity, kind, key, value strin
 	}
 }
 
-// image puts an image of so many bytes on a node.
+// image adds an image of a size in bytes to a node.
 func image(n *corev1.Node, name, size string) {
 	quantity := resource.MustParse(size)
 	n.Status.Images = append(n.Status.Images, corev1.ContainerImage{Names: []string{name}, SizeBytes: quantity.Value()})

@@ -23,7 +23,7 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// world is an API in memory with an engine that looks at it.
+// world is an in-memory API with a scheduling engine.
 type world struct {
 	hypers  map[string]*topologyv1alpha1.HyperNode
 	t       *testing.T
@@ -41,10 +41,10 @@ type world struct {
 	quotas  map[string]*corev1.ResourceQuota
 	made    int
 	numas   map[string]*nodeinfov1alpha1.Numatopology
-	fails   func(string)             // when a story cannot go on; nil: the test fails
-	opinion *opinion                 // nil: no server is asked
-	events  []decision.Event         // since they were last told
-	objects map[string]metav1.Object // volumes, devices and their kin
+	fails   func(string)             // called if a story cannot continue; nil: the test fails
+	opinion *opinion                 // nil: there is no extender server
+	events  []decision.Event         // since the last call of tellEvents
+	objects map[string]metav1.Object // volumes, devices and related objects
 }
 
 func newWorld(t *testing.T) *world {
@@ -68,7 +68,7 @@ func (w *world) fatal(format string, args ...any) {
 	w.t.Fatalf(format, args...)
 }
 
-// do carries out one command.
+// do executes one command.
 func (w *world) do(line string, body []string) []string {
 	words := strings.Fields(line)
 	args := words[1:]
@@ -120,7 +120,7 @@ func (w *world) do(line string, body []string) []string {
 		return w.each(args, func(name string) {
 			w.model.Apply(model.BindFailed{UID: w.pods[name].UID, Err: "conflict"})
 		})
-	case "bound": // bound POD NODE: the API says so of a binding that a cycle decided
+	case "bound": // bound POD NODE: the API confirms a binding that a cycle decided
 		p := w.pods[args[0]]
 		p.Spec.NodeName, p.Status.Phase = args[1], corev1.PodRunning
 		w.bound(p)
@@ -165,7 +165,7 @@ func (w *world) restart() {
 	if err != nil {
 		w.fatal("%v", err)
 	}
-	var used []model.UsageEntry // kept by the daemon
+	var used []model.UsageEntry // the daemon stores it
 	if w.model != nil {
 		used = model.SortUsage(w.model.Usage)
 	}
@@ -217,7 +217,7 @@ func (w *world) configure(body []string) []string {
 	return out
 }
 
-// pair splits key=value; a word without "=" has the value "".
+// pair splits key=value. A word without "=" has an empty value.
 func pair(word string) (key, value string) {
 	key, value, _ = strings.Cut(word, "=")
 	return key, value

@@ -1,5 +1,4 @@
-// Package seeds runs property tests on many seeds, and says with one command how
-// to run a failing one again.
+// Package seeds runs property tests on many seeds, and prints a command that repeats a failed run.
 package seeds
 
 import (
@@ -14,20 +13,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rapid's own default of -rapid.checks, by which it is seen that nobody gave the flag.
+// rapidChecks is the default of -rapid.checks in rapid. A different value means that the user set the flag.
 const rapidChecks = "100"
 
-// base is the seed of a run that names none: the same cases each time, so that a
-// change that breaks one is seen by who made it, and nobody else's run fails by
-// chance. -rapid.seed looks elsewhere, -rapid.checks further.
+// base is the seed of a run without -rapid.seed. Every run therefore tests the same cases: a change that breaks one
+// fails for its author, and other runs do not fail by chance. Use -rapid.seed to test other cases and -rapid.checks to
+// test more.
 const base = "1"
 
-// full is the environment variable that asks for every seed: VC_SEEDS=full.
+// full is the environment variable that selects every seed: VC_SEEDS=full.
 const full = "VC_SEEDS"
 
-// Check runs a property n times if VC_SEEDS=full, a twentieth of n otherwise, and a hundredth with -short; -rapid.checks overrides all of these.
-// A failure is followed by the command that repeats it. Check reports whether all n were run: only then can a test require that something
-// happened at least once.
+// Check runs a property n times if VC_SEEDS=full, a hundredth of n with -short, and a twentieth of n otherwise.
+// -rapid.checks overrides these numbers. After a failure, Check prints the command that repeats it. It reports whether
+// all n cases were run: only then can a test require that something happened at least once.
 func Check(t *testing.T, n int, property func(*rapid.T)) (whole bool) {
 	t.Helper()
 	all := strconv.Itoa(n)
@@ -45,13 +44,13 @@ func Check(t *testing.T, n int, property func(*rapid.T)) (whole bool) {
 	return checks == all && !t.Failed()
 }
 
-// Full reports whether VC_SEEDS=full asks for every seed.
+// Full reports whether VC_SEEDS=full is set.
 func Full() bool { return os.Getenv(full) == "full" }
 
-// fewest is how many seeds a run tries at least, so that a property with a small n still sees more than one case.
+// fewest is the minimum number of seeds, so that a property with a small n is tested with more than one case.
 const fewest = 10
 
-// share returns how many of n seeds a run tries.
+// share returns the number of seeds to try of n seeds.
 func share(n int, everySeed, short bool) int {
 	switch {
 	case everySeed:
@@ -63,11 +62,12 @@ func share(n int, everySeed, short bool) int {
 	}
 }
 
-// given is the value of a flag, which becomes ours while it is at its default.
+// given sets a flag to ours if it has its default value. It returns the flag's value and a function that restores the
+// previous value.
 func given(name, byDefault, ours string) (value string, restore func()) {
 	f := flag.Lookup(name)
 	if f == nil {
-		panic(fmt.Sprintf("rapid has no flag %s", name)) // another version of it
+		panic(fmt.Sprintf("rapid has no flag %s", name)) // a different version of rapid
 	}
 	before := f.Value.String()
 	if before != byDefault {
@@ -83,10 +83,10 @@ func given(name, byDefault, ours string) (value string, restore func()) {
 	}
 }
 
-// quote makes one word of a text for a shell, whatever is in it.
+// quote quotes a text as one word for a shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// directory is where the test is, from the root of the module.
+// directory returns the directory of the test, relative to the root of the module.
 func directory() string {
 	here, err := os.Getwd()
 	if err != nil {

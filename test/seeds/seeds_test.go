@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestACommandIsOneWordForAShell: names of subtests have apostrophes and more, and what is printed has to work as pasted.
+// TestACommandIsOneWordForAShell checks the quoting of names of subtests, which contain apostrophes and other special
+// characters. The printed command must work when pasted.
 func TestACommandIsOneWordForAShell(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
