@@ -1,8 +1,8 @@
-// Package asked is what a batch job asked for in Slurm's words and the Job that was made of it does not say: it is kept on the Job, so that squeue,
-// sacct and scontrol can show it again.
+// Package asked stores Slurm options of a batch job that its Job object does not contain. squeue, sacct and scontrol
+// read them from an annotation of the Job.
 //
-//	In:   options
-//	Out:  one annotation, and the options out of it again
+// In:   options
+// Out:  an annotation, and the options decoded from it
 package asked
 
 import (
@@ -12,44 +12,48 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Options is what was asked for; empty where nothing was.
+// Options holds the requested options; options that were not specified are empty.
 type Options struct {
 	Account string `json:"account,omitempty"`
 	QOS     string `json:"qos,omitempty"`
-	// Partition is the site's name for the queue, where that has another name.
+	// Partition is the site's name for the queue if it differs from the queue's name.
 	Partition string `json:"partition,omitempty"`
 	Comment   string `json:"comment,omitempty"`
 	WCKey     string `json:"wckey,omitempty"`
 	Extra     string `json:"extra,omitempty"`
-	// WorkDir, StdOut, StdErr and StdIn are paths; the patterns of file names are kept as they are.
+	// WorkDir, StdOut, StdErr and StdIn are paths, which may contain patterns.
 	WorkDir string `json:"workDir,omitempty"`
 	StdOut  string `json:"stdOut,omitempty"`
 	StdErr  string `json:"stdErr,omitempty"`
 	StdIn   string `json:"stdIn,omitempty"`
-	// UID and GID are the numbers of the user who submitted it and of the user's group, Group is the group's name, all as on the host where it was submitted.
+	// UID and GID are the numeric IDs of the user and of the user's group, and Group is the group's name, all on the
+	// submitting host.
 	UID   string `json:"uid,omitempty"`
 	GID   string `json:"gid,omitempty"`
 	Group string `json:"group,omitempty"`
-	// SubmitHost is where it was submitted, Command the script with its arguments, SubmitLine the whole command line.
+	// SubmitHost is the submitting host, Command the script with its arguments, and SubmitLine the whole command
+	// line.
 	SubmitHost string `json:"submitHost,omitempty"`
 	Command    string `json:"command,omitempty"`
 	SubmitLine string `json:"submitLine,omitempty"`
-	// Features, Nodes and Exclude are --constraint, --nodelist and --exclude.
+	// Features, Nodes and Exclude are the values of --constraint, --nodelist and --exclude.
 	Features string `json:"features,omitempty"`
 	Nodes    string `json:"nodes,omitempty"`
 	Exclude  string `json:"exclude,omitempty"`
-	// Gres is per node, as gpu:a100:8.
+	// Gres lists the generic resources of each node, such as gpu:a100:8.
 	Gres string `json:"gres,omitempty"`
-	// Tasks, TasksPerNode and CPUsPerTask are counts; MemPerNode and MemPerCPU are MiB.
+	// Tasks, TasksPerNode and CPUsPerTask are counts; MemPerNode and MemPerCPU are in MiB.
 	Tasks        int   `json:"tasks,omitempty"`
 	TasksPerNode int   `json:"tasksPerNode,omitempty"`
 	CPUsPerTask  int   `json:"cpusPerTask,omitempty"`
 	MemPerNode   int64 `json:"memPerNode,omitempty"`
 	MemPerCPU    int64 `json:"memPerCPU,omitempty"`
-	// Requeue says whether it is started again when it was evicted; Exclusive whether it wants its nodes alone.
+	// Requeue reports whether the job is restarted after an eviction; Exclusive reports whether it requests nodes of
+	// its own.
 	Requeue   bool `json:"requeue,omitempty"`
 	Exclusive bool `json:"exclusive,omitempty"`
-	// TimeLimit is a limit, in seconds, that was set while the job ran; 0: none. It holds as long as the job was restarted TimeLimitRestarts times.
+	// TimeLimit is a time limit in seconds that was set while the job ran; 0 means none. It applies only while the
+	// job's number of restarts is TimeLimitRestarts.
 	TimeLimit         int64 `json:"timeLimit,omitempty"`
 	TimeLimitRestarts int   `json:"timeLimitRestarts,omitempty"`
 	// MailUser and MailType are for a notifier.
@@ -57,7 +61,8 @@ type Options struct {
 	MailType string `json:"mailType,omitempty"`
 }
 
-// Of reads the options of a job. Of one that no Slurm command made, and where the annotation cannot be read, all are empty.
+// Of returns the options of a job. They are empty if no Slurm command created the job or if the annotation is
+// invalid.
 func Of(job *batch.Job) Options {
 	var o Options
 	if text := job.Annotations[keys.Slurm]; text != "" {
@@ -68,14 +73,14 @@ func Of(job *batch.Job) Options {
 	return o
 }
 
-// Made says whether a Slurm command made the job.
+// Made reports whether a Slurm command created the job.
 func Made(job *batch.Job) bool { return job.Annotations[keys.Slurm] != "" }
 
-// Write keeps the options on a job.
+// Write stores the options in an annotation of a job.
 func Write(job *batch.Job, o Options) {
 	text, err := json.Marshal(o)
 	if err != nil {
-		return // a struct of texts and numbers can always be written
+		return // never happens: a struct of texts and numbers can always be encoded
 	}
 	if job.Annotations == nil {
 		job.Annotations = map[string]string{}

@@ -1,12 +1,15 @@
-// Package equip makes a pod one of a batch job: the helper of package launch, the files it reads, and what it has to know of its pod.
+// Package equip prepares the pods of a batch job: it adds the program vc-step, the files that it reads, and variables
+// that describe the pod.
 //
 //	In:   the PodSpec of a task, with its first container's image and resources
-//	Out:  the same, with init container, volumes, command and variables
+//
+// Out:  the same PodSpec with an init container, volumes, a command and variables
 //
 // # Invariants
 //
-//   - Pure, and the same for head, nodes and elements of an array: each pod finds out at its start which it is.
-//   - The pod gets no right that it did not have: what a script asks of its own job goes through the exit code of its container.
+//   - Pure, and the same for head, nodes and array elements: each pod determines its role when it starts.
+//   - The pod gets no additional permissions: commands of a script that affect its own job use the exit code of
+//     the container.
 package equip
 
 import (
@@ -16,20 +19,20 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// Options of Pod.
+// Options configures Pod.
 type Options struct {
 	// Object is the name of the job's ConfigMap and of its Secret.
 	Object string
-	// ToolsImage has the helper as /usr/local/bin/vc-step. A process node has it there without any image.
+	// ToolsImage is the image that contains vc-step in /usr/local/bin. A process node has that file without an image.
 	ToolsImage string
-	// Secret is false when the job has none: a single pod with nothing exported.
+	// Secret reports whether the job has a Secret. A job with a single pod and no exported variables needs no Secret.
 	Secret bool
 }
 
-// toolsInit is the init container that brings the helper.
+// toolsInit is the name of the init container that installs vc-step.
 const toolsInit = "vc-slurm-tools"
 
-// Pod equips a pod, once.
+// Pod prepares a pod. It must be called once per pod.
 func Pod(pod *corev1.PodSpec, o Options) {
 	main := &pod.Containers[0]
 	main.Command, main.Args = []string{launch.Program, "launch"}, nil
@@ -55,7 +58,8 @@ func Pod(pod *corev1.PodSpec, o Options) {
 	}})
 }
 
-// variables are what the launcher asks of the pod; those of the job controller (VC_ARRAY_INDEX) come by themselves.
+// variables returns the launcher's variables from the downward API. The job controller adds others, such as
+// VC_ARRAY_INDEX, itself.
 func variables() []corev1.EnvVar {
 	field := func(name, path string) corev1.EnvVar {
 		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}

@@ -1,12 +1,13 @@
-// Package launch is what the submitting side of Slurm's commands and the helper inside the pods agree on: what a batch job's launcher has to know, where
-// it finds it, and what it tells when it ends. It also says what follows from that alone: who is which node of the job, what the script finds in its
-// environment, how tasks are spread over nodes, and where output goes.
+// Package launch defines the interface between the submitting side of Slurm's commands and the program vc-step inside
+// the pods: the job's specification for the launcher, its location, and the report that the launcher writes at its
+// end. It also computes everything that follows from the specification: the node number of each pod, the environment
+// of the script, the distribution of tasks over nodes, and the names of output files.
 //
 //	In:   Spec (a file beside the script), Pod (downward API)
 //	Out:  Place, environment, layout of tasks, file names; Report
 //
 // # Invariants
 //
-//   - Pure, and knows the standard library and package hostlist only: the helper is to stay small.
-//   - All pods of a job compute the same nodes, in the same order.
+//   - Pure, and imports only the standard library and package hostlist, which keeps vc-step small.
+//   - All pods of a job compute the same nodes in the same order.
 package launch

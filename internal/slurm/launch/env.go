@@ -11,10 +11,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 )
 
-// masterPortBase begins the ports on which distributed programs meet: one a job, by the last four digits of its number, as Lightning reckons.
+// masterPortBase is the lowest port on which distributed programs meet. The job's port adds the last four digits of
+// its number, as in PyTorch Lightning.
 const masterPortBase = 15000
 
-// ID is what SLURM_JOB_ID says: the element's number, else the job's, else its name.
+// ID returns the value of SLURM_JOB_ID: the number of the array element or else of the job, or else the job's name.
 func (p *Pod) ID() string {
 	switch {
 	case p.ElementID != "":
@@ -25,7 +26,7 @@ func (p *Pod) ID() string {
 	return p.Job
 }
 
-// MasterPort is the port on which the processes of a job meet unless they agreed on another.
+// MasterPort returns the default port on which the processes of a job meet.
 func MasterPort(id string) int {
 	n, err := strconv.Atoi(id)
 	if err != nil {
@@ -34,16 +35,17 @@ func MasterPort(id string) int {
 	return masterPortBase + n%10000
 }
 
-// unlimitedSeconds is how far the end of a job without a time limit is away, as in Slurm: a year.
+// unlimitedSeconds is the assumed duration of a job without a time limit. As in Slurm it is one year.
 const unlimitedSeconds = 365 * 24 * 60 * 60
 
-// User is the user that a job's processes run as. Home and Shell are empty if the pod's system does not know them.
+// User is the user that runs a job's processes. Home and Shell are empty if the pod's system does not list the user.
 type User struct {
 	UID, GID    int
 	Home, Shell string
 }
 
-// Login returns what a login gives to programs. The container's own variables and exported ones take precedence.
+// Login returns the variables that a login sets. The container's own variables and exported variables take
+// precedence.
 func Login(s *Spec, u User) []string {
 	return []string{
 		"USER=" + s.User, "LOGNAME=" + s.User, "HOME=" + cmp.Or(u.Home, "/"), "SHELL=" + cmp.Or(u.Shell, "/bin/sh"),
@@ -51,12 +53,13 @@ func Login(s *Spec, u User) []string {
 	}
 }
 
-// Identity returns the variables that name the user of the job by number.
+// Identity returns the variables with the numeric IDs of the job's user.
 func Identity(u User) []string {
 	return []string{"SLURM_JOB_UID=" + strconv.Itoa(u.UID), "SLURM_JOB_GID=" + strconv.Itoa(u.GID)}
 }
 
-// VisibleGPUs returns the variable that tells programs which accelerators of the pod they may use: all of them. Nothing for a job without any.
+// VisibleGPUs returns the variable that lists the accelerators that programs may use: all of the pod's accelerators.
+// It returns nil for a job without accelerators.
 func VisibleGPUs(s *Spec) []string {
 	if s.GPUsOnNode == 0 {
 		return nil
@@ -64,12 +67,12 @@ func VisibleGPUs(s *Spec) []string {
 	return []string{"CUDA_VISIBLE_DEVICES=" + Ordinals(s.GPUsOnNode)}
 }
 
-// variables gathers NAME=value.
+// variables is a list of NAME=value entries.
 type variables []string
 
 func (v *variables) set(name, value string) { *v = append(*v, name+"="+value) }
 
-// given sets what is not empty.
+// given adds a variable unless its value is empty.
 func (v *variables) given(name, value string) {
 	if value != "" {
 		v.set(name, value)
@@ -78,15 +81,15 @@ func (v *variables) given(name, value string) {
 
 func (v *variables) number(name string, n int64) { v.set(name, strconv.FormatInt(n, 10)) }
 
-// positive sets what is not 0.
+// positive adds a variable if its value is greater than 0.
 func (v *variables) positive(name string, n int64) {
 	if n > 0 {
 		v.number(name, n)
 	}
 }
 
-// Environment is what a script finds of its job: SLURM_* as Slurm sets them. hosts are the nodes
-// that there are, start is when the job started.
+// Environment returns the SLURM_* variables of a script with the values that Slurm sets. hosts are the job's nodes;
+// start is when the job started.
 func Environment(s *Spec, p *Pod, hosts []string, start time.Time) []string {
 	var v variables
 	v.job(s, p, start)
@@ -96,7 +99,7 @@ func Environment(s *Spec, p *Pod, hosts []string, start time.Time) []string {
 	return v
 }
 
-// Meeting is where distributed programs meet unless they were told another place.
+// Meeting returns the default address and port where distributed programs meet.
 func Meeting(p *Pod, hosts []string) []string {
 	return []string{"MASTER_ADDR=" + hosts[0], "MASTER_PORT=" + strconv.Itoa(MasterPort(p.ID()))}
 }
@@ -145,7 +148,7 @@ func (v *variables) nodes(s *Spec, p *Pod, hosts []string) {
 	}
 }
 
-// Ordinals are the numbers below n, joined by commas.
+// Ordinals returns the numbers from 0 to n-1, separated by commas.
 func Ordinals(n int) string {
 	ids := make([]string, n)
 	for i := range ids {
@@ -181,7 +184,7 @@ func (v *variables) array(s *Spec, p *Pod) {
 	v.number("SLURM_ARRAY_TASK_STEP", int64(max(s.Array.Step, 1)))
 }
 
-// arrayID is the number of the array as a whole.
+// arrayID returns the number of the whole array, or its name if it has no number.
 func (p *Pod) arrayID() string {
 	if p.JobID != "" {
 		return p.JobID
@@ -189,8 +192,9 @@ func (p *Pod) arrayID() string {
 	return p.Job
 }
 
-// MPI keeps MPI libraries from taking SLURM_JOB_ID for a cluster on which they could start their daemons with srun: they are to start them
-// by agent, a program called like ssh, on the hosts of hostfile. asRoot says that the processes run as root, which is usual in a pod.
+// MPI returns variables that configure MPI libraries. They prevent the libraries from detecting Slurm by SLURM_JOB_ID
+// and starting their daemons with srun. Instead the libraries start their daemons with agent, a replacement of ssh,
+// on the hosts in hostfile. asRoot reports that the processes run as root, which is usual in a pod.
 func MPI(hostfile, agent string, asRoot bool) []string {
 	var v variables
 	for _, name := range []string{"OMPI_MCA_plm", "OMPI_MCA_ras", "PRTE_MCA_plm", "PRTE_MCA_ras"} {
@@ -213,8 +217,8 @@ func MPI(hostfile, agent string, asRoot bool) []string {
 	return v
 }
 
-// IsOfPod reports whether a variable belongs to one pod of one job: the pod brings it, or the launcher sets it for the job's own programs. A job that is
-// submitted from inside another must not inherit it.
+// IsOfPod reports whether a variable belongs to one pod of one job because the pod or the launcher sets it. A job
+// that is submitted from inside another job must not inherit it.
 func IsOfPod(name string) bool {
 	if strings.HasPrefix(name, "VC_") || strings.HasPrefix(name, "VK_") {
 		return true
@@ -223,7 +227,7 @@ func IsOfPod(name string) bool {
 	return slices.ContainsFunc(made, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 }
 
-// Hostfile lists hosts with the number of tasks that each has room for.
+// Hostfile returns the text of a host file with the number of tasks for each host.
 func Hostfile(hosts []string, slots []int) string {
 	var b strings.Builder
 	for i, host := range hosts {
@@ -232,7 +236,7 @@ func Hostfile(hosts []string, slots []int) string {
 	return b.String()
 }
 
-// Merge lays variables over others: a later NAME=value takes the place of an earlier one.
+// Merge merges lists of variables: a later NAME=value replaces an earlier one.
 func Merge(layers ...[]string) []string {
 	at, merged := map[string]int{}, []string{}
 	for _, layer := range layers {
@@ -249,7 +253,7 @@ func Merge(layers ...[]string) []string {
 	return merged
 }
 
-// Value is the value of a variable, "" when there is none.
+// Value returns the value of a variable, or "" if it is not set.
 func Value(env []string, name string) string {
 	value := ""
 	for _, entry := range env {
@@ -260,7 +264,7 @@ func Value(env []string, name string) string {
 	return value
 }
 
-// JoinEnvironment is variables in the form that EnvironmentKey has.
+// JoinEnvironment encodes variables as the value of EnvironmentKey.
 func JoinEnvironment(env []string) []byte {
 	var b strings.Builder
 	for _, entry := range env {
@@ -269,7 +273,7 @@ func JoinEnvironment(env []string) []byte {
 	return []byte(b.String())
 }
 
-// SplitEnvironment undoes JoinEnvironment; what is no NAME=value is left out.
+// SplitEnvironment decodes the result of JoinEnvironment. It leaves out entries that are not of the form NAME=value.
 func SplitEnvironment(text []byte) []string {
 	var env []string
 	for entry := range strings.SplitSeq(string(text), "\x00") {

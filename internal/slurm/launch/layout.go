@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Spread says how many of the tasks each of the nodes gets: perNode each as long as there are any, or, when perNode is 0, as evenly as it goes,
-// the first nodes one more.
+// Spread returns the number of tasks for each node. If perNode is positive, the nodes get perNode tasks each until no
+// tasks are left. Otherwise the tasks are spread evenly, and the first nodes get one more if necessary.
 func Spread(tasks, nodes, perNode int) []int {
 	counts := make([]int, nodes)
 	for i := range counts {
@@ -21,7 +21,7 @@ func Spread(tasks, nodes, perNode int) []int {
 	return counts
 }
 
-// RunLength writes numbers as Slurm does: 8(x4), or 2(x3),1.
+// RunLength formats numbers as Slurm does: 8(x4), or 2(x3),1.
 func RunLength(counts []int) string {
 	var parts []string
 	for i := 0; i < len(counts); {
@@ -39,7 +39,7 @@ func RunLength(counts []int) string {
 	return strings.Join(parts, ",")
 }
 
-// Repeat is the same number for each of the nodes.
+// Repeat returns a list with count for each node.
 func Repeat(count, nodes int) []int {
 	counts := make([]int, nodes)
 	for i := range counts {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Variables that the pod brings, by the downward API and by the job controller.
+// Environment variables of the pod, set through the downward API or by the job controller.
 const (
 	EnvPod      = "VC_POD_NAME"
 	EnvJob      = "VC_JOB_NAME"
@@ -15,25 +15,25 @@ const (
 	EnvElement  = "VC_ELEMENT_ID"
 	EnvIndex    = "VC_ARRAY_INDEX"
 	EnvRestarts = "VC_RESTARTS"
-	// EnvRetries is what Volcano's own controller says of restarts.
+	// EnvRetries holds the number of restarts according to Volcano's own controller.
 	EnvRetries = "VC_RETRIES"
 	EnvNode    = "VC_NODE_NAME"
 	EnvAddress = "VC_POD_IP"
 )
 
-// Pod is what a pod knows of itself.
+// Pod describes the pod in which the program runs.
 type Pod struct {
 	Name, Job, Task string
-	// JobID and ElementID are numbers, "" where the cluster gives none.
+	// JobID and ElementID are numbers; they are "" if the cluster assigns none.
 	JobID, ElementID string
-	// ArrayIndex is -1 unless the job is an array.
+	// ArrayIndex is -1 if the job is not an array.
 	ArrayIndex int
 	Restarts   int
-	// Node is the Kubernetes node, Address the pod's.
+	// Node is the Kubernetes node; Address is the IP address of the pod.
 	Node, Address string
 }
 
-// PodOf reads what the pod brings.
+// PodOf reads the description of the pod from its environment.
 func PodOf(env func(string) string) (Pod, error) {
 	p := Pod{
 		Name: env(EnvPod), Job: env(EnvJob), Task: env(EnvTask), JobID: env(EnvJobID), ElementID: env(EnvElement), ArrayIndex: -1,
@@ -59,21 +59,22 @@ func PodOf(env func(string) string) (Pod, error) {
 	return p, nil
 }
 
-// Place is where a pod stands among the nodes of its allocation.
+// Place is the position of a pod among the nodes of its allocation.
 type Place struct {
-	// NodeID is 0 for the head.
+	// NodeID is the index of the pod in Hosts; it is 0 for the head.
 	NodeID int
-	// Hosts are the host names of all nodes, the head first.
+	// Hosts lists the host names of all nodes, the head first.
 	Hosts []string
 }
 
-// Head says that the script runs here.
+// Head reports whether this pod runs the script.
 func (p Place) Head() bool { return p.NodeID == 0 }
 
-// Host is the pod's own host name.
+// Host returns the pod's own host name.
 func (p Place) Host() string { return p.Hosts[p.NodeID] }
 
-// settle makes a pod the nth element of its array. Its id is JOB_INDEX: no number, but different from that of all others.
+// settle makes a pod the nth element of its array. Without an element ID from the cluster its ID becomes JOB_INDEX,
+// which is not a number but unique.
 func (p *Pod) settle(a *Array, n int) error {
 	index, ok := a.Element(n)
 	if !ok {
@@ -86,8 +87,9 @@ func (p *Pod) settle(a *Array, n int) error {
 	return nil
 }
 
-// PlaceOf finds a pod among the nodes of its allocation. Those of an array's element are the pods of one partition, all others are the task
-// head and the task node. Where the job controller did not say which element a pod is, the pod's own number does, and it is told to the pod.
+// PlaceOf returns the place of a pod in its allocation. The nodes of an array element are the pods of one partition;
+// otherwise they are the pods of the tasks head and node. If the job controller did not set the array index, PlaceOf
+// derives it from the pod's own number and sets it in p.
 func PlaceOf(s *Spec, p *Pod) (Place, error) {
 	index, err := strconv.Atoi(strings.TrimPrefix(p.Name, p.Job+"-"+p.Task+"-"))
 	if err != nil || index < 0 {

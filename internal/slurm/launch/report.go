@@ -5,19 +5,20 @@ import (
 	"strings"
 )
 
-// MaxReport is how many bytes Kubernetes keeps of what a container says at its end.
+// MaxReport is the maximum size of a termination message in Kubernetes, in bytes.
 const MaxReport = 4096
 
-// Report is what the launcher says at its end about the script and its steps: the termination message of the head's container.
+// Report is the launcher's final report about the script and its steps. It is the termination message of the head's
+// container.
 type Report struct {
-	// Kind tells a Report from anything else that a container may say.
+	// Kind distinguishes a Report from other termination messages.
 	Kind string `json:"kind"`
-	// Code and Signal are how the script ended.
+	// Code and Signal describe how the script ended.
 	Code   int `json:"code"`
 	Signal int `json:"signal,omitempty"`
-	// Usage is that of the whole head pod; zeros where it could not be read.
+	// Usage is the resource usage of the whole head pod; its fields are 0 if it could not be read.
 	Usage
-	// Steps are the last ones, oldest first; Forgotten is how many came before them.
+	// Steps lists the last steps, oldest first; Forgotten is the number of earlier steps.
 	Steps     []Step `json:"steps,omitempty"`
 	Forgotten int    `json:"forgotten,omitempty"`
 }
@@ -25,36 +26,36 @@ type Report struct {
 // ReportKind is the Kind of a Report.
 const ReportKind = "vc-slurm"
 
-// Usage is what processes used.
+// Usage is the resource usage of processes.
 type Usage struct {
-	// CPUMillis is processor time, user's and system's, in milliseconds.
+	// CPUMillis is the user and system CPU time in milliseconds.
 	CPUMillis int64 `json:"cpu,omitempty"`
-	// MaxRSS is the largest memory of one task, in KiB.
+	// MaxRSS is the largest resident memory of one task, in KiB.
 	MaxRSS int64 `json:"rss,omitempty"`
 }
 
-// Step is what srun started.
+// Step is the record of a step that srun started.
 type Step struct {
 	ID    int    `json:"id"`
 	Name  string `json:"name"`
 	Nodes string `json:"nodes"`
 	Tasks int    `json:"tasks"`
 	CPUs  int    `json:"cpus,omitempty"`
-	// Start and End are seconds of the epoch; End is 0 while the step runs.
+	// Start and End are in seconds since the epoch; End is 0 while the step runs.
 	Start int64 `json:"start"`
 	End   int64 `json:"end,omitempty"`
-	// Code is the highest of the tasks, Signal the first that ended one.
+	// Code is the highest exit code of the tasks; Signal is the first signal that ended a task.
 	Code   int `json:"code"`
 	Signal int `json:"signal,omitempty"`
-	// Cancelled says that it was ended by a signal that somebody sent.
+	// Cancelled reports that a user ended the step with a signal.
 	Cancelled bool `json:"cancelled,omitempty"`
 	Usage
 }
 
-// keptSteps is how many steps are remembered.
+// keptSteps is the maximum number of steps in a report.
 const keptSteps = 50
 
-// Text is the report in at most MaxReport bytes: the oldest steps are forgotten first.
+// Text encodes the report in at most MaxReport bytes; it drops the oldest steps first.
 func (r Report) Text() string {
 	r.Kind = ReportKind
 	drop := max(0, len(r.Steps)-keptSteps)
@@ -71,7 +72,7 @@ func (r Report) Text() string {
 	}
 }
 
-// ParseReport reads a termination message; ok is false when it is none of the launcher's.
+// ParseReport decodes a termination message; ok is false if the launcher did not write it.
 func ParseReport(message string) (r Report, ok bool) {
 	if !strings.HasPrefix(message, `{"kind":"`+ReportKind+`"`) || json.Unmarshal([]byte(message), &r) != nil {
 		return Report{}, false

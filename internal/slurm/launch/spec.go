@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Where things are inside the pod.
+// Paths inside the pod.
 const (
 	// SpecDir holds the job's ConfigMap, with the keys ScriptKey and SpecKey.
 	SpecDir = "/etc/vc-slurm"
 	// SecretDir holds the job's Secret, with the keys StepKey and EnvironmentKey.
 	SecretDir = "/etc/vc-slurm-secret"
-	// ToolsDir is an empty directory of the pod: programs in its bin, what is of the moment in its run.
+	// ToolsDir is an emptyDir volume of the pod: bin contains programs, run contains temporary files.
 	ToolsDir = "/opt/vc"
-	// Program is the helper.
+	// Program is the path of vc-step.
 	Program = ToolsDir + "/bin/vc-step"
 )
 
-// The volumes that those directories are.
+// The volumes that are mounted at these directories.
 const (
 	ToolsVolume  = "vc-slurm-tools"
 	JobVolume    = "vc-slurm-job"
@@ -29,34 +29,37 @@ const (
 const (
 	ScriptKey = "script"
 	SpecKey   = "spec.json"
-	// StepKey is 32 random bytes in hexadecimal digits, with which the pods of a job know each other.
+	// StepKey is the key of 32 random bytes in hexadecimal digits with which the pods of a job authenticate each
+	// other.
 	StepKey = "key"
-	// EnvironmentKey are the exported variables, NAME=value, each followed by a NUL byte. It may be absent.
+	// EnvironmentKey is the key of the exported variables: NAME=value, each followed by a NUL byte. It may be
+	// missing.
 	EnvironmentKey = "environment"
 )
 
-// Exit codes of the head's container that are no codes of the script's.
+// Exit codes of the head's container that are not exit codes of the script.
 const (
-	// ExitRequeue asks for the job to be run again from the beginning.
+	// ExitRequeue requests that the job is started again from the beginning.
 	ExitRequeue = 234
-	// ExitCancelled says that the job was cancelled from inside.
+	// ExitCancelled reports that the job was cancelled from inside.
 	ExitCancelled = 235
 )
 
 const (
-	// KillWait is how long script and steps have to end when the job is stopped, as in Slurm.
+	// KillWait is how long the script and steps have to end when the job is stopped, as in Slurm.
 	KillWait = 30 * time.Second
-	// GraceSeconds is how long the pod has: longer, so that what did not end in time can be killed and the Report be written.
+	// GraceSeconds is the termination grace period of the pod. It is longer than KillWait, so that the launcher can
+	// kill remaining processes and write the Report.
 	GraceSeconds = int64(KillWait/time.Second) + 15
 )
 
-// Tasks of the job, unless it is an array, which has one task only.
+// Names of the job's tasks. An array has one task only.
 const (
 	HeadTask = "head"
 	NodeTask = "node"
 )
 
-// Spec is what the launcher has to know beside the pod itself. Numbers that were not given are 0.
+// Spec is the launcher's specification of the job. Numbers that the user did not specify are 0.
 type Spec struct {
 	JobName   string `json:"jobName"`
 	Partition string `json:"partition"`
@@ -65,40 +68,45 @@ type Spec struct {
 	User      string `json:"user"`
 	Cluster   string `json:"cluster,omitempty"`
 
-	// Nodes is how many pods the allocation has (of an array: each element), at most; MinNodes how many are enough, 0: all.
+	// Nodes is the maximum number of pods of the allocation (for an array: of each element). MinNodes is the minimum
+	// number; 0 means all.
 	Nodes    int `json:"nodes"`
 	MinNodes int `json:"minNodes,omitempty"`
-	// Tasks is the number of tasks that srun starts, as given with -n or as it follows; 0: one a node.
+	// Tasks is the number of tasks that srun starts, as specified or derived from other options; 0 means one per
+	// node.
 	Tasks int `json:"tasks,omitempty"`
-	// TasksGiven says that -n or one of --ntasks-per-* was given, so that the script is told.
+	// TasksGiven reports that -n or one of --ntasks-per-* was specified. The script's environment then contains the
+	// number.
 	TasksGiven   bool `json:"tasksGiven,omitempty"`
 	TasksPerNode int  `json:"tasksPerNode,omitempty"`
 	CPUsPerTask  int  `json:"cpusPerTask,omitempty"`
 	// CPUs is the number of processors of each pod.
 	CPUs int `json:"cpus"`
-	// Exclusive says that each pod has its node to itself, and all its processors, which are CPUs or more.
+	// Exclusive reports that each pod has a node of its own with all its processors, which are at least CPUs.
 	Exclusive bool `json:"exclusive,omitempty"`
-	// Memory in MiB, as it was asked for; at most one of them.
+	// Requested memory in MiB; at most one of these fields is set.
 	MemPerNode int64 `json:"memPerNode,omitempty"`
 	MemPerCPU  int64 `json:"memPerCPU,omitempty"`
 	MemPerGPU  int64 `json:"memPerGPU,omitempty"`
-	// GPUs, GPUsPerNode and GPUsPerTask are as asked for, with a type (a100:8) where one was; GPUsOnNode is the number of each pod.
+	// GPUs, GPUsPerNode and GPUsPerTask are the requested numbers, with a type if one was requested (a100:8).
+	// GPUsOnNode is the number in each pod.
 	GPUs        string `json:"gpus,omitempty"`
 	GPUsPerNode string `json:"gpusPerNode,omitempty"`
 	GPUsPerTask string `json:"gpusPerTask,omitempty"`
 	GPUsOnNode  int    `json:"gpusOnNode,omitempty"`
 
-	// Output, Error and Input are patterns of absolute names on volumes; "" is the pod's log alone (Input: /dev/null). Error "" follows Output.
+	// Output, Error and Input are patterns of absolute file names on volumes. Without a file the output goes only to
+	// the pod's log, and the input is /dev/null. If Error is "", error output goes to Output.
 	Output string `json:"output,omitempty"`
 	Error  string `json:"error,omitempty"`
 	Input  string `json:"input,omitempty"`
-	// Append keeps what is in those files (--open-mode=append), also what was written before a requeue.
+	// Append keeps the content of existing output files (--open-mode=append), including output from before a requeue.
 	Append bool `json:"append,omitempty"`
-	// WorkDir is where the script starts; "" is the container's own directory.
+	// WorkDir is the working directory of the script; "" means the container's own directory.
 	WorkDir    string `json:"workDir,omitempty"`
 	SubmitDir  string `json:"submitDir,omitempty"`
 	SubmitHost string `json:"submitHost,omitempty"`
-	// TimeLimit in seconds; 0 is none.
+	// TimeLimit is in seconds; 0 means no limit.
 	TimeLimit int64   `json:"timeLimit,omitempty"`
 	Signal    *Signal `json:"signal,omitempty"`
 	Array     *Array  `json:"array,omitempty"`
@@ -107,39 +115,42 @@ type Spec struct {
 	ExportEnv    string `json:"exportEnv,omitempty"`
 	Distribution string `json:"distribution,omitempty"`
 
-	// NoRequeue says that the job is never run again (--no-requeue).
+	// NoRequeue disables restarts of the job (--no-requeue).
 	NoRequeue bool `json:"noRequeue,omitempty"`
-	// Command is the absolute path of the script where it was submitted; "" for a command line of --wrap or standard input.
+	// Command is the absolute path of the script on the submitting machine; "" for a command line of --wrap or
+	// standard input.
 	Command string `json:"command,omitempty"`
-	// ServiceAccount is the one that the pods run as if it has rights in the cluster. Program is vcctl, on nodes that show the files of the machine where
-	// the job was submitted.
+	// ServiceAccount is the service account of the pods if it has access to the cluster. Program is the path of vcctl
+	// on nodes that share the files of the submitting machine.
 	ServiceAccount string `json:"serviceAccount,omitempty"`
 	Program        string `json:"program,omitempty"`
-	// Args follow the script.
+	// Args are the arguments of the script.
 	Args []string `json:"args,omitempty"`
-	// Interactive is an allocation without a script, of salloc and of srun outside a job: the launcher waits to be told.
+	// Interactive marks an allocation without a script, from salloc or from srun outside a job. Its launcher waits
+	// for requests.
 	Interactive bool `json:"interactive,omitempty"`
 }
 
-// Signal is --signal: what is sent some time before the time limit.
+// Signal is the signal of --signal, which is sent some seconds before the time limit.
 type Signal struct {
 	Number  int   `json:"number"`
 	Seconds int64 `json:"seconds"`
-	// Batch sends it to the script alone, otherwise it goes to the steps.
+	// Batch sends the signal to the script only; otherwise it is sent to the steps.
 	Batch bool `json:"batch,omitempty"`
 }
 
-// Array is what an element knows of its array.
+// Array describes the array of an element.
 type Array struct {
 	Count int `json:"count"`
 	Min   int `json:"min"`
 	Max   int `json:"max"`
 	Step  int `json:"step"`
-	// Elements are the indices, as 0-3,7,9, in the order of the pods: where the job controller knows nothing of elements, a pod finds its own there.
+	// Elements lists the indices, such as 0-3,7,9, in the order of the pods. A pod determines its own index from it
+	// if the job controller does not set one.
 	Elements string `json:"elements,omitempty"`
 }
 
-// Element is the nth index, the first at 0; ok is false when there are not so many.
+// Element returns the nth index, counted from 0; ok is false if there are not enough indices.
 func (a *Array) Element(n int) (index int, ok bool) {
 	for part := range strings.SplitSeq(a.Elements, ",") {
 		from, to, isRange := strings.Cut(part, "-")
@@ -159,7 +170,7 @@ func (a *Array) Element(n int) (index int, ok bool) {
 	return 0, false
 }
 
-// TasksOf is how many tasks srun starts on that many nodes when it is told nothing.
+// TasksOf returns the number of tasks that srun starts by default on a number of nodes.
 func (s *Spec) TasksOf(nodes int) int {
 	switch {
 	case s.TasksPerNode > 0 && (s.Tasks == 0 || nodes < s.Nodes):

@@ -1,7 +1,8 @@
-// Package layout makes the tables of Slurm's listing commands: columns that are named by letters (%.18i), by words (JobID:10) or by sacct's
-// words (State%20), and cut to their widths.
+// Package layout creates the tables of Slurm's listing commands. Columns are selected by letters (%.18i), by words
+// (JobID:10) or by sacct's words (State%20), and are cut to their widths.
 //
-//	In:   a format as the user gave it, and the fields that there are
+// In:   a format from the user and the available fields
+//
 //	Out:  columns; a heading and lines
 package layout
 
@@ -14,20 +15,21 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 )
 
-// Field is a column that can be asked for.
+// Field is an available column.
 type Field[T any] struct {
-	// Letter is its letter in a short format, 0 for none; Names its words in a long one, the first with the capitals of the manual.
+	// Letter selects the field in a short format; 0 means no letter. Names select it in a long format; the first one
+	// has the capitals of the manual.
 	Letter byte
 	Names  []string
-	// Title stands above it.
+	// Title is the heading.
 	Title string
-	// Width is what it has when none is given; 0 means the default of the format.
+	// Width is the default width; 0 means the default of the format.
 	Width int
-	// Value is what it shows.
+	// Value returns the text of the column for a row.
 	Value func(T) string
 }
 
-// New makes a field; words have | between them.
+// New creates a field; words are separated by |.
 func New[T any](letter byte, words, title string, width int, value func(T) string) Field[T] {
 	f := Field[T]{Letter: letter, Title: title, Width: width, Value: value}
 	if words != "" {
@@ -36,23 +38,23 @@ func New[T any](letter byte, words, title string, width int, value func(T) strin
 	return f
 }
 
-// Column is a field with the width that it was asked for with.
+// Column is a field with the requested width.
 type Column[T any] struct {
 	Field Field[T]
-	// Width is 0 for as wide as the text is. Fit is for as wide as the longest of all texts.
+	// Width 0 means the width of each text. Fit means the width of the longest text.
 	Width      int
 	Right, Fit bool
-	// Before and After are literal text around it.
+	// Before and After are literal text around the column.
 	Before, After string
-	// Mark is put behind texts that are cut, as sacct does; 0 for nothing.
+	// Mark is appended to texts that are cut, as sacct does; it may be empty.
 	Mark string
 }
 
-// Columns are those of a table, in order.
+// Columns lists the columns of a table in order.
 type Columns[T any] []Column[T]
 
-// Short reads a format of letters: %[[.]size]letter, with any text between. %all stands for every field that has a letter, with | between.
-// A letter without a field is literal text, as in Slurm; unknown lists such letters.
+// Short parses a format of letters: %[[.]size]letter, with any text between columns. %all stands for every field that
+// has a letter, separated by |. As in Slurm, a letter without a field is literal text; unknown lists such letters.
 func Short[T any](format string, fields []Field[T]) (columns Columns[T], unknown []string, err error) {
 	literal := ""
 	for format != "" {
@@ -84,7 +86,7 @@ func Short[T any](format string, fields []Field[T]) (columns Columns[T], unknown
 	return columns.closedBy(literal), unknown, nil
 }
 
-// closedBy adds text after the last column; a table without a column consists of the text.
+// closedBy adds text after the last column. A table without columns consists of the text only.
 func (c Columns[T]) closedBy(text string) Columns[T] {
 	if len(c) == 0 {
 		return Columns[T]{{Field: Field[T]{Value: func(T) string { return "" }}, Before: text}}
@@ -93,7 +95,7 @@ func (c Columns[T]) closedBy(text string) Columns[T] {
 	return c
 }
 
-// every is one column for each letter.
+// every returns a column for each field that has a letter.
 func every[T any](fields []Field[T], before string) Columns[T] {
 	var columns Columns[T]
 	for _, f := range fields {
@@ -108,13 +110,13 @@ func every[T any](fields []Field[T], before string) Columns[T] {
 
 // letterSpec is one column of a short format.
 type letterSpec struct {
-	text       string // all of it: %.18i
+	text       string // the whole text, such as %.18i
 	letter     string // empty at the end of the format
 	width      int
 	right, fit bool
 }
 
-// readLetter reads %[#][.][#][size]letter at the beginning of a text.
+// readLetter parses %[#][.][#][size]letter at the beginning of a text.
 func readLetter(format string) (letterSpec, error) {
 	var spec letterSpec
 	rest := format[1:]
@@ -132,7 +134,7 @@ func readLetter(format string) (letterSpec, error) {
 	return spec, nil
 }
 
-// readWidth reads the digits at the beginning of a text.
+// readWidth parses the digits at the beginning of a text.
 func readWidth(text string) (width int, rest string, err error) {
 	rest = strings.TrimLeft(text, "0123456789")
 	digits := text[:len(text)-len(rest)]
@@ -155,10 +157,10 @@ func withLetter[T any](letter string, fields []Field[T]) (Field[T], bool) {
 	return Field[T]{}, false
 }
 
-// maxWidth is how wide a column may be.
+// maxWidth is the maximum width of a column.
 const maxWidth = 1 << 16
 
-// Find is the field of a word, in any case; words that differ by - and _ only are the same.
+// Find returns the field with a name. It ignores case, dashes and underscores.
 func Find[T any](name string, fields []Field[T]) (Field[T], bool) {
 	plain := strings.NewReplacer("-", "", "_", "")
 	for _, f := range fields {
@@ -171,8 +173,8 @@ func Find[T any](name string, fields []Field[T]) (Field[T], bool) {
 	return Field[T]{}, false
 }
 
-// Long reads a format of words with commas between: Name has width letters, Name:[.]size[suffix] has size letters, and Name:[.][suffix] is as
-// wide as its text. A word without a field is left out; unknown lists such words.
+// Long parses a comma-separated format of words. A Name has the given width, Name:[.]size[suffix] has the width size,
+// and Name:[.][suffix] has the width of its text. A word without a field is left out; unknown lists such words.
 func Long[T any](format string, fields []Field[T], width int) (columns Columns[T], unknown []string, err error) {
 	for word := range strings.SplitSeq(format, ",") {
 		name, size, sized := strings.Cut(strings.TrimLeft(word, " \t\n"), ":")
@@ -195,12 +197,12 @@ func Long[T any](format string, fields []Field[T], width int) (columns Columns[T
 	return columns.closedBy(""), unknown, nil
 }
 
-// Heading is the line of titles.
+// Heading returns the line of titles.
 func (c Columns[T]) Heading() string {
 	return c.join(func(one *Column[T]) string { return one.Field.Title })
 }
 
-// Line is what is said of a row.
+// Line returns the line of a row.
 func (c Columns[T]) Line(row T) string {
 	return c.join(func(one *Column[T]) string { return one.text(row) })
 }
@@ -215,10 +217,11 @@ func (c Columns[T]) join(text func(*Column[T]) string) string {
 	return b.String()
 }
 
-// text is what the column shows of a row. Names and comments are text of users: a line break in one would forge a row.
+// text returns the column's text for a row. Names and comments come from users, so that line breaks are replaced: a
+// line break would look like a new row.
 func (c *Column[T]) text(row T) string { return printable.Line(c.Field.Value(row)) }
 
-// fit cuts and fills a text to the width of the column.
+// fit cuts or pads a text to the width of the column.
 func (c *Column[T]) fit(text string) string {
 	if c.Width == 0 {
 		return text
@@ -238,7 +241,7 @@ func (c *Column[T]) fit(text string) string {
 	return text + fill
 }
 
-// Widen makes the columns that are to fit as wide as their longest text.
+// Widen sets the width of the columns with Fit to their longest text.
 func (c Columns[T]) Widen(rows []T, heading bool) {
 	for i := range c {
 		if !c[i].Fit {

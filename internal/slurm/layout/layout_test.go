@@ -88,7 +88,8 @@ func TestUnknownColumnsAreListed(t *testing.T) {
 	}
 }
 
-// Whatever a user writes as a format is refused, or gives lines that are as wide as it says; nothing is printed of a column that there is not.
+// Whatever a user writes as a format is refused, or gives lines that are as wide as it says; nothing is printed of a
+// column that there is not.
 func FuzzFormats(f *testing.F) {
 	for _, seed := range []string{"%.18i %.9P", "%i|%j", "%all", "JobID:10,Name", "JobID:.5x", "jobid%20,state%-3", "%#i", "%", "%5", ",", "%99999999i", "é%iü"} {
 		f.Add(seed, "12345é")

@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/fault"
 )
 
-// findAbbreviated returns the field of a word, or else the first field in the order of the alphabet whose name begins with the word: time is
-// Timelimit, as in Slurm.
+// findAbbreviated returns the field with the given name or else the alphabetically first field whose name begins with
+// word. As in Slurm, time stands for Timelimit.
 func findAbbreviated[T any](word string, fields []Field[T]) (Field[T], bool) {
 	if f, ok := Find(word, fields); ok || word == "" {
 		return f, ok
@@ -27,7 +27,8 @@ func findAbbreviated[T any](word string, fields []Field[T]) (Field[T], bool) {
 	return best, first != ""
 }
 
-// Sized reads a format of words with commas between, which may be abbreviated, each with %20 or %-20 for its width; a field's own width is negative when it stands left.
+// Sized parses a comma-separated format of words, which may be abbreviated and may have a width, such as %20 or %-20.
+// A negative width, also as the default of a field, aligns the column to the left.
 func Sized[T any](text string, fields []Field[T]) (Columns[T], error) {
 	var columns Columns[T]
 	for word := range strings.SplitSeq(text, ",") {
@@ -55,15 +56,15 @@ func Sized[T any](text string, fields []Field[T]) (Columns[T], error) {
 	return columns, nil
 }
 
-// Form is how a table of Sized columns is printed.
+// Form is the format of a table of Sized columns.
 type Form struct {
-	// Parsable has Between between its columns, and no widths; Closed has it after the last one, too.
+	// Parsable separates columns by Between and ignores widths; Closed adds Between after the last column, too.
 	Parsable, Closed bool
 	Between          string
 	Heading          bool
 }
 
-// Sheet is a table in a form: with a line of dashes under the titles when it is not parsable.
+// Sheet returns a table in a format. Unless it is parsable, a line of dashes follows the titles.
 func (c Columns[T]) Sheet(rows []T, form Form) string {
 	var b strings.Builder
 	if !form.Parsable {

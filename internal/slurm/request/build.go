@@ -11,23 +11,24 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
 
-// Input is all places in which options may be given; later ones win: the script, the environment, the command line.
+// Input holds the sources of options. Later sources take precedence: the script, the environment, the command line.
 type Input struct {
 	Command Command
-	// Words are the directives of one component.
+	// Words are the directives of one component of the job.
 	Words []directive.Word
-	// Environ is NAME=value, as os.Environ gives it.
+	// Environ has the format of os.Environ.
 	Environ []string
-	// Line is what was read of the command line, with the table of the command.
+	// Line is the command line, parsed with the option table of the command.
 	Line getopt.Parsed
 	Now  time.Time
-	// Ignore names refused options that are only to be warned about.
+	// Ignore lists refused options that cause only a warning.
 	Ignore []string
-	// Effective names options that have no effect elsewhere and do have one here.
+	// Effective lists options that have an effect here although their class is Ignored or Refused.
 	Effective []string
 }
 
-// Build puts a request together. Warnings are lines without the program's name; options without effect are among them only with --verbose. The error joins one fault.Error for each mistake.
+// Build creates a request. Warnings are lines without the program's name; warnings about options without effect
+// require --verbose. The error joins one fault.Error for each mistake.
 func Build(in Input) (r *Request, warnings []string, err error) {
 	settings, err := collect(in)
 	if err != nil {
@@ -49,13 +50,13 @@ func Build(in Input) (r *Request, warnings []string, err error) {
 		problems = append(problems, err)
 	}
 	warnings, refusals := r.judge(in.Ignore, in.Effective)
-	if r.Verbose == 0 { // programs read what is printed, so that nothing is printed that Slurm does not print
+	if r.Verbose == 0 { // programs read the output, so print nothing that Slurm does not print
 		warnings = slices.DeleteFunc(warnings, func(text string) bool { return slices.Contains(r.NoEffect, text) })
 	}
 	return r, warnings, errors.Join(append(problems, refusals...)...)
 }
 
-// located gives an error of a directive its exit code.
+// located adds the exit code for directives to an error of a directive.
 func located(err error, from Source) error {
 	f := fault.Of(err)
 	if from.Line == 0 {
@@ -64,7 +65,7 @@ func located(err error, from Source) error {
 	return f.WithCode(fault.CodeDirective)
 }
 
-// stray is the error about a word of a directive that is no option.
+// stray returns the error for a word of a directive that is not an option.
 func stray(words []directive.Word, text string) error {
 	hint := "a directive has options only; what follows a # is a comment"
 	if i := slices.IndexFunc(words, func(w directive.Word) bool { return w.Text == text }); i >= 0 {
@@ -73,7 +74,7 @@ func stray(words []directive.Word, text string) error {
 	return fault.Errorf(hint, "Invalid directive found in batch script: %s", text).WithCode(fault.CodeDirective)
 }
 
-// collect brings all settings into the order in which they count.
+// collect returns all settings in order of increasing precedence.
 func collect(in Input) ([]Setting, error) {
 	var all []Setting
 	parsed, err := Table(in.Command, "").Parse(directive.Texts(in.Words))
@@ -95,7 +96,7 @@ func collect(in Input) ([]Setting, error) {
 	return all, nil
 }
 
-// level orders sources: what is given nearer to the submission overrules what says the opposite.
+// level returns the precedence of a setting's source. A setting overrides conflicting settings with a lower level.
 func (s Setting) level() int {
 	switch {
 	case s.From.Line > 0:
@@ -106,11 +107,11 @@ func (s Setting) level() int {
 	return 2
 }
 
-// exclusive are groups of options that exclude each other; overrule forgets one of them.
+// exclusive lists groups of mutually exclusive options; overrule removes the value of one of them.
 var exclusive = []struct {
 	names    []string
 	overrule map[string]func(*Request)
-	// message says so where two are given equally near, hint what to do.
+	// message reports that two of the options have the same precedence; hint suggests what to do.
 	message, hint string
 }{
 	{[]string{"mem", "mem-per-cpu", "mem-per-gpu"}, map[string]func(*Request){
@@ -130,7 +131,7 @@ var exclusive = []struct {
 	}, "--switches and --segment are mutually exclusive.", "give one of them"},
 }
 
-// conflicts forgets, of options that exclude each other, those that were overruled from nearer; what is left of them twice is a mistake.
+// conflicts removes mutually exclusive options with lower precedence. It returns an error if several remain.
 func (r *Request) conflicts() []error {
 	var problems []error
 	for _, group := range exclusive {
@@ -158,7 +159,7 @@ func (r *Request) conflicts() []error {
 	return problems
 }
 
-// judge warns of what has no effect and refuses what cannot be had.
+// judge returns warnings about options without effect and errors for refused options.
 func (r *Request) judge(ignore, effective []string) (warnings []string, refusals []error) {
 	for i := range Options {
 		o := &Options[i]

@@ -1,11 +1,12 @@
-// Package request is what a person asks for with the options of sbatch, srun and salloc: one table of all of them, and the values
-// that they were given in a script, in the environment and on the command line.
+// Package request reads the options of sbatch, srun and salloc. It contains one table of all options, and combines
+// their values from a script, the environment and the command line.
 //
-//	In:   a script's directives, variables, words
-//	Out:  Request: typed values, and where each came from; warnings for what has no effect
+// In:   a script's directives, variables, command line arguments
+// Out:  Request: typed values and the source of each; warnings for options without effect
 //
 // # Invariants
 //
-//   - Every option of Slurm's manual is in the table, and is mapped, warned about or refused: nothing is dropped in silence.
-//   - Pure but for the moment that is handed in.
+//   - Every option of Slurm's manual is in the table and is mapped, ignored with a warning or refused: none is
+//     dropped silently.
+//   - Pure, except that the caller provides the current time.
 package request

@@ -6,20 +6,21 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
 
-// Class says what becomes of an option.
+// Class determines how an option is handled.
 type Class int
 
-// The classes.
+// The classes of options.
 const (
 	// Mapped options change the job.
 	Mapped Class = iota
-	// Ignored options are accepted, have no effect, and say so.
+	// Ignored options are accepted with a warning and have no effect.
 	Ignored
-	// Refused options would change what runs, where, or what is guaranteed, in a way that cannot be had here.
+	// Refused options are rejected, because they would change what runs, where it runs or what is guaranteed, and are
+	// not supported.
 	Refused
 )
 
-// Command is one of the commands that take these options.
+// Command is a command that accepts these options. Values can be combined as bits.
 type Command int
 
 // The commands.
@@ -31,32 +32,32 @@ const (
 	all = Sbatch | Srun | Salloc
 )
 
-// program is a command's name, prefix that of its variables.
+// program maps commands to their names, prefix to the prefixes of their environment variables.
 var (
 	program = map[Command]string{Sbatch: "sbatch", Srun: "srun", Salloc: "salloc"}
 	prefix  = map[Command]string{Sbatch: "SBATCH_", Srun: "SLURM_", Salloc: "SALLOC_"}
 )
 
-// Option is one option, with all that is known of it.
+// Option describes an option.
 type Option struct {
 	getopt.Option
 	Class Class
-	// Why says of a refused option, in parentheses, why; of an ignored one, perhaps, what does its work here.
+	// Why is the reason for refusing an option. For an ignored option it may name the replacement.
 	Why string
-	// Env is the variable, without the command's prefix, that stands for it.
+	// Env is the environment variable of the option, without the command's prefix.
 	Env string
-	// On are the commands that take it; 0 is all.
+	// On lists the commands that accept the option; 0 means all.
 	On Command
-	// set puts the value into the request.
+	// set stores the value in the request.
 	set func(r *Request, text string, given bool) error
 }
 
 func (o *Option) of(c Command) bool { return o.On == 0 || o.On&c != 0 }
 
-// Options are all options, by their groups.
+// Options lists all options by group.
 var Options = slices.Concat(jobOptions, sizeOptions, placeOptions, deviceOptions, timeOptions, fileOptions, environmentOptions, containerOptions, commandOptions, otherOptions)
 
-// Find is the option of a name; nil when there is none.
+// Find returns the option with a name, or nil if the command does not have it.
 func Find(c Command, name string) *Option {
 	for i := range Options {
 		if Options[i].Long == name && Options[i].of(c) {
@@ -66,7 +67,7 @@ func Find(c Command, name string) *Option {
 	return nil
 }
 
-// Table is the option table of a command.
+// Table returns the option table of a command.
 func Table(c Command, operands string) *getopt.Table {
 	t := &getopt.Table{Program: program[c], Operands: operands, Stop: true}
 	for i := range Options {
@@ -88,7 +89,7 @@ func Table(c Command, operands string) *getopt.Table {
 	return t
 }
 
-// rank puts what has no effect last.
+// rank returns the position of a group in the help text: options without effect come last.
 func rank(group string) int {
 	switch group {
 	case "Accepted without effect":
@@ -99,7 +100,7 @@ func rank(group string) int {
 	return 0
 }
 
-// need, may and flag make options.
+// need, may and flag create options with a required value, with an optional value and without a value.
 func need(long string, short byte, value, help string) getopt.Option {
 	return getopt.Option{Long: long, Short: short, Arg: getopt.Required, Value: value, Help: help}
 }
@@ -112,7 +113,7 @@ func flag(long string, short byte, help string) getopt.Option {
 	return getopt.Option{Long: long, Short: short, Help: help}
 }
 
-// ignored and refused make the rows of options that do nothing.
+// ignored and refused create options without effect.
 func ignored(option getopt.Option, env, instead string) Option {
 	return Option{Option: option, Class: Ignored, Env: env, Why: instead}
 }
@@ -121,12 +122,12 @@ func refused(option getopt.Option, env, why string) Option {
 	return Option{Option: option, Class: Refused, Env: env, Why: why}
 }
 
-// alias is another name of an option.
+// alias creates another name for an option.
 func alias(long, of string, kind getopt.Argument) Option {
 	return Option{Option: getopt.Option{Long: long, Arg: kind, Value: "VALUE", Hidden: true, Alias: of}}
 }
 
-// grouped puts options under a heading.
+// grouped sets the group of options.
 func grouped(group string, options ...Option) []Option {
 	for i := range options {
 		options[i].Group = group
@@ -134,7 +135,7 @@ func grouped(group string, options ...Option) []Option {
 	return options
 }
 
-// RefusedNames are the options that are refused unless a site says otherwise.
+// RefusedNames returns the names of the options that are refused by default. A site can permit them.
 func RefusedNames() []string {
 	var names []string
 	for i := range Options {

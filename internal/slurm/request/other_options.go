@@ -6,15 +6,15 @@ func exactFlag(long, help string) getopt.Option {
 	return getopt.Option{Long: long, Help: help, Exact: true}
 }
 
-// only is an option of some commands.
+// only limits an option to some commands.
 func only(on Command, o Option) Option {
 	o.On = on
 	return o
 }
 
-// otherOptions are those that Slurm has and that do nothing here, or cannot be had.
+// otherOptions lists Slurm's options that have no effect here or are not supported.
 var otherOptions = []Option{
-	// Where threads and memory go inside a node, and how they are counted.
+	// Placement of threads and memory inside a node, and other options without effect.
 	ignored(need("distribution", 'm', "HOW", "How tasks are spread over nodes and sockets"), "DISTRIBUTION", ""),
 	ignored(need("extra-node-info", 'B', "S[:C[:T]]", "Sockets, cores and threads of nodes"), "EXTRA_NODE_INFO", ""),
 	ignored(need("hint", 0, "HINT", "How a program uses memory and threads"), "HINT", ""),
@@ -62,7 +62,7 @@ var otherOptions = []Option{
 	only(Srun, ignored(need("treewidth", 0, "N", "How messages spread"), "TREE_WIDTH", "")),
 	only(Srun, ignored(flag("whole", 0, "Steps get all CPUs of their nodes"), "WHOLE", "")),
 	ignored(may("propagate", 0, "LIMITS", "Take over the limits of the shell"), "PROPAGATE", ""),
-	// What would change what runs, where, or what is guaranteed.
+	// Options that would change what runs, where it runs or what is guaranteed.
 	refused(need("reservation", 0, "NAME", ""), "RESERVATION", "Volcano has no advance reservations"),
 	refused(need("deadline", 0, "TIME", ""), "DEADLINE", "a job cannot be removed for a deadline that it would miss; use --time and --begin"),
 	refused(need("gpus-per-socket", 0, "N", ""), "GPUS_PER_SOCKET", "sockets are not told apart; use --gpus-per-node"),

@@ -30,7 +30,7 @@ func hosts(option string, field func(*Request) *[]string) func(*Request, string,
 	}
 }
 
-// setNodelist and setNodefile name the nodes in two ways: the later one counts.
+// setNodelist and setNodefile set the nodes in two ways; the later option takes precedence.
 func setNodelist(r *Request, text string, _ bool) error {
 	delete(r.Given, "nodefile")
 	r.Nodelist, r.Nodefile = nil, ""

@@ -6,12 +6,12 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// Request is one component of a job as it was asked for. Numbers that were not given are 0, pointers nil.
+// Request holds the requested options of one component of a job. Numbers that were not specified are 0, pointers nil.
 type Request struct {
 	Command Command
-	// Now is when it was asked.
+	// Now is the time of the request.
 	Now time.Time
-	// Given are the options that count, by name: the last of each.
+	// Given holds the effective setting of each specified option, by name.
 	Given map[string]Setting
 
 	JobName, Partition, Account, QOS, Comment, WCKey, Extra string
@@ -21,7 +21,7 @@ type Request struct {
 	KillOnInvalidDependency                                 bool
 	Array                                                   *value.Array
 	MailType, MailUser                                      string
-	// Requeue is nil where nobody said.
+	// Requeue is nil if it was not specified.
 	Requeue *bool
 	NoKill  bool
 	Signal  *value.Signal
@@ -35,7 +35,7 @@ type Request struct {
 	Licenses                                      string
 
 	Nodelist, Exclude []string
-	// Nodefile is a file that holds a list of nodes; who submits reads it into Nodelist.
+	// Nodefile is a file with a list of nodes. The caller reads it into Nodelist.
 	Nodefile           string
 	Constraint, Prefer value.Features
 	// Exclusive is "", "exclusive" or "user".
@@ -45,17 +45,17 @@ type Request struct {
 	SpreadJob bool
 
 	Time *value.Minutes
-	// Immediate is how long an allocation may take before it is given up; 0: as long as it takes.
+	// Immediate limits how long the command waits for an allocation; 0 means no limit.
 	Immediate time.Duration
 
 	Output, Error, Input string
 	Append               bool
 	Chdir                string
-	// Export is what --export says; ExportFile a file with variables.
+	// Export is the value of --export; ExportFile is a file with variables.
 	Export, ExportFile string
 
 	Image, Mounts, ContainerWorkdir string
-	// NoHome leaves out the volume that the home directory is on.
+	// NoHome leaves out the volume of the home directory.
 	NoHome bool
 
 	Clusters                        string
@@ -63,18 +63,18 @@ type Request struct {
 	Strict                          bool
 	Verbose                         int
 	Wrap                            string
-	// NoEffect are sentences about options that were given and have no effect.
+	// NoEffect lists messages about specified options that have no effect.
 	NoEffect []string
 	MPI      string
 }
 
-// Has says whether an option was given.
+// Has reports whether an option was specified.
 func (r *Request) Has(option string) bool {
 	_, given := r.Given[option]
 	return given
 }
 
-// Said is an option as it was given, "" when it was not: --nodes=4.
+// Said returns an option as specified, such as --nodes=4, or "" if it was not specified.
 func (r *Request) Said(option string) string {
 	setting, given := r.Given[option]
 	if !given {

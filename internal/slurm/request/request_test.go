@@ -166,8 +166,8 @@ func TestWhatHasNoEffectIsReportedOnceWithVerbose(t *testing.T) {
 	}
 }
 
-// TestEveryOptionOfTheSpecificationIsThere reads the table of options that the specification has, as it stands in testdata, and holds
-// the class of each option to it.
+// TestEveryOptionOfTheSpecificationIsThere reads the table of options that the specification has, as it stands in
+// testdata, and holds the class of each option to it.
 func TestEveryOptionOfTheSpecificationIsThere(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("testdata/options.txt")

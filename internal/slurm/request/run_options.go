@@ -44,10 +44,10 @@ var commandOptions = grouped("The command",
 	Option{Option: need("mpi", 0, "TYPE", "How MPI programs are started: none, or mpirun in the script"), Env: "MPI_TYPE", On: Srun | Sbatch, set: setMPI},
 )
 
-// accept takes an option that asks for what is done anyway.
+// accept is the setter of an option that requests the default behaviour.
 func accept(*Request, string, bool) error { return nil }
 
-// home takes --container-mount-home and its opposite: the later one counts.
+// home sets --no-container-mount-home or its opposite; the later one takes precedence.
 func (r *Request) home(without bool) {
 	r.NoHome = without
 	if without {

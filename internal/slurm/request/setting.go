@@ -6,13 +6,13 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
 
-// Source says where an option was given: a line of the script, a variable, or else the command line.
+// Source is where an option was specified: a line of the script, a variable or, if both are empty, the command line.
 type Source struct {
 	Line     int
 	Variable string
 }
 
-// String says it after the option: " (line 7)".
+// String returns the source as a suffix for the option, such as " (line 7)".
 func (s Source) String() string {
 	switch {
 	case s.Line > 0:
@@ -23,7 +23,7 @@ func (s Source) String() string {
 	return ""
 }
 
-// Setting is an option with its value and where it was given.
+// Setting is an option with its value and source.
 type Setting struct {
 	Option  *Option
 	Text    string
@@ -31,7 +31,7 @@ type Setting struct {
 	From    Source
 }
 
-// String is the option as it could be given: --nodes=4.
+// String returns the option in the form of a command line, such as --nodes=4.
 func (s Setting) String() string {
 	if s.Option.Arg == getopt.None || !s.HasText {
 		return "--" + s.Option.Long

@@ -32,7 +32,7 @@ var deviceOptions = grouped("GPUs and the like",
 	Option{Option: need("licenses", 'L', "NAME[:N]", "Licences, where the profile knows them"), Env: "LICENSES", set: text(func(r *Request) *string { return &r.Licenses })},
 )
 
-// number is the setter of an option whose value is a number above 0.
+// number returns the setter of an option whose value is a positive number.
 func number(option string, field func(*Request) *int64) func(*Request, string, bool) error {
 	return func(r *Request, text string, _ bool) error {
 		n, err := value.ParseNumber(text)
@@ -44,7 +44,7 @@ func number(option string, field func(*Request) *int64) func(*Request, string, b
 	}
 }
 
-// memory is the setter of an option whose value is an amount of memory.
+// memory returns the setter of an option whose value is an amount of memory.
 func memory(option string, field func(*Request) **value.MiB) func(*Request, string, bool) error {
 	return func(r *Request, text string, _ bool) error {
 		m, err := value.ParseMemory(text)
@@ -56,7 +56,7 @@ func memory(option string, field func(*Request) **value.MiB) func(*Request, stri
 	}
 }
 
-// gres is the setter of an option whose value is a list of generic resources.
+// gres returns the setter of an option whose value is a list of generic resources.
 func gres(option string, parse func(string) ([]value.Gres, error), field func(*Request) *[]value.Gres) func(*Request, string, bool) error {
 	return func(r *Request, text string, _ bool) error {
 		list, err := parse(text)
@@ -100,7 +100,7 @@ func setTRES(r *Request, text string, _ bool) error {
 	return nil
 }
 
-// invalid is how Slurm says that a value cannot be read; its commands exit with 255 then.
+// invalid returns Slurm's error for an invalid value. Slurm's commands then exit with 255.
 func invalid(option string, err error) error {
 	return fault.Errorf(hintOf(err), "Invalid --%s specification", option).WithCode(fault.CodeDirective)
 }

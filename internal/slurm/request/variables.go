@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// named are the variables whose names are not the command's prefix and the option's Env, by command and option. Of several the last one that
-// is set counts.
+// named lists the variables that do not consist of the command's prefix and the option's Env, by command and option.
+// The last variable that is set takes precedence.
 var named = map[Command]map[string][]string{
 	Sbatch: {
 		"clusters": {"SLURM_CLUSTERS", "SBATCH_CLUSTERS"},
@@ -35,10 +35,10 @@ var named = map[Command]map[string][]string{
 	},
 }
 
-// waitVariable holds the time that --switches waits where the option itself names none.
+// waitVariable holds how long --switches waits if the option itself has no time.
 const waitVariable = "WAIT4SWITCH"
 
-// Variables are the variables that stand for an option of a command, the weakest first.
+// Variables returns the environment variables of an option of a command. Later variables take precedence.
 func (o *Option) Variables(c Command) []string {
 	if names, special := named[c][o.Long]; special {
 		return names
@@ -49,7 +49,7 @@ func (o *Option) Variables(c Command) []string {
 	return []string{prefix[c] + o.Env}
 }
 
-// variables are NAME=value by name.
+// variables converts NAME=value entries to a map.
 func variables(environ []string) map[string]string {
 	values := map[string]string{}
 	for _, entry := range environ {
@@ -60,7 +60,7 @@ func variables(environ []string) map[string]string {
 	return values
 }
 
-// fromEnvironment are the settings that variables stand for, in the order of the options.
+// fromEnvironment returns the settings from environment variables in the order of the options.
 func fromEnvironment(in Input) []Setting {
 	values := variables(in.Environ)
 	var all []Setting
@@ -79,7 +79,8 @@ func fromEnvironment(in Input) []Setting {
 	return all
 }
 
-// said is what a variable says of its option: nothing where it is empty, or no to a switch.
+// said returns the settings from the value of an option's environment variable. It returns nil if a required value is
+// empty or a switch is off.
 func (o *Option) said(name, text string) []Setting {
 	s := Setting{Option: o, Text: text, HasText: true, From: Source{Variable: name}}
 	switch {
@@ -97,10 +98,10 @@ func (o *Option) said(name, text string) []Setting {
 	return []Setting{s}
 }
 
-// maxVerbose is how much there is to say.
+// maxVerbose is the highest level of verbosity.
 const maxVerbose = 3
 
-// waitForSwitches reads the variable that says how long --switches may keep the job waiting.
+// waitForSwitches sets how long --switches may delay the job from its environment variable.
 func (r *Request) waitForSwitches(environ []string) error {
 	name := prefix[r.Command] + waitVariable
 	text := variables(environ)[name]

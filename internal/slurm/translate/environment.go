@@ -9,18 +9,20 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// maxEnvironment is how many bytes may be exported.
+// maxEnvironment is the maximum size of the exported variables in bytes.
 const maxEnvironment = 128 << 10
 
-// A * at the end of a pattern matches every name that begins like it.
+// A * at the end of a pattern matches any suffix.
 var (
-	// ofTheSubmission are the variables that --export=ALL never takes along: they belong to the shell that submits, to the machine, or the job has its own.
+	// ofTheSubmission lists variables that --export=ALL never exports: they belong to the submitting shell or
+	// machine, or the job sets its own values.
 	ofTheSubmission = []string{"SLURM_*", "SBATCH_*", "CUDA_VISIBLE_DEVICES", "KUBE*", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "HOSTNAME"}
-	// ofTheMachine are those that would break what is in a container. Where jobs run the machine's own programs they are taken along.
+	// ofTheMachine lists variables that would break programs in a container. They are exported if jobs run the
+	// machine's own programs.
 	ofTheMachine = []string{"PATH", "LD_*", "HOME", "SHELL", "PYTHON*", "CONDA*", "XDG_*", "SSH_*", "DBUS_*", "TERM", "BASH_FUNC_*"}
 )
 
-// stays reports whether --export=ALL leaves a variable on the submitting machine.
+// stays reports whether --export=ALL leaves out a variable.
 func (b *builder) stays(name string) bool {
 	if b.InJob && launch.IsOfPod(name) {
 		return true
@@ -28,10 +30,11 @@ func (b *builder) stays(name string) bool {
 	return matches(name, ofTheSubmission) || !b.ownPrograms() && matches(name, ofTheMachine)
 }
 
-// ownPrograms reports whether jobs run the programs of the submitting machine: all nodes are process nodes, or the profile is vc-local's.
+// ownPrograms reports whether jobs run the programs of the submitting machine: all nodes are process nodes, or the
+// profile is the one of vc-local.
 func (b *builder) ownPrograms() bool { return b.Facts.Helper || b.p.DefaultImage == processImage }
 
-// matches reports whether one of the patterns stands for a name.
+// matches reports whether a name matches one of the patterns.
 func matches(name string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		if beginning, many := strings.CutSuffix(pattern, "*"); many {
@@ -41,7 +44,7 @@ func matches(name string, patterns []string) bool {
 	})
 }
 
-// exported are the variables that the script gets from the submitting machine.
+// exported returns the variables of the submitting machine that the script receives.
 func (b *builder) exported() []string {
 	what := b.r.Export
 	if what == "" {
@@ -69,10 +72,12 @@ func (b *builder) exported() []string {
 	return all
 }
 
-// NothingExported is the note about jobs that get no variables of the submitting machine although Slurm's would.
+// NothingExported is the note for jobs that receive no variables of the submitting machine although a Slurm job
+// would.
 const NothingExported = "the job gets none of your environment variables, because it runs in a container; --export=ALL or --export=NAME,NAME takes them along"
 
-// defaultExport is the value of --export where neither the user nor the site says one: Slurm's, except in containers.
+// defaultExport returns the value of --export if neither the user nor the profile sets one: ALL, as in Slurm, except
+// in containers.
 func (b *builder) defaultExport() string {
 	if b.ownPrograms() {
 		return "ALL"
@@ -81,7 +86,7 @@ func (b *builder) defaultExport() string {
 	return "NONE"
 }
 
-// chosen reads the value of --export: ALL, NONE, NIL, names, NAME=value.
+// chosen returns the variables for a value of --export: ALL, NONE, NIL, names, NAME=value.
 func (b *builder) chosen(what string) []string {
 	environ := map[string]string{}
 	for _, entry := range b.Environ {
@@ -113,8 +118,8 @@ func (b *builder) chosen(what string) []string {
 	return all
 }
 
-// WithoutValues is the value of --export with something in place of each variable's value: values may be secrets, and what is kept for people
-// to read is not the place for them. With nothing there names are left, which stand for what the environment has by then.
+// WithoutValues replaces the value of each NAME=value in the value of --export, because values may be secrets and the
+// result is visible to other users. With an empty replacement only the names remain.
 func WithoutValues(what, instead string) string {
 	words := exportWords(what)
 	for i, word := range words {
@@ -125,7 +130,7 @@ func WithoutValues(what, instead string) string {
 	return strings.Join(words, ",")
 }
 
-// exportWords cuts at commas that are outside quotes; the quotes go.
+// exportWords splits text at commas outside quotes and removes the quotes.
 func exportWords(text string) []string {
 	var words []string
 	var word strings.Builder

@@ -13,10 +13,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// submissionFailed is how the errors of sbatch begin.
+// submissionFailed is the prefix of sbatch's error messages.
 const submissionFailed = "Batch job submission failed: "
 
-// ChangeFeatures gives pods that were translated with some features other ones. What else they ask of nodes stays.
+// ChangeFeatures replaces the features that translated pods require from their nodes. All other requirements on nodes
+// remain.
 func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated value.Features) error {
 	b := &builder{r: &request.Request{}, p: p}
 	if pod.Affinity == nil {
@@ -56,7 +57,8 @@ func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated value.
 	return nil
 }
 
-// termsOf are the conditions on nodes with features: all of the requirements, and the labels of one of the lists of features.
+// termsOf returns the node selector terms for features. Each term contains all requirements and the labels of one
+// list of features.
 func (b *builder) termsOf(all []corev1.NodeSelectorRequirement, features value.Features) []corev1.NodeSelectorTerm {
 	if len(features) == 0 {
 		return []corev1.NodeSelectorTerm{{MatchExpressions: all}}

@@ -12,10 +12,10 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
 
-// InPodLog ends the note about output that no volume takes.
+// InPodLog is the end of the note about output that no volume covers.
 const InPodLog = "output is in the pod log"
 
-// files says where the script starts and where its output goes.
+// files sets the working directory of the script and its input and output files.
 func (b *builder) files() {
 	r := b.r
 	b.spec.SubmitDir, b.spec.SubmitHost, b.spec.Append = b.Dir, b.Host, r.Append
@@ -46,7 +46,8 @@ func (b *builder) files() {
 	}
 }
 
-// workDir is the directory of the submitting machine that the script starts in; the launcher gets it as it is in the pod.
+// workDir returns the script's working directory as a path on the submitting machine. It sets the corresponding path
+// in the pod for the launcher.
 func (b *builder) workDir() string {
 	r := b.r
 	dir := b.Dir
@@ -86,7 +87,7 @@ func (b *builder) covered() string {
 }
 
 func absolute(dir, file string) string {
-	if strings.HasPrefix(file, `\`) { // no patterns are expanded
+	if strings.HasPrefix(file, `\`) { // the prefix disables patterns
 		return `\` + absolute(dir, strings.TrimPrefix(file, `\`))
 	}
 	if filepath.IsAbs(file) || dir == "" {
@@ -95,7 +96,8 @@ func absolute(dir, file string) string {
 	return filepath.Join(dir, file)
 }
 
-// file is a file name as the launcher uses it: on a volume, or empty, and then it says so.
+// file returns the path of a file in the pod for the launcher. If no volume covers the file, it returns an empty
+// string and adds a note, a warning or an error.
 func (b *builder) file(option, dir, pattern string) string {
 	element := 0
 	if b.r.Array == nil {
@@ -134,7 +136,7 @@ func (b *builder) file(option, dir, pattern string) string {
 	return ""
 }
 
-// home leaves out the volume that the home directory is on, where somebody asks for that.
+// home removes the volume of the home directory if --no-container-mount-home requests that.
 func (b *builder) home() {
 	home := launch.Value(b.Environ, "HOME")
 	if !b.r.NoHome || home == "" {
@@ -154,7 +156,7 @@ func (b *builder) home() {
 	}
 }
 
-// image is the container's.
+// image returns the image of the container.
 func (b *builder) image() string {
 	image := b.r.Image
 	if image == "" {
@@ -172,7 +174,8 @@ func (b *builder) image() string {
 	return strings.Replace(strings.TrimPrefix(image, "docker://"), "#", "/", 1)
 }
 
-// noImage is the error about a job without an image. If the site's profile may not be read, it may name one.
+// noImage returns the error for a job without an image. The profile may define a default image; the hint takes into
+// account that the user may not be allowed to read the profile.
 func (b *builder) noImage() error {
 	if where := b.Facts.HiddenProfile; where != "" {
 		return fault.Errorf("give --container-image, or ask an administrator for the right to get ConfigMap slurm-profile in namespace "+where,
@@ -181,10 +184,10 @@ func (b *builder) noImage() error {
 	return fault.Errorf("give --container-image or SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile", "no image is named, and the site's profile has none")
 }
 
-// processImage stands where nodes run the machine's own programs and look at no image.
+// processImage is the image name on nodes that run the machine's own programs and ignore images.
 const processImage = "this-machine"
 
-// defaultTools is the image with the helper.
+// defaultTools is the default image that contains vc-step.
 const defaultTools = "ghcr.io/vc-batch/vcd:latest"
 
 func (b *builder) toolsImage() string {
@@ -194,7 +197,8 @@ func (b *builder) toolsImage() string {
 	return defaultTools
 }
 
-// mounts are the profile's volumes, and those directories of them that are wanted at other places.
+// mounts adds the profile's volumes and the mounts of --container-mounts, which mount directories of these volumes at
+// other paths.
 func (b *builder) mounts() {
 	type extra struct{ source, target, mode string }
 	var extras []extra

@@ -13,20 +13,21 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// Node is what some nodes that take pods have in common.
+// Node describes a set of identical nodes that accept pods.
 type Node struct {
-	// Count is how many there are.
+	// Count is the number of nodes.
 	Count int64
-	// Group is their node group, "" where they have none.
+	// Group is the node group, or "" if the nodes belong to no group.
 	Group string
-	// Labels are those by which jobs choose nodes: LabelsOf.
+	// Labels holds the labels that LabelsOf returns.
 	Labels      map[string]string
 	Allocatable corev1.ResourceList
-	// Away says that they take no pods for now: drained, or not ready.
+	// Away marks nodes that accept no pods at present because they are drained or not ready.
 	Away bool
 }
 
-// LabelsOf are the labels of nodes by which a request chooses: of all jobs, features and types of devices, and names where nodes are named.
+// LabelsOf returns the node labels that a request can select by: the profile's node selector, features, types of
+// devices and, if the request names nodes, host names.
 func LabelsOf(p *profile.Profile, r *request.Request) []string {
 	all := map[string]bool{}
 	for key := range p.NodeSelector {
@@ -50,8 +51,9 @@ func LabelsOf(p *profile.Profile, r *request.Request) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// fewest is how few pods a job has so that all of them have room on the nodes that it may use, were these empty; most is one task, or one GPU, a pod. Where the nodes are
-// not known it is one pod. A job that has room in no number of pods is refused: it would wait for ever.
+// fewest returns the smallest number of pods that all fit on the nodes that the job may use, assuming that these are
+// empty. most is the number of pods with one task or one GPU each. If the nodes are unknown, the result is 1. It
+// rejects a job that fits with no number of pods, because that job would wait forever.
 func (b *builder) fewest(most int64) int {
 	if most <= 1 {
 		return 1
@@ -88,8 +90,8 @@ func (b *builder) fewest(most int64) int {
 	return n
 }
 
-// smallest is the least number of pods that all have room, 0 where there is none up to the limit. The size of a pod takes few values while the number grows:
-// the places for it are counted once.
+// smallest returns the smallest number of pods that all fit, or 0 if no number up to limit does. The size of a pod
+// takes few different values as the number grows, so the result of places is reused for equal sizes.
 func (b *builder) smallest(have []*Node, limit int) int {
 	var counted corev1.ResourceList
 	places := int64(0)
@@ -109,8 +111,8 @@ func (b *builder) smallest(have []*Node, limit int) int {
 	return 0
 }
 
-// places is for how many pods of a size there is room on empty nodes; enough of them are as good as all. A resource that no node has asks for nothing: nodes
-// with it may come.
+// places returns the number of pods with the given resources that fit on empty nodes; it stops counting at enough. It
+// ignores a resource that no node has, because nodes with it may be added later.
 func (b *builder) places(asked corev1.ResourceList, have []*Node, enough int64) int64 {
 	needs := map[corev1.ResourceName]int64{}
 	for name, amount := range asked {
@@ -136,7 +138,7 @@ func (b *builder) places(asked corev1.ResourceList, have []*Node, enough int64) 
 	return places
 }
 
-// anywhere says whether some node has a resource.
+// anywhere reports whether any node has a resource.
 func (b *builder) anywhere(name corev1.ResourceName) bool {
 	return slices.ContainsFunc(b.Facts.Nodes, func(n Node) bool {
 		amount, has := n.Allocatable[name]
@@ -144,7 +146,7 @@ func (b *builder) anywhere(name corev1.ResourceName) bool {
 	})
 }
 
-// rooms are the nodes that the job may use. Where none is known to be such, one may come.
+// rooms returns the nodes that the job may use.
 func (b *builder) rooms() []*Node {
 	admits := func(string) bool { return true }
 	for _, q := range b.Facts.Queues {
@@ -162,7 +164,8 @@ func (b *builder) rooms() []*Node {
 	return all
 }
 
-// chooses says whether a node is one of those that were asked for: by name, feature and types of devices. What the profile does not know is refused elsewhere.
+// chooses reports whether a node satisfies the request's node names, features and device types. Unknown features and
+// types are rejected elsewhere.
 func (b *builder) chooses(n *Node, gres []value.Gres) bool {
 	if !profile.Carries(n.Labels, b.p.NodeSelector) {
 		return false

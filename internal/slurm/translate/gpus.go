@@ -8,10 +8,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// isGPU says whether a generic resource is GPUs.
+// isGPU reports whether a generic resource is a GPU.
 func isGPU(g value.Gres) bool { return g.Name == "gpu" }
 
-// gpus brings the ways to ask for GPUs to three: in all, of each node, of each task. --gres=gpu is of each node, and --ntasks-per-gpu with a number of tasks says how many there are.
+// gpus reduces the options for GPUs to three: in total, per node and per task. --gres=gpu counts per node.
+// --ntasks-per-gpu with a number of tasks determines the total.
 func (b *builder) gpus() {
 	r := b.r
 	ofGres := slices.DeleteFunc(slices.Clone(r.Gres), func(g value.Gres) bool { return !isGPU(g) })
@@ -33,7 +34,7 @@ func (b *builder) gpus() {
 	inherit(r.GPUsPerTask, r.GPUsPerNode, r.GPUs)
 }
 
-// inherit gives GPUs without a type the one type that another option names.
+// inherit copies the type of GPUs from another option to an entry without a type.
 func inherit(to []value.Gres, from ...[]value.Gres) {
 	if len(to) != 1 || to[0].Type != "" {
 		return
@@ -46,11 +47,12 @@ func inherit(to []value.Gres, from ...[]value.Gres) {
 	}
 }
 
-// gresOfNode are the generic resources of each pod, from all the ways to ask for them. The error says that a total cannot be spread over the pods, which are all alike.
+// gresOfNode returns the generic resources of each pod from all options. It returns an error if a total cannot be
+// divided evenly among the pods, which are all identical.
 func (b *builder) gresOfNode(s *size) ([]value.Gres, error) {
 	r := b.r
 	all := slices.Clone(b.otherGres)
-	if len(r.GPUsPerNode) > 0 { // tasks divide them, and the total follows
+	if len(r.GPUsPerNode) > 0 { // tasks share them, and the total follows from them
 		return append(all, r.GPUsPerNode...), nil
 	}
 	var uneven error
@@ -72,7 +74,7 @@ func (b *builder) gresOfNode(s *size) ([]value.Gres, error) {
 	return all, uneven
 }
 
-// saidGPUs is the option that says how many GPUs there are in all.
+// saidGPUs returns the options that determine the total number of GPUs.
 func (b *builder) saidGPUs() string {
 	if said := b.r.Said("gpus"); said != "" {
 		return said
@@ -80,7 +82,7 @@ func (b *builder) saidGPUs() string {
 	return b.r.Said("ntasks-per-gpu") + " with " + b.r.Said("ntasks")
 }
 
-// countOf adds up what has a name.
+// countOf returns the sum of the counts of all resources with a name.
 func countOf(all []value.Gres, name string) int64 {
 	var n int64
 	for _, g := range all {
@@ -91,7 +93,7 @@ func countOf(all []value.Gres, name string) int64 {
 	return n
 }
 
-// shortGPUs writes GPUs as they were asked for: 4, a100:4.
+// shortGPUs formats GPUs as in the options, for example 4 or a100:4.
 func shortGPUs(all []value.Gres) string {
 	text := ""
 	for _, g := range all {

@@ -32,8 +32,8 @@ func batchJob(t *testing.T, script, environ string) *Result {
 	return result
 }
 
-// TestKjobsMistakes: what the one other translator of batch scripts in Go gets wrong, a test each. That every job has the number 1 is shown by
-// submissions to a real cluster: TestSlurmOnProcessNodes, and TestSubmitArray of test/bench.
+// TestKjobsMistakes: what the one other translator of batch scripts in Go gets wrong, a test each. That every job has
+// the number 1 is shown by submissions to a real cluster: TestSlurmOnProcessNodes, and TestSubmitArray of test/bench.
 func TestKjobsMistakes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

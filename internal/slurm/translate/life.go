@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// keepSeconds is how long an ended job is kept: sacct needs it.
+	// keepSeconds is how long an ended job is kept, because sacct needs it.
 	keepSeconds = 7 * 24 * 3600
-	// maxRequeue is how often a job may start again; Slurm has no limit.
+	// maxRequeue limits how often a job may be restarted; Slurm has no limit.
 	maxRequeue = 1000
 )
 
-// partition finds the queue.
+// partition sets the queue and the namespace of the job from its partition and account.
 func (b *builder) partition() {
 	name := b.choosePartition(b.r.Partition)
 	account, knownAccount := b.p.Accounts[b.r.Account]
@@ -73,8 +73,8 @@ func (b *builder) partition() {
 	}
 }
 
-// choosePartition returns the partition of a list that takes the job: the first one that is open and allows its time limit and nodes, else the
-// first one. Slurm tries all of them; here a job is in one queue.
+// choosePartition returns the partition of a list for the job: the first one that is open and allows the job's time
+// limit and number of nodes, or else the first one. Slurm tries all of them; here a job is in one queue.
 func (b *builder) choosePartition(list string) string {
 	names := strings.Split(list, ",")
 	if len(names) == 1 {
@@ -110,7 +110,7 @@ func (b *builder) takes(partition string) bool {
 	return known.MaxNodes == 0 || b.r.Nodes == nil || b.r.Nodes.Min <= known.MaxNodes
 }
 
-// exceeds reports whether a time limit is longer than another one; no limit is the longest.
+// exceeds reports whether limit is longer than most; Unlimited is the longest.
 func exceeds(limit, most value.Minutes) bool {
 	if most == value.Unlimited {
 		return false
@@ -118,14 +118,14 @@ func exceeds(limit, most value.Minutes) bool {
 	return limit == value.Unlimited || limit > most
 }
 
-// notTooMany refuses more nodes than the partition allows.
+// notTooMany rejects more nodes than the partition allows.
 func (b *builder) notTooMany(nodes int) {
 	if limit := b.p.Partitions[b.r.Partition].MaxNodes; limit > 0 && int64(nodes) > limit {
 		b.fail(fault.Errorf("partition "+b.r.Partition+" has a limit of "+itoa(limit), "Batch job submission failed: Node count specification invalid"))
 	}
 }
 
-// knownQueue refuses a queue that is not there.
+// knownQueue rejects a queue that does not exist.
 func (b *builder) knownQueue(partition, queue string) {
 	if b.Facts.Queues == nil || slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue }) {
 		return
@@ -140,7 +140,7 @@ func (b *builder) knownQueue(partition, queue string) {
 	b.fail(fault.Errorf("open queues: "+join(open), "invalid partition specified: %s\nBatch job submission failed: Invalid partition name specified", partition))
 }
 
-// priority finds the priority class.
+// priority sets the priority class from --qos.
 func (b *builder) priority() {
 	if b.r.QOS == "" {
 		return
@@ -166,7 +166,7 @@ func (b *builder) priority() {
 	b.by("qos", "spec.priorityClassName")
 }
 
-// gates are what the job waits for before it starts.
+// gates sets the conditions that delay the start of the job: hold, begin time and dependencies.
 func (b *builder) gates() {
 	set := func(option, key, text string) {
 		b.job.Annotations[key] = text
@@ -191,7 +191,7 @@ func (b *builder) gates() {
 	b.by("kill-on-invalid-dep")
 }
 
-// life says how long the job may run, what ends it, and what starts it again.
+// life sets the job's time limit, and the policies that end or restart it.
 func (b *builder) life() {
 	b.limit()
 	keep, requeues := int32(keepSeconds), int32(maxRequeue)
@@ -239,7 +239,7 @@ func (b *builder) jobPolicies() {
 	b.by("no-kill", "spec.tasks[1].policies")
 }
 
-// arrayPolicies let elements fail one by one.
+// arrayPolicies sets the policies of an array, whose elements fail and restart independently.
 func (b *builder) arrayPolicies() {
 	again := busv1alpha1.RestartPodAction
 	if b.size.nodes > 1 {
@@ -254,7 +254,7 @@ func (b *builder) arrayPolicies() {
 	b.by("no-requeue", "spec.tasks[0].policies")
 }
 
-// limit is the time limit: as asked for, or the profile's.
+// limit sets the time limit: the requested one or the profile's default.
 func (b *builder) limit() {
 	part := b.p.Partitions[b.r.Partition]
 	limit := value.Unlimited
@@ -284,7 +284,7 @@ func (b *builder) limit() {
 	b.by("time", append([]string{"spec.runningEstimate"}, b.eachField("activeDeadlineSeconds")...)...)
 }
 
-// minutes reads a time of the profile, which has been checked.
+// minutes parses a time from the profile, which was validated earlier.
 func (b *builder) minutes(text string) value.Minutes {
 	m, err := value.ParseTime(text)
 	if err != nil {
@@ -293,13 +293,13 @@ func (b *builder) minutes(text string) value.Minutes {
 	return m
 }
 
-// remember keeps with the job what was asked for and what its fields do not say.
+// remember stores the requested options in an annotation, because the fields of the Job do not contain all of them.
 func (b *builder) remember() {
 	r, o := b.r, &b.asked
 	o.Comment, o.WCKey, o.Extra, o.MailUser, o.MailType = r.Comment, r.WCKey, r.Extra, r.MailUser, r.MailType
 	o.SubmitHost, o.SubmitLine = b.Host, short(b.Line)
 	o.UID, o.GID, o.Group = b.Owner.UID, b.Owner.GID, b.Owner.Group
-	if b.ScriptFile != "" { // as in Slurm, a command line of --wrap or standard input has none
+	if b.ScriptFile != "" { // as in Slurm, a job from --wrap or standard input has no command
 		o.Command = short(strings.Join(append([]string{b.ScriptFile}, b.Args...), " "))
 	}
 	o.Features, o.Exclusive = r.Constraint.String(), r.Exclusive != ""
@@ -322,7 +322,7 @@ func (b *builder) remember() {
 	asked.Write(b.job, *o)
 }
 
-// warn reports, with --verbose or --strict, that the first of these options that was given has no effect.
+// warn warns, with --verbose or --strict, that the first specified one of these options has no effect.
 func (b *builder) warn(options ...string) {
 	if b.r.Verbose == 0 && !b.r.Strict {
 		return

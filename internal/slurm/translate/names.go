@@ -9,10 +9,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// longestName is how much of a title the name of an object keeps.
+// longestName is the maximum length of a title within the name of an object.
 const longestName = 40
 
-// objectName makes the beginning of an object's name of a title: lower-case letters, digits and -, first a letter, because a Service has the same name.
+// objectName returns the first part of an object's name for a title. It has only lower-case letters, digits and
+// dashes and begins with a letter, because a Service has the same name.
 func objectName(title string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(title) {
@@ -29,7 +30,7 @@ func objectName(title string) string {
 	return strings.Trim(name[:min(len(name), longestName)], "-")
 }
 
-// labelValue makes a text fit for the value of a label.
+// labelValue converts a text to a valid label value.
 func labelValue(text string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -40,10 +41,11 @@ func labelValue(text string) string {
 	return strings.Trim(kept[:min(len(kept), 63)], "-_.")
 }
 
-// longestText is how many bytes of a line are kept with the job: all annotations together may have 256 KiB.
+// longestText limits the bytes of a line that are stored with the job: all annotations together are limited to 256
+// KiB.
 const longestText = 4 << 10
 
-// short is a text, cut where it is too long to be kept.
+// short truncates a text to longestText.
 func short(text string) string {
 	if len(text) <= longestText {
 		return text
@@ -51,24 +53,24 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:longestText], "") + "…"
 }
 
-// path is a key in a map of the Job.
+// path returns the path of a key in a map of the Job.
 func path(in, key string) string { return in + "[" + key + "]" }
 
-// task is the path of a task.
+// task returns the path of a task.
 func task(i int) string { return fmt.Sprintf("spec.tasks[%d]", i) }
 
-// container is a path in the first task's container.
+// container returns the path of a field in the first task's container.
 func container(field string) string { return task(0) + ".template.spec.containers[0]." + field }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 func join(words []string) string { return strings.Join(words, ", ") }
 
-// specText is the launcher's file.
+// specText returns the content of the launcher's file.
 func specText(spec *launch.Spec) string {
 	text, err := json.MarshalIndent(spec, "", " ")
 	if err != nil {
-		return "{}" // texts and numbers can always be written
+		return "{}" // never happens: texts and numbers can always be encoded
 	}
 	return string(text) + "\n"
 }

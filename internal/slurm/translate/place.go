@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// place says on which nodes the pods may be, and how they keep to each other.
+// place sets the requirements on nodes and the relations between pods.
 func (b *builder) place() {
 	affinity := &corev1.Affinity{}
 	b.nodes(affinity)
@@ -26,7 +26,7 @@ func (b *builder) place() {
 	b.numa()
 }
 
-// nodes are the conditions on nodes: lists, features, types of devices.
+// nodes adds the requirements on nodes: lists of nodes, features, types of devices.
 func (b *builder) nodes(affinity *corev1.Affinity) {
 	const required = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 	all := requirements(b.p.NodeSelector)
@@ -67,7 +67,7 @@ func (b *builder) prefer(affinity *corev1.Affinity) {
 	b.by("prefer", b.eachField("affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution")...)
 }
 
-// labelsOf are the labels that features stand for.
+// labelsOf returns the requirements for the labels of features.
 func (b *builder) labelsOf(features []string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for _, feature := range features {
@@ -90,7 +90,7 @@ func (b *builder) labelsOf(features []string) []corev1.NodeSelectorRequirement {
 	return all
 }
 
-// requirements are labels as conditions; a value may list several with commas between.
+// requirements converts labels to requirements; a value may be a comma-separated list of alternatives.
 func requirements(labels map[string]string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for key, value := range labels {
@@ -100,7 +100,7 @@ func requirements(labels map[string]string) []corev1.NodeSelectorRequirement {
 	return all
 }
 
-// typesOfGres are the labels of nodes with the types of devices that are asked for.
+// typesOfGres returns the requirements for the requested types of devices.
 func (b *builder) typesOfGres(required string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for _, g := range b.size.gres {
@@ -130,14 +130,14 @@ func (b *builder) typesOfGres(required string) []corev1.NodeSelectorRequirement 
 	return all
 }
 
-// neighbours are the rules about other pods.
+// neighbours adds the rules about other pods on the same node.
 func (b *builder) neighbours(affinity *corev1.Affinity) {
 	anti := &corev1.PodAntiAffinity{}
 	ours := metav1.LabelSelectorRequirement{Key: keys.JobName, Operator: metav1.LabelSelectorOpIn, Values: []string{b.name}}
 	const field = "affinity.podAntiAffinity"
 	if b.r.Nodes != nil && b.size.nodes > 1 {
 		mates := apart(false, ours)
-		if b.r.Array != nil { // the pods of one element only
+		if b.r.Array != nil { // only pods of the same element
 			mates.MatchLabelKeys = []string{keys.PartitionID}
 		}
 		anti.RequiredDuringSchedulingIgnoredDuringExecution = append(anti.RequiredDuringSchedulingIgnoredDuringExecution, mates)
@@ -166,7 +166,7 @@ func (b *builder) neighbours(affinity *corev1.Affinity) {
 	}
 }
 
-// apart keeps off the nodes of certain pods: of this namespace, or of all.
+// apart returns a term that matches pods on the same node, in this namespace or in all namespaces.
 func apart(everywhere bool, of ...metav1.LabelSelectorRequirement) corev1.PodAffinityTerm {
 	term := corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchExpressions: of}}
 	if everywhere {
@@ -175,7 +175,7 @@ func apart(everywhere bool, of ...metav1.LabelSelectorRequirement) corev1.PodAff
 	return term
 }
 
-// topology is how near to each other the pods are to be.
+// topology sets how close to each other the nodes of the pods must be.
 func (b *builder) topology() {
 	if s := b.r.Switches; s != nil {
 		mode := batchv1alpha1.HardNetworkTopologyMode
@@ -200,7 +200,7 @@ func (b *builder) topology() {
 	}
 }
 
-// numa asks for a single NUMA node where the profile lets these options do so.
+// numa requests a single NUMA node if the profile enables that for --hint and --mem-bind.
 func (b *builder) numa() {
 	if !b.p.NumaHints {
 		return
@@ -216,7 +216,7 @@ func (b *builder) numa() {
 	}
 }
 
-// knownNodes refuses nodes that the cluster does not have.
+// knownNodes rejects nodes that do not exist in the cluster.
 func (b *builder) knownNodes() {
 	if b.Facts.NodeNames == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// amounts are what a pod of a size asks for, in Kubernetes' names; what nobody knows is left out.
+// amounts returns the Kubernetes resources that a pod of a size requests. It leaves out unknown resources.
 func (b *builder) amounts(s *size) corev1.ResourceList {
 	list := corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(s.cpus, resource.DecimalSI)}
 	if s.memory > 0 {
@@ -29,7 +29,7 @@ func (b *builder) amounts(s *size) corev1.ResourceList {
 	return list
 }
 
-// resources are what the container of each pod asks for, and its limit. A job that has its nodes to itself may use all their processors.
+// resources returns the requests and limits of each pod's container. A job with exclusive nodes has no CPU limit.
 func (b *builder) resources() corev1.ResourceRequirements {
 	list := b.amounts(&b.size)
 	b.by("tmp", container("resources.requests[ephemeral-storage]"))
@@ -57,7 +57,7 @@ func unknownGres(p *profile.Profile, name string) error {
 	return fault.Errorf("known are "+join(p.GresNames())+"; the site's profile may name others", "Batch job submission failed: Invalid generic resource (gres) specification: %s", name)
 }
 
-// licences are resources that the profile makes of them.
+// licences adds the extended resources to which the profile maps licences.
 func (b *builder) licences(list corev1.ResourceList) {
 	if b.r.Licenses == "" {
 		return
@@ -77,7 +77,7 @@ func (b *builder) licences(list corev1.ResourceList) {
 	}
 }
 
-// whole is an amount in processors, bytes or devices; of a part of a processor nothing.
+// whole returns an amount in whole processors, bytes or devices, rounded down.
 func whole(name corev1.ResourceName, amount resource.Quantity) int64 {
 	if name == corev1.ResourceCPU {
 		return amount.MilliValue() / 1000

@@ -7,22 +7,22 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// size is how large a job is: pods, and what each of them has.
+// size is the size of a job: the number of pods and the resources of each pod.
 type size struct {
-	// nodes are pods, of an array those of each element; least how many are enough.
+	// nodes is the number of pods (for an array: of each element); least is the minimum number of pods.
 	nodes, least int
-	// tasks are those of srun in all; onNode the most that a pod has.
+	// tasks is the total number of srun's tasks; onNode is the largest number of tasks in one pod.
 	tasks, onNode int64
-	// cpus, memory and gres are each pod's. memory 0 asks for none.
+	// cpus, memory and gres are the resources of each pod. If memory is 0, no memory is requested.
 	cpus   int64
 	memory value.MiB
 	gres   []value.Gres
 }
 
-// maxNodes bounds the pods of one job.
+// maxNodes limits the number of pods of a job.
 const maxNodes = 100_000
 
-// measure finds out how many pods the job has and what each asks for.
+// measure determines the number of pods and the resources of each pod.
 func (b *builder) measure() {
 	r := b.r
 	b.gpus()
@@ -52,7 +52,7 @@ func (b *builder) measure() {
 	b.tell()
 }
 
-// nodesThatFollow is how many pods a job has that does not say.
+// nodesThatFollow returns the number of pods of a job without --nodes.
 func (b *builder) nodesThatFollow() int {
 	r := b.r
 	total, perNode := countOf(r.GPUs, "gpu"), countOf(r.GPUsPerNode, "gpu")
@@ -72,7 +72,8 @@ func (b *builder) nodesThatFollow() int {
 // divideUp divides and rounds up.
 func divideUp(a, by int64) int64 { return (a + by - 1) / by }
 
-// sizeOn is the size of the job on so many nodes; an error where it cannot be spread over them.
+// sizeOn returns the size of the job on a number of nodes. It returns an error if the job cannot be spread over them
+// evenly.
 func (b *builder) sizeOn(nodes int) (size, error) {
 	r := b.r
 	s := size{nodes: nodes, least: nodes, tasks: b.tasksInAll(int64(nodes)), onNode: r.TasksPerNode}
@@ -91,7 +92,7 @@ func (b *builder) sizeOn(nodes int) (size, error) {
 	return s, err
 }
 
-// tasksInAll is how many tasks srun starts.
+// tasksInAll returns the total number of tasks that srun starts.
 func (b *builder) tasksInAll(nodes int64) int64 {
 	r := b.r
 	total, perNode, perTask := countOf(r.GPUs, "gpu"), countOf(r.GPUsPerNode, "gpu"), countOf(r.GPUsPerTask, "gpu")
@@ -111,7 +112,7 @@ func (b *builder) tasksInAll(nodes int64) int64 {
 	return nodes
 }
 
-// memoryOfNode is what each pod gets.
+// memoryOfNode returns the memory of each pod.
 func (b *builder) memoryOfNode(s *size, gpus int64) value.MiB {
 	r := b.r
 	switch {
@@ -122,7 +123,7 @@ func (b *builder) memoryOfNode(s *size, gpus int64) value.MiB {
 	case r.MemPerGPU != nil:
 		return *r.MemPerGPU * value.MiB(gpus)
 	case b.p.DefMemPerCPU != "":
-		each, err := value.ParseMemory(b.p.DefMemPerCPU) // the profile has been checked
+		each, err := value.ParseMemory(b.p.DefMemPerCPU) // the profile was validated earlier
 		if err == nil {
 			return each * value.MiB(s.cpus)
 		}
@@ -130,7 +131,7 @@ func (b *builder) memoryOfNode(s *size, gpus int64) value.MiB {
 	return 0
 }
 
-// tell writes the size down for the launcher.
+// tell stores the size in the launcher's specification.
 func (b *builder) tell() {
 	r, s := b.r, &b.size
 	b.spec.Nodes, b.spec.CPUs = s.nodes, int(s.cpus)

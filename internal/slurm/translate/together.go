@@ -6,14 +6,14 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/fault"
 )
 
-// together refuses sizes that do not go together: a task or a GPU would be lost.
+// together rejects inconsistent sizes, which would leave a task or a GPU without a place.
 func (b *builder) together() {
 	b.tasksTogether()
 	b.gpusTogether()
 	b.memoryTogether()
 }
 
-// badTasks is how Slurm says that the number of tasks cannot be.
+// badTasks returns Slurm's error for an invalid number of tasks.
 func badTasks(hint string, args ...any) error {
 	return fault.Errorf(fmt.Sprintf(hint, args...), "Batch job submission failed: Task count specification invalid")
 }
@@ -51,13 +51,13 @@ func (b *builder) gpusTogether() {
 			b.fail(fault.Errorf("ask for GPUs with --gpus or --gpus-per-node", "--%s is given, and no GPUs are asked for", name))
 		}
 	}
-	if r.CPUsPerGPU > 0 && r.CPUsPerTask > 0 { // by --tres-per-task
+	if r.CPUsPerGPU > 0 && r.CPUsPerTask > 0 { // set by --tres-per-task
 		b.fail(fault.Errorf("give one of them", "%s and %s both say how many CPUs there are", r.Said("cpus-per-gpu"), r.Said("tres-per-task")))
 	}
 }
 
-// memoryTogether reports, with --verbose, that all memory of a node was requested without the whole node: the pods have no memory limit then, and
-// may use what is free.
+// memoryTogether reports, with --verbose, that all memory of a node was requested without the whole node: the pods
+// then have no memory limit and may use all free memory.
 func (b *builder) memoryTogether() {
 	r := b.r
 	if r.Exclusive == wholeNode || r.Verbose == 0 {
@@ -70,5 +70,5 @@ func (b *builder) memoryTogether() {
 	}
 }
 
-// wholeNode is what --exclusive asks for without a value.
+// wholeNode is the value of --exclusive without an argument.
 const wholeNode = "exclusive"

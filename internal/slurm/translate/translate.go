@@ -1,12 +1,12 @@
-// Package translate makes a Volcano Job of what was asked for with Slurm's options.
+// Package translate converts a request with Slurm's options to a Volcano Job.
 //
-//	In:   a request, its script and environment, the site's profile, what is known of the cluster
-//	Out:  Job, ConfigMap and Secret; for each field that an option made, which option; notes for the person
+// In:   a request, its script and environment, the site's profile, facts about the cluster
+// Out:  Job, ConfigMap and Secret; the fields that each option set; notes for the user
 //
 // # Invariants
 //
-//   - Pure: the same input gives the same objects, to the byte. Names, keys and the time of day are handed in.
-//   - Nothing is dropped in silence: an option changes a field, is in the notes, or is an error.
+//   - Pure: the same input gives identical objects. The caller provides names, keys and the current time.
+//   - No option is ignored silently: it changes a field, causes a note or is an error.
 package translate
 
 import (
@@ -27,51 +27,52 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// Input is all that a job is made of.
+// Input holds everything that a job is made from.
 type Input struct {
 	Request *request.Request
 	Profile *profile.Profile
 	Facts   Facts
-	// Title is the name that the job has for its user, unless --job-name says another.
+	// Title is the default name of the job, unless --job-name sets another name.
 	Title string
-	// Script is the text that runs, with Args after it; Interactive jobs have none.
-	// ScriptFile is the absolute path of the script's file; empty for a command line of --wrap, standard input, and interactive jobs.
+	// Script is the text that runs with Args; it is empty for Interactive jobs. ScriptFile is the absolute path of
+	// the script's file; it is empty for a command line of --wrap, standard input and interactive jobs.
 	Script      []byte
 	ScriptFile  string
 	Args        []string
 	Interactive bool
-	// Environ is the environment of who submits; ExportFile what --export-file holds.
+	// Environ is the environment of the user who submits the job; ExportFile holds the variables of --export-file.
 	Environ, ExportFile []string
-	// InJob says that the job is submitted from inside another.
+	// InJob reports whether the job is submitted from inside another job.
 	InJob bool
 	// Program is the path of vcctl on the submitting machine.
 	Program string
-	// Suffix makes the name of the object unique, Key is the secret of the job's pods in hexadecimal digits.
+	// Suffix makes the name of the object unique. Key is the secret key of the job's pods in hexadecimal digits.
 	Suffix, Key string
-	// Namespace, Cluster and User are where and for whom; Dir and Host from where; Line is the whole command line.
+	// Namespace and Cluster are the destination, and User is the user of the job. Dir and Host are the directory and
+	// host of the submission. Line is the whole command line.
 	Namespace, Cluster, User, Dir, Host, Line string
 	// Owner is the user on the host where the job is submitted.
 	Owner Owner
 }
 
-// Owner is a user of a host; fields are empty if the host does not know them.
+// Owner is a user of a host. Its fields are empty if the host has no data about the user.
 type Owner struct{ UID, GID, Group string }
 
-// Facts are what is known of a cluster.
+// Facts describes a cluster.
 type Facts struct {
-	// Queues are all queues; nil when they are not known: then the server judges.
+	// Queues lists all queues; nil if they are unknown, so that the server checks the queue.
 	Queues []Queue
-	// Classes are the priority classes; nil when they are not known.
+	// Classes lists the priority classes; nil if they are unknown.
 	Classes []string
-	// Nodes are those that take pods, those that are alike counted; nil when they are not known.
+	// Nodes lists the nodes that accept pods, in sets of identical nodes; nil if they are unknown.
 	Nodes []Node
-	// NodeNames are the names of all nodes; nil when they are not known.
+	// NodeNames lists the names of all nodes; nil if they are unknown.
 	NodeNames []string
-	// HiddenProfile is the namespace of a site's profile that the user may not read; empty if there is none.
+	// HiddenProfile is the namespace of a profile that the user is not allowed to read, or empty.
 	HiddenProfile string
-	// Helper says that all nodes have the helper without an image: process nodes.
+	// Helper reports that all nodes are process nodes, which have vc-step without an image.
 	Helper bool
-	// ServiceAccount says that the namespace has the service account of the profile.
+	// ServiceAccount reports that the namespace has the profile's service account.
 	ServiceAccount bool
 }
 
@@ -79,40 +80,42 @@ type Facts struct {
 type Queue struct {
 	Name string
 	Open bool
-	// Admits says whether its jobs run on the nodes of a group; nil: on all.
+	// Admits reports whether jobs of the queue may run on the nodes of a group; nil permits all nodes.
 	Admits func(group string) bool
 }
 
-// Result is what a request became.
+// Result holds the objects for a request.
 type Result struct {
 	Job       *batchv1alpha1.Job
 	ConfigMap *corev1.ConfigMap
-	// Secret is nil when the job needs none.
+	// Secret is nil if the job needs none.
 	Secret *corev1.Secret
-	// Spec is what the ConfigMap tells the launcher.
+	// Spec is the launcher's specification in the ConfigMap.
 	Spec *launch.Spec
-	// Needs are what has to be there before the script can start.
+	// Needs lists files and directories that must exist before the script can start.
 	Needs []Need
-	// Made says for each option what it became.
+	// Made lists the specified options with their effects.
 	Made []Made
-	// Warnings are about what has no effect, Notes about what is otherwise than one may expect: lines without the program's name.
+	// Warnings are about options without effect, Notes about behaviour that may surprise the user. They are lines
+	// without the program's name.
 	Warnings, Notes []string
 }
 
-// Need is a file or directory on a volume that an option names; Path is that of the submitting machine.
+// Need is a file or directory on a volume that an option names; Path is its path on the submitting machine.
 type Need struct{ Option, Path string }
 
-// Made is an option and the fields that it made.
+// Made is an option and the fields that it set.
 type Made struct {
-	// Option is as it was given, with where: --nodes=4 (line 3).
+	// Option is the option as specified, with its source: --nodes=4 (line 3).
 	Option string `json:"option"`
-	// Fields are paths in the Job, as spec.tasks[0].replicas; or of the ConfigMap's spec.json, as launch.output.
+	// Fields are paths in the Job, such as spec.tasks[0].replicas, or in the ConfigMap's spec.json, such as
+	// launch.output.
 	Fields []string `json:"fields,omitempty"`
-	// Note says of an option that made none why.
+	// Note is the reason why the option set no field.
 	Note string `json:"note,omitempty"`
 }
 
-// builder is a job on its way.
+// builder holds the state of a translation.
 type builder struct {
 	Input
 	r     *request.Request
@@ -120,7 +123,7 @@ type builder struct {
 	name  string
 	title string
 	size  size
-	// otherGres are those that are no GPUs; gresGPUs says that GPUs of a node were asked for by --gres.
+	// otherGres lists the generic resources except GPUs; gresGPUs reports that --gres set the GPUs of a node.
 	otherGres       []value.Gres
 	gresGPUs        bool
 	job             *batchv1alpha1.Job
@@ -132,19 +135,19 @@ type builder struct {
 	err             []error
 }
 
-// fail remembers an error; all are told together.
+// fail records an error; Job returns all errors together.
 func (b *builder) fail(err error) { b.err = append(b.err, err) }
 
-// by remembers which fields an option made.
+// by records the fields that an option set.
 func (b *builder) by(option string, fields ...string) {
 	if b.r.Has(option) {
 		b.made[option] = append(b.made[option], fields...)
 	}
 }
 
-// Job translates. The error joins one fault.Error for each mistake.
+// Job translates a request. The error joins one fault.Error for each mistake.
 func Job(in Input) (*Result, error) {
-	own := *in.Request // what follows from other options is written into it
+	own := *in.Request // the translation adds derived values to its own copy
 	b := &builder{Input: in, r: &own, p: in.Profile, made: map[string][]string{}}
 	b.title = b.r.JobName
 	if b.title == "" {
@@ -180,7 +183,7 @@ func Job(in Input) (*Result, error) {
 	return objects, nil
 }
 
-// list is what was made, in the order of the options.
+// list returns the effects of the options in the order of the option table.
 func (b *builder) list() []Made {
 	var all []Made
 	for i := range request.Options {
@@ -201,7 +204,7 @@ func (b *builder) list() []Made {
 	return all
 }
 
-// everyTask adds, to what was made in the first task's container, the same of the second.
+// everyTask adds the corresponding fields of the second task for each field of the first task.
 func (b *builder) everyTask(fields []string) []string {
 	var all []string
 	first, second := task(0)+".template.", task(1)+".template."
@@ -217,7 +220,7 @@ func (b *builder) everyTask(fields []string) []string {
 	return all
 }
 
-// tasks makes the roles of the job: a head, which runs the script, and nodes, which wait for steps.
+// tasks creates the tasks of the job: the head, which runs the script, and the nodes, which wait for steps.
 func (b *builder) tasks() {
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(launch.GraceSeconds),
@@ -248,7 +251,7 @@ func (b *builder) tasks() {
 	b.rights()
 }
 
-// rights lets commands in the job reach the cluster, where the site permits that.
+// rights gives the pods the profile's service account, so that commands in the job can access the cluster.
 func (b *builder) rights() {
 	if !b.Facts.ServiceAccount {
 		return
@@ -267,7 +270,7 @@ func (b *builder) each(visit func(*corev1.PodSpec)) {
 	}
 }
 
-// eachField names a field of the pods of every task.
+// eachField returns the paths of a field in the pods of all tasks.
 func (b *builder) eachField(field string) []string {
 	var all []string
 	for i := range b.job.Spec.Tasks {
@@ -276,7 +279,7 @@ func (b *builder) eachField(field string) []string {
 	return all
 }
 
-// array makes one task of all elements.
+// array sets up the single task that contains all elements of an array.
 func (b *builder) array(head *batchv1alpha1.TaskSpec) {
 	a := b.r.Array
 	count, nodes := int32(a.Elements.Count()), int32(b.size.nodes)
@@ -297,7 +300,7 @@ func (b *builder) array(head *batchv1alpha1.TaskSpec) {
 	b.spec.Array = &launch.Array{Count: int(count), Min: int(first), Max: int(last), Step: stepOf(a.Elements), Elements: a.Elements.String()}
 }
 
-// stepOf is the distance between elements where it is everywhere the same, else 1.
+// stepOf returns the distance between elements, or 1 if the distance is not constant.
 func stepOf(elements batchv1alpha1.Indices) int {
 	step, before := int32(0), int32(-1)
 	for n := range elements.All() {
@@ -312,7 +315,7 @@ func stepOf(elements batchv1alpha1.Indices) int {
 	return int(max(step, 1))
 }
 
-// network lets the pods of a job, or of an element, find each other.
+// network sets up name resolution between the pods of a job or an element.
 func (b *builder) network() {
 	b.job.Spec.Plugins = map[string][]string{"env": {}}
 	if b.size.nodes == 1 {
@@ -335,10 +338,10 @@ func (b *builder) network() {
 	})
 }
 
-// largestInEnvironment is how many host names still fit into variables.
+// largestInEnvironment is the largest number of host names that environment variables may hold.
 const largestInEnvironment = 256
 
-// objects are what goes with the job, and what makes its pods read it.
+// objects creates the ConfigMap and the Secret of the job, and prepares the pods to use them.
 func (b *builder) objects() *Result {
 	object := b.name + ObjectSuffix
 	meta := metav1.ObjectMeta{Name: object, Namespace: b.Namespace}
@@ -360,5 +363,5 @@ func (b *builder) objects() *Result {
 	return result
 }
 
-// ObjectSuffix ends the names of ConfigMap and Secret.
+// ObjectSuffix is the suffix of the names of ConfigMap and Secret.
 const ObjectSuffix = "-slurm"
