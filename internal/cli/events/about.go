@@ -23,11 +23,11 @@ import (
 	"github.com/vc-batch/vc/internal/cli/job"
 )
 
-// subject is a kind that events may be asked about.
+// subject is a kind that the user can name in `vcctl events`.
 type subject struct {
 	words []string
 	gvk   schema.GroupVersionKind
-	// everywhere: the kind has no namespaces. Events about it are in the namespace default.
+	// everywhere means that the kind is cluster-scoped. Events about its objects are in the namespace default.
 	everywhere bool
 }
 
@@ -50,13 +50,13 @@ func words() []string {
 	return all
 }
 
-// reference is an object by kind and name.
+// reference identifies an object by kind and name.
 type reference struct {
 	subject    subject
 	kind, name string
 }
 
-// parse reads KIND/NAME, KIND.GROUP/NAME as other commands print it, or the name of a job.
+// parse parses KIND/NAME, KIND.GROUP/NAME as other commands print it, or the name of a job.
 func parse(text string) (reference, error) {
 	word, name, found := strings.Cut(text, "/")
 	if !found {
@@ -77,7 +77,7 @@ func parse(text string) (reference, error) {
 	return reference{subjects[at], subjects[at].gvk.Kind, name}, nil
 }
 
-// topic finds the objects that events are asked about.
+// topic finds the objects whose events the user requested.
 func (o *options) topic(ctx context.Context, c client.Client) (*topic, error) {
 	namespace, err := o.f.Namespace()
 	if err != nil {
@@ -116,7 +116,7 @@ func (o *options) topic(ctx context.Context, c client.Client) (*topic, error) {
 	return t, nil
 }
 
-// inNamespace is where the events about an object are.
+// inNamespace returns the namespace of the events about an object.
 func inNamespace(r reference, namespace string) string {
 	if r.subject.everywhere {
 		return metav1.NamespaceDefault
@@ -124,7 +124,7 @@ func inNamespace(r reference, namespace string) string {
 	return namespace
 }
 
-// add takes an object into the topic, and what belongs to it.
+// add adds an object and its dependents to the topic.
 func (o *options) add(ctx context.Context, c client.Client, t *topic, r reference, namespace string) error {
 	key := types.NamespacedName{Namespace: namespace, Name: r.name}
 	if r.subject.everywhere {
@@ -159,7 +159,7 @@ func (o *options) add(ctx context.Context, c client.Client, t *topic, r referenc
 	return o.addBelow(ctx, c, t, object)
 }
 
-// addBelow takes in what belongs to an object.
+// addBelow adds the dependents of an object.
 func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, object client.Object) error {
 	switch object := object.(type) {
 	case *batchv1alpha1.Job:
@@ -188,12 +188,12 @@ func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, objec
 			}
 		}
 	case *corev1.Node:
-		t.uids = append(t.uids, types.UID(object.Name)) // kubelets say their name in place of the UID
+		t.uids = append(t.uids, types.UID(object.Name)) // kubelets set the node's name as the UID
 	}
 	return nil
 }
 
-// addPast takes in an object that is gone, when there are events about one of its name.
+// addPast adds a deleted object if events about its name exist.
 func (o *options) addPast(ctx context.Context, c client.Client, t *topic, r reference, namespace string, cause error) error {
 	past := &topic{namespace: namespace, past: []reference{r}}
 	if found, _, err := past.fetch(ctx, c); err == nil && len(found) > 0 {
@@ -217,7 +217,7 @@ func (o *options) addPast(ctx context.Context, c client.Client, t *topic, r refe
 	return missing
 }
 
-// addSelected takes in the jobs of the label selector.
+// addSelected adds the jobs of the label selector.
 func (o *options) addSelected(ctx context.Context, c client.Client, t *topic) error {
 	labels, err := cli.ParseSelector(o.sel.Selector)
 	if err != nil {
@@ -229,7 +229,7 @@ func (o *options) addSelected(ctx context.Context, c client.Client, t *topic) er
 	return o.addJobs(ctx, c, t, client.InNamespace(t.namespace), labels)
 }
 
-// addJobs takes in jobs, and of the first of them what belongs to them.
+// addJobs adds jobs and, for the first mostJobs of them, their dependents.
 func (o *options) addJobs(ctx context.Context, c client.Client, t *topic, options ...client.ListOption) error {
 	var jobs []*batchv1alpha1.Job
 	page := &batchv1alpha1.JobList{}
@@ -254,10 +254,10 @@ func (o *options) addJobs(ctx context.Context, c client.Client, t *topic, option
 	return nil
 }
 
-// mostJobs is of how many of several jobs the gangs and pods are looked for.
+// mostJobs is the maximum number of jobs whose PodGroups and pods are looked up.
 const mostJobs = 100
 
-// complete offers kinds, then names of the kind.
+// complete offers kinds and, after a kind, names of that kind.
 func (o *options) complete(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	word, _, found := strings.Cut(prefix, "/")
 	if !found {

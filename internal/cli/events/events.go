@@ -1,7 +1,7 @@
-// Package events is `vcctl events`: what happened to jobs, queues and all else, oldest first.
+// Package events implements `vcctl events`, which lists the events of jobs, queues and other objects, oldest first.
 //
-//	In:   Events; the objects that they are to be about, which are known by UID
-//	Out:  a table, and a row whenever something happens
+//	In:   Events; the objects to select them by, which are identified by UID
+//	Out:  a table; in a watch, a row for every new event
 package events
 
 import (
@@ -162,7 +162,7 @@ func columns(f *cli.Factory, t *topic) []cli.Column[*corev1.Event] {
 	}
 }
 
-// ownUID ends the names of the pod groups of jobs.
+// ownUID matches the job's UID at the end of a PodGroup's name.
 var ownUID = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 func objectText(e *corev1.Event) string {

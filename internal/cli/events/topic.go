@@ -18,38 +18,38 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// topic is what events are to be about. The zero value is everything.
+// topic selects events. The zero value selects all events.
 type topic struct {
-	// namespace that the events are in; "" is all.
+	// namespace is the namespace of the events; "" means all.
 	namespace string
-	// uids are the objects, in the order in which they were found; nil with all.
+	// uids are the UIDs of the objects in the order in which they were found; nil if all is set.
 	uids []types.UID
 	all  bool
-	// clusterWide says that the objects are in no namespace.
+	// clusterWide means that the objects are cluster-scoped.
 	clusterWide bool
-	// past are objects that are gone, of which events are taken by kind and name.
+	// past are deleted objects, whose events are selected by kind and name.
 	past []reference
-	// jobs are followed: pods and groups that come later belong to the topic, too.
+	// jobs are the jobs whose later pods and PodGroups join the topic.
 	jobs []client.ObjectKey
-	// losers are jobs that lost pods or PodGroups; events about these are found by their names.
+	// losers are jobs that lost pods or PodGroups; events about the lost objects are selected by name.
 	losers []*batchv1alpha1.Job
-	// strangers are pods that were looked at and belong to nobody here.
+	// strangers caches the pods that do not belong to the topic.
 	strangers map[types.UID]bool
 	types     []string
-	// after is when the oldest event that is shown happened last; zero shows all.
+	// after is the earliest last occurrence of an event to show; the zero time shows all.
 	after time.Time
-	// fields are asked of every event; nil asks nothing.
+	// fields filters the events; nil filters nothing.
 	fields fields.Selector
-	// raw leaves events as they are, for programs.
+	// raw leaves events unchanged, for output to programs.
 	raw bool
-	// wide shows names in full.
+	// wide shows full names.
 	wide bool
-	// seen holds the versions of events that were told, counts how often each was.
+	// seen holds the resource versions of printed events, counts the number of occurrences of each.
 	seen   map[types.UID]string
 	counts map[row]map[types.UID]int32
 }
 
-// row is what makes two events one row.
+// row is the key by which events are merged into one row.
 type row struct {
 	namespace, uid, object, kind, reason, message string
 }
@@ -58,7 +58,7 @@ func rowOf(e *corev1.Event) row {
 	return row{e.Namespace, string(e.InvolvedObject.UID), objectText(e), e.Type, e.Reason, e.Message}
 }
 
-// single is the one object that all events are about.
+// single returns the object that all events are about, if there is only one.
 func (t *topic) single() (types.UID, bool) {
 	if len(t.uids) == 1 && len(t.past) == 0 && len(t.jobs) == 0 {
 		return t.uids[0], true
@@ -66,7 +66,7 @@ func (t *topic) single() (types.UID, bool) {
 	return "", false
 }
 
-// note keeps what was told of an event.
+// note records a printed event.
 func (t *topic) note(e *corev1.Event) {
 	if t.seen == nil {
 		t.seen, t.counts = map[types.UID]string{}, map[row]map[types.UID]int32{}
@@ -79,7 +79,7 @@ func (t *topic) note(e *corev1.Event) {
 	t.counts[key][e.UID] = max(cli.EventCount(e), 1)
 }
 
-// count is how often what a row says happened.
+// count returns the number of occurrences of the events in a row.
 func (t *topic) count(e *corev1.Event) int32 {
 	var sum int32
 	for _, n := range t.counts[rowOf(e)] {
@@ -88,7 +88,7 @@ func (t *topic) count(e *corev1.Event) int32 {
 	return max(sum, 1)
 }
 
-// isNews says whether an event of a watch belongs here and says something that was not said.
+// isNews reports whether an event of a watch belongs to the topic and has not been printed in this version.
 func (t *topic) isNews(ctx context.Context, c client.Client, e *corev1.Event) bool {
 	if t.seen[e.UID] == e.ResourceVersion || !t.wants(e) || !t.isAbout(e) && !t.joins(ctx, c, e) {
 		return false
@@ -108,12 +108,12 @@ func (t *topic) isAbout(e *corev1.Event) bool {
 		slices.ContainsFunc(t.past, func(r reference) bool { return r.kind == about.Kind && r.name == about.Name || r.wasGang(about) })
 }
 
-// wasGang says whether a job that is gone had this gang, by the name that gangs of jobs have.
+// wasGang reports whether the PodGroup belonged to the deleted job, judged by the name of the PodGroup.
 func (r reference) wasGang(about corev1.ObjectReference) bool {
 	return r.kind == "Job" && about.Kind == "PodGroup" && ownUID.ReplaceAllString(about.Name, "") == r.name && about.Name != r.name
 }
 
-// joins takes a pod or a group in that a job of the topic got since.
+// joins adds a pod or PodGroup that a job of the topic has created since the start.
 func (t *topic) joins(ctx context.Context, c client.Client, e *corev1.Event) bool {
 	about := e.InvolvedObject
 	at := slices.IndexFunc(t.jobs, func(job client.ObjectKey) bool {
@@ -139,10 +139,10 @@ func (t *topic) joins(ctx context.Context, c client.Client, e *corev1.Event) boo
 	return false
 }
 
-// mostAsked is how many objects are asked about one by one; of more, the events of the namespace are read.
+// mostAsked is the maximum number of objects with one request each; beyond it, all events of the namespace are read.
 const mostAsked = 20
 
-// fetch reads the events that there are, oldest first, and the version to watch from.
+// fetch reads the existing events, oldest first, and the resource version to watch from.
 func (t *topic) fetch(ctx context.Context, c client.Client) ([]*corev1.Event, string, error) {
 	var selectors []fields.Selector
 	for _, uid := range t.uids {
@@ -151,7 +151,7 @@ func (t *topic) fetch(ctx context.Context, c client.Client) ([]*corev1.Event, st
 	for _, r := range t.past {
 		selectors = append(selectors, fields.SelectorFromSet(fields.Set{"involvedObject.kind": r.kind, "involvedObject.name": r.name}))
 	}
-	byName := len(t.losers) > 0 || slices.ContainsFunc(t.past, func(r reference) bool { return r.kind == "Job" }) // no request can ask for these
+	byName := len(t.losers) > 0 || slices.ContainsFunc(t.past, func(r reference) bool { return r.kind == "Job" }) // field selectors cannot match these names
 	if t.all || byName || len(selectors) > mostAsked {
 		selectors = []fields.Selector{fields.Everything()}
 	}
@@ -182,7 +182,7 @@ func (t *topic) fetch(ctx context.Context, c client.Client) ([]*corev1.Event, st
 	return t.merged(events), version, nil
 }
 
-// merged orders events, and leaves of those that say the same the last; the rows count all.
+// merged sorts events and keeps only the last event of each row; count covers all of them.
 func (t *topic) merged(events []*corev1.Event) []*corev1.Event {
 	slices.SortStableFunc(events, func(a, b *corev1.Event) int {
 		return cmp.Or(cli.EventTime(a).Compare(cli.EventTime(b).Time), cmp.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
@@ -203,7 +203,7 @@ func (t *topic) merged(events []*corev1.Event) []*corev1.Event {
 	return slices.DeleteFunc(events, func(e *corev1.Event) bool { return last[rowOf(e)] != e })
 }
 
-// firstTime is when an event happened first.
+// firstTime returns the time of the first occurrence of an event.
 func firstTime(e *corev1.Event) time.Time {
 	switch {
 	case !e.FirstTimestamp.IsZero():

@@ -170,7 +170,8 @@ func await(ctx context.Context, o *awaitOptions) error {
 	return errors.Join(append([]error{problem, err}, w.problems...)...)
 }
 
-// nobody returns the error for a wait that matches no jobs: a script must not mistake that for the jobs' end.
+// nobody returns the error for a wait without any matching job. It is an error because a script must not mistake this
+// case for the jobs' end.
 func (o *awaitOptions) nobody() error {
 	hint := o.f.Typed("job list") + " shows the jobs there are"
 	if o.sel.Selector == "" {

@@ -343,7 +343,7 @@ type source struct {
 
 func (s source) key() string { return fmt.Sprintf("%s/%s/%d", s.pod.UID, s.container, s.restarts) }
 
-// sources returns the containers of a pod that have logs, and a note about each container that has none.
+// sources returns the containers of a pod that have logs, and a note about each container without logs.
 func (o *logsOptions) sources(pod *corev1.Pod) (found []source, notes []string) {
 	statuses := append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
 	short := o.of + shortPod(o.job.Name, pod.Name)

@@ -1,10 +1,10 @@
-// Package jobflow is `vcctl jobflow`: jobs of which some wait for others.
+// Package jobflow implements `vcctl jobflow`, the commands for jobs that depend on other jobs.
 //
 //	In:   JobFlows; JobTemplates of steps that have not begun; events
 //	Out:  tables, the steps as a tree, JobFlows created and deleted
 //
-// What is said of a flow's steps is computed by pure functions (steps.go) from the flow
-// and from which templates there are.
+// Pure functions (steps.go) compute the description of the steps from the flow and the names of the existing
+// templates.
 package jobflow
 
 import (
@@ -110,7 +110,7 @@ func columns(f *cli.Factory) []cli.Column[jobFlow] {
 	}
 }
 
-// retained says what becomes of a flow's jobs when it has succeeded.
+// retained describes what happens to the flow's jobs after it has succeeded.
 func retained(flow jobFlow) string {
 	if flow.Spec.JobRetainPolicy == flowv1alpha1.Delete {
 		return "deleted"
@@ -118,7 +118,7 @@ func retained(flow jobFlow) string {
 	return "kept"
 }
 
-// compatTable is the table of Volcano's vcctl.
+// compatTable prints the table of Volcano's vcctl.
 func compatTable(out io.Writer, f *cli.Factory, flows []jobFlow, _ bool) error {
 	var rows [][]string
 	for _, flow := range flows {
@@ -127,8 +127,8 @@ func compatTable(out io.Writer, f *cli.Factory, flows []jobFlow, _ bool) error {
 	return kind.CompatTable(out, []string{"Name", "Namespace", "Phase", "Age"}, rows, 4, 4)
 }
 
-// missingTemplates returns the steps that may still begin and whose job template does not exist. A user who may not list job templates
-// learns nothing of them.
+// missingTemplates returns the steps that can still begin but whose JobTemplate does not exist. It returns no steps
+// for a user without access to JobTemplates.
 func missingTemplates(ctx context.Context, c client.Client, flow jobFlow) (map[string]bool, error) {
 	missing := map[string]bool{}
 	for _, name := range awaited(flow) {
@@ -200,7 +200,7 @@ func sheetOf(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sheet {
 
 func dash(text string) string { return cmp.Or(text, "-") }
 
-// between is how long something took, or takes until now.
+// between returns the duration from start to end, or to now if there is no end yet.
 func between(start, end, now time.Time) string {
 	if start.IsZero() {
 		return "-"

@@ -23,7 +23,7 @@ type logsOptions struct {
 	f     *cli.Factory
 	print *job.Logs
 	name  string
-	// steps are those that were named; none: all.
+	// steps are the named steps; empty means all.
 	steps []string
 }
 
@@ -64,7 +64,7 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	return cmd
 }
 
-// completeSteps offers the flows, and after one its steps.
+// completeSteps offers the flows and, after a flow, its steps.
 func completeSteps(f *cli.Factory) cli.Completer {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -79,7 +79,7 @@ func completeSteps(f *cli.Factory) cli.Completer {
 	}
 }
 
-// readFlow reads a flow by its name.
+// readFlow reads the named flow.
 func readFlow(ctx context.Context, f *cli.Factory, name string) (jobFlow, client.WithWatch, error) {
 	c, err := f.Client()
 	if err != nil {
@@ -120,7 +120,7 @@ func logs(ctx context.Context, o *logsOptions) error {
 	})
 }
 
-// hasStep is an error when a flow has no step of a name.
+// hasStep returns an error if the flow has no step with this name.
 func hasStep(flow jobFlow, step string) error {
 	names := stepNamesOf(flow)
 	if slices.Contains(names, step) {
@@ -133,12 +133,12 @@ func hasStep(flow jobFlow, step string) error {
 	return cli.Errorf(hint, "job flow %q has no step %q", flow.Name, step)
 }
 
-// wants reports whether the log of a step is to be printed.
+// wants reports whether to print the log of a step.
 func (o *logsOptions) wants(step string) bool {
 	return len(o.steps) == 0 || slices.Contains(o.steps, step)
 }
 
-// once prints what the steps that have begun have said.
+// once prints the existing logs of the steps that have begun.
 func (o *logsOptions) once(ctx context.Context, c client.WithWatch, flow jobFlow) error {
 	var parts []job.Part
 	var notes []string
@@ -169,7 +169,7 @@ func (o *logsOptions) once(ctx context.Context, c client.WithWatch, flow jobFlow
 	return err
 }
 
-// readPart reads the job of a step; nil when there is none.
+// readPart reads the job of a step; it returns nil if there is no job.
 func readPart(ctx context.Context, c client.Client, flow jobFlow, step string) (*job.Part, error) {
 	made := &batchv1alpha1.Job{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: flow.Namespace, Name: flowv1alpha1.JobName(flow, step)}, made)
@@ -182,7 +182,7 @@ func readPart(ctx context.Context, c client.Client, flow jobFlow, step string) (
 	return &job.Part{Job: made, Label: step}, nil
 }
 
-// follow prints what the steps say, those that begin later, too, until the flow has ended.
+// follow prints the logs of the steps, including steps that begin later, until the flow has ended.
 func (o *logsOptions) follow(ctx context.Context, c client.WithWatch, flow jobFlow) error {
 	parts := make(chan job.Part)
 	followed := make(chan error, 1)
@@ -203,7 +203,7 @@ func (o *logsOptions) follow(ctx context.Context, c client.WithWatch, flow jobFl
 	return errors.Join(err, <-followed)
 }
 
-// isOver reports whether no step that is wanted begins any more.
+// isOver reports whether no more of the wanted steps can begin.
 func (o *logsOptions) isOver(flow jobFlow) bool {
 	if phaseOf(flow) == flowv1alpha1.Succeed || phaseOf(flow) == flowv1alpha1.Failed {
 		return true
@@ -216,7 +216,7 @@ func (o *logsOptions) isOver(flow jobFlow) bool {
 	return true
 }
 
-// passOn hands the jobs of steps that have begun, and were not seen before, to who prints them.
+// passOn sends the jobs of newly begun steps to the printing goroutine.
 func (o *logsOptions) passOn(ctx context.Context, c client.Client, flow jobFlow, seen map[types.UID]bool, parts chan<- job.Part) error {
 	for _, name := range stepNamesOf(flow) {
 		if !o.wants(name) || statusOf(flow, name) == nil {

@@ -83,7 +83,7 @@ func retry(ctx context.Context, o *retryOptions) error {
 	return errors.Join(problems...)
 }
 
-// one asks for the failed steps of a flow to run again.
+// one requests a retry of the failed steps of a flow.
 func (o *retryOptions) one(ctx context.Context, c client.Client, flow jobFlow) error {
 	failed := failedSteps(flow)
 	if len(failed) == 0 {
@@ -98,7 +98,7 @@ func (o *retryOptions) one(ctx context.Context, c client.Client, flow jobFlow) e
 	return cli.PrintName(o.f, &o.out, flow, "retried: "+strings.Join(failed, ", ")+o.dryRun.Suffix())
 }
 
-// lastFailure is when the last of the failed steps of a flow ended.
+// lastFailure returns the end of the flow's failed step that ended last.
 func lastFailure(flow jobFlow, now time.Time) time.Time {
 	var last time.Time
 	for _, name := range failedSteps(flow) {
@@ -112,7 +112,8 @@ func lastFailure(flow jobFlow, now time.Time) time.Time {
 	return last
 }
 
-// untilEnd waits for the end of flows after the controller has taken up the retry: until then they are as they failed.
+// untilEnd waits for the end of flows whose retry was requested. Until the controller has acted on the request, their
+// status still shows the failure.
 func (o *retryOptions) untilEnd(ctx context.Context, c client.WithWatch, retried []jobFlow) error {
 	failed := map[string]time.Time{}
 	for _, flow := range retried {
@@ -129,7 +130,7 @@ func (o *retryOptions) untilEnd(ctx context.Context, c client.WithWatch, retried
 	return (&waiter{f: o.f, wait: &o.wait, goal: again}).all(ctx, c, retried)
 }
 
-// awaitCreated waits for the end of flows that were created.
+// awaitCreated waits for the end of newly created flows.
 func awaitCreated(ctx context.Context, f *cli.Factory, wait *cli.Wait, created []jobFlow) error {
 	c, err := f.Client()
 	if err != nil {

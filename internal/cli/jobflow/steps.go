@@ -11,28 +11,29 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 )
 
-// The states of steps that have no job.
+// These are the states of steps without a job.
 const (
 	stateWaiting = "Waiting"
 	stateStarts  = "Starting"
 	stateNever   = "NotRun"
 )
 
-// step is how one step of a flow stands.
+// step is the state of one step of a flow.
 type step struct {
 	name  string
 	spec  *flowv1alpha1.Flow
 	flow  jobFlow
-	job   *flowv1alpha1.JobStatus // nil: it has not begun
+	job   *flowv1alpha1.JobStatus // nil before the step has begun
 	state string
-	// waits says what it waits for, empty when it does not.
+	// waits describes what the step waits for; empty if it does not wait.
 	waits string
-	// depth in the tree, and the step that it stands below.
+	// depth is the depth in the tree, parent the step above.
 	depth  int
 	parent *step
 }
 
-// stepsOf says how the steps of a flow stand, in their order there. Missing names the templates that are known not to exist.
+// stepsOf returns the state of each step of a flow in the flow's order. missing holds the templates known not to
+// exist.
 func stepsOf(flow jobFlow, missing map[string]bool) []*step {
 	byName := map[string]*step{}
 	var steps []*step
@@ -49,7 +50,7 @@ func stepsOf(flow jobFlow, missing map[string]bool) []*step {
 	return steps
 }
 
-// statusOf is what the flow's status says of the job of a step; nil when nothing: it has not begun.
+// statusOf returns the status of a step's job, or nil before the step has begun.
 func statusOf(flow jobFlow, name string) *flowv1alpha1.JobStatus {
 	job := flowv1alpha1.JobName(flow, name)
 	at := slices.IndexFunc(flow.Status.JobStatusList, func(s flowv1alpha1.JobStatus) bool { return s.Name == job })
@@ -66,7 +67,7 @@ func (s *step) targets() []string {
 	return s.spec.DependsOn.Targets
 }
 
-// judge finds the state of a step and what it waits for.
+// judge sets the state of a step and the reason why it waits.
 func (s *step) judge(byName map[string]*step, isMissing bool) {
 	if s.job != nil {
 		s.state = string(s.job.State)
@@ -100,7 +101,7 @@ func (s *step) judge(byName map[string]*step, isMissing bool) {
 	}
 }
 
-// noTemplate says that the job template of a step is missing, and what to do.
+// noTemplate describes the missing JobTemplate of a step and how to create it.
 func noTemplate(flow jobFlow, step string) string {
 	return fmt.Sprintf("there is no job template %s in namespace %s; create it: vcctl jobtemplate create -f FILE", step, flow.Namespace)
 }
@@ -115,7 +116,7 @@ func stateOf(s *step) string {
 	return string(s.job.State)
 }
 
-// probes says in words what must hold of the targets; empty where they must have completed.
+// probes describes the conditions on the step's dependencies; it is empty if the dependencies only have to complete.
 func (s *step) probes() string {
 	if s.spec.DependsOn == nil || s.spec.DependsOn.Probe == nil {
 		return ""
@@ -134,7 +135,7 @@ func (s *step) probes() string {
 	return strings.Join(parts, " and ")
 }
 
-// after is what a step depends on, in words.
+// after describes the dependencies of a step.
 func (s *step) after() string {
 	text := strings.Join(s.targets(), ", ")
 	if probes := s.probes(); probes != "" {
@@ -143,12 +144,12 @@ func (s *step) after() string {
 	return text
 }
 
-// failedSteps are those whose jobs ended badly.
+// failedSteps returns the steps whose jobs failed or were terminated.
 func failedSteps(flow jobFlow) []string {
 	return stepNames(flow, slices.Concat(flow.Status.FailedJobs, flow.Status.TerminatedJobs))
 }
 
-// stepNames are the steps of jobs that the status names.
+// stepNames returns the steps of the given jobs.
 func stepNames(flow jobFlow, jobs []string) []string {
 	names := make([]string, len(jobs))
 	for i, job := range jobs {
@@ -157,13 +158,13 @@ func stepNames(flow jobFlow, jobs []string) []string {
 	return names
 }
 
-// startable are the steps that have not begun although no other step holds them.
+// startable returns the steps that have not begun although they wait for no other step.
 func startable(flow jobFlow) []string { return stepsIn(flow, stateStarts) }
 
-// awaited are the steps that have not begun and still may: they need their templates.
+// awaited returns the steps that have not begun but still can; they need their templates.
 func awaited(flow jobFlow) []string { return stepsIn(flow, stateStarts, stateWaiting) }
 
-// stepsIn are the names of the steps in one of some states.
+// stepsIn returns the names of the steps in one of the given states.
 func stepsIn(flow jobFlow, states ...string) []string {
 	var names []string
 	for _, s := range stepsOf(flow, nil) {
@@ -184,7 +185,7 @@ func completed(flow jobFlow) int {
 	return n
 }
 
-// nowOf is what a flow is at, for a column.
+// nowOf summarizes the current steps of a flow for a column.
 func nowOf(flow jobFlow) string {
 	var parts []string
 	say := func(word string, names []string) {
@@ -208,7 +209,7 @@ func nowOf(flow jobFlow) string {
 	return dash(strings.Join(parts, "; "))
 }
 
-// deepen puts a step below the one of its targets that is deepest.
+// deepen places a step below its deepest dependency and returns its depth.
 func (s *step) deepen(byName map[string]*step, on map[string]bool) int {
 	if s.depth > 0 || on[s.name] {
 		return s.depth
@@ -225,7 +226,7 @@ func (s *step) deepen(byName map[string]*step, on map[string]bool) int {
 	return s.depth
 }
 
-// inTree orders steps so that each stands below its parent.
+// inTree sorts steps so that each follows its parent.
 func inTree(steps []*step) []*step {
 	var ordered []*step
 	var add func(parent *step)
@@ -241,7 +242,7 @@ func inTree(steps []*step) []*step {
 	return ordered
 }
 
-// branches draws the lines before the name of the i-th step of a tree.
+// branches returns the tree lines before the name of the i-th step.
 func branches(tree []*step, i int, fancy bool) string {
 	signs := [4]string{"|- ", "`- ", "|  ", "   "}
 	if fancy {

@@ -27,7 +27,7 @@ type waitOptions struct {
 	aim  string
 }
 
-// aims are what --for takes.
+// aims are the values of --for.
 var aims = []string{"running", "done", "succeeded", "deleted", "jsonpath="}
 
 func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cobra.Command {
@@ -81,17 +81,17 @@ func completeFlows(f *cli.Factory) cli.Completer {
 	return f.CompleteKind(flowv1alpha1.GroupVersion.WithKind("JobFlow"), true)
 }
 
-// goal is what is waited for.
+// goal is the condition that a wait is for.
 type goal struct {
-	// isReached and isLost report whether a flow has arrived there, and whether it cannot any more.
+	// isReached and isLost report whether a flow meets the condition, and whether it can no longer meet it.
 	isReached, isLost func(jobFlow) bool
-	// isGone says that the end of the object is what is waited for.
+	// isGone means that the deletion of the object meets the condition.
 	isGone bool
-	// said is what the line of success ends with.
+	// said returns the end of the success message.
 	said func(jobFlow) string
 }
 
-// newGoal reads --for.
+// newGoal parses --for.
 func newGoal(text string) (*goal, error) {
 	is := func(phases ...flowv1alpha1.Phase) func(jobFlow) bool {
 		return func(flow jobFlow) bool {
@@ -123,7 +123,7 @@ func newGoal(text string) (*goal, error) {
 	return &goal{isReached: func(flow jobFlow) bool { return has(flow) }, isLost: never, said: func(jobFlow) string { return "has " + path }}, nil
 }
 
-// phaseWord is how a flow stands, as the end of a line of success.
+// phaseWord returns a flow's phase as the end of a success message.
 func phaseWord(flow jobFlow) string {
 	if phaseOf(flow) == flowv1alpha1.Succeed {
 		return "succeeded"
@@ -157,10 +157,11 @@ func waitForFlows(ctx context.Context, o *waitOptions) error {
 	return errors.Join(problem, w.all(ctx, c, found))
 }
 
-// waiter waits for flows and says why their steps wait.
+// waiter waits for flows and prints why their steps wait.
 type waiter struct {
 	f *cli.Factory
-	// out is how the flows that arrived are printed; nil: a line on the error stream names them, after a command that printed them before.
+	// out formats the flows that met the condition. If nil, a line on the error stream names them instead, because
+	// the command has already printed them.
 	out  *cli.Output
 	wait *cli.Wait
 	goal *goal
@@ -194,7 +195,7 @@ func waitedFor(found []jobFlow) string {
 	return flows().Count(len(found))
 }
 
-// announce starts to print, for each namespace, why the jobs of the flows wait. It returns functions that stop it.
+// announce starts to print, for each namespace, why the flows' jobs wait. It returns functions that stop the output.
 func (w *waiter) announce(ctx context.Context, c client.WithWatch, flows []jobFlow) (stops []func()) {
 	uids := map[string]map[types.UID]bool{}
 	for _, flow := range flows {
@@ -212,7 +213,7 @@ func (w *waiter) announce(ctx context.Context, c client.WithWatch, flows []jobFl
 	return stops
 }
 
-// one waits for a flow, within the time of --timeout.
+// one waits for a flow, at most for --timeout.
 func (w *waiter) one(limited, whole context.Context, c client.WithWatch, flow jobFlow) error {
 	last, said := flow, map[string]bool{}
 	err := cli.Follow(limited, c, newFlows, client.ObjectKeyFromObject(flow), flow.UID, func(now jobFlow) (bool, error) {
@@ -249,7 +250,7 @@ func (w *waiter) arrived(flow jobFlow) error {
 	return cli.PrintName(w.f, w.out, flow, w.goal.said(flow))
 }
 
-// failed says which steps made a flow fail.
+// failed returns an error that names the failed steps of a flow.
 func (w *waiter) failed(flow jobFlow) error {
 	e := cli.Errorf(w.f.Typed("jobflow view "+flow.Name), "job flow %q ended as %s", flow.Name, phaseOf(flow))
 	steps := failedSteps(flow)
@@ -260,7 +261,7 @@ func (w *waiter) failed(flow jobFlow) error {
 	return e
 }
 
-// late is the error about a flow that did not arrive in time.
+// late returns the error about a flow that did not meet the condition in time.
 func (w *waiter) late(flow jobFlow) error {
 	e := w.wait.TimedOut(fmt.Sprintf("job flow %q", flow.Name), string(phaseOf(flow)))
 	if now := nowOf(flow); now != "-" {
@@ -270,7 +271,7 @@ func (w *waiter) late(flow jobFlow) error {
 	return e
 }
 
-// sayMissing says once of each step that could begin that its job template is missing.
+// sayMissing prints a message, once per step, for each startable step without a JobTemplate.
 func (w *waiter) sayMissing(ctx context.Context, c client.Client, flow jobFlow, said map[string]bool) error {
 	if len(startable(flow)) == 0 {
 		return nil

@@ -18,7 +18,7 @@ type cordonOptions struct {
 	out     cli.Output
 	dryRun  cli.DryRun
 	targets targets
-	// cordoned is what the nodes are to be.
+	// cordoned is the wanted state of the nodes.
 	cordoned bool
 }
 
@@ -54,7 +54,7 @@ func newUncordon(f *cli.Factory, run func(context.Context, *cordonOptions) error
 	})
 }
 
-// cordonCommand adds what cordon and uncordon have in common.
+// cordonCommand adds the common parts of cordon and uncordon.
 func cordonCommand(f *cli.Factory, run func(context.Context, *cordonOptions) error, cordoned bool, cmd *cobra.Command) *cobra.Command {
 	o := &cordonOptions{f: f, cordoned: cordoned}
 	cmd.ValidArgsFunction = f.CompleteNodes()
@@ -93,7 +93,7 @@ func cordon(ctx context.Context, o *cordonOptions) error {
 	return errors.Join(problems...)
 }
 
-// setCordon marks a node as unschedulable, or as schedulable; it returns what was done, in the words of kubectl.
+// setCordon marks a node as unschedulable or schedulable. It returns the result in kubectl's words.
 func setCordon(ctx context.Context, c client.Client, node *corev1.Node, cordoned bool, dryRun cli.DryRun) (done string, err error) {
 	done = "uncordoned"
 	if cordoned {

@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// evictionRetry is how long a drain waits before it asks again for a pod that a disruption budget protects.
+// evictionRetry is the pause before drain retries the eviction of a pod that a disruption budget protects.
 var evictionRetry = act.RetryAfter
 
 // drainOptions are the inputs of `vcctl node drain`.
@@ -127,7 +127,7 @@ func drainNodes(ctx context.Context, o *drainOptions) error {
 	return errors.Join(problems...)
 }
 
-// drainer returns what drains the nodes; its callbacks print a line for each pod.
+// drainer returns the Drain for the nodes; its callbacks print a line for each pod.
 func (o *drainOptions) drainer() (*act.Drain, error) {
 	typed, err := o.f.Clientset()
 	if err != nil {
@@ -148,7 +148,8 @@ func (o *drainOptions) printEvicted(pod *corev1.Pod) {
 	}
 }
 
-// leaving returns the pods of all nodes that would be evicted; it is an error when a flag is missing for one of them.
+// leaving returns the pods to evict from all nodes. It returns an error if one of them needs a flag that was not
+// given.
 func (o *drainOptions) leaving(ctx context.Context, d *act.Drain, nodes []*corev1.Node) ([]corev1.Pod, error) {
 	var leaving []corev1.Pod
 	var problems []error
@@ -163,7 +164,7 @@ func (o *drainOptions) leaving(ctx context.Context, d *act.Drain, nodes []*corev
 	return leaving, errors.Join(problems...)
 }
 
-// withHint gives each of the errors that are joined in err this hint.
+// withHint sets the hint of each error joined in err.
 func withHint(err error, hint string) error {
 	if err == nil {
 		return nil
@@ -178,7 +179,7 @@ func withHint(err error, hint string) error {
 	return errors.Join(all...)
 }
 
-// announce says which jobs lose pods, and asks unless it is a dry run.
+// announce prints which jobs lose pods and, unless it is a dry run, asks for confirmation.
 func (o *drainOptions) announce(ctx context.Context, nodes []*corev1.Node, effects []string) error {
 	if o.dryRun.Any() || o.confirm.Yes {
 		for _, effect := range effects {
@@ -193,7 +194,7 @@ func (o *drainOptions) announce(ctx context.Context, nodes []*corev1.Node, effec
 	return o.confirm.Ask(ctx, o.f, "drain "+strings.Join(names, ", "), effects)
 }
 
-// limit is the context of all evictions: it ends after --timeout, if that was given.
+// limit returns a context for all evictions: it ends after --timeout, if given.
 func (o *drainOptions) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.timeout == 0 {
 		return context.WithCancel(ctx)
@@ -201,7 +202,7 @@ func (o *drainOptions) limit(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeout(ctx, o.timeout)
 }
 
-// drain cordons one node, evicts its pods and waits until they are gone, or until limited ends.
+// drain cordons one node, evicts its pods and waits until they are gone or limited ends.
 func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, d *act.Drain, node *corev1.Node) error {
 	done, err := setCordon(ctx, c, node, true, o.dryRun)
 	if err != nil {
@@ -212,7 +213,7 @@ func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, d *a
 			return err
 		}
 	}
-	pods, _, err := d.Leaving(ctx, node.Name) // nothing new comes to it now
+	pods, _, err := d.Leaving(ctx, node.Name) // the node accepts no new pods now
 	if err != nil {
 		return withHint(err, "the node is cordoned; no pod was evicted")
 	}

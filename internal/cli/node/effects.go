@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/account"
 )
 
-// namedPods is how many pods of a job are named.
+// namedPods is the maximum number of pods named per job.
 const namedPods = 4
 
 // effectsOf describes the eviction of pods: one line for each job that loses pods, then one for each other pod.
@@ -44,7 +44,7 @@ func effectsOf(ctx context.Context, c client.Reader, pods []corev1.Pod) []string
 	return append(effects, others...)
 }
 
-// jobEffect says how many of its pods a job loses.
+// jobEffect describes how many of its pods a job loses.
 func jobEffect(ctx context.Context, c client.Reader, key client.ObjectKey, lost []string) string {
 	slices.Sort(lost)
 	names := strings.Join(lost[:min(namedPods, len(lost))], ", ")
@@ -52,7 +52,7 @@ func jobEffect(ctx context.Context, c client.Reader, key client.ObjectKey, lost 
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	job := &batchv1alpha1.Job{}
-	if err := c.Get(ctx, key, job); err != nil { // who may drain nodes may perhaps not read jobs
+	if err := c.Get(ctx, key, job); err != nil { // a user who may drain nodes may lack access to jobs
 		return fmt.Sprintf("job %s loses %s: %s", key, account.Count(len(lost), "pod"), names)
 	}
 	return fmt.Sprintf("job %s (%s) loses %d of %s: %s", key, account.Phase(job), len(lost), account.Count(int(account.Replicas(job)), "pod"), names)

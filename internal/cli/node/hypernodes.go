@@ -116,7 +116,7 @@ func readHyperNodes(ctx context.Context, c client.Client) ([]*topologyv1alpha1.H
 	return hypers, err
 }
 
-// missing complains about names that no hypernode has.
+// missing returns an error for names that no hypernode has.
 func (o *hyperOptions) missing(hypers []*topologyv1alpha1.HyperNode) error {
 	names := make([]string, len(hypers))
 	for i, h := range hypers {
@@ -142,12 +142,12 @@ func (o *hyperOptions) printObjects(hypers []*topologyv1alpha1.HyperNode) error 
 	return o.out.Print(o.f, objects, len(o.names) == 1)
 }
 
-// near is the tree of hypernodes as the scheduler's model has it, with the rooms of the nodes.
+// near holds the tree of hypernodes from the scheduler's model, and the resources of the nodes.
 type near struct {
-	names    []string // of nodes, by their number in the model
+	names    []string // node names, indexed by model.NodeID
 	topology *model.Topology
 	rooms    map[string]room.Room
-	tiers    map[string]string // what people call the tier of a hypernode
+	tiers    map[string]string // display names of tiers, by hypernode
 	unknown  bool
 }
 
@@ -171,7 +171,7 @@ func newNear(hypers []*topologyv1alpha1.HyperNode, nodes []*corev1.Node, rooms [
 	return t
 }
 
-// draw prints the trees below the names, or all of it and what is in none.
+// draw prints the trees below the named hypernodes. Without names it prints all trees, and the nodes outside of them.
 func (o *hyperOptions) draw(t *near) error {
 	table := render.Table{NoHeader: o.noHeaders, FreeText: true, Header: []string{"NAME", "TIER", "NODES", "IDLE CPU", "IDLE MEMORY", "IDLE DEVICES"}}
 	if o.out.Wide() {
@@ -208,7 +208,8 @@ func (o *hyperOptions) draw(t *near) error {
 	return table.Fprint(o.f.Streams.Out)
 }
 
-// tops are the hypernodes to begin with: those named, else those that stand below no other, those that cannot be used included.
+// tops returns the roots of the trees to print: the named hypernodes or, without names, all hypernodes without a
+// parent, including unusable ones.
 func (t *near) tops(names []string) []*model.Domain {
 	var tops []*model.Domain
 	for _, d := range t.topology.Domains {
@@ -227,7 +228,7 @@ func byName(domains []*model.Domain) []*model.Domain {
 	return sorted
 }
 
-// row says what is in a hypernode, or in none.
+// row returns the table row for a hypernode, or for the nodes outside of all hypernodes.
 func (t *near) row(o *hyperOptions, d *model.Domain, name, tier string, ids []model.NodeID) []string {
 	var idle, has room.Amounts
 	var names []string

@@ -83,10 +83,10 @@ func list(ctx context.Context, o *listOptions) error {
 	return l.Run(ctx, o.f, &o.out)
 }
 
-// book knows the pods on each node, and keeps the rooms that follow from them.
+// book tracks the pods on each node and derives the nodes' resources from them.
 type book struct {
 	f *cli.Factory
-	// only is the one node that is asked for; empty: any.
+	// only limits the book to one node; empty means all nodes.
 	only    string
 	ready   bool
 	unknown bool
@@ -95,7 +95,7 @@ type book struct {
 	at      map[types.UID]string
 }
 
-// prepare reads the pods, once.
+// prepare reads the pods once.
 func (b *book) prepare(ctx context.Context, _ []*corev1.Node) error {
 	if b.ready {
 		return nil
@@ -116,7 +116,7 @@ func (b *book) prepare(ctx context.Context, _ []*corev1.Node) error {
 	return err
 }
 
-// fill writes the book anew.
+// fill replaces the contents of the book.
 func (b *book) fill(pods []*corev1.Pod) {
 	b.pods, b.at = map[string]map[types.UID]*corev1.Pod{}, map[types.UID]string{}
 	for _, pod := range pods {
@@ -124,7 +124,7 @@ func (b *book) fill(pods []*corev1.Pod) {
 	}
 }
 
-// put takes over a pod as it is now.
+// put adds or updates a pod.
 func (b *book) put(pod *corev1.Pod) {
 	b.drop(pod.UID)
 	node := pod.Spec.NodeName
@@ -144,7 +144,7 @@ func (b *book) drop(uid types.UID) {
 	}
 }
 
-// room is that of a node.
+// room returns the allocatable and requested resources of a node.
 func (b *book) room(node *corev1.Node) room.Room {
 	held := &room.Amounts{}
 	for _, pod := range b.pods[node.Name] {
@@ -155,7 +155,7 @@ func (b *book) room(node *corev1.Node) room.Room {
 	return r
 }
 
-// follow watches the pods, so that rows change with what starts and ends on their nodes.
+// follow watches the pods, so that rows change when pods on their nodes start or end.
 func (b *book) follow(ctx context.Context) (<-chan cli.Touch, error) {
 	touches := make(chan cli.Touch)
 	if b.unknown {
@@ -191,7 +191,7 @@ func (b *book) follow(ctx context.Context) (<-chan cli.Touch, error) {
 	return touches, nil
 }
 
-// touch is what becomes of a pod, as news of its node.
+// touch converts a pod event to a change of its node's row.
 func (b *book) touch(kind watch.EventType, pod *corev1.Pod) cli.Touch {
 	return cli.Touch{Key: types.NamespacedName{Name: pod.Spec.NodeName}, Apply: func() {
 		if kind == watch.Deleted {

@@ -1,11 +1,11 @@
-// Package node is `vcctl node`: what the nodes have and what of it nobody has asked for,
-// which nodes are near each other, and what an administrator does to nodes.
+// Package node implements `vcctl node`. Its commands show the nodes' resources and how much of them is free, show
+// which nodes are near each other, and cordon and drain nodes.
 //
 //	In:   Nodes, the pods on them, HyperNodes from the API server
-//	Out:  tables and trees; rooms, which `vcctl top` shows as well; cordoned nodes, evicted pods
+//	Out:  tables and trees, some also for `vcctl top`; cordoned nodes, evicted pods
 //
-// Idle is what a node has minus what the pods on it ask for, as the scheduler counts it.
-// It is not what they use.
+// Idle is the allocatable amount of a node minus the requests of its pods, as the scheduler counts it. It does not
+// depend on actual usage.
 package node
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// onNodes selects the pods that hold something of a node: of the one named, or of any.
+// onNodes selects the pods assigned to the named node or, without a name, to any node.
 func onNodes(name string) client.ListOption {
 	where := fields.OneTermNotEqualSelector("spec.nodeName", "")
 	if name != "" {
@@ -20,8 +20,8 @@ func onNodes(name string) client.ListOption {
 		fields.OneTermNotEqualSelector("status.phase", "Succeeded"), fields.OneTermNotEqualSelector("status.phase", "Failed"), where)}
 }
 
-// ReadPods lists the pods that hold something of nodes, of the one named or of all when
-// name is empty: of each what the sums need. The version is the one to watch them from.
+// ReadPods lists the pods assigned to the named node or, if name is empty, to any node. It reduces each pod to the
+// fields that the sums need. version is the resource version to watch the pods from.
 func ReadPods(ctx context.Context, c client.Reader, name string) (pods []*corev1.Pod, version string, err error) {
 	page := &corev1.PodList{}
 	err = cli.Pages(ctx, c, page, func() error {
@@ -46,7 +46,7 @@ func ReadNodes(ctx context.Context, c client.Reader) ([]*corev1.Node, error) {
 	return nodes, err
 }
 
-// slim keeps of a pod what the sums need.
+// slim reduces a pod to the fields that the sums need.
 func slim(pod *corev1.Pod) *corev1.Pod {
 	kept := &corev1.Pod{}
 	kept.UID = pod.UID

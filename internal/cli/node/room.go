@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/room"
 )
 
-// devicesText is idle/allocatable of each device: "gpu 3/8".
+// devicesText returns idle/allocatable for each device: "gpu 3/8".
 func devicesText(idle, has room.Amounts, unknown bool) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(has.Devices)) {

@@ -5,10 +5,11 @@ import (
 	"github.com/vc-batch/vc/internal/room"
 )
 
-// spare are the columns that a narrow terminal may do without.
+// spare lists the columns that a narrow terminal can omit.
 var spare = []string{"MEMORY", "CPU", "IDLE MEMORY", "IDLE CPU", "DEVICES"}
 
-// Table returns the table of `node list` without its wide columns, cut to a terminal of width cells. Width 0 is never too narrow.
+// Table returns the table of `node list` without its wide columns, limited to a terminal of width columns. A width of
+// 0 means no limit.
 func Table(rooms []room.Room, width int) render.Table {
 	table := render.Table{Header: []string{"NAME", "STATUS", "CPU", "IDLE CPU", "MEMORY", "IDLE MEMORY", "DEVICES"}, MaxWidth: width}
 	table.CanSpare(spare...)
@@ -20,7 +21,8 @@ func Table(rooms []room.Room, width int) render.Table {
 	return table
 }
 
-// orUnknown returns text, or a question mark for idle amounts that the user may not read.
+// orUnknown returns text, or a question mark if the user lacks access to the pods from which idle amounts are
+// computed.
 func orUnknown(always, unknown bool, text string) string {
 	if unknown && !always {
 		return "?"

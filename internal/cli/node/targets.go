@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// targets are the nodes that a command changes: names, or a label selector.
+// targets selects the nodes that a command changes: names, or a label selector.
 type targets struct {
 	names    []string
 	selector string
@@ -25,7 +25,7 @@ func (t *targets) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&t.selector, "selector", "l", "", "Label selector, for example gpu=a100,stage!=test")
 }
 
-// complete takes the arguments, and refuses a command that names no node, or names and a selector.
+// complete stores the arguments. It rejects a command without names and selector, and one with both.
 func (t *targets) complete(f *cli.Factory, cmd *cobra.Command, args []string) error {
 	for _, arg := range args {
 		if name := cli.BareName(arg, "nodes"); !slices.Contains(t.names, name) {
@@ -41,7 +41,8 @@ func (t *targets) complete(f *cli.Factory, cmd *cobra.Command, args []string) er
 	return nil
 }
 
-// read returns the nodes. If one of those that are named does not exist, it returns only the error, so that none is changed.
+// read returns the nodes. If a named node does not exist, it returns only the error, so that the command changes no
+// node.
 func (t *targets) read(ctx context.Context, f *cli.Factory, c client.Client) ([]*corev1.Node, error) {
 	if t.selector != "" {
 		return t.matching(ctx, f, c)
@@ -66,7 +67,7 @@ func (t *targets) read(ctx context.Context, f *cli.Factory, c client.Client) ([]
 	return nodes, nil
 }
 
-// matching returns the nodes that match the label selector; a note says that there are none.
+// matching returns the nodes that match the label selector; it prints a note if none match.
 func (t *targets) matching(ctx context.Context, f *cli.Factory, c client.Client) ([]*corev1.Node, error) {
 	labels, err := cli.ParseSelector(t.selector)
 	if err != nil {

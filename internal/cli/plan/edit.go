@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// edited is the queue as it would be after --set.
+// edited returns the queue with the changes of --set.
 func (o *options) edited(ctx context.Context) (*cli.FileObject, error) {
 	c, err := o.f.Client()
 	if err != nil {
@@ -43,7 +43,7 @@ func (o *options) edited(ctx context.Context) (*cli.FileObject, error) {
 	return &cli.FileObject{Object: plain}, err
 }
 
-// plainQueue is a queue as it stands in a plan.
+// plainQueue converts a queue to the form in which a plan contains it.
 func plainQueue(queue *schedulingv1beta1.Queue) (*unstructured.Unstructured, error) {
 	queue = queue.DeepCopy()
 	if err := cli.SetKind(queue); err != nil {
@@ -54,7 +54,7 @@ func plainQueue(queue *schedulingv1beta1.Queue) (*unstructured.Unstructured, err
 	return &unstructured.Unstructured{Object: plain}, err
 }
 
-// QueueObject is a queue, as it would be after a change, for Ask.
+// QueueObject returns a changed queue as an object for Ask.
 func QueueObject(queue *schedulingv1beta1.Queue) (runtime.RawExtension, error) {
 	plain, err := plainQueue(queue)
 	if err != nil {
@@ -64,10 +64,10 @@ func QueueObject(queue *schedulingv1beta1.Queue) (runtime.RawExtension, error) {
 	return runtime.RawExtension{Raw: raw}, err
 }
 
-// fields are what --set changes, but for limits of resources.
+// fields lists the fields that --set can change.
 const fields = "weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE"
 
-// completeSetting offers the fields that --set changes, and the values of those that have few.
+// completeSetting offers the fields of --set, and the values of fields with few values.
 func completeSetting(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if name, _, valued := strings.Cut(prefix, "="); valued {
 		words := map[string][]string{"reclaimable": {"true", "false"}, "state": {"Open", "Closed"}}[name]
@@ -87,7 +87,7 @@ func completeSetting(_ *cobra.Command, _ []string, prefix string) ([]string, cob
 	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// settingWords are the beginnings of a setting of a field; a limit is one of a resource.
+// settingWords returns the completions for a field; a limit has one completion for each resource.
 func settingWords(field string) []string {
 	limit, isLimit := strings.CutSuffix(field, "RESOURCE")
 	if !isLimit {
@@ -96,7 +96,7 @@ func settingWords(field string) []string {
 	return []string{limit + "cpu=", limit + "memory=", limit + "nvidia.com/gpu="}
 }
 
-// change carries out one FIELD=VALUE.
+// change applies one FIELD=VALUE to the queue.
 func change(queue *schedulingv1beta1.Queue, setting string) error {
 	name, value, found := strings.Cut(setting, "=")
 	if !found {
@@ -171,7 +171,7 @@ func changeLimit(queue *schedulingv1beta1.Queue, limit string, of corev1.Resourc
 	return nil
 }
 
-// isUnknownKind says whether the API server does not serve a kind.
+// isUnknownKind reports whether err means that the API server does not serve a kind.
 func isUnknownKind(err error) bool {
 	if meta.IsNoMatchError(err) {
 		return true

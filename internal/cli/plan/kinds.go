@@ -30,14 +30,14 @@ var (
 	templateKind = flowv1alpha1.GroupVersion.WithKind("JobTemplate")
 )
 
-// planned are the kinds that the scheduler plans; a JobFlow is planned as the jobs of its first steps.
+// planned are the kinds that the scheduler can simulate. A JobFlow is simulated as the jobs of its first steps.
 var planned = []schema.GroupVersionKind{jobKind, queueKind, podGroupKind, podKind}
 
 func is(o cli.FileObject, kind schema.GroupVersionKind) bool {
 	return o.Object.GroupVersionKind() == kind
 }
 
-// plannable returns what of the objects of files is planned, and warns of the rest.
+// plannable returns the objects of the files that can be simulated and warns about the others.
 func (o *options) plannable(ctx context.Context, read []cli.FileObject) ([]cli.FileObject, error) {
 	hasFlow := slices.ContainsFunc(read, func(object cli.FileObject) bool { return is(object, flowKind) })
 	var objects []cli.FileObject
@@ -57,8 +57,8 @@ func (o *options) plannable(ctx context.Context, read []cli.FileObject) ([]cli.F
 	return objects, errors.Join(problems...)
 }
 
-// firstSteps returns the jobs of the steps of a flow that would begin at once, and says which steps follow later: these are not planned,
-// because nothing is known of the cluster then.
+// firstSteps returns the jobs of the flow's steps that would begin at once, and prints which steps follow. It does
+// not plan those, because the state of the cluster at that time is unknown.
 func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []cli.FileObject) ([]cli.FileObject, error) {
 	flow := &flowv1alpha1.JobFlow{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object.Object, flow); err != nil {
@@ -100,7 +100,7 @@ func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []
 	return jobs, nil
 }
 
-// moreBegin says how many steps begin later, as the beginning of a clause.
+// moreBegin describes the number of later steps, as the start of a clause.
 func moreBegin(steps int) string {
 	if steps == 1 {
 		return "1 more begins"
@@ -108,7 +108,7 @@ func moreBegin(steps int) string {
 	return fmt.Sprintf("%d more begin", steps)
 }
 
-// template finds the job template of a step in the files, else in the cluster; nil when there is none.
+// template finds the JobTemplate of a step in the files or else in the cluster; it returns nil if it finds neither.
 func (o *options) template(ctx context.Context, namespace, name string, read []cli.FileObject) *flowv1alpha1.JobTemplate {
 	for _, object := range read {
 		if !is(object, templateKind) || object.Object.GetNamespace() != namespace || object.Object.GetName() != name {
@@ -123,12 +123,12 @@ func (o *options) template(ctx context.Context, namespace, name string, read []c
 	return template
 }
 
-// nouns are the nouns of the commands that delete objects of a kind.
+// nouns maps kinds to the command that deletes their objects.
 var nouns = map[schema.GroupVersionKind]string{
 	jobKind: "vcctl job", flowKind: "vcctl jobflow", podGroupKind: "vcctl podgroup", podKind: "kubectl",
 }
 
-// thereAlready is the error about an object that could not be submitted because one of its name exists already; nil when there is none.
+// thereAlready returns the error about an object that cannot be submitted because its name is in use, or nil.
 func (o *options) thereAlready(ctx context.Context, object cli.FileObject) error {
 	noun, isNamed := nouns[object.Object.GroupVersionKind()]
 	name, namespace := object.Object.GetName(), object.Object.GetNamespace()
@@ -156,7 +156,7 @@ func (o *options) thereAlready(ctx context.Context, object cli.FileObject) error
 		"%s %q exists already in namespace %q (%s): this one would be refused", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
 }
 
-// groupOf is the planned PodGroup that a pod of the files belongs to; empty when it has none.
+// groupOf returns the planned PodGroup of a pod in the files, or "".
 func (w *writer) groupOf(namespace, pod string) string {
 	for _, object := range w.objects {
 		if !is(object, podKind) || object.Object.GetNamespace() != namespace || cmp.Or(object.Object.GetName(), object.Object.GetGenerateName()) != pod {

@@ -1,4 +1,5 @@
-// Package plan is `vcctl plan`: what would happen if this were submitted now, as the scheduler itself says.
+// Package plan implements `vcctl plan`, which asks the scheduler for a simulation: what would happen if the objects
+// were submitted now.
 package plan
 
 import (
@@ -27,7 +28,7 @@ type options struct {
 	fields  cli.FieldValidation
 }
 
-// New makes the command.
+// New returns the command.
 func New(f *cli.Factory) *cobra.Command { return newPlan(f, run) }
 
 func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {
@@ -108,7 +109,7 @@ func run(ctx context.Context, o *options) error {
 	return exitOf(plans)
 }
 
-// exitOf is 0, 8 or 9, as the worst of all answers says.
+// exitOf returns the exit status for the worst answer: 0, ExitPending or ExitNever.
 func exitOf(plans []*insightv1alpha1.Plan) error {
 	code := cli.ExitOK
 	for _, p := range plans {
@@ -125,7 +126,7 @@ func exitOf(plans []*insightv1alpha1.Plan) error {
 	return cli.ExitStatus(code)
 }
 
-// objects are the jobs and queues to plan: of files, and the queue that is edited.
+// objects returns the objects to plan: the objects in the files and the edited queue.
 func (o *options) objects(ctx context.Context) ([]cli.FileObject, error) {
 	var objects []cli.FileObject
 	if o.files.Given() {
@@ -164,7 +165,7 @@ func (o *options) objects(ctx context.Context) ([]cli.FileObject, error) {
 	return objects, nil
 }
 
-// refuseThoseThere says which objects could not be submitted because they exist already.
+// refuseThoseThere returns an error for each object that already exists and so cannot be submitted.
 func (o *options) refuseThoseThere(ctx context.Context, objects []cli.FileObject) error {
 	var problems []error
 	for _, object := range objects {
@@ -173,7 +174,7 @@ func (o *options) refuseThoseThere(ctx context.Context, objects []cli.FileObject
 	return errors.Join(problems...)
 }
 
-// ask puts one plan to the scheduler for each namespace that jobs or pods are in; queues are part of each.
+// ask sends the scheduler one plan for each namespace with jobs or pods; each plan includes all queues.
 func (o *options) ask(ctx context.Context, objects []cli.FileObject) ([]*insightv1alpha1.Plan, error) {
 	var namespaces []string
 	for _, object := range objects {
@@ -210,7 +211,7 @@ func (o *options) ask(ctx context.Context, objects []cli.FileObject) ([]*insight
 	return plans, nil
 }
 
-// Ask puts a plan of objects to the scheduler, waits for the answer, and takes the plan away again.
+// Ask creates a plan of the objects, waits for the scheduler's answer and deletes the plan.
 func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtime.RawExtension, timeout time.Duration) (*insightv1alpha1.Plan, error) {
 	c, err := f.Client()
 	if err != nil {
@@ -224,7 +225,7 @@ func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtim
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeAwayTime)
 		defer cancel()
-		_ = c.Delete(ctx, p) // the scheduler deletes what is left
+		_ = c.Delete(ctx, p) // otherwise the scheduler deletes it later
 	}()
 	waiting, cancel := (&cli.Wait{Timeout: timeout}).Limit(ctx)
 	defer cancel()
@@ -244,10 +245,10 @@ func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtim
 	return answered, nil
 }
 
-// takeAwayTime bounds the deletion of a plan that was read.
+// takeAwayTime limits the deletion of an answered plan.
 const takeAwayTime = 5 * time.Second
 
-// awaitAnswer watches a plan until it is answered.
+// awaitAnswer watches a plan until the scheduler has answered it.
 func awaitAnswer(ctx context.Context, c client.WithWatch, p *insightv1alpha1.Plan) (*insightv1alpha1.Plan, error) {
 	for {
 		w, err := c.Watch(ctx, &insightv1alpha1.PlanList{}, client.InNamespace(p.Namespace), client.MatchingFields{"metadata.name": p.Name})
@@ -266,7 +267,7 @@ func awaitAnswer(ctx context.Context, c client.WithWatch, p *insightv1alpha1.Pla
 	}
 }
 
-// noPlans is what to do where nobody answers plans.
+// noPlans is the hint for clusters whose scheduler does not answer plans.
 const noPlans = "Volcano's own scheduler answers none; `vcctl job run -f FILE --dry-run=server` tells only what admission says"
 
 func unanswered(timeout time.Duration) error {

@@ -18,13 +18,13 @@ import (
 	"github.com/vc-batch/vc/internal/cli/kind"
 )
 
-// filters are what `pod list` filters by.
+// filters holds the filters of `pod list`.
 type filters struct {
 	f                      *cli.Factory
 	job, task, node, queue string
 	phases                 []string
 	any                    bool
-	// everywhere says that the pods of all namespaces are meant, and no one job of the name.
+	// everywhere reports whether the user gave -A; job can then match jobs in several namespaces.
 	everywhere func() bool
 }
 
@@ -94,7 +94,7 @@ func (o *filters) keeps(pod *corev1.Pod, phases []string) bool {
 	return len(phases) == 0
 }
 
-// sameQueue refuses a job that is in another queue than the one that is asked for.
+// sameQueue rejects a job that is in another queue than the requested one.
 func (o *filters) sameQueue(ctx context.Context) error {
 	c, err := o.f.Client()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package pod is `vcctl pod`: the pods of jobs.
+// Package pod implements `vcctl pod`, the commands for the pods of jobs.
 //
 //	In:   Pods, by job, task, node and queue; events about them
 //	Out:  tables, why a pod does not run, Pods created and deleted
@@ -86,7 +86,7 @@ func taskOf(pod *corev1.Pod) string {
 	return cmp.Or(pod.Labels[keys.TaskSpec], pod.Annotations[keys.TaskSpec])
 }
 
-// queueOf is the queue that a pod says it is in; "" when it does not.
+// queueOf returns the queue in the pod's label or annotation, or "".
 func queueOf(pod *corev1.Pod) string {
 	return cmp.Or(pod.Labels[keys.QueueName], pod.Annotations[keys.PodQueueName])
 }
@@ -112,7 +112,7 @@ func columns(f *cli.Factory) []cli.Column[*corev1.Pod] {
 	}
 }
 
-// compatTable is the table of Volcano's vcctl: by namespace and name.
+// compatTable prints the table of Volcano's vcctl, sorted by namespace and name.
 func compatTable(out io.Writer, f *cli.Factory, pods []*corev1.Pod, allNamespaces bool) error {
 	titles := []string{"Name", "Ready", "Status", "Restart", "Age"}
 	if allNamespaces {
@@ -155,7 +155,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, pod *corev1.Pod,
 		conditions.Rows = append(conditions.Rows, []string{string(one.Type), string(one.Status), render.Age(now, one.LastTransitionTime.Time), cmp.Or(one.Reason, "-"), cmp.Or(one.Message, "-")})
 	}
 	sheet.Add("Conditions", conditions)
-	// Why a pod does not run may stand in its events alone.
+	// The reason why a pod does not run may be only in its events.
 	happened, err := act.EventsAbout(ctx, c, pod.Namespace, pod)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func containerTable(pod *corev1.Pod, style render.Style, f *cli.Factory) render.
 	return table
 }
 
-// addWhy ends the sheet with why the pod does not run, when it does not.
+// addWhy adds the reason why the pod does not run, if there is one, at the end of the sheet.
 func addWhy(sheet *cli.Sheet, f *cli.Factory, pod *corev1.Pod, events []corev1.Event) {
 	reason := job.PodReason(pod, events)
 	if reason == "" {

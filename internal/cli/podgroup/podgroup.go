@@ -1,4 +1,4 @@
-// Package podgroup is `vcctl podgroup`: gangs, which are pods that start together or not at all.
+// Package podgroup implements `vcctl podgroup`, the commands for gangs: pods that start together or not at all.
 //
 //	In:   PodGroups, their pods, events about both
 //	Out:  tables, why a gang waits, PodGroups created and deleted
@@ -82,7 +82,7 @@ func podGroups() *kind.Kind[podGroup] {
 	}
 }
 
-// ofJob finds the pod group of a job by the job's name: the group's own name ends with the job's uid.
+// ofJob finds the PodGroup of a job by the job's name; the PodGroup's own name ends with the job's UID.
 func ofJob(ctx context.Context, c client.Client, namespace, name string) (group podGroup, found bool, err error) {
 	group, err = act.GroupOfJobNamed(ctx, c, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")})
 	return group, err == nil && group != nil, err
@@ -133,7 +133,7 @@ func columns(f *cli.Factory) []cli.Column[podGroup] {
 	}
 }
 
-// needsText is what the gang asks for together.
+// needsText formats the total request of the gang.
 func needsText(g podGroup) string {
 	if g.Spec.MinResources == nil {
 		return "-"
@@ -247,7 +247,7 @@ func conditionTable(g podGroup, now time.Time) render.Table {
 	return table
 }
 
-// addWhy ends the sheet with why the gang waits, when it does.
+// addWhy adds the reason why the gang waits, if there is one, at the end of the sheet.
 func addWhy(sheet *cli.Sheet, f *cli.Factory, g podGroup, style render.Style) {
 	reason := job.GroupReason(g)
 	if reason == "" {

@@ -13,18 +13,18 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// mostPods is how many pods of a namespace are looked at to find those of a group that
-// no label tells.
+// mostPods is the maximum number of pods of a namespace to inspect for the members of a group that no label
+// identifies.
 const mostPods = 4 * cli.PageSize
 
-// members are the pods of a group; more says that not all pods were looked at.
+// members are the pods of a group; more means that not all pods of the namespace were inspected.
 type members struct {
 	pods []*corev1.Pod
 	more bool
 }
 
-// podsOf finds the pods of a group: those of its job by their label, one that owns it by its name, others by the annotation
-// that names the group, which no request can ask for.
+// podsOf finds the pods of a group. It finds the pods of a job by label, and a pod that owns its group by name. All
+// others name the group in an annotation, which no list request can select.
 func podsOf(ctx context.Context, c client.Client, g podGroup) (members, error) {
 	owner := ownerOf(g)
 	switch {
@@ -41,7 +41,7 @@ func podsOf(ctx context.Context, c client.Client, g podGroup) (members, error) {
 	return listed(ctx, c, g, mostPods)
 }
 
-// ignore passes over what is not there or may not be seen.
+// ignore drops errors about objects that do not exist or that the user may not read.
 func ignore(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return nil
@@ -49,7 +49,7 @@ func ignore(err error) error {
 	return err
 }
 
-// listed looks for the group's pods among those of its namespace that options select, and at most so many; 0 is all.
+// listed finds the group's pods among the pods that options select; it inspects at most that many pods, 0 means all.
 func listed(ctx context.Context, c client.Client, g podGroup, most int, options ...client.ListOption) (members, error) {
 	var found members
 	seen, next := 0, ""
@@ -89,7 +89,7 @@ func podTable(pods []*corev1.Pod, style render.Style, now time.Time) render.Tabl
 	return table
 }
 
-// objectOf names what an event is about.
+// objectOf returns a function that names the object of an event.
 func objectOf(g podGroup) func(*corev1.Event) string {
 	return func(event *corev1.Event) string {
 		if event.InvolvedObject.UID == g.UID {

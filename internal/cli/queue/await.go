@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/share"
 )
 
-// await waits until a queue is as it should be; reached tells, and state says in a word how it is.
+// await waits until reached returns true for a queue. state describes the queue's current state in one word.
 func await(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue, reached func(*schedulingv1beta1.Queue) bool,
 	state func(*schedulingv1beta1.Queue) string) (*schedulingv1beta1.Queue, error) {
 	limited, cancel := wait.Limit(ctx)
@@ -31,7 +31,7 @@ func await(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wa
 	return last, err
 }
 
-// awaitGone waits until a queue does not exist any more.
+// awaitGone waits until a queue no longer exists.
 func awaitGone(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue) error {
 	limited, cancel := wait.Limit(ctx)
 	defer cancel()
@@ -45,7 +45,7 @@ func awaitGone(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cl
 	return err
 }
 
-// stateText is how a queue is, for who waited in vain.
+// stateText describes a queue's state for a wait that timed out.
 func stateText(q *schedulingv1beta1.Queue) string {
 	if text := busy(q); text != "" {
 		return fmt.Sprintf("%s, and %s", stateOf(q), text)
@@ -53,7 +53,7 @@ func stateText(q *schedulingv1beta1.Queue) string {
 	return string(stateOf(q))
 }
 
-// excess is what the queue holds over its capability, in words; "" when it is within.
+// excess describes the usage of a queue beyond its capability; it returns "" if there is no excess.
 func excess(q *schedulingv1beta1.Queue) string {
 	for _, name := range share.Resources(q) {
 		held, limit := q.Status.Allocated[name], q.Spec.Capability[name]

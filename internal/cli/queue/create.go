@@ -24,7 +24,7 @@ type createOptions struct {
 	dryRun cli.DryRun
 	wait   cli.Wait
 	fields cli.FieldValidation
-	// describe sets what flags say of a new queue.
+	// describe applies the flags to a new queue.
 	describe func(*schedulingv1beta1.QueueSpec) error
 }
 
@@ -82,7 +82,7 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 	return cmd
 }
 
-// orName is the first of the names, or what stands for one.
+// orName returns the first of the names, or a placeholder.
 func orName(names []string) string {
 	if len(names) == 0 {
 		return "NAME"
@@ -114,7 +114,7 @@ func create(ctx context.Context, o *createOptions) error {
 	return errors.Join(problems...)
 }
 
-// wanted are the queues to make: of the names, or of the files.
+// wanted returns the queues to create, from the names or the files.
 func (o *createOptions) wanted() ([]filedQueue, error) {
 	var wanted []filedQueue
 	for _, name := range o.target.names {
@@ -134,8 +134,8 @@ func (o *createOptions) wanted() ([]filedQueue, error) {
 	return wanted, nil
 }
 
-// judge says what admission would, before anything is sent. Queues that are made
-// together may stand below each other: those judged before count as being there.
+// judge returns the error with which admission would reject a queue. Queues that are created together can be parents
+// and children: those judged before count as existing.
 func (o *createOptions) judge(around *check.Around, one filedQueue) error {
 	queue := one.queue
 	if there := madeBefore(around, queue.Name); there != nil {
@@ -145,7 +145,7 @@ func (o *createOptions) judge(around *check.Around, one filedQueue) error {
 	schedulingv1beta1.DefaultQueue(queue)
 	if around.Queues != nil {
 		beside := queue
-		if err != nil { // what is wrong with it is not said of its siblings, too
+		if err != nil { // do not report this error for its siblings, too
 			beside = submit.WithoutAmounts(queue)
 		}
 		around.Queues = schedulingv1beta1.NewQueueLookup(append(around.Queues.Queues(), beside)...)
@@ -153,7 +153,7 @@ func (o *createOptions) judge(around *check.Around, one filedQueue) error {
 	return err
 }
 
-// judgeFiled adds to what is wrong where in the file that stands.
+// judgeFiled adds the position in the file to the error that judge returns.
 func judgeFiled(one filedQueue, judge func() error) error {
 	err := judge()
 	if err == nil || one.object.Object == nil {
@@ -185,7 +185,7 @@ func (o *createOptions) one(ctx context.Context, queue *schedulingv1beta1.Queue)
 	return cli.PrintName(o.f, &o.out, queue, "created"+o.dryRun.Suffix())
 }
 
-// unseen is how a new queue is that nobody has opened.
+// unseen returns the state of a new queue that the controller has not opened yet.
 func unseen(q *schedulingv1beta1.Queue) string {
 	if q.Status.State == "" {
 		return "no controller has seen it; is vcd running?"
@@ -193,7 +193,7 @@ func unseen(q *schedulingv1beta1.Queue) string {
 	return stateText(q)
 }
 
-// show prints a queue that nobody is sent.
+// show prints a queue without sending it.
 func (o *createOptions) show(queue *schedulingv1beta1.Queue) error {
 	if o.target.old && !o.out.Machine() {
 		return nil
@@ -205,7 +205,7 @@ func (o *createOptions) show(queue *schedulingv1beta1.Queue) error {
 	return cli.PrintName(o.f, &o.out, plain, "created"+o.dryRun.Suffix())
 }
 
-// madeBefore returns the queue of a name that the cluster has; nil when there is none.
+// madeBefore returns the existing queue with a name, or nil.
 func madeBefore(around *check.Around, name string) *schedulingv1beta1.Queue {
 	if around.Queues == nil {
 		return nil
@@ -218,7 +218,7 @@ func madeBefore(around *check.Around, name string) *schedulingv1beta1.Queue {
 	return nil
 }
 
-// exists is the error about a queue that is there already.
+// exists returns the error about a queue that already exists.
 func (o *createOptions) exists(there *schedulingv1beta1.Queue) *cli.Error {
 	return cli.Errorf("vcctl queue update "+there.Name+" changes it", "queue %q already exists (created %s ago, %s)", there.Name,
 		render.Age(o.f.Now(), there.CreationTimestamp.Time), stateOf(there))

@@ -85,8 +85,8 @@ func remove(ctx context.Context, o *deleteOptions) error {
 	return errors.Join(problems...)
 }
 
-// judge leaves those out that admission would not let go, and says why. Children that
-// go together with their parent go before it, and do not keep it.
+// judge removes the queues that admission would not delete and returns an error for each of them. Children that are
+// deleted in the same call are deleted first and do not block their parent.
 func (o *deleteOptions) judge(ctx context.Context, queues []*schedulingv1beta1.Queue) ([]*schedulingv1beta1.Queue, error) {
 	around := o.f.Around(ctx, !o.dryRun.Client())
 	if around.Queues != nil {
@@ -107,7 +107,7 @@ func (o *deleteOptions) judge(ctx context.Context, queues []*schedulingv1beta1.Q
 	return kept, errors.Join(problems...)
 }
 
-// childrenFirst puts queues that stand below others before those.
+// childrenFirst sorts child queues before their ancestors.
 func childrenFirst(queues []*schedulingv1beta1.Queue, trees *share.Forest) []*schedulingv1beta1.Queue {
 	depth := func(q *schedulingv1beta1.Queue) int {
 		n := 0
@@ -125,8 +125,8 @@ func without(queues []*schedulingv1beta1.Queue, name string) []*schedulingv1beta
 	return slices.DeleteFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Name == name })
 }
 
-// ask asks before queues are deleted that jobs run or wait in, or that a selector chose.
-// Volcano's vcctl never asked: called its way, neither do we.
+// ask asks for confirmation before deleting queues with running or pending jobs, or queues chosen by a selector.
+// Volcano's vcctl never asks; if the user calls vcctl in that way, neither does ask.
 func (o *deleteOptions) ask(ctx context.Context, queues []*schedulingv1beta1.Queue) error {
 	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
 		return nil
@@ -138,7 +138,7 @@ func (o *deleteOptions) ask(ctx context.Context, queues []*schedulingv1beta1.Que
 
 func (o *deleteOptions) one(ctx context.Context, c client.WithWatch, queue *schedulingv1beta1.Queue) error {
 	if !o.dryRun.Client() {
-		// What was asked about goes, and not another queue that has got its name meanwhile.
+		// The UID ensures that only the confirmed queue is deleted, not a newer one with the same name.
 		err := c.Delete(ctx, queue, append(o.dryRun.DeleteOptions(), client.Preconditions{UID: &queue.UID})...)
 		switch {
 		case isMissing(err) && o.target.passMissing:

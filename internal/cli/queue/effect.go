@@ -18,36 +18,36 @@ import (
 	"github.com/vc-batch/vc/internal/share"
 )
 
-// forecastTime bounds the wait for the scheduler's word about a change that waits to be
-// confirmed. Without an answer the counts of the queues' status are told.
+// forecastTime limits the wait for the scheduler's simulation before a confirmation. Without an answer, only the
+// counts from the queues' status are shown.
 const forecastTime = 3 * time.Second
 
-// maxTold is how many jobs an effect names.
+// maxTold is the maximum number of jobs that an effect names.
 const maxTold = 5
 
-// effect is a change of queues that wants to be told before it is made.
+// effect is a change of queues whose consequences are shown to the user before it is made.
 type effect struct {
 	f *cli.Factory
-	// before are the queues as they are, after as they would be, in the same order.
+	// before holds the current queues, after the changed queues in the same order.
 	before, after []*schedulingv1beta1.Queue
-	// trees holds the queues below them, for which a change of what is above counts as well; it may be nil.
+	// trees holds the hierarchy of queues, so that a change of a parent includes the queues below it; it may be nil.
 	trees *share.Forest
-	// fate is what becomes of what runs and waits in a queue, whatever the scheduler says; it may be empty.
+	// fate describes what happens to the jobs in a queue, independent of the scheduler's answer; it may be empty.
 	fate string
-	// unthinkable says that no plan can be made of it: the queues would not exist any more.
+	// unthinkable means that the scheduler cannot simulate the change, because the queues would no longer exist.
 	unthinkable bool
 }
 
-// told is what there is to say of an effect.
+// told describes an effect in text.
 type told struct {
-	// lines: one a queue, what runs in it and what would become of that; then who else would start or go.
+	// lines has one line per queue with its jobs and their fate, and then lines about jobs in other queues.
 	lines []string
-	// runs says that jobs run in one of the queues; evicts that the scheduler would evict somebody.
+	// runs means that jobs run in one of the queues; evicts that the scheduler would evict pods.
 	runs, evicts bool
 }
 
-// tell says what the effect is. Nothing is said of queues in which nothing runs or waits. Only
-// with ask the scheduler is asked; else, and when it does not answer, counts are all there is.
+// tell describes the effect. It omits queues without running or pending jobs. If ask is set, it requests a simulation
+// from the scheduler; otherwise, or without an answer, it describes only job counts.
 func (e *effect) tell(ctx context.Context, ask bool) told {
 	var t told
 	families := map[string][]*schedulingv1beta1.Queue{}
@@ -80,7 +80,7 @@ func (e *effect) tell(ctx context.Context, ask bool) told {
 	return t
 }
 
-// line is what there is to say of one queue.
+// line describes the effect on one queue.
 func (e *effect) line(q *schedulingv1beta1.Queue, after []*schedulingv1beta1.Queue, i int, family []*schedulingv1beta1.Queue, busy string, answer *insightv1alpha1.PlanStatus) string {
 	parts := []string{fmt.Sprintf("queue %s: %s", q.Name, busy)}
 	if e.fate != "" {
@@ -98,7 +98,7 @@ func (e *effect) line(q *schedulingv1beta1.Queue, after []*schedulingv1beta1.Que
 	return strings.Join(parts, "; ")
 }
 
-// family is a queue and those below it, but for what has a line of its own.
+// family returns a queue and the queues below it, without any queue that has its own line.
 func (e *effect) family(q *schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	family := []*schedulingv1beta1.Queue{q}
 	if e.trees == nil {
@@ -124,7 +124,7 @@ func total(queues []*schedulingv1beta1.Queue, count func(*schedulingv1beta1.Queu
 	return sum
 }
 
-// others says who in other queues would start or go.
+// others describes the jobs in other queues that would start or be evicted.
 func (e *effect) others(answer *insightv1alpha1.PlanStatus, families map[string][]*schedulingv1beta1.Queue) []string {
 	var lines []string
 	elsewhere := func(v *insightv1alpha1.Victim) bool {
@@ -148,7 +148,7 @@ func (e *effect) others(answer *insightv1alpha1.PlanStatus, families map[string]
 	return lines
 }
 
-// done is the word for an eviction by its reason.
+// done returns the verb for an eviction by its reason.
 func done(reason string) string {
 	switch reason {
 	case "reclaim":
@@ -159,7 +159,7 @@ func done(reason string) string {
 	return "evicted"
 }
 
-// evicted says how many jobs lose pods, and which; of those of no victim it says none.
+// evicted describes how many jobs lose pods, and which. It returns none if there are no matching victims.
 func evicted(victims []insightv1alpha1.Victim, of func(*insightv1alpha1.Victim) bool, none string) string {
 	var names []string
 	pods := map[string]int{}
@@ -192,7 +192,7 @@ func evicted(victims []insightv1alpha1.Victim, of func(*insightv1alpha1.Victim) 
 	return fmt.Sprintf("%d would be %s: %s", len(names), word, few(names))
 }
 
-// few names the first ones.
+// few joins the names, at most maxTold of them.
 func few(names []string) string {
 	if len(names) > maxTold {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxTold], ", "), len(names)-maxTold)
@@ -200,7 +200,7 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// busy says how many jobs run and wait in a queue and those below it; "" when none do.
+// busy describes how many jobs run and wait in a queue and the queues below it; it returns "" if there are no jobs.
 func busy(family ...*schedulingv1beta1.Queue) string {
 	running, waiting := int(total(family, share.Running)), int(total(family, share.Waiting))
 	where := " in it"
@@ -230,7 +230,7 @@ func firstLine(err error) string {
 	return text
 }
 
-// ask lets the scheduler think of the queues as they would be.
+// ask requests a simulation of the changed queues from the scheduler.
 func (e *effect) ask(ctx context.Context) (*insightv1alpha1.Plan, error) {
 	namespace, err := e.f.Namespace()
 	if err != nil {
@@ -247,8 +247,8 @@ func (e *effect) ask(ctx context.Context) (*insightv1alpha1.Plan, error) {
 	return plan.Ask(ctx, e.f, namespace, objects, forecastTime)
 }
 
-// confirm asks whether to go on when there is something to ask about, or when a selector chose the
-// queues. A dry run is told the effects, and not asked.
+// confirm asks for confirmation if ask is set or a selector chose the queues. A dry run prints the effects and does
+// not ask.
 func confirm(ctx context.Context, f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, lines []string, ask bool, queues []*schedulingv1beta1.Queue) error {
 	if dryRun.Any() || !ask || len(queues) == 0 {
 		for _, line := range lines {

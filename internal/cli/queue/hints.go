@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// hinted adds to each refusal of a queue what to do about it.
+// hinted adds a hint to each validation error of a queue.
 func hinted(err error, queue *schedulingv1beta1.Queue, around *check.Around) error {
 	return cli.Hinted(err, func(e *cli.Error) string { return hintOf(e.What, queue, around) })
 }

@@ -121,7 +121,7 @@ func list(ctx context.Context, o *listOptions) error {
 	return o.withNames(ctx, l.Run(ctx, o.f, &o.out))
 }
 
-// withNames adds to what is said of queues that do not exist which there are.
+// withNames adds the existing queues to errors about queues that do not exist.
 func (o *listOptions) withNames(ctx context.Context, err error) error {
 	if many, joined := err.(interface{ Unwrap() []error }); joined {
 		var all []error
@@ -154,7 +154,7 @@ func (o *listOptions) compatTable(queues []*schedulingv1beta1.Queue) error {
 	return err
 }
 
-// stateOf is the state of a queue; one that no controller saw yet is open.
+// stateOf returns the state of a queue; a queue that the controller has not seen yet is open.
 func stateOf(q *schedulingv1beta1.Queue) schedulingv1beta1.QueueState {
 	if q.Status.State == "" {
 		return schedulingv1beta1.QueueStateOpen
@@ -162,7 +162,7 @@ func stateOf(q *schedulingv1beta1.Queue) schedulingv1beta1.QueueState {
 	return q.Status.State
 }
 
-// column is one of a table of queues.
+// column is a column of a table of queues.
 type column = cli.Column[*schedulingv1beta1.Queue]
 
 func columns(f *cli.Factory) []column {
@@ -182,7 +182,7 @@ func columns(f *cli.Factory) []column {
 		Compare: func(a, b *schedulingv1beta1.Queue) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }})...)
 }
 
-// wideColumns are those of -o wide.
+// wideColumns returns the additional columns of -o wide.
 func wideColumns() []column {
 	amounts := func(title string, list func(*schedulingv1beta1.Queue) corev1.ResourceList) column {
 		return column{Title: title, Text: func(q *schedulingv1beta1.Queue) string { return amountsText(list(q)) }}

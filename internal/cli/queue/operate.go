@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/share"
 )
 
-// commandNamespace is where Commands to queues live; Volcano's choice.
+// commandNamespace is the namespace of Commands for queues, as in Volcano.
 const commandNamespace = "default"
 
 // operateOptions are the inputs of open, close and operate.
@@ -128,7 +128,8 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 	return cmd
 }
 
-// checkUsage refuses with the words that scripts around Volcano's vcctl know; what it refuses no other rule does first.
+// checkUsage rejects invalid flags with the messages that scripts written for Volcano's vcctl expect. It runs before
+// all other checks of these flags.
 func (o *operateOptions) checkUsage() error {
 	switch {
 	case o.action == "":
@@ -180,14 +181,14 @@ func operate(ctx context.Context, o *operateOptions) error {
 	return errors.Join(problems...)
 }
 
-// tellBelow names the queues that close because one above them does.
+// tellBelow prints the queues that close because an ancestor closes.
 func (o *operateOptions) tellBelow(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) {
 	if below := withBelow(ctx, c, queues)[len(queues):]; len(below) > 0 {
 		fmt.Fprintf(o.f.Streams.Err, "with it, those below: %s\n", namesOf(below))
 	}
 }
 
-// leaveRoot takes the root queue from those to close: its controller keeps it open.
+// leaveRoot removes the root queue from the queues to close, because its controller keeps it open.
 func (o *operateOptions) leaveRoot() error {
 	if o.action != "close" || !slices.Contains(o.target.names, keys.RootQueue) {
 		return nil
@@ -200,7 +201,7 @@ func rootStays() error {
 	return cli.Errorf("close the queues below it instead; vcctl queue tree shows them", "queue %q cannot be closed: it is what all queues stand under", keys.RootQueue)
 }
 
-// refuses says why the queue controller would not follow a command: it would only say so in an event.
+// refuses returns an error if the queue controller would reject the command, which it reports only in an event.
 func (o *operateOptions) refuses(ctx context.Context, c client.Client, q *schedulingv1beta1.Queue) error {
 	closing := o.action == "close"
 	wish := q.Wish()
@@ -220,8 +221,9 @@ func (o *operateOptions) refuses(ctx context.Context, c client.Client, q *schedu
 	return nil
 }
 
-// ask asks before queues are closed that jobs run or wait in, themselves or below them, and before
-// all of a selector are opened or closed. Volcano's vcctl never asked: called its way, neither do we.
+// ask asks for confirmation before closing queues with running or pending jobs in them or below them, and before
+// opening or closing all queues of a selector. Volcano's vcctl never asks; if the user calls vcctl in that way,
+// neither does ask.
 func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) error {
 	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
 		return nil
@@ -242,8 +244,7 @@ func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*sch
 	return confirm(ctx, o.f, &o.confirm, &o.dryRun, o.action+" "+namesOf(queues), lines, ask, queues)
 }
 
-// withBelow adds the queues that stand below: they close with the ones above. When they
-// cannot be listed, nothing is added.
+// withBelow adds the queues below the given ones, because they close together. If it cannot list them, it adds none.
 func withBelow(ctx context.Context, c client.Client, named []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	all, err := (&target{}).labelled(ctx, c)
 	if err != nil {
@@ -287,7 +288,7 @@ func (o *operateOptions) one(ctx context.Context, c client.WithWatch, queue *sch
 	return cli.PrintName(o.f, &o.out, queue, done+o.dryRun.Suffix())
 }
 
-// mayNot words the refusal of a Command: what the user may not do is to open or close the queue.
+// mayNot rewords the error about a forbidden Command: the user lacks the right to open or close the queue.
 func (o *operateOptions) mayNot(queue *schedulingv1beta1.Queue, err error) error {
 	if !apierrors.IsForbidden(err) || cli.DeniedBy(err) != "" {
 		return err
@@ -296,7 +297,7 @@ func (o *operateOptions) mayNot(queue *schedulingv1beta1.Queue, err error) error
 		Hint: fmt.Sprintf("it takes the right to create commands.bus.volcano.sh in namespace %q; ask an administrator for it", commandNamespace)}
 }
 
-// commandFor is the wire contract of Volcano: owned by and aimed at the queue.
+// commandFor returns a Command in Volcano's wire format: its owner and its target are the queue.
 func commandFor(queue *schedulingv1beta1.Queue, action busv1alpha1.Action) *busv1alpha1.Command {
 	target := metav1.NewControllerRef(queue, schedulingv1beta1.GroupVersion.WithKind("Queue"))
 	return &busv1alpha1.Command{

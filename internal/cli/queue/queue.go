@@ -1,11 +1,10 @@
-// Package queue is `vcctl queue`: list queues with what they hold, make them,
-// change them, open and close them.
+// Package queue implements `vcctl queue`. Its commands list, create, change, delete, open and close queues.
 //
-//	In:   arguments, files; Queues from the API server, counts and use from their status
+//	In:   arguments, files; Queues from the API server, counts and usage from their status
 //	Out:  tables and trees; Queues created, patched and deleted; Commands that open and
-//	      close; what a change would do, as the scheduler's plan of it says
+//	      close; the effects of a change, as simulated by the scheduler
 //
-// What a queue holds is in its status; only view lists PodGroups, for who waits and why.
+// The usage of a queue is in its status; only view lists PodGroups, to show which jobs wait and why.
 package queue
 
 import (
@@ -36,10 +35,10 @@ func New(f *cli.Factory) *cobra.Command {
 	return cmd
 }
 
-// kind of queues.
+// kind returns the GroupVersionKind of queues.
 func kind() schema.GroupVersionKind { return schedulingv1beta1.GroupVersion.WithKind("Queue") }
 
-// getQueue reads a queue; when there is none, a name close to it is offered.
+// getQueue reads a queue; if it does not exist, the error suggests a similar name.
 func getQueue(ctx context.Context, f *cli.Factory, c client.Client, name string) (*schedulingv1beta1.Queue, error) {
 	queue := &schedulingv1beta1.Queue{}
 	err := c.Get(ctx, types.NamespacedName{Name: name}, queue)
@@ -49,7 +48,7 @@ func getQueue(ctx context.Context, f *cli.Factory, c client.Client, name string)
 	return queue, err
 }
 
-// isMissing says whether an error is that of an object that does not exist, and not of a kind that does not.
+// isMissing reports whether an error means that the object, rather than its kind, does not exist.
 func isMissing(err error) bool {
 	return cli.IsMissing(err)
 }
@@ -66,7 +65,7 @@ func noQueue(ctx context.Context, f *cli.Factory, name string) error {
 	return missing
 }
 
-// resourceList reads cpu=2,memory=4Gi.
+// resourceList parses a list such as cpu=2,memory=4Gi.
 func resourceList(flag, text string) (corev1.ResourceList, error) {
 	if text == "" {
 		return nil, nil
@@ -83,7 +82,7 @@ func resourceList(flag, text string) (corev1.ResourceList, error) {
 	return list, nil
 }
 
-// plural is "1 job", "2 jobs".
+// plural formats a count with its noun: "1 job", "2 jobs".
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// spec is a queue as flags describe it.
+// spec is a queue as described by flags.
 type spec struct {
 	weight                          int32
 	parent                          string
@@ -19,10 +19,10 @@ type spec struct {
 	capability, guarantee, deserved string
 }
 
-// addUpdateFlags adds the flags of a change: one that is not given changes nothing, so that none has a default.
+// addUpdateFlags adds the flags of an update. A flag that is not given changes nothing, so none has a default.
 func (s *spec) addUpdateFlags(f *cli.Factory, cmd *cobra.Command) {
 	s.addFlags(f, cmd)
-	cmd.Flags().Lookup("weight").DefValue = "0" // the help leaves out a default that is the zero value
+	cmd.Flags().Lookup("weight").DefValue = "0" // the help omits a default that is the zero value
 	cmd.Flags().Lookup("reclaimable").DefValue = "false"
 	cmd.Flags().Lookup("parent").Usage = "Parent queue"
 }
@@ -39,10 +39,10 @@ func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("parent", f.CompleteQueues())
 }
 
-// maxWeight is the most that the API takes.
+// maxWeight is the maximum weight in the API.
 const maxWeight = 65535
 
-// apply sets those fields whose flags were given.
+// apply sets the fields whose flags were given.
 func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (changed bool, err error) {
 	given := func(name string) bool {
 		isGiven := cmd.Flags().Lookup(name).Changed
@@ -79,8 +79,8 @@ func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (change
 	return changed, errors.Join(problems...)
 }
 
-// shrinks says whether a queue gets less by a change: less to hold, a lesser share, or
-// others may take from it who might not before.
+// shrinks reports whether a change takes resources from a queue: a lower limit or share, or resources that other
+// queues can newly reclaim.
 func shrinks(old, fresh *schedulingv1beta1.Queue) bool {
 	a, b := &old.Spec, &fresh.Spec
 	switch {
@@ -94,7 +94,7 @@ func shrinks(old, fresh *schedulingv1beta1.Queue) bool {
 
 func gives(q *schedulingv1beta1.QueueSpec) bool { return q.Reclaimable == nil || *q.Reclaimable }
 
-// lessLimit: a limit is new, or lower; without one there is no limit.
+// lessLimit reports whether a limit is new or lower. A missing limit means unlimited.
 func lessLimit(before, after corev1.ResourceList) bool {
 	for name, limit := range after {
 		if old, limited := before[name]; !limited || limit.Cmp(old) < 0 {
@@ -104,7 +104,7 @@ func lessLimit(before, after corev1.ResourceList) bool {
 	return false
 }
 
-// lessShare: an amount is lower, or gone.
+// lessShare reports whether an amount is lower or removed.
 func lessShare(before, after corev1.ResourceList) bool {
 	for name, old := range before {
 		if now := after[name]; now.Cmp(old) < 0 {

@@ -15,16 +15,15 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// target is the queues that a command is about: names, those of a label, or those in
-// files. Volcano's vcctl takes the name as -n, which is the namespace everywhere else;
-// queues have none.
+// target selects the queues that a command acts on: by name, by label, or from files. Volcano's vcctl takes the name
+// as -n, which is the namespace in all other commands; queues have no namespace.
 type target struct {
 	names  []string
 	labels string
 	files  cli.Files
-	// passMissing: a queue that does not exist is no error.
+	// passMissing ignores queues that do not exist.
 	passMissing bool
-	// old says that the name was given as -n or --name.
+	// old means that the name was given as -n or --name.
 	old     bool
 	oldName string
 }
@@ -37,14 +36,14 @@ func (t *target) addName(cmd *cobra.Command) {
 	cli.Apart(cmd, "queues are named in one way", "name", "selector", "filename", "kustomize")
 }
 
-// addFlags adds -l, -f and the hidden --name; verb is what happens to the queues.
+// addFlags adds -l, -f and the hidden --name; verb describes the action in help texts.
 func (t *target) addFlags(f *cli.Factory, cmd *cobra.Command, verb string) {
 	t.addName(cmd)
 	cmd.Flags().StringVarP(&t.labels, "selector", "l", "", verb+" the queues that match this label selector")
 	t.files.AddFlags(f, cmd)
 }
 
-// complete takes the arguments over; refusal is said when nothing tells which queues.
+// complete stores the arguments. refusal is the error if the user selects no queues.
 func (t *target) complete(f *cli.Factory, cmd *cobra.Command, args []string, refusal string) error {
 	for _, arg := range args {
 		t.names = append(t.names, cli.BareName(arg, "queues"))
@@ -67,8 +66,8 @@ func (t *target) complete(f *cli.Factory, cmd *cobra.Command, args []string, ref
 	return cli.UsageError(f, cmd, "names, --selector, --filename and --kustomize together: say one of them")
 }
 
-// takeOldName takes the name from --name, or from -n when that was typed: VCCTL_NAMESPACE sets the same
-// flag, and a namespace to work in must not become the queue that is made, closed or deleted.
+// takeOldName takes the name from --name, or from -n if the user typed it. VCCTL_NAMESPACE sets the same flag, and a
+// default namespace must not become the name of a queue to create, close or delete.
 func (t *target) takeOldName(f *cli.Factory, cmd *cobra.Command) {
 	name := t.oldName
 	if typed := cmd.Flag("namespace"); name == "" && typed != nil && typed.Changed {
@@ -81,10 +80,10 @@ func (t *target) takeOldName(f *cli.Factory, cmd *cobra.Command) {
 	t.names, t.old = []string{name}, true
 }
 
-// wide says whether more than named queues may be meant.
+// wide reports whether the queues are selected by label.
 func (t *target) wide() bool { return t.labels != "" }
 
-// find reads the queues that are meant. Those that are there come back though others are missing.
+// find reads the selected queues. It returns the existing queues together with errors about missing ones.
 func (t *target) find(ctx context.Context, f *cli.Factory, c client.Client) ([]*schedulingv1beta1.Queue, error) {
 	if t.labels != "" {
 		return t.labelled(ctx, c)
@@ -121,7 +120,7 @@ func (t *target) find(ctx context.Context, f *cli.Factory, c client.Client) ([]*
 	return queues, errors.Join(problems...)
 }
 
-// labelled lists the queues of the selector; all, when there is none.
+// labelled lists the queues that match the label selector; an empty selector matches all.
 func (t *target) labelled(ctx context.Context, c client.Client) ([]*schedulingv1beta1.Queue, error) {
 	labels, err := cli.ParseSelector(t.labels)
 	if err != nil {
@@ -142,7 +141,7 @@ func (t *target) labelled(ctx context.Context, c client.Client) ([]*schedulingv1
 	return queues, err
 }
 
-// names of queues, joined for a sentence.
+// namesOf joins the names of queues for a sentence.
 func namesOf(queues []*schedulingv1beta1.Queue) string {
 	names := make([]string, len(queues))
 	for i, queue := range queues {
@@ -151,13 +150,13 @@ func namesOf(queues []*schedulingv1beta1.Queue) string {
 	return strings.Join(names, ", ")
 }
 
-// filedQueue is a queue as a file describes it.
+// filedQueue is a queue read from a file.
 type filedQueue struct {
 	queue  *schedulingv1beta1.Queue
 	object cli.FileObject
 }
 
-// readStrictly reads the queues of files, and refuses fields that queues do not have, as fields says.
+// readStrictly reads the queues in files and treats unknown fields according to fields.
 func readStrictly(f *cli.Factory, files *cli.Files, fields *cli.FieldValidation) ([]filedQueue, error) {
 	queues, err := readQueues(f, files)
 	problems := []error{err}
@@ -167,7 +166,7 @@ func readStrictly(f *cli.Factory, files *cli.Files, fields *cli.FieldValidation)
 	return queues, errors.Join(problems...)
 }
 
-// readQueues reads the queues of files; other kinds are passed over, with a word.
+// readQueues reads the queues in files; it prints a note about other kinds and ignores them.
 func readQueues(f *cli.Factory, files *cli.Files) ([]filedQueue, error) {
 	objects, err := files.Read(f)
 	if err != nil {

@@ -61,21 +61,21 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 	return cmd
 }
 
-// grove is the queues that a tree is drawn of, as they are now.
+// grove holds the current queues from which the tree is drawn.
 type grove struct {
 	signs  share.Branches
 	known  []*schedulingv1beta1.Queue
 	forest *share.Forest
 	shown  func(name string) bool
 	indent map[string]string
-	// loose says that rows stand for themselves, in no tree: they are sorted, or come one by one as queues change. Names
-	// then say below which queues they are.
+	// loose means that rows are printed outside a tree, because they are sorted or printed one by one as queues
+	// change. Names then include the names of the parent queues.
 	loose bool
 	drawn bool
-	found map[string]bool // by the selector; nil: none was given
+	found map[string]bool // queues that match the selector; nil without a selector
 }
 
-// plant takes queues over, in place of older ones of their names, and draws the tree anew.
+// plant adds queues, replaces older versions of them and redraws the tree.
 func (g *grove) plant(queues ...*schedulingv1beta1.Queue) []share.Branch {
 	for _, q := range queues {
 		if at := slices.IndexFunc(g.known, func(old *schedulingv1beta1.Queue) bool { return old.Name == q.Name }); at >= 0 {
@@ -128,7 +128,7 @@ func tree(ctx context.Context, o *treeOptions) error {
 	return l.Run(ctx, o.f, &o.out)
 }
 
-// around reads the queues that the ones to be shown stand among, and says when one that is named is missing.
+// around reads the queues that surround the shown ones. It returns an error if a named queue is missing.
 func (o *treeOptions) around(ctx context.Context, g *grove) error {
 	c, err := o.f.Client()
 	if err != nil {
@@ -147,7 +147,7 @@ func (o *treeOptions) around(ctx context.Context, g *grove) error {
 	return nil
 }
 
-// name is that of a queue, at its place in the tree, or with the names of those above it.
+// name returns a queue's name, indented for its place in the tree or with the names of its parents.
 func (g *grove) name(q *schedulingv1beta1.Queue) string {
 	if !g.loose {
 		return g.indent[q.Name] + q.Name
@@ -159,7 +159,7 @@ func (g *grove) name(q *schedulingv1beta1.Queue) string {
 	return path
 }
 
-// arrange puts items into the order of the tree.
+// arrange sorts items in tree order.
 func (g *grove) arrange(items []*schedulingv1beta1.Queue) {
 	for _, q := range items {
 		if g.found != nil {

@@ -22,7 +22,7 @@ type updateOptions struct {
 	dryRun  cli.DryRun
 	wait    cli.Wait
 	fields  cli.FieldValidation
-	// change sets what flags say.
+	// change applies the flags to a queue.
 	change func(*schedulingv1beta1.QueueSpec) error
 }
 
@@ -105,7 +105,7 @@ func update(ctx context.Context, o *updateOptions) error {
 	around := o.f.Around(ctx, true)
 	var refused []error
 	for _, one := range changes {
-		// Those judged before count as changed: so they will be when it is this one's turn.
+		// Queues judged earlier count as changed, because they are changed before this one.
 		refused = append(refused, judgeFiled(one.filed, func() error {
 			return hinted(o.f.JudgeUpdate(around, one.before, one.after, o.dryRun.Client()), one.after, around)
 		}))
@@ -126,7 +126,7 @@ func update(ctx context.Context, o *updateOptions) error {
 	return errors.Join(problems...)
 }
 
-// changes reads the queues that are meant, and makes of each what it is to become.
+// changes reads the selected queues and computes the changed version of each.
 func (o *updateOptions) changes(ctx context.Context, c client.Client) ([]changedQueue, error) {
 	filed := map[string]filedQueue{}
 	if o.target.files.Given() {
@@ -170,9 +170,10 @@ func joined(old, more map[string]string) map[string]string {
 	return all
 }
 
-// ask says what a change does to queues that get less by it, in which jobs run or wait, and asks
-// when jobs run; where nobody can be asked, only when somebody would be evicted. A selector always
-// asks. Volcano's vcctl never asked: called its way, neither do we.
+// ask prints the effects of a change that takes resources from queues with running or pending jobs. It asks for
+// confirmation if jobs run there; without a terminal it needs confirmation only if pods would be evicted. It always
+// asks if a selector chose the queues. Volcano's vcctl never asks; if the user calls vcctl in that way, neither does
+// ask.
 func (o *updateOptions) ask(ctx context.Context, changes []changedQueue, known schedulingv1beta1.QueueLookup) error {
 	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
 		return nil

@@ -25,7 +25,7 @@ import (
 	"github.com/vc-batch/vc/internal/share"
 )
 
-// mostWaiting is how many of the jobs that wait in a queue a view shows.
+// mostWaiting is the maximum number of waiting jobs in a view.
 const mostWaiting = 10
 
 // newView returns `vcctl queue view`.
@@ -52,7 +52,7 @@ func newView(f *cli.Factory) *cobra.Command {
 	return queues.ViewCommand(f)
 }
 
-// view says all about one queue.
+// view returns the details of one queue.
 func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1beta1.Queue, events bool) (*cli.Sheet, error) {
 	now := f.Now()
 	sheet := queueFacts(ctx, f, q, now)
@@ -71,7 +71,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1b
 	if !events {
 		return sheet, nil
 	}
-	// Events about what is in no namespace are in this one.
+	// Events about cluster-scoped objects are in this namespace.
 	happened, err := act.EventsAbout(ctx, c, metav1.NamespaceDefault, q)
 	switch {
 	case apierrors.IsForbidden(err):
@@ -83,7 +83,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1b
 	return sheet, nil
 }
 
-// queueFacts are what is said of a queue in one line each.
+// queueFacts returns the one-line facts about a queue.
 func queueFacts(ctx context.Context, f *cli.Factory, q *schedulingv1beta1.Queue, now time.Time) *cli.Sheet {
 	style := render.Style{Enabled: f.Streams.Color()}
 	forest := share.NewForest(f.Queues(ctx))
@@ -105,7 +105,7 @@ func queueFacts(ctx context.Context, f *cli.Factory, q *schedulingv1beta1.Queue,
 	return sheet
 }
 
-// jobsText counts the jobs of a queue by phase; a phase without jobs is left out.
+// jobsText counts the jobs of a queue by phase and omits phases without jobs.
 func jobsText(s *schedulingv1beta1.QueueStatus) string {
 	var parts []string
 	for _, part := range []struct {
@@ -119,7 +119,7 @@ func jobsText(s *schedulingv1beta1.QueueStatus) string {
 	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
-// amountsTable has a row for each resource that a queue holds or has a limit for.
+// amountsTable returns a table with a row for each resource that a queue uses or limits.
 func amountsTable(q *schedulingv1beta1.Queue) render.Table {
 	columns := []struct {
 		title string
@@ -153,7 +153,7 @@ func amountsTable(q *schedulingv1beta1.Queue) render.Table {
 	return table
 }
 
-// waitingIn returns the PodGroups that wait in a queue, in their order there.
+// waitingIn returns the PodGroups that wait in a queue, in queue order.
 func waitingIn(ctx context.Context, c client.Client, queue string) ([]*schedulingv1beta1.PodGroup, error) {
 	var waiting []*schedulingv1beta1.PodGroup
 	page := &schedulingv1beta1.PodGroupList{}
@@ -181,10 +181,10 @@ func waits(g *schedulingv1beta1.PodGroup) bool {
 	return false
 }
 
-// unplaced comes after every position in a queue.
+// unplaced sorts after every position in a queue.
 const unplaced = 1 << 30
 
-// positionOf is the place of a PodGroup among those that wait in its queue, as the scheduler wrote it.
+// positionOf returns the position of a PodGroup in its queue, as written by the scheduler.
 func positionOf(g *schedulingv1beta1.PodGroup) int32 {
 	if e := g.Status.Explanation; e != nil && e.Queue != nil && e.Queue.Position > 0 {
 		return e.Queue.Position
@@ -206,7 +206,7 @@ func waitingTable(groups []*schedulingv1beta1.PodGroup, now time.Time) render.Ta
 	return table
 }
 
-// ownerName is the name by which users know a PodGroup: that of its job, or its own.
+// ownerName returns the name of the job that owns a PodGroup, or else the PodGroup's own name.
 func ownerName(g *schedulingv1beta1.PodGroup) string {
 	if owner := metav1.GetControllerOf(g); owner != nil {
 		return owner.Name

@@ -12,8 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// checkAtServer lets the server check the objects before the first of several is created: quotas, policies and webhooks of
-// others may reject one that Check accepts.
+// checkAtServer validates the objects with a server dry run before the first of several objects is created: quotas,
+// policies and other webhooks can reject objects that pass checkHere.
 func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
 	if len(objects) < 2 || dryRun.Any() {
 		return nil
@@ -34,8 +34,8 @@ func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject
 	return errors.Join(problems...)
 }
 
-// namesAnother reports whether a rejection names another object of the same files. The object may be missing only until
-// it is created.
+// namesAnother reports whether a rejection names another object of the same files. That object may be missing only
+// until it is created.
 func namesAnother(message string, rejected cli.FileObject, objects []cli.FileObject) bool {
 	words := strings.FieldsFunc(message, func(r rune) bool { return !strings.ContainsRune(nameCharacters, r) })
 	return slices.ContainsFunc(objects, func(other cli.FileObject) bool {

@@ -20,8 +20,8 @@ import (
 	"github.com/vc-batch/vc/internal/share"
 )
 
-// Check applies defaults and rules to the objects of our kinds, as the server's admission will, with the same words. Then
-// the server checks all objects. What is sent stays as it was.
+// Check applies the defaults and rules of the server's admission to copies of the objects of vc's kinds and returns
+// the same errors. The server then validates all objects.
 func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
 	if err := checkHere(ctx, f, objects, !dryRun.Client(), fields); err != nil {
 		return err
@@ -29,7 +29,7 @@ func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun
 	return checkAtServer(ctx, f, objects, dryRun, fields)
 }
 
-// checkHere checks the objects of our kinds. With ask, it reads from the server what they refer to.
+// checkHere checks the objects of vc's kinds. If ask is set, it reads the objects that they refer to from the server.
 func checkHere(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool, fields *cli.FieldValidation) error {
 	around := f.Around(ctx, false)
 	var queues []*schedulingv1beta1.Queue
@@ -54,8 +54,8 @@ func checkHere(ctx context.Context, f *cli.Factory, objects []cli.FileObject, as
 	return errors.Join(problems...)
 }
 
-// blameless returns the queues as the objects of the files are judged beside them: of queues in the files that are wrong
-// themselves the amounts are left out, so that what is wrong with one is not said of its siblings, too.
+// blameless returns the queues beside which the objects of the files are validated. It removes the amounts of invalid
+// queues in the files, so that their errors are not also reported for their siblings.
 func blameless(objects []cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	filed := map[string]cli.FileObject{}
 	for _, object := range objects {
@@ -88,7 +88,7 @@ func blameless(objects []cli.FileObject, around *apicheck.Around, queues []*sche
 	return judged
 }
 
-// ancestors are the names of the queues that one is below.
+// ancestors returns the names of the queues above a queue.
 func ancestors(queue *schedulingv1beta1.Queue, queues []*schedulingv1beta1.Queue) map[string]bool {
 	above := map[string]bool{}
 	for parent := queue.ParentName(); parent != "" && !above[parent]; {
@@ -102,14 +102,15 @@ func ancestors(queue *schedulingv1beta1.Queue, queues []*schedulingv1beta1.Queue
 	return above
 }
 
-// WithoutAmounts returns a copy of a queue that promises nothing and has no limits.
+// WithoutAmounts returns a copy of a queue without limits, deserved amounts and guarantees.
 func WithoutAmounts(queue *schedulingv1beta1.Queue) *schedulingv1beta1.Queue {
 	copied := queue.DeepCopy()
 	copied.Spec.Capability, copied.Spec.Deserved, copied.Spec.Guarantee = nil, nil, schedulingv1beta1.Guarantee{}
 	return copied
 }
 
-// checkOne says what is wrong with one object, and tells what is most likely not meant when the server is not asked.
+// checkOne returns the errors of one object. If ask is not set, it also prints warnings about probably unintended
+// settings.
 func checkOne(f *cli.Factory, object cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue, ask bool, fields *cli.FieldValidation) error {
 	kind := object.Object.GroupVersionKind()
 	if !apicheck.Judges(kind) {
@@ -121,7 +122,7 @@ func checkOne(f *cli.Factory, object cli.FileObject, around *apicheck.Around, qu
 	}
 	problems := []error{fields.Check(f, object)}
 	verdict := apicheck.Create(kind, text, around)
-	if !ask { // else the server says it
+	if !ask { // otherwise the server warns
 		for _, one := range verdict.Warnings {
 			f.Warnf("%s %q: %s", strings.ToLower(kind.Kind), object.Object.GetName(), one)
 		}
@@ -132,7 +133,7 @@ func checkOne(f *cli.Factory, object cli.FileObject, around *apicheck.Around, qu
 	return errors.Join(problems...)
 }
 
-// fieldError is the server's text, with a hint where a better word is near.
+// fieldError returns the server's error text, with a suggestion in the hint if there is a similar value.
 func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulingv1beta1.Queue) error {
 	e := cli.Errorf("", "%s", problem.Error())
 	name, isText := problem.BadValue.(string)
@@ -149,7 +150,7 @@ func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulin
 	return e
 }
 
-// flagOf is the flag that the field was made from: that of the longest path that the field begins with.
+// flagOf returns the flag that set a field: the flag of the longest matching path prefix.
 func flagOf(field string, flags map[string]string) string {
 	best := ""
 	for path := range flags {
@@ -160,7 +161,7 @@ func flagOf(field string, flags map[string]string) string {
 	return flags[best]
 }
 
-// templates looks up JobTemplates: those that are to be sent as well, then, if the server is asked, those that it has.
+// templates returns a lookup for JobTemplates: first in the objects to send, then, if ask is set, on the server.
 func templates(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool) func(namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool) {
 	return func(namespace, name string) (*flowv1alpha1.JobTemplate, bool) {
 		for _, object := range objects {
@@ -170,7 +171,7 @@ func templates(ctx context.Context, f *cli.Factory, objects []cli.FileObject, as
 			}
 			template := &flowv1alpha1.JobTemplate{}
 			if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, template) != nil {
-				return nil, false // it is told itself what is wrong with it
+				return nil, false // its own error is reported separately
 			}
 			return template, true
 		}
@@ -181,7 +182,7 @@ func templates(ctx context.Context, f *cli.Factory, objects []cli.FileObject, as
 	}
 }
 
-// queueOfNamespace is the queue that a namespace names for PodGroups that name none.
+// queueOfNamespace returns the default queue of a namespace for PodGroups without a queue.
 func queueOfNamespace(ctx context.Context, f *cli.Factory, name string) string {
 	c, err := f.Client()
 	if err != nil {
@@ -194,7 +195,7 @@ func queueOfNamespace(ctx context.Context, f *cli.Factory, name string) string {
 	return namespace.Annotations[keys.PodQueueName]
 }
 
-// leavesBelow are the queues in the tree of one that take jobs; none, when that takes them itself.
+// leavesBelow returns the queues below a queue that accept jobs; it returns none if the queue itself accepts jobs.
 func leavesBelow(name string, queues []*schedulingv1beta1.Queue) []string {
 	const most = 8
 	forest := share.NewForest(queues)
@@ -231,8 +232,8 @@ func queuesIn(objects []cli.FileObject) []*schedulingv1beta1.Queue {
 	return queues
 }
 
-// withServerQueues adds the queues that exist; nil when they cannot be read: then
-// the server decides.
+// withServerQueues adds the queues on the server. It returns nil if it cannot read them; the checks are then left to
+// the server.
 func withServerQueues(ctx context.Context, f *cli.Factory, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	there := f.Queues(ctx)
 	if there == nil {

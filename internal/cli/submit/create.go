@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// Options are the flags of a `create -f`.
+// Options holds the flags of a `create -f` command.
 type Options struct {
 	Files  cli.Files
 	DryRun cli.DryRun
@@ -25,7 +25,8 @@ func (o *Options) AddFlags(f *cli.Factory, cmd *cobra.Command) {
 	o.Out.AddFormat(cmd, false)
 }
 
-// Run reads, checks and sends, and returns what was created. Accept may refuse what the files hold; it and say may be nil.
+// Run reads, validates and sends the objects, and returns the created ones. accept can reject the contents of the
+// files; accept and say may be nil.
 func Run(ctx context.Context, f *cli.Factory, o *Options, accept func([]cli.FileObject) error, say func(cli.FileObject) error) ([]cli.FileObject, error) {
 	if err := errors.Join(o.Out.Validate(), o.DryRun.Validate(), o.Fields.Validate()); err != nil {
 		return nil, err

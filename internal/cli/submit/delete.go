@@ -11,7 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// AskDeletion asks before objects of files are deleted that others live in: namespaces, and queues that are not empty.
+// AskDeletion asks for confirmation before deleting objects of files that contain others: namespaces, and queues that
+// are not empty.
 func AskDeletion(ctx context.Context, f *cli.Factory, c client.Reader, confirm *cli.Confirm, objects []cli.FileObject) error {
 	var what, effects []string
 	for _, o := range objects {
@@ -23,7 +24,7 @@ func AskDeletion(ctx context.Context, f *cli.Factory, c client.Reader, confirm *
 		case kind.Group == schedulingv1beta1.GroupVersion.Group && kind.Kind == "Queue":
 			queue := &schedulingv1beta1.Queue{}
 			if err := c.Get(ctx, client.ObjectKey{Name: name}, queue); err != nil {
-				continue // what stands in the way is said when it is deleted
+				continue // the deletion itself reports the error
 			}
 			if n := queue.Status.Running + queue.Status.Pending + queue.Status.Inqueue; n > 0 {
 				what = append(what, "queue "+name)

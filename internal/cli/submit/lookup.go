@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// jobLookup knows the jobs that are about to be sent and asks the server for others.
+// jobLookup finds jobs among the objects to send and on the server.
 type jobLookup struct {
 	ctx    context.Context
 	server client.Client
@@ -21,7 +21,8 @@ type jobLookup struct {
 
 var _ batchv1alpha1.JobLookup = (*jobLookup)(nil)
 
-// withServerJobs is the lookup for what a file's jobs wait for; nil when there is no server to ask: then the server decides.
+// withServerJobs returns the lookup for job dependencies. It returns nil without a server; the check is then left to
+// the server.
 func withServerJobs(ctx context.Context, f *cli.Factory, objects []cli.FileObject) batchv1alpha1.JobLookup {
 	server, err := f.Client()
 	if err != nil {
@@ -38,7 +39,7 @@ func withServerJobs(ctx context.Context, f *cli.Factory, objects []cli.FileObjec
 	return lookup
 }
 
-// unknown stands for a job that the server did not let us see: nothing is said of it.
+// unknown stands for a job that the user may not read; it passes all checks.
 var unknown = &batchv1alpha1.Job{Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: batchv1alpha1.Running}}}
 
 func (l *jobLookup) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {

@@ -13,8 +13,9 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// checkPriorities refuses jobs whose PriorityClass was named by flag and does not exist: no pod of theirs could be made. One that a
-// file names may follow; of that it is warned. Who may not read PriorityClasses leaves it to the server.
+// checkPriorities rejects jobs whose PriorityClass was given with a flag and does not exist: their pods could not be
+// created. It only warns about a missing class in a file, because the class may be created later. For users without
+// access to PriorityClasses, it leaves the check to the server.
 func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObject) []error {
 	var named []cli.FileObject
 	there := []string{"system-cluster-critical", "system-node-critical"}
@@ -53,7 +54,7 @@ func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObje
 	return problems
 }
 
-// somePriorities says which PriorityClasses there are for people's jobs, in a line.
+// somePriorities lists existing PriorityClasses for users' jobs in one line.
 func somePriorities(names []string) string {
 	const most = 8
 	switch {
@@ -65,7 +66,7 @@ func somePriorities(names []string) string {
 	return "there are: " + strings.Join(names, ", ")
 }
 
-// priorityOf is the PriorityClass that a job names; "" for other objects.
+// priorityOf returns the PriorityClass of a job, or "" for other objects.
 func priorityOf(object cli.FileObject) string {
 	if object.Object.GroupVersionKind() != batchv1alpha1.GroupVersion.WithKind("Job") {
 		return ""

@@ -1,13 +1,13 @@
-// Package submit reads objects of any kind from files, checks them as the server's
-// admission will, and creates them: what `vcctl job run -f` and every `create -f` do.
+// Package submit reads objects of any kind from files, validates them as the server's admission would, and creates
+// them. `vcctl job run -f` and all `create -f` commands use it.
 //
 //	In:   files, directories, URLs, standard input
-//	Out:  the objects, created; a line for each
+//	Out:  the created objects; one line for each
 //
 // # Invariants
 //
-//   - Nothing is sent before everything was checked.
-//   - What others need comes first: namespaces, then queues, templates, jobs.
+//   - No object is sent before all objects were validated.
+//   - Objects that others need are created first: namespaces, then queues, templates, jobs.
 package submit
 
 import (
@@ -30,8 +30,8 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Read reads the objects of the files and gives them their namespaces; the cluster is
-// asked about kinds that we do not know when ask is set.
+// Read reads the objects of the files and sets their namespaces. If ask is set, it looks up unknown kinds on the
+// cluster.
 func Read(f *cli.Factory, files *cli.Files, ask bool) ([]cli.FileObject, error) {
 	objects, err := files.Read(f)
 	if err != nil {
@@ -40,18 +40,18 @@ func Read(f *cli.Factory, files *cli.Files, ask bool) ([]cli.FileObject, error) 
 	return objects, cli.Place(f, objects, ask)
 }
 
-// Sender creates objects and says so.
+// Sender creates objects and prints a line for each.
 type Sender struct {
 	F      *cli.Factory
 	DryRun *cli.DryRun
 	Fields *cli.FieldValidation
 	Out    *cli.Output
-	// Say writes the success line of an object; nil writes "kind.group/name created".
+	// Say prints the success line of an object; nil prints "kind.group/name created".
 	Say func(cli.FileObject) error
 }
 
-// Send sends the objects one by one in the order of InOrder; one that fails does not
-// stop the rest. It returns those that were created.
+// Send sends the objects one by one in the order of InOrder. It continues after a failure and returns the created
+// objects.
 func (s *Sender) Send(ctx context.Context, objects []cli.FileObject) ([]cli.FileObject, error) {
 	var c client.Client
 	if !s.DryRun.Client() {
@@ -97,8 +97,8 @@ func (s *Sender) say(object cli.FileObject) error {
 	return cli.PrintName(s.F, nil, object.Object, "created"+s.DryRun.Suffix())
 }
 
-// InOrder puts what others need before them: namespaces, then queues, priority classes
-// and templates, then the rest, jobs last.
+// InOrder sorts objects so that dependencies come first: namespaces, then queues, priority classes and templates,
+// then the rest, and jobs last.
 func InOrder(objects []cli.FileObject) []cli.FileObject {
 	rank := func(kind schema.GroupVersionKind) int {
 		switch {
@@ -120,7 +120,7 @@ func InOrder(objects []cli.FileObject) []cli.FileObject {
 	return sorted
 }
 
-// nouns are the kinds that have commands, by the word that they have there.
+// nouns maps the kinds that have commands to their nouns.
 var nouns = map[schema.GroupVersionKind]string{
 	batchv1alpha1.GroupVersion.WithKind("Job"):          "job",
 	batchv1alpha1.GroupVersion.WithKind("CronJob"):      "cronjob",
@@ -130,7 +130,7 @@ var nouns = map[schema.GroupVersionKind]string{
 	schedulingv1beta1.GroupVersion.WithKind("Queue"):    "queue",
 }
 
-// whyNotCreated says more about an object that exists already.
+// whyNotCreated adds details to the error about an object that already exists.
 func whyNotCreated(ctx context.Context, f *cli.Factory, c client.Client, object *unstructured.Unstructured, err error) error {
 	if unknown := cli.UnknownFields(object, err); unknown != nil {
 		return unknown
@@ -159,7 +159,7 @@ func whyNotCreated(ctx context.Context, f *cli.Factory, c client.Client, object 
 	return e
 }
 
-// standing is how long an object has been there, and its phase when it has one.
+// standing describes the age of an object and its phase, if it has one.
 func standing(object *unstructured.Unstructured, now time.Time) string {
 	text := fmt.Sprintf("created %s ago", render.Age(now, object.GetCreationTimestamp().Time))
 	phase, _, _ := unstructured.NestedString(object.Object, "status", "state", "phase")
