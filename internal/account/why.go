@@ -93,7 +93,7 @@ func failedElements(job *batchv1alpha1.Job) Why {
 		Hint: hintWith(reason.PodFailed, job)}
 }
 
-// noneRuns says what the pods do of a job that is Running while none of its pods runs; it is empty for any other job.
+// noneRuns returns why a Running job has no running pod, by the state of its pods. It is empty for any other job.
 func noneRuns(job *batchv1alpha1.Job) Why {
 	s := &job.Status
 	if s.Running+s.Succeeded > 0 {
@@ -117,7 +117,7 @@ func noneRuns(job *batchv1alpha1.Job) Why {
 // noPodRuns is the code of a job that is Running without a pod that runs.
 const noPodRuns = "NoPodRuns"
 
-// noneCounted says what is known of a Running job whose status counts no pods at all.
+// noneCounted returns why a Running job has no running pod if its status counts no pods at all.
 func noneCounted(job *batchv1alpha1.Job) Why {
 	if Replicas(job) == 0 {
 		return Why{Code: noPodRuns, Message: "it has no pods: all its tasks have 0 replicas", Hint: "vcctl job scale " + job.Name + " --replicas N gives it some"}

@@ -30,7 +30,7 @@ func (c *Cluster) Cordon(ctx context.Context, name string, cordoned bool) (said 
 	return fmt.Sprintf("node %s %s", name, done), nil
 }
 
-// CordonPatch is what changes whether pods may be placed on a node.
+// CordonPatch returns the patch that cordons or uncordons a node.
 func CordonPatch(cordoned bool) client.Patch {
 	return client.RawPatch(mergePatch, fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, cordoned))
 }

@@ -1,5 +1,4 @@
-// Package build is what a program of ours knows about itself: its version, the commit
-// it was built from, and when.
+// Package build describes the running program: its version, the commit that it was built from, and the build time.
 package build
 
 import (
@@ -12,14 +11,14 @@ import (
 //
 //	-ldflags "-X github.com/vc-batch/vc/internal/build.Version=v0.1.0 …"
 //
-// What is not set is taken from what Go recorded at the build.
+// Missing values are taken from the build information that Go stores in the binary.
 var (
 	Version = ""
 	GitSHA  = ""
 	BuiltAt = ""
 )
 
-// Info describes a program; what is not known is "unknown".
+// Info describes a program. Values that are not available are "unknown".
 type Info struct {
 	Version   string `json:"version"`
 	GitSHA    string `json:"gitSHA"`

@@ -178,7 +178,7 @@ func extra(v *Verdict) string {
 	return fmt.Sprintf("%d of %d pods have a node%s (%s); %s: %s", m.Held, m.Total, ended(m), enough, rest, why)
 }
 
-// ended says how many pods of a gang have completed or failed.
+// ended returns the text about the pods of a gang that have completed or failed.
 func ended(m Members) string {
 	text := ""
 	if m.Completed > 0 {

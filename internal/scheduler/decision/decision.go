@@ -152,14 +152,14 @@ type Start struct {
 type QueueFigures struct {
 	Queue               string
 	Allocated, Deserved corev1.ResourceList
-	// Request is what its gangs hold and request, Inqueue the reservations for admitted gangs. Capacity is the
-	// capability in its spec, RealCapacity what it can hold besides the guarantees of other queues. Capacity and
-	// RealCapacity contain only limited resources.
+	// Request is what the queue's gangs use and request, and Inqueue the reservations for admitted gangs. Capacity is
+	// the capability in the queue's spec. RealCapacity is the amount that it can use besides the guarantees of other
+	// queues. Capacity and RealCapacity contain only limited resources.
 	Request, Inqueue, Capacity, RealCapacity corev1.ResourceList
-	// Terminating is held by pods that are being deleted and have not ended.
+	// Terminating is the amount that terminating pods still use.
 	Terminating corev1.ResourceList
 	Weight      int32
-	// Share is the largest used part of the deserved resources; 0 if the queue has no share.
+	// Share is the greatest used fraction of a deserved resource; 0 if the queue has no share.
 	Share float64
 	// Overused is true if the queue currently gets nothing more or holds more than it deserves.
 	Overused bool

@@ -136,7 +136,7 @@ type shares struct {
 	share                                       float64
 }
 
-// SaveShares returns a function that restores Usable and what queues deserve and may have.
+// SaveShares returns a function that restores Usable and the queues' deserved resources and limits.
 func (l *Ledger) SaveShares() (restore func()) {
 	usable, division := slices.Clone(l.Usable), l.Division
 	saved := make([]shares, len(l.Queues))

@@ -398,8 +398,8 @@ func (h *helper) reduced(index int, asked, to int64) bool {
 	})
 }
 
-// short lists the resources that may be short: first those of the blocking limits, then the resources short on nodes, in the
-// order of the tally, then all others that the pods request.
+// short lists the resources that may be short: first the resources of the blocking limits, then the resources short on
+// nodes, in the order of the tally, then all others that the pods request.
 func (h *helper) short() []int {
 	var names []string
 	if h.v.Limit != nil {

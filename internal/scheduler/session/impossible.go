@@ -61,7 +61,7 @@ func (s *Session) capacityOf(v *explain.Verdict) []float64 {
 	return nil
 }
 
-// queueNamed returns a queue by name; nil if there is none.
+// queueNamed returns a queue by name, or nil if it does not exist.
 func (s *Session) queueNamed(name string) *queue.Queue {
 	at, found := slices.BinarySearchFunc(s.Ledger.Queues, name, func(q *queue.Queue, name string) int { return strings.Compare(q.Name, name) })
 	if !found {

@@ -5,7 +5,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// shareNeed tells how a gang's need compares with its queue's share.
+// shareNeed is the result of comparing a gang's need with its queue's share.
 type shareNeed int
 
 const (

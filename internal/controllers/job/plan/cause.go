@@ -193,7 +193,7 @@ func causeOfEnd(name string, end *corev1.ContainerStateTerminated, memory string
 	return Cause{code: reason.PodFailed, text: fmt.Sprintf("%s exited with code %d", name, end.ExitCode)}
 }
 
-// memoryLimit returns the memory limit of a container of a pod, or of the pod, or "" if there is none.
+// memoryLimit returns the memory limit of a container of a pod, or else of the pod. It is "" if neither has a limit.
 func memoryLimit(pod *corev1.Pod, container string) string {
 	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		if limit, ok := c.Resources.Limits[corev1.ResourceMemory]; ok && c.Name == container {

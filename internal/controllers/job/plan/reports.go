@@ -66,8 +66,8 @@ func (r *Report) isSamePod(kept batch.PodReport) bool {
 	return kept.Task == r.Task && kept.Index == r.Index
 }
 
-// recordReports stores in the status the reports of vanished pods. It removes those of pods that were created again, and
-// all of them when the whole job restarts.
+// recordReports stores in the status the reports of vanished pods. It removes the reports of pods that were created
+// again, and all reports when the whole job restarts.
 func (b *builder) recordReports(status *batch.JobStatus) {
 	if status.State.Phase == batch.Restarting && status.Version != b.in.Job.Status.Version {
 		status.Reports = nil

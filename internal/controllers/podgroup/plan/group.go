@@ -1,4 +1,5 @@
-// Package plan says which PodGroup a plain pod gets. The controller creates it, and a what-if simulation puts it into the model.
+// Package plan computes the PodGroup of a plain pod. The controller creates it, and a what-if simulation adds it to the
+// model.
 //
 //	In:   a pod, the annotations of its owners
 //	Out:  a PodGroup

@@ -110,9 +110,9 @@ func (r *rules) ceiling(q *queue.Queue) []float64 {
 	return q.RealCapability
 }
 
-// enqueueable votes on whether the gang's minimum fits into its queue and every ancestor, besides what is held and
-// admitted. If an ancestor is full, a queue still admits gangs up to what it deserves, because other queues must
-// give that back.
+// enqueueable votes on whether the gang's minimum fits into its queue and every ancestor, in addition to the resources
+// in use and the reservations of admitted gangs. If an ancestor is full, a queue still admits gangs up to its deserved
+// resources, because other queues must return these.
 func (r *rules) enqueueable(j *session.Job) (session.Vote, verdict) {
 	v := r.usable(j.In)
 	if v.Code != "" {

@@ -9,13 +9,14 @@ import (
 
 // Share sets RealCapability and Deserved of every queue.
 //
-// The resources that queues can use are divided by weight, round by round. A queue that has what it requests (or
-// may have) leaves, and what it leaves over is divided in the next round. Queues without gangs do not take part,
-// but their guarantees do. A queue without an object, because it was never created or is deleted, gets nothing: no
-// gang can start in it, so its share would stay unused.
+// The usable resources of the cluster are divided by weight, in rounds. A queue whose share covers its request, or
+// reaches its limit, leaves, and the remainder is divided in the next round. Queues without gangs take part only with
+// their guarantees. A queue without an object, because it was never created or was deleted, gets nothing: no gang can
+// start in it, so its share would stay unused.
 //
-// Guarantees are also kept within what queues can use. A queue that is not limited by guarantees of others may hold
-// as much as the nodes have: the nodes then limit it, and its jobs show the nodes' reasons.
+// Guarantees of other queues are also subtracted from the usable resources. A queue that is not limited by the
+// guarantees of others may use everything that the nodes have: then the nodes limit it, and its jobs show the reasons
+// of the nodes.
 func Share(l *queue.Ledger) {
 	n := len(l.Total)
 	guaranteed := make([]float64, n)
