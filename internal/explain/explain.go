@@ -121,8 +121,7 @@ func queueStands(q *Standing, resources *model.Resources) *schedulingv1beta1.Exp
 	return e
 }
 
-// List converts a vector of amounts into an API list. It omits infinite, zero and negative amounts, and the number of
-// pods.
+// List converts amounts into an API list. It omits infinite, zero and negative amounts, and the number of pods.
 func List(values []float64, resources *model.Resources) corev1.ResourceList {
 	var list corev1.ResourceList
 	for i, v := range values {
@@ -266,8 +265,7 @@ func cause(v *Verdict) string {
 	return sentence
 }
 
-// gated lists the scheduling gates that pods wait for. It gives no number of pods above one, so that the text stays the
-// same while the gates of many pods are removed.
+// gated lists the gates that pods wait for. Its text does not change while the gates of many pods are removed.
 func gated(v *Verdict) string {
 	if len(v.Gates) == 0 {
 		return reason.Get(v.Code).Sentence
