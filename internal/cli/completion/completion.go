@@ -1,5 +1,5 @@
-// Package completion is `vcctl completion`: the scripts that teach a shell to
-// complete our commands, flags and the names of live objects.
+// Package completion implements `vcctl completion`, which prints scripts for completing commands, flags and the names
+// of live objects in a shell.
 package completion
 
 import (

@@ -27,17 +27,18 @@ type checkOptions struct {
 	strict    bool
 }
 
-// Report is the answer, for -o json and yaml.
+// Report is the result of the check, for -o json and yaml.
 type Report struct {
-	// Source is the file, or where the running scheduler has its configuration from.
+	// Source is the file, or the source of the running scheduler's configuration.
 	Source string `json:"source"`
-	// Valid: the scheduler takes it, or, of the running scheduler, did not refuse its file as it is now.
+	// Valid means that the scheduler accepts the configuration. For the running scheduler, it means that the
+	// scheduler did not reject the current content of its file.
 	Valid bool `json:"valid"`
-	// Error is why it does not.
+	// Error is the reason why the configuration is invalid.
 	Error string `json:"error,omitempty"`
-	// Warnings are what has no effect.
+	// Warnings lists settings without effect.
 	Warnings []string `json:"warnings,omitempty"`
-	// Actions and Tiers are what is in force, or would be.
+	// Actions and Tiers are the settings in effect, or the settings of the checked file.
 	Actions []string   `json:"actions,omitempty"`
 	Tiers   [][]string `json:"tiers,omitempty"`
 }
@@ -136,7 +137,7 @@ func (o *checkOptions) report(ctx context.Context) (Report, error) {
 	return Judge(source, data), nil
 }
 
-// Judge reads a configuration as the scheduler would.
+// Judge parses and validates a configuration as the scheduler would.
 func Judge(source string, data []byte) Report {
 	r := Report{Source: source}
 	cfg, warnings, err := config.Parse(data)
@@ -164,7 +165,7 @@ func Judge(source string, data []byte) Report {
 	return r
 }
 
-// running is what the scheduler says of itself.
+// running reads the status that the running scheduler publishes about its configuration.
 func (o *checkOptions) running(ctx context.Context) (Report, error) {
 	c, err := o.f.Client()
 	if err != nil {

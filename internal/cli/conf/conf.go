@@ -1,5 +1,5 @@
-// Package conf is `vcctl config`: the scheduler's configuration, before it is
-// put in place and as it is in force.
+// Package conf implements `vcctl config`, which checks the scheduler's configuration before it is installed and shows
+// the configuration in effect.
 package conf
 
 import (

@@ -24,7 +24,7 @@ func agoText(at *metav1.Time, now time.Time) string {
 	return render.Age(now, at.Time)
 }
 
-// nextOf is when the schedule comes next, or why it does not.
+// nextOf returns the next time of the schedule, or the reason why there is no next time.
 func nextOf(c cronJob, now time.Time) (next time.Time, why string) {
 	if suspended(c) {
 		return time.Time{}, "it is suspended"
@@ -32,8 +32,8 @@ func nextOf(c cronJob, now time.Time) (next time.Time, why string) {
 	return after(c, now, now)
 }
 
-// after is the first time of the schedule after a moment, as it is seen now. The controller counts the intervals of @every
-// from the last time, or from the creation.
+// after returns the first time of the schedule after moment, as seen at now. The controller counts the intervals of
+// @every from the last scheduled time or, before the first, from the creation time.
 func after(c cronJob, now, moment time.Time) (next time.Time, why string) {
 	schedule, err := batchv1alpha1.ParseSchedule(c.Spec.Schedule)
 	if err != nil {
@@ -57,8 +57,9 @@ func after(c cronJob, now, moment time.Time) (next time.Time, why string) {
 	return next, ""
 }
 
-// zoneOf is the time zone of a schedule. One that names none is in that of the controller, which nobody tells us: it is
-// that of this machine when the last time fits the schedule there and not in UTC, else UTC.
+// zoneOf returns the time zone of a schedule. A schedule without a time zone uses the controller's, which vcctl
+// cannot read. zoneOf assumes this machine's time zone if the last scheduled time matches the schedule there and not
+// in UTC. Otherwise it assumes UTC.
 func zoneOf(c cronJob, now time.Time) (*time.Location, error) {
 	if c.Spec.TimeZone != nil {
 		return time.LoadLocation(*c.Spec.TimeZone)
@@ -70,7 +71,7 @@ func zoneOf(c cronJob, now time.Time) (*time.Location, error) {
 	return time.UTC, nil
 }
 
-// fits says whether a moment is a time of the schedule in a zone.
+// fits reports whether moment is a time of the schedule in a time zone.
 func fits(c cronJob, moment time.Time, zone *time.Location) bool {
 	schedule, err := batchv1alpha1.ParseSchedule(c.Spec.Schedule)
 	return err == nil && schedule.Next(moment.In(zone).Add(-time.Second)).Equal(moment)

@@ -24,10 +24,10 @@ type verbOptions struct {
 	sel     cli.Selection
 	confirm cli.Confirm
 	dryRun  cli.DryRun
-	// verb and done are words; suspend is what spec.suspend is to be.
+	// verb and done name the action in messages; suspend is the new value of spec.suspend.
 	verb, done string
 	suspend    bool
-	// name is that of the job that trigger makes; "" lets the server choose.
+	// name is the name of the job that trigger creates; "" lets the server choose one.
 	name string
 }
 
@@ -105,7 +105,7 @@ func newVerb(f *cli.Factory, run func(context.Context, *verbOptions) error, o *v
 	return cmd
 }
 
-// selected reads the cron jobs that a verb is about, without those that keep has nothing to do with, and asks when many are meant.
+// selected reads the selected cron jobs and drops the jobs that keep rejects. It asks for confirmation if many are left.
 func (o *verbOptions) selected(ctx context.Context, c client.Client, keep func(cronJob) bool) ([]cronJob, error) {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (o *verbOptions) selected(ctx context.Context, c client.Client, keep func(c
 	return crons, problem
 }
 
-// change suspends or resumes.
+// change suspends or resumes cron jobs.
 func change(ctx context.Context, o *verbOptions) error {
 	c, err := o.f.Client()
 	if err != nil {
@@ -156,7 +156,7 @@ func change(ctx context.Context, o *verbOptions) error {
 	return errors.Join(problems...)
 }
 
-// trigger makes a job of each now.
+// trigger creates a job of each selected cron job now.
 func trigger(ctx context.Context, o *verbOptions) error {
 	c, err := o.f.Client()
 	if err != nil {
@@ -184,14 +184,14 @@ func trigger(ctx context.Context, o *verbOptions) error {
 	return errors.Join(problems...)
 }
 
-// refused adds where to change what is wrong with the job of a cron job.
+// refused adds a hint about where to correct an invalid job template.
 func (o *verbOptions) refused(cron cronJob, err error) error {
 	return cli.Hinted(err, func(*cli.Error) string {
 		return fmt.Sprintf("the template of cron job %q says so: kubectl edit cronjobs.batch.volcano.sh %s -n %s", cron.Name, cron.Name, cron.Namespace)
 	})
 }
 
-// notMade says more about a job of a name that is taken.
+// notMade adds a hint to the error about a job name that is in use.
 func notMade(made *batchv1alpha1.Job, err error) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err
@@ -201,7 +201,7 @@ func notMade(made *batchv1alpha1.Job, err error) error {
 	return e
 }
 
-// say prints the job that was made, or would be.
+// say prints the created job or, in a dry run, the job that would be created.
 func (o *verbOptions) say(made *batchv1alpha1.Job) error {
 	if o.out.Machine() {
 		object, err := cli.Untyped(made)
@@ -216,10 +216,10 @@ func (o *verbOptions) say(made *batchv1alpha1.Job) error {
 	return cli.PrintName(o.f, &o.out, made, o.done+o.dryRun.Suffix())
 }
 
-// byHand stands in the names of jobs that were not made by the schedule.
+// byHand is part of the names of jobs created with trigger.
 const byHand = "-now-"
 
-// triggered is the job that is made by hand, of a name or, without one, of one that the server makes up.
+// triggered returns the job that trigger creates. If name is empty, the server generates a name.
 func triggered(cron cronJob, name string) *batchv1alpha1.Job {
 	made := cron.JobOf()
 	made.Name = name

@@ -16,17 +16,18 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// pair is an object as it is, and as it would be.
+// pair holds the live and the changed version of an object.
 type pair struct {
-	// name identifies the object in the texts: nlp/job.batch.volcano.sh/train.
+	// name identifies the object in messages: nlp/job.batch.volcano.sh/train.
 	name string
-	// file is the name of the file with the object that an external program reads.
+	// file is the name of the object's file for an external diff program.
 	file string
 	// live is nil for an object that does not exist.
 	live, applied *unstructured.Unstructured
 }
 
-// compare returns the pairs of the objects; those that could be compared come back though others could not.
+// compare returns the pairs of the objects. If some objects cannot be compared, it returns their errors and the other
+// pairs.
 func (o *options) compare(ctx context.Context, objects []cli.FileObject) ([]pair, error) {
 	c, err := o.f.Client()
 	if err != nil {
@@ -54,7 +55,7 @@ func (o *options) compare(ctx context.Context, objects []cli.FileObject) ([]pair
 	return pairs, errors.Join(problems...)
 }
 
-// compareOne reads the live object and lets the server apply the one of the file in a dry run.
+// compareOne reads the live object and applies the object of the file with a server dry run.
 func (o *options) compareOne(ctx context.Context, c client.Client, filed *unstructured.Unstructured) (pair, error) {
 	kind, name := filed.GroupVersionKind(), filed.GetName()
 	if name == "" {
@@ -90,7 +91,8 @@ func (o *options) compareOne(ctx context.Context, c client.Client, filed *unstru
 	return one, nil
 }
 
-// applyPatch returns the patch that kubectl apply sends: what the file adds and changes, and what it no longer says of what was applied before.
+// applyPatch returns the patch that kubectl apply sends: it adds and changes the fields in the file, and removes
+// fields that the last applied version had and the file no longer has.
 func applyPatch(filed, live *unstructured.Unstructured) (client.Patch, error) {
 	filed = filed.DeepCopy()
 	dropAnnotation(filed, corev1.LastAppliedConfigAnnotation)
@@ -104,7 +106,7 @@ func applyPatch(filed, live *unstructured.Unstructured) (client.Patch, error) {
 	}
 	original := []byte(live.GetAnnotations()[corev1.LastAppliedConfigAnnotation])
 	builtIn, err := scheme.Scheme.New(filed.GroupVersionKind())
-	if err != nil { // a custom resource: lists are replaced
+	if err != nil { // a custom resource, whose lists are replaced as a whole
 		patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, current)
 		return client.RawPatch(types.MergePatchType, patch), err
 	}
@@ -116,7 +118,7 @@ func applyPatch(filed, live *unstructured.Unstructured) (client.Patch, error) {
 	return client.RawPatch(types.StrategicMergePatchType, patch), err
 }
 
-// nameOf identifies an object for a person.
+// nameOf returns the name of an object for messages.
 func nameOf(object *unstructured.Unstructured) string {
 	kind := object.GroupVersionKind()
 	name := strings.ToLower(kind.Kind)
@@ -130,7 +132,7 @@ func nameOf(object *unstructured.Unstructured) string {
 	return name
 }
 
-// fileOf is the name of an object's file, as kubectl diff forms it.
+// fileOf returns the file name of an object, in the format of kubectl diff.
 func fileOf(object *unstructured.Unstructured) string {
 	kind := object.GroupVersionKind()
 	parts := []string{kind.Version, kind.Kind, object.GetNamespace(), object.GetName()}

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// clean removes what no file says and what must not be shown.
+// clean removes fields that files never set, and hides secret values.
 func (p *pair) clean() {
 	for _, object := range []*unstructured.Unstructured{p.live, p.applied} {
 		if object == nil {
@@ -33,14 +33,14 @@ func dropAnnotation(object *unstructured.Unstructured, key string) {
 	}
 }
 
-// What is shown for the values of a secret.
+// These texts replace the values of a secret.
 const (
 	masked       = "***"
 	maskedBefore = "*** (before)"
 	maskedAfter  = "*** (after)"
 )
 
-// mask hides the values of a secret, and shows which differ.
+// mask hides the values of a secret but shows which values differ.
 func (p *pair) mask() {
 	for _, field := range []string{"data", "stringData"} {
 		before, after := valuesOf(p.live, field), valuesOf(p.applied, field)
@@ -63,7 +63,7 @@ func (p *pair) mask() {
 	}
 }
 
-// valuesOf returns the map at a field of an object, not a copy; nil when there is none.
+// valuesOf returns the map in a field of an object without copying it; it returns nil if the field is missing.
 func valuesOf(object *unstructured.Unstructured, field string) map[string]any {
 	if object == nil {
 		return nil

@@ -1,7 +1,8 @@
-// Package diff is `vcctl diff`: what `kubectl apply` of files would change in the cluster. Nothing is changed.
+// Package diff implements `vcctl diff`, which shows what `kubectl apply` of files would change in the cluster. It
+// changes nothing.
 //
-//	In:   objects of files; the live objects; what the server makes of a dry run
-//	Out:  a unified diff, or two directories that the user's own program compares; exit code 0, 1 or above
+//	In:   objects from files; the live objects; the server's results of a dry run
+//	Out:  a unified diff, or two directories for the user's own diff program; exit code 0, 1 or above
 package diff
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// externalVariable names the program that compares, as for kubectl diff.
+// externalVariable names the external diff program, as for kubectl diff.
 const externalVariable = "KUBECTL_EXTERNAL_DIFF"
 
 // options are the inputs of `vcctl diff`.
@@ -23,7 +24,7 @@ type options struct {
 	fields cli.FieldValidation
 }
 
-// New makes the command.
+// New returns the command.
 func New(f *cli.Factory) *cobra.Command { return newDiff(f, run) }
 
 func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {

@@ -1,4 +1,4 @@
-// Package flagwords words what pflag says about a flag that lacks its value, or whose value cannot be read.
+// Package flagwords rewords pflag's errors about a flag that lacks its value or has an invalid one.
 package flagwords
 
 import (
@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Of says what is wrong with a flag, and how it may be written where that can be known. ok is false for errors about anything else.
+// Of describes the problem with a flag and returns an example of the flag, if one is known. ok is false for all other
+// errors.
 func Of(err error) (what, example string, ok bool) {
 	var missing *pflag.ValueRequiredError
 	var wrong *pflag.InvalidValueError
@@ -32,7 +33,7 @@ func nameOf(flag *pflag.Flag) string {
 	return name
 }
 
-// notReadable says what a value is not.
+// notReadable describes why a value is invalid.
 func notReadable(flag *pflag.Flag, cause error) string {
 	if errors.Is(cause, strconv.ErrRange) {
 		return "is too large a number"
@@ -54,7 +55,7 @@ func notReadable(flag *pflag.Flag, cause error) string {
 	return "cannot be read: " + cause.Error()
 }
 
-// exampleOf is how the flag may be written; "" when that cannot be known.
+// exampleOf returns an example of the flag, or "" if none is known.
 func exampleOf(flag *pflag.Flag) string {
 	value := ""
 	switch flag.Value.Type() {

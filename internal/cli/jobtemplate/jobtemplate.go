@@ -1,4 +1,5 @@
-// Package jobtemplate is `vcctl jobtemplate`: what job flows make their jobs from.
+// Package jobtemplate implements `vcctl jobtemplate`, the commands for the templates from which job flows create
+// jobs.
 //
 //	In:   JobTemplates and events about them
 //	Out:  tables, JobTemplates created and deleted
@@ -94,12 +95,12 @@ func columns(f *cli.Factory) []cli.Column[jobTemplate] {
 	}
 }
 
-// least is how many pods of a job must start together: all when the template does not say.
+// least returns the minimum number of pods that must start together: all pods if the template does not set it.
 func least(t jobTemplate) int32 {
 	return cmp.Or(t.Spec.MinAvailable, job.Replicas(t.Spec.Tasks))
 }
 
-// compatTable is the table of Volcano's vcctl.
+// compatTable prints the table of Volcano's vcctl.
 func compatTable(out io.Writer, _ *cli.Factory, templates []jobTemplate, _ bool) error {
 	var rows [][]string
 	for _, t := range templates {
@@ -108,7 +109,7 @@ func compatTable(out io.Writer, _ *cli.Factory, templates []jobTemplate, _ bool)
 	return kind.CompatTable(out, []string{"Name", "Namespace"}, rows, 4, 4)
 }
 
-// maxJobs is how many jobs of a template are named.
+// maxJobs is the maximum number of jobs of a template that a view names.
 const maxJobs = 20
 
 func view(ctx context.Context, f *cli.Factory, c client.Client, t jobTemplate, events bool) (*cli.Sheet, error) {

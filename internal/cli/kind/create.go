@@ -20,7 +20,8 @@ type createOptions[T client.Object] struct {
 	kind   *Kind[T]
 	submit submit.Options
 	wait   cli.Wait
-	// mixed says that the files hold objects of other kinds, too, which Volcano's vcctl refuses: its words are not needed then.
+	// mixed means that the files also hold objects of other kinds. Volcano's vcctl rejects such files, so its output
+	// format is not needed.
 	mixed bool
 }
 
@@ -63,7 +64,7 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 	return cmd
 }
 
-// paragraph is a text after a blank line.
+// paragraph returns text after a blank line, or "" for an empty text.
 func paragraph(text string) string {
 	if text == "" {
 		return ""
@@ -71,7 +72,7 @@ func paragraph(text string) string {
 	return "\n\n" + cli.Text(text)
 }
 
-// addOldFiles adds Volcano's --file where that knows the kind.
+// addOldFiles adds Volcano's --file if Volcano's vcctl supports the kind.
 func addOldFiles(cmd *cobra.Command, oldWord string, files *[]string) {
 	if oldWord == "" {
 		return
@@ -108,7 +109,7 @@ func create[T client.Object](ctx context.Context, o *createOptions[T]) error {
 	return o.kind.Await(ctx, o.f, &o.wait, ours)
 }
 
-// accept refuses files that hold nothing of the kind.
+// accept rejects files without any object of the kind.
 func (o *createOptions[T]) accept(objects []cli.FileObject) error {
 	held := map[string]int{}
 	ours := 0
@@ -132,8 +133,8 @@ func (o *createOptions[T]) accept(objects []cli.FileObject) error {
 		"no %s in %s: it holds %s", o.kind.Called, o.submit.Files.Where(), strings.Join(kinds, ", "))
 }
 
-// say writes the success line of an object: Volcano's words for the kinds that its vcctl creates and deletes, for old and
-// new calls of these cannot be told apart.
+// say prints the success line of an object. For kinds that Volcano's vcctl creates and deletes, it prints Volcano's
+// message, because old and new calls look the same.
 func (k *Kind[T]) say(f *cli.Factory, out *cli.Output, object client.Object, old, done, suffix string) error {
 	if k.OldWord == "" || out != nil && out.Machine() || object.GetObjectKind().GroupVersionKind().Kind != k.GVK.Kind {
 		return cli.PrintName(f, out, object, done+suffix)

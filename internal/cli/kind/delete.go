@@ -26,7 +26,7 @@ type deleteOptions[T client.Object] struct {
 	confirm   cli.Confirm
 	dryRun    cli.DryRun
 	ignoreNot bool
-	// mixed says that files hold objects of other kinds, too.
+	// mixed means that the files also hold objects of other kinds.
 	mixed bool
 }
 
@@ -130,7 +130,7 @@ func (o *deleteOptions[T]) one(ctx context.Context, c client.Client, object clie
 	return o.kind.say(o.f, &o.out, object, "Deleted", "deleted", o.dryRun.Suffix())
 }
 
-// removeFiles deletes every object that the files hold, those that need others first.
+// removeFiles deletes all objects in the files, dependents first.
 func (o *deleteOptions[T]) removeFiles(ctx context.Context) error {
 	objects, err := submit.Read(o.f, &o.files, !o.dryRun.Client())
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// Selected reads the objects that a command is about; those that it found come beside
-// the errors about those that are missing.
+// Selected reads the selected objects. It returns the existing objects together with errors about missing ones.
 func (k *Kind[T]) Selected(ctx context.Context, f *cli.Factory, c client.Client, sel *cli.Selection) ([]T, error) {
 	namespace, err := f.Namespace()
 	if err != nil {
@@ -64,7 +63,7 @@ func (k *Kind[T]) all(ctx context.Context, c client.Client, options ...client.Li
 	return found, err
 }
 
-// get reads one object; when there is none, a name close to it is offered.
+// get reads one object; if it does not exist, the error suggests a similar name.
 func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string, byOther bool) (T, error) {
 	if byOther && k.Otherwise != nil && strings.Contains(name, "/") {
 		if other, found, err := k.Otherwise(ctx, c, namespace, name); found || err != nil {
@@ -96,7 +95,7 @@ func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, name
 	return object, missing
 }
 
-// otherNames replaces names that only Otherwise knows, such as the name of the job of a pod group, by the objects' own.
+// otherNames replaces related names, such as the job name of a PodGroup, by the objects' own names.
 func (k *Kind[T]) otherNames(ctx context.Context, f *cli.Factory, namespace string, names []string) ([]string, error) {
 	if k.Otherwise == nil || len(names) == 0 {
 		return names, nil
@@ -110,7 +109,7 @@ func (k *Kind[T]) otherNames(ctx context.Context, f *cli.Factory, namespace stri
 		own[i] = name
 		err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, k.New())
 		if !cli.IsMissing(err) && !strings.Contains(name, "/") {
-			continue // the list says what is wrong
+			continue // the list reports the error
 		}
 		other, found, err := k.Otherwise(ctx, c, namespace, name)
 		if err != nil {
@@ -123,7 +122,7 @@ func (k *Kind[T]) otherNames(ctx context.Context, f *cli.Factory, namespace stri
 	return own, nil
 }
 
-// Described names objects and how they stand, for the question before many are changed.
+// Described returns the names and states of objects, for a confirmation.
 func (k *Kind[T]) Described(objects []T, qualified bool) []string {
 	all := make([]string, len(objects))
 	for i, object := range objects {

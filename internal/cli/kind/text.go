@@ -11,12 +11,12 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Created is when an object was created, and how long ago that is.
+// Created formats the creation time of an object and its age.
 func Created(object client.Object, now time.Time) string {
 	return Moment(object.GetCreationTimestamp().Time, now)
 }
 
-// Moment is a time and how long ago, or in how long, it is; "" for none.
+// Moment formats a time and its distance from now; it returns "" for the zero time.
 func Moment(at, now time.Time) string {
 	switch {
 	case at.IsZero():
@@ -27,7 +27,7 @@ func Moment(at, now time.Time) string {
 	return fmt.Sprintf("%s (%s ago)", at.Format(time.RFC3339), render.Age(now, at))
 }
 
-// Leaving is said behind the phase of an object that is being deleted.
+// Leaving returns the suffix for the phase of an object that is being deleted, or "".
 func Leaving(object client.Object) string {
 	if object.GetDeletionTimestamp() != nil {
 		return " (being deleted)"
@@ -35,8 +35,8 @@ func Leaving(object client.Object) string {
 	return ""
 }
 
-// CompatTable prints a table as Volcano's vcctl does: every column as wide as its title
-// and more cells, or its longest value and more, blanks at the end of lines included.
+// CompatTable prints a table with the spacing of Volcano's vcctl. The width of a column is the larger of its title's
+// length plus moreThanTitle and its longest value's length plus moreThanValue. Trailing spaces are printed.
 func CompatTable(out io.Writer, titles []string, rows [][]string, moreThanTitle, moreThanValue int) error {
 	for _, row := range rows {
 		for column := range row {

@@ -22,7 +22,7 @@ type viewOptions[T client.Object] struct {
 	sel    cli.Selection
 	events bool
 	watch  bool
-	// format is Volcano's --format: yaml or json.
+	// format is the value of Volcano's --format: yaml or json.
 	format string
 }
 
@@ -66,7 +66,8 @@ func (k *Kind[T]) newView(f *cli.Factory, run func(context.Context, *viewOptions
 	return cmd
 }
 
-// oldWays takes Volcano's describe over: without a name it is about all of the namespace, and it prints the objects.
+// oldWays implements Volcano's describe: without a name it shows all objects of the namespace, and it prints them in
+// full.
 func (o *viewOptions[T]) oldWays(cmd *cobra.Command) error {
 	if o.kind.OldWord == "" {
 		return nil
@@ -138,7 +139,7 @@ func (o *viewOptions[T]) print(found []T) error {
 	return o.out.Print(o.f, objects, !o.sel.Wide() && len(o.sel.Names) == 1)
 }
 
-// printOld prints objects as Volcano's describe does, but as documents that a program can tell apart.
+// printOld prints objects as Volcano's describe does, but as separate documents that programs can parse.
 func (o *viewOptions[T]) printOld(objects []T) error {
 	for i, object := range objects {
 		object.SetManagedFields(nil)
@@ -169,7 +170,7 @@ func (o *viewOptions[T]) printOld(objects []T) error {
 	return nil
 }
 
-// follow shows an object anew whenever it changes.
+// follow prints an object again after every change.
 func (o *viewOptions[T]) follow(ctx context.Context, c client.WithWatch, object T) error {
 	first := true
 	c = o.f.Patient(c)

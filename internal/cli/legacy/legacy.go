@@ -1,7 +1,6 @@
-// Package legacy is Volcano's short programs (vsub, vjobs, vqueues, vcancel,
-// vsuspend and vresume) as names of our one binary. Each takes Volcano's flags,
-// in which -n is the name and -N the namespace, and is translated into a command
-// line of vcctl, which prints Volcano's words because it is called that way.
+// Package legacy implements Volcano's short programs (vsub, vjobs, vqueues, vcancel, vsuspend and vresume) as names
+// of the vcctl binary. Each program takes Volcano's flags, in which -n is the name and -N the namespace. It
+// translates them to a vcctl command line with the flags of Volcano's vcctl, so that the output is Volcano's as well.
 //
 //	In:   Volcano's flags, the VOLCANO_… variables of vsub
 //	Out:  the arguments of a vcctl command line; vqueues prints its table itself
@@ -19,16 +18,16 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// Programs are the names that this binary answers to beside vcctl's.
+// Programs are the names under which this binary runs as a short program.
 var Programs = []string{"vsub", "vjobs", "vqueues", "vcancel", "vsuspend", "vresume"}
 
-// Is says whether a program of this name is one of Volcano's short ones.
+// Is reports whether program is one of Volcano's short programs.
 func Is(program string) bool { return slices.Contains(Programs, program) }
 
-// Exec runs a command line of vcctl.
+// Exec runs a vcctl command line.
 type Exec func(ctx context.Context, args []string) error
 
-// flags are what Volcano's short programs take; each takes some of them.
+// flags holds the flags of Volcano's short programs; each program has some of them.
 type flags struct {
 	namespace, name, scheduler     string
 	image, requests, limits, shell string
@@ -38,7 +37,7 @@ type flags struct {
 	server, kubeconfig             string
 }
 
-// New returns the command of one of Programs.
+// New returns the command of a program in Programs.
 func New(f *cli.Factory, program string, exec Exec) *cobra.Command {
 	l := &flags{}
 	cmd := map[string]func(*cli.Factory, *flags, Exec) *cobra.Command{
@@ -67,7 +66,7 @@ func New(f *cli.Factory, program string, exec Exec) *cobra.Command {
 
 func seeHelp(program string) string { return "see '" + program + " --help'" }
 
-// addJob adds the flags that say which job.
+// addJob adds the flags that select the job.
 func (l *flags) addJob(f *cli.Factory, cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&l.namespace, "namespace", "N", "", "Namespace of the job (default: that of the context)")
 	cmd.Flags().StringVarP(&l.name, "name", "n", "", "Name of the job")
@@ -75,7 +74,7 @@ func (l *flags) addJob(f *cli.Factory, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("name", l.completeJobs(f))
 }
 
-// completeJobs offers the jobs of the namespace that -N names.
+// completeJobs offers the jobs in the namespace given with -N.
 func (l *flags) completeJobs(f *cli.Factory) cli.Completer {
 	names := f.CompleteJobs()
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -84,12 +83,12 @@ func (l *flags) completeJobs(f *cli.Factory) cli.Completer {
 	}
 }
 
-// connect hands -N, -s and -k to the factory.
+// connect passes the namespace, the server and the kubeconfig to the factory.
 func (l *flags) connect(f *cli.Factory) {
 	*f.Config.Namespace, *f.Config.APIServer, *f.Config.KubeConfig = l.namespace, l.server, l.kubeconfig
 }
 
-// line is a command line of vcctl that begins with the connection.
+// line is a vcctl command line, starting with the connection flags.
 type line []string
 
 func (l *flags) line(words ...string) line {
@@ -100,7 +99,7 @@ func (l *flags) line(words ...string) line {
 	return append(all, words...)
 }
 
-// add adds a flag that has a value.
+// add appends a flag, unless its value is empty.
 func (a *line) add(flag, value string) {
 	if value != "" {
 		*a = append(*a, flag+"="+value)
@@ -138,7 +137,7 @@ func newSub(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	return cmd
 }
 
-// submission is vsub's command line as one of vcctl.
+// submission translates a vsub command line to vcctl.
 func (l *flags) submission(f *cli.Factory) (line, error) {
 	if l.name == "" {
 		return nil, cli.Errorf("vsub -n NAME -c COMMAND; "+seeHelp("vsub"), "job name cannot be left blank")
@@ -188,7 +187,7 @@ func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	return cmd
 }
 
-// oneJob makes a command about one job: program, Volcano's verb, ours, and what it says when it is done.
+// oneJob returns a constructor for a command on one job. says is the program's success message.
 func oneJob(program, verb, short, ours, says string) func(*cli.Factory, *flags, Exec) *cobra.Command {
 	return func(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 		long := short + ", as Volcano's " + program + " does; it says nothing when it is done."
@@ -220,8 +219,8 @@ func or(text, otherwise string) string {
 	return otherwise
 }
 
-// split takes a command apart into words as a shell does: blanks part them, quotes and
-// backslashes keep them together. Nothing is expanded.
+// split splits a command into words like a shell: spaces separate words, quotes and backslashes protect spaces. It
+// expands nothing.
 func split(text string) ([]string, error) {
 	var words []string
 	var word strings.Builder

@@ -34,7 +34,7 @@ func newQueues(f *cli.Factory, l *flags, _ Exec) *cobra.Command {
 	return cmd
 }
 
-// queues prints all queues, or the one of this name.
+// queues prints all queues, or only the named one.
 func queues(ctx context.Context, f *cli.Factory, name string) error {
 	c, err := f.Client()
 	if err != nil {
@@ -61,7 +61,7 @@ func queues(ctx context.Context, f *cli.Factory, name string) error {
 	return queueTable(f, all)
 }
 
-// queueTable is the table of Volcano's vqueues, to the blank.
+// queueTable prints the table of Volcano's vqueues with identical spacing.
 func queueTable(f *cli.Factory, all []schedulingv1beta1.Queue) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(f.Streams.Out, "No resources found")

@@ -1,10 +1,10 @@
-// Package reference makes the reference of the command line from its help texts:
-// a Markdown page for each command and topic, and man pages.
+// Package reference generates the command-line reference from the help texts: a Markdown page for each command and
+// topic, and man pages.
 //
 //	In:   the command tree of internal/cli/root
-//	Out:  pages by file name; the same for the same tree, to the byte
+//	Out:  pages by file name; the output is deterministic
 //
-// Flags that every command takes stand on one page, that of `vcctl options`.
+// The flags that all commands share are on one page, the page of `vcctl options`.
 package reference
 
 import (
@@ -23,8 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// tree is the whole command tree, its texts ready for Markdown and the flags that all
-// commands share hidden.
+// tree returns the whole command tree with its texts converted to Markdown and the shared flags hidden.
 func tree() *cobra.Command {
 	streams, _, _ := iostreams.Test("", 0)
 	streams.ColorMode = "auto" // as in iostreams.System
@@ -44,7 +43,7 @@ func tree() *cobra.Command {
 	return cmd
 }
 
-// every calls visit with each command that is not hidden, topics of help included.
+// every calls visit for each command that is not hidden, including help topics.
 func every(cmd *cobra.Command, visit func(*cobra.Command)) {
 	visit(cmd)
 	for _, sub := range cmd.Commands() {
@@ -54,7 +53,7 @@ func every(cmd *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// Markdown returns the pages by file name: vcctl_job_list.md.
+// Markdown returns the Markdown pages by file name: vcctl_job_list.md.
 func Markdown() (map[string][]byte, error) {
 	pages := map[string][]byte{}
 	var problem error
@@ -73,7 +72,7 @@ func Markdown() (map[string][]byte, error) {
 	return pages, problem
 }
 
-// topics lists the pages that belong to no command.
+// topics lists the help topics, which belong to no command.
 func topics(all *cobra.Command) string {
 	var text strings.Builder
 	text.WriteString("### Topics\n\n")
@@ -101,11 +100,11 @@ func Man(version string, made time.Time) (map[string][]byte, error) {
 	return pages, problem
 }
 
-// laidOut is a line whose blanks matter: indented, or in columns.
+// laidOut matches a line whose spacing matters: it is indented, or it has columns.
 var laidOut = regexp.MustCompile(`^\s+\S|\S {2,}\S`)
 
-// markdown fences the paragraphs of a help text whose blanks matter, and escapes what
-// Markdown would take for a tag in the others.
+// markdown converts a help text to Markdown: it fences paragraphs whose spacing matters and escapes HTML tags in the
+// others.
 func markdown(text string) string {
 	paragraphs := strings.Split(text, "\n\n")
 	for i, paragraph := range paragraphs {

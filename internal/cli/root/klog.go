@@ -2,7 +2,7 @@ package root
 
 import "flag"
 
-// klogFlags is the flag set that klog wants to be configured through.
+// klogFlags holds the flag set through which klog is configured.
 type klogFlags struct{ flags *flag.FlagSet }
 
 func (k *klogFlags) set() *flag.FlagSet {

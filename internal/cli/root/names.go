@@ -12,14 +12,13 @@ import (
 	"github.com/vc-batch/vc/internal/cli/slurm"
 )
 
-// completionPrefix begins the name of the program that kubectl calls to complete a plugin's words.
+// completionPrefix is the prefix of the program that kubectl calls to complete a plugin's arguments.
 const completionPrefix = "kubectl_complete-"
 
-// program is the name of a file as the user thinks of it: without directory and .exe.
+// program returns the base name of a file without .exe.
 func program(argv0 string) string { return strings.TrimSuffix(filepath.Base(argv0), ".exe") }
 
-// ProgramName says how the user called this binary: a name of the form
-// kubectl-vc is a plugin of kubectl and shows itself as "kubectl vc".
+// ProgramName returns the program name for messages: a binary called kubectl-vc is a kubectl plugin, "kubectl vc".
 func ProgramName(argv0 string) string {
 	for _, prefix := range []string{"kubectl-", completionPrefix} {
 		if rest, found := strings.CutPrefix(program(argv0), prefix); found {
@@ -29,8 +28,8 @@ func ProgramName(argv0 string) string {
 	return "vcctl"
 }
 
-// treeFor returns the commands that go by a name, and the arguments for them: those of
-// vcctl, those of one of Volcano's short programs, or kubectl's question what could follow.
+// treeFor returns the command tree for a program name, and its arguments: the tree of vcctl, of a short program of
+// Volcano, or of kubectl's plugin completion.
 func treeFor(f *cli.Factory, argv0 string, args []string) (*cobra.Command, []string) {
 	name := program(argv0)
 	switch {

@@ -1,5 +1,5 @@
-// Package root puts the commands of all nouns into one tree, and runs it: as
-// vcctl, or as the kubectl plugin "kubectl vc".
+// Package root assembles the commands of all nouns into one tree and runs it, as vcctl or as the kubectl plugin
+// "kubectl vc".
 package root
 
 import (
@@ -37,14 +37,13 @@ import (
 	"github.com/vc-batch/vc/internal/interrupt"
 )
 
-// garbagePercent is how much garbage there may be beside what is in use: with it 10,000 jobs are listed within 150 MB.
+// garbagePercent is the garbage collector's target percentage. It is low because most memory of a large list is
+// garbage: with this value, 10,000 jobs are listed within 150 MB.
 const garbagePercent = 40
 
-// Main runs the command line and returns the exit code. By its name argv0 the program is
-// vcctl, a plugin of kubectl, what completes that plugin's words, or one of Volcano's short programs. What is
-// with prepares the factory: it hands in what the command line does not know.
-//
-// What a list of ten thousand jobs needs is mostly garbage: it is collected sooner than usual.
+// Main runs the command line and returns the exit code. The name argv0 selects the program: vcctl, a plugin of
+// kubectl, the completion of that plugin, or one of Volcano's short programs. The with functions prepare the factory
+// with parts that the command line does not import. Main sets the garbage collector to garbagePercent.
 func Main(ctx context.Context, argv0 string, args []string, streams iostreams.Streams, with ...func(*cli.Factory)) int {
 	debug.SetGCPercent(garbagePercent)
 	ctx, stop := interrupt.Context(ctx)
@@ -57,7 +56,7 @@ func Main(ctx context.Context, argv0 string, args []string, streams iostreams.St
 	return execute(ctx, f, cmd, args)
 }
 
-// Run runs a command line of vcctl with a factory of the caller's, without signals.
+// Run runs a vcctl command line with the caller's factory and without signal handling.
 func Run(ctx context.Context, f *cli.Factory, args []string) int {
 	return execute(ctx, f, New(f), args)
 }
@@ -85,8 +84,8 @@ func execute(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []str
 	return cli.ErrorCode(cmd, err, cli.Report(f.Streams.Err, err, f.Where()))
 }
 
-// metBefore are of the errors of an interrupted command those that it said on purpose: the others are what the interruption
-// made of requests on their way.
+// metBefore returns the errors that an interrupted command reported itself. It drops errors of requests that the
+// interruption cancelled.
 func metBefore(err error) error {
 	if joined, is := err.(interface{ Unwrap() []error }); is {
 		var all []error
@@ -153,7 +152,7 @@ func New(f *cli.Factory) *cobra.Command {
 	return cmd
 }
 
-// paged shows help through the pager when it is taller than the screen.
+// paged shows help in the pager if it does not fit the screen.
 func paged(f *cli.Factory, help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		var text bytes.Buffer
@@ -174,7 +173,7 @@ func addGroup(parent *cobra.Command, group string, children ...*cobra.Command) {
 	}
 }
 
-// addRootFlags adds kubectl's connection flags, ours, and Volcano's old names.
+// addRootFlags adds kubectl's connection flags, vcctl's own and Volcano's old names.
 func addRootFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
 	f.Config.AddFlags(flags)
@@ -200,7 +199,7 @@ func addRootFlags(f *cli.Factory, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("color", cli.Values("auto", "always", "never"))
 }
 
-// verbosity passes -v on to klog, which the client logs through.
+// verbosity is the value of -v; it sets the level of klog, which the client uses for its logs.
 type verbosity struct{ level string }
 
 func (v *verbosity) String() string { return v.level }
@@ -212,7 +211,7 @@ func (v *verbosity) Set(level string) error {
 	return all.flags.Set("v", level)
 }
 
-// fromEnvironment sets every flag of the root that was not given from VCCTL_<NAME>.
+// fromEnvironment sets each root flag that was not given from the variable VCCTL_<NAME>.
 func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 	settings, problem := f.Settings()
 	cmd.Root().PersistentFlags().VisitAll(func(flag *pflag.Flag) {
@@ -247,7 +246,7 @@ func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 	return nil
 }
 
-// newOptions prints the flags that every command has, as kubectl options does.
+// newOptions returns the command that prints the flags of all commands, like kubectl options.
 func newOptions(f *cli.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "options",

@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// usageTemplate is cobra's, but for the global flags, which would bury the
-// command's own: `options` shows them.
+// usageTemplate is cobra's template without the global flags, which would hide the command's own; `options` shows
+// them.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} [command]{{end}}{{if gt (len .Aliases) 0}}
@@ -37,8 +37,8 @@ Flags for every command: "{{.Root.CommandPath}} options".{{if .HasAvailableSubCo
 About a command: "{{.CommandPath}} [command] --help".{{end}}
 `
 
-// holdHelp makes `help WORD` an error where there is no such command and no such topic: cobra
-// shows the help of what it found up to there, and ends well.
+// holdHelp makes `help WORD` fail for an unknown command or topic. Cobra would show the help of the last known
+// command and succeed.
 func holdHelp(f *cli.Factory, root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, help := range root.Commands() {
@@ -56,7 +56,7 @@ func holdHelp(f *cli.Factory, root *cobra.Command) {
 	}
 }
 
-// noHelp says that there is no help on a word, and which command or topic may be meant.
+// noHelp returns the error for an unknown help topic, with a suggestion.
 func noHelp(f *cli.Factory, at *cobra.Command, word string) error {
 	if at.HasParent() {
 		return cli.UnknownCommand(f, at, word)
@@ -74,7 +74,7 @@ func noHelp(f *cli.Factory, at *cobra.Command, word string) error {
 	return cli.Errorf(hint, "no command and no help topic %q", word)
 }
 
-// topicAlone refuses words after a topic: cobra would show the topic, and pass over them.
+// topicAlone rejects arguments after a help topic, which cobra would ignore.
 func topicAlone(f *cli.Factory, root *cobra.Command, args []string) error {
 	topic, rest, problem := root.Find(args)
 	if problem == nil && topic.IsAdditionalHelpTopicCommand() {
@@ -83,10 +83,10 @@ func topicAlone(f *cli.Factory, root *cobra.Command, args []string) error {
 			return cli.Errorf(fmt.Sprintf("'%s' shows it", cli.Path(f, topic)), "argument %q is not expected: %s is a help topic", topic.Flags().Arg(0), topic.Name())
 		}
 	}
-	return nil // cobra meets other problems again, and tells them
+	return nil // cobra finds and reports all other problems
 }
 
-// addTopics adds the help pages that belong to no command.
+// addTopics adds the help topics.
 func addTopics(root *cobra.Command) {
 	topic := func(use, short, long string) {
 		root.AddCommand(&cobra.Command{Use: use, Short: short, Long: cli.Text(long)})

@@ -1,9 +1,8 @@
-// Package top is `vcctl top`: the cluster live, by the dashboard that the program
-// hands in. With --once it prints three blocks and ends: what the nodes have and have
-// left, the pods, the jobs.
+// Package top implements `vcctl top`, which shows the cluster live in the dashboard that the main program provides.
+// With --once it prints the nodes with their free resources, the pods and the jobs, and exits.
 //
 //	In:   Nodes, Pods and Jobs from the API server
-//	Out:  text; the blocks are computed by pure functions in frame.go
+//	Out:  text; pure functions in frame.go compute the blocks
 package top
 
 import (
@@ -30,7 +29,7 @@ type options struct {
 	dashboard     cli.DashboardOptions
 }
 
-// themes are those of the dashboard, for completion; it judges the name itself.
+// themes are the dashboard's themes, for completion; the dashboard validates the name.
 var themes = []string{"auto", "dark", "light", "mono", "high-contrast", "colorblind"}
 
 // New returns `vcctl top`.
@@ -79,7 +78,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 	return cmd
 }
 
-// onlyOnce prints; what is said about the dashboard has no meaning then.
+// onlyOnce prints once and rejects the dashboard's flags.
 func (o *options) onlyOnce(cmd *cobra.Command, run func(context.Context, *options) error) error {
 	for _, name := range []string{"readonly", "ascii", "theme"} {
 		if cmd.Flags().Changed(name) {
@@ -113,15 +112,15 @@ func (o *options) live(cmd *cobra.Command) error {
 	return o.f.Dashboard(cmd.Context(), o.f, o.dashboard)
 }
 
-// frame is all that one picture shows.
+// frame holds the data of one output.
 type frame struct {
 	nodes []*corev1.Node
-	// all are the pods that hold resources, of every namespace.
+	// all are the pods of all namespaces that use resources of nodes.
 	all []*corev1.Pod
-	// pods and jobs are those of the namespace.
+	// pods and jobs are the objects of the namespace.
 	pods []*corev1.Pod
 	jobs []*batchv1alpha1.Job
-	// hidden says why the nodes are not shown; "" when they are.
+	// hidden is the reason why the nodes are not shown, or "".
 	hidden string
 }
 
@@ -148,8 +147,8 @@ func run(ctx context.Context, o *options) error {
 	return picture.write(o.f.Streams.Out, jobs, o.f.Now(), o.f.Streams.Width, o.allNamespaces)
 }
 
-// read lists what the frame shows. The pods of other namespaces are read for
-// the sums only, and only those that still hold something.
+// read lists the data of a frame. It reads pods of other namespaces only for the sums, and only pods that still use
+// resources.
 func read(ctx context.Context, c client.Client, namespace string) (*frame, error) {
 	picture := &frame{}
 	if err := picture.readNodes(ctx, c); apierrors.IsForbidden(err) {
@@ -178,8 +177,8 @@ func read(ctx context.Context, c client.Client, namespace string) (*frame, error
 	return picture, err
 }
 
-// readNodes reads the nodes and what is asked for on them. Many users may do
-// neither; they still get their pods and jobs.
+// readNodes reads the nodes and the pods on them. Many users lack access to these; they still see their pods and
+// jobs.
 func (p *frame) readNodes(ctx context.Context, c client.Client) (err error) {
 	if p.nodes, err = node.ReadNodes(ctx, c); err != nil {
 		return err

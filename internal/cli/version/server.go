@@ -26,10 +26,11 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// oldest is the first Kubernetes whose CRDs can hold what ours hold: rules in CEL, for everybody.
+// oldest is the first Kubernetes version that supports vc's custom resource definitions: it enables CEL validation
+// rules by default.
 const oldest = "1.29.0"
 
-// kinds are what the command line reads and writes.
+// kinds are the kinds that the command line reads and writes.
 var kinds = []struct {
 	version schema.GroupVersion
 	kinds   []string
@@ -42,7 +43,7 @@ var kinds = []struct {
 	{insightv1alpha1.GroupVersion, []string{"Plan"}},
 }
 
-// ask reads what the cluster is. What it could read stays in info when it fails.
+// ask reads the versions and APIs of the cluster into info. On an error, info keeps what was read before.
 func (o *options) ask(ctx context.Context, info *Info) error {
 	config, err := o.f.RESTConfig()
 	if err != nil {
@@ -69,7 +70,7 @@ func (o *options) ask(ctx context.Context, info *Info) error {
 	return o.components(ctx, info)
 }
 
-// apis notes which of our kinds are served.
+// apis records which of vc's kinds the cluster serves.
 func (i *Info) apis(c discovery.DiscoveryInterface) error {
 	groups, err := c.ServerGroups()
 	if err != nil {
@@ -107,11 +108,11 @@ func serves(groups *metav1.APIGroupList, groupVersion string) bool {
 	})
 }
 
-// ourField is a field of PodGroups that Volcano's CRD does not have, and older ones of ours did not.
+// ourField is a PodGroup field that is missing in Volcano's CRD and in old versions of vc's.
 const ourField = "explanation"
 
-// fields notes whether the PodGroups of the cluster can hold what our scheduler says in them. Every user may read
-// the schemas; a server that serves none is not blamed.
+// fields records whether the cluster's PodGroups can store the explanations of vc's scheduler. All users may read the
+// schemas; fields ignores a server that does not publish them.
 func (i *Info) fields(c discovery.DiscoveryInterface) error {
 	if !slices.Contains(i.Server.APIs, schedulingv1beta1.GroupVersion.String()) {
 		return nil
@@ -148,8 +149,8 @@ func (i *Info) fields(c discovery.DiscoveryInterface) error {
 	return nil
 }
 
-// components notes what the parts of vc say of themselves: the scheduler in its ConfigMap, the others by the
-// images of their Deployments. Who may read neither is told nothing of them.
+// components records the versions of vc's components: the scheduler's from its ConfigMap, the others' from the images
+// of their Deployments. It records nothing for users who may read neither.
 func (o *options) components(ctx context.Context, info *Info) error {
 	c, err := o.f.Client()
 	if err != nil {
@@ -176,7 +177,7 @@ func (o *options) components(ctx context.Context, info *Info) error {
 	return nil
 }
 
-// deployment adds the part of vc that a Deployment runs.
+// deployment adds the component that a Deployment runs.
 func (i *Info) deployment(d *appsv1.Deployment) {
 	name := strings.TrimPrefix(d.Name, "volcano-")
 	known := slices.ContainsFunc(i.Server.Components, func(c Component) bool { return c.Name == name })
@@ -191,7 +192,7 @@ func (i *Info) deployment(d *appsv1.Deployment) {
 	i.add(name, tag, "image "+image)
 }
 
-// add notes a component, and warns when its version is another release than this client's.
+// add records a component and warns if its major or minor version differs from the client's.
 func (i *Info) add(name, told, source string) {
 	i.Server.Components = append(i.Server.Components, Component{name, told, source})
 	theirs, errTheirs := version.ParseSemantic(told)

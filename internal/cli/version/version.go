@@ -1,5 +1,5 @@
-// Package version is `vcctl version`: what this client is, what the cluster it
-// talks to is, and whether the two fit.
+// Package version implements `vcctl version`, which shows the versions of the client and the cluster and whether they
+// are compatible.
 package version
 
 import (
@@ -22,11 +22,11 @@ type options struct {
 	namespace string
 }
 
-// Info is the answer, for -o json and yaml.
+// Info is the result, for -o json and yaml.
 type Info struct {
 	Client Client  `json:"client"`
 	Server *Server `json:"server,omitempty"`
-	// Warnings say what does not fit.
+	// Warnings lists incompatibilities.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -40,19 +40,19 @@ type Client struct {
 type Server struct {
 	Address    string `json:"address"`
 	Kubernetes string `json:"kubernetes"`
-	// APIs are those of ours that are served.
+	// APIs are the API groups of vc that the cluster serves.
 	APIs []string `json:"apis"`
-	// Missing are kinds of ours that are not: kind.group/version.
+	// Missing are the kinds of vc that the cluster does not serve: kind.group/version.
 	Missing []string `json:"missing,omitempty"`
-	// Components are the parts of vc that say which version they are.
+	// Components are the components of vc whose version is known.
 	Components []Component `json:"components,omitempty"`
 }
 
-// Component is a part of vc that runs in the cluster.
+// Component is a component of vc that runs in the cluster.
 type Component struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	// Source is where that was read.
+	// Source is the object from which the version was read.
 	Source string `json:"source"`
 }
 
@@ -114,7 +114,7 @@ func run(ctx context.Context, o *options) error {
 	return o.show(&info)
 }
 
-// show prints Volcano's six lines first, for the scripts that read those.
+// show prints Volcano's six lines first, because scripts parse them.
 func (o *options) show(info *Info) error {
 	out, c := o.f.Streams.Out, info.Client
 	_, err := fmt.Fprintf(out, "API Version: %s\nVersion: %s\nGit SHA: %s\nBuilt At: %s\nGo Version: %s\nGo OS/Arch: %s\n",
