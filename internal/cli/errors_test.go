@@ -104,7 +104,7 @@ func TestUnknownKindsHaveAHint(t *testing.T) {
 	}
 }
 
-// What a server answers has a hint, whatever it is; a missing kind is no missing object.
+// Every server error gets a hint; a missing kind is not reported as a missing object.
 func TestEveryAnswerOfTheServerHasAHint(t *testing.T) {
 	t.Parallel()
 	jobs := schema.GroupResource{Group: "batch.volcano.sh", Resource: "jobs"}
@@ -148,7 +148,7 @@ func TestAnnotationsThatAreNoTextHaveAHint(t *testing.T) {
 	}
 }
 
-// Messages of libraries reach a person in plain words.
+// Messages of libraries are reworded for users.
 func TestErrorsSpeakNoGo(t *testing.T) {
 	t.Parallel()
 	cases := map[string]string{

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// watches answers one Watch after the other, and notes since which version each was asked.
+// watches answers the Watch calls in order and records the resource version of each.
 type watches struct {
 	client.WithWatch
 	answers []func() (watch.Interface, error)
@@ -29,7 +29,7 @@ func (w *watches) Watch(_ context.Context, _ client.ObjectList, options ...clien
 	return answer()
 }
 
-// tells is a watch that says something about pods and is ended by the server.
+// tells returns a watch with the given events about pods, which the server then ends.
 func tells(events ...watch.Event) func() (watch.Interface, error) {
 	return func() (watch.Interface, error) {
 		w := watch.NewFakeWithChanSize(len(events), false)
@@ -45,7 +45,7 @@ func podAt(version string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod-" + version, ResourceVersion: version}}
 }
 
-// A watch that the server ends goes on where it was; one whose version is forgotten begins with what is read anew.
+// A watch that the server ends continues at the same version; if that version has expired, everything is read again.
 func TestWatchOnOutlivesTheServersWatches(t *testing.T) {
 	t.Parallel()
 	expired := apierrors.NewResourceExpired("too old")

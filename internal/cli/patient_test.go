@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 )
 
-// lists answers one List after the other; the last answer stays.
+// lists answers the List calls in order and repeats the last answer.
 type lists struct {
 	client.WithWatch
 	answers []error

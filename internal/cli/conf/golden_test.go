@@ -13,7 +13,7 @@ import (
 
 const goodConf = "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins:\n  - name: priority\n  - name: gang\n- plugins:\n  - name: predicates\n"
 
-// inForce puts the scheduler's word on its configuration into the cluster.
+// inForce adds the ConfigMap in which the scheduler publishes the configuration in effect.
 func inForce(data map[string]string) func(*clitest.Server) {
 	return func(s *clitest.Server) {
 		s.Set(&corev1.ConfigMap{

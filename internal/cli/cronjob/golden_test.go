@@ -14,7 +14,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// crons puts cron jobs into the cluster: one with jobs, one suspended, one by intervals, one that cannot be read.
+// crons adds cron jobs to the cluster: one with jobs, one suspended, one with an interval, one with an invalid
+// schedule.
 func crons(s *clitest.Server) {
 	nightly := newCron("nightly", "30 2 * * 1-5", 100*time.Hour)
 	zone, late, last, well := "Europe/Berlin", int64(600), golden.Ago(58*time.Hour+30*time.Minute), golden.Ago(9*time.Hour)

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// The controller looks again a moment after the next time; that is the one that is told.
+// The controller checks again a moment after the next time; the view shows that time.
 func TestTheNextTimeIsTheControllers(t *testing.T) {
 	seeds.Check(t, 300, func(t *rapid.T) {
 		field := func(name string, low, high int) string {

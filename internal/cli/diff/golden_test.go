@@ -32,7 +32,7 @@ metadata: {name: login}
 data: {kept: aGVsbG8=, password: bmV3}
 `
 
-// applied puts objects into the cluster as kubectl apply left them: what it applied is in an annotation.
+// applied adds objects in the state that kubectl apply leaves, with the applied version in an annotation.
 func applied(s *clitest.Server) {
 	meta := func(name, last string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: "uid-1", CreationTimestamp: golden.Ago(0), Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: last},

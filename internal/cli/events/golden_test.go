@@ -17,7 +17,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// happened fills the cluster with events: about a job, its group and its pods, twice the same, about a queue, a node, a flow, and about what is gone.
+// happened adds events to the cluster: about a job, its PodGroup and its pods, two equal ones, and about a queue, a
+// node, a flow and deleted objects.
 func happened(s *clitest.Server) {
 	eval := golden.NewJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute)
 	pod := golden.NewPod(eval, 0, "")
@@ -65,7 +66,7 @@ func TestEventsGoldens(t *testing.T) {
 	golden.Hold(t, "events", runs)
 }
 
-// Many objects are not asked about one by one.
+// Events of many objects are not requested one by one.
 func TestEventsOfAJobOfManyPodsAreReadAtOnce(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)

@@ -27,7 +27,7 @@ func TestEventsFollowAJobAndThePodsThatItGetsLater(t *testing.T) {
 	server.Set(again)
 	out.Wait(t, "0s     6       Warning   FailedScheduling")
 	lines := strings.Count(out.String(), "\n")
-	server.Set(again) // nothing new is said
+	server.Set(again) // prints nothing new
 	server.Remove(again)
 	server.Set(newEvent("z", "nlp", "Pod", later.Name, later.UID, "Normal", "Killing", "the end", 0, 1))
 	out.Wait(t, "the end")

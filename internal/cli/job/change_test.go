@@ -13,7 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// replaced is a user who replaces texts in an editor, the first pair at the first look, the second at the second.
+// replaced returns an editor that replaces texts: the first pair when it opens the first time, the second pair the
+// second time.
 func replaced(pairs ...string) func(string) string {
 	look := 0
 	return func(text string) string {
@@ -25,7 +26,7 @@ func replaced(pairs ...string) func(string) string {
 	}
 }
 
-// several gives the job train a second task.
+// several adds a second task to the job train.
 func several(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	train.Spec.Tasks[0].Replicas, train.Spec.MinAvailable = 3, 4
@@ -37,14 +38,14 @@ func several(s *clitest.Server) {
 	s.Set(train)
 }
 
-// withSlurm makes the job done one of sbatch's.
+// withSlurm makes the job done a job from sbatch.
 func withSlurm(s *clitest.Server) {
 	done := golden.NewJob("done", "default", batchv1alpha1.Completed, 26*time.Hour)
 	done.Labels, done.Annotations = map[string]string{keys.JobID: "42"}, map[string]string{keys.Slurm: "{}"}
 	s.Set(done)
 }
 
-// arrayed makes the job train an array of three elements, in partitions of one task.
+// arrayed makes the job train an array of three elements in partitions of one task.
 func arrayed(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	train.Annotations = map[string]string{keys.Array: "0-2"}
@@ -61,7 +62,7 @@ func partitioned(s *clitest.Server) {
 	s.Set(train)
 }
 
-// holds checks a field of a job of the namespace nlp.
+// holds checks a field of a job in the namespace nlp.
 func holds(name, want string, path ...string) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, s *clitest.Server) {
 		t.Helper()
@@ -121,7 +122,7 @@ func TestJobScaleGolden(t *testing.T) {
 	})
 }
 
-// inTemp runs a test with temporary files in a directory of its own, and returns the texts that are left there.
+// inTemp gives the test its own directory for temporary files; left returns the contents of the remaining files.
 func inTemp(t *testing.T) (left func() []string) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -147,7 +148,7 @@ func TestAnEditIsSentOrKept(t *testing.T) {
 		editor  func(string) string
 		prepare func(*clitest.Server)
 		code    int
-		// err is in what is printed on standard error, kept in the copy of the text; "" is no copy.
+		// err is part of the standard error output, kept part of the saved copy of the text; "" means no copy.
 		err, kept string
 		check     func(*testing.T, *clitest.Server)
 	}{
@@ -205,11 +206,12 @@ func TestAnEditIsSentOrKept(t *testing.T) {
 	}
 }
 
-// Others change the job while it is edited: what they change stays, unless it is the same field; then the user decides.
+// Others change the job while it is edited. Their changes stay, unless they concern the same field; then the user
+// decides.
 func TestAnEditMeetsAnother(t *testing.T) {
 	for name, tc := range map[string]struct {
 		other func(*batchv1alpha1.Job)
-		// again is what the user makes of the text when it is opened a second time.
+		// again is the user's change when the editor opens the second time.
 		again func(string) string
 		code  int
 		want  map[string]string

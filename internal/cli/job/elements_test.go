@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// sweep is an array that has completed although elements failed.
+// sweep returns an array that completed although elements failed.
 func sweep(phase batchv1alpha1.JobPhase) *batchv1alpha1.Job {
 	job := golden.NewJob("sweep", "default", phase, time.Hour)
 	job.Annotations = map[string]string{keys.Array: "0-11"}

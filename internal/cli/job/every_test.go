@@ -11,14 +11,14 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// listening gives worker 1 of the job train a stdin.
+// listening gives worker 1 of the job train a standard input.
 func listening(s *clitest.Server) {
 	one := golden.NewPod(golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour), 1, "192.168.51.67")
 	one.Spec.Containers[0].Stdin = true
 	s.Set(one)
 }
 
-// heldBy holds the job plain.
+// heldBy sets a hold on the job plain.
 func heldBy(whom string) func(*clitest.Server) {
 	return func(s *clitest.Server) {
 		plain := golden.NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
@@ -27,12 +27,12 @@ func heldBy(whom string) func(*clitest.Server) {
 	}
 }
 
-// needsFewer is what a user does in an editor: the job train needs one pod less.
+// needsFewer is a user's edit: it lowers minAvailable of the job train by one.
 func needsFewer(text string) string {
 	return strings.Replace(text, "minAvailable: 3", "minAvailable: 2", 1)
 }
 
-// TestEveryJobCommandGolden shows each command in the five ways.
+// TestEveryJobCommandGolden runs each command in the five ways.
 func TestEveryJobCommandGolden(t *testing.T) {
 	t.Parallel()
 	golden.Hold(t, "every", golden.Every(

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// richlyExplained puts everything that a scheduler may tell into the explanation of the job eval.
+// richlyExplained fills all fields of the explanation of the job eval.
 func richlyExplained(s *clitest.Server) {
 	eval := golden.NewJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute)
 	e := golden.Waiting()
@@ -31,7 +31,7 @@ func richlyExplained(s *clitest.Server) {
 	s.Set(golden.NewGroup(eval, schedulingv1beta1.PodGroupPending, e))
 }
 
-// foreign is the job plain under Volcano's own scheduler: conditions of group and pod, and events.
+// foreign puts the job plain under Volcano's own scheduler: conditions of the PodGroup and the pod, and events.
 func foreign(s *clitest.Server) {
 	plain := golden.NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
 	one := golden.NewPod(plain, 0, "")
@@ -47,7 +47,7 @@ func TestExplainWatchSaysItAgainWhenTheAnswerChangesAndEndsWhenTheJobRuns(t *tes
 	out, _, done := golden.Start(t, server, "job", "explain", "eval", "-w")
 	out.Wait(t, "1 of 2 pods fit now")
 	eval := golden.NewJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute)
-	server.Set(golden.NewGroup(eval, schedulingv1beta1.PodGroupPending, golden.Waiting())) // the same once more
+	server.Set(golden.NewGroup(eval, schedulingv1beta1.PodGroupPending, golden.Waiting())) // unchanged
 	server.Set(golden.NewGroup(eval, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue research is closed"}))
 	out.Wait(t, "queue research is closed")
 	if code := func() int {
@@ -60,7 +60,7 @@ func TestExplainWatchSaysItAgainWhenTheAnswerChangesAndEndsWhenTheJobRuns(t *tes
 	out.Wait(t, "nlp/eval is Running")
 }
 
-// owned gives the job train to mei, by its annotation.
+// owned sets the owner of the job train to mei, in its annotation.
 func owned(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	train.Annotations = map[string]string{keys.User: "mei"}

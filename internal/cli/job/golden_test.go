@@ -39,8 +39,7 @@ spec:
     template: {spec: {restartPolicy: Never, contaners: [], containers: [{name: main, image: busybox}]}}
 `
 
-// crashing turns pods of the job train into ones that do not stay up, under a
-// scheduler that is content.
+// crashing makes pods of the job train crash repeatedly, while the scheduler reports no problem.
 func crashing(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	broken := golden.NewPod(train, 1, "192.168.51.67")
@@ -50,7 +49,7 @@ func crashing(s *clitest.Server) {
 	s.Set(broken)
 }
 
-// unmounted gives the waiting job plain a pod whose volume cannot be mounted.
+// unmounted gives the pending job plain a pod whose volume cannot be mounted.
 func unmounted(s *clitest.Server) {
 	plain := golden.NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
 	stuck := golden.NewPod(plain, 0, "192.168.51.67")
@@ -63,14 +62,14 @@ func unmounted(s *clitest.Server) {
 		golden.NewEvent("stuck.3", stuck, "Warning", "FailedScheduling", "no node was free", 5*time.Second))
 }
 
-// waitedBefore gives the running job train a warning from the time when it waited.
+// waitedBefore gives the running job train a warning from its time in the queue.
 func waitedBefore(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	group := golden.NewGroup(train, schedulingv1beta1.PodGroupRunning, nil)
 	s.Set(group, golden.NewEvent("train.before", group, "Warning", "Unschedulable", "room is being made", 2*time.Hour))
 }
 
-// onSimulatedNode puts the node under the job's pods that the server knows no log of.
+// onSimulatedNode adds the simulated node of the job's pods that have no log on the server.
 func onSimulatedNode(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	there := golden.NewNode("sim-16")
@@ -96,8 +95,7 @@ const (
 	commandPath = "/apis/bus.volcano.sh/v1alpha1/namespaces/nlp/commands"
 )
 
-// commanded checks the wire contract of Commands: one is stored, aimed at its
-// job by an owner reference.
+// commanded checks the wire format of Commands: exactly one is stored, and its owner reference is its job.
 func commanded(action, prefix string) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, server *clitest.Server) {
 		t.Helper()
@@ -120,7 +118,7 @@ func commanded(action, prefix string) func(*testing.T, *clitest.Server) {
 	}
 }
 
-// completedByOne is a job of five that was complete when its master was.
+// completedByOne adds a job of five pods that completed when its master did.
 func completedByOne(s *clitest.Server) {
 	big := golden.NewJob("big", "default", batchv1alpha1.Completed, time.Hour)
 	big.Spec.Tasks[0].Replicas, big.Spec.MinAvailable = 5, 5

@@ -28,7 +28,7 @@ func TestWatchAppendsRowsThatChanged(t *testing.T) {
 	server.Set(plain)
 	out.Wait(t, "plain    default    Running     1/1")
 	lines := strings.Count(out.String(), "\n")
-	server.Set(plain) // nothing that a row shows has changed
+	server.Set(plain) // no cell of a row has changed
 	fresh := golden.NewJob("zz", "default", batchv1alpha1.Pending, 0)
 	server.Set(fresh)
 	out.Wait(t, "zz       default    Pending")
@@ -54,7 +54,8 @@ func TestWatchSeesAReasonThatChangedInThePodGroup(t *testing.T) {
 	stop()
 }
 
-// A job that leaves the filter is told once more, as it is now, and its PodGroup's news no more.
+// A job that stops matching the filter is printed once more in its new state; later changes of its PodGroup are not
+// printed.
 func TestWatchTellsWhatLeavesTheFilterOnce(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
@@ -70,13 +71,13 @@ func TestWatchTellsWhatLeavesTheFilterOnce(t *testing.T) {
 	eval := golden.NewJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute)
 	server.Set(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, said("NoMore")))
 	server.Set(golden.NewGroup(eval, schedulingv1beta1.PodGroupPending, said("QueueClosed")))
-	out.Wait(t, "QueueClosed") // told in the order in which it happens
+	out.Wait(t, "QueueClosed") // printed in the order of the events
 	if got := strings.Count(out.String(), "plain "); got != 2 || strings.Contains(out.String(), "NoMore") {
 		t.Errorf("the job that runs has %d rows, want the one as it waited and the one as it runs:\n%s", got, out)
 	}
 	plain.Status.State.Phase = batchv1alpha1.Pending
 	server.Set(plain)
-	out.Wait(t, "NoMore") // it is back
+	out.Wait(t, "NoMore") // it matches again
 	stop()
 }
 
@@ -96,7 +97,7 @@ func TestWatchOfNothingBeginsWithTheTitles(t *testing.T) {
 			t.Parallel()
 			server := clitest.Start(t)
 			out, stop, _ := golden.Start(t, server, c.args...)
-			for len(server.Requests()) < 2 { // list, then watch
+			for len(server.Requests()) < 2 { // the list, then the watch
 				time.Sleep(time.Millisecond)
 			}
 			server.Set(c.first)
@@ -119,7 +120,7 @@ func TestLogsFollowPodsThatComeLater(t *testing.T) {
 	server.Log("nlp/train-worker-7", "late\n")
 	server.Set(golden.NewPod(train, 7, "192.168.63.50"))
 	out.Wait(t, "worker-7 | late\n")
-	server.Set(golden.NewPod(train, 7, "192.168.63.50")) // news about a pod that is followed already
+	server.Set(golden.NewPod(train, 7, "192.168.63.50")) // a change of a pod that is already followed
 	train.Status.State.Phase = batchv1alpha1.Completed
 	server.Set(train)
 	select {
@@ -132,7 +133,7 @@ func TestLogsFollowPodsThatComeLater(t *testing.T) {
 	}
 }
 
-// created waits until the command has created the job, and returns it.
+// created waits until the command has created the job and returns it.
 func created(t *testing.T, server *clitest.Server, out *golden.Screen, name string) *batchv1alpha1.Job {
 	t.Helper()
 	out.Wait(t, "job.batch.volcano.sh/"+name+" created")
@@ -228,7 +229,7 @@ func TestViewWatchShowsTheJobUntilItHasEnded(t *testing.T) {
 	}
 }
 
-// watchesJobs reports whether a watch of jobs has begun. Commands may watch other kinds as well.
+// watchesJobs reports whether a watch of jobs has started. Commands may watch other kinds as well.
 func watchesJobs(server *clitest.Server) bool {
 	queries := server.Queries()
 	requests := server.Requests()
@@ -240,7 +241,7 @@ func watchesJobs(server *clitest.Server) bool {
 	return false
 }
 
-// What is deleted while it is followed is named, with what to do.
+// If an object is deleted while it is followed, the error names it and has a hint.
 func TestWhatIsFollowedIsDeleted(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"job", "view", "eval", "-w", "--events=false"}, {"job", "explain", "eval", "-w"}, {"job", "wait", "eval"}} {
@@ -258,7 +259,7 @@ func TestWhatIsFollowedIsDeleted(t *testing.T) {
 	}
 }
 
-// News of one job leave the rows of the others as they are, also what is known of their pods.
+// An event of one job does not change the rows of other jobs, including their node counts.
 func TestWatchKeepsTheNodesOfOtherJobs(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
@@ -280,7 +281,7 @@ func TestWatchKeepsTheNodesOfOtherJobs(t *testing.T) {
 	stop()
 }
 
-// The names that are not there are told, and the others followed.
+// Missing names are reported, and the existing ones are followed.
 func TestWatchTellsWhichNamesAreMissing(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
@@ -305,11 +306,11 @@ func TestLogsGoToAFile(t *testing.T) {
 	}
 }
 
-// mostForTenThousand leaves a slow and busy machine room: the list takes a second where it is alone.
+// mostForTenThousand allows for a slow and busy machine: on an idle one, the list takes about a second.
 const mostForTenThousand = 30 * time.Second
 
-// Ten thousand jobs are listed in pages, and in a time that shows that nothing is done for each of them anew: test/bench
-// holds the time itself.
+// Ten thousand jobs are listed in pages, in a time that rules out expensive work per job. test/bench checks the time
+// itself.
 func TestTenThousandJobs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds ten thousand objects")

@@ -12,7 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// A command in a pod may have changed something: when the connection breaks it is not run again, and the exit code is none of the command's.
+// A command in a pod may have side effects. When its connection breaks, it is not run again, and the exit code is not
+// one that the command could return.
 func TestACommandWhoseConnectionBreaksIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
@@ -33,7 +34,7 @@ func TestACommandWhoseConnectionBreaksIsNotRunAgain(t *testing.T) {
 	}
 }
 
-// An API server that does not answer is reported by exec as by every other command: before the pod is known, and after.
+// exec reports an unreachable API server like every other command, both before and after it has read the pod.
 func TestExecWithoutAnAPIServerAnswersAsOtherCommandsDo(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// A view of a large job is no list of its pods: it shows some, those in trouble first, and says where the others are.
+// The view of a large job lists only some pods, failed and pending ones first, and names the command that lists all.
 func TestTheViewOfALargeJobIsShort(t *testing.T) {
 	t.Parallel()
 	large := golden.NewJob("large", "default", batchv1alpha1.Running, time.Hour)
@@ -37,7 +37,7 @@ func TestTheViewOfALargeJobIsShort(t *testing.T) {
 	}
 }
 
-// Nobody makes ten thousand pods without a word.
+// A job with ten thousand pods gets a warning.
 func TestAHugeJobIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	for replicas, want := range map[int]bool{9999: false, 10000: true, 1000000: true} {

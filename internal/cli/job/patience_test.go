@@ -14,7 +14,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// An API server that is away for a moment ends no wait: the user is told once, and the outcome is that of the job.
+// A short outage of the API server does not end a wait: the user sees one message, and the exit code is that of the
+// job.
 func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 	t.Parallel()
 	completed := golden.NewJob("eval", "research", batchv1alpha1.Completed, 18*time.Minute)
@@ -29,7 +30,7 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 		"job list -w":   {"job list eval -w", "NAME", cli.ExitInterrupted},
 		"job view -w":   {"job view eval -w", "Phase", cli.ExitOK},
 		"explain -w":    {"job explain eval -w", "eval is Pending", cli.ExitOK},
-		"job suspend":   {"job suspend eval --wait", "", cli.ExitError}, // it ended meanwhile
+		"job suspend":   {"job suspend eval --wait", "", cli.ExitError}, // it ended during the outage
 		"run --wait":    {"job run fresh --wait -- true", "", cli.ExitOK},
 		"run --attach":  {"job run fresh --attach -- true", "", cli.ExitOK},
 		"several waits": {"job wait eval train", "", cli.ExitOK},
@@ -77,7 +78,7 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 	}
 }
 
-// Who waits for a job learns why it waits: when the reason is known, and when it changes.
+// A waiting command prints why the job waits: when the reason is known, and when it changes.
 func TestWhoWaitsForANewJobIsToldTheReason(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"job run fresh --image busybox --wait", "job run fresh --image busybox --attach"} {

@@ -21,7 +21,7 @@ func TestALogThatIsOpenedAgainGoesOnWhereItBrokeOff(t *testing.T) {
 				printed += string(at.shown([]byte(line)))
 			}
 			at.passed = 0
-			for _, line := range lines { // since the second of the last line, so all
+			for _, line := range lines { // since is in seconds, so the server sends all lines of that second
 				printed += string(at.shown([]byte(line)))
 			}
 			if printed != want {

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// Flags that a job cannot take from where they were given are refused, or said to be passed over.
+// Flags that do not apply to jobs from the given source are rejected, or reported as ignored.
 func TestFlagsOfRunGolden(t *testing.T) {
 	t.Parallel()
 	const queueFile = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: fresh}\nspec: {weight: 1}\n"
@@ -50,7 +50,7 @@ func TestFlagsOfRunGolden(t *testing.T) {
 	})
 }
 
-// A name beside filters is one that is there and was not asked for, or one that is not there.
+// A name combined with filters either exists but does not match the filters, or does not exist.
 func TestNamesBesideFiltersGolden(t *testing.T) {
 	t.Parallel()
 	golden.Hold(t, "filters", []golden.Run{

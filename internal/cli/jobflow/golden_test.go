@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// flows puts three flows into the cluster: one that runs, one that failed, one that waits for a template.
+// flows adds three flows to the cluster: a running one, a failed one, and one that waits for a template.
 func flows(s *clitest.Server) {
 	night := newFlow("night", flowv1alpha1.Running, 2*time.Minute)
 	night.Spec.Flows = []flowv1alpha1.Flow{
@@ -50,7 +50,7 @@ func flows(s *clitest.Server) {
 			Type: "Normal", Reason: "Created", Message: "create a job named night-serve!", LastTimestamp: golden.Ago(110 * time.Second), Count: 1})
 }
 
-// spoken lets the first step of the flow night say something.
+// spoken adds a log to the first step of the flow night.
 func spoken(s *clitest.Server) {
 	flows(s)
 	night := newFlow("night", flowv1alpha1.Running, 2*time.Minute)

@@ -17,14 +17,14 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// jobOf is the job of a step of a flow.
+// jobOf returns the job of a flow's step.
 func jobOf(flow *flowv1alpha1.JobFlow, step string, phase batchv1alpha1.JobPhase) *batchv1alpha1.Job {
 	job := golden.NewJob(flow.Name+"-"+step, "research", phase, time.Minute)
 	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(flow, flowv1alpha1.GroupVersion.WithKind("JobFlow"))}
 	return job
 }
 
-// plainFlow is a flow of two steps, of which the second waits for the first.
+// plainFlow returns a flow of two steps; the second depends on the first.
 func plainFlow(phase flowv1alpha1.Phase, jobs ...flowv1alpha1.JobStatus) *flowv1alpha1.JobFlow {
 	flow := newFlow("pair", phase, time.Minute)
 	flow.Spec.Flows = []flowv1alpha1.Flow{{Name: "first"}, after("second", nil, "first")}
@@ -44,7 +44,7 @@ func templatesOf(names ...string) (templates []*flowv1alpha1.JobTemplate) {
 	return templates
 }
 
-// waitForFlowWatch returns when a command watches job flows. Commands watch other kinds as well.
+// waitForFlowWatch waits until a command watches job flows. Commands watch other kinds as well.
 func waitForFlowWatch(t *testing.T, server *clitest.Server) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -113,7 +113,8 @@ func TestWaitForAFlowThatIsDeletedOrLate(t *testing.T) {
 	}
 }
 
-// Who waits for a flow learns why its steps wait: the reason of a step's job, also of one that is made later, and a template that is missing.
+// A command that waits for a flow prints why its steps wait: the reasons of the steps' jobs, including jobs created
+// later, and missing templates.
 func TestWhoWaitsForAFlowIsToldTheReasons(t *testing.T) {
 	t.Parallel()
 	flow := plainFlow(flowv1alpha1.Pending)
@@ -125,7 +126,7 @@ func TestWhoWaitsForAFlowIsToldTheReasons(t *testing.T) {
 	}
 	first := jobOf(flow, "first", batchv1alpha1.Pending)
 	closed := golden.NewGroup(first, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue research is closed"})
-	server.Set(closed) // the group may be seen before its job
+	server.Set(closed) // the PodGroup may be seen before its job
 	server.Set(first)
 	begun := plainFlow(flowv1alpha1.Pending, flowv1alpha1.JobStatus{Name: "pair-first", State: batchv1alpha1.Pending})
 	server.Set(begun)
@@ -189,7 +190,7 @@ func TestRetryAsksForWhatFailedToRunAgain(t *testing.T) {
 	if got, want := golden.Field(stored, "metadata", "annotations", keys.RetryFailed), end.UTC().Format(time.RFC3339); got != want {
 		t.Errorf("the annotation is %q, want %q", got, want)
 	}
-	// What it was before the retry does not end the wait; that it fails again does.
+	// The failure from before the retry does not end the wait; the new failure does.
 	again := plainFlow(flowv1alpha1.Failed, flowv1alpha1.JobStatus{Name: "pair-first", State: batchv1alpha1.Failed, EndTimestamp: metav1.NewTime(golden.Now)})
 	server.Set(plainFlow(flowv1alpha1.Running))
 	if code := golden.Ends(t, server, out, done, again); code != cli.ExitError || !strings.Contains(out.String(), `job flow "pair" ended as Failed`) {
@@ -231,7 +232,7 @@ func TestLogsOfAFlowOfWhichNothingHasBegun(t *testing.T) {
 	}
 }
 
-// A user who may not list job templates sees the flow, and nothing is said of them.
+// A user without access to job templates can view the flow; the view does not mention templates.
 func TestViewWithoutTheRightToTemplates(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, plainFlow(flowv1alpha1.Pending))

@@ -14,7 +14,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// drawFlow draws a flow whose steps depend on any of those before them, in any state that its steps may be in.
+// drawFlow draws a flow whose steps depend on any of the earlier steps and are in any state that is possible for
+// them.
 func drawFlow(t *rapid.T) jobFlow {
 	flow := &flowv1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "n"}}
 	for i := range rapid.IntRange(0, 9).Draw(t, "steps") {
@@ -38,7 +39,7 @@ func drawFlow(t *rapid.T) jobFlow {
 			flow.Status.FailedJobs = append(flow.Status.FailedJobs, name)
 		}
 	}
-	// The order of the steps means nothing.
+	// The order of the steps has no meaning.
 	flow.Spec.Flows = rapid.Permutation(flow.Spec.Flows).Draw(t, "order")
 	return flow
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// templates puts two templates into the cluster, one of them with many jobs.
+// templates adds two templates to the cluster, one of them with many jobs.
 func templates(s *clitest.Server) {
 	serve := newTemplate("serve", 2*time.Hour)
 	two := int32(2)

@@ -73,7 +73,7 @@ func TestProgramsAreCommandLinesOfVcctl(t *testing.T) {
 	}
 }
 
-// Whatever the words are: quoted one by one, they come out as they went in.
+// Quoting arbitrary words one by one and splitting the result returns the same words.
 func TestSplitTakesQuotesAway(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -92,7 +92,8 @@ func TestSplitTakesQuotesAway(t *testing.T) {
 	})
 }
 
-// FuzzSplit checks that only a text of blanks, as a shell knows them, has no words, and that words which are quoted again come back unchanged.
+// FuzzSplit checks that only a blank text has no words, and that quoting and splitting words again does not change
+// them.
 func FuzzSplit(f *testing.F) {
 	f.Add(`sh -c 'sleep 1'`)
 	f.Add(`a\ b "c d`)

@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// owned is a pod on a node that a controller of this kind creates again.
+// owned returns a pod on a node with a controller of the given kind, which would re-create it.
 func owned(name, kind string, change func(*corev1.Pod)) *corev1.Pod {
 	controller := true
 	pod := &corev1.Pod{
@@ -34,7 +34,8 @@ func owned(name, kind string, change func(*corev1.Pod)) *corev1.Pod {
 	return pod
 }
 
-// managed is the cluster of the goldens in which each pod has a controller: train's pods its job; the others are not there.
+// managed is the golden cluster with a controller for each pod: the job train for its own pods, missing controllers
+// for the others.
 func managed(s *clitest.Server) {
 	for _, object := range golden.Cluster() {
 		pod, is := object.(*corev1.Pod)
@@ -49,7 +50,7 @@ func managed(s *clitest.Server) {
 	}
 }
 
-// agents adds a pod of a DaemonSet, one with an emptyDir volume and one that has ended.
+// agents adds a pod of a DaemonSet, a pod with an emptyDir volume and a completed pod.
 func agents(s *clitest.Server) {
 	managed(s)
 	s.Set(&appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "agent", Namespace: "kube-system"}},
@@ -118,7 +119,7 @@ func TestNodeDrainGolden(t *testing.T) {
 	))
 }
 
-// writes counts the requests that change something.
+// writes counts the requests that change objects.
 func writes(s *clitest.Server) int {
 	n := 0
 	for _, request := range s.Requests() {

@@ -2,5 +2,5 @@ package node
 
 import "time"
 
-// Tests do not wait long before a protected pod is tried again.
+// Tests retry the eviction of a protected pod quickly.
 func init() { evictionRetry = 10 * time.Millisecond }

@@ -21,7 +21,7 @@ func forbidden(s *clitest.Server, what string) {
 		fmt.Sprintf(`%s is forbidden: User "mei" cannot list resource "%s" in API group "" at the cluster scope`, what, what))
 }
 
-// devices gives nodes GPUs and network cards, and pods that hold some of them.
+// devices adds GPUs and network cards to nodes, and pods that use some of them.
 func devices(s *clitest.Server) {
 	gpus := golden.NewNode("192.168.23.24")
 	gpus.Labels = map[string]string{"gpu": "a100"}
@@ -68,7 +68,7 @@ func TestNodeListGolden(t *testing.T) {
 	))
 }
 
-// hyper is a hypernode of members: nodes, or hypernodes when they begin with a letter.
+// hyper returns a hypernode. Members that start with a letter are hypernodes, all others are nodes.
 func hyper(name string, tier int, members ...string) *topologyv1alpha1.HyperNode {
 	h := &topologyv1alpha1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: golden.Ago(time.Hour)}}
 	h.Spec.Tier = tier
@@ -83,7 +83,7 @@ func hyper(name string, tier int, members ...string) *topologyv1alpha1.HyperNode
 	return h
 }
 
-// network is two leaves below a spine; a node in none, a leaf that is missing and one that two claim.
+// network adds two leaves below a spine, a node outside of them, a missing leaf and a leaf with two parents.
 func network(s *clitest.Server) {
 	devices(s)
 	spine := hyper("spine", 2, "leaf-a", "leaf-b", "leaf-c")

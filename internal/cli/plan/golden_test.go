@@ -54,7 +54,7 @@ func queueChange() insightv1alpha1.PlanStatus {
 	}
 }
 
-// noTraces fails when a plan is left on the server.
+// noTraces fails if a plan is left on the server.
 func noTraces(t *testing.T, s *clitest.Server) {
 	t.Helper()
 	if left := s.Objects("/apis/insight.vc-batch.dev/v1alpha1/plans"); len(left) > 0 {

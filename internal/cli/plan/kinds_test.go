@@ -63,7 +63,7 @@ spec:
   - {name: main, replicas: 2, template: {spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}}}
 `
 
-// asked are the objects of the one plan that was created, as Kind/name.
+// asked returns the objects of the only created plan, as Kind/name.
 func asked(t *testing.T, s *clitest.Server) []string {
 	t.Helper()
 	plans := s.Created("Plan")

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// pods adds to the cluster's a pod that crashes, one that failed, one that no scheduler places, and a plain one in a queue.
+// pods adds a crashing pod, a failed pod, a pod that no scheduler places, and a plain pod in a queue.
 func pods(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	crashing := golden.NewPod(train, 1, "192.168.51.67")

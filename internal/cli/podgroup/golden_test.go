@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// groups adds to the cluster's groups one with sub-groups and two plain pods, and one of a single pod.
+// groups adds a PodGroup with sub-groups and two plain pods, and a PodGroup of a single pod.
 func groups(s *clitest.Server) {
 	tier, size, least := 2, int32(4), int32(2)
 	needs := golden.Amounts("cpu", "8", "memory", "16Gi")
@@ -59,7 +59,7 @@ func TestPodGroupGoldens(t *testing.T) {
 	golden.Hold(t, "podgroup", runs)
 }
 
-// The group of a job is shown by the job's name, which is the one that users know; it is not deleted by it.
+// The job's name, which users know, shows the PodGroup of a job, but does not delete it.
 func TestThePodGroupOfAJobIsShownByTheJobsName(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)

@@ -84,7 +84,7 @@ kind: ConfigMap
 metadata: {name: settings}
 `
 
-// Every command on two terminals, into a pipe, for programs, and with an error.
+// TestEveryQueueCommandGolden runs each command on two terminals, into a pipe, with -o json and with an error.
 func TestEveryQueueCommandGolden(t *testing.T) {
 	t.Parallel()
 	golden.Hold(t, "every", golden.Every(
@@ -100,7 +100,7 @@ func TestEveryQueueCommandGolden(t *testing.T) {
 	))
 }
 
-// A namespace from the environment is no queue's name, whatever is done with queues; only -n that is typed is.
+// A namespace from the environment never becomes the name of a queue; only a typed -n does.
 func TestTheNamespaceOfTheEnvironmentIsNoQueueGolden(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"VCCTL_NAMESPACE": "research"}
@@ -113,7 +113,7 @@ func TestTheNamespaceOfTheEnvironmentIsNoQueueGolden(t *testing.T) {
 	golden.Hold(t, "environment", runs)
 }
 
-// deletedByUID fails unless the queue archive is gone, and no other one of its name would have been.
+// deletedByUID fails unless the queue archive was deleted with its UID as a precondition.
 func deletedByUID(t *testing.T, s *clitest.Server) {
 	t.Helper()
 	golden.Stored(queuePath, 2)(t, s)
@@ -123,14 +123,14 @@ func deletedByUID(t *testing.T, s *clitest.Server) {
 	}
 }
 
-// untouched fails when queues were made, deleted or commanded.
+// untouched fails if queues were created or deleted, or Commands were created.
 func untouched(t *testing.T, s *clitest.Server) {
 	t.Helper()
 	golden.Stored(queuePath, 3)(t, s)
 	golden.Stored(queueCommandPath, 0)(t, s)
 }
 
-// Queues may be told by files and by labels as well as by names.
+// Queues can be selected by files and labels as well as by names.
 func TestQueuesOfFilesAndLabelsGolden(t *testing.T) {
 	t.Parallel()
 	there := func(s *clitest.Server) {
@@ -165,8 +165,8 @@ func TestQueuesOfFilesAndLabelsGolden(t *testing.T) {
 	})
 }
 
-// The counts of a queue are in its status; listing PodGroups of all namespaces
-// for them would need rights that most users do not have.
+// The job counts of a queue are in its status. Listing the PodGroups of all namespaces would need rights that most
+// users do not have.
 func TestQueueListAsksForQueuesOnly(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)

@@ -12,8 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// family puts a tree of queues into the cluster: eng has infra and research below it, and
-// research has borrowed two GPUs of infra and one that nobody deserves. Nothing is known of root.
+// family adds a tree of queues to the cluster: infra and research are below eng, and research has borrowed two GPUs
+// from infra and one that no queue deserves. The usage of root is unknown.
 func family(s *clitest.Server) {
 	child := func(name, parent, gpus, holds string, running, waiting int32) *schedulingv1beta1.Queue {
 		return golden.NewQueue(name, 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
@@ -74,7 +74,8 @@ func TestQueueTreeGolden(t *testing.T) {
 	))
 }
 
-// squeezed is what a scheduler says to less for research: one of its jobs goes, one elsewhere, and one starts.
+// squeezed is a scheduler's answer to smaller limits for research: one of its jobs and one elsewhere are evicted, and
+// one job starts.
 func squeezed() insightv1alpha1.PlanStatus {
 	return insightv1alpha1.PlanStatus{
 		Verdict: insightv1alpha1.VerdictStarts,
@@ -89,7 +90,7 @@ func squeezed() insightv1alpha1.PlanStatus {
 	}
 }
 
-// calm is what a scheduler says to a change by which nobody has to go.
+// calm is a scheduler's answer to a change without evictions.
 func calm() insightv1alpha1.PlanStatus {
 	return insightv1alpha1.PlanStatus{Verdict: insightv1alpha1.VerdictStarts}
 }

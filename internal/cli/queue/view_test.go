@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// busyQueue gives research limits of all kinds, an event, and jobs of another namespace that wait.
+// busyQueue gives research limits of all kinds, an event, and waiting jobs in another namespace.
 func busyQueue(s *clitest.Server) {
 	q := golden.NewQueue("research", 3, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
 		q.Spec.Capability = golden.Amounts("cpu", "16", "nvidia.com/gpu", "8")
@@ -36,7 +36,7 @@ func busyQueue(s *clitest.Server) {
 	}
 }
 
-// groupOf is the PodGroup of a job as its controller creates it.
+// groupOf returns the PodGroup of a job as its controller creates it.
 func groupOf(job *batchv1alpha1.Job, phase schedulingv1beta1.PodGroupPhase, why *schedulingv1beta1.Explanation) *schedulingv1beta1.PodGroup {
 	group := golden.NewGroup(job, phase, why)
 	group.Spec.Queue, group.Spec.MinMember, group.CreationTimestamp = job.Spec.Queue, job.Spec.MinAvailable, job.CreationTimestamp

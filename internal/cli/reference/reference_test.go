@@ -20,7 +20,7 @@ const directory = "../../../docs/reference"
 
 var rewrite = flag.Bool("rewrite", false, "write docs/reference anew")
 
-// TestReferenceIsCurrent holds docs/reference to the help texts; `make docs` writes it anew.
+// TestReferenceIsCurrent checks that docs/reference matches the help texts; `make docs` regenerates it.
 func TestReferenceIsCurrent(t *testing.T) {
 	t.Parallel()
 	pages, err := Markdown()

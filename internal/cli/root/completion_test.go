@@ -16,15 +16,15 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// anyText are flags whose values nobody can know before they are typed.
+// anyText lists the flags whose values cannot be offered, because they are arbitrary.
 var anyText = []string{
 	"as", "as-uid", "as-group", "task", "as-user-extra", "certificate-authority", "client-certificate", "client-key", "request-timeout", "server", "tls-server-name", "token", "cache-dir", "kubeconfig",
 	"selector", "labels", "label-columns", "field-selector", "image", "env", "workdir", "cpu", "memory", "gpu-resource", "capability", "guarantee", "deserved",
 	"job-name", "user", "container",
 }
 
-// TestEveryFlagThatHasKnownValuesOffersThem walks the tree: a flag that takes words either offers them, takes a
-// file, or is known to take any text.
+// TestEveryFlagThatHasKnownValuesOffersThem walks the tree: every flag with a value offers values, takes a file, or
+// is in anyText.
 func TestEveryFlagThatHasKnownValuesOffersThem(t *testing.T) {
 	t.Parallel()
 	tree, used := newTree("vcctl"), map[string]bool{}
@@ -54,7 +54,7 @@ func TestEveryFlagThatHasKnownValuesOffersThem(t *testing.T) {
 	}
 }
 
-// What is offered is there, soon, and not more than a person can read.
+// Completion offers existing names, quickly, and not more than a user can read.
 func TestCompletionIsBounded(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t)
@@ -67,7 +67,7 @@ func TestCompletionIsBounded(t *testing.T) {
 	}
 }
 
-// shellTest is how a shell is asked what it would offer after words of a command line.
+// bashTest prints the completions that bash would offer after the words of a command line.
 const bashTest = `
 _get_comp_words_by_ref() { cur=${COMP_WORDS[COMP_CWORD]}; words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; prev=${COMP_WORDS[COMP_CWORD-1]}; }
 _init_completion() { _get_comp_words_by_ref; }
@@ -78,7 +78,7 @@ __start_vcctl
 printf '%s\n' "${COMPREPLY[@]}"
 `
 
-// TestShellsComplete lets the shells that are here complete command lines with the script that the program prints.
+// TestShellsComplete completes command lines in the installed shells with the printed completion script.
 func TestShellsComplete(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
@@ -87,7 +87,7 @@ func TestShellsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(self, filepath.Join(bin, "vcctl")); err != nil { // TestMain answers by this name
+	if err := os.Symlink(self, filepath.Join(bin, "vcctl")); err != nil { // TestMain runs vcctl under this name
 		t.Fatal(err)
 	}
 	bash, err := exec.LookPath("bash")

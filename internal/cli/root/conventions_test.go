@@ -17,17 +17,17 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// convention is one row of the table of conventions for one command.
+// convention is the row of one command in the table of conventions.
 type convention struct {
 	path    string
 	aliases []string
-	marks   string // the letters of the columns that are marked
+	marks   string // the letters of the marked columns
 }
 
-// verbs are those of the row that only says "list/get/…".
+// verbs are the marks of the verbs in the row that only lists "list/get/…".
 var verbs = map[string]string{"list": "owAlc", "get": "owAlc", "view": "owAlc", "create": "ofd", "delete": "oAlfdyc"}
 
-// exempt are marks that make no sense for one command of a row with several, with the reason.
+// exempt lists marks that do not apply to one of several commands in a row, with the reason.
 var exempt = map[string]string{
 	"queue get d":    "it changes nothing",
 	"queue get W":    "there is nothing to wait for",
@@ -43,7 +43,7 @@ var exempt = map[string]string{
 	"diff c":         "the same",
 }
 
-// readConventions parses the table of conventions as it stands in the specification.
+// readConventions parses the table of conventions in the specification.
 func readConventions(t *testing.T) []convention {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "conventions.md"))
@@ -82,7 +82,8 @@ func readConventions(t *testing.T) []convention {
 	return all
 }
 
-// expand makes paths of "job attach¦exec NAME [-t T] -- CMD": what is written in capitals, brackets or dashes is no command.
+// expand returns the command paths of a pattern such as "job attach¦exec NAME [-t T] -- CMD". Words in capitals,
+// brackets and dashes are not part of the path.
 func expand(pattern string) []string {
 	paths := []string{""}
 	for _, word := range strings.Fields(pattern) {
@@ -104,7 +105,7 @@ func expand(pattern string) []string {
 	return paths
 }
 
-// sample is what a command needs besides the flag under test: names of the goldens' cluster.
+// sample returns the arguments that a command needs besides the flag under test, from the golden cluster.
 func sample(path string) []string {
 	noun, verb, _ := strings.Cut(path, " ")
 	words := strings.Fields(path)
@@ -129,9 +130,8 @@ func sample(path string) []string {
 	return words
 }
 
-// TestTheTreeKeepsTheConventions holds every command of the tree to the table of
-// conventions, testdata/conventions.md, a copy of the specification: the flag is there
-// with its letter, and it works as it does everywhere.
+// TestTheTreeKeepsTheConventions checks every command of the tree against testdata/conventions.md, a copy of the
+// specification's table: each marked flag exists with its letter and works as in all other commands.
 func TestTheTreeKeepsTheConventions(t *testing.T) {
 	t.Parallel()
 	table := readConventions(t)
@@ -174,13 +174,13 @@ func TestTheTreeKeepsTheConventions(t *testing.T) {
 	}
 }
 
-// keeps says, by the letter of its column, what is wrong with a command's convention; "" is nothing.
+// keeps maps the letter of a column to a check, which returns the violation of the convention or "".
 var keeps = map[rune]func(*testing.T, *cobra.Command, convention) string{
 	'o': keepsFormats, 'w': keepsWatch, 'A': keepsNamespaces, 'l': keepsSelector, 'f': keepsFiles,
 	'd': keepsDryRun, 'W': keepsWait, 'y': keepsConfirm, 'c': keepsCompletion,
 }
 
-// keepsAtAll says whether a command has what a mark stands for, in whatever way.
+// keepsAtAll reports whether a command has the feature of a mark in any form.
 func keepsAtAll(cmd *cobra.Command, mark rune) bool {
 	names := map[rune]string{'o': "output", 'w': "watch", 'A': "all-namespaces", 'l': "selector", 'f': "filename", 'd': "dry-run", 'W': "wait", 'y': "yes"}
 	if mark == 'c' {
@@ -189,7 +189,7 @@ func keepsAtAll(cmd *cobra.Command, mark rune) bool {
 	return cmd.Flags().Lookup(names[mark]) != nil
 }
 
-// flag says whether a flag is there with its letter.
+// flag checks that a flag exists with its letter; it returns the violation or "".
 func flag(cmd *cobra.Command, name, letter string) string {
 	found := cmd.Flag(name)
 	switch {
@@ -201,7 +201,7 @@ func flag(cmd *cobra.Command, name, letter string) string {
 	return ""
 }
 
-// says runs a command line and returns what is wrong unless it fails with this text.
+// says runs a command line and returns a problem unless the command fails with the text want.
 func says(t *testing.T, args []string, want string) string {
 	t.Helper()
 	server := clitest.Start(t, golden.Cluster()...)
@@ -239,10 +239,10 @@ func keepsFormats(t *testing.T, cmd *cobra.Command, row convention) string {
 	return says(t, append(sample(row.path), "-o", "jsno"), `output format "jsno" is not known`)
 }
 
-// keepsWatch follows what a command is about, where the goldens' cluster has it: it lists or reads, then it watches, and goes on.
+// keepsWatch watches an object of the golden cluster: the command must list or read it, then watch it and continue.
 func keepsWatch(t *testing.T, cmd *cobra.Command, row convention) string {
 	if problem := flag(cmd, "watch", "w"); problem != "" || slices.Contains(sample(row.path), "some") || row.path == "job explain" {
-		return problem // train runs: there is nothing to wait for
+		return problem // train runs, so there is no reason to wait
 	}
 	server := clitest.Start(t, golden.Cluster()...)
 	out, stop, done := golden.Start(t, server, append(sample(row.path), "-w")...)
@@ -276,7 +276,7 @@ func keepsNamespaces(_ *testing.T, cmd *cobra.Command, row convention) string {
 func keepsSelector(t *testing.T, cmd *cobra.Command, row convention) string {
 	name := "selector"
 	if row.path == "job list" {
-		name = "labels" // --selector is a part of the name in Volcano's vcctl
+		name = "labels" // in Volcano's vcctl, --selector is a part of the name
 	}
 	if problem := flag(cmd, name, "l"); problem != "" {
 		return problem
@@ -318,7 +318,7 @@ func keepsConfirm(_ *testing.T, cmd *cobra.Command, _ convention) string {
 	return flag(cmd, "yes", "y")
 }
 
-// keepsCompletion asks for the names that could follow; they are those of the cluster.
+// keepsCompletion requests completions of the names, which must be names in the cluster.
 func keepsCompletion(t *testing.T, cmd *cobra.Command, row convention) string {
 	if strings.Contains(cmd.Use, "NAME") && cmd.ValidArgsFunction == nil {
 		return "it completes no live names"
@@ -333,7 +333,7 @@ func keepsCompletion(t *testing.T, cmd *cobra.Command, row convention) string {
 	return ""
 }
 
-// complete is what a shell would offer after these words.
+// complete returns the completions that a shell would offer after these words.
 func complete(t *testing.T, words ...string) []string {
 	t.Helper()
 	server := clitest.Start(t, golden.Cluster()...)

@@ -25,13 +25,12 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// goesOn are the words by which a command is asked to follow what happens: it goes on until it is
-// interrupted, unless it has seen the end.
+// goesOn lists the flags with which a command follows changes until it is interrupted or reaches its end.
 var goesOn = []string{"-w", "--watch", "--watch-only", "--wait", "--attach"}
 
-// endsWith are the examples that end with another code than 0 in that cluster.
+// endsWith lists the examples that exit with a code other than 0 in this cluster.
 var endsWith = map[string]int{
-	"config check":                                1,   // no scheduler has told its configuration
+	"config check":                                1,   // no scheduler has published its configuration
 	"job explain train eval":                      8,   // eval waits
 	"job explain -A":                              8,   // eval waits
 	"job exec train -- sh":                        127, // its pods have few programs
@@ -43,32 +42,32 @@ var endsWith = map[string]int{
 	"jobflow logs night train --failed":           1, // the same
 	"jobflow retry night":                         1, // it has not failed
 	"jobflow retry night --wait":                  1, // the same
-	"job logs hello -f":                           1, // the line before it, which makes it, was run elsewhere
+	"job logs hello -f":                           1, // the line before, which creates it, ran in another cluster
 	"job logs nightly-again -f":                   1, // the same
-	"slurm install --dir ~/bin":                   1, // there is no shell that knows ~
+	"slurm install --dir ~/bin":                   1, // no shell expands ~ here
 	"slurm uninstall --dir ~/bin":                 1, // the same
-	"slurm uninstall --dir . --dry-run":           1, // there are none
-	"slurm scancel -s USR1 -b 42":                 1, // nothing of it runs
+	"slurm uninstall --dir . --dry-run":           1, // none are installed
+	"slurm scancel -s USR1 -b 42":                 1, // none of its pods run
 	"slurm scontrol hold 42":                      1, // it has started
-	"slurm srun --jobid=42 --overlap --pty bash":  1, // nothing of it runs
+	"slurm srun --jobid=42 --overlap --pty bash":  1, // none of its pods run
 	"slurm sattach -l 42.0":                       1, // the same
 	"slurm sattach 42":                            1,
 	"slurm sbcast --jobid=42 run.sh /tmp/run.sh":  1,
 	"slurm sbcast -f -j 42 run.sh /tmp/":          1,
-	"slurm sgather -k /tmp/result.csv result.csv": 1, // it works in jobs only
+	"slurm sgather -k /tmp/result.csv result.csv": 1, // it works only in jobs
 	"slurm sgather -rk /tmp/results results":      1,
 	"slurm sgather -f /tmp/result.csv result.csv": 1,
 	"slurm scrontab -l":                           1, // there is no table
-	"slurm scrontab -":                            1, // what stands there is none
+	"slurm scrontab -":                            1, // standard input contains no table
 
 	"slurm strigger --set --jobid=42 --fini --program=run.sh": 1, // there are no triggers
 	"slurm strigger --set --node --down --program=run.sh":     1,
 }
 
-// goesOnCode is that of an example that is interrupted by the test.
+// goesOnCode is the exit code of an example that the test interrupts.
 const goesOnCode = cli.ExitInterrupted
 
-// objectsOf reads a file of objects.
+// objectsOf reads the objects of a file.
 func objectsOf(t *testing.T, name string) map[string]client.Object {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -88,12 +87,12 @@ func objectsOf(t *testing.T, name string) map[string]client.Object {
 	return all
 }
 
-// kindOf is the kind that a noun is about.
+// kindOf maps nouns to the kinds of their objects.
 var kindOf = map[string]string{"job": "Job", "plan": "Job", "diff": "Job", "queue": "Queue", "podgroup": "PodGroup", "pod": "Pod", "jobflow": "JobFlow", "jobtemplate": "JobTemplate", "cronjob": "CronJob"}
 
-// TestExamplesRun runs every example of every help text: against the cluster of the goldens with
-// what else the examples name (testdata/examples.yaml), with the files that they name, at a terminal
-// where somebody says yes. Each ends with 0, or with the code that it is known for.
+// TestExamplesRun runs every example of every help text on a terminal, against the golden cluster with the additional
+// objects in testdata/examples.yaml. It creates the files that the examples name and answers prompts with yes. Each
+// example must exit with 0 or with its code in endsWith.
 func TestExamplesRun(t *testing.T) {
 	world, files := objectsOf(t, "examples.yaml"), objectsOf(t, "new.yaml")
 	conf, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", "volcano-scheduler.conf"))
@@ -117,7 +116,7 @@ func TestExamplesRun(t *testing.T) {
 	leaves(tree, run)
 }
 
-// exampleRun is one example and what it is run in.
+// exampleRun is one example with its environment.
 type exampleRun struct {
 	t            *testing.T
 	cmd          *cobra.Command
@@ -162,7 +161,7 @@ func (e *exampleRun) run() {
 	}
 }
 
-// slurm writes the script that examples of Slurm's commands name, and gives jobs their numbers, as the controller does.
+// slurm writes the script that the examples of Slurm commands name, and numbers new jobs as the controller does.
 func (e *exampleRun) slurm(server *clitest.Server) {
 	if err := os.WriteFile("run.sh", []byte("#!/bin/sh\n#SBATCH -o /dev/null\nhostname\n"), 0o600); err != nil {
 		e.t.Fatal(err)
@@ -188,7 +187,7 @@ func (e *exampleRun) slurm(server *clitest.Server) {
 	})
 }
 
-// noun and verb are the first two words that are no flags of the root.
+// noun returns the first two words that are not root flags.
 func (e *exampleRun) noun() (noun, verb string) {
 	noun = e.words[0]
 	if len(e.words) > 1 {
@@ -197,7 +196,7 @@ func (e *exampleRun) noun() (noun, verb string) {
 	return noun, verb
 }
 
-// write writes the files and directories that the example names, each with this object.
+// write writes the files and directories that the example names, each with the given object.
 func (e *exampleRun) write(object client.Object) {
 	text, err := yaml.Marshal(object)
 	if err != nil {
@@ -225,7 +224,7 @@ func (e *exampleRun) write(object client.Object) {
 	}
 }
 
-// end runs the example, interrupts it when it goes on, and returns how it ended.
+// end runs the example, interrupts it if it follows changes, and returns its exit code and output.
 func (e *exampleRun) end(server *clitest.Server) (code int, printed string) {
 	input := "y\n"
 	noun, _ := e.noun()

@@ -17,12 +17,12 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// verdict makes the scheduler answer every plan so.
+// verdict makes the scheduler answer every plan with v.
 func verdict(v insightv1alpha1.Verdict) func(*clitest.Server) {
 	return golden.Answering(golden.JobAnswer("filed", v, nil))
 }
 
-// TestEveryExitCode tries every row of `vcctl help exit-codes`.
+// TestEveryExitCode covers every row of `vcctl help exit-codes`.
 func TestEveryExitCode(t *testing.T) {
 	t.Parallel()
 	refused := func(code int, reason metav1.StatusReason) func(*clitest.Server) {
@@ -102,10 +102,10 @@ func helpOf(t *testing.T, args ...string) string {
 	return string(bytes.TrimSpace(out.Bytes()))
 }
 
-// isNeeded reports whether a command cannot do without the answer to a request. Slurm's commands can do without the site's profile.
+// isNeeded reports whether a command needs the answer to a request. Slurm commands work without the site's profile.
 func isNeeded(request string) bool { return !strings.HasSuffix(request, "/configmaps/slurm-profile") }
 
-// Whatever asks the server for anything says 4 when it may not, and has a hint.
+// Every command that sends a request exits with 4 if the request is forbidden, and has a hint.
 func TestEveryCommandThatIsForbiddenSaysSo(t *testing.T) {
 	t.Parallel()
 	tree := newTree("vcctl")

@@ -16,11 +16,11 @@ type shown struct {
 	width    int
 	out, err string
 	code     bool
-	// file it stands in.
+	// file is the golden file that contains the run.
 	file string
 }
 
-// readGoldens reads the runs of all golden files of the commands.
+// readGoldens reads the runs in all golden files of the commands.
 func readGoldens(t *testing.T) []shown {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "*", "testdata", "*.txt"))
@@ -52,7 +52,7 @@ func readGoldens(t *testing.T) []shown {
 				continue
 			}
 			if blank && strings.HasPrefix(line, "# ") {
-				inErr = false // what the next run is about
+				inErr = false // the description of the next run
 				continue
 			}
 			blank = line == ""
@@ -75,13 +75,13 @@ func readGoldens(t *testing.T) []shown {
 	return all
 }
 
-// An error without a hint leaves a person alone; every error that a golden shows has one.
+// Users need a hint to solve an error; every error in a golden file has one.
 func TestEveryErrorHasAHint(t *testing.T) {
 	t.Parallel()
 	tree := newTree("vcctl")
 	for _, one := range readGoldens(t) {
 		if cmd, _, err := tree.Find(one.args); err == nil && strings.HasPrefix(cmd.CommandPath(), "vcctl slurm ") {
-			continue // Slurm's commands say things in Slurm's form
+			continue // Slurm commands use Slurm's message format
 		}
 		lines := strings.Split(one.err, "\n")
 		for i, line := range lines {
@@ -100,7 +100,7 @@ func TestEveryErrorHasAHint(t *testing.T) {
 	}
 }
 
-// What a program reads is JSON, one value or, from a watch, several.
+// Output for programs is JSON: one value or, in a watch, several.
 func TestEveryJSONGoldenIsJSON(t *testing.T) {
 	t.Parallel()
 	seen := 0
@@ -124,7 +124,7 @@ func TestEveryJSONGoldenIsJSON(t *testing.T) {
 	}
 }
 
-// format is what -o says.
+// format returns the value of -o.
 func (s *shown) format() string {
 	for i, arg := range s.args {
 		switch {
@@ -141,7 +141,7 @@ func (s *shown) format() string {
 	return ""
 }
 
-// ways are those in which every command is shown; a command without -o FORMAT cannot be shown for programs.
+// way returns which of the five ways a run shows. A command without -o FORMAT has no JSON output.
 func (s *shown) way() string {
 	program := s.format() == "json"
 	switch {
@@ -159,7 +159,7 @@ func (s *shown) way() string {
 	return ""
 }
 
-// notShown are commands that print nothing of their own, or what is held elsewhere.
+// notShown lists the commands without output of their own, and commands that other tests cover.
 var notShown = map[string]string{
 	"vcctl completion bash": "a script, checked by the shell itself", "vcctl completion zsh": "a script", "vcctl completion fish": "a script",
 	"vcctl completion powershell": "a script",
@@ -168,8 +168,8 @@ var notShown = map[string]string{
 	"vcctl slurm sattach": "it needs pods that run: internal/slurm/step", "vcctl slurm sbcast": "the same", "vcctl slurm sgather": "the same", "vcctl slurm strigger": "it only fails",
 }
 
-// TestEveryCommandIsShownInFiveWays finds commands that lack a golden: on terminals of
-// 80 and of 120 columns, into a pipe, with -o json, and with an error that has a hint.
+// TestEveryCommandIsShownInFiveWays finds commands without golden runs on terminals of 80 and 120 columns, into a
+// pipe, with -o json, and with an error that has a hint.
 func TestEveryCommandIsShownInFiveWays(t *testing.T) {
 	t.Parallel()
 	tree := newTree("vcctl")
@@ -195,7 +195,7 @@ func TestEveryCommandIsShownInFiveWays(t *testing.T) {
 			ways = append(ways, "-o json")
 		}
 		if strings.HasPrefix(path, "vcctl slurm ") {
-			ways = []string{"into a pipe"} // what Slurm's commands print has the widths that its formats say, whatever the terminal
+			ways = []string{"into a pipe"} // Slurm output has the width of its format on any terminal
 		}
 		for _, way := range ways {
 			if !have[path][way] {

@@ -15,25 +15,26 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// heededInput is what stands on standard input: yes to a question, and a line for programs that read.
+// heededInput is the standard input: yes to a prompt, and a line for programs that read.
 const heededInput = "y\n"
 
-// notTried are flags that are not tried: kubectl's own, which its libraries hold, and help.
+// notTried lists the flags that the test skips: flags that kubectl's libraries implement, and help.
 var notTried = []string{"template", "allow-missing-template-keys", "show-managed-fields", "help",
-	// Every situation gives it.
+	// All situations give it.
 	"queue operate --action",
-	// They are those of job logs, and tried there.
+	// These are flags of job logs and tested there.
 	"jobflow logs --timestamps", "jobflow logs --max-log-requests", "jobflow logs --only-failed", "jobflow logs --prefix", "jobflow logs --tail", "jobflow logs --container",
 	"jobflow logs --failed", "jobflow logs --follow", "jobflow logs --output", "jobflow logs --since", "jobflow logs --task", "jobflow logs --previous",
-	// It shadows the flag of the root.
+	// It shadows the root flag.
 	"kubeconfig-file",
-	// kubectl takes it, and it means nothing, on a list of what is in no namespace.
+	// kubectl accepts it without effect on lists of cluster-scoped objects.
 	"node list --all-namespaces", "queue list --all-namespaces", "queue get --all-namespaces", "queue tree --all-namespaces", "queue view --all-namespaces"}
 
-// FRESH and THERE stand for directories of files: what is not yet in the cluster, and what is; NEW for one more file of the first kind, OTHER of
-// the second, UNKNOWN for a file with a field that no object has, NEWBUILT and OLDBUILT for kustomizations.
+// FRESH and THERE stand for directories of files with new and existing objects; NEW for one more new file, OTHER for
+// one more existing, UNKNOWN for a file with an unknown field, NEWBUILT and OLDBUILT for kustomizations.
 
-// given is how flags are given, by their name, or by the command and the name; booleans not in it are given as what they are not by default.
+// given maps a flag, or a command and a flag, to the way to give it. Boolean flags that are missing here get the
+// opposite of their default.
 var given = map[string]flagWords{
 	"action": {give: []string{"--action=open"}}, "capability": {give: []string{"--capability=cpu=20"}}, "container": {give: []string{"--container=side"}},
 	"cpu": {give: []string{"--cpu=3"}}, "deserved": {give: []string{"--deserved=cpu=3"}}, "dry-run": {give: []string{"--dry-run=server"}}, "env": {give: []string{"--env=A=b"}},
@@ -74,7 +75,7 @@ var given = map[string]flagWords{
 	"node drain --selector": {give: []string{"--selector=team=cv"}},
 }
 
-// situations are those in which a command is tried.
+// situations returns the situations in which a command is tested.
 func situations(command string) []situation {
 	noun, verb, _ := strings.Cut(command, " ")
 	with := func(more ...string) situation { return situation{words: append(strings.Fields(command), more...)} }
@@ -164,13 +165,14 @@ func situations(command string) []situation {
 	return []situation{with(names...), with(labelled...)}
 }
 
-// crossing are flags that change what others do; the others, which describe a job or filter a list, are tried with these.
+// crossing lists the flags that change the effect of others. The remaining flags, which describe a job or filter a
+// list, are combined only with these.
 var crossing = []string{
 	"output", "dry-run", "watch", "watch-only", "filename", "kustomize", "file", "recursive", "all-namespaces", "selector", "labels", "all", "name", "compat", "attach",
 	"follow", "client", "once", "format", "for",
 }
 
-// mayBePassedOver are the flags that may have no effect.
+// mayBePassedOver lists the flags that may have no effect.
 var mayBePassedOver = []passedOver{
 	{"*", "yes", "", "it answers a question that need not be asked"},
 	{"*", "validate", "", "it is about fields that nobody knows, of which there are none"},
@@ -203,7 +205,7 @@ var mayBePassedOver = []passedOver{
 	{"*", "output", "wait", "what is waited for is told of when it is done"},
 }
 
-// filterableNames are the names of what is filterable and has names of one form.
+// filterableNames returns the names of the filterable objects whose names have the same form.
 func filterableNames(form string) []string {
 	var names []string
 	for i := range 7 {
@@ -212,7 +214,8 @@ func filterableNames(form string) []string {
 	return names
 }
 
-// filterable are jobs of which each filter of a list keeps some that others do not: one for each that all but it keep, and two that all keep.
+// filterable returns jobs for testing filters: for each filter one job that only this filter excludes, and two jobs
+// that all filters keep.
 func filterable() []client.Object {
 	var all []client.Object
 	for i, miss := range []string{"", "", "queue", "phase", "label", "task", "user", "node", "scheduler", "name"} {
@@ -251,13 +254,13 @@ func filterable() []client.Object {
 	return all
 }
 
-// theseAreThere are two objects of the cluster for each noun, the one before the other: what the files named THERE hold.
+// theseAreThere lists existing objects for each noun, in list order; the files called THERE hold them.
 var theseAreThere = map[string][]string{
 	"job": {"eval", "train", "plain"}, "queue": {"infer", "research", "small"}, "podgroup": {"other", "train"}, "pod": {"train-worker-0", "train-worker-1", "train-worker-2"},
 	"jobflow": {"night", "other"}, "jobtemplate": {"other", "serve"}, "cronjob": {"nightly", "other"}, "node": {"n1", "n2"},
 }
 
-// otherwise are objects of which every list prints another row than before.
+// otherwise changes the objects so that every list prints a different row for each of them.
 func otherwise(world []client.Object) []client.Object {
 	var all []client.Object
 	for _, object := range world {

@@ -25,38 +25,39 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// situation is a command line that works, to which flags are added.
+// situation is a working command line to which the test adds flags.
 type situation struct {
 	words []string
-	// after is what stands behind the flags: -- and a command.
+	// after holds the words after the flags: -- and a command.
 	after []string
-	// width makes the output a terminal.
+	// width makes the output a terminal of that width.
 	width int
-	// without are flags that are not tried there.
+	// without lists the flags that are not tested in this situation.
 	without []string
 }
 
-// flagWords is a flag as it is given, and what it needs beside it.
+// flagWords holds the way to give a flag, and the words that it needs besides.
 type flagWords struct{ give, needs []string }
 
-// passedOver is a flag that may have no effect in a command, after a pattern of path.Match: when another is given, or, with
-// none, when what it is for is not there. Nobody has to be told, for the reason.
+// passedOver describes a flag that may have no effect in commands that match the pattern (path.Match). If beside is
+// set, that holds together with that flag; otherwise when the object of the flag is missing. why is the reason why no
+// message is needed.
 type passedOver struct{ command, flag, beside, why string }
 
-// line is a command line in a situation: flags by their name, and what they need.
+// line is a command line in a situation: the names of the flags, and the words that they need.
 type line struct {
 	flags []string
 	needs []string
 }
 
-// trial is a command whose flags are tried in a situation.
+// trial tests the flags of a command in a situation.
 type trial struct {
 	t       *testing.T
 	command string
 	at      situation
 	flags   map[string]flagWords
 	world   []client.Object
-	// server holds the world.
+	// server holds the test cluster.
 	server *clitest.Server
 	slots  chan struct{}
 	runs   *atomic.Int64
@@ -65,7 +66,7 @@ type trial struct {
 	seen map[string]string
 }
 
-// done is what a command line did: what it asked of the server, what it printed, and how it ended.
+// done runs a command line and describes its effect: requests, output and exit code.
 func (r *trial) done(l line, patience time.Duration) string {
 	argv := slices.Clone(r.at.words)
 	for _, name := range l.flags {
@@ -123,7 +124,7 @@ func (r *trial) run(argv []string, patience time.Duration) string {
 		case <-time.After(patience / 4):
 			switch {
 			case !server.Quiet(patience):
-			case moved.IsZero(): // it waits for something to happen
+			case moved.IsZero(): // it waits for a change
 				server.Set(otherwise(r.world)...)
 				moved = time.Now()
 			case time.Since(moved) > patience:
@@ -144,23 +145,25 @@ func (r *trial) run(argv []string, patience time.Duration) string {
 	return fmt.Sprintf("%s\n%s---\n%s", end, text, strings.Join(requests, "\n"))
 }
 
-// needsFewer is what a user does in an editor: the job train needs one pod less.
+// needsFewer is a user's edit: it lowers minAvailable of the job train by one.
 func needsFewer(text string) string {
 	return strings.Replace(text, "minAvailable: 3", "minAvailable: 2", 1)
 }
 
-// refused says whether a command line was refused: it ended with an error, and printed nothing.
+// refused reports whether the command rejected the command line: it failed and printed nothing.
 func refused(done string) bool {
 	return strings.HasPrefix(done, "exit 1\n---\n") || strings.HasPrefix(done, "exit 2\n---\nerror: ") && !strings.Contains(done, cli.Cancelled.What)
 }
 
-// isRefused reports whether a command line is refused, also when the command has time. On a busy machine a command that is still on its
-// way counts as one that waits: the world changes before it has done its work, and it may be refused for that.
+// isRefused reports whether a command line is rejected, even if the command gets more time. On a busy machine, a slow
+// command can look like a waiting one. The test then changes the cluster too early, and the command may be rejected
+// for that reason.
 func (r *trial) isRefused(l line) bool {
 	return refused(r.done(l, quickly)) && refused(r.done(l, surely))
 }
 
-// same says whether two command lines do the same, looked at longer when they seem to, or seem not to against what is expected.
+// same reports whether two command lines have the same effect. It allows more time if the result differs from
+// expected.
 func (r *trial) same(a, b line, expected bool) bool {
 	same := !expected
 	for _, patience := range []time.Duration{quickly, slowly, surely} {
@@ -171,7 +174,7 @@ func (r *trial) same(a, b line, expected bool) bool {
 	return same
 }
 
-// How long nothing must be asked of the server before a command counts as one that waits.
+// After this time without requests, a command counts as waiting.
 const (
 	quickly = 30 * time.Millisecond
 	slowly  = 300 * time.Millisecond
@@ -180,11 +183,12 @@ const (
 
 var allPairs = goflag.Bool("pairs", false, "try every flag with every other in every situation of every command")
 
-// TestEveryFlagIsHeededOrRefused tries every flag of every command, alone and with every other: with it, a command does
-// something else, or it is refused. A flag that is passed over in silence is one that somebody relied on.
+// TestEveryFlagIsHeededOrRefused tries every flag of every command, alone and with every other flag. The flag must
+// change the effect of the command, or the command must reject it, because users rely on the flags that they give.
 //
-// Commands that have the same flags have them from the same code: flags are tried with others for the first of such, with
-// names and with files, and those that describe or filter only with those that change what others do. With -pairs nothing is left out.
+// Commands with the same flags share their implementation. Flag pairs are therefore tested for only the first of such
+// commands, with names and with files. Flags that describe or filter are combined only with crossing flags. With
+// -pairs, the test tries everything.
 func TestEveryFlagIsHeededOrRefused(t *testing.T) {
 	x := &excuses{used: make([]bool, len(mayBePassedOver))}
 	world := heededWorld(t)
@@ -200,7 +204,7 @@ func TestEveryFlagIsHeededOrRefused(t *testing.T) {
 	})
 	leaves(newTree("vcctl"), func(cmd *cobra.Command) {
 		command := strings.TrimPrefix(cmd.CommandPath(), "vcctl ")
-		if strings.HasPrefix(command, "slurm ") { // they are Slurm's, and pass over what Slurm passes over: docs/slurm.md
+		if strings.HasPrefix(command, "slurm ") { // like Slurm's commands, they ignore some flags: docs/slurm.md
 			return
 		}
 		flags := flagsOf(t, cmd, command, files)
@@ -227,7 +231,7 @@ func TestEveryFlagIsHeededOrRefused(t *testing.T) {
 			bare := &trial{t: t, command: command, at: situation{words: strings.Fields(command)}, flags: flags, world: world, server: server, slots: slots, runs: runs, seen: map[string]string{}}
 			for name, words := range flags {
 				if !works[name] && bare.isRefused(line{flags: []string{name}, needs: words.needs}) &&
-					bare.isRefused(line{flags: []string{name}, needs: append(words.needs, "--all")}) && name != "previous" { // nothing was restarted here
+					bare.isRefused(line{flags: []string{name}, needs: append(words.needs, "--all")}) && name != "previous" { // no container was restarted here
 					t.Errorf("vcctl %s: --%s is refused wherever it is tried: let it be given another way", command, name)
 				}
 			}
@@ -235,13 +239,14 @@ func TestEveryFlagIsHeededOrRefused(t *testing.T) {
 	})
 }
 
-// excuses are mayBePassedOver, and which of them were needed.
+// excuses records which entries of mayBePassedOver were used.
 type excuses struct {
 	mu   sync.Mutex
 	used []bool
 }
 
-// excuses is the place in the table of why a flag may be passed over beside another, or alone; -1 is nowhere.
+// excuses returns the index of the entry that excuses a flag without effect, alone or with another flag; -1 if there
+// is none.
 func (x *excuses) excuses(command, flag, beside string) int {
 	return slices.IndexFunc(mayBePassedOver, func(one passedOver) bool {
 		ok, _ := path.Match(one.command, command)
@@ -264,7 +269,7 @@ func (x *excuses) stale(t *testing.T) {
 	}
 }
 
-// check says that a flag is passed over where it is and may not be; an excuse counts as needed only where it is.
+// check fails if a flag has no effect and is not excused. An entry counts as used only if the flag has no effect.
 func (r *trial) check(x *excuses, name, beside string, with, without line) {
 	excused := x.excuses(r.command, name, beside)
 	same := r.same(with, without, excused >= 0)
@@ -278,7 +283,7 @@ func (r *trial) check(x *excuses, name, beside string, with, without line) {
 	}
 }
 
-// alone tries the flags one by one, without what they need and with it, and notes which work.
+// alone tries the flags one by one, with and without the words that they need, and records which work.
 func (r *trial) alone(x *excuses, works map[string]bool) {
 	if r.isRefused(line{}) {
 		r.t.Errorf("vcctl %s does not work: %s", strings.Join(r.at.words, " "), r.done(line{}, surely))
@@ -303,7 +308,7 @@ func (r *trial) alone(x *excuses, works map[string]bool) {
 	all.Wait()
 }
 
-// stands says whether a flag that may be said once only stands in a command line already.
+// stands reports whether a flag that may be given only once is already in a command line.
 func stands(name string, words []string) bool {
 	short := map[string]string{"filename": "-f", "file": "-f", "selector": "-l"}
 	return slices.Contains(words, short[name]) || slices.Contains([]string{"follow", "once", "for"}, name) && slices.ContainsFunc(words, func(word string) bool {
@@ -311,7 +316,7 @@ func stands(name string, words []string) bool {
 	})
 }
 
-// tied says whether one of two flags is what the other needs.
+// tied reports whether one of two flags is among the words that the other needs.
 func (r *trial) tied(a, b string) bool {
 	is := func(name string) func(string) bool {
 		return func(word string) bool { return word == "--"+name || strings.HasPrefix(word, "--"+name+"=") }
@@ -319,7 +324,7 @@ func (r *trial) tied(a, b string) bool {
 	return slices.ContainsFunc(r.flags[a].needs, is(b)) || slices.ContainsFunc(r.flags[b].needs, is(a))
 }
 
-// pairs tries the flags two by two.
+// pairs tries all pairs of flags.
 func (r *trial) pairs(x *excuses) {
 	names := slices.Sorted(maps.Keys(r.flags))
 	var all sync.WaitGroup
@@ -346,7 +351,7 @@ func (r *trial) pairs(x *excuses) {
 	all.Wait()
 }
 
-// flagsOf are the flags of a command and how each is given.
+// flagsOf returns the flags of a command and how to give each of them.
 func flagsOf(t *testing.T, cmd *cobra.Command, command string, files map[string]string) map[string]flagWords {
 	flags := map[string]flagWords{}
 	cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {

@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// filled puts the files of a noun in place of the words that stand for them.
+// filled replaces the placeholder words by the files of a noun.
 func filled(words []string, noun string, files map[string]string) []string {
 	all := make([]string, len(words))
 	for i, word := range words {
@@ -38,7 +38,7 @@ func filled(words []string, noun string, files map[string]string) []string {
 	return all
 }
 
-// heededWorld is the cluster of the goldens and of the examples, in which things have labels.
+// heededWorld returns the golden cluster and the objects of the examples, with labels.
 func heededWorld(t *testing.T) []client.Object {
 	world := golden.Cluster()
 	for _, object := range objectsOf(t, "examples.yaml") {
@@ -56,7 +56,7 @@ func heededWorld(t *testing.T) []client.Object {
 		return strings.Compare(fmt.Sprintf("%T %s/%s", a, a.GetNamespace(), a.GetName()), fmt.Sprintf("%T %s/%s", b, b.GetNamespace(), b.GetName()))
 	})
 	for i, object := range world {
-		labels := map[string]string{"turn": fmt.Sprintf("%03d", len(world)-i)} // the last comes first when they are sorted by it
+		labels := map[string]string{"turn": fmt.Sprintf("%03d", len(world)-i)} // sorting by this label reverses the order
 		maps.Copy(labels, object.GetLabels())
 		switch object.GetName() {
 		case "train", "eval", "research", "infer", "train-worker-0", "train-worker-1", "night", "serve", "nightly", "other", "n1", "n2":
@@ -65,8 +65,8 @@ func heededWorld(t *testing.T) []client.Object {
 			labels["team"] = "cv"
 		}
 		object.SetLabels(labels)
-		if object.GetName() != "web" { // it is evicted, and a drain would ask for it for ever
-			object.SetFinalizers([]string{"vc-batch.dev/test"}) // what is deleted stays for a while
+		if object.GetName() != "web" { // it is evicted, and a drain would retry forever
+			object.SetFinalizers([]string{"vc-batch.dev/test"}) // a deleted object stays for a while
 		}
 		switch object := object.(type) {
 		case *batchv1alpha1.Job:
@@ -101,7 +101,7 @@ func heededWorld(t *testing.T) []client.Object {
 	return append(world, filterable()...)
 }
 
-// heededFiles writes the files, and returns their paths by noun and word.
+// heededFiles writes the files and returns their paths by noun and placeholder.
 func heededFiles(t *testing.T, world []client.Object) map[string]string {
 	conf, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", "volcano-scheduler.conf"))
 	if err != nil {
@@ -172,7 +172,7 @@ func heededFiles(t *testing.T, world []client.Object) map[string]string {
 	return files
 }
 
-// contents returns what a file holds.
+// contents returns the contents of a file.
 func contents(t *testing.T, file string) []byte {
 	text, err := os.ReadFile(file)
 	if err != nil {

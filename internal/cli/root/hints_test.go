@@ -14,19 +14,20 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// hintLater are the functions that make errors without a hint, because who calls them adds it.
+// hintLater lists the functions that create errors without a hint because their callers add one.
 var hintLater = map[string]string{
 	"Refusals":   "the noun knows what to do",
 	"fieldError": "the file and the line are added, and what the flag was",
 	"problems":   "only its hint is taken",
-	// of Slurm's commands
+	// Functions of Slurm commands.
 	"ParseStates": "each command knows which states it takes",
 	"CheckStates": "sinfo says which states nodes have",
 	"Order":       "the command says how an order is written",
 	"Sized":       "the command says where its columns are listed",
 }
 
-// An error that is made without a hint reaches a person without one: none is, but where the hint comes later.
+// An error created without a hint may reach the user without one. So no function does that, unless its callers add
+// the hint.
 func TestNoErrorIsMadeWithoutAHint(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
@@ -70,7 +71,7 @@ func TestNoErrorIsMadeWithoutAHint(t *testing.T) {
 	}
 }
 
-// hintless says whether a node is Errorf("", …).
+// hintless reports whether a node is a call Errorf("", …).
 func hintless(node ast.Node) bool {
 	call, is := node.(*ast.CallExpr)
 	if !is || len(call.Args) < 2 {
@@ -89,7 +90,7 @@ func hintless(node ast.Node) bool {
 	return name == "Errorf" && is && first.Value == `""`
 }
 
-// A flag of another tool's command does not hide that the command is unknown.
+// A flag that belongs to another tool does not hide that the command is unknown.
 func TestAnUnknownCommandIsNamedWhateverItsFlags(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ args, what, hint string }{

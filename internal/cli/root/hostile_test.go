@@ -19,16 +19,17 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/asked"
 )
 
-// hostile is what a user may write into a text of an object: the title of the window, a cleared screen, colours, an 8-bit
-// control, a line that looks like a row, and letters that run backwards.
+// hostile is a text that a malicious user may write into an object. It sets the window title, clears the screen and
+// sets colours; it contains an 8-bit control character, lines that look like rows, and right-to-left letters.
 const hostile = "\x1b]0;owned\a\x1b[2J\x1b[31mred\u009b5m\x7f\b\r\nFORGED row\v\u2028FORGED too\u202e"
 
-// related are the fields that relate objects to each other, or that an API server holds to a form: they stay as they are.
+// related matches the fields that stay unchanged, because they relate objects to each other or API servers validate
+// them.
 var related = regexp.MustCompile(`^(apiVersion|kind|name|generateName|namespace|uid|resourceVersion|labels|matchLabels|ownerReferences|finalizers|involvedObject|` +
 	`nodeName|queue|parent|cpu|memory|pods|requests|limits|capability|deserved|guarantee|allocatable|capacity|allocated|resource|phase|state|status|type|` +
 	`restartPolicy|podIP|tier|schedule|timeZone|.*[tT]ime|.*Timestamp|.*At|.*\.com/.*|rules|expression)$`)
 
-// poisoned returns value with the hostile text in every text that is free.
+// poisoned returns a copy of value with the hostile text in every free-text field.
 func poisoned(value any, key string) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -102,11 +103,11 @@ func hostileWorld(t *testing.T) []client.Object {
 	return world
 }
 
-// ours are the colours that commands paint with.
+// ours matches the colours that commands use.
 var ours = regexp.MustCompile(`\x1b\[(0|1|2|3[1-6])m`)
 
-// Whoever writes an object must not write to the terminal of those who look at it: no command prints what a terminal obeys,
-// and no text begins a line of its own.
+// The author of an object must not be able to control the terminals of other users: no command prints control
+// sequences from objects, and no text of an object starts a new line.
 func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, hostileWorld(t)...)
@@ -117,7 +118,7 @@ func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 		format := one.format()
 		line := strings.Join(one.args, " ")
 		isForPrograms := format != "" && format != "wide" && !strings.HasPrefix(format, "custom-columns") || strings.Contains(line, "--format") || strings.Contains(line, "--json") || strings.Contains(line, "--yaml")
-		key := fmt.Sprint(one.width > 0, flagWordsOf(one.args)) // of names one is enough
+		key := fmt.Sprint(one.width > 0, flagWordsOf(one.args)) // one command line per set of flags is enough
 		if isForPrograms || seen[key] || slices.ContainsFunc(one.args, func(word string) bool { return slices.Contains(goesOn, word) }) {
 			continue
 		}
@@ -128,7 +129,7 @@ func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 		seen[key] = true
 		for _, colored := range []bool{false, true} {
 			if colored && one.width > 0 {
-				continue // what is coloured does not depend on the width
+				continue // colours do not depend on the width
 			}
 			got := golden.Run{Argv: one.args, Width: one.width, Color: colored, Input: "n\n"}.Do(t, server)
 			if strings.Contains(got.Out+got.Err, `\x1b]0;owned`) || strings.Contains(got.Out+got.Err, "FORGED") {
@@ -147,7 +148,7 @@ func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 	}
 }
 
-// slurmListings are command lines of Slurm's that show all that jobs and nodes say of themselves.
+// slurmListings returns Slurm command lines that show all texts of jobs and nodes.
 func slurmListings() []shown {
 	var all []shown
 	for _, line := range []string{
@@ -160,7 +161,7 @@ func slurmListings() []shown {
 	return all
 }
 
-// flagWordsOf are the command and the flags of a command line, and the names of commands of Slurm with all their words.
+// flagWordsOf returns the command and the flags of a command line. For Slurm commands, it returns all words.
 func flagWordsOf(args []string) []string {
 	if args[0] == "slurm" {
 		return args
@@ -174,12 +175,12 @@ func flagWordsOf(args []string) []string {
 	return kept
 }
 
-// changes reports whether a verb writes to the cluster, or follows what happens there.
+// changes reports whether a verb writes to the cluster or follows changes there.
 func changes(verb string) bool {
 	return slices.Contains([]string{"wait", "logs", "attach", "exec", "delete", "create", "run", "top", "srun", "salloc", "sbatch", "install", "uninstall"}, verb)
 }
 
-// obeyed lists what is wrong with a text that goes to a terminal.
+// obeyed lists the control sequences in a text for a terminal.
 func obeyed(text string, colored bool) []string {
 	var wrong []string
 	if colored {

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// A command that waits for what is typed ends when it is interrupted, although nobody has pressed Ctrl-D.
+// A command that reads standard input ends when it is interrupted, even without Ctrl-D.
 func TestReadersOfStandardInputCanBeInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"job run -f -", "plan -f -", "diff -f -", "queue create -f -", "queue close -f -", "job delete -f -", "config check -f -"} {
@@ -33,7 +33,7 @@ func TestReadersOfStandardInputCanBeInterrupted(t *testing.T) {
 	}
 }
 
-// interrupter is standard input at which somebody presses Ctrl-C as soon as it is read.
+// interrupter is a standard input that interrupts the command when it is read.
 type interrupter struct {
 	io.Reader
 	cancel context.CancelFunc

@@ -9,7 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/slurm"
 )
 
-// The binary is each of Slurm's commands when it is called so, wherever the link stands: words that follow are the command's own.
+// The binary runs a Slurm command if it is called by that command's name, in any directory; all arguments then belong
+// to that command.
 func TestTheBinaryIsSlurmsCommandsByTheirNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range slurm.Programs {

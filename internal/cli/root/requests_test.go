@@ -9,17 +9,17 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// aboutMany are command lines that are about more than the objects that they name,
-// by what they begin with; all others must not ask for what belongs to others.
+// aboutMany lists the prefixes of command lines that concern more than the objects that they name. All other command
+// lines must not request data of other objects.
 var aboutMany = []string{
 	"top", "node", "events", "queue tree", "queue list", "job list", "podgroup list", "pod list", "jobflow list", "jobtemplate list", "cronjob list", "__complete",
-	// Slurm's lists are of the whole cluster.
+	// Slurm's lists cover the whole cluster.
 	"slurm squeue", "slurm sacct", "slurm sinfo", "slurm sprio", "slurm sshare", "slurm sdiag", "slurm scancel", "slurm scontrol",
-	// A queue that is closed, changed or shown with those who wait is about all its jobs.
+	// Closing, changing or viewing a queue with its waiting jobs concerns all jobs of the queue.
 	"queue close", "queue delete", "queue update", "queue operate", "queue view",
 }
 
-// manyObjects says whether a command line is about many objects: it names none, or selects them.
+// manyObjects reports whether a command line concerns many objects, because it names none or selects them.
 func manyObjects(args []string) bool {
 	line := strings.Join(args, " ")
 	wide := slices.ContainsFunc(args, func(arg string) bool {
@@ -34,9 +34,8 @@ func manyObjects(args []string) bool {
 	return slices.ContainsFunc(aboutMany, func(begin string) bool { return line == begin || strings.HasPrefix(line, begin+" ") })
 }
 
-// Every command line of every golden is run once more, and what it asks of the server is
-// looked at: no list is without an end, and who speaks of one object asks for the pods and
-// the events of that, never for those of a namespace or of the cluster.
+// This test runs every command line of the golden files once more and checks its requests: every list is limited, and
+// a command on one object requests only the pods and events of that object, not those of a namespace or the cluster.
 func TestNobodyAsksForWhatBelongsToOthers(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -55,7 +54,7 @@ func TestNobodyAsksForWhatBelongsToOthers(t *testing.T) {
 			golden.Run{Argv: one.args}.Do(t, server)
 			queries := server.Queries()
 			for i, request := range server.Requests() {
-				// Who names a pod that is not there is told of one with a name close to it, from one page of names.
+				// For a missing pod, the command suggests a similar name from one page of names.
 				nearPod := one.args[0] == "pod" && !strings.Contains(queries[i], "continue=")
 				if wrong := wrongList(request, queries[i], nearPod || manyObjects(one.args)); wrong != "" {
 					t.Errorf("%s?%s %s", request, queries[i], wrong)
@@ -68,7 +67,7 @@ func TestNobodyAsksForWhatBelongsToOthers(t *testing.T) {
 	}
 }
 
-// wrongList says what is wrong with a request; "" is nothing.
+// wrongList describes the problem of a request, or returns "".
 func wrongList(request, query string, many bool) string {
 	path, isGet := strings.CutPrefix(request, "GET ")
 	plurals := []string{"pods", "events", "jobs", "podgroups", "queues", "nodes", "jobflows", "jobtemplates", "cronjobs", "hypernodes"}
@@ -92,7 +91,7 @@ func wrongList(request, query string, many bool) string {
 	return ""
 }
 
-// What shows or changes one job asks for the pods of that job.
+// A command that shows or changes one job requests only the pods of that job.
 func TestOneJobNeverAsksForThePodsOfOthers(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{

@@ -25,7 +25,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// TestMain lets this binary be vcctl and kubectl-vc for the scripts.
+// TestMain makes this binary run as vcctl and kubectl-vc in the scripts.
 func TestMain(m *testing.M) {
 	as := func(program string) func() {
 		return func() {
@@ -39,9 +39,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, programs)
 }
 
-// TestScripts runs testdata/script/*.txtar: command lines of the real program, in a
-// process of its own, against an API server in memory with the cluster of the
-// goldens. $SILENT is the address of a server that takes connections and never answers.
+// TestScripts runs testdata/script/*.txtar: command lines of the real program in its own process, against an
+// in-memory API server with the golden cluster. $SILENT is the address of a server that accepts connections and never
+// answers.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
@@ -73,7 +73,7 @@ func silence(env *testscript.Env) (string, error) {
 	return "http://" + listener.Addr().String(), nil
 }
 
-// scriptExits is `exits CODE COMMAND…`: the command ends with just this code.
+// scriptExits implements `exits CODE COMMAND…`: the command exits with exactly this code.
 func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND...")
@@ -91,7 +91,7 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptRefuse is `refuse METHOD PATH CODE MESSAGE…`: the server answers so from now on.
+// scriptRefuse implements `refuse METHOD PATH CODE MESSAGE…`: from now on the server rejects these requests.
 func scriptRefuse(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: refuse METHOD PATH CODE MESSAGE...")
@@ -102,7 +102,7 @@ func scriptRefuse(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Value("server").(*clitest.Server).Refuse(args[0], args[1], code, reasons[code], strings.Join(args[3:], " "))
 }
 
-// scriptWithin is `within DURATION CODE COMMAND…`: exits, in at most this time.
+// scriptWithin implements `within DURATION CODE COMMAND…`: like exits, but with a time limit.
 func scriptWithin(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: within DURATION CODE COMMAND...")
@@ -116,7 +116,7 @@ func scriptWithin(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptMessage is `message JOB TEXT`: why the job of the goldens waits is from now on told in these words.
+// scriptMessage implements `message JOB TEXT`: it replaces the explanation of a job in the golden cluster.
 func scriptMessage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: message JOB TEXT")
@@ -130,7 +130,7 @@ func scriptMessage(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptNarrow is `narrow COLUMNS`: no line that the last command printed is wider than the terminal was.
+// scriptNarrow implements `narrow COLUMNS`: no line that the last command printed is wider than that.
 func scriptNarrow(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: narrow COLUMNS")

@@ -9,7 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// Each row is a command line that misled a new user, with a text that it prints and one that it must not print.
+// Each row is a command line that misled a new user, with a text that the output must contain and one that it must
+// not contain.
 func TestSmallAnswersAreTrue(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

@@ -12,10 +12,10 @@ import (
 	"github.com/vc-batch/vc/test/terminal"
 )
 
-// newTerminal starts a terminal of a size whose shell can call vcctl.
+// newTerminal starts a terminal of the given size whose shell can run vcctl.
 func newTerminal(t *testing.T, server *clitest.Server, columns, lines int) *terminal.Terminal {
 	t.Helper()
-	vcctl, err := exec.LookPath("vcctl") // testscript.Main put it there
+	vcctl, err := exec.LookPath("vcctl") // testscript.Main installed it
 	if err != nil {
 		t.Fatal(err)
 	}

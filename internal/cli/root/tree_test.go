@@ -22,7 +22,7 @@ func newTree(program string) *cobra.Command {
 	return root.New(cli.NewFactory(program, &streams))
 }
 
-// leaves calls visit with every command that does something.
+// leaves calls visit for every command that is not a group.
 func leaves(cmd *cobra.Command, visit func(*cobra.Command)) {
 	for _, sub := range cmd.Commands() {
 		if sub.IsAdditionalHelpTopicCommand() || sub.Name() == "help" {
@@ -35,7 +35,7 @@ func leaves(cmd *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// exampleLines are the lines of a command's examples without their indentation, each command in one.
+// exampleLines returns the lines of a command's examples without indentation, with each command joined to one line.
 func exampleLines(cmd *cobra.Command) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.ReplaceAll(cmd.Example, " \\\n", " "), "\n") {
@@ -67,10 +67,10 @@ func examplesOf(cmd *cobra.Command) [][]string {
 	return lines
 }
 
-// before is what may stand before the program in an example.
+// before matches what may come before the program in an example.
 var before = regexp.MustCompile(`^(?:cat \S+ \| |watch |[A-Z_]+=\S+ |source <\()?vcctl( |$)`)
 
-// unrunnable says why a line of examples is neither a comment nor a command that can be copied; "" where it is one.
+// unrunnable describes why an example line is neither a comment nor a command that users can copy; "" if it is valid.
 func unrunnable(tree *cobra.Command, line string) string {
 	comment, isComment := strings.CutPrefix(line, "# ")
 	if !isComment {
@@ -88,8 +88,8 @@ func unrunnable(tree *cobra.Command, line string) string {
 	return ""
 }
 
-// Help shows examples that can be copied as they stand, and TestExamplesRun runs every one of them: no command hides in a
-// comment, none is broken off.
+// Users can copy the examples from help, and TestExamplesRun runs them all, so no command is hidden in a comment or
+// cut off.
 func TestExamplesAreCommentsAndCommands(t *testing.T) {
 	t.Parallel()
 	tree := newTree("vcctl")
@@ -112,7 +112,7 @@ func TestExamplesAreCommentsAndCommands(t *testing.T) {
 	}
 }
 
-// words splits as a shell does, quotes included.
+// words splits a line like a shell, including quotes.
 func words(line string) []string {
 	var all []string
 	var word strings.Builder
@@ -156,7 +156,7 @@ func TestEveryCommandHasHelpAndExamples(t *testing.T) {
 	})
 }
 
-// What every command takes, as kubectl does; what each one takes besides is held by TestTheTreeKeepsTheConventions.
+// The root accepts kubectl's global flags; TestTheTreeKeepsTheConventions covers the flags of each command.
 func TestTheRootTakesKubectlsFlags(t *testing.T) {
 	t.Parallel()
 	tree := newTree("vcctl")
@@ -199,7 +199,7 @@ func TestProgramName(t *testing.T) {
 	}
 }
 
-// Help asks nobody: no kubeconfig, no home, no cluster, and quickly.
+// Help needs no kubeconfig, no home directory and no cluster, and is fast.
 func TestHelpNeedsNothing(t *testing.T) {
 	start := processorTime(t)
 	leaves(newTree("vcctl"), func(cmd *cobra.Command) {
@@ -217,7 +217,7 @@ func TestHelpNeedsNothing(t *testing.T) {
 	}
 }
 
-// processorTime is what this process has taken so far, whatever else the machine does.
+// processorTime returns the CPU time that this process has used so far, independent of other load on the machine.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage

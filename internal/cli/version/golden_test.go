@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// installed puts a scheduler of one version and controllers of another into the cluster.
+// installed adds a scheduler of one version and controllers of another to the cluster.
 func installed(scheduler, controllers string) func(*clitest.Server) {
 	return func(s *clitest.Server) {
 		s.Set(

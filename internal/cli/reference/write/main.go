@@ -1,5 +1,4 @@
-// Command write writes the reference of the command line: `write MARKDOWN-DIR MAN-DIR`.
-// `make docs` calls it.
+// Command write generates the command-line reference: `write MARKDOWN-DIR MAN-DIR`. `make docs` runs it.
 package main
 
 import (
@@ -38,7 +37,7 @@ func run(markdownDir, manDir string) error {
 	return write(manDir, "vcctl*.1", man)
 }
 
-// write writes pages into a directory and removes those that were there before.
+// write writes the pages to a directory and removes the old pages there.
 func write(dir, old string, pages map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
