@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Short writes a duration as squeue does: [D-][HH:]MM:SS, without noughts in front: 0:07, 1:02:03, 2-00:00:00.
+// Short formats a duration as squeue does: [D-][HH:]MM:SS without leading zeros, such as 0:07, 1:02:03, 2-00:00:00.
 func Short(d time.Duration) string {
 	s := int64(max(d, 0) / time.Second)
 	days, hours, minutes, seconds := s/86400, s/3600%24, s/60%60, s%60
@@ -18,7 +18,7 @@ func Short(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", minutes, seconds)
 }
 
-// Long writes a duration as sacct and scontrol do: [D-]HH:MM:SS.
+// Long formats a duration as sacct and scontrol do: [D-]HH:MM:SS.
 func Long(d time.Duration) string {
 	s := int64(max(d, 0) / time.Second)
 	text := fmt.Sprintf("%02d:%02d:%02d", s/3600%24, s/60%60, s%60)

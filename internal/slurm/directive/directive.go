@@ -1,13 +1,13 @@
-// Package directive reads the #SBATCH lines of a batch script.
+// Package directive parses the #SBATCH lines of a batch script.
 //
 //	In:   the text of a script
-//	Out:  Script: the words of its directives, each with its line, component by component; what is to be remarked
+//	Out:  Script: the words of its directives with their lines, by component; lines that need a warning
 //
-// The words are options still to be read by getopt, with the option table of sbatch.
+// Package getopt parses the words with the option table of sbatch.
 //
 // # Invariants
 //
-//   - Pure. The script itself is not changed: directives are comments to its interpreter.
+//   - Pure. The script is not changed: directives are comments for its interpreter.
 package directive
 
 import (
@@ -18,27 +18,29 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/fault"
 )
 
-// MaxSize is how large a script may be, in bytes: it has to fit into a ConfigMap with what goes with it.
+// MaxSize is the maximum size of a script in bytes: it must fit into a ConfigMap together with the job's
+// specification.
 const MaxSize = 900 << 10
 
 // Word is one word of a directive.
 type Word struct {
 	Text string
-	// Line counts from 1.
+	// Line is the number of the line, from 1.
 	Line int
 }
 
-// Script is what was read of a script.
+// Script is the result of parsing a script.
 type Script struct {
-	// Components are the words for each component of the job: one, unless the script has lines that say hetjob.
+	// Components holds the words of each component of the job. There is one component unless the script has hetjob
+	// lines.
 	Components [][]Word
-	// Late are the lines with directives after the first command: they have no effect.
+	// Late lists the lines with directives after the first command, which have no effect.
 	Late []int
-	// Slurm are the lines that say #SLURM in place of #SBATCH.
+	// Slurm lists the lines with #SLURM instead of #SBATCH.
 	Slurm []int
 }
 
-// Texts are the words of a component alone.
+// Texts returns the texts of words.
 func Texts(words []Word) []string {
 	texts := make([]string, len(words))
 	for i, word := range words {
@@ -47,7 +49,7 @@ func Texts(words []Word) []string {
 	return texts
 }
 
-// Check says what keeps a text from being a batch script.
+// Check returns an error if a text is not a valid batch script.
 func Check(text []byte) error {
 	switch {
 	case len(text) == 0:
@@ -66,7 +68,7 @@ func Check(text []byte) error {
 	return nil
 }
 
-// Read reads the directives of a script, up to its first command. The text must have passed Check.
+// Read parses the directives of a script up to its first command. The text must have passed Check.
 func Read(text []byte) (Script, error) {
 	script := Script{Components: [][]Word{nil}}
 	atCommand := false
@@ -95,7 +97,7 @@ func Read(text []byte) (Script, error) {
 	return script, nil
 }
 
-// add reads one directive.
+// add parses one directive.
 func (s *Script) add(rest string, line int) error {
 	words, err := split(rest, line)
 	if err != nil {
@@ -110,10 +112,11 @@ func (s *Script) add(rest string, line int) error {
 	return nil
 }
 
-// Words cuts the rest of a directive into words, by the rules of #SBATCH lines.
+// Words splits the rest of a directive into words by the rules of #SBATCH lines.
 func Words(rest string, line int) ([]Word, error) { return split(rest, line) }
 
-// split cuts a directive into words: blanks part them, quotes and backslashes keep them together, and # begins a comment.
+// split splits a directive into words: blanks separate words, quotes and backslashes protect blanks, and # begins a
+// comment.
 func split(text string, line int) ([]Word, error) {
 	var words []Word
 	var word strings.Builder
@@ -157,7 +160,7 @@ func split(text string, line int) ([]Word, error) {
 	return words, nil
 }
 
-// Quote writes words as one directive that Read cuts into the same words.
+// Quote formats words as one directive that Read splits into the same words.
 func Quote(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -173,5 +176,5 @@ func quoteWord(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(word) + `"`
 }
 
-// String shows a word where it stands.
+// String returns the word with its line.
 func (w Word) String() string { return fmt.Sprintf("%s (line %d)", w.Text, w.Line) }

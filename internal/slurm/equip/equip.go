@@ -2,8 +2,7 @@
 // that describe the pod.
 //
 //	In:   the PodSpec of a task, with its first container's image and resources
-//
-// Out:  the same PodSpec with an init container, volumes, a command and variables
+//	Out:  the same PodSpec with an init container, volumes, a command and variables
 //
 // # Invariants
 //

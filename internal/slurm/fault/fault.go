@@ -1,4 +1,4 @@
-// Package fault is what is wrong with what a person asked of a Slurm command, in the form in which Slurm says it.
+// Package fault defines the errors of Slurm commands, with hints and in Slurm's format.
 package fault
 
 import (
@@ -10,15 +10,16 @@ import (
 // The exit codes of errors.
 const (
 	CodeError = 1
-	// CodeDirective is that of an error in a directive of a script.
+	// CodeDirective is the exit code for an error in a directive of a script.
 	CodeDirective = 255
 )
 
-// Error is an error of a Slurm command: `sbatch: error: What`, and `sbatch: hint: Hint` where there is one.
+// Error is an error of a Slurm command. It is printed as `sbatch: error: What` and, if there is a hint, `sbatch:
+// hint: Hint`.
 type Error struct {
-	// What is wrong; further lines are printed as errors of their own.
+	// What describes the error; each further line is printed as an error of its own.
 	What string
-	// Hint says what to do instead; it may be empty.
+	// Hint explains what to do instead; it may be empty.
 	Hint string
 	// Code is the exit code; 0 means 1.
 	Code int
@@ -32,12 +33,12 @@ func (e *Error) Error() string { return e.What }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error.
+// Errorf returns an Error.
 func Errorf(hint, format string, args ...any) *Error {
 	return &Error{What: fmt.Sprintf(format, args...), Hint: hint, Code: CodeError}
 }
 
-// Hinted is err with a hint. One that it has is kept: who found the mistake knows best.
+// Hinted adds a hint to err. An existing hint takes precedence, because it is more specific.
 func Hinted(err error, hint string) *Error {
 	e := &Error{What: err.Error(), Hint: hint, Code: CodeError, Err: err}
 	var inner *Error
@@ -50,19 +51,19 @@ func Hinted(err error, hint string) *Error {
 	return e
 }
 
-// Usage is an error of getopt.
+// Usage returns the error for an invalid command line.
 func Usage(program string, err error) *Error {
 	return &Error{What: err.Error() + "\n" + fmt.Sprintf("Try %q for more information", program+" --help"), Code: CodeError, Bare: true}
 }
 
-// WithCode is the error with another exit code.
+// WithCode returns a copy of the error with another exit code.
 func (e *Error) WithCode(code int) *Error {
 	other := *e
 	other.Code = code
 	return &other
 }
 
-// Text is the error as a program prints it.
+// Text returns the error as a program prints it.
 func (e *Error) Text(program string) string {
 	if e.Bare {
 		first, rest, more := strings.Cut(e.What, "\n")
@@ -81,7 +82,7 @@ func (e *Error) Text(program string) string {
 	return b.String()
 }
 
-// Of is err as an Error; what is none becomes one without a hint.
+// Of returns err as an Error. An error of another type becomes an Error without a hint.
 func Of(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// UsageText is what --usage prints: one line a command, options in brackets, broken at 80 columns.
+// UsageText returns the output of --usage: the command with its options in brackets, wrapped at 80 columns.
 func (t *Table) UsageText() string {
 	line := "Usage: " + t.Program
 	indent := strings.Repeat(" ", len("Usage: ")+len(t.Program))
@@ -29,7 +29,7 @@ func (t *Table) UsageText() string {
 	return b.String() + line + "\n"
 }
 
-// usage is the shortest way to write an option.
+// usage returns the shortest form of an option.
 func (o *Option) usage() string {
 	switch {
 	case o.Short != 0 && o.Arg == Required:
@@ -40,7 +40,7 @@ func (o *Option) usage() string {
 	return o.long()
 }
 
-// long is the option by its long name, with its value.
+// long returns the long form of an option with its value.
 func (o *Option) long() string {
 	switch o.Arg {
 	case Required:
@@ -51,7 +51,7 @@ func (o *Option) long() string {
 	return "--" + o.Long
 }
 
-// OptionsText lists the options by their groups, in the order in which the groups come first.
+// OptionsText returns a list of the options by group, in the order in which the groups first appear.
 func (t *Table) OptionsText() string {
 	var groups []string
 	for i := range t.Options {
@@ -76,7 +76,7 @@ func (t *Table) OptionsText() string {
 	return b.String()
 }
 
-// helpColumn is where the text of an option begins.
+// helpColumn is the column in which the text of an option begins.
 const helpColumn = 34
 
 func (o *Option) line() string {

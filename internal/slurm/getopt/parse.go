@@ -6,41 +6,42 @@ import (
 	"strings"
 )
 
-// Error is a command line that cannot be read. Its text is that of getopt_long, without the name of the program.
+// Error is the error for an invalid command line. Its text is the one of getopt_long, without the name of the
+// program.
 type Error struct{ Text string }
 
 func (e *Error) Error() string { return e.Text }
 
 func errorf(format string, args ...any) *Error { return &Error{Text: fmt.Sprintf(format, args...)} }
 
-// Given is one option as it was given.
+// Given is an option as it was specified.
 type Given struct {
-	// Name is the option's long name, whatever was typed.
+	// Name is the option's full long name, independent of the form on the command line.
 	Name string
-	// Value is what was given to it; HasValue tells an empty value from none.
+	// Value is the option's value; HasValue distinguishes an empty value from a missing one.
 	Value    string
 	HasValue bool
-	// As is the option as it was typed, without its value: --part, -p.
+	// As is the option as on the command line, without its value: --part, -p.
 	As string
-	// At is where the option stands among the words, the first at 0.
+	// At is the index of the argument with the option.
 	At int
 }
 
-// Parsed is a command line that was read.
+// Parsed is the result of parsing a command line.
 type Parsed struct {
-	// Given are the options in order, with repetitions.
+	// Given lists the options in order, with repetitions.
 	Given []Given
-	// Operands are the words that are no options.
+	// Operands lists the arguments that are not options.
 	Operands []string
 }
 
-// Has says whether an option was given.
+// Has reports whether an option was specified.
 func (p *Parsed) Has(name string) bool { return p.Count(name) > 0 }
 
-// Count is how often an option was given.
+// Count returns how often an option was specified.
 func (p *Parsed) Count(name string) int { return len(p.All(name)) }
 
-// Last is the value of the last time an option was given; ok is false when it was not.
+// Last returns the last value of an option; ok is false if the option was not specified.
 func (p *Parsed) Last(name string) (value string, ok bool) {
 	all := p.All(name)
 	if len(all) == 0 {
@@ -49,7 +50,7 @@ func (p *Parsed) Last(name string) (value string, ok bool) {
 	return all[len(all)-1], true
 }
 
-// All are the values of an option, in order.
+// All returns the values of an option in order.
 func (p *Parsed) All(name string) []string {
 	var all []string
 	for _, g := range p.Given {
@@ -60,7 +61,7 @@ func (p *Parsed) All(name string) []string {
 	return all
 }
 
-// Parse reads the words of a command line. An error is an *Error.
+// Parse parses the arguments of a command. An error is an *Error.
 func (t *Table) Parse(words []string) (Parsed, error) {
 	var p Parsed
 	all := len(words)
@@ -94,7 +95,7 @@ func (t *Table) Parse(words []string) (Parsed, error) {
 	return p, nil
 }
 
-// long reads --name or --name=value, and takes the value from the rest where it is not glued.
+// long parses --name or --name=value. Without an attached value it takes a required value from the rest.
 func (t *Table) long(p *Parsed, word string, rest []string) ([]string, error) {
 	name, value, glued := strings.Cut(word[2:], "=")
 	option, err := t.find(word, name)
@@ -114,7 +115,7 @@ func (t *Table) long(p *Parsed, word string, rest []string) ([]string, error) {
 	return rest, nil
 }
 
-// find is the option of a name, or of the beginning of one.
+// find returns the option with a name or an unambiguous abbreviation of it.
 func (t *Table) find(word, name string) (*Option, error) {
 	if option := t.exact(name); option != nil {
 		return option, nil
@@ -133,12 +134,13 @@ func (t *Table) find(word, name string) (*Option, error) {
 	return nil, errorf("option '%s' is ambiguous; possibilities:%s", word, possible.String())
 }
 
-// sameOption reports whether some options are names of one option, so that an abbreviation of them is not ambiguous.
+// sameOption reports whether all found options are names of one option, so that an abbreviation of them is not
+// ambiguous.
 func sameOption(found []*Option) bool {
 	return len(found) > 0 && !slices.ContainsFunc(found, func(o *Option) bool { return o.name() != found[0].name() })
 }
 
-// cluster reads -x, -xVALUE and -xyz.
+// cluster parses -x, -xVALUE and -xyz.
 func (t *Table) cluster(p *Parsed, word string, rest []string) ([]string, error) {
 	for at := 1; at < len(word); at++ {
 		option := t.letter(word[at])

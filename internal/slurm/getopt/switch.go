@@ -2,7 +2,8 @@ package getopt
 
 import "strings"
 
-// IsOn reads the value of a variable that stands for a switch: empty, yes, or a number that is not 0.
+// IsOn reports whether an environment variable's value turns on a switch: an empty value, yes, or a number other than
+// 0.
 func IsOn(text string) bool {
 	if text == "" || strings.EqualFold(text, "yes") {
 		return true

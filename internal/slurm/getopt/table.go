@@ -5,61 +5,62 @@ import (
 	"slices"
 )
 
-// Argument says whether an option has a value.
+// Argument determines whether an option has a value.
 type Argument int
 
-// The three kinds of options.
+// The kinds of options.
 const (
-	// None: the option is a switch.
+	// None marks an option without a value.
 	None Argument = iota
-	// Required: the value follows, glued or as the next word.
+	// Required marks an option whose value is attached or is the next argument.
 	Required
-	// Optional: the value may be left out, so that it must be glued: --exclusive=user, -k2.
+	// Optional marks an option whose value may be missing. The value must be attached: --exclusive=user, -k2.
 	Optional
 )
 
 // Option is one option of a command.
 type Option struct {
-	// Long is the name after --, and the name under which the option is found in Parsed; every option has one.
+	// Long is the name after --, which also identifies the option in Parsed. Every option has a long name.
 	Long string
-	// Short is the letter after -, 0 for none.
+	// Short is the letter after -, or 0.
 	Short byte
-	// Arg says whether there is a value.
+	// Arg determines whether the option has a value.
 	Arg Argument
-	// Value is what stands for the value in help texts.
+	// Value is the placeholder of the value in help texts.
 	Value string
-	// Help is one line; Group the heading that it stands under.
+	// Help is one line of text; Group is the heading of the option in the help text.
 	Help, Group string
-	// Exact options are found by their full name only, and make no other name ambiguous: those that Slurm does not have.
+	// Exact options, which Slurm does not have, cannot be abbreviated and never make an abbreviation ambiguous.
 	Exact bool
-	// Hidden options are in no help text.
+	// Hidden options do not appear in help texts.
 	Hidden bool
-	// Alias is the long name of the option that this one is another name of: it is found under that name in Parsed.
+	// Alias is the long name of the option for which this option is another name. Parsed contains that name.
 	Alias string
 }
 
-// name is the long name under which the option is found in Parsed.
+// name returns the long name that identifies the option in Parsed.
 func (o *Option) name() string { return cmp.Or(o.Alias, o.Long) }
 
-// Table is all options of a command.
+// Table lists all options of a command.
 type Table struct {
-	// Program is how the command is called, as in its messages.
+	// Program is the name of the command in messages.
 	Program string
-	// Operands is what the usage line shows after the options.
+	// Operands is the text after the options in the usage line.
 	Operands string
 	Options  []Option
-	// Stop ends the options at the first operand, as the + in a getopt string does: what follows belongs to a script.
+	// Stop ends the options at the first operand, like a + in a getopt string: the following arguments belong to a
+	// script.
 	Stop bool
 }
 
-// With is the table with more options.
+// With returns a copy of the table with more options.
 func (t *Table) With(more ...Option) *Table {
 	larger := *t
 	larger.Options = append(slices.Clone(t.Options), more...)
 	return &larger
 }
 
-// Has says whether the table has an option of this full name.
+// Has reports whether the table has an option with this full name.
 func (t *Table) Has(long string) bool { return t.exact(long) != nil }
 
 func (t *Table) exact(long string) *Option {
@@ -80,7 +81,7 @@ func (t *Table) letter(short byte) *Option {
 	return nil
 }
 
-// beginning are the options whose names begin with a text, and that may be cut short.
+// beginning returns the options that a text abbreviates.
 func (t *Table) beginning(text string) []*Option {
 	var found []*Option
 	for i := range t.Options {

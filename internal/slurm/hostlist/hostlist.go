@@ -1,12 +1,12 @@
-// Package hostlist reads and writes lists of hosts as Slurm does: n[1-3,7],login1.
+// Package hostlist parses and formats lists of hosts in Slurm's notation: n[1-3,7],login1.
 //
 //	In:   a list as text, or names
-//	Out:  names, or the shortest list of them in the same order
+//	Out:  names, or the shortest list of the names in the same order
 //
 // # Invariants
 //
-//   - Expand(Compress(names)) gives the same names in the same order, whatever their digits.
-//   - What Expand returns is bounded by MaxHosts, however short the text.
+//   - Expand(Compress(names)) returns the same names in the same order, including leading zeros.
+//   - MaxHosts limits the result of Expand, no matter how short the text is.
 package hostlist
 
 import (
@@ -17,13 +17,13 @@ import (
 	"strings"
 )
 
-// MaxHosts is how many names a list may stand for.
+// MaxHosts is the maximum number of names in a list.
 const MaxHosts = 65_536
 
-// maxDigits is how long a number may be that is counted with; longer ones are letters to us.
+// maxDigits is the maximum length of a number. Further digits before it are part of the name.
 const maxDigits = 15
 
-// Expand returns the names of a list, in order and with repetitions. The empty text is no names.
+// Expand returns the names of a list, in order and with repetitions. An empty text has no names.
 func Expand(text string) ([]string, error) {
 	var all []string
 	for _, part := range split(text) {
@@ -42,7 +42,7 @@ func Expand(text string) ([]string, error) {
 	return all, nil
 }
 
-// split cuts at the commas that are outside brackets.
+// split splits a text at commas outside brackets.
 func split(text string) []string {
 	var parts []string
 	start, depth := 0, 0
@@ -60,7 +60,7 @@ func split(text string) []string {
 	return append(parts, text[start:])
 }
 
-// expandOne expands a name with any number of brackets; the last one turns fastest.
+// expandOne expands a name with any number of brackets; the last bracket varies fastest.
 func expandOne(part string) ([]string, error) {
 	open := strings.IndexByte(part, '[')
 	if open < 0 {
@@ -99,7 +99,7 @@ func expandOne(part string) ([]string, error) {
 	return names, nil
 }
 
-// expandRanges reads what stands in brackets: 1-3,07.
+// expandRanges parses the text in brackets: 1-3,07.
 func expandRanges(text string) ([]string, error) {
 	var all []string
 	for _, part := range strings.Split(text, ",") {
@@ -140,7 +140,8 @@ func padded(n int64, width int) string {
 	return fmt.Sprintf("%0*d", width, n)
 }
 
-// Compress writes names as a list in their order: those that follow each other and differ in the number at their end alone share a bracket.
+// Compress formats names as a list in the same order. Consecutive names that differ only in their final number share
+// brackets.
 func Compress(names []string) string {
 	var b strings.Builder
 	for i := 0; i < len(names); {
@@ -166,7 +167,7 @@ func Compress(names []string) string {
 	return b.String()
 }
 
-// ranges writes the numbers that names end in.
+// ranges formats the final numbers of names.
 func ranges(names []string, from int) string {
 	var parts []string
 	for i := 0; i < len(names); {
@@ -186,7 +187,7 @@ func ranges(names []string, from int) string {
 	return strings.Join(parts, ",")
 }
 
-// cut parts a name before the number at its end; digits is empty when it has none that is counted with.
+// cut splits a name before its final number; digits is empty if there is no final number.
 func cut(name string) (prefix, digits string) {
 	at := len(name)
 	for at > 0 && name[at-1] >= '0' && name[at-1] <= '9' {
@@ -196,12 +197,12 @@ func cut(name string) (prefix, digits string) {
 	return name[:at], name[at:]
 }
 
-// Sort orders names as people count: n2 before n10.
+// Sort sorts names with their final numbers in numerical order: n2 before n10.
 func Sort(names []string) {
 	slices.SortFunc(names, Compare)
 }
 
-// Compare orders two names as Sort does.
+// Compare compares two names in the order of Sort.
 func Compare(a, b string) int {
 	prefixA, digitsA := cut(a)
 	prefixB, digitsB := cut(b)
@@ -213,7 +214,7 @@ func Compare(a, b string) int {
 	return cmp.Or(cmp.Compare(numberA, numberB), cmp.Compare(len(digitsA), len(digitsB)))
 }
 
-// Range writes names as a list in order, each once: n[1-3,7].
+// Range formats names as a sorted list without duplicates: n[1-3,7].
 func Range(names []string) string {
 	sorted := slices.Clone(names)
 	Sort(sorted)

@@ -14,17 +14,17 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// reserved begins the names of the volumes that every batch job has.
+// reserved is the prefix of the names of volumes that every batch job has.
 const reserved = "vc-slurm-"
 
-// checker gathers what is wrong with a profile, each with its path.
+// checker collects the errors of a profile with their paths.
 type checker struct{ problems []string }
 
 func (c *checker) wrong(path, format string, args ...any) {
 	c.problems = append(c.problems, path+": "+fmt.Sprintf(format, args...))
 }
 
-// problems are all mistakes in a profile.
+// problems returns all errors of a profile.
 func (p *Profile) problems() []string {
 	c := &checker{}
 	c.times("", p.DefaultTime, p.MaxTime)
@@ -63,7 +63,7 @@ func (p *Profile) problems() []string {
 	return c.problems
 }
 
-// times are the limits of the site or of a partition.
+// times checks the time limits of the site or of a partition.
 func (c *checker) times(at, usual, most string) {
 	read := func(field, text string) value.Minutes {
 		if text == "" {
@@ -112,7 +112,7 @@ func (c *checker) volumes(all []Volume) {
 	}
 }
 
-// labels are those of nodes; a value may list several with commas between.
+// labels checks labels of nodes; a value may be a comma-separated list of alternatives.
 func (c *checker) labels(at string, labels map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if problems := validation.IsQualifiedName(key); len(problems) > 0 {

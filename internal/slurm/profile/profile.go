@@ -1,9 +1,9 @@
-// Package profile is what a site says once and for all about Slurm's commands: what Slurm has in slurm.conf and gets from its
-// shared file system. It stands in the ConfigMap slurm-profile of the job's namespace, else in that of the system, under the key
-// profile.yaml. Every field is optional.
+// Package profile reads a site's settings for Slurm's commands, which correspond to slurm.conf and the shared file
+// system of a Slurm cluster. They are in the ConfigMap slurm-profile of the job's namespace, or else of the system's
+// namespace, under the key profile.yaml. Every field is optional.
 //
 //	In:   the text of the profile
-//	Out:  *Profile, its amounts and times read; or every mistake in it with its path
+//	Out:  *Profile with validated amounts and times; or all errors with their paths
 package profile
 
 import (
@@ -20,108 +20,111 @@ import (
 )
 
 const (
-	// Name is the ConfigMap.
+	// Name is the name of the ConfigMap.
 	Name = "slurm-profile"
-	// Key is where in it the profile stands.
+	// Key is the key of the profile in the ConfigMap.
 	Key = "profile.yaml"
 )
 
-// Profile is what a site says.
+// Profile holds the settings of a site.
 type Profile struct {
-	// DefaultImage is the image of jobs that name none.
+	// DefaultImage is the image of jobs that name no image.
 	DefaultImage string `json:"defaultImage,omitempty"`
-	// ToolsImage has the helper that is copied into every pod. On a process node it is there without.
+	// ToolsImage contains the program vc-step, which is copied into every pod. A process node has it without an
+	// image.
 	ToolsImage string `json:"toolsImage,omitempty"`
-	// ClusterName is SLURM_CLUSTER_NAME; by default the context.
+	// ClusterName is SLURM_CLUSTER_NAME; the default is the context.
 	ClusterName string `json:"clusterName,omitempty"`
-	// Volumes are mounted into every pod: what people take for the shared file system.
+	// Volumes are mounted into every pod. They correspond to the shared file system of a Slurm cluster.
 	Volumes []Volume `json:"volumes,omitempty"`
-	// Partitions by name; a name that is not here is the queue of that name.
+	// Partitions holds partitions by name; an unlisted name stands for the queue of that name.
 	Partitions map[string]Partition `json:"partitions,omitempty"`
-	// DefaultPartition is that of jobs that name none.
+	// DefaultPartition is the partition of jobs that name no partition.
 	DefaultPartition string `json:"defaultPartition,omitempty"`
-	// QOS are names of priority classes by qos; one that is not here is the class of that name.
+	// QOS maps QOS names to priority classes; an unlisted name stands for the class of that name.
 	QOS map[string]string `json:"qos,omitempty"`
-	// Accounts by name. When there are any, others are refused.
+	// Accounts holds accounts by name. If it is not empty, other accounts are rejected.
 	Accounts map[string]Account `json:"accounts,omitempty"`
-	// Gres are generic resources by name; gpu is nvidia.com/gpu unless it is here.
+	// Gres holds generic resources by name; gpu is nvidia.com/gpu unless it is listed here.
 	Gres map[string]Gres `json:"gres,omitempty"`
-	// NodeSelector are labels that all nodes of jobs have: a value may list several with commas between.
+	// NodeSelector lists labels of all nodes for jobs; a value may be a comma-separated list of alternatives.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
-	// Features are labels of nodes, by the feature that they stand for.
+	// Features maps features to labels of nodes.
 	Features map[string]map[string]string `json:"features,omitempty"`
-	// Licenses are extended resources by licence.
+	// Licenses maps licences to extended resources.
 	Licenses map[string]string `json:"licenses,omitempty"`
-	// DefMemPerCPU is the memory for each cpu of jobs that ask for none: 2G.
+	// DefMemPerCPU is the memory per CPU of jobs that request no memory, such as 2G.
 	DefMemPerCPU string `json:"defMemPerCPU,omitempty"`
-	// DefaultTime is the limit of jobs that give none, MaxTime the longest that may be asked for.
+	// DefaultTime is the time limit of jobs that specify none; MaxTime is the maximum time limit.
 	DefaultTime string `json:"defaultTime,omitempty"`
 	MaxTime     string `json:"maxTime,omitempty"`
-	// Export is what --export is where nobody says: NONE, ALL or a list.
+	// Export is the default of --export: NONE, ALL or a list.
 	Export string `json:"export,omitempty"`
-	// KeepSeconds is how long ended jobs are kept; 0 is seven days.
+	// KeepSeconds is how long ended jobs are kept; 0 means seven days.
 	KeepSeconds int32 `json:"keepSeconds,omitempty"`
-	// MaxRequeue is how often a job may start again.
+	// MaxRequeue is the maximum number of restarts of a job.
 	MaxRequeue *int32 `json:"maxRequeue,omitempty"`
-	// ClusterDomain is that of names in the cluster; cluster.local.
+	// ClusterDomain is the domain of the cluster; the default is cluster.local.
 	ClusterDomain string `json:"clusterDomain,omitempty"`
-	// NumaHints lets --hint=nomultithread and --mem-bind=local ask for a single NUMA node.
+	// NumaHints makes --hint=nomultithread and --mem-bind=local request a single NUMA node.
 	NumaHints bool `json:"numaHints,omitempty"`
-	// MailNotifier names what sends mail by the jobs' annotations; without it --mail-type has no effect.
+	// MailNotifier names the program that sends mail according to the jobs' annotations; without it --mail-type has
+	// no effect.
 	MailNotifier string `json:"mailNotifier,omitempty"`
-	// ServiceAccount is the one that the pods of jobs run as, in namespaces that have it: with its rights commands such as sbatch work in jobs.
+	// ServiceAccount is the service account of the jobs' pods in namespaces that have it. With its permissions,
+	// commands such as sbatch work in jobs.
 	ServiceAccount string `json:"serviceAccount,omitempty"`
-	// Ignore lists options that are warned about in place of being refused: [reservation, network].
+	// Ignore lists refused options that cause only a warning: [reservation, network].
 	Ignore []string `json:"ignore,omitempty"`
 }
 
-// Volume is one volume of a profile.
+// Volume is a volume of a profile.
 type Volume struct {
 	Name string `json:"name"`
-	// MountPath is where it is in the pod.
+	// MountPath is its path in the pod.
 	MountPath string `json:"mountPath"`
-	// Paths are the directories of the submitting machine that are the same; by default MountPath.
+	// Paths are the corresponding directories of the submitting machine; the default is MountPath.
 	Paths []string `json:"paths,omitempty"`
-	// ReadOnly volumes hold no output.
+	// ReadOnly volumes cannot contain output files.
 	ReadOnly            bool `json:"readOnly,omitempty"`
 	corev1.VolumeSource `json:",inline"`
 }
 
-// Partition is what a partition stands for.
+// Partition holds the settings of a partition.
 type Partition struct {
-	// Queue is by default that of the same name.
+	// Queue is the queue of the partition; the default is the queue of the same name.
 	Queue       string `json:"queue,omitempty"`
 	DefaultTime string `json:"defaultTime,omitempty"`
 	MaxTime     string `json:"maxTime,omitempty"`
-	// MaxNodes is how many nodes a job may ask for.
+	// MaxNodes is the maximum number of nodes of a job.
 	MaxNodes int64 `json:"maxNodes,omitempty"`
 }
 
-// Account is what an account stands for.
+// Account holds the settings of an account.
 type Account struct {
-	// Queue of the jobs that name no partition.
+	// Queue is the queue of jobs that name no partition.
 	Queue string `json:"queue,omitempty"`
-	// Namespace that the jobs are made in.
+	// Namespace is the namespace of the jobs.
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// Gres is what a generic resource stands for.
+// Gres holds the settings of a generic resource.
 type Gres struct {
 	// Resource is its name in Kubernetes.
 	Resource corev1.ResourceName `json:"resource"`
-	// Types are labels of the nodes that have a type: a100: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}. A value may list
-	// several with commas between.
+	// Types maps types to labels of nodes: a100: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}. A value may be a
+	// comma-separated list of alternatives.
 	Types map[string]map[string]string `json:"types,omitempty"`
 }
 
-// builtin are the resources that every profile knows.
+// builtin lists the predefined generic resources.
 var builtin = map[string]Gres{
 	"gpu":   {Resource: "nvidia.com/gpu"},
 	"shard": {Resource: "volcano.sh/vgpu-number"},
 	"npu":   {Resource: "huawei.com/Ascend910"},
 }
 
-// GresOf is what a generic resource stands for; ok is false for one that nobody knows.
+// GresOf returns the settings of a generic resource; ok is false if it is unknown.
 func (p *Profile) GresOf(name string) (g Gres, ok bool) {
 	if g, ok = p.Gres[name]; ok {
 		return g, true
@@ -130,7 +133,7 @@ func (p *Profile) GresOf(name string) (g Gres, ok bool) {
 	return g, ok
 }
 
-// GresNames are all names of generic resources, sorted.
+// GresNames returns the sorted names of all generic resources.
 func (p *Profile) GresNames() []string {
 	names := slices.Collect(maps.Keys(builtin))
 	names = slices.AppendSeq(names, maps.Keys(p.Gres))
@@ -138,7 +141,7 @@ func (p *Profile) GresNames() []string {
 	return slices.Compact(names)
 }
 
-// LongestIn is the longest time limit that jobs of a partition may ask for; value.Unlimited where there is none.
+// LongestIn returns the maximum time limit in a partition, or value.Unlimited if there is no limit.
 func (p *Profile) LongestIn(partition string) value.Minutes {
 	for _, text := range []string{p.Partitions[partition].MaxTime, p.MaxTime} {
 		if limit, err := value.ParseTime(text); err == nil && text != "" {
@@ -148,7 +151,8 @@ func (p *Profile) LongestIn(partition string) value.Minutes {
 	return value.Unlimited
 }
 
-// Covering is the volume that a path of the submitting machine is on, and the path in the pod; ok is false when there is none.
+// Covering returns the volume that contains a path of the submitting machine, and the corresponding path in the pod.
+// ok is false if no volume contains it.
 func (p *Profile) Covering(file string) (v *Volume, inside string, ok bool) {
 	best := ""
 	for i := range p.Volumes {
@@ -170,13 +174,13 @@ func (v *Volume) paths() []string {
 	return []string{v.MountPath}
 }
 
-// under says whether a file is in a directory, or is it.
+// under reports whether a file is in a directory or is the directory itself.
 func under(file, directory string) bool {
 	directory = strings.TrimSuffix(directory, "/")
 	return file == directory || strings.HasPrefix(file, directory+"/")
 }
 
-// Parse reads a profile. Its error names every mistake with its path.
+// Parse parses a profile. Its error lists all mistakes with their paths.
 func Parse(text []byte) (*Profile, error) {
 	p := &Profile{}
 	if err := yaml.UnmarshalStrict(text, p); err != nil {

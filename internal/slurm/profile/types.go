@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// TypesOf are the site's names for the kinds of devices that a node with these labels has, by resource: nvidia.com/gpu is a100. Of several names the
-// first in the alphabet.
+// TypesOf returns the site's names for the kinds of devices of a node with these labels, by resource, such as a100
+// for nvidia.com/gpu. If several names match, it returns the alphabetically first one.
 func (p *Profile) TypesOf(labels map[string]string) map[string]string {
 	types := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(p.Gres)) {
@@ -21,7 +21,7 @@ func (p *Profile) TypesOf(labels map[string]string) map[string]string {
 	return types
 }
 
-// Carries says whether a node with these labels has one of the values, which have commas between, of each key that is wanted.
+// Carries reports whether the labels match all wanted keys. A wanted value is a comma-separated list of alternatives.
 func Carries(labels, wanted map[string]string) bool {
 	for key, values := range wanted {
 		if value, ok := labels[key]; !ok || !slices.Contains(strings.Split(values, ","), value) {

@@ -1,8 +1,9 @@
-// Package record is a job as Slurm's listing commands see it: a row for each job, for each element of an array, or for all elements of an array that
-// wait alike.
+// Package record represents a job in the way of Slurm's listing commands: one row for each job, for each element of
+// an array, or for all pending elements of an array in the same state.
 //
-//	In:   a Job, and as far as they were read its PodGroup, queue, priority and pods; a moment
-//	Out:  rows, and everything that squeue, sacct and scontrol say of a row, as text
+//	In:   a Job and, as far as they were read, its PodGroup, queue, priority and pods; the current time
+//	Out:  rows, and the text of everything that squeue, sacct and scontrol print about a row
 //
-// A pod counts as one of Slurm's nodes where nodes are counted; where nodes are named, they are Kubernetes' nodes. Pure.
+// A pod counts as one of Slurm's nodes in numbers of nodes, but node names are the names of Kubernetes nodes. The
+// package is pure.
 package record

@@ -7,8 +7,9 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// Match says whether a reference names a job, and which elements of it: nil is the job as a whole. The number of an element is that of the array
-// and as many more as elements come before it; the array's own number is the whole array.
+// Match reports whether a reference names a job, and returns the referenced elements; nil stands for the whole job.
+// The number of an element is the number of the array plus the element's position; the number of the array itself
+// stands for the whole array.
 func Match(ref value.Job, job *batch.Job) (elements batch.Indices, ok bool) {
 	if ref.ID == 0 {
 		return ref.Elements, ref.Name == job.Name
@@ -28,7 +29,7 @@ func Match(ref value.Job, job *batch.Job) (elements batch.Indices, ok bool) {
 	return batch.Indices{{First: element, Last: element}}, found
 }
 
-// Matches says whether a reference names a row, or one of its elements.
+// Matches reports whether a reference names a row or one of its elements.
 func (r *Row) Matches(ref value.Job) bool {
 	elements, ok := Match(ref, r.Job)
 	if !ok || elements == nil {
@@ -37,7 +38,8 @@ func (r *Row) Matches(ref value.Job) bool {
 	return r.IsArray() && r.Elements.Minus(elements).Count() < r.Elements.Count()
 }
 
-// Narrow leaves of a folded row the elements that references name; without references, or when they name the whole array, all.
+// Narrow reduces a folded row to the referenced elements. It keeps all elements if there are no references or if one
+// of them names the whole array.
 func (r *Row) Narrow(refs []value.Job) {
 	if !r.Folded || len(refs) == 0 {
 		return
@@ -57,7 +59,7 @@ func (r *Row) Narrow(refs []value.Job) {
 	}
 }
 
-// ByPlace orders rows by their places in their queues; those that nobody gave a place come last, since others go before them.
+// ByPlace orders rows by their places in their queues; rows without a place come last.
 func ByPlace(a, b *Row) int {
 	one, other := a.Place(), b.Place()
 	if (one == 0) != (other == 0) {
@@ -66,7 +68,7 @@ func ByPlace(a, b *Row) int {
 	return cmp.Compare(one, other)
 }
 
-// ByNumber orders rows by number and element, and those without a number by name.
+// ByNumber orders rows by number and element, and rows without a number by name.
 func ByNumber(a, b *Row) int {
 	numberA, _ := batch.JobID(a.Job)
 	numberB, _ := batch.JobID(b.Job)

@@ -15,7 +15,8 @@ import (
 // headTask is the task whose pod runs the batch script.
 const headTask = "head"
 
-// kept returns the nodes of the row's pods that the job's status names: of a row that has ended, whose pods need not exist any more.
+// kept returns the nodes in the job's status by the row's pods. It returns nil unless the row has ended, because only
+// then may its pods be deleted.
 func (r *Row) kept() map[batch.PodPlace]string {
 	if !r.State.Code.Ended() || len(r.Job.Status.Nodes) == 0 {
 		return nil
@@ -33,7 +34,7 @@ func (r *Row) podName(p batch.PodPlace) string {
 	return fmt.Sprintf("%s-%s-%d", r.Job.Name, p.Task, p.Index)
 }
 
-// nodesByPod returns the nodes of the row's pods by the names of the pods: of those that exist, and of those that the job's status names.
+// nodesByPod returns the nodes of the row's pods by pod name, from existing pods and from the job's status.
 func (r *Row) nodesByPod() map[string]string {
 	nodes := map[string]string{}
 	for place, node := range r.kept() {
@@ -47,7 +48,7 @@ func (r *Row) nodesByPod() map[string]string {
 	return nodes
 }
 
-// Nodes returns Kubernetes' nodes on which the row's pods are or were, sorted.
+// Nodes returns the sorted names of the Kubernetes nodes on which the row's pods run or ran.
 func (r *Row) Nodes() []string {
 	kept := r.kept()
 	switch {
@@ -64,7 +65,7 @@ func (r *Row) Nodes() []string {
 	return slices.Compact(nodes)
 }
 
-// NodesOf returns the nodes of pods by name; a pod whose node is not known stands for itself.
+// NodesOf returns the nodes of pods by name; it returns the name of a pod whose node is unknown unchanged.
 func (r *Row) NodesOf(pods []string) []string {
 	nodes := r.nodesByPod()
 	var of []string
@@ -74,7 +75,7 @@ func (r *Row) NodesOf(pods []string) []string {
 	return of
 }
 
-// BatchHost returns the node of the batch script; empty where it has none, or it is not known.
+// BatchHost returns the node of the batch script. It returns an empty string if the node is unknown or not assigned.
 func (r *Row) BatchHost() string {
 	if head := r.Head(); head != nil && head.Spec.NodeName != "" {
 		return head.Spec.NodeName
@@ -90,7 +91,7 @@ func (r *Row) BatchHost() string {
 	return host
 }
 
-// compareHead orders the names of tasks: the task of the batch script is the first.
+// compareHead orders the names of tasks; the task of the batch script comes first.
 func compareHead(a, b string) int {
 	switch {
 	case a == b:
@@ -103,7 +104,7 @@ func compareHead(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// Head returns the pod of the batch script; nil when it does not exist.
+// Head returns the pod of the batch script, or nil if it does not exist.
 func (r *Row) Head() *corev1.Pod {
 	for _, pod := range r.Mine {
 		if pod.Labels[keys.TaskSpec] == headTask {

@@ -39,8 +39,8 @@ func drawArray(t *rapid.T) *Source {
 	return s
 }
 
-// However an array stands, every element of it is in one row, what waits is in one row at most, and folded rows say the same of their elements as rows of
-// their own do.
+// However an array stands, every element of it is in one row, what waits is in one row at most, and folded rows say
+// the same of their elements as rows of their own do.
 func TestEveryElementIsInOneRow(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 2_000, func(t *rapid.T) {

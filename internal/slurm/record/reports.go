@@ -5,8 +5,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// KeptReport returns the launcher's report that the job's status keeps: of a row that has ended, whose head pod does not exist any more.
-// ok is false if there is none.
+// KeptReport returns the launcher's report from the job's status. It is used for a row that has ended and whose head
+// pod was deleted. ok is false if there is no report.
 func (r *Row) KeptReport() (report launch.Report, ok bool) {
 	if kept := r.keptReport(); kept != nil {
 		return launch.ParseReport(kept.Message)
@@ -32,7 +32,7 @@ func (r *Row) keptReport() *batch.PodReport {
 	return nil
 }
 
-// takeKeptTimes sets the times of an element whose pods are gone to those of its launcher.
+// takeKeptTimes sets missing times of an element whose pods were deleted from its launcher's times.
 func (r *Row) takeKeptTimes() {
 	kept := r.keptReport()
 	if kept == nil {

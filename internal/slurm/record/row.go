@@ -15,39 +15,40 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Source is what is known of a job.
+// Source holds the data about a job.
 type Source struct {
 	Job *batch.Job
-	// Group is its PodGroup, Queue its queue; nil: there is none, or nobody looked.
+	// Group is its PodGroup and Queue its queue; they are nil if they do not exist or were not read.
 	Group        *scheduling.PodGroup
 	Queue        *scheduling.Queue
 	QueueMissing bool
 	// Priority is the value of its priority class.
 	Priority int64
-	// Pods are its pods, when PodsRead.
+	// Pods lists its pods if PodsRead is set.
 	Pods     []*corev1.Pod
 	PodsRead bool
-	// Cluster is what the cluster is called.
+	// Cluster is the name of the cluster.
 	Cluster string
 	Now     time.Time
 }
 
-// Row is a job, an element of an array, or several elements that stand alike.
+// Row is a job, an element of an array, or several elements in the same state.
 type Row struct {
 	*Source
 	Asked asked.Options
-	// Elements are those that the row is about; nil when the job is no array.
+	// Elements lists the elements of the row; nil if the job is not an array.
 	Elements batch.Indices
-	// Folded says that they are all that wait of an array, which is written in brackets, also when it is one only.
+	// Folded marks a row for all pending elements of an array. They are written in brackets, even if there is only
+	// one.
 	Folded bool
-	// Position is where the first of Elements stands in the array.
+	// Position is the position of the first of Elements in the array.
 	Position int
 	State    state.State
 	Exit     state.Exit
 	Times    state.Times
-	// Mine are the pods of the row.
+	// Mine lists the pods of the row.
 	Mine []*corev1.Pod
-	// Sum sums them up; nil when none were read.
+	// Sum summarizes the pods; nil if no pods were read.
 	Sum *state.Pods
 }
 
@@ -55,7 +56,7 @@ func (s *Source) facts(pods *state.Pods) state.Facts {
 	return state.Facts{Job: s.Job, Group: s.Group, Queue: s.Queue, QueueMissing: s.QueueMissing, Pods: pods, Now: s.Now}
 }
 
-// Rows are those of a job: elements that wait are folded into one row, unless each is wanted.
+// Rows returns the rows of a job. It folds pending elements into one row unless each is set.
 func Rows(s *Source, each bool) []Row {
 	var sum *state.Pods
 	if s.PodsRead {
@@ -75,7 +76,8 @@ func Rows(s *Source, each bool) []Row {
 	return s.elements(options, facts, parts, each)
 }
 
-// exitOfState gives a failed row of whose pods nothing is known the code that the controller kept, else the one that Slurm has for no better one.
+// exitOfState sets the exit code of a failed row without data about its pods: the code that the controller recorded,
+// or else Slurm's default code.
 func (r *Row) exitOfState() {
 	if r.State.Code == state.OutOfMemory {
 		r.Exit = state.NoMemory
@@ -96,7 +98,7 @@ func (s *Source) elements(options asked.Options, facts state.Facts, parts []stat
 	known := state.ElementTimes(s.Job)
 	whole := state.TimesOf(facts)
 	var rows []Row
-	var idle []Row // those that wait or are suspended
+	var idle []Row // rows that are pending or suspended
 	for _, part := range parts {
 		row := Row{Source: s, Asked: options, State: part.State, Exit: part.Exit, Times: state.Times{Submit: whole.Submit, Eligible: whole.Eligible}}
 		if part.State.Code.Idle() && !part.HasPods && !each {
@@ -121,8 +123,8 @@ func (s *Source) elements(options asked.Options, facts state.Facts, parts []stat
 	return rows
 }
 
-// folded are one row for each state of rows that wait or are suspended. Elements that have pods without nodes are nearer to their start than those that
-// have none: the reason is theirs.
+// folded merges pending or suspended rows into one row for each state. Elements that have pods without nodes are
+// closer to their start, so the merged row has their reason.
 func folded(idle []Row, all batch.Indices) []Row {
 	var rows []Row
 	for _, one := range idle {
@@ -140,7 +142,7 @@ func folded(idle []Row, all batch.Indices) []Row {
 		row.Mine = append(row.Mine, one.Mine...)
 	}
 	for i := range rows {
-		rows[i].Elements = rows[i].Elements.Union(nil) // in order
+		rows[i].Elements = rows[i].Elements.Union(nil) // sort the elements
 		if first, ok := rows[i].Elements.At(0); ok {
 			rows[i].Position = all.Position(first)
 		}
@@ -148,7 +150,7 @@ func folded(idle []Row, all batch.Indices) []Row {
 	return rows
 }
 
-// settle takes in what the pods of one element say.
+// settle sets the state, exit and times of a row for one element from its pods and its recorded times.
 func (r *Row) settle(pods []*corev1.Pod, known map[int32]state.Times, whole state.Times) {
 	element := r.Elements[0].First
 	if times, ok := known[element]; ok {
@@ -203,7 +205,7 @@ func byElement(pods []*corev1.Pod) map[int32][]*corev1.Pod {
 	return of
 }
 
-// Number is the job's number, or its name on a cluster that gives none.
+// Number returns the job's number, or its name if the cluster assigns no numbers.
 func (s *Source) Number() string {
 	if id, ok := batch.JobID(s.Job); ok {
 		return batch.FormatJobID(id)
@@ -211,14 +213,14 @@ func (s *Source) Number() string {
 	return s.Job.Name
 }
 
-// IsArray says whether the row is about elements of an array.
+// IsArray reports whether the row consists of elements of an array.
 func (r *Row) IsArray() bool { return r.Elements != nil }
 
-// defaultBits is how long the list of elements in brackets may be.
+// defaultBits is the default maximum length of the list of elements in brackets.
 const defaultBits = 64
 
-// ID is what the job is called: 42, 42_7, or 42_[5-15%4] for those that wait. bits is how many letters the list of elements may have; 0: as
-// many as Slurm has, less than 0: no limit.
+// ID returns the ID of the row: 42, 42_7, or 42_[5-15%4] for pending elements. bits is the maximum length of the list
+// of elements; 0 means Slurm's default, a negative value means no limit.
 func (r *Row) ID(bits int) string {
 	if !r.IsArray() {
 		return r.Number()
@@ -226,7 +228,7 @@ func (r *Row) ID(bits int) string {
 	return r.Number() + "_" + r.ElementText(bits)
 }
 
-// ElementText is the element, or the list of them in brackets with the limit of the array.
+// ElementText returns the element, or the list of elements in brackets with the limit of the array.
 func (r *Row) ElementText(bits int) string {
 	if !r.IsArray() {
 		return "N/A"
@@ -247,7 +249,7 @@ func (r *Row) ElementText(bits int) string {
 	return "[" + text + "]"
 }
 
-// RawID is the row's own number: of an element that of the job and as many more as elements come before.
+// RawID returns the row's own number: for an element, the number of the job plus the position of the element.
 func (r *Row) RawID() string {
 	id, ok := batch.JobID(r.Job)
 	if !ok {

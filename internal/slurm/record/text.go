@@ -19,31 +19,31 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Nobody is the user of a job of which nobody says whose it is.
+// Nobody is the user of a job whose user is unknown.
 const Nobody = "nobody"
 
-// Name is what its user calls the job.
+// Name returns the user's name for the job.
 func (s *Source) Name() string { return batch.Title(s.Job) }
 
-// User is whose job it is.
+// User returns the user of the job.
 func (s *Source) User() string { return cmp.Or(account.User(s.Job), Nobody) }
 
-// QueueName is the name of its queue.
+// QueueName returns the name of the job's queue.
 func (s *Source) QueueName() string { return cmp.Or(s.Job.Spec.Queue, keys.DefaultQueue) }
 
-// Partition is what the site calls its queue, where it was submitted by that name, else the queue.
+// Partition returns the site's name for the queue if the job was submitted with it, otherwise the queue.
 func (r *Row) Partition() string { return cmp.Or(r.Asked.Partition, r.QueueName()) }
 
-// Account is the one that was named, else the namespace, whose quota it uses.
+// Account returns the account of the request, or else the namespace, whose quota the job uses.
 func (r *Row) Account() string { return cmp.Or(r.Asked.Account, r.Job.Namespace) }
 
-// QOS is the one that was named, else the priority class.
+// QOS returns the QOS of the request, or else the priority class.
 func (r *Row) QOS() string { return cmp.Or(r.Asked.QOS, r.Job.Spec.PriorityClassName, "normal") }
 
-// NodeList are the nodes in Slurm's notation.
+// NodeList returns the nodes in Slurm's notation.
 func (r *Row) NodeList() string { return hostlist.Compress(slices.Clone(r.Nodes())) }
 
-// CancelledBy is who cancelled it, as far as that was noted; else empty.
+// CancelledBy returns the user who cancelled the row, or an empty string if that was not recorded.
 func (r *Row) CancelledBy() string {
 	if r.IsArray() {
 		return state.ElementCancelledBy(r.Job, r.Elements[0].First)
@@ -51,7 +51,8 @@ func (r *Row) CancelledBy() string {
 	return state.CancelledBy(r.Job)
 }
 
-// PromisedNodes are the nodes that the scheduler empties for it, in Slurm's notation; empty where it waits for no particular ones.
+// PromisedNodes returns, in Slurm's notation, the nodes on which the scheduler makes room for the row. It is empty if
+// the row does not wait for particular nodes.
 func (r *Row) PromisedNodes() string {
 	var nodes []string
 	for _, pod := range r.Mine {
@@ -63,7 +64,8 @@ func (r *Row) PromisedNodes() string {
 	return hostlist.Compress(slices.Compact(nodes))
 }
 
-// NodeListOrReason is the reason in parentheses of a job that waits, is suspended, or failed by itself, else the nodes that it has or had.
+// NodeListOrReason returns the reason in parentheses for a row that is pending, suspended or failed on its own,
+// otherwise its nodes.
 func (r *Row) NodeListOrReason() string {
 	switch r.State.Code {
 	case state.Pending, state.Requeued, state.Suspended, state.Timeout, state.OutOfMemory, state.Failed:
@@ -72,7 +74,7 @@ func (r *Row) NodeListOrReason() string {
 	return r.NodeList()
 }
 
-// NumNodes is the number of pods: those that it has or had, or needs at least while it waits.
+// NumNodes returns the number of pods that the row has or had. For a pending row it is the minimum number.
 func (r *Row) NumNodes() int {
 	if _, size, ok := batch.ElementsOf(r.Job); ok && r.IsArray() {
 		return int(size)
@@ -84,18 +86,18 @@ func (r *Row) NumNodes() int {
 	if r.Sum != nil {
 		nodes = max(nodes, int32(r.Sum.Live+r.Sum.Ended))
 	}
-	return max(int(nodes), len(r.kept())) // of a job that has ended most pods are gone
+	return max(int(nodes), len(r.kept())) // most pods of an ended job are deleted
 }
 
-// Ask is what pods of a job ask for.
+// Ask holds resources that pods of a job request.
 type Ask struct {
 	CPUs   int
 	Memory int64 // bytes
-	// Devices by resource.
+	// Devices are amounts by resource name.
 	Devices map[string]int64
 }
 
-// PerNode is what the largest pod of the job asks for.
+// PerNode returns the largest request of a pod of the job for each resource.
 func (r *Row) PerNode() Ask {
 	var most Ask
 	for i := range r.Job.Spec.Tasks {
@@ -111,7 +113,8 @@ func (r *Row) PerNode() Ask {
 	return most
 }
 
-// MinCPUs is the number of processors that a node must have for the row: those of the tasks that were requested for each node.
+// MinCPUs returns the number of processors that a node must have for the row: the processors of the tasks that were
+// requested for each node.
 func (r *Row) MinCPUs() int {
 	if r.Asked.Tasks == 0 {
 		return r.PerNode().CPUs
@@ -119,7 +122,7 @@ func (r *Row) MinCPUs() int {
 	return max(r.Asked.TasksPerNode, 1) * max(r.Asked.CPUsPerTask, 1)
 }
 
-// Total is what all pods of the row ask for together.
+// Total returns the sum of the requests of all pods of the row.
 func (r *Row) Total() Ask {
 	total := Ask{Devices: map[string]int64{}}
 	left := r.NumNodes()
@@ -163,7 +166,7 @@ func askOf(pod *corev1.PodSpec) Ask {
 	}
 	a.CPUs = int(math.Ceil(float64(milli) / 1000))
 	if a.CPUs == 0 {
-		a.CPUs = 1 // Slurm knows no job without
+		a.CPUs = 1 // in Slurm every job has a processor
 	}
 	return a
 }
@@ -179,7 +182,7 @@ func union(a, b corev1.ResourceList) map[corev1.ResourceName]bool {
 	return names
 }
 
-// Memory writes bytes as Slurm does: 0, 4000M, 4G, 1.50T.
+// Memory formats bytes as Slurm does: 0, 4000M, 4G, 2T.
 func Memory(bytes int64) string {
 	const mega = 1 << 20
 	n, unit := (bytes+mega-1)/mega, 0
@@ -193,7 +196,8 @@ func Memory(bytes int64) string {
 	return strconv.FormatInt(n, 10) + units[unit:unit+1]
 }
 
-// GresName is what Slurm calls a resource of Kubernetes: gpu for nvidia.com/gpu, else what stands behind the slash.
+// GresName returns Slurm's name for a Kubernetes resource: gpu for nvidia.com/gpu, otherwise the part after the
+// slash.
 func GresName(resource string) string {
 	_, name, _ := strings.Cut(resource, "/")
 	switch {
@@ -207,7 +211,7 @@ func GresName(resource string) string {
 	return name
 }
 
-// Gres lists devices: gres/gpu:2, with the word gres: in front of each; N/A when there are none.
+// Gres lists devices, such as gres/gpu:2, or returns N/A without devices.
 func (r *Row) Gres() string {
 	if r.Asked.Gres != "" {
 		return "gres/" + r.Asked.Gres
@@ -223,7 +227,7 @@ func (r *Row) Gres() string {
 	return strings.Join(parts, ",")
 }
 
-// TRES lists what the row asks for: cpu=4,mem=8G,node=1,billing=4,gres/gpu=2.
+// TRES lists the requested resources: cpu=4,mem=8G,node=1,billing=4,gres/gpu=2.
 func (r *Row) TRES() string {
 	a := r.Total()
 	parts := []string{"cpu=" + strconv.Itoa(a.CPUs)}
@@ -239,7 +243,7 @@ func (r *Row) TRES() string {
 	return strings.Join(append(parts, devices...), ",")
 }
 
-// Tasks is how many tasks srun starts in it.
+// Tasks returns the number of tasks that srun starts by default.
 func (r *Row) Tasks() int {
 	switch {
 	case r.Asked.Tasks > 0:
@@ -250,10 +254,10 @@ func (r *Row) Tasks() int {
 	return r.NumNodes()
 }
 
-// Used is how long it runs or ran.
+// Used returns how long the row has run.
 func (r *Row) Used() time.Duration { return r.Times.Elapsed(r.Now) }
 
-// Limit is its time limit; 0: none.
+// Limit returns the time limit, or 0 if there is no limit.
 func (r *Row) Limit() time.Duration {
 	if r.Asked.TimeLimit > 0 && r.Asked.TimeLimitRestarts == state.Restarts(r.Job) {
 		return time.Duration(r.Asked.TimeLimit) * time.Second
@@ -261,7 +265,8 @@ func (r *Row) Limit() time.Duration {
 	return state.Limit(r.Job)
 }
 
-// Foretold is when it starts or started, as far as that can be known, and when it ends.
+// Foretold returns when the row started or is expected to start, and when it ended or will end. A time is zero if it
+// is unknown.
 func (r *Row) Foretold() (start, end time.Time) {
 	start, end = r.Times.Start, r.Times.End
 	if start.IsZero() && r.State.Code.Base() == state.Pending {
@@ -273,7 +278,7 @@ func (r *Row) Foretold() (start, end time.Time) {
 	return start, end
 }
 
-// estimate is when a row that waits starts; zero when nobody knows.
+// estimate returns when a pending row will start, or zero if that is unknown.
 func (r *Row) estimate() time.Time {
 	if r.Group != nil {
 		if e := r.Group.Status.Explanation; e != nil && e.EstimatedStart != nil {
@@ -286,7 +291,7 @@ func (r *Row) estimate() time.Time {
 	return time.Time{}
 }
 
-// Place is its place among those that wait in its queue, from 1; 0 when nobody says.
+// Place returns the row's place among the pending jobs of its queue, from 1. It returns 0 if the place is unknown.
 func (r *Row) Place() int {
 	if r.Group == nil || r.Group.Status.Explanation == nil || r.Group.Status.Explanation.Queue == nil {
 		return 0
@@ -294,10 +299,10 @@ func (r *Row) Place() int {
 	return int(r.Group.Status.Explanation.Queue.Position)
 }
 
-// Dependency is what of that which it was to wait for has not come yet, or never will; empty when it waits for nothing more.
+// Dependency returns the conditions that are not met yet or never will be. It is empty if all conditions are met.
 func (r *Row) Dependency() string {
 	if phase := r.Job.Status.State.Phase; phase != "" && !batch.AtGate(r.Job) {
-		return "" // it was met
+		return "" // the dependency was met
 	}
 	d, err := batch.DependencyOf(r.Job)
 	if err != nil {
@@ -323,10 +328,11 @@ func (r *Row) Dependency() string {
 	return strings.Join(left, ",")
 }
 
-// noUser is the number that Slurm has for nobody knows which.
+// noUser is the number that Slurm prints for an unknown user.
 const noUser = "4294967294"
 
-// UserID is the number of the user that its processes run as, where the job says it, else of the user who submitted it.
+// UserID returns the number of the user that runs the row's processes if the job specifies it, otherwise of the user
+// who submitted the job.
 func (r *Row) UserID() string {
 	for i := range r.Job.Spec.Tasks {
 		if s := r.Job.Spec.Tasks[i].Template.Spec.SecurityContext; s != nil && s.RunAsUser != nil {
@@ -336,7 +342,7 @@ func (r *Row) UserID() string {
 	return cmp.Or(r.Asked.UID, noUser)
 }
 
-// headPod is the name of the pod that runs the script, which is its host's name too: what the launcher puts for %N.
+// headPod returns the name of the pod that runs the script. It is also the pod's host name, which replaces %N.
 func (r *Row) headPod() string {
 	index := 0
 	if r.IsArray() {
@@ -348,7 +354,8 @@ func (r *Row) headPod() string {
 	return r.Job.Name + "-" + launch.HeadTask + "-" + strconv.Itoa(index)
 }
 
-// File is the name that a pattern of file names stands for; of elements that are told together, and of patterns that stand for nothing, the pattern.
+// File returns the file name for a pattern. It returns the pattern itself for a folded row or if the pattern is
+// invalid.
 func (r *Row) File(pattern string) string {
 	if r.Folded || pattern == "" {
 		return pattern

@@ -1,8 +1,8 @@
 // Package request reads the options of sbatch, srun and salloc. It contains one table of all options, and combines
 // their values from a script, the environment and the command line.
 //
-// In:   a script's directives, variables, command line arguments
-// Out:  Request: typed values and the source of each; warnings for options without effect
+//	In:   a script's directives, variables, command line arguments
+//	Out:  Request: typed values and the source of each; warnings for options without effect
 //
 // # Invariants
 //

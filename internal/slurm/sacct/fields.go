@@ -14,25 +14,25 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// The columns that sacct has when it is told none.
+// The default columns of sacct.
 const (
 	Default = "jobid,jobname,partition,account,alloccpus,state,exitcode"
 	Brief   = "jobid,state,exitcode"
 	Verbose = "jobid,jobidraw,jobname,partition,account,user,qos,state,exitcode,derivedexitcode,submit,eligible,start,end,elapsed,planned,timelimit,nnodes,ntasks,ncpus,alloccpus,reqmem,alloctres,maxrss,avecpu,totalcpu,nodelist,reason,restarts,comment"
 )
 
-// Style is how values look.
+// Style is the format of values.
 type Style struct {
 	Time clock.Style
-	// Units is the unit in which memory is written: K, M, G, T; 0 for the one that fits.
+	// Units is the unit of memory: K, M, G, T or P; 0 selects a suitable unit.
 	Units byte
-	// Cluster is what the cluster is called.
+	// Cluster is the name of the cluster.
 	Cluster string
 }
 
 type field = layout.Field[*Line]
 
-// Fields are all columns. Those of jobs only are blank on the lines of steps.
+// Fields returns all columns. Columns that apply to jobs only are empty in the lines of steps.
 func (s Style) Fields() []field {
 	type line = *Line
 	all := []field{}
@@ -96,7 +96,7 @@ func (s Style) Fields() []field {
 		}
 		return number(l.CPUs)
 	})
-	add("Suspended", 10, func(line) string { return state.LongClock(0) }) // a suspended job starts from the beginning
+	add("Suspended", 10, func(line) string { return state.LongClock(0) }) // a suspended job starts again from the beginning
 	add("ReqMem", 10, job(func(l line) string { return s.size(l.Total().Memory) }))
 	add("AllocTRES", 10, func(l line) string { return allocated(l) })
 	add("ReqTRES", 10, job(func(l line) string { return sortedTRES(l.TRES()) }))
@@ -124,7 +124,7 @@ func (s Style) Fields() []field {
 	return all
 }
 
-// blank are columns that have no meaning here.
+// blank lists columns that have no meaning here.
 var blank = []string{
 	"AdminComment", "AllocGRES", "AssocID", "AveCPUFreq", "AveDiskRead", "AveDiskWrite", "AvePages", "AveVMSize", "BlockID", "ConsumedEnergy", "ConsumedEnergyRaw",
 	"Container", "DBIndex", "Extra", "FailedNode", "Flags", "Layout", "Licenses", "MaxDiskRead", "MaxDiskReadNode", "MaxDiskReadTask", "MaxDiskWrite", "MaxDiskWriteNode",
@@ -150,7 +150,7 @@ func stepOnly(l *Line, text string) string {
 	return text
 }
 
-// stateText is the long name; of a cancelled job with who did it.
+// stateText returns the long name of the state and, for a cancelled job, the user who cancelled it.
 func stateText(l *Line) string {
 	if by := l.CancelledBy(); l.Code == state.Cancelled && l.IsJob() && by != "" {
 		return l.Code.Name() + " by " + by
@@ -206,14 +206,14 @@ func allocated(l *Line) string {
 	return fmt.Sprintf("cpu=%d,mem=0,node=%d", l.CPUs, l.Pods)
 }
 
-// sortedTRES is a list of resources in the order of their names, as sacct prints it.
+// sortedTRES sorts a list of resources by name, as sacct does.
 func sortedTRES(list string) string {
 	parts := strings.Split(list, ",")
 	slices.Sort(parts)
 	return strings.Join(parts, ",")
 }
 
-// used is a measured value of a step that has ended; jobs as a whole have none.
+// used returns a measured value of a step that has ended, or an empty text for a job.
 func used(l *Line, measured int64, text string) string {
 	if l.IsJob() || measured == 0 {
 		return ""
@@ -225,7 +225,7 @@ func averageCPU(l *Line) string {
 	return state.LongClock(time.Duration(l.Usage.CPUMillis/int64(max(l.Tasks, 1))) * time.Millisecond)
 }
 
-// totalCPU is [D-][HH:]MM:SS.mmm, as sacct writes it.
+// totalCPU formats the CPU time as sacct does: MM:SS.mmm, or [D-]HH:MM:SS from one hour on.
 func totalCPU(u launch.Usage) string {
 	d := time.Duration(u.CPUMillis) * time.Millisecond
 	if d == 0 {
@@ -237,7 +237,8 @@ func totalCPU(u launch.Usage) string {
 	return state.LongClock(d)
 }
 
-// size writes bytes: in kibibytes where they are not whole mebibytes, and in the unit that was asked for with two places.
+// size formats bytes in the requested unit with up to two decimals. By default it uses kibibytes if the value is not
+// a multiple of a mebibyte.
 func (s Style) size(bytes int64) string {
 	shift := map[byte]int{'K': 10, 'M': 20, 'G': 30, 'T': 40, 'P': 50}
 	if n := shift[s.Units]; n > 0 {

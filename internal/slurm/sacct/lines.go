@@ -1,6 +1,7 @@
-// Package sacct is what sacct prints: the lines of jobs, their batch scripts and their steps, its columns, and which jobs fall into a span of time.
+// Package sacct implements the output of sacct: the lines of jobs, batch scripts and steps, its columns, and the
+// selection of jobs by time.
 //
-//	In:   rows, what the launchers reported, filters
+//	In:   rows, reports of launchers, filters
 //	Out:  lines
 package sacct
 
@@ -19,12 +20,12 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Line is a job or a part of it.
+// Line is a job, its batch script or one of its steps.
 type Line struct {
 	*record.Row
-	// Step is what stands behind the dot: batch, 0; empty is the job as a whole.
+	// Step is the part of the ID after the dot, such as batch or 0; it is empty for the whole job.
 	Step string
-	// Label is the name of the line: the job's, batch, or the step's command.
+	// Label is the name of the line: the name of the job, batch, or the command of the step.
 	Label string
 	Code  state.Code
 	Ended state.Exit
@@ -34,11 +35,11 @@ type Line struct {
 	// CPUs, Tasks and Pods are counts.
 	CPUs, Tasks, Pods int
 	Usage             launch.Usage
-	// Highest is the highest exit of the steps.
+	// Highest is the highest exit code of the steps.
 	Highest state.Exit
 }
 
-// Lines are those of a row: the job, then its batch script and its steps, unless only jobs are wanted.
+// Lines returns the lines of a row: the job and, unless jobsOnly is set, its batch script and its steps.
 func Lines(r *record.Row, jobsOnly bool) []Line {
 	job := Line{Row: r, Label: r.Name(), Code: r.State.Code.Accounted(), Ended: r.Exit, Start: r.Times.Start, End: r.Times.End, Nodes: r.NodeList(), Pods: r.NumNodes(), Tasks: r.Tasks()}
 	ran := r.State.Code.Ended() && len(r.Nodes()) > 0
@@ -82,15 +83,16 @@ func Lines(r *record.Row, jobsOnly bool) []Line {
 	return lines
 }
 
-// terminated is how a batch script ends that is cancelled, or over its time.
+// terminated is the exit of a batch script that was cancelled or exceeded its time limit.
 var terminated = state.Exit{Signal: int(syscall.SIGTERM)}
 
-// exitOf returns how the script ended, as its launcher reported it.
+// exitOf returns how the script ended according to its launcher.
 func exitOf(report launch.Report) state.Exit {
 	return state.Exit{Code: report.Code, Signal: report.Signal}
 }
 
-// keptBatchLine returns the line of the batch script of an ended job whose pods are gone, if its node is known.
+// keptBatchLine returns the line of the batch script of an ended job whose pods were deleted, if the script's node is
+// known.
 func keptBatchLine(job Line, report launch.Report, reported bool) []Line {
 	host := job.BatchHost()
 	if host == "" || !job.Code.Ended() {
@@ -123,7 +125,7 @@ func batchLine(job Line, head *corev1.Pod, report launch.Report, reported bool) 
 	case sum.End == state.OutOfMemory:
 		batch.Code, batch.Ended = sum.End, state.NoMemory
 	case sum.End == state.Failed && batch.Ended.Signal > 0:
-		batch.Code = state.Cancelled // as Slurm calls a step that a signal ended
+		batch.Code = state.Cancelled // Slurm's state for a step that a signal ended
 	case sum.End != "":
 		batch.Code = sum.End
 	case sum.Ended > 0:
@@ -157,7 +159,7 @@ func stepLine(job Line, s launch.Step) Line {
 	return step
 }
 
-// nodesOf returns the nodes on which the pods are or were that a step ran in.
+// nodesOf returns the nodes of the pods in which a step ran.
 func (l *Line) nodesOf(pods string) string {
 	names, err := hostlist.Expand(pods)
 	if err != nil {
@@ -168,7 +170,7 @@ func (l *Line) nodesOf(pods string) string {
 	return hostlist.Compress(slices.Compact(nodes))
 }
 
-// reportOf is what the launcher said at its end.
+// reportOf returns the launcher's report from a pod's termination message.
 func reportOf(pod *corev1.Pod) (launch.Report, bool) {
 	if pod == nil {
 		return launch.Report{}, false
@@ -183,18 +185,19 @@ func reportOf(pod *corev1.Pod) (launch.Report, bool) {
 	return launch.Report{}, false
 }
 
-// Elapsed is how long the line ran, or runs.
+// Elapsed returns how long the line has run.
 func (l *Line) Elapsed() time.Duration {
 	return state.Times{Start: l.Start, End: l.End}.Elapsed(l.Now)
 }
 
-// IsJob says whether the line is a job as a whole.
+// IsJob reports whether the line is a whole job.
 func (l *Line) IsJob() bool { return l.Step == "" }
 
 // Window is a span of time.
 type Window struct{ From, To time.Time }
 
-// Holds says whether a row falls into the span: it was there in it, or, when states are asked for, it was in one of them in it.
+// Holds reports whether a row existed during the window. If states are given, it reports whether the row was in one
+// of them during the window.
 func (w Window) Holds(r *record.Row, states []state.Code) bool {
 	t := r.Times
 	there := func(from, to time.Time) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/record"
 )
 
-// Range is a span of values; a nil bound does not limit it.
+// Range is a range of values; a nil bound is unlimited.
 type Range[T cmp.Ordered] struct{ Min, Max *T }
 
 func (r Range[T]) isOpen() bool { return r.Min == nil && r.Max == nil }
@@ -17,15 +17,16 @@ func (r Range[T]) holds(v T) bool {
 	return (r.Min == nil || v >= *r.Min) && (r.Max == nil || v <= *r.Max)
 }
 
-// Sizes selects jobs by their size, time limit, reason and constraints; an empty field selects all jobs.
+// Sizes selects jobs by size, time limit, reason and constraints; an empty field selects all jobs.
 type Sizes struct {
 	Nodes, CPUs Range[int64]
-	// Limit needs Min: as in Slurm, a greatest time limit alone has no effect.
+	// Limit needs Min: as in Slurm, a maximum time limit alone has no effect.
 	Limit                Range[time.Duration]
 	Reasons, Constraints []string
 }
 
-// Hold reports whether a row is selected. Only jobs that started have a size; a job without a time limit is in no range of limits.
+// Hold reports whether a row is selected. Only jobs that have started have a size; a job without a time limit is in
+// no range of limits.
 func (s Sizes) Hold(r *record.Row) bool {
 	ran := !r.Times.Start.IsZero()
 	switch {

@@ -1,7 +1,8 @@
-// Package scontrol is what scontrol shows: jobs, nodes and partitions as words and values, in the layout of Slurm's manual; and how its updates are read.
+// Package scontrol implements the output of scontrol, which describes jobs, nodes and partitions in the format of
+// Slurm's manual, and parses its updates.
 //
 //	In:   rows, nodes, partitions; NAME=value words
-//	Out:  text; what is to be changed
+//	Out:  text; requested changes
 package scontrol
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// noValue is what Slurm prints where a text was not given.
+// noValue is printed for a missing text, as in Slurm.
 const noValue = "(null)"
 
 func or(text, other string) string {
@@ -29,8 +30,9 @@ func or(text, other string) string {
 	return other
 }
 
-// joined is the lines of one object, joined by an indent, or by a blank on one line. Names and comments are text of users: a
-// line break in one would forge a line.
+// joined joins the lines of one object with indented line breaks, or with blanks for output on one line. Names and
+// comments come from users, so that line breaks in them are replaced: a line break would look like a new line of
+// scontrol.
 func joined(lines []string, oneLine bool) string {
 	for i := range lines {
 		lines[i] = printable.Line(lines[i])
@@ -48,14 +50,14 @@ func at(t, now time.Time, style clock.Style) string {
 	return style.Format(t, now)
 }
 
-// Form is how objects are written.
+// Form is the format of objects.
 type Form struct {
 	Style clock.Style
-	// OneLine puts an object on one line, Details adds what a job has of each node.
+	// OneLine prints an object on one line; Details adds the resources of a job on each node.
 	OneLine, Details bool
 }
 
-// Job describes a row.
+// Job returns the description of a row.
 func Job(r *record.Row, form Form) string {
 	style := form.Style
 	start, end := r.Foretold()
@@ -104,7 +106,7 @@ func Job(r *record.Row, form Form) string {
 	return joined(lines, form.OneLine)
 }
 
-// eligible is when the job could start; zero while it is held.
+// eligible returns when the job could start, or zero while it is held.
 func eligible(r *record.Row) time.Time {
 	if strings.HasPrefix(r.State.Reason, "JobHeld") {
 		return time.Time{}
@@ -112,7 +114,7 @@ func eligible(r *record.Row) time.Time {
 	return r.Times.Eligible
 }
 
-// exit is how the job ended. One that was cancelled while it ran was ended by SIGTERM.
+// exit returns how the job ended. SIGTERM ended a job that was cancelled while it ran.
 func exit(r *record.Row) state.Exit {
 	if r.State.Code == state.Cancelled && !r.Times.Start.IsZero() {
 		return state.Exit{Signal: int(syscall.SIGTERM)}
@@ -120,7 +122,7 @@ func exit(r *record.Row) state.Exit {
 	return r.Exit
 }
 
-// group is NAME(NUMBER) of the user's group.
+// group returns NAME(NUMBER) of the user's group.
 func group(r *record.Row) string {
 	if r.Asked.GID == "" {
 		return "N/A"
@@ -182,13 +184,13 @@ func overSubscribe(r *record.Row) string {
 	return "OK"
 }
 
-// nodeStates are the states as scontrol writes them.
+// nodeStates maps states of nodes to the names that scontrol prints.
 var nodeStates = map[string]string{
 	"idle": "IDLE", "mix": "MIXED", "alloc": "ALLOCATED", "drng": "MIXED+DRAIN", "drain": "IDLE+DRAIN", "maint": "IDLE+MAINTENANCE", "down*": "DOWN*", "unk": "UNKNOWN",
 	"plnd": "IDLE+PLANNED", "mix-": "MIXED+PLANNED", "alloc-": "ALLOCATED+PLANNED",
 }
 
-// Node describes a node; partitions are the names of those that it is in.
+// Node returns the description of a node; partitions are the names of its partitions.
 func Node(n *sinfo.Node, partitions []string, now time.Time, style clock.Style, oneLine bool) string {
 	used, all := n.CPUs()
 	info := n.Node.Status.NodeInfo
@@ -202,7 +204,7 @@ func Node(n *sinfo.Node, partitions []string, now time.Time, style clock.Style, 
 		fmt.Sprintf("RealMemory=%d AllocMem=%d FreeMem=%d Sockets=1 Boards=1", mega(n.Has.MemoryBytes), mega(n.Used.MemoryBytes), mega(n.Has.MemoryBytes-n.Used.MemoryBytes)),
 		fmt.Sprintf("State=%s ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A", nodeStates[n.State]),
 		fmt.Sprintf("Partitions=%s", strings.Join(partitions, ",")),
-		"BootTime=Unknown", // Kubernetes does not say
+		"BootTime=Unknown", // Kubernetes does not report it
 		"CfgTRES=" + sinfo.TRES(n.Has),
 		"AllocTRES=" + sinfo.TRES(n.Used),
 	}
@@ -221,10 +223,10 @@ func address(n *sinfo.Node) string {
 	return n.Name
 }
 
-// partitionStates are the states of partitions as scontrol writes them.
+// partitionStates maps states of partitions to the names that scontrol prints.
 var partitionStates = map[string]string{"up": "UP", "drain": "DRAIN", "inact": "INACTIVE", "down": "DOWN"}
 
-// Partition describes a partition.
+// Partition returns the description of a partition.
 func Partition(p *sinfo.Partition, nodes string, oneLine bool) string {
 	cpus, has := 0, sinfo.Sum(p.Nodes)
 	for _, n := range p.Nodes {

@@ -10,7 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// details are the lines of a running job about each of its nodes. Processors and devices are numbered as the job's pods see them: from 0.
+// details returns the lines of a running job about each of its nodes. Processors and devices are numbered from 0, as
+// in the job's pods.
 func details(r *record.Row) []string {
 	lines := []string{"JOB_GRES=" + gresOf(r.Total().Devices, false)}
 	if r.State.Code.Base() != state.Running {
@@ -23,7 +24,7 @@ func details(r *record.Row) []string {
 	return lines
 }
 
-// upTo lists the numbers from 0 below n as a range.
+// upTo returns the numbers from 0 to n-1 as a range.
 func upTo(n int64) string {
 	if n <= 1 {
 		return "0"
@@ -31,7 +32,7 @@ func upTo(n int64) string {
 	return "0-" + strconv.FormatInt(n-1, 10)
 }
 
-// gresOf lists devices as gpu:2, or as gpu:2(IDX:0-1) with their numbers.
+// gresOf lists devices as gpu:2 or, with their numbers, as gpu:2(IDX:0-1).
 func gresOf(devices map[string]int64, numbered bool) string {
 	var list []string
 	for name, n := range devices {
@@ -49,7 +50,7 @@ func gresOf(devices map[string]int64, numbered bool) string {
 	return or(text, noValue)
 }
 
-// BatchStep describes the batch script of a running row.
+// BatchStep returns the description of the batch step of a running row.
 func BatchStep(r *record.Row, form Form) string {
 	per := r.PerNode()
 	host := or(r.BatchHost(), "N/A")

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// Word is NAME=value; names are compared without regard to case.
+// Word is a NAME=value argument; names are compared without regard to case.
 type Word struct{ Name, Value string }
 
-// ParseUpdate reads the words of an update. A sign in front of =, as in TimeLimit+=30, stays with the name: nothing is called so, and it is refused.
+// ParseUpdate parses the arguments of an update. An operator before =, as in TimeLimit+=30, becomes part of the name,
+// which is then rejected as unknown.
 func ParseUpdate(words []string) ([]Word, error) {
 	var all []Word
 	for _, word := range words {
@@ -21,7 +22,7 @@ func ParseUpdate(words []string) ([]Word, error) {
 	return all, nil
 }
 
-// Is says whether a word has this name.
+// Is reports whether the word has one of the names.
 func (w Word) Is(names ...string) bool {
 	for _, name := range names {
 		if strings.EqualFold(w.Name, name) {

@@ -1,11 +1,12 @@
-// Package scrontab reads the table of scrontab: lines of five fields of time and a command, options in lines of #SCRON before them, and variables.
+// Package scrontab parses the table of scrontab: entries with five time fields and a command, options in #SCRON lines
+// before them, and variables.
 //
 //	In:   the text of a table
-//	Out:  entries, each with its schedule, script and options; mistakes with their lines
+//	Out:  entries, each with its schedule, script and options; errors with their lines
 //
 // # Invariants
 //
-//   - Pure. All mistakes of a table are reported together.
+//   - Pure. All errors of a table are reported together.
 package scrontab
 
 import (
@@ -23,35 +24,36 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/fault"
 )
 
-// Label is on the CronJobs of a table and on the ConfigMap that keeps its text. Its value is the user.
+// Label is the label of the CronJobs of a table and of the ConfigMap that stores its text. Its value is the user.
 const Label = "vc-batch.dev/scrontab"
 
 // TextKey is the key of the table in its ConfigMap.
 const TextKey = "crontab"
 
-// Entry is a command and when it runs.
+// Entry is a command and its schedule.
 type Entry struct {
-	// Line is where it stands, from 1.
+	// Line is the number of the entry's line, from 1.
 	Line     int
 	Schedule string
 	Command  string
-	// Options are the words of its #SCRON lines.
+	// Options are the words of the entry's #SCRON lines.
 	Options []directive.Word
-	// Variables are NAME=value, those of the lines before.
+	// Variables are the NAME=value settings of the lines before the entry.
 	Variables []string
-	// Suffix ends the name of its CronJob. It changes with the entry, and no two entries of a table have the same.
+	// Suffix is the suffix of the CronJob's name. It depends on the content of the entry and is unique within the
+	// table.
 	Suffix string
 }
 
-// macros are names of schedules that cron does not have.
+// macros maps names of schedules that cron does not have to schedules.
 var macros = map[string]string{
 	"@midnight": "0 0 * * *", "@noon": "0 12 * * *", "@elevenses": "0 11 * * *", "@fika": "0 15 * * *", "@teatime": "0 16 * * *",
 }
 
-// variable is a line that sets a variable.
+// variable matches a line that sets a variable.
 var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
 
-// Parse reads a table of a user.
+// Parse parses the table of a user.
 func Parse(text, user string) ([]Entry, error) {
 	p := &parser{seen: map[string]int{}, user: user}
 	number := 0
@@ -67,7 +69,7 @@ func Parse(text, user string) ([]Entry, error) {
 	return p.entries, errors.Join(p.problems...)
 }
 
-// parser holds what was read so far.
+// parser holds the state of parsing a table.
 type parser struct {
 	user      string
 	entries   []Entry
@@ -101,7 +103,7 @@ func (p *parser) line(line string, number int) error {
 	return nil
 }
 
-// split takes a line apart.
+// split splits a line into schedule and command.
 func split(line string) (schedule, command string, err error) {
 	fields := 5
 	if line[0] == '@' {
@@ -129,7 +131,7 @@ func split(line string) (schedule, command string, err error) {
 	return schedule, rest, nil
 }
 
-// cutField takes the first word off a line.
+// cutField splits off the first word of a line.
 func cutField(line string) (word, rest string, found bool) {
 	end := strings.IndexAny(line, " \t")
 	if end < 0 {
@@ -139,7 +141,7 @@ func cutField(line string) (word, rest string, found bool) {
 	return line[:end], rest, rest != ""
 }
 
-// suffix makes a name of what an entry says, and of how many that say the same stand before it.
+// suffix returns a hash of the entry's content and of the number of equal entries before it.
 func (p *parser) suffix(e *Entry) string {
 	text := strings.Join(append([]string{p.user, e.Schedule, e.Script()}, directive.Texts(e.Options)...), "\x00")
 	p.seen[text]++
@@ -147,7 +149,7 @@ func (p *parser) suffix(e *Entry) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Script is the batch script of an entry.
+// Script returns the batch script of an entry.
 func (e *Entry) Script() string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n# This job is an entry of scrontab.\n")
@@ -158,12 +160,13 @@ func (e *Entry) Script() string {
 	return b.String() + e.Command + "\n"
 }
 
-// Title is the name of an entry's jobs unless it gives one: its program.
+// Title returns the default name of an entry's jobs: the name of its program.
 func (e *Entry) Title() string {
 	return filepath.Base(strings.Fields(e.Command)[0])
 }
 
-// ObjectName makes a user's name fit for the name of an object and the value of a label. Names that would become the same get a part of their hash.
+// ObjectName converts a user's name to a valid part of an object's name and a valid label value. If it has to change
+// the name, it adds part of a hash to keep names distinct.
 func ObjectName(user string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(user) {
@@ -181,5 +184,5 @@ func ObjectName(user string) string {
 	return strings.Trim(name[:min(len(name), longestUser)]+"-"+hex.EncodeToString(sum[:4]), "-")
 }
 
-// longestUser is how much of a user's name is kept.
+// longestUser is the maximum length of a user's name within an object's name.
 const longestUser = 40

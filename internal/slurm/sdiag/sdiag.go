@@ -1,11 +1,11 @@
-// Package sdiag is what sdiag prints: counts of jobs, and of the scheduler's cycles where they are known.
+// Package sdiag implements the output of sdiag: counts of jobs and, if they are known, of the scheduler's cycles.
 //
 //	In:   rows of jobs, metrics of the scheduler
-//	Out:  a page in the form of Slurm's, a document for programs
+//	Out:  a page in Slurm's format, a document for programs
 //
 // # Invariants
 //
-//   - Pure. A value that is not known is N/A on the page and absent from the document; no value is invented.
+//   - Pure. An unknown value is N/A on the page and missing in the document; no value is invented.
 package sdiag
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Jobs counts the jobs that are kept, an element of an array as one.
+// Jobs counts the existing jobs; each element of an array counts as one job.
 type Jobs struct {
 	Submitted int `json:"jobs_submitted"`
 	Started   int `json:"jobs_started"`
@@ -29,11 +29,11 @@ type Jobs struct {
 	Failed    int `json:"jobs_failed"`
 	Pending   int `json:"jobs_pending"`
 	Running   int `json:"jobs_running"`
-	// Since is when the oldest of them was submitted; zero if there are none.
+	// Since is when the oldest of these jobs was submitted; zero if there are no jobs.
 	Since time.Time `json:"-"`
 }
 
-// Count counts the jobs of rows.
+// Count counts the jobs in rows.
 func Count(rows []*record.Row) Jobs {
 	var n Jobs
 	for _, r := range rows {
@@ -61,24 +61,25 @@ func Count(rows []*record.Row) Jobs {
 	return n
 }
 
-// Cycles are the scheduler's cycles since it started.
+// Cycles describes the scheduler's cycles since its start.
 type Cycles struct {
 	Total int64 `json:"schedule_cycle_total"`
 	// MeanMicros and SumMicros are times in microseconds.
 	MeanMicros int64 `json:"schedule_cycle_mean"`
 	SumMicros  int64 `json:"schedule_cycle_sum"`
-	// Waiting is how many gangs wait because they cannot run now.
+	// Waiting is the number of gangs that cannot run at present.
 	Waiting int64 `json:"schedule_queue_length"`
 }
 
-// The metrics of the scheduler that are read.
+// The scheduler's metrics that this package reads.
 const (
 	cycleSum   = "volcano_e2e_scheduling_latency_milliseconds_sum"
 	cycleCount = "volcano_e2e_scheduling_latency_milliseconds_count"
 	waiting    = "volcano_unschedule_job_count"
 )
 
-// Add adds the metrics of one scheduler, in the text format of Prometheus. It reports whether there were any of cycles: of several replicas one schedules.
+// Add adds the metrics of one scheduler, in Prometheus' text format. It reports whether they contain cycles: only one
+// of several replicas schedules.
 func (c *Cycles) Add(metrics string) bool {
 	found := false
 	millis := 0.0
@@ -108,10 +109,10 @@ func (c *Cycles) Add(metrics string) bool {
 	return found
 }
 
-// unknown stands for a value that is not known.
+// unknown is printed for an unknown value.
 const unknown = "N/A"
 
-// Page is what sdiag prints; cycles is nil if they are not known.
+// Page returns the output of sdiag; cycles is nil if they are unknown.
 func Page(jobs Jobs, cycles *Cycles, now time.Time) string {
 	const frame = "*******************************************************\n"
 	since := jobs.Since
@@ -136,7 +137,7 @@ func moment(t time.Time) string {
 	return fmt.Sprintf("%s (%d)", t.Format("Mon Jan 02 15:04:05 2006"), t.Unix())
 }
 
-// Document is the same for programs.
+// Document returns the same data for JSON or YAML output.
 func Document(jobs Jobs, cycles *Cycles, now time.Time) any {
 	type statistics struct {
 		Jobs

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/record"
 )
 
-// The formats that sinfo has when it is told none.
+// The default formats of sinfo.
 const (
 	Default        = "%#P %.5a %.10l %.6D %.6t %N"
 	Verbose        = "%#P %.5a %.10l %.10s %.4r %.8h %.10g %.6D %.11T %.11i %N"
@@ -24,19 +24,20 @@ const (
 	memoryUnit     = 1 << 20
 )
 
-// Row is a line: a partition and some of its nodes that are alike in what is printed.
+// Row is a line: a partition and some of its nodes, which have equal values in the printed columns.
 type Row struct {
 	Partition *Partition
 	Nodes     []*Node
-	// Exact says that amounts are those of every node; else the smallest, with + where others have more.
+	// Exact reports that amounts are equal for all nodes. Otherwise the smallest amount is printed, with + if other
+	// nodes have more.
 	Exact bool
-	// Cluster is what the cluster is called.
+	// Cluster is the name of the cluster.
 	Cluster string
 }
 
 type field = layout.Field[*Row]
 
-// Fields are all columns.
+// Fields returns all columns.
 func Fields() []field {
 	column := func(letter byte, words, title string, value func(*Row) string) field {
 		return layout.New(letter, words, title, 0, value)
@@ -131,7 +132,7 @@ func address(n *Node) string {
 	return n.Name
 }
 
-// features are the node's group and kind of card, as far as it is labelled with them.
+// features returns the node's group, GPU product and instance type from its labels.
 func features(n *Node) string {
 	var all []string
 	for _, key := range []string{"volcano.sh/nodegroup-name", "nvidia.com/gpu.product", "node.kubernetes.io/instance-type"} {
@@ -158,7 +159,7 @@ func (r *Row) list() string {
 	return hostlist.Compress(names)
 }
 
-// count is how many nodes are in use, idle, and neither.
+// count returns the numbers of nodes that are in use, idle and in other states.
 func (r *Row) count() (c [3]int) {
 	for _, n := range r.Nodes {
 		switch n.State {
@@ -188,7 +189,7 @@ func (r *Row) cpus() string {
 	return fmt.Sprintf("%d/%d/%d/%d", used, idle, other, all)
 }
 
-// least is the smallest of an amount, with + where a node has more.
+// least returns the smallest value of an amount, with + if any node has more.
 func (r *Row) least(of func(*Node) int64) string {
 	if len(r.Nodes) == 0 {
 		return "0"

@@ -2,7 +2,7 @@ package sinfo
 
 import "github.com/vc-batch/vc/internal/slurm/squeue"
 
-// Document is what --json prints.
+// Document is the output of --json.
 type Document struct {
 	Sinfo    []Entry     `json:"sinfo"`
 	Meta     squeue.Meta `json:"meta"`
@@ -32,7 +32,7 @@ type Entry struct {
 	Reason string `json:"reason"`
 }
 
-// Memory is the memory of the nodes of a line, in MiB: the least and the greatest, what is free, and what pods requested.
+// Memory is the memory of the nodes of a line in MiB: minimum, maximum, free memory and memory requested by pods.
 type Memory struct {
 	Minimum   int64 `json:"minimum"`
 	Maximum   int64 `json:"maximum"`
@@ -57,7 +57,7 @@ func memoryOf(nodes []*Node) Memory {
 	return m
 }
 
-// JSON makes the document of lines.
+// JSON returns the document for lines.
 func JSON(rows []*Row, command []string, version string) Document {
 	d := Document{Sinfo: []Entry{}, Errors: []string{}, Warnings: []string{},
 		Meta: squeue.Meta{Plugin: map[string]string{"type": "openapi/vc"}, Command: command, Slurm: map[string]string{"release": version}}}

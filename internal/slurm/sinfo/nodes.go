@@ -1,4 +1,5 @@
-// Package sinfo is the cluster in Slurm's words: nodes with their states, queues as partitions, and what sinfo and scontrol print of them.
+// Package sinfo describes the cluster in Slurm's terms: nodes with their states, queues as partitions, and the output
+// of sinfo and scontrol about them.
 //
 //	In:   nodes, pods, queues, the site's profile
 //	Out:  nodes, partitions, lines
@@ -24,54 +25,55 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// Node is a node of Kubernetes.
+// Node is a Kubernetes node.
 type Node struct {
 	*corev1.Node
-	// State is Slurm's word, in its short form and with its flags: idle, mix, alloc, drng, drain, maint, down*. Of a node with room that the scheduler
-	// keeps for a job that waits it is plnd, or mix- or alloc- while jobs still run on it.
+	// State is Slurm's short name of the state with its flags: idle, mix, alloc, drng, drain, maint, down*. A node
+	// whose resources the scheduler reserves for a pending job is plnd, or mix- or alloc- while jobs still run on it.
 	State string
-	// Has and Used are what pods may ask for, and what of it they ask for.
+	// Has are the allocatable resources of the node, Used the resources that pods request.
 	Has, Used room.Amounts
-	// Reason is why the node was drained, By and At who did that and when; empty where nobody said.
+	// Reason is the reason for the drain, By the user and At the time. If the node has no such record, By and At are
+	// Unknown, and Reason is empty unless the node is cordoned or not ready.
 	Reason, By, At string
-	// types are the site's names of what kind of device the node has, by resource.
+	// types maps resources to the site's names for the node's kinds of devices.
 	types map[string]string
 }
 
-// Partition is a queue that takes jobs.
+// Partition is a queue that accepts jobs.
 type Partition struct {
 	Name string
-	// Default is where jobs go that name none.
+	// Default marks the partition of jobs that name no partition.
 	Default bool
 	// Avail is up, drain, inact or down.
 	Avail string
-	// MaxTime is the longest limit, infinite where there is none; DefaultTime that of jobs that give none.
+	// MaxTime is the maximum time limit or infinite; DefaultTime is the time limit of jobs that specify none.
 	MaxTime, DefaultTime string
-	// MaxNodes is how many nodes a job may ask for; 0: as many as there are.
+	// MaxNodes is the maximum number of nodes of a job; 0 means no limit.
 	MaxNodes int64
 	Nodes    []*Node
 	Queue    *scheduling.Queue
 }
 
-// states are the long forms.
+// states maps states to their long names.
 var states = map[string]string{"idle": "idle", "mix": "mixed", "alloc": "allocated", "drng": "draining", "drain": "drained", "maint": "maint", "down*": "down*", "unk": "unknown",
 	"plnd": "planned", "mix-": "mixed-", "alloc-": "allocated-"}
 
-// planned are the states of nodes of which room is kept for a job that waits.
+// planned maps states to the states of nodes with resources that are reserved for a pending job.
 var planned = map[string]string{"idle": "plnd", "mix": "mix-", "alloc": "alloc-"}
 
-// Long is the state in its long form.
+// Long returns the long name of the state.
 func (n *Node) Long() string { return states[n.State] }
 
-// order is that of sinfo: what cannot be used first, then by how full a node is.
+// order is sinfo's order of states: unusable nodes first, then by usage.
 var order = []string{"down*", "maint", "drain", "drng", "mix", "mix-", "alloc", "alloc-", "idle", "plnd", "unk"}
 
-// CPUs of a node: in use and in all.
+// CPUs returns the number of CPUs in use and in total.
 func (n *Node) CPUs() (used, all int) {
 	return int((n.Used.MilliCPU + 999) / 1000), int(n.Has.MilliCPU / 1000)
 }
 
-// Gres lists the node's devices, with the types that the site has names for, which --gres takes: gpu:a100:8.
+// Gres lists the node's devices with the site's names of their types, as in --gres: gpu:a100:8.
 func (n *Node) Gres() string {
 	var parts []string
 	for name, count := range n.Has.Devices {
@@ -88,7 +90,8 @@ func (n *Node) Gres() string {
 	return strings.Join(parts, ",")
 }
 
-// TRES lists amounts as scontrol does: cpu=64,mem=256G,billing=64,gres/gpu=8; nothing of what there is none.
+// TRES lists amounts as scontrol does: cpu=64,mem=256G,billing=64,gres/gpu=8. It leaves out resources with an amount
+// of 0.
 func TRES(a room.Amounts) string {
 	var parts []string
 	if cpus := (a.MilliCPU + 999) / 1000; cpus > 0 {
@@ -107,11 +110,12 @@ func TRES(a room.Amounts) string {
 	return strings.Join(append(parts, devices...), ",")
 }
 
-// maintenance is what the key of a taint holds that keeps pods off while somebody works on the node.
+// maintenance is part of the key of a taint that keeps pods away during maintenance of a node.
 const maintenance = "maintenance"
 
-// Nodes makes nodes, in the order of their names. Pods of jobs make them busy; all pods hold what they ask for; pods that wait for the room that was
-// made for them on a node make it planned. Moments are written in the zone of now.
+// Nodes returns the nodes sorted by name. Pods of jobs make a node busy, and all pods count with their requests. A
+// node is planned if pending pods wait for resources that the scheduler is freeing on it. Times are formatted in the
+// time zone of now.
 func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now time.Time) []*Node {
 	held, busy, kept := map[string]*room.Amounts{}, map[string]bool{}, map[string]bool{}
 	for i := range pods {
@@ -153,7 +157,7 @@ func nodeOf(node *corev1.Node, held *room.Amounts, busy bool, now time.Time) *No
 		}
 	}
 	if n.State == "down" {
-		n.State = "down*" // it does not respond
+		n.State = "down*" // * means that it does not respond
 	}
 	n.Reason = node.Annotations[keys.DrainReason]
 	switch {
@@ -169,7 +173,8 @@ func nodeOf(node *corev1.Node, held *room.Amounts, busy bool, now time.Time) *No
 	return n
 }
 
-// Partitions are those that the site names, and each other queue that takes jobs and that none of them stands for, in the order of their names.
+// Partitions returns the partitions in the site's profile and a partition for each other queue that accepts jobs,
+// sorted by name.
 func Partitions(queues []*scheduling.Queue, nodes []*Node, site *profile.Profile) []*Partition {
 	takesJobs := map[string]*scheduling.Queue{}
 	for _, q := range queues {
@@ -208,7 +213,7 @@ func Partitions(queues []*scheduling.Queue, nodes []*Node, site *profile.Profile
 	return partitions
 }
 
-// MostNodes is how many nodes a job may ask for, or a word for no limit.
+// MostNodes returns the maximum number of nodes of a job, or the given word if there is no limit.
 func (p *Partition) MostNodes(unlimited string) string {
 	if p.MaxNodes == 0 {
 		return unlimited
@@ -216,7 +221,7 @@ func (p *Partition) MostNodes(unlimited string) string {
 	return strconv.FormatInt(p.MaxNodes, 10)
 }
 
-// limitText writes a limit of the profile, which may be in any of Slurm's forms, as sinfo does.
+// limitText formats a time limit from the profile as sinfo does.
 func limitText(text, none string) string {
 	limit, err := value.ParseTime(text)
 	if err != nil || limit == value.Unlimited {
@@ -237,10 +242,10 @@ func avail(q *scheduling.Queue) string {
 	return "up"
 }
 
-// serves says whether jobs of a queue may run on a node, by the node groups that the queue names.
+// serves reports whether jobs of a queue may run on a node, according to the queue's node groups.
 func serves(q *scheduling.Queue, n *Node) bool { return q.AdmitsGroup(n.Labels[keys.NodeGroup]) }
 
-// Sum is what nodes have together.
+// Sum returns the sum of the nodes' allocatable resources.
 func Sum(nodes []*Node) room.Amounts {
 	var sum room.Amounts
 	for _, n := range nodes {

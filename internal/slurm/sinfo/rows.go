@@ -10,28 +10,29 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/layout"
 )
 
-// Filter says which nodes and partitions are wanted; an empty list wants all.
+// Filter selects nodes and partitions; an empty list selects all.
 type Filter struct {
 	Partitions, Nodes []string
-	// States are those of nodes, in any form and case.
+	// States are states of nodes, with short or long names in any case.
 	States []string
-	// Dead: only nodes that do not respond; Responding: only others. Reasoned: only those with a reason.
+	// Dead selects only nodes that do not respond, Responding only the other nodes, and Reasoned only nodes with a
+	// reason.
 	Dead, Responding, Reasoned bool
 }
 
-// flags are letters and words that stand for several states of nodes.
+// flags maps the names of states to the states of nodes that they select.
 var flags = map[string][]string{
 	"down": {"down*"}, "drain": {"drain", "drng"}, "mixed": {"mix", "mix-"}, "allocated": {"alloc", "alloc-"}, "alloc": {"alloc", "alloc-"}, "drained": {"drain"}, "draining": {"drng"}, "fail": {}, "idle": {"idle", "plnd"}, "mix": {"mix", "mix-"},
 	"drng": {"drng"}, "maint": {"maint"}, "unk": {"unk"}, "unknown": {"unk"}, "comp": {}, "completing": {}, "resv": {}, "reserved": {}, "plnd": {"plnd", "mix-", "alloc-"}, "planned": {"plnd", "mix-", "alloc-"}, "no_respond": {"down*"}, "down*": {"down*"},
-	// States in which no node here is ever: to ask for them is no error and finds nothing.
+	// States that nodes here never have: selecting them is valid and finds nothing.
 	"blank": {}, "boot": {}, "booting": {}, "cloud": {}, "failing": {}, "future": {}, "inval": {}, "perfctrs": {}, "power_down": {}, "power_off": {}, "power_up": {}, "powered_down": {},
 	"powering_down": {}, "powering_up": {}, "reboot": {}, "reboot^": {}, "reboot_issued": {}, "reboot_requested": {},
 }
 
-// allStates stands for every state.
+// allStates selects every state.
 const allStates = "all"
 
-// CheckStates says which of the states that were asked for there is not.
+// CheckStates returns an error for the first unknown state.
 func CheckStates(words []string) error {
 	for _, word := range words {
 		if _, known := flags[strings.ToLower(word)]; !known && !strings.EqualFold(word, allStates) {
@@ -50,10 +51,11 @@ func (f *Filter) keeps(n *Node) bool {
 	})
 }
 
-// together are the letters of columns by which nodes are put into one line or several; exact ones only when lines are to be exact.
+// together lists the letters of columns by which nodes are grouped into lines; exactly lists additional letters for
+// exact lines.
 const together, exactly = "abtTEuUHGfovP", "cmdeYz"
 
-// Rows groups the nodes of partitions into lines. each is one line for each node.
+// Rows groups the nodes of partitions into lines. With each, every node has its own line.
 func Rows(partitions []*Partition, columns layout.Columns[*Row], f Filter, each, exact bool, cluster string) []*Row {
 	letters := ""
 	for _, c := range columns {
@@ -94,10 +96,10 @@ func Rows(partitions []*Partition, columns layout.Columns[*Row], f Filter, each,
 	return rows
 }
 
-// ofPartitions are the letters of columns that say something of a partition.
+// ofPartitions lists the letters of columns about partitions.
 const ofPartitions = "aBghIlLMpPrRsS"
 
-// merged is one partition with the nodes of all, for lines that say nothing of partitions.
+// merged returns a single partition with the nodes of all partitions, for lines without columns about partitions.
 func merged(partitions []*Partition) []*Partition {
 	if len(partitions) == 0 {
 		return nil
@@ -122,13 +124,13 @@ func (r *Row) key(columns layout.Columns[*Row], letters string) string {
 	return b.String()
 }
 
-// The orders that sinfo has when it is told none.
+// The default orders of sinfo.
 const (
 	DefaultOrder = "P,-t"
 	NodeOrder    = "N"
 )
 
-// Order reads -S: letters of columns with commas between, each with +, - or # in front.
+// Order parses the value of -S: comma-separated letters of columns, each with an optional +, - or # before it.
 func Order(text string) (func(a, b *Row) int, error) {
 	var all []func(a, b *Row) int
 	for word := range strings.SplitSeq(text, ",") {

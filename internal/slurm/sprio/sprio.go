@@ -1,10 +1,11 @@
-// Package sprio is what sprio prints: what the order of waiting jobs follows from.
+// Package sprio implements the output of sprio: the values that determine the order of pending jobs.
 //
-//	In:   rows of waiting jobs
+//	In:   rows of pending jobs
 //	Out:  columns
 //
-// Slurm adds weighted factors up to one number. Here a queue's turn comes by its share, and within a queue jobs go by priority and then by what the
-// policies say; so these are shown, and the place in the queue that follows from them.
+// Slurm adds weighted factors to a single number. Here the share of a queue determines its turn, and within a queue
+// the jobs are ordered by priority and then by the policies. sprio therefore prints these values and the resulting
+// place in the queue.
 package sprio
 
 import (
@@ -14,13 +15,13 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/record"
 )
 
-// The formats that sprio has when it is told none.
+// The default formats of sprio.
 const (
 	Default = "%.15i %9r %.10Y %.10F %.10O"
 	Verbose = "%.15i %9r %.8u %.10o %.10Y %.10F %.10W %.10O"
 )
 
-// Fields are all columns.
+// Fields returns all columns.
 func Fields() []layout.Field[*record.Row] {
 	type row = *record.Row
 	column := func(letter byte, title string, value func(row) string) layout.Field[row] {
@@ -41,7 +42,8 @@ func Fields() []layout.Field[*record.Row] {
 	}
 }
 
-// share is how much of what its queue deserves this uses, in percent: the lowest has the next turn.
+// share returns the percentage of its deserved resources that the row's queue uses. The queue with the lowest share
+// is next.
 func share(r *record.Row) string {
 	if r.Queue == nil {
 		return "N/A"

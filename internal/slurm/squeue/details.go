@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Details are the fields of a job in JSON that say what it requested and has, and whose it is.
+// Details holds JSON fields of a job: its requests, its resources and its owner.
 type Details struct {
 	BatchFlag     bool      `json:"batch_flag"`
 	BatchHost     string    `json:"batch_host"`
@@ -24,20 +24,20 @@ type Details struct {
 	UserID        int64     `json:"user_id"`
 }
 
-// Resources are what a job that has started holds.
+// Resources are the resources of a job that has started.
 type Resources struct {
 	Nodes ResourceNodes `json:"nodes"`
 	CPUs  int           `json:"cpus"`
 }
 
-// ResourceNodes are the nodes of a job.
+// ResourceNodes lists the nodes of a job.
 type ResourceNodes struct {
 	Count      int          `json:"count"`
 	List       string       `json:"list"`
 	Allocation []Allocation `json:"allocation"`
 }
 
-// Allocation is what a job holds of one node.
+// Allocation holds the resources of a job on one node.
 type Allocation struct {
 	Name string `json:"name"`
 	CPUs struct {
@@ -75,13 +75,13 @@ func detailsOf(r *record.Row) Details {
 	return d
 }
 
-// given is a number that is not set where it is 0.
+// given returns a number that is unset if it is 0.
 func given(n int64) Number { return Number{Set: n > 0, Number: n} }
 
-// noID is the number that Slurm has for an unknown user or group.
+// noID is Slurm's number for an unknown user or group.
 const noID = "4294967294"
 
-// idOf is the number of a user or group; 0 where it is no number.
+// idOf parses the number of a user or group; it returns 0 for an invalid number.
 func idOf(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

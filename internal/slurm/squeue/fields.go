@@ -1,4 +1,4 @@
-// Package squeue is what squeue prints: its columns, the order of its rows, which rows it prints, and its JSON.
+// Package squeue implements the output of squeue: its columns, the order and selection of its rows, and its JSON.
 //
 //	In:   rows, a format, an order, filters
 //	Out:  lines
@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// The formats that squeue has when it is told none.
+// The default formats of squeue.
 const (
 	Default = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
 	Verbose = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R"
@@ -23,25 +23,25 @@ const (
 	Steps   = "%.15i %.8j %.9P %.8u %.9M %N"
 )
 
-// Style is how values look.
+// Style is the format of values.
 type Style struct {
-	// Time writes moments.
+	// Time formats times.
 	Time clock.Style
-	// Bits is how many letters a list of elements may have; see record.Row.ID.
+	// Bits is the maximum length of a list of elements; see record.Row.ID.
 	Bits int
 }
 
 type field = layout.Field[*record.Row]
 
-// column is a field whose words of -O have | between.
+// column creates a field; the words of -O are separated by |.
 func column(letter byte, words, title string, value func(*record.Row) string) field {
 	return layout.New(letter, words, title, 0, value)
 }
 
-// none is what a column prints that means nothing here.
+// none is the text of a column that does not apply.
 const none = "N/A"
 
-// noValue is what Slurm prints where a text was not given.
+// noValue is printed for a missing text, as in Slurm.
 const noValue = "(null)"
 
 func or(text, other string) string {
@@ -53,7 +53,7 @@ func or(text, other string) string {
 
 func text(value string) func(*record.Row) string { return func(*record.Row) string { return value } }
 
-// Fields are all columns, for the letters of -o and the words of -O.
+// Fields returns all columns with their letters for -o and their words for -O.
 func (s Style) Fields() []field {
 	type row = *record.Row
 	at := func(t time.Time, r row) string {
@@ -134,7 +134,7 @@ func (s Style) Fields() []field {
 	}
 }
 
-// meaningless are columns of -O that have no meaning here.
+// meaningless lists columns of -O that have no meaning here.
 var meaningless = []string{
 	"AdminComment", "AllocNodes", "AllocSID", "AssocID", "BatchFlag", "BoardsPerNode", "BurstBuffer", "BurstBufferState", "ClusterFeature", "Container",
 	"ContainerID", "Cores", "CPUFreq", "CronJob", "cpus-per-tres", "Deadline", "DelayBoot", "DerivedEC", "Features", "HetJobId", "HetJobIdSet", "HetJobOffset", "LastSchedEval", "LicensesAlloc",

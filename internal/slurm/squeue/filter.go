@@ -10,17 +10,17 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// Filter says which rows are wanted; an empty list wants all.
+// Filter selects rows; an empty list selects all rows.
 type Filter struct {
 	Jobs                                                   []value.Job
 	Users, Partitions, Accounts, QOS, Names, Nodes, WCKeys []string
-	// States are those that are wanted; nil: those that are not over.
+	// States are the selected states; nil selects the states of jobs that have not ended.
 	States []state.Code
-	// All: in whatever state.
+	// All selects all states.
 	All bool
 }
 
-// ParseStates reads -t: short and long names with commas between, in any case, or all.
+// ParseStates parses the value of -t: comma-separated short and long names in any case, or all.
 func ParseStates(text string) (codes []state.Code, all bool, err error) {
 	for word := range strings.SplitSeq(text, ",") {
 		word = strings.TrimSpace(word)
@@ -36,7 +36,7 @@ func ParseStates(text string) (codes []state.Code, all bool, err error) {
 	return codes, false, nil
 }
 
-// Keeps says whether a row is wanted.
+// Keeps reports whether the filter selects a row.
 func (f *Filter) Keeps(r *record.Row) bool {
 	return f.keepsState(r.State.Code) && f.keepsJob(r) &&
 		(among(f.Users, r.User()) || among(f.Users, r.UserID())) && (among(f.Partitions, r.Partition()) || among(f.Partitions, r.QueueName())) && among(f.Accounts, r.Account()) && among(f.QOS, r.QOS()) &&

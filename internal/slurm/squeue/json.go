@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Number is how Slurm's JSON holds a number that may be missing or without bound.
+// Number is a number in Slurm's JSON, which may be missing or infinite.
 type Number struct {
 	Set      bool  `json:"set"`
 	Infinite bool  `json:"infinite"`
@@ -26,7 +26,7 @@ func moment0(t time.Time) Number {
 	return number(t.Unix())
 }
 
-// Document is what --json prints.
+// Document is the output of --json.
 type Document struct {
 	Jobs       []Job    `json:"jobs"`
 	LastUpdate Number   `json:"last_update"`
@@ -35,7 +35,7 @@ type Document struct {
 	Warnings   []string `json:"warnings"`
 }
 
-// Meta says who made the document.
+// Meta describes the program that wrote the document.
 type Meta struct {
 	Plugin  map[string]string `json:"plugin"`
 	Command []string          `json:"command"`
@@ -87,7 +87,7 @@ type Job struct {
 	Details
 }
 
-// ExitCode is how a job ended.
+// ExitCode describes how a job ended.
 type ExitCode struct {
 	Status     []string `json:"status"`
 	ReturnCode Number   `json:"return_code"`
@@ -97,7 +97,7 @@ type ExitCode struct {
 	} `json:"signal"`
 }
 
-// JSON makes the document of rows.
+// JSON returns the document for rows.
 func JSON(rows []*record.Row, command []string, version string, now time.Time) Document {
 	d := Document{Jobs: make([]Job, len(rows)), LastUpdate: number(now.Unix()), Errors: []string{}, Warnings: []string{},
 		Meta: Meta{Plugin: map[string]string{"type": "openapi/vc"}, Command: command, Slurm: map[string]string{"release": version}}}

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// The orders that squeue has when it is told none.
+// The default orders of squeue.
 const (
 	DefaultOrder = "P,t,-p"
 	StartOrder   = "S"
@@ -19,7 +19,7 @@ const (
 
 type compare func(a, b *record.Row) int
 
-// Order reads -S: letters of columns with commas between, each with + or - in front.
+// Order parses the value of -S: comma-separated letters of columns, each with an optional + or - before it.
 func (s Style) Order(text string) (compare, error) {
 	var all []compare
 	for word := range strings.SplitSeq(text, ",") {
@@ -48,7 +48,7 @@ func (s Style) Order(text string) (compare, error) {
 	}, nil
 }
 
-// by is how rows are compared by a column: those that are numbers or moments as such, all others as text.
+// by returns the comparison for a column. Numbers and times are compared as such, all other values as text.
 func (s Style) by(letter byte) (compare, bool) {
 	type row = *record.Row
 	switch letter {
@@ -85,7 +85,7 @@ func (s Style) by(letter byte) (compare, bool) {
 	return nil, false
 }
 
-// forEver is the limit, where none is longer than all.
+// forEver returns the row's time limit, or a value above all limits if there is no limit.
 func forEver(r *record.Row) time.Duration {
 	if limit := r.Limit(); limit > 0 {
 		return limit
@@ -93,7 +93,7 @@ func forEver(r *record.Row) time.Duration {
 	return 1 << 62
 }
 
-// byMoment puts rows of which nobody knows the moment last.
+// byMoment orders rows by their start or end; rows without a known time come last.
 func byMoment(a, b *record.Row, end bool) int {
 	one, other := moment(a, end), moment(b, end)
 	if one.IsZero() != other.IsZero() {
@@ -113,7 +113,7 @@ func moment(r *record.Row, end bool) time.Time {
 	return start
 }
 
-// rank is the order of states: what waits, what runs, what is suspended, what ended.
+// rank returns the position of the row's state: pending, running, suspended, ended.
 func rank(r *record.Row) int {
 	return slices.Index([]state.Code{
 		state.Pending, state.Requeued, state.Configuring, state.Running, state.Completing, state.Suspended, state.Completed, state.Cancelled, state.Failed,

@@ -4,8 +4,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/record"
 )
 
-// StepFields are the columns of -s: those of the job, but the number and the name, which are the step's. From outside a job only its batch
-// step can be seen while it runs.
+// StepFields returns the columns of -s: the columns of the job, but with the ID and the name of the step. From
+// outside a job only its batch step is visible while it runs.
 func StepFields(fields []field) []field {
 	steps := make([]field, len(fields))
 	for i, f := range fields {

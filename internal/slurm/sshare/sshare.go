@@ -1,7 +1,7 @@
-// Package sshare is what sshare prints: the tree of queues with their shares and what they use.
+// Package sshare implements the output of sshare: the tree of queues with their shares and usage.
 //
 //	In:   queues
-//	Out:  lines, the root first and children below their parents
+//	Out:  lines; the root is first, and children follow their parents
 package sshare
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/layout"
 )
 
-// The columns that sshare has when it is told none.
+// The default columns of sshare.
 const (
 	Default = "Account,User,RawShares,NormShares,RawUsage,EffectvUsage,FairShare"
 	Verbose = "Account,User,RawShares,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS"
@@ -23,18 +23,19 @@ const (
 // Line is a queue, or the account of a user.
 type Line struct {
 	Name string
-	// User is whose account it is; empty for a queue.
+	// User is the user of the account; it is empty for a queue.
 	User  string
 	Depth int
-	// Weight is the queue's; Norm its part of the cluster, from 0 to 1.
+	// Weight is the weight of the queue; Norm is its fraction of the cluster, from 0 to 1.
 	Weight int32
 	Norm   float64
-	// Usage is the cpus that it holds, Effective its part of what all hold.
+	// Usage is the number of CPUs that the queue uses; Effective is its fraction of the usage of all queues.
 	Usage, Effective float64
 	Cluster          string
 }
 
-// FairShare is 1 for a queue that uses nothing, 0.5 for one that uses its part, and nears 0 for one that uses more.
+// FairShare returns 1 for a queue without usage and 0.5 for a queue that uses its fraction; it approaches 0 for a
+// higher usage.
 func (l *Line) FairShare() float64 {
 	if l.Norm == 0 {
 		return 0
@@ -42,7 +43,8 @@ func (l *Line) FairShare() float64 {
 	return math.Pow(2, -l.Effective/l.Norm)
 }
 
-// Lines are those of a tree of queues. A queue without a parent that is there stands under root.
+// Lines returns the lines of a tree of queues. A queue without a parent is a child of root; a queue whose parent does
+// not exist is left out.
 func Lines(queues []*scheduling.Queue, cluster string) []*Line {
 	lookup := scheduling.NewQueueLookup(queues...)
 	total := 0.0
@@ -73,7 +75,7 @@ func Lines(queues []*scheduling.Queue, cluster string) []*Line {
 				l.Effective = l.Usage / total
 			}
 			lines = append(lines, l)
-			if l.Depth < 64 { // deeper there are only circles
+			if l.Depth < 64 { // deeper levels can only be part of a cycle
 				below(l)
 			}
 		}
@@ -82,7 +84,7 @@ func Lines(queues []*scheduling.Queue, cluster string) []*Line {
 	return lines
 }
 
-// UserLines are the accounts of users. Users have no shares of their own: queues have.
+// UserLines returns the accounts of users. Users have no shares of their own; only queues have shares.
 func UserLines(users, accounts []string, cluster string) []*Line {
 	var lines []*Line
 	for _, user := range users {
@@ -93,7 +95,7 @@ func UserLines(users, accounts []string, cluster string) []*Line {
 	return lines
 }
 
-// Fields are all columns.
+// Fields returns all columns.
 func Fields() []layout.Field[*Line] {
 	column := func(name string, width int, value func(*Line) string) layout.Field[*Line] {
 		return layout.New(0, name, name, width, value)

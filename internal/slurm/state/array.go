@@ -14,18 +14,20 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// Part is the elements of an array that stand alike.
+// Part is a set of elements of an array in the same state.
 type Part struct {
 	Elements batch.Indices
 	State    State
-	// Exit is that of each of them; Known is false where nobody noted it.
+	// Exit is the exit of each of the elements; Known is false if it was not recorded.
 	Exit  Exit
 	Known bool
-	// HasPods is true for elements that have begun and have not ended: the controller has made pods for them, with or without nodes.
+	// HasPods reports that the elements have started and not ended: the controller has created pods for them, with or
+	// without nodes.
 	HasPods bool
 }
 
-// Elements are the parts of an array: those that wait first, then running ones, then those that ended. ok is false for a job that is none.
+// Elements returns the parts of an array: pending elements first, then running ones, then ended ones. ok is false for
+// a job that is not an array.
 func Elements(f Facts) (parts []Part, ok bool) {
 	all, _, ok := batch.ElementsOf(f.Job)
 	if !ok {
@@ -76,7 +78,7 @@ func Elements(f Facts) (parts []Part, ok bool) {
 	return parts, true
 }
 
-// exitFor is the exit of what ended in a state with a container's exit code.
+// exitFor returns the exit of an element that ended in a state with a container's exit code.
 func exitFor(end Code, code int32) Exit {
 	if end == OutOfMemory {
 		return NoMemory
@@ -84,7 +86,7 @@ func exitFor(end Code, code int32) Exit {
 	return ExitOf(code)
 }
 
-// indices reads a set that the controller wrote; what cannot be read is empty.
+// indices parses a set that the controller wrote; an invalid set is empty.
 func indices(text string) batch.Indices {
 	set, err := batch.ParseIndices(text)
 	if err != nil {
@@ -100,7 +102,7 @@ func waiting(all batch.Indices, s *batch.ArrayStatus) batch.Indices {
 	return all
 }
 
-// waitingState is that of elements that have not begun: of an array that has ended they never will.
+// waitingState returns the state of elements that have not started. If the array has ended, they never will.
 func waitingState(f Facts, s *batch.ArrayStatus) State {
 	switch phase := phaseOf(f.Job); phase {
 	case batch.Completed, batch.Failed, batch.Terminated, batch.Completing, batch.Terminating:
@@ -120,7 +122,7 @@ func waitingState(f Facts, s *batch.ArrayStatus) State {
 	return State{Pending, waitsFor(f)}
 }
 
-// Unplaced is the state of an element whose pods have no nodes yet.
+// Unplaced returns the state of an element whose pods have no nodes yet.
 func Unplaced(f Facts) State {
 	if word := queued(f); word != "" {
 		return State{Pending, word}
@@ -145,7 +147,8 @@ func runningState(f Facts) State {
 	return State{Running, None}
 }
 
-// ElementTimes are when each element of an array that has ended began and ended, of a job that has ended itself; nil before.
+// ElementTimes returns the start and end of each ended element of an array. It returns nil until the job itself has
+// ended.
 func ElementTimes(job *batch.Job) map[int32]Times {
 	s := job.Status.Array
 	if s == nil || s.Times == "" {

@@ -2,10 +2,10 @@ package state
 
 import "strings"
 
-// Code is the short form of a state: two letters, or three.
+// Code is the short name of a state, which has one to three letters.
 type Code string
 
-// The states that a job of ours can be in.
+// The states of jobs.
 const (
 	Pending     Code = "PD"
 	Configuring Code = "CF"
@@ -23,7 +23,7 @@ const (
 	Failed      Code = "F"
 )
 
-// names are the long forms, in the order in which squeue's help lists them.
+// names lists the long names in the order of squeue's help.
 var names = []struct {
 	code Code
 	name string
@@ -33,13 +33,13 @@ var names = []struct {
 	{NodeFail, "NODE_FAIL"}, {Preempted, "PREEMPTED"}, {BootFail, "BOOT_FAIL"}, {Failed, "FAILED"},
 }
 
-// foreign are states of Slurm's in which no job of ours is ever: to ask for them is no error and finds nothing.
+// foreign lists Slurm's states that jobs here never have: selecting them is valid and finds nothing.
 var foreign = map[string]Code{
 	"DEADLINE": "DL", "RESV_DEL_HOLD": "RD", "REQUEUE_FED": "RF", "REQUEUE_HOLD": "RH", "RESIZING": "RS", "REVOKED": "RV", "SIGNALING": "SI",
 	"SPECIAL_EXIT": "SE", "STAGE_OUT": "SO", "STOPPED": "ST", "POWER_UP_NODE": "PU", "LAUNCH_FAILED": "LF", "RECONFIG_FAIL": "RC", "UPDATE_DB": "UD",
 }
 
-// Name is the long form: PENDING for PD.
+// Name returns the long name, such as PENDING for PD.
 func (c Code) Name() string {
 	for _, n := range names {
 		if n.code == c {
@@ -54,7 +54,7 @@ func (c Code) Name() string {
 	return string(c)
 }
 
-// Codes are all states that a job of ours can be in.
+// Codes returns all states that jobs can have.
 func Codes() []Code {
 	codes := make([]Code, len(names))
 	for i, n := range names {
@@ -63,7 +63,7 @@ func Codes() []Code {
 	return codes
 }
 
-// Ended says whether a job in this state is over. A suspended one may go on.
+// Ended reports whether a job in this state has ended. A suspended job may continue.
 func (c Code) Ended() bool {
 	switch c {
 	case Pending, Configuring, Running, Requeued, Completing, Suspended:
@@ -72,7 +72,7 @@ func (c Code) Ended() bool {
 	return true
 }
 
-// Default says whether squeue lists a job in this state when it is not told which.
+// Default reports whether squeue lists jobs in this state by default.
 func (c Code) Default() bool {
 	switch c {
 	case Pending, Configuring, Running, Requeued, Completing, Suspended:
@@ -81,10 +81,10 @@ func (c Code) Default() bool {
 	return false
 }
 
-// Idle says whether a job in this state waits to be started, or to be resumed: elements of an array that do so are told in one row.
+// Idle reports whether a job in this state is pending or suspended. Such elements of an array share one row.
 func (c Code) Idle() bool { return c == Pending || c == Suspended }
 
-// Base is the state without what is only a flag on it: a requeued job is pending, a completing one has not ended.
+// Base returns the state without flags: a requeued job is pending.
 func (c Code) Base() Code {
 	if c == Requeued {
 		return Pending
@@ -92,8 +92,8 @@ func (c Code) Base() Code {
 	return c
 }
 
-// Accounted is the state as sacct keeps it: being configured and completing are only flags on a running job there, and a requeued job is pending.
-// Programs that ask sacct take every other word for the end of the job.
+// Accounted returns the state as sacct reports it: configuring and completing jobs are running, and a requeued job is
+// pending. Programs that call sacct treat every other state as the end of the job.
 func (c Code) Accounted() Code {
 	switch c {
 	case Configuring, Completing:
@@ -102,7 +102,8 @@ func (c Code) Accounted() Code {
 	return c.Base()
 }
 
-// Parse reads a state by its short or its long name, in any case. A state of Slurm's in which no job of ours is ever is read, too.
+// Parse returns the state with a short or long name in any case. It also accepts Slurm's states that jobs here never
+// have.
 func Parse(text string) (Code, bool) {
 	for _, n := range names {
 		if strings.EqualFold(text, n.name) || strings.EqualFold(text, string(n.code)) {

@@ -1,10 +1,10 @@
-// Package state says of a Job what Slurm would say of it: the state code and its long name, why it waits or how it ended, exit code, times and
-// limits in Slurm's forms, and the same of each element of an array.
+// Package state translates a Job to Slurm's terms: the state code and its long name, the reason why the job waits or
+// how it ended, exit code, times and limits in Slurm's formats, and the same for each element of an array.
 //
-//	In:   a Job, and as far as they are known its PodGroup, its queue and a summary of its pods; a moment
+//	In:   a Job and, as far as they are known, its PodGroup, its queue and a summary of its pods; the current time
 //	Out:  words and numbers
 //
-// A list of ten thousand jobs needs no pods: what Job and PodGroup tell is enough for every job that is under way. Only how a job failed whose
-// policies answered the failure, and on which nodes it is, stands on pods alone. Everything here is pure. The tables are those of Slurm's manual
-// pages squeue(1) and sacct(1), as far as a Job can be in those states.
+// A list of ten thousand jobs does not need their pods: Job and PodGroup are sufficient for every job that has not
+// ended. Only the pods determine the nodes of a job and how a job failed if one of its policies handled the failure.
+// All functions are pure. The tables follow Slurm's manual pages squeue(1) and sacct(1).
 package state

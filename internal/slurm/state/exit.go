@@ -9,17 +9,18 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// Exit is how a program ended: its exit code, or the signal that ended it.
+// Exit describes how a program ended: its exit code, or the signal that ended it.
 type Exit struct{ Code, Signal int }
 
-// String is code:signal, as sacct prints it.
+// String returns code:signal, as sacct prints it.
 func (e Exit) String() string { return strconv.Itoa(e.Code) + ":" + strconv.Itoa(e.Signal) }
 
-// NoMemory is the exit of a job that used too much memory: Slurm gives 125 for the signal then.
+// NoMemory is the exit of a job that used too much memory; Slurm reports signal 125 for it.
 var NoMemory = Exit{Signal: 125}
 
-// ExitOf reads an exit code of which nothing else is known: 128 and the number of a signal stands for that signal, where it is one that ends programs, as a
-// shell means it. That a script ended itself with such a code is said only by what the pod tells: the launcher's Report.
+// ExitOf converts a container's exit code. As in shells, 128 plus the number of a signal that ends programs stands
+// for that signal. A script can also exit with such a code itself; only the launcher's Report distinguishes the two
+// cases.
 func ExitOf(code int32) Exit {
 	if number := int(code) - 128; ends(number) {
 		return Exit{Signal: number}
@@ -27,14 +28,15 @@ func ExitOf(code int32) Exit {
 	return Exit{Code: int(code)}
 }
 
-// lastSignal is the last of Linux's signals; 32 and 33 are the C library's own, which nobody sends.
+// lastSignal is the highest signal number on Linux; 32 and 33 are reserved for the C library.
 const lastSignal = 64
 
-// ends says whether a number is that of a signal that ends a program which has not asked for it. No program can have ended by another one: the code is its own.
+// ends reports whether a signal ends a program by default. An exit code for any other signal must be the program's
+// own code.
 func ends(number int) bool {
 	switch syscall.Signal(number) {
-	case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH, // are ignored
-		syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, // stop it
+	case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH, // ignored by default
+		syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, // stop the program
 		32, 33:
 		return false
 	}
@@ -49,7 +51,7 @@ func exitOf(pod *corev1.Pod) Exit {
 		if report, ok := launch.ParseReport(end.Message); ok {
 			return Exit{Code: report.Code, Signal: report.Signal}
 		}
-		if end.Signal > 0 { // process nodes and some runtimes say it; that others do not is no proof
+		if end.Signal > 0 { // set by process nodes and some runtimes; 0 does not prove that there was no signal
 			return Exit{Signal: int(end.Signal)}
 		}
 		return ExitOf(end.ExitCode)
@@ -60,7 +62,7 @@ func exitOf(pod *corev1.Pod) Exit {
 	return Exit{}
 }
 
-// status orders exits as a shell would see them.
+// status returns the exit code that a shell reports; it orders exits.
 func (e Exit) status() int {
 	if e.Signal > 0 {
 		return 128 + e.Signal

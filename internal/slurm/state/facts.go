@@ -16,32 +16,32 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// Facts is what is known of a job.
+// Facts holds the data about a job.
 type Facts struct {
 	Job *batch.Job
-	// Group is its PodGroup; nil: it has none, or nobody looked.
+	// Group is the job's PodGroup; nil if it does not exist or was not read.
 	Group *scheduling.PodGroup
-	// Queue is the one that it is in; nil: nobody looked.
+	// Queue is the job's queue; nil if it was not read.
 	Queue *scheduling.Queue
-	// QueueMissing says that somebody looked and there is none.
+	// QueueMissing reports that the queue does not exist.
 	QueueMissing bool
-	// Pods is what its pods say; nil: nobody looked.
+	// Pods summarizes the job's pods; nil if they were not read.
 	Pods *Pods
-	// Now is the moment that is spoken of.
+	// Now is the current time.
 	Now time.Time
 }
 
-// State is where a job, or a part of an array, stands.
+// State is the state of a job or of part of an array.
 type State struct {
 	Code Code
-	// Reason is one word, as squeue's %r prints it: why it waits, or how it ended; None when nothing is to be said.
+	// Reason is a single word, as squeue's %r prints it: why the job waits or how it ended, or None.
 	Reason string
 }
 
-// None is the reason of a job of which nothing is to be said.
+// None is the reason of a job without a particular reason.
 const None = "None"
 
-// Of is the state of a job. Of an array it is that of the whole; see Elements.
+// Of returns the state of a job. For an array it is the state of the whole job; see Elements.
 func Of(f Facts) State {
 	code := codeOf(f)
 	return State{Code: code, Reason: reasonOf(f, code)}
@@ -76,7 +76,7 @@ func codeOf(f Facts) Code {
 	return endOf(f)
 }
 
-// bound says whether as many pods as have to run together have nodes, though they have not all started.
+// bound reports whether the minimum number of pods have nodes, even if not all of them have started.
 func bound(f Facts) bool {
 	if f.Pods != nil && f.Pods.Live > 0 {
 		return f.Pods.Bound > 0 && int32(f.Pods.Bound+f.Pods.Ended) >= account.Minimum(f.Job)
@@ -84,8 +84,9 @@ func bound(f Facts) bool {
 	return f.Group != nil && f.Group.Status.Phase == scheduling.PodGroupRunning
 }
 
-// endOf is how a job ended that did not complete. The job's own word goes first, which is a policy's action where a policy answered a failure; then what
-// the controller kept of the failure, and what pods say that are still there.
+// endOf returns the state of a job that ended without completing. The job's own reason takes precedence, which is a
+// policy's action if a policy handled a failure. Then follow the failure that the controller recorded and the
+// remaining pods.
 func endOf(f Facts) Code {
 	if wasCancelled(f.Job) || neverReleased(f.Job) {
 		return Cancelled
@@ -108,27 +109,29 @@ func endOf(f Facts) Code {
 	return Failed
 }
 
-// commanded is how the message of a state begins that a person asked for by a Command; behind the Command's own message
-// it stands in brackets.
+// commanded is the beginning of the state message if a user requested the state with a Command. If the Command has
+// its own message, this text follows it in parentheses.
 const commanded = "command "
 
-// wasCancelled says whether a person ended the job.
+// wasCancelled reports whether a user ended the job.
 func wasCancelled(job *batch.Job) bool {
 	s := &job.Status.State
 	return CancelledBy(job) != "" || s.Reason == string(bus.TerminateJobAction) && (strings.HasPrefix(s.Message, commanded) || strings.Contains(s.Message, "("+commanded) && strings.HasSuffix(s.Message, ")"))
 }
 
-// neverReleased says whether the job was ended because what it waited for could never be: it had asked for that, and never had a pod.
+// neverReleased reports whether the job was ended because its dependency could never be met: it has the option for
+// that and never ran.
 func neverReleased(job *batch.Job) bool {
 	ran := slices.ContainsFunc(job.Status.Conditions, func(c batch.JobCondition) bool { return c.Status == batch.Running })
 	s := &job.Status
 	return job.Annotations[keys.KillOnInvalidDependency] == "true" && s.State.Reason == string(bus.TerminateJobAction) && !ran && s.Succeeded+s.Failed == 0
 }
 
-// CancelledBy is who cancelled the job, as far as that was noted; else empty.
+// CancelledBy returns the user who cancelled the job, or an empty string if that was not recorded.
 func CancelledBy(job *batch.Job) string { return job.Annotations[keys.CancelledBy] }
 
-// ElementCancelledBy is who cancelled an element of an array, by itself or with the whole of it; empty where that was not noted.
+// ElementCancelledBy returns the user who cancelled an element of an array or the whole array, or an empty string if
+// that was not recorded.
 func ElementCancelledBy(job *batch.Job, element int32) string {
 	by := batch.ArrayCancelledBy(job)
 	for _, user := range slices.Sorted(maps.Keys(by)) {
@@ -139,7 +142,7 @@ func ElementCancelledBy(job *batch.Job, element int32) string {
 	return CancelledBy(job)
 }
 
-// codeFor is the state that a job or an element ended in by the code of what it failed of; empty for what is a failure like others.
+// codeFor returns the final state for the reason of a failure, or an empty code for an ordinary failure.
 func codeFor(cause reason.Code) Code {
 	switch cause {
 	case reason.DeadlineExceeded:
@@ -156,7 +159,7 @@ func codeFor(cause reason.Code) Code {
 	return ""
 }
 
-// EndState is the state of what ended with a code.
+// EndState returns the state with a final code and its reason.
 func EndState(code Code) State {
 	if word := ended[code]; word != "" {
 		return State{code, word}

@@ -10,25 +10,26 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// Pods sums up the pods of a job, or of one element of an array.
+// Pods summarizes the pods of a job or of one element of an array.
 type Pods struct {
-	// Nodes are those that hold or held them, sorted, each once.
+	// Nodes lists the nodes of the pods, sorted and without duplicates.
 	Nodes []string
-	// Live have not ended; of these Bound have a node, and of those Started run. Ended have ended.
+	// Live is the number of pods that have not ended; Bound of them have a node, and Started of these run. Ended is
+	// the number of pods that have ended.
 	Live, Bound, Started, Ended int
-	// CannotStart: an image cannot be pulled, or a container not be created.
+	// CannotStart reports that an image cannot be pulled or a container cannot be created.
 	CannotStart bool
-	// End is how the first pod ended that ended badly; empty when none did.
+	// End is how the first failed pod ended; it is empty if no pod failed.
 	End Code
-	// Exit is that of the head: of its pod, else of the first pod that failed.
+	// Exit is the exit of the head's pod, or else of the first pod that failed.
 	Exit Exit
-	// Highest is the highest exit of all of them.
+	// Highest is the highest exit of all pods.
 	Highest Exit
-	// Begin and Finish are when the first started and the last ended; zero when none has.
+	// Begin is when the first pod started and Finish when the last one ended; zero if no pod has.
 	Begin, Finish time.Time
 }
 
-// Summarize sums up pods; those that are being deleted count as what they are until they are gone.
+// Summarize returns the summary of pods. A pod that is being deleted counts with its current status.
 func Summarize(pods []*corev1.Pod) *Pods {
 	s := &Pods{}
 	var head *corev1.Pod
@@ -46,7 +47,8 @@ func Summarize(pods []*corev1.Pod) *Pods {
 	return s
 }
 
-// Promised is the node that the scheduler empties for a pod that waits; empty when there is none.
+// Promised returns the node on which the scheduler makes room for a pending pod. It is empty if there is no such
+// node.
 func Promised(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != "" {
 		return ""
@@ -54,7 +56,7 @@ func Promised(pod *corev1.Pod) string {
 	return pod.Status.NominatedNodeName
 }
 
-// headTask is the task whose one pod runs the batch script.
+// headTask is the task whose only pod runs the batch script.
 const headTask = "head"
 
 func over(pod *corev1.Pod) bool {
@@ -95,7 +97,7 @@ func (s *Pods) add(pod *corev1.Pod) {
 	}
 }
 
-// failureOf is how a failed pod ended.
+// failureOf returns the final state of a failed pod.
 func failureOf(pod *corev1.Pod) Code {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
@@ -126,7 +128,7 @@ func failureOf(pod *corev1.Pod) Code {
 	return Failed
 }
 
-// badEnd is the end of the first container that ended badly.
+// badEnd returns the state of the first container that failed.
 func badEnd(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
@@ -138,7 +140,7 @@ func badEnd(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	return nil
 }
 
-// stuck are the reasons of a container that waits for what will not come by itself.
+// stuck lists the reasons of containers that cannot start without a change.
 var stuck = []string{"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 
 func cannotStart(pod *corev1.Pod) bool {

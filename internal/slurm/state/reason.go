@@ -9,7 +9,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Slurm's words for what a job waits for, as far as they are not in the table of api/reason.
+// Slurm's reasons for pending jobs that are not in the table of api/reason.
 const (
 	partitionDown     = "PartitionDown"
 	partitionInactive = "PartitionInactive"
@@ -20,7 +20,7 @@ const (
 	notAvailable      = "ReqNodeNotAvail"
 )
 
-// ended are the reasons of jobs that did not complete.
+// ended maps final states to the reasons of jobs that did not complete.
 var ended = map[Code]string{
 	Failed: "NonZeroExitCode", Timeout: "TimeLimit", OutOfMemory: "OutOfMemory", NodeFail: "NodeDown", BootFail: launchFailure, Preempted: "Preempted",
 }
@@ -43,7 +43,8 @@ func reasonOf(f Facts, code Code) string {
 	return None
 }
 
-// waitsFor is why a job waits: the first of what it asked for itself, its queue, and what the scheduler found.
+// waitsFor returns the reason why a job waits: its own conditions first, then its queue, then the result of the
+// scheduler.
 func waitsFor(f Facts) string {
 	if word := gated(f); word != "" {
 		return word
@@ -63,7 +64,8 @@ func waitsFor(f Facts) string {
 	return scheduled(f.Group)
 }
 
-// gated is what the job itself asked to be held back by. Before the controller has looked at the job, its annotations say so.
+// gated returns the condition of the job itself that delays it. Before the controller has processed the job, the
+// conditions come from its annotations.
 func gated(f Facts) string {
 	switch said := reason.Code(f.Job.Status.State.Reason); said {
 	case reason.JobHeldUser, reason.JobHeldAdmin, reason.BeginTime, reason.Dependency, reason.DependencyNeverSatisfied, reason.GateInvalid:
@@ -87,7 +89,7 @@ func gated(f Facts) string {
 	return ""
 }
 
-// queued is what is wrong with the queue.
+// queued returns the problem of the queue, or an empty string.
 func queued(f Facts) string {
 	switch {
 	case f.QueueMissing:
@@ -102,7 +104,7 @@ func queued(f Facts) string {
 	return ""
 }
 
-// scheduled is what the scheduler says of a gang.
+// scheduled returns the scheduler's reason for a gang.
 func scheduled(group *scheduling.PodGroup) string {
 	e := group.Status.Explanation
 	if e == nil || e.Reason == "" {
@@ -118,12 +120,12 @@ func scheduled(group *scheduling.PodGroup) string {
 		return byNodes(e)
 	}
 	if entry.Slurm == "" {
-		return resources // a code of another version
+		return resources // a code from another version
 	}
 	return entry.SlurmFor(shortOf(e))
 }
 
-// byNodes tells a lack of room from nodes that no release of resources would make fit.
+// byNodes distinguishes a lack of free resources from nodes that would not fit even with all resources free.
 func byNodes(e *scheduling.Explanation) string {
 	var hopeless, absent int32
 	for _, n := range e.Nodes {
@@ -144,7 +146,7 @@ func byNodes(e *scheduling.Explanation) string {
 	return resources
 }
 
-// shortOf is the resource that a limit of a queue or a namespace leaves too little of.
+// shortOf returns the resource that exceeds a limit of a queue or a namespace.
 func shortOf(e *scheduling.Explanation) string {
 	for _, s := range e.Short {
 		if s.Scope == "queue" || s.Scope == "quota" {

@@ -7,12 +7,12 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/clock"
 )
 
-// Times are the moments of a job, or of an element of an array; zero where it has not come to that.
+// Times are the times of a job or of an element of an array. A time that is not known yet is zero.
 type Times struct {
 	Submit, Eligible, Start, End time.Time
 }
 
-// TimesOf are the moments of a job.
+// TimesOf returns the times of a job.
 func TimesOf(f Facts) Times {
 	job := f.Job
 	t := Times{Submit: job.CreationTimestamp.Time, Eligible: job.CreationTimestamp.Time}
@@ -32,7 +32,7 @@ func TimesOf(f Facts) Times {
 	return t
 }
 
-// entered is when a job entered a phase last.
+// entered returns when a job last entered a phase.
 func entered(job *batch.Job, phase batch.JobPhase) time.Time {
 	for _, c := range job.Status.Conditions {
 		if c.Status == phase && c.LastTransitionTime != nil {
@@ -45,7 +45,7 @@ func entered(job *batch.Job, phase batch.JobPhase) time.Time {
 	return time.Time{}
 }
 
-// Elapsed is how long it has run, or ran.
+// Elapsed returns how long the job or element has run.
 func (t Times) Elapsed(now time.Time) time.Duration {
 	if t.Start.IsZero() {
 		return 0
@@ -57,7 +57,8 @@ func (t Times) Elapsed(now time.Time) time.Duration {
 	return max(0, end.Sub(t.Start)).Truncate(time.Second)
 }
 
-// Limit is how long the job may run; 0: for ever. It is the shortest limit of its tasks' pods.
+// Limit returns the time limit of a job, which is the shortest limit of its tasks' pods. It returns 0 if there is no
+// limit.
 func Limit(job *batch.Job) time.Duration {
 	var least time.Duration
 	for i := range job.Spec.Tasks {
@@ -70,23 +71,23 @@ func Limit(job *batch.Job) time.Duration {
 	return least
 }
 
-// Restarts is how often the job was started again.
+// Restarts returns how often the job was restarted.
 func Restarts(job *batch.Job) int { return int(job.Status.RetryCount + job.Status.UserRestarts) }
 
-// Unlimited is the limit of a job that has none.
+// Unlimited is the text for a job without a time limit.
 const Unlimited = "UNLIMITED"
 
-// Clock writes a duration as squeue does: [D-][HH:]MM:SS, without noughts in front: 0:07, 1:02:03, 2-00:00:00.
+// Clock formats a duration as squeue does: [D-][HH:]MM:SS without leading zeros, such as 0:07, 1:02:03, 2-00:00:00.
 func Clock(d time.Duration) string {
 	return clock.Short(d)
 }
 
-// LongClock writes a duration as sacct does: [D-]HH:MM:SS.
+// LongClock formats a duration as sacct does: [D-]HH:MM:SS.
 func LongClock(d time.Duration) string {
 	return clock.Long(d)
 }
 
-// LimitClock writes a limit as squeue does.
+// LimitClock formats a time limit as squeue does.
 func LimitClock(limit time.Duration) string {
 	if limit == 0 {
 		return Unlimited
@@ -94,7 +95,7 @@ func LimitClock(limit time.Duration) string {
 	return Clock(limit)
 }
 
-// LeftClock writes what is left of a limit after a time, as squeue does.
+// LeftClock formats the remaining part of a time limit as squeue does.
 func LeftClock(limit, used time.Duration) string {
 	switch {
 	case limit == 0:

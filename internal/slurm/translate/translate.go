@@ -1,7 +1,7 @@
 // Package translate converts a request with Slurm's options to a Volcano Job.
 //
-// In:   a request, its script and environment, the site's profile, facts about the cluster
-// Out:  Job, ConfigMap and Secret; the fields that each option set; notes for the user
+//	In:   a request, its script and environment, the site's profile, facts about the cluster
+//	Out:  Job, ConfigMap and Secret; the fields that each option set; notes for the user
 //
 // # Invariants
 //

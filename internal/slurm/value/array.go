@@ -8,17 +8,17 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// Array is the elements of a job array, and how many may run at once.
+// Array holds the elements of a job array and the number of elements that may run at once.
 type Array struct {
 	Elements batchv1alpha1.Indices
-	// Limit is how many may run at once; 0 is no limit.
+	// Limit is the number of elements that may run at once; 0 means no limit.
 	Limit int32
 }
 
-// MaxArraySize bounds the indices: they are below it.
+// MaxArraySize is the exclusive upper bound of indices.
 const MaxArraySize = batchv1alpha1.MaxElements
 
-// String is the array as ParseArray reads it.
+// String returns the array in the format of ParseArray.
 func (a Array) String() string {
 	if a.Limit == 0 {
 		return a.Elements.String()
@@ -26,7 +26,7 @@ func (a Array) String() string {
 	return a.Elements.String() + "%" + strconv.Itoa(int(a.Limit))
 }
 
-// ParseArray reads 0-15, 1,3,5-7, 0-15:4, with %n after it, perhaps in brackets.
+// ParseArray parses 0-15, 1,3,5-7 or 0-15:4, optionally followed by %n and optionally in brackets.
 func ParseArray(text string) (Array, error) {
 	const hint = "write indices and ranges with commas between, as 0-15, 1,3,5-7 or 0-15:4; %4 after them lets four run at once"
 	if inner, opened := strings.CutPrefix(text, "["); opened {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Features is a condition on the features of a node: one of the lists must be had whole. It is what --constraint says, with and and or
-// multiplied out.
+// Features is a condition on the features of a node: the node must have all features of one of the lists. It is the
+// value of --constraint in disjunctive normal form.
 type Features [][]string
 
-// maxTerms bounds how far a condition may grow when it is multiplied out.
+// maxTerms limits the number of alternatives of a condition.
 const maxTerms = 64
 
-// String is the condition as ParseFeatures reads it.
+// String returns the condition in the format of ParseFeatures.
 func (f Features) String() string {
 	terms := make([]string, len(f))
 	for i, all := range f {
@@ -24,7 +24,8 @@ func (f Features) String() string {
 	return strings.Join(terms, "|")
 }
 
-// ParseFeatures reads features joined by & and |, strictly from left to right, with parentheses: a|b&c is (a or b) and c.
+// ParseFeatures parses features joined by & and |. It evaluates strictly from left to right, with parentheses: a|b&c
+// is (a or b) and c.
 func ParseFeatures(text string) (Features, error) {
 	if strings.ContainsAny(text, "*[]") {
 		return nil, bad("counts (a*2) and matching groups ([a|b]) are not supported here")
@@ -42,12 +43,12 @@ func ParseFeatures(text string) (Features, error) {
 
 const featureHint = "write features joined by & (and) or | (or), as a100&nvlink, with parentheses where needed"
 
-// maxDepth bounds how deep parentheses may be.
+// maxDepth limits the nesting of parentheses.
 const maxDepth = 32
 
 type featureReader struct{ rest string }
 
-// expression reads until the end, or the parenthesis that closes it.
+// expression parses up to the end of the text or the closing parenthesis.
 func (r *featureReader) expression(depth int) (Features, error) {
 	left, err := r.operand(depth)
 	for err == nil && r.rest != "" && r.rest[0] != ')' {

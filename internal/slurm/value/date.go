@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// dateHint is what the forms of a date are.
+// dateHint lists the formats of a date.
 const dateHint = "write HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY][-HH:MM[:SS]], today, tomorrow, noon, midnight, or now+2hours"
 
-// clocks are the times of day that have names.
+// clocks maps names to times of day.
 var clocks = map[string]time.Duration{"midnight": 0, "elevenses": 11 * time.Hour, "noon": 12 * time.Hour, "fika": 15 * time.Hour, "teatime": 16 * time.Hour}
 
-// units are those of now+N.
+// units lists the units of now+N.
 var units = map[string]time.Duration{"": time.Second, "second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour}
 
-// Tense says which of several moments a date without a year, or a time without a date, means.
+// Tense determines which time a date without a year, or a time without a date, stands for.
 type Tense int
 
 // The tenses.
 const (
-	// Coming is the next such moment: when a job is to begin.
+	// Coming selects the next such time, as for the begin of a job.
 	Coming Tense = iota
-	// Past is the last one: since when jobs are listed.
+	// Past selects the last such time, as for the first day of a job list.
 	Past
 )
 
-// ParseDate reads a moment as --begin and sacct's -S and -E take it, in the zone of now:
-// HH:MM[:SS] [AM|PM], MMDD[YY], MM/DD[/YY][-HH:MM[:SS]], MM.DD[.YY], YYYY-MM-DD[THH:MM[:SS]], now[+N[unit]], today, tomorrow, midnight,
-// noon, elevenses, fika, teatime; a date and a time may stand together, in either order.
+// ParseDate parses a time as in --begin and sacct's -S and -E, in the time zone of now:
+// HH:MM[:SS] [AM|PM], MMDD[YY], MM/DD[/YY][-HH:MM[:SS]], MM.DD[.YY], YYYY-MM-DD[THH:MM[:SS]], now[+N[unit]], today,
+// tomorrow, midnight, noon, elevenses, fika, teatime. A date and a time may be combined in either order.
 func ParseDate(text string, now time.Time, tense Tense) (time.Time, error) {
 	lower := strings.ToLower(strings.TrimSpace(text))
 	if rest, relative := strings.CutPrefix(lower, "now"); relative {
@@ -50,7 +50,7 @@ func ParseDate(text string, now time.Time, tense Tense) (time.Time, error) {
 
 var twelveHours = regexp.MustCompile(`(\d)\s*(am|pm)\b`)
 
-// dateWords cuts at blanks and at the T or the - between date and time; AM and PM stay with their time.
+// dateWords splits a text at blanks and at the T or the - between date and time; AM and PM stay with their time.
 func dateWords(lower string) []string {
 	lower = twelveHours.ReplaceAllString(lower, "$1$2")
 	for _, form := range []*regexp.Regexp{isoDate, slashDate} {
@@ -84,7 +84,7 @@ func fromNow(rest string, now time.Time) (time.Time, error) {
 	return now.Add(time.Duration(sign*n) * unit), nil
 }
 
-// dateParts is what was read of a date so far.
+// dateParts holds the parts of a date that were parsed so far.
 type dateParts struct {
 	year, month, day int
 	hasDay, hasYear  bool
@@ -92,7 +92,7 @@ type dateParts struct {
 	hasClock         bool
 }
 
-// take reads one word; a second date or a second time is one too many.
+// take parses one word. It returns false for a second date or a second time.
 func (d *dateParts) take(word string, now time.Time) bool {
 	if at, named := clocks[word]; named && !d.hasClock {
 		d.clock, d.hasClock = at, true
@@ -162,7 +162,7 @@ func (d *dateParts) takeDay(word string) bool {
 	return false
 }
 
-// moment puts the parts together; what is missing is chosen by the tense.
+// moment combines the parts; the tense determines missing parts.
 func (d *dateParts) moment(now time.Time, tense Tense) (time.Time, error) {
 	at := func(year int, month time.Month, day int) time.Time {
 		return time.Date(year, month, day, 0, 0, int(d.clock/time.Second), 0, now.Location())

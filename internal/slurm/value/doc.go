@@ -1,18 +1,18 @@
-// Package value reads and writes the values of Slurm's options: times, sizes, counts, arrays, generic resources, dates,
-// signals, job numbers, features.
+// Package value parses and formats the values of Slurm's options: times, sizes, counts, arrays, generic resources,
+// dates, signals, job numbers, features.
 //
 //	In:   the text of one value
-//	Out:  the value; or *Bad, which says what to write instead where that is known
+//	Out:  the value; or *Bad, with a hint if there is one
 //
 // # Invariants
 //
-//   - Pure. The one function that needs to know the time of day is given it.
-//   - What String writes, the same type's Parse function reads back as the same value.
+//   - Pure. The caller provides the current time.
+//   - Parsing the result of String with the same type's Parse function returns the same value.
 package value
 
-// Bad is a value that cannot be read. Which option it was given to, and how Slurm says so, its reader knows.
+// Bad is the error for an invalid value. The caller adds the name of the option and Slurm's message.
 type Bad struct {
-	// Hint says what to write instead; it may be empty.
+	// Hint explains what to write instead; it may be empty.
 	Hint string
 }
 
@@ -23,5 +23,5 @@ func (b *Bad) Error() string {
 	return "invalid value: " + b.Hint
 }
 
-// bad makes an error of a hint.
+// bad returns an error with a hint.
 func bad(hint string) error { return &Bad{Hint: hint} }

@@ -12,7 +12,7 @@ type Gres struct {
 	Count      int64
 }
 
-// String is the amount as ParseGres reads it.
+// String returns the amount in the format of ParseGres.
 func (g Gres) String() string {
 	text := g.Name
 	if g.Type != "" {
@@ -23,7 +23,7 @@ func (g Gres) String() string {
 
 var gresWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// ParseGres reads a list of name[[:type]:count]; the count is 1 where it is missing. none is the empty list.
+// ParseGres parses a list of name[[:type]:count]; the default count is 1. The word none stands for an empty list.
 func ParseGres(text string) ([]Gres, error) {
 	if strings.EqualFold(text, "none") || text == "" {
 		return nil, nil
@@ -64,7 +64,7 @@ func parseOneGres(part string) (Gres, error) {
 	return g, nil
 }
 
-// ParseGPUs reads [type:]count, or type:count,type:count, as --gpus takes it.
+// ParseGPUs parses the value of --gpus: [type:]count, or type:count,type:count.
 func ParseGPUs(text string) ([]Gres, error) {
 	var all []Gres
 	for part := range strings.SplitSeq(text, ",") {
@@ -77,7 +77,8 @@ func ParseGPUs(text string) ([]Gres, error) {
 	return all, nil
 }
 
-// ParseTRES reads what --tres-per-task takes: cpu=4,gres/gpu=2 or cpu:4,gres/gpu:a100:2; other resources are refused.
+// ParseTRES parses the value of --tres-per-task: cpu=4,gres/gpu=2 or cpu:4,gres/gpu:a100:2. It rejects other
+// resources.
 func ParseTRES(text string) (cpus int64, gpus []Gres, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		name, rest, _ := strings.Cut(strings.Replace(part, "=", ":", 1), ":")

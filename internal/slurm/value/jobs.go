@@ -9,18 +9,19 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// Job is a job as commands are told it: a number, or a name, perhaps with elements of an array, or with a step.
+// Job is a reference to a job on the command line: a number or a name, optionally with elements of an array or with a
+// step.
 type Job struct {
-	// ID is the number; 0: by Name.
+	// ID is the number of the job; 0 means that Name identifies the job.
 	ID   int64
 	Name string
-	// Elements are those of an array; empty is the whole job.
+	// Elements lists elements of an array; if it is empty, the reference is to the whole job.
 	Elements batchv1alpha1.Indices
-	// Step is what stands after the dot: 0, batch; empty is none.
+	// Step is the part after the dot, such as 0 or batch; it is empty for the whole job.
 	Step string
 }
 
-// String is the job as ParseJob reads it.
+// String returns the reference in the format of ParseJob.
 func (j Job) String() string {
 	text := j.Name
 	if j.ID > 0 {
@@ -38,13 +39,13 @@ func (j Job) String() string {
 	return text
 }
 
-// ParseJob reads 42, 42_7, 42_[1-3,9], 42.0, 42_7.batch, or a name in place of the number.
+// ParseJob parses 42, 42_7, 42_[1-3,9], 42.0, 42_7.batch, or a name instead of the number.
 func ParseJob(text string) (Job, error) {
 	const hint = "write the number of a job, as 42, with _7 or _[1-3,9] after it for elements of an array"
 	var j Job
 	rest := text
 	if first := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }); first != 0 && text != "" {
-		// A name may have dots, a number has a step after one.
+		// A dot can be part of a name, but after a number it separates the step.
 		number := rest
 		if first > 0 && (text[first] == '_' || text[first] == '.') {
 			number, rest = text[:first], text[first:]
@@ -68,7 +69,7 @@ func ParseJob(text string) (Job, error) {
 	return j.parseRest("_"+elements, hint)
 }
 
-// parseRest reads what follows number or name.
+// parseRest parses the text after the number or name.
 func (j Job) parseRest(rest, hint string) (Job, error) {
 	elements, step, hasStep := strings.Cut(rest, ".")
 	if hasStep {
@@ -94,7 +95,7 @@ func (j Job) parseRest(rest, hint string) (Job, error) {
 	return j, nil
 }
 
-// ParseJobs reads jobs with commas between; those within brackets belong to the list of elements.
+// ParseJobs parses a comma-separated list of jobs; commas within brackets belong to the list of elements.
 func ParseJobs(text string) ([]Job, error) {
 	var all []Job
 	depth, start := 0, 0

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ParseNumber reads a whole number above 0.
+// ParseNumber parses a positive integer.
 func ParseNumber(text string) (int64, error) {
 	n, ok := digits(text)
 	if !ok || n == 0 || n > math.MaxInt32 {
@@ -15,7 +15,7 @@ func ParseNumber(text string) (int64, error) {
 	return n, nil
 }
 
-// ParseScaled reads a whole number with the suffix k, m, g, t or p, each 1024 of the one before.
+// ParseScaled parses an integer with an optional suffix k, m, g, t or p, each 1024 times the one before.
 func ParseScaled(text string) (int64, error) {
 	factor := int64(1)
 	if text != "" {
@@ -30,10 +30,10 @@ func ParseScaled(text string) (int64, error) {
 	return times(n, factor)
 }
 
-// Count is a number of nodes, or a least and a greatest one.
+// Count is a number of nodes or a range of numbers.
 type Count struct{ Min, Max int64 }
 
-// String is the count as ParseCount reads it.
+// String returns the count in the format of ParseCount.
 func (c Count) String() string {
 	if c.Min == c.Max {
 		return fmt.Sprint(c.Min)
@@ -41,7 +41,8 @@ func (c Count) String() string {
 	return fmt.Sprintf("%d-%d", c.Min, c.Max)
 }
 
-// ParseCount reads a number of nodes: n, min-max, with the suffixes k and m. Lists of sizes are read by Slurm and refused here.
+// ParseCount parses a number of nodes: n or min-max, with the suffixes k and m. It rejects lists of sizes, which
+// Slurm accepts.
 func ParseCount(text string) (Count, error) {
 	if strings.ContainsAny(text, ",:") {
 		return Count{}, bad("lists of sizes are not supported here: write one number, or min-max")

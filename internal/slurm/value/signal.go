@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// Signal is what --signal asks for: a signal some time before the end.
+// Signal is the value of --signal: a signal that is sent some time before the end of the job.
 type Signal struct {
-	// Number and Name are the signal's: 10 and USR1.
+	// Number and Name identify the signal, for example 10 and USR1.
 	Number int
 	Name   string
-	// Before is how many seconds before the end it is sent.
+	// Before is the number of seconds before the end.
 	Before int64
-	// Batch sends it to the batch script only.
+	// Batch sends the signal to the batch script only.
 	Batch bool
 }
 
-// signals are the names that Slurm knows, at their numbers on Linux.
+// signals lists Slurm's names of signals by their numbers on Linux.
 var signals = map[int]string{
 	1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 5: "TRAP", 6: "ABRT", 7: "BUS", 8: "FPE", 9: "KILL", 10: "USR1", 11: "SEGV", 12: "USR2", 13: "PIPE", 14: "ALRM", 15: "TERM",
 	17: "CHLD", 18: "CONT", 19: "STOP", 20: "TSTP", 21: "TTIN", 22: "TTOU", 23: "URG", 24: "XCPU", 25: "XFSZ",
 }
 
-// defaultBefore is how many seconds before the end a signal is sent where nobody says.
+// defaultBefore is the default number of seconds before the end.
 const defaultBefore = 60
 
-// String is the signal as ParseSignal reads it.
+// String returns the signal in the format of ParseSignal.
 func (s Signal) String() string {
 	text := fmt.Sprintf("%s@%d", s.Name, s.Before)
 	if s.Batch {
@@ -36,7 +36,7 @@ func (s Signal) String() string {
 	return text
 }
 
-// SignalNumber is the number of a signal by name, with or without SIG, or by number.
+// SignalNumber returns the number of a signal from its name, with or without SIG, or from its number.
 func SignalNumber(text string) (int, error) {
 	if n, ok := digits(text); ok && n >= 1 && n <= 64 {
 		return int(n), nil
@@ -55,7 +55,7 @@ func SignalNumber(text string) (int, error) {
 	return 0, bad("signals are numbers, or " + strings.Join(names, " "))
 }
 
-// SignalName is the name of a signal, or its number where it has none.
+// SignalName returns the name of a signal, or its number if it has no name.
 func SignalName(number int) string {
 	if name, known := signals[number]; known {
 		return name
@@ -63,7 +63,7 @@ func SignalName(number int) string {
 	return strconv.Itoa(number)
 }
 
-// ParseSignal reads [B:]SIG[@seconds].
+// ParseSignal parses [B:]SIG[@seconds].
 func ParseSignal(text string) (Signal, error) {
 	s := Signal{Before: defaultBefore}
 	if flags, rest, flagged := strings.Cut(text, ":"); flagged {

@@ -2,14 +2,14 @@ package value
 
 import "strings"
 
-// Switches is how many leaf switches a job may span, and how long it may wait for so few.
+// Switches is the maximum number of leaf switches of a job, and how long the job may wait for such nodes.
 type Switches struct {
 	Count int64
-	// Wait is how long to insist; Unlimited for ever.
+	// Wait is how long to wait for so few switches; Unlimited means forever.
 	Wait Minutes
 }
 
-// ParseSwitches reads count[@time].
+// ParseSwitches parses count[@time].
 func ParseSwitches(text string) (Switches, error) {
 	count, wait, timed := strings.Cut(text, "@")
 	s := Switches{Wait: Unlimited}

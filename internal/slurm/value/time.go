@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// Minutes is a time limit, in whole minutes, as Slurm counts.
+// Minutes is a time limit in whole minutes, which is Slurm's unit.
 type Minutes int64
 
-// Unlimited is no limit.
+// Unlimited means no limit.
 const Unlimited Minutes = -1
 
 // maxMinutes is ten thousand years.
 const maxMinutes = 10_000 * 366 * 24 * 60
 
-// Duration is the limit; 0 when there is none.
+// Duration returns the limit, or 0 if there is no limit.
 func (m Minutes) Duration() time.Duration {
 	return time.Duration(max(m, 0)) * time.Minute
 }
 
-// String is the limit as Slurm shows it: [D-]HH:MM:SS without leading zeros of hours, UNLIMITED.
+// String returns the limit in Slurm's format: [D-]HH:MM:SS without leading zeros of the hours, or UNLIMITED.
 func (m Minutes) String() string {
 	if m < 0 {
 		return "UNLIMITED"
@@ -31,7 +31,7 @@ func (m Minutes) String() string {
 	return Clock(int64(m) * 60)
 }
 
-// Clock writes seconds as Slurm does: 0:30, 12:05, 1:00:00, 2-03:00:00.
+// Clock formats seconds as Slurm does: 0:30, 12:05, 1:00:00, 2-03:00:00.
 func Clock(seconds int64) string {
 	days, hours, minutes, rest := seconds/86400, seconds/3600%24, seconds/60%60, seconds%60
 	switch {
@@ -43,8 +43,8 @@ func Clock(seconds int64) string {
 	return fmt.Sprintf("%d:%02d", minutes, rest)
 }
 
-// ParseTime reads a time limit: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S; seconds are rounded up to minutes. 0, -1, INFINITE and
-// UNLIMITED are no limit.
+// ParseTime parses a time limit: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S. It rounds seconds up to minutes. 0, -1, INFINITE
+// and UNLIMITED mean no limit.
 func ParseTime(text string) (Minutes, error) {
 	switch strings.ToUpper(text) {
 	case "-1", "INFINITE", "UNLIMITED":
@@ -77,7 +77,8 @@ func ParseTime(text string) (Minutes, error) {
 	return minutes, nil
 }
 
-// secondsOf adds up: after days come hours, else one number is minutes, two are minutes and seconds.
+// secondsOf returns the sum in seconds. After days, the parts begin with hours; otherwise one part is minutes, and
+// two are minutes and seconds.
 func secondsOf(days int64, parts []int64, hasDays bool) (int64, bool) {
 	units := map[int][]int64{1: {60}, 2: {60, 1}, 3: {3600, 60, 1}}[len(parts)]
 	if hasDays {
@@ -94,7 +95,7 @@ func secondsOf(days int64, parts []int64, hasDays bool) (int64, bool) {
 
 var goLike = regexp.MustCompile(`^(?i)(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m(?:in)?)?(?:(\d{1,6})s)?$`)
 
-// timeHint is how to write what is written as other programs do: 2h, 90s, 1d12h.
+// timeHint returns the hint for an invalid time, in particular in the notation of other programs: 2h, 90s, 1d12h.
 func timeHint(text string) string {
 	m := goLike.FindStringSubmatch(text)
 	if m == nil || text == "" {
@@ -110,7 +111,7 @@ func timeHint(text string) string {
 	return fmt.Sprintf("%s is not Slurm time; write %s or %d", text, long, minutes)
 }
 
-// digits reads a number that is written in digits alone.
+// digits parses a number that consists of digits only.
 func digits(text string) (int64, bool) {
 	if text == "" || len(text) > 18 || strings.Trim(text, "0123456789") != "" {
 		return 0, false
