@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// world is one cluster as both sides see it.
+// world is one cluster, as the model and as objects for kube-scheduler's plugins.
 type world struct {
 	t          *rapid.T
 	dice       *dice
@@ -35,7 +35,7 @@ type world struct {
 	book    neighbour.Book
 }
 
-// Only what other pods do to a score is switched on: the rest is compared apart.
+// newWorld enables only the scores that depend on other pods. TestPoints and TestPreferences compare the other scores.
 func newWorld(t *rapid.T) *world {
 	w := &world{
 		t: t, dice: newDice(t), cluster: model.New(),
@@ -68,7 +68,7 @@ func (w *world) setNode(name string) {
 func (w *world) dropNode(name string) {
 	delete(w.nodes, name)
 	w.cluster.Apply(model.NodeGone{Name: name})
-	for _, pod := range w.pods { // nobody else would tell
+	for _, pod := range w.pods { // the model gets no other update about these pods
 		if pod.Spec.NodeName == name {
 			w.dropPod(pod.Name)
 		}
@@ -99,7 +99,7 @@ func (w *world) somePod() string {
 	return names[w.dice.n(len(names))]
 }
 
-// change does something to the cluster between two cycles.
+// change makes a random change to the cluster between two cycles.
 func (w *world) change() {
 	switch w.dice.n(8) {
 	case 0:
@@ -143,7 +143,7 @@ func (w *world) kube() *plugins {
 	return newPlugins(w.t, nodes, pods, slices.Collect(maps.Values(w.namespaces)))
 }
 
-// verdicts are ours: "" for nodes that a task may go to.
+// verdicts returns our verdict for each node. It is "" if the task may use the node.
 func (w *world) verdicts(t *model.Task) map[string]string {
 	out := map[string]string{}
 	near := w.book.For(t)
@@ -172,7 +172,7 @@ func (w *world) best(t *model.Task) string {
 	return w.view.Nodes.Name[id]
 }
 
-// kubeBest is the first node by name with the most points.
+// kubeBest returns the node with the highest score in kube-scheduler, the first one by name if there are several.
 func (w *world) kubeBest(k *plugins, pod *corev1.Pod, fitting []string) string {
 	affinity, spread := k.scores(k.affinity, pod, fitting), k.scores(k.spread, pod, fitting)
 	best, most := "", int64(math.MinInt64)
@@ -184,8 +184,8 @@ func (w *world) kubeBest(k *plugins, pod *corev1.Pod, fitting []string) string {
 	return best
 }
 
-// TestPlacing: both sides let every pod onto the same nodes and find the same one
-// best, in clusters that change, and while a cycle places pods.
+// TestPlacing checks that both sides permit the same nodes for every pod and find the same best node, in changing
+// clusters and while a cycle places pods.
 func TestPlacing(t *testing.T) {
 	seeds.Check(t, 1000, func(t *rapid.T) {
 		w := newWorld(t)
@@ -198,14 +198,14 @@ func TestPlacing(t *testing.T) {
 			for _, pod := range w.waiting {
 				w.compare(pod)
 			}
-			for _, pod := range w.waiting { // not written: the next cycle tries again
+			for _, pod := range w.waiting { // not bound, so the next cycle tries again
 				delete(w.pods, pod.Name)
 			}
 		}
 	})
 }
 
-// wait adds pods that wait for a node, some of them alike.
+// wait adds pending pods, some of them equal.
 func (w *world) wait() {
 	for range w.dice.n(4) {
 		p := w.dice.pod("")
@@ -218,7 +218,7 @@ func (w *world) wait() {
 	w.dice.rand.Shuffle(len(w.waiting), func(i, k int) { w.waiting[i], w.waiting[k] = w.waiting[k], w.waiting[i] })
 }
 
-// compare judges one pod on both sides and places it where it fits best.
+// compare evaluates one pod on both sides and places it on the best node.
 func (w *world) compare(pod *corev1.Pod) {
 	task, k := w.cluster.Task(pod.UID), w.kube()
 	theirs, ours := k.verdicts(pod), w.verdicts(task)

@@ -1,4 +1,4 @@
-// Package agree holds the engine to kube-scheduler's own plugins: on random nodes
-// and pods both let a pod onto the same nodes, and where we say that we score as
-// they do, both find the same node best. Everything here is a test.
+// Package agree compares the engine with kube-scheduler's own plugins. On random nodes and pods, both must permit the
+// same nodes for a pod. For scores that are documented as equal to kube-scheduler's, both must find the same best node.
+// The package contains only tests.
 package agree

@@ -26,7 +26,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/tainttoleration"
 )
 
-// handle is as much of kube-scheduler as its plugins ask for.
+// handle implements the parts of kube-scheduler's handle that its plugins use.
 type handle struct {
 	fwk.Handle
 	snapshot *cache.Snapshot
@@ -38,7 +38,7 @@ func (h *handle) SharedInformerFactory() informers.SharedInformerFactory { retur
 func (h *handle) Parallelizer() fwk.Parallelizer                         { return inTurn{} }
 func (h *handle) SharedDRAManager() fwk.SharedDRAManager                 { return nil }
 
-// inTurn does pieces of work one after the other.
+// inTurn executes pieces of work sequentially.
 type inTurn struct{}
 
 func (inTurn) Until(_ context.Context, pieces int, work workqueue.DoWorkPieceFunc, _ string) {
@@ -47,7 +47,7 @@ func (inTurn) Until(_ context.Context, pieces int, work workqueue.DoWorkPieceFun
 	}
 }
 
-// plugins are those that are compared, on one state of the cluster.
+// plugins holds the compared plugins for one state of the cluster.
 type plugins struct {
 	t        fataler
 	ctx      context.Context
@@ -74,7 +74,7 @@ func newPlugins(t fataler, nodes []*corev1.Node, pods []*corev1.Pod, namespaces 
 		}
 	}
 	gates := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
-	gates.EnableDRAExtendedResource = false // asks for a manager of devices
+	gates.EnableDRAExtendedResource = false // would need a device manager
 	make := func(build func(context.Context, runtime.Object, fwk.Handle, feature.Features) (fwk.Plugin, error), args runtime.Object) fwk.Plugin {
 		plugin, err := build(p.ctx, args, h, gates)
 		if err != nil {
@@ -108,7 +108,7 @@ func newPlugins(t fataler, nodes []*corev1.Node, pods []*corev1.Pod, namespaces 
 	return p
 }
 
-// defaults are kube-scheduler's own arguments of a plugin.
+// defaults returns kube-scheduler's default arguments of a plugin.
 func defaults(t fataler, plugin string) runtime.Object {
 	cfg, err := latest.Default()
 	if err != nil {
@@ -131,8 +131,7 @@ func (p *plugins) nodes() []fwk.NodeInfo {
 	return list
 }
 
-// verdicts says for every node the first plugin that rejects the pod, "" when
-// none does.
+// verdicts returns for every node the name of the first plugin that rejects the pod, or "".
 func (p *plugins) verdicts(pod *corev1.Pod) map[string]string {
 	out := map[string]string{}
 	nodes := p.nodes()
@@ -169,7 +168,7 @@ func (p *plugins) verdicts(pod *corev1.Pod) map[string]string {
 	return out
 }
 
-// scores are a plugin's points of some nodes, 0 to 100.
+// scores returns a plugin's scores of some nodes, 0 to 100.
 func (p *plugins) scores(plugin fwk.Plugin, pod *corev1.Pod, names []string) map[string]int64 {
 	state, out := framework.NewCycleState(), map[string]int64{}
 	var nodes []fwk.NodeInfo

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// quotaPod draws a pod with what quota scopes ask about.
+// quotaPod draws a pod with the properties that quota scopes select.
 func quotaPod(t *rapid.T) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "p"}}
 	pod.Spec.PriorityClassName = rapid.SampledFrom([]string{"", "low", "high"}).Draw(t, "class")
@@ -33,7 +33,7 @@ func quotaPod(t *rapid.T) *corev1.Pod {
 		return list
 	}
 	c := corev1.Container{Name: "c", Resources: corev1.ResourceRequirements{Requests: some("requests "), Limits: some("limits ")}}
-	for name, limit := range c.Resources.Limits { // the API server sets what is not given
+	for name, limit := range c.Resources.Limits { // as the API server does for missing requests
 		if _, given := c.Resources.Requests[name]; !given {
 			c.Resources.Requests[name] = limit
 		}
@@ -68,7 +68,7 @@ func quotaAffinity(t *rapid.T) *corev1.Affinity {
 	return nil
 }
 
-// quotaFor draws a quota with scopes, as the API server lets them be.
+// quotaFor draws a quota with scopes that the API server accepts.
 func quotaFor(t *rapid.T) *corev1.ResourceQuota {
 	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "q"}}
 	q.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}
@@ -101,7 +101,7 @@ func quotaFor(t *rapid.T) *corev1.ResourceQuota {
 	return q
 }
 
-// TestQuotaScopesAgree holds which pods a quota is about to Kubernetes' own evaluator.
+// TestQuotaScopesAgree compares which pods a quota covers with the result of Kubernetes' own evaluator.
 func TestQuotaScopesAgree(t *testing.T) {
 	evaluator := core.NewPodEvaluator(nil, clock.RealClock{})
 	covered, not := 0, 0

@@ -12,15 +12,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// dice draws the parts of a random cluster. Names and values are few, so that
-// rules meet pods that they are about.
+// dice draws the parts of a random cluster. It uses few names and values, so that rules often match pods.
 type dice struct {
 	rand *rand.Rand
 	made int
 }
 
-// newDice draws one seed: rapid's own numbers are mostly small, and rules would
-// be mostly alike.
+// newDice draws only a seed with rapid. The numbers that rapid itself draws are mostly small, which would make most
+// rules equal.
 func newDice(t *rapid.T) *dice {
 	return &dice{rand: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))}
 }
@@ -126,8 +125,8 @@ func (d *dice) term() corev1.PodAffinityTerm {
 	case 1:
 		term.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": d.of("one", "two")}}
 	case 2:
-		// Not NotIn or DoesNotExist: of these the plugin of 1.36 makes every namespace,
-		// as it forgets that it has listed the namespaces already.
+		// NotIn and DoesNotExist are excluded: kube-scheduler's plugin in version 1.36 treats them as all namespaces if
+		// it has already listed the namespaces.
 		term.NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: metav1.LabelSelectorOpExists}}}
 	}
 	return term
@@ -186,7 +185,7 @@ func (d *dice) spread() corev1.TopologySpreadConstraint {
 	return c
 }
 
-// pod draws a pod; on is its node, "" for one that waits.
+// pod draws a pod. on is its node, or "" for a pending pod.
 func (d *dice) pod(on string) *corev1.Pod {
 	name := d.name("p")
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: d.of(namespaces...), UID: types.UID(name), Labels: d.labels()}}
@@ -215,7 +214,7 @@ func (d *dice) pod(on string) *corev1.Pod {
 	return p
 }
 
-// replica is a pod like another, as a job makes them.
+// replica returns a copy of a pod with another name, like the pods of one job.
 func (d *dice) replica(of *corev1.Pod) *corev1.Pod {
 	p := of.DeepCopy()
 	p.Name = d.name("p")
@@ -224,7 +223,7 @@ func (d *dice) replica(of *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// rules gives a pod selectors, tolerations, affinity and spread.
+// rules adds selectors, tolerations, affinity and spread constraints to a pod.
 func (d *dice) rules(p *corev1.Pod) {
 	if d.n(6) == 0 {
 		p.Spec.NodeSelector = map[string]string{"zone": d.of("a", "b")}

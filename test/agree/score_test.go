@@ -14,9 +14,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// TestPoints: what a node gets for how much of it is in use, how evenly, and for
-// images that it has, is what kube-scheduler gives it. That rounds down at every
-// step; we do not.
+// TestPoints compares the scores for a node's utilization, for balanced utilization and for images with those of
+// kube-scheduler. kube-scheduler rounds down at every step, but the engine does not.
 func TestPoints(t *testing.T) {
 	seeds.Check(t, 1000, func(t *rapid.T) {
 		w := newWorld(t)
@@ -63,9 +62,9 @@ func TestPoints(t *testing.T) {
 	})
 }
 
-// TestPreferences compares the points of preferred node affinity and of taints that
-// only ask to stay away. Ours are normalised over the nodes that no label, taint or
-// cordon rules out, whatever room they have; so are kube-scheduler's here.
+// TestPreferences compares the scores for preferred node affinity and for taints with effect PreferNoSchedule. The
+// engine normalizes them over the nodes that no label, taint or cordon excludes, regardless of their free resources.
+// The test makes kube-scheduler do the same.
 func TestPreferences(t *testing.T) {
 	seeds.Check(t, 1000, func(t *rapid.T) {
 		w := newWorld(t)

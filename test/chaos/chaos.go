@@ -23,16 +23,16 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Options say what a run does.
+// Options configures a run.
 type Options struct {
 	Binaries string // the directory of vc-local and vcd
 	Dir      string // for logs and state
 	Seed     uint64
-	Time     time.Duration // how long faults happen; waiting for the end comes on top
-	Memory   int64         // bytes that a replica of vcd may need
+	Time     time.Duration // how long faults occur; the final wait is not included
+	Memory   int64         // memory limit of a replica of vcd, in bytes
 }
 
-// Run plays the plan of a seed and reports every violation to t.
+// Run executes the plan of a seed and reports every violation to t.
 func Run(t *testing.T, o Options) {
 	t.Helper()
 	plan := NewPlan(o.Seed, o.Time)
@@ -65,7 +65,7 @@ func Run(t *testing.T, o Options) {
 	}
 }
 
-// disturb plays the faults and returns when all are over.
+// disturb executes the faults and returns when all have ended.
 func (w *World) disturb(t *testing.T, faults []Fault, began time.Time) {
 	t.Helper()
 	undo := make([]func(), len(faults))
@@ -84,14 +84,14 @@ func (w *World) disturb(t *testing.T, faults []Fault, began time.Time) {
 		undo[turn.fault] = w.begin(t.Context(), faults[turn.fault])
 	}
 	ends.Wait()
-	for _, l := range w.lines { // faults of one line that overlapped
+	for _, l := range w.lines { // for overlapping faults of one line
 		l.gate.set(open, false)
 		l.setLosing(false)
 	}
 	w.webhooks.gate.set(open, false)
 }
 
-// begin lets a fault happen and returns what ends it.
+// begin starts a fault and returns a function that ends it.
 func (w *World) begin(ctx context.Context, f Fault) (end func()) {
 	switch f.Kind {
 	case KillAll:
@@ -128,7 +128,7 @@ func (w *World) begin(ctx context.Context, f Fault) (end func()) {
 	return func() { gate.set(open, f.Kind == HoldAndReset) }
 }
 
-// kill ends processes and returns what starts them again.
+// kill kills processes and returns a function that starts them again.
 func (w *World) kill(processes ...*Process) (start func()) {
 	for _, p := range processes {
 		p.Kill()
@@ -154,7 +154,7 @@ func (w *World) target(f Fault) *Process {
 	return replicas[f.Draw%uint64(len(replicas))]
 }
 
-// killPods deletes all pods of one node at once, as if it had lost them.
+// killPods deletes all pods of one node at once, as if the node had lost them.
 func (w *World) killPods(ctx context.Context, draw uint64) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -168,7 +168,7 @@ func (w *World) killPods(ctx context.Context, draw uint64) {
 	}
 }
 
-// finish waits until every job has ended that can, deletes all, and waits until nothing is left.
+// finish waits until every job that can end has ended, deletes all jobs, and waits until all their objects are deleted.
 func (w *World) finish(ctx context.Context, stories []Story) {
 	if err := w.settle(ctx, stories); err != nil {
 		w.dump(ctx)
@@ -188,10 +188,10 @@ func (w *World) finish(ctx context.Context, stories []Story) {
 	}
 }
 
-// restTime is how long nothing is written by a system at rest.
+// restTime is how long a system at rest must write nothing.
 const restTime = 5 * time.Second
 
-// rest waits until no replica writes any more.
+// rest waits until the replicas stop writing.
 func (w *World) rest(ctx context.Context) error {
 	before, since := w.rules.Counts().Writes, time.Now()
 	return patiently(ctx, func(context.Context) error {
@@ -207,7 +207,7 @@ func (w *World) rest(ctx context.Context) error {
 	})
 }
 
-// dump writes what there is to a file beside the logs.
+// dump writes all objects to a file in the directory of the logs.
 func (w *World) dump(ctx context.Context) {
 	var all []runtime.Object
 	for _, list := range []client.ObjectList{&batchv1alpha1.JobList{}, &schedulingv1beta1.PodGroupList{}, &corev1.PodList{}, &busv1alpha1.CommandList{}, &schedulingv1beta1.QueueList{}, &corev1.EventList{}} {
@@ -226,7 +226,7 @@ func (w *World) dump(ctx context.Context) {
 	}
 }
 
-// settle waits until the jobs have ended as their shapes say; those that are gone have been deleted.
+// settle waits until the jobs have ended in the phases of their shapes. Jobs that do not exist any more were deleted.
 func (w *World) settle(ctx context.Context, stories []Story) error {
 	shapeOf := map[string]Shape{}
 	for _, s := range stories {
@@ -255,7 +255,7 @@ func (w *World) settle(ctx context.Context, stories []Story) error {
 	})
 }
 
-// leftovers returns what there is of jobs that are gone.
+// leftovers returns an error if objects of deleted jobs still exist.
 func (w *World) leftovers(ctx context.Context) error {
 	var left error
 	lists := []client.ObjectList{&corev1.PodList{}, &batchv1alpha1.JobList{}, &schedulingv1beta1.PodGroupList{}, &busv1alpha1.CommandList{}, &corev1.ServiceList{}, &corev1.SecretList{}, &corev1.ConfigMapList{}}

@@ -1,26 +1,31 @@
-// Package chaos runs vcd as real processes on a real control plane, disturbs them by a plan that a seed draws, and checks what must always hold.
+// Package chaos runs vcd as real processes on a real control plane, injects faults according to a plan drawn from a
+// seed, and checks invariants.
 //
 //	In:   the programs' directory, a seed, a duration
 //	Out:  violations, as failures of a test
 //
-// The plan (plan.go) is a pure function of its seed: which faults happen when, and what users do meanwhile. How the processes interleave is the
-// machine's choice, so the same seed repeats the plan and not each step of the run.
+// The plan (plan.go) is a pure function of its seed. It contains the faults and the actions of users, with their times.
+// The interleaving of the processes depends on the machine, so the same seed repeats the plan but not every step of the
+// run.
 //
-// Two replicas of the scheduler, of the controllers and of admission reach the API server through a proxy each (line.go), which cuts, holds and delays
-// connections, loses answers, and knows which replica wrote what. The API server reaches admission through a proxy as well.
+// Each of the two replicas of the scheduler, of the controllers and of admission reaches the API server through its own
+// proxy (line.go). The proxy cuts, holds and delays connections, drops responses, and records which replica sent which
+// write. The API server reaches admission through a proxy as well.
 //
 // # Invariants
 //
-// Rules (rules.go) are judged at each event of the API server's own history, in its order:
+// The rules (rules.go) are checked at each event of the API server's history, in order:
 //
-//   - no node gives more than it has, no queue or ancestor more than its capability; pods count until they have ended
+//   - pods on a node request no more than the node has, and pods of a queue or its descendants no more than its
+//     capability; pods count until they have ended
 //   - a pod never changes its node
-//   - no gang is bound in part for longer than a leader needs to be replaced
-//   - a job number is given once
+//   - no gang stays partially bound for longer than it takes to replace a leader
+//   - a job number is used once
 //   - a replica that does not hold its component's lease writes nothing
-//   - a process needs no more memory than its limit, and never panics
+//   - a process uses no more memory than its limit, and never panics
 //
-// When the faults are over, every job that can end ends as its pods do, and nothing is left of jobs that are deleted.
+// After the faults, every job that can end ends in the phase that follows from its pods, and no objects of deleted jobs
+// remain.
 //
 // # Concurrency
 //

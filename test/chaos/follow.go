@@ -15,7 +15,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// followAll feeds the rules with the history of pods, PodGroups and Jobs until ctx ends; each in its own order.
+// followAll passes the history of pods, PodGroups and Jobs to the rules until ctx ends, each in its own order.
 func (w *World) followAll(ctx context.Context) {
 	w.background.Go(func() {
 		follow(ctx, w.client, &corev1.PodList{}, func(all []runtime.Object) {
@@ -44,7 +44,8 @@ func every(each func(runtime.Object, bool)) func([]runtime.Object) {
 	}
 }
 
-// follow lists objects, hands all of them over, and then each change in the order of the API server's history. When the watch breaks it begins again.
+// follow lists objects, calls all with them, and then calls each for every change, in the order of the API server's
+// history. It starts again if the watch breaks.
 func follow(ctx context.Context, c client.WithWatch, list client.ObjectList, all func([]runtime.Object), each func(o runtime.Object, gone bool)) {
 	for ctx.Err() == nil {
 		if objects, err := listed(ctx, c, list); err == nil {
@@ -67,7 +68,7 @@ func listed(ctx context.Context, c client.WithWatch, list client.ObjectList) ([]
 	return meta.ExtractList(list)
 }
 
-// changes hands over what happens after list until the watch ends.
+// changes calls each for the changes after list until the watch ends.
 func changes(ctx context.Context, c client.WithWatch, list client.ObjectList, each func(o runtime.Object, gone bool)) {
 	watched, err := c.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})
 	if err != nil {

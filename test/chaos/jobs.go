@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/simnode"
 )
 
-// Shape is how a job is made and ends.
+// Shape is a kind of job, with its pods and its end.
 type Shape string
 
 // The shapes of jobs.
@@ -23,19 +23,19 @@ const (
 	gang     Shape = "gang"      // all pods at once, all succeed
 	elastic  Shape = "elastic"   // one pod is enough to start
 	failing  Shape = "failing"   // one pod fails, the others succeed
-	retried  Shape = "retried"   // a pod fails each time, and the job starts again until it gives up
+	retried  Shape = "retried"   // a pod fails each time, and the job restarts until maxRetry
 	array    Shape = "array"     // elements, two at once
 	plugged  Shape = "plugged"   // has a Service, Secret and ConfigMap
 	urgent   Shape = "urgent"    // of a higher priority
 	endless  Shape = "endless"   // runs until it is deleted
 	stubborn Shape = "stubborn"  // endless, and its pods take seconds to stop
-	tooLarge Shape = "too large" // a gang that the cluster can never hold
+	tooLarge Shape = "too large" // a gang larger than the cluster
 )
 
-// shapes are drawn from; more of those that end.
+// shapes are the shapes to draw from. Shapes that end occur more often.
 var shapes = []Shape{gang, gang, elastic, elastic, failing, failing, retried, array, plugged, urgent, endless, stubborn, tooLarge}
 
-// The size of the cluster: every pod asks for one cpu.
+// The size of the cluster. Every pod requests one CPU.
 const (
 	nodeCount = 8
 	nodeCPU   = 4
@@ -45,21 +45,22 @@ const (
 // priority is the PriorityClass of urgent jobs.
 const priority = "chaos-urgent"
 
-// capabilities are the cpus that each queue, with those below it, may use; absent: no limit. parents names the parent of each.
+// capabilities are the CPUs that each queue and its descendants may use. A missing queue has no limit. parents contains
+// the parent of each queue.
 var (
 	capabilities = map[string]int64{"team": 14, "team-a": 8, "team-b": 10, "alone": 6}
 	parents      = map[string]string{"team": keys.RootQueue, "team-a": "team", "team-b": "team", "alone": keys.RootQueue}
 	leaves       = []string{keys.DefaultQueue, "team-a", "team-b", "alone"}
 )
 
-// schedulerConf makes the capabilities of ancestors count.
+// schedulerConf makes the scheduler apply the capabilities of ancestors.
 const schedulerConf = `actions: "enqueue, allocate, backfill, reclaim, preempt"
 tiers:
 - plugins: [{name: priority}, {name: gang}, {name: conformance}, {name: pdb}]
 - plugins: [{name: predicates}, {name: capacity, enableHierarchy: true}, {name: nodeorder}, {name: binpack}]
 `
 
-// end returns the phase in which a job of this shape ends by itself; empty: it does not end.
+// end returns the phase in which a job of this shape ends by itself, or "" if it does not.
 func (s Shape) end() batchv1alpha1.JobPhase {
 	switch s {
 	case failing, retried:
@@ -70,7 +71,7 @@ func (s Shape) end() batchv1alpha1.JobPhase {
 	return batchv1alpha1.Completed
 }
 
-// job makes the Job of a story.
+// job creates the Job of a story.
 func (s Story) job(namespace string) *batchv1alpha1.Job {
 	job := &batchv1alpha1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: s.Name},
@@ -122,7 +123,7 @@ func (s Story) task(name string, replicas int32, run time.Duration, code int) ba
 	}
 }
 
-// queues makes the tree of queues, parents first.
+// queues creates the queues, parents first.
 func queues() []*schedulingv1beta1.Queue {
 	var all []*schedulingv1beta1.Queue
 	for _, name := range []string{"team", "team-a", "team-b", "alone"} {

@@ -25,17 +25,17 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// mode is what a gate does with the connections that go through it.
+// mode is the effect of a gate on its connections.
 type mode int
 
 const (
 	open    mode = iota
-	cut          // resets and refuses them
-	holding      // keeps their bytes
+	cut          // resets and refuses connections
+	holding      // holds their bytes back
 	slow         // delays their bytes
 )
 
-// delay is how late bytes arrive in mode slow.
+// delay is the delay of bytes in mode slow.
 const delay = 150 * time.Millisecond
 
 // gate is a listener that disturbs the connections it has accepted.
@@ -58,7 +58,7 @@ func newGate() (*gate, error) {
 	return g, nil
 }
 
-// Accept returns the next connection that is not refused.
+// Accept returns the next connection that the gate does not refuse.
 func (g *gate) Accept() (net.Conn, error) {
 	for {
 		conn, err := g.Listener.Accept()
@@ -79,7 +79,7 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-// set changes the mode; drop resets the connections there are.
+// set changes the mode. drop resets the existing connections.
 func (g *gate) set(m mode, drop bool) {
 	g.mu.Lock()
 	g.mode = m
@@ -99,7 +99,7 @@ func (g *gate) set(m mode, drop bool) {
 	}
 }
 
-// reset closes a connection so that the other side sees a reset.
+// reset closes a connection with a TCP reset.
 func reset(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
@@ -112,11 +112,11 @@ type gatedConn struct {
 	net.Conn
 	gate *gate
 
-	closed  bool      // by the gate's mutex
-	delayed time.Time // when bytes were last kept back, by the gate's mutex
+	closed  bool      // protected by the gate's mutex
+	delayed time.Time // when bytes were last held back; protected by the gate's mutex
 }
 
-// Read returns bytes when the gate lets them pass.
+// Read returns bytes once the gate lets them pass.
 func (c *gatedConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if c.pass() != nil {
@@ -125,7 +125,7 @@ func (c *gatedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write sends bytes when the gate lets them pass.
+// Write sends bytes once the gate lets them pass.
 func (c *gatedConn) Write(b []byte) (int, error) {
 	if err := c.pass(); err != nil {
 		return 0, err
@@ -133,7 +133,7 @@ func (c *gatedConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// pass waits as the gate's mode demands.
+// pass waits as the gate's mode requires.
 func (c *gatedConn) pass() error {
 	g := c.gate
 	g.mu.Lock()
@@ -164,22 +164,24 @@ func (c *gatedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// wasDelayed reports whether the gate kept back bytes of the connection lately: what arrives on it may have been sent long ago.
+// wasDelayed reports whether the gate held back bytes of the connection recently. Data on such a connection may have
+// been sent long before.
 func (c *gatedConn) wasDelayed() bool {
 	c.gate.mu.Lock()
 	defer c.gate.mu.Unlock()
 	return time.Since(c.delayed) < 2*time.Second
 }
 
-// witness is told what a replica writes.
+// witness records the writes of replicas.
 type witness interface {
-	// Wrote is called with each write before it is passed on; late: it may have been sent long before.
+	// Wrote is called for each write before it is forwarded. late reports that the write may have been sent long
+	// before.
 	Wrote(component, replica, what string, at time.Time, late bool)
-	// Renewed is called when the API server has accepted a lease; holds is false when the replica gave it back.
+	// Renewed is called when the API server has accepted a lease. holds is false if the replica released it.
 	Renewed(component, replica string, asked time.Time, holds bool)
 }
 
-// Line is the way of one replica to the API server.
+// Line connects one replica to the API server.
 type Line struct {
 	component, replica string
 	gate               *gate
@@ -193,7 +195,7 @@ type Line struct {
 
 type connKey struct{}
 
-// newLine opens a way to the API server of config, and writes a kubeconfig that leads through it.
+// newLine creates a proxy to the API server of config, and writes a kubeconfig that uses the proxy.
 func newLine(component, replica string, config *rest.Config, kubeconfig string, w witness) (*Line, error) {
 	target, err := url.Parse(config.Host)
 	if err != nil {
@@ -236,7 +238,7 @@ func writeKubeconfig(file, server string) error {
 	return os.WriteFile(file, data, 0o600)
 }
 
-// handle passes requests on and tells the witness of writes.
+// handle forwards requests and reports writes to the witness.
 func (l *Line) handle(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !writes(r) {
@@ -267,7 +269,7 @@ func (l *Line) late(r *http.Request) bool {
 	return ok && g.wasDelayed()
 }
 
-// lose reports whether the answer to this write is to be lost: every third one.
+// lose reports whether to drop the response to this write, which it does for every third one.
 func (l *Line) lose() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -275,20 +277,20 @@ func (l *Line) lose() bool {
 	return l.losing && l.writes%3 == 0
 }
 
-// setLosing says whether answers are lost from now on.
+// setLosing sets whether responses are dropped from now on.
 func (l *Line) setLosing(losing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.losing = losing
 }
 
-// close ends the line.
+// close closes the line.
 func (l *Line) close() {
 	l.gate.set(cut, true)
 	_ = l.gate.Close()
 }
 
-// reviews are what a client posts to be answered, not to be kept.
+// reviews are resources that clients create only to get an answer. The API server does not store them.
 var reviews = []string{"subjectaccessreviews", "selfsubjectaccessreviews", "tokenreviews"}
 
 func writes(r *http.Request) bool {
@@ -307,10 +309,10 @@ func leaseOf(r *http.Request) (component string, ok bool) {
 	return leases[path.Base(r.URL.Path)], true
 }
 
-// leases are those by which replicas lead.
+// leases maps the names of the leader election leases to components.
 var leases = map[string]string{"vc-scheduler": scheduler, "vc-controller-manager": controllers}
 
-// answered tells the witness of an accepted lease.
+// answered reports an accepted lease to the witness.
 func (l *Line) answered(response *http.Response) error {
 	r := response.Request
 	if _, isLease := leaseOf(r); !isLease || !writes(r) || response.StatusCode >= http.StatusMultipleChoices {
@@ -338,7 +340,7 @@ func (l *Line) answered(response *http.Response) error {
 	return nil
 }
 
-// lost is where answers go that nobody gets.
+// lost is a response writer that drops the response.
 type lost struct{ header http.Header }
 
 func (l *lost) Header() http.Header         { return l.header }

@@ -16,7 +16,7 @@ const (
 	admission   = "admission"
 )
 
-// Kind is what a fault does.
+// Kind is the kind of a fault.
 type Kind string
 
 // The kinds of faults.
@@ -25,17 +25,17 @@ const (
 	KillAll      Kind = "kill -9 of all"  // every replica of every component
 	Freeze       Kind = "SIGSTOP"         // of the leader, for longer than its lease
 	Cut          Kind = "cut"             // connections are reset and refused
-	Hold         Kind = "hold"            // bytes stay on the way and arrive at the end
-	HoldAndReset Kind = "hold and reset"  // bytes stay on the way and are lost at the end
+	Hold         Kind = "hold"            // bytes are held back and arrive at the end
+	HoldAndReset Kind = "hold and reset"  // bytes are held back and are lost at the end
 	Delay        Kind = "delay"           // bytes arrive late
-	LoseAnswers  Kind = "lose answers"    // some writes are carried out and their answers lost
+	LoseAnswers  Kind = "lose answers"    // some writes succeed but their responses are lost
 	CutWebhooks  Kind = "cut webhooks"    // the API server cannot reach admission
 	HoldWebhooks Kind = "hold webhooks"   // admission does not answer the API server
-	RestartAPI   Kind = "restart the API" // kill -9 of the control plane, and a new start
+	RestartAPI   Kind = "restart the API" // kill -9 of the control plane, and a restart
 	KillPods     Kind = "kill pods"       // all pods of one node are deleted without grace
 )
 
-// kinds lists the faults with how often each is drawn, and for how long it lasts.
+// kinds lists the faults with their weights and durations.
 var kinds = []struct {
 	kind          Kind
 	weight        int
@@ -57,18 +57,18 @@ var kinds = []struct {
 
 // Fault is one disturbance.
 type Fault struct {
-	At        time.Duration // after the beginning
+	At        time.Duration // after the start
 	For       time.Duration
 	Kind      Kind
-	Component string // that is hit; empty when the kind says it all
-	Draw      uint64 // chooses among what there is at that time
+	Component string // the affected component; empty if the kind needs none
+	Draw      uint64 // selects a target among the objects that exist then
 }
 
 func (f Fault) String() string {
 	return strings.Join(strings.Fields(fmt.Sprintf("%5.1f s  %s %s for %.1f s", f.At.Seconds(), f.Kind, f.Component, f.For.Seconds())), " ")
 }
 
-// Verb is what a user does.
+// Verb is the kind of a user's action.
 type Verb string
 
 // The verbs of users.
@@ -80,14 +80,14 @@ const (
 	Resume  Verb = "resume"
 )
 
-// Act is something that a user does to a job.
+// Act is a user's action on a job.
 type Act struct {
 	At       time.Duration
 	Verb     Verb
 	Replicas int32 // of Scale
 }
 
-// Story is a job with all that users do to it, the submission first.
+// Story is a job with all actions of users on it. The first action is the submission.
 type Story struct {
 	Name  string
 	Shape Shape
@@ -97,13 +97,13 @@ type Story struct {
 	Acts  []Act
 }
 
-// Plan is all that happens in a run, apart from the system's own doing.
+// Plan holds all faults and stories of a run.
 type Plan struct {
 	Faults  []Fault
 	Stories []Story
 }
 
-// NewPlan draws the plan of a seed for a run of this length.
+// NewPlan draws the plan of a seed for a run of this duration.
 func NewPlan(seed uint64, length time.Duration) Plan {
 	draw := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same seed must draw the same plan
 	var p Plan
@@ -150,10 +150,11 @@ func newFault(draw *rand.Rand, at time.Duration) Fault {
 
 func pick[T any](draw *rand.Rand, choices ...T) T { return choices[draw.IntN(len(choices))] }
 
-// maxPods is how many pods a job has at most: with one more that fails, the smallest queue holds them at once.
+// maxPods is the maximum number of pods of a job. The smallest queue can run that many and one more that fails at the
+// same time.
 const maxPods = 5
 
-// newStory draws a job and what happens to it. A job that runs until it is deleted is deleted.
+// newStory draws a job and the actions on it. An endless job is always deleted.
 func newStory(draw *rand.Rand, at time.Duration, name string) Story {
 	shape := pick(draw, shapes...)
 	s := Story{Name: name, Shape: shape, Queue: pick(draw, leaves...), Pods: 1 + draw.Int32N(maxPods), Run: between(draw, time.Second, 5*time.Second),
@@ -172,7 +173,7 @@ func newStory(draw *rand.Rand, at time.Duration, name string) Story {
 	return s
 }
 
-// turns lists the beginnings and ends of faults in the order of their times.
+// turns lists the beginnings and ends of faults in the order of time.
 func turns(faults []Fault) []turn {
 	var all []turn
 	for i, f := range faults {

@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// Process is a program that is kept running: one that ends by itself is started again, as Kubernetes would.
+// Process is a program that is kept running. If it exits by itself, it is started again, as Kubernetes does.
 type Process struct {
 	name    string
 	program string
 	args    []string
 	log     string
-	ended   func(name string, state *os.ProcessState) // is told of ends that nobody asked for
+	ended   func(name string, state *os.ProcessState) // called for unexpected exits
 
 	mu      sync.Mutex
 	cmd     *exec.Cmd
 	closed  bool
-	peak    int64 // bytes, of all lives
+	peak    int64 // in bytes, over all restarts
 	running sync.WaitGroup
 }
 
@@ -31,7 +31,7 @@ func newProcess(name, program, logs string, ended func(string, *os.ProcessState)
 	return &Process{name: name, program: program, args: args, log: filepath.Join(logs, name+".log"), ended: ended}
 }
 
-// Start runs the program unless it runs.
+// Start starts the program if it does not run.
 func (p *Process) Start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +54,7 @@ func (p *Process) Start() error {
 	return nil
 }
 
-// restartPause is how long a program that ended by itself stays away.
+// restartPause is the pause before a program that exited by itself is started again.
 const restartPause = time.Second
 
 func (p *Process) wait(cmd *exec.Cmd) {
@@ -75,7 +75,7 @@ func (p *Process) wait(cmd *exec.Cmd) {
 	}
 }
 
-// Kill ends the program at once, as kill -9 does, and returns when it has ended.
+// Kill kills the program with SIGKILL, and returns when it has exited.
 func (p *Process) Kill() { p.end(syscall.SIGKILL) }
 
 func (p *Process) end(signal syscall.Signal) {
@@ -93,7 +93,7 @@ func (p *Process) end(signal syscall.Signal) {
 	}
 }
 
-// Close ends the program for good.
+// Close stops the program permanently.
 func (p *Process) Close(signal syscall.Signal) {
 	p.mu.Lock()
 	p.closed = true
@@ -102,7 +102,7 @@ func (p *Process) Close(signal syscall.Signal) {
 	p.running.Wait()
 }
 
-// Freeze stops the program where it is; thaw lets the same life go on.
+// Freeze stops the program with SIGSTOP. thaw lets the same process continue.
 func (p *Process) Freeze() (thaw func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +114,7 @@ func (p *Process) Freeze() (thaw func()) {
 	return func() { _ = cmd.Process.Signal(syscall.SIGCONT) }
 }
 
-// Sample reads how much memory the program has needed.
+// Sample reads the peak memory of the program.
 func (p *Process) Sample() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,7 +133,7 @@ func (p *Process) Sample() {
 	}
 }
 
-// Peak returns the most memory that the program has needed, in bytes.
+// Peak returns the peak memory of the program, in bytes.
 func (p *Process) Peak() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,10 +15,10 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Rules follows the API server's history and records what must never be.
+// Rules follows the API server's history and records violations of invariants.
 type Rules struct {
-	nodes      map[string]int64 // milli-cpu that each node has
-	bindWindow time.Duration    // how long a gang may be bound in part
+	nodes      map[string]int64 // capacity of each node in milli-CPUs
+	bindWindow time.Duration    // how long a gang may be partially bound
 	lease      time.Duration
 
 	mu         sync.Mutex
@@ -34,51 +34,51 @@ type Rules struct {
 	lastWrite  string
 }
 
-// Counts are what a run has seen, to show that it was not idle.
+// Counts are numbers of observed events, which show that a run was not idle.
 type Counts struct{ Binds, Jobs, Writes, LateWrites, Terms int }
 
-// pod is what the rules look at.
+// pod holds the properties of a pod that the rules use.
 type pod struct {
 	name, node, queue, group string
 	milliCPU                 int64
 	ended                    bool
 }
 
-// gangState is how far a PodGroup has come.
+// gangState is the state of a PodGroup.
 type gangState struct {
 	minimum int
 	bound   map[types.UID]bool
-	since   time.Time // when its first pod was bound; zero while none is
-	whole   bool      // it was bound whole once: what it loses later is no partial gang
+	since   time.Time // when the first of its pods was bound; zero if no pod is bound
+	whole   bool      // it was fully bound once, so lost pods do not make it a partial gang
 }
 
-// term is who holds a lease, and since when he has not renewed it.
+// term is the holder of a lease and the time of its last renewal.
 type term struct {
 	replica string
 	renewed time.Time
 }
 
-// NewRules makes rules for nodes with these milli-cpus.
+// NewRules creates rules for nodes with these capacities in milli-CPUs.
 func NewRules(nodes map[string]int64, bindWindow, lease time.Duration) *Rules {
 	return &Rules{nodes: nodes, bindWindow: bindWindow, lease: lease, seen: map[string]bool{}, pods: map[types.UID]pod{}, nodeOf: map[types.UID]string{},
 		gangs: map[string]*gangState{}, numbers: map[int64]types.UID{}, numberOf: map[types.UID]int64{}, terms: map[string]term{}}
 }
 
-// Violations returns what must never be and was.
+// Violations returns the recorded violations.
 func (r *Rules) Violations() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.violations)
 }
 
-// Counts returns what was seen so far.
+// Counts returns the numbers of events observed so far.
 func (r *Rules) Counts() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.counts
 }
 
-// Broken records a violation that another part has found.
+// Broken records a violation that another part of the package has found.
 func (r *Rules) Broken(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +93,7 @@ func (r *Rules) broken(format string, args ...any) {
 	}
 }
 
-// Pods replaces all pods, after a new list, and judges them.
+// Pods replaces all pods after a new list, and checks the rules.
 func (r *Rules) Pods(all []*corev1.Pod, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +107,7 @@ func (r *Rules) Pods(all []*corev1.Pod, now time.Time) {
 	r.judge(now)
 }
 
-// PodSeen takes one change of a pod and judges what is then.
+// PodSeen applies one change of a pod and checks the rules.
 func (r *Rules) PodSeen(p *corev1.Pod, gone bool, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +149,7 @@ func (r *Rules) gang(name string) *gangState {
 	return r.gangs[name]
 }
 
-// judge holds the pods there are against nodes, queues and gangs.
+// judge checks the current pods against nodes, queues and gangs.
 func (r *Rules) judge(now time.Time) {
 	onNode, inQueue := map[string]int64{}, map[string]int64{}
 	for _, p := range r.pods {
@@ -186,12 +186,12 @@ func (r *Rules) judgeGang(name string, g *gangState, now time.Time) {
 	case g.since.IsZero():
 		g.since = now
 	case now.Sub(g.since) > r.bindWindow:
-		g.whole = true // said once
+		g.whole = true // report it once
 		r.broken("%d of the %d pods that gang %s needs have been bound for %s, and no more", len(g.bound), g.minimum, name, r.bindWindow)
 	}
 }
 
-// GroupSeen takes one change of a PodGroup.
+// GroupSeen applies one change of a PodGroup.
 func (r *Rules) GroupSeen(g *schedulingv1beta1.PodGroup, gone bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,13 +202,13 @@ func (r *Rules) GroupSeen(g *schedulingv1beta1.PodGroup, gone bool) {
 	r.gang(g.Name).minimum = int(g.Spec.MinMember)
 }
 
-// JobSeen takes one change of a Job.
+// JobSeen applies one change of a Job.
 func (r *Rules) JobSeen(job *batchv1alpha1.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	first, ok := batchv1alpha1.JobID(job)
 	if !ok {
-		return // admission could not give it one; the controllers will
+		return // admission could not assign a number; the controllers will
 	}
 	was, known := r.numberOf[job.UID]
 	if known && was != first {
@@ -227,7 +227,7 @@ func (r *Rules) JobSeen(job *batchv1alpha1.Job) {
 	}
 }
 
-// Renewed takes an accepted lease.
+// Renewed records an accepted lease.
 func (r *Rules) Renewed(component, replica string, asked time.Time, holds bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -243,7 +243,7 @@ func (r *Rules) Renewed(component, replica string, asked time.Time, holds bool) 
 	}
 }
 
-// Wrote takes a write of a replica.
+// Wrote records a write of a replica.
 func (r *Rules) Wrote(component, replica, what string, at time.Time, late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -258,7 +258,7 @@ func (r *Rules) Wrote(component, replica, what string, at time.Time, late bool) 
 	}
 	t, led := r.terms[component]
 	switch {
-	case !led: // before the first term, the queues are created
+	case !led: // queues are created before the first term
 	case t.replica != replica:
 		r.broken("%s wrote (%s) while %q held the lease", replica, what, t.replica)
 	case at.Sub(t.renewed) > r.lease:
@@ -266,21 +266,21 @@ func (r *Rules) Wrote(component, replica, what string, at time.Time, late bool) 
 	}
 }
 
-// LastWrite returns who wrote what last.
+// LastWrite returns the last write and its replica.
 func (r *Rules) LastWrite() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.lastWrite
 }
 
-// Leader returns the replica that holds a component's lease; empty: none is known.
+// Leader returns the replica that holds a component's lease, or "" if it is unknown.
 func (r *Rules) Leader(component string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.terms[component].replica
 }
 
-// Tick judges what time alone breaks.
+// Tick checks the rules that depend on time.
 func (r *Rules) Tick(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

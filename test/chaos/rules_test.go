@@ -44,7 +44,7 @@ func TestRules(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		play func(r *Rules)
-		want string // in the only violation; empty: there is none
+		want string // in the only violation; empty: no violation
 	}{
 		{"a node is filled", func(r *Rules) {
 			r.PodSeen(newPod("a", "one", "default"), false, start)

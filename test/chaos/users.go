@@ -13,10 +13,10 @@ import (
 	"github.com/vc-batch/vc/internal/act"
 )
 
-// namespace is where the users of a run work.
+// namespace is the namespace of all jobs of a run.
 const namespace = "chaos"
 
-// live lets users carry out a story, each act at its time or, while something is away, as soon as it can be done.
+// live executes a story: each action at its time or, during a fault, as soon as possible.
 func (w *World) live(ctx context.Context, s Story, began time.Time) {
 	for _, a := range s.Acts {
 		select {
@@ -31,7 +31,7 @@ func (w *World) live(ctx context.Context, s Story, began time.Time) {
 	}
 }
 
-// patience is how long users try something again, and how long a run waits for what must come.
+// patience is how long an action is retried, and how long a run waits for an expected state.
 const patience = 90 * time.Second
 
 // patiently repeats do until it succeeds.
@@ -51,12 +51,12 @@ func patiently(ctx context.Context, do func(context.Context) error) error {
 	}
 }
 
-// act does one thing to a job; one that has ended or is gone is left alone.
+// act executes one action on a job. It does nothing if the job has ended or was deleted.
 func (w *World) act(ctx context.Context, s Story, a Act) error {
 	if a.Verb == Submit {
 		err := w.client.Create(ctx, s.job(namespace))
 		if apierrors.IsAlreadyExists(err) {
-			return nil // the answer to an earlier try was lost
+			return nil // the response to an earlier attempt was lost
 		}
 		return err
 	}
@@ -81,7 +81,7 @@ func (w *World) scale(ctx context.Context, job *batchv1alpha1.Job, replicas int3
 	job.Spec.Tasks[0].Replicas = replicas
 	err := w.client.Update(ctx, job)
 	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
-		return nil // it has ended meanwhile
+		return nil // the job has ended
 	}
 	return err
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// quiet drops what servers log about connections that were cut on purpose.
+// quiet discards the log messages of servers about connections that were cut on purpose.
 var quiet = log.New(io.Discard, "", 0)
 
-// webhookLine carries the API server's reviews to one of several replicas of admission.
+// webhookLine forwards the API server's reviews to one of several replicas of admission.
 type webhookLine struct {
 	gate    *gate
 	targets []string
@@ -38,7 +38,7 @@ func newWebhookLine(targets ...string) (*webhookLine, error) {
 	return w, nil
 }
 
-// carry joins a connection to the first replica that answers, as a Service with a readiness probe would.
+// carry forwards a connection to the first replica that accepts it, as a Service with a readiness probe does.
 func (w *webhookLine) carry(near net.Conn) {
 	defer near.Close()
 	first := w.next.Add(1)
@@ -56,7 +56,7 @@ func (w *webhookLine) carry(near net.Conn) {
 	}
 }
 
-// close ends the line and all that goes over it.
+// close closes the line and all its connections.
 func (w *webhookLine) close() {
 	_ = w.gate.Close()
 	w.gate.set(cut, true)

@@ -25,17 +25,18 @@ import (
 	"github.com/vc-batch/vc/api"
 )
 
-// lease is how long a replica leads without renewing: short, so that much happens in a short run.
+// lease is the lease duration of replicas. It is short so that many terms fit into a short run.
 const (
 	lease         = 4 * time.Second
 	renewDeadline = 3 * time.Second
 	retryPeriod   = 500 * time.Millisecond
 )
 
-// bindWindow is how long a gang may be bound in part: some lease times, a start of the API server and of a scheduler on a busy machine.
+// bindWindow is how long a gang may be partially bound: it covers some lease durations, and the start of an API server
+// and of a scheduler on a busy machine.
 const bindWindow = 40 * time.Second
 
-// World is a control plane with replicas of vcd, and those who watch them.
+// World is a control plane with replicas of vcd and the rules that observe them.
 type World struct {
 	dir, binaries string
 	rules         *Rules
@@ -47,10 +48,10 @@ type World struct {
 	client        client.WithWatch
 	background    sync.WaitGroup
 	stop          context.CancelFunc
-	killed        sync.Map // names of processes that this package ends
+	killed        sync.Map // names of processes that this package kills
 }
 
-// newWorld starts everything and returns when a job could be submitted.
+// newWorld starts all processes and returns when jobs can be submitted.
 func newWorld(ctx context.Context, dir, binaries string) (*World, error) {
 	nodes := map[string]int64{}
 	for i := range nodeCount {
@@ -109,7 +110,7 @@ func (w *World) startAPI(ctx context.Context) error {
 	})
 }
 
-// addReplicas starts two replicas of each component, each behind a line of its own.
+// addReplicas starts two replicas of each component, each with its own line.
 func (w *World) addReplicas() error {
 	conf := filepath.Join(w.dir, "volcano-scheduler.conf")
 	if err := os.WriteFile(conf, []byte(schedulerConf), 0o600); err != nil {
@@ -156,7 +157,7 @@ func (w *World) addReplica(component, name string, args []string) error {
 	return p.Start()
 }
 
-// furnish creates what users need: a namespace, queues, a priority, and the certainty that jobs are taken.
+// furnish creates the namespace, the queues and the priority class, and waits until the API server accepts jobs.
 func (w *World) furnish(ctx context.Context) error {
 	objects := []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
@@ -177,7 +178,7 @@ func (w *World) furnish(ctx context.Context) error {
 	return w.settle(ctx, []Story{first})
 }
 
-// tick judges each second what time and memory break.
+// tick checks every second the rules about time and memory.
 func (w *World) tick(ctx context.Context) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -211,7 +212,7 @@ func (w *World) ended(name string, state *os.ProcessState) {
 	}
 }
 
-// panics looks for panics that a process has caught and logged.
+// panics reports panics that a process recovered from and logged.
 func (w *World) panics() {
 	for _, p := range w.all() {
 		data, err := os.ReadFile(p.log)
@@ -226,7 +227,7 @@ func (w *World) panics() {
 	}
 }
 
-// close ends everything.
+// close stops everything.
 func (w *World) close() {
 	if w.stop != nil {
 		w.stop()

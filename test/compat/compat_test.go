@@ -36,7 +36,7 @@ import (
 // kind pairs one of our types with Volcano's.
 type kind struct {
 	ours, theirs reflect.Type
-	// added are the fields that Volcano v1.14.0 does not have.
+	// added lists the fields that Volcano v1.14.0 does not have.
 	added []string
 }
 
@@ -44,8 +44,8 @@ func kinds() map[string]kind {
 	return map[string]kind{
 		"Job": {ours: reflect.TypeFor[batchv1alpha1.Job](), theirs: reflect.TypeFor[volcanobatch.Job](), added: []string{
 			"status.gate", "status.array", "status.finished", "status.userRestarts", // ours: start conditions, arrays, finished work that is kept, restarts by hand
-			"status.refusedPods", // pods that nodes refused and that were made again
-			"status.failure",     // what became of the first pod that failed
+			"status.refusedPods", // pods that nodes rejected and that were created again
+			"status.failure",     // the first pod that failed
 			"status.evictions",   // how often and by whom its pods were evicted
 			"status.nodes",       // the nodes of pods that have ended
 			"status.reports",     // termination messages of pods that were deleted
@@ -63,7 +63,7 @@ func kinds() map[string]kind {
 		"Command":         {ours: reflect.TypeFor[busv1alpha1.Command](), theirs: reflect.TypeFor[volcanobus.Command]()},
 		"CommandList":     {ours: reflect.TypeFor[busv1alpha1.CommandList](), theirs: reflect.TypeFor[volcanobus.CommandList]()},
 		"Numatopology": {ours: reflect.TypeFor[nodeinfov1alpha1.Numatopology](), theirs: reflect.TypeFor[volcanonodeinfo.Numatopology](), added: []string{
-			"spec.podAllocations", // Volcano's master: whose cpus are out of numares already
+			"spec.podAllocations", // in Volcano's main branch: pods whose CPUs are already subtracted from numares
 		}},
 		"NumatopologyList": {ours: reflect.TypeFor[nodeinfov1alpha1.NumatopologyList](), theirs: reflect.TypeFor[volcanonodeinfo.NumatopologyList](), added: []string{
 			"items[].spec.podAllocations",
@@ -71,13 +71,13 @@ func kinds() map[string]kind {
 		"HyperNode":     {ours: reflect.TypeFor[topologyv1alpha1.HyperNode](), theirs: reflect.TypeFor[volcanotopology.HyperNode]()},
 		"HyperNodeList": {ours: reflect.TypeFor[topologyv1alpha1.HyperNodeList](), theirs: reflect.TypeFor[volcanotopology.HyperNodeList]()},
 		"PodGroup": {ours: reflect.TypeFor[schedulingv1beta1.PodGroup](), theirs: reflect.TypeFor[volcanoscheduling.PodGroup](), added: []string{
-			"status.explanation", // ours: why a gang waits
+			"status.explanation", // ours: the reason why a gang waits
 		}},
 		"PodGroupList": {ours: reflect.TypeFor[schedulingv1beta1.PodGroupList](), theirs: reflect.TypeFor[volcanoscheduling.PodGroupList](), added: []string{
 			"items[].status.explanation",
 		}},
 		"Queue": {ours: reflect.TypeFor[schedulingv1beta1.Queue](), theirs: reflect.TypeFor[volcanoscheduling.Queue](), added: []string{
-			"status.deserved", "status.terminating", "status.sharePercent", "status.waiting", "status.conditions", // ours: how the queue stands
+			"status.deserved", "status.terminating", "status.sharePercent", "status.waiting", "status.conditions", // ours
 		}},
 		"QueueList": {ours: reflect.TypeFor[schedulingv1beta1.QueueList](), theirs: reflect.TypeFor[volcanoscheduling.QueueList](), added: []string{
 			"items[].status.deserved", "items[].status.terminating", "items[].status.sharePercent", "items[].status.waiting", "items[].status.conditions",
@@ -117,7 +117,7 @@ func TestGroupsVersionsAndKindsAreVolcanos(t *testing.T) {
 	}
 	for kind := range ours.AllKnownTypes() {
 		if kind.Group == insightv1alpha1.GroupName {
-			continue // ours alone
+			continue // only in this project
 		}
 		if kind.Version != runtime.APIVersionInternal && !theirs.Recognizes(kind) {
 			t.Errorf("%s is not Volcano's", kind)
@@ -174,7 +174,8 @@ func TestConstantsAreVolcanos(t *testing.T) {
 	}
 }
 
-// TestObjectsSurviveTheRoundTrip sends random objects of Volcano's types through ours and back: not a byte may differ.
+// TestObjectsSurviveTheRoundTrip converts random objects of Volcano's types to ours and back. The encoding must not
+// change.
 func TestObjectsSurviveTheRoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, k := range kinds() {
@@ -187,7 +188,7 @@ func TestObjectsSurviveTheRoundTrip(t *testing.T) {
 					t.Fatalf("Volcano's %s changes on the way through ours: %s", name, throughOurs)
 				}
 				if len(k.added) > 0 {
-					return // what Volcano does not know it drops
+					return // Volcano drops these fields
 				}
 				if throughTheirs := roundTrip(t, fill(seed, k.ours), k.theirs, k.ours); throughTheirs != "" {
 					t.Fatalf("our %s changes on the way through Volcano's: %s", name, throughTheirs)
@@ -197,8 +198,8 @@ func TestObjectsSurviveTheRoundTrip(t *testing.T) {
 	}
 }
 
-// roundTrip encodes object, decodes it as via, encodes that, and compares; it decodes strictly, so that a field that
-// via does not know is an error and not lost in silence. back is the type of object.
+// roundTrip encodes object, decodes it as via, encodes that, and compares the encodings. It decodes strictly, so that a
+// field that via does not have is an error. back is the type of object.
 func roundTrip(t *rapid.T, object any, via, back reflect.Type) string {
 	first := encode(t, object)
 	other := reflect.New(via).Interface()
@@ -212,7 +213,7 @@ func roundTrip(t *rapid.T, object any, via, back reflect.Type) string {
 	return cmp.Diff(canonical(t, first), canonical(t, second))
 }
 
-// canonical makes the order of an object's members that of their names.
+// canonical decodes JSON, so that the order of an object's members does not matter.
 func canonical(t *rapid.T, text string) any {
 	var value any
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
@@ -237,12 +238,12 @@ func decodeStrictly(t *rapid.T, text string, into any) {
 	}
 }
 
-// fill makes an object of a type with random members.
+// fill creates an object of a type with random members.
 func fill(seed int64, of reflect.Type) any {
 	filler := randfill.NewWithSeed(seed).NilChance(0.3).NumElements(0, 3).MaxDepth(14).Funcs(
 		func(q *resource.Quantity, c randfill.Continue) {
 			*q = *resource.NewMilliQuantity(c.Int63n(1_000_000), resource.DecimalSI)
-			_ = q.String() // as a decoder leaves it
+			_ = q.String() // sets the cached string, as a decoder does
 		},
 		func(tm *metav1.Time, c randfill.Continue) {
 			*tm = metav1.Unix(c.Int63n(4_000_000_000), 0).Rfc3339Copy()
@@ -252,7 +253,7 @@ func fill(seed int64, of reflect.Type) any {
 		func(p *corev1.PodTemplateSpec, c randfill.Continue) {
 			p.Spec.Containers = []corev1.Container{{Name: c.String(5)}}
 		},
-		// Never nil: a pointer to no list is written as null, which no decoder tells from no pointer.
+		//	// Never nil: a pointer to a nil list is encoded as null, which a decoder cannot distinguish from a nil pointer.
 		func(l *corev1.ResourceList, c randfill.Continue) {
 			*l = corev1.ResourceList{corev1.ResourceName(c.String(6)): *resource.NewQuantity(c.Int63n(1000), resource.DecimalSI)}
 		},

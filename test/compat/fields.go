@@ -8,7 +8,7 @@ import (
 )
 
 // jsonFields lists the JSON fields below a type as paths with their JSON types: spec.tasks[].replicas → number.
-// Types of Kubernetes itself are taken as they are: both sides use the same.
+// Types of Kubernetes itself are not expanded, because both sides use the same ones.
 func jsonFields(t reflect.Type) map[string]string {
 	fields := map[string]string{}
 	collect(t, "", fields)
@@ -65,7 +65,7 @@ func collectStruct(t reflect.Type, path string, fields map[string]string) {
 	}
 }
 
-// foreign says whether a type is Kubernetes' own, or writes its JSON itself.
+// foreign reports whether a type belongs to Kubernetes or has its own JSON encoding.
 func foreign(t reflect.Type) bool {
 	marshals := t.Implements(reflect.TypeFor[json.Marshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]())
 	return marshals || strings.HasPrefix(t.PkgPath(), "k8s.io/")

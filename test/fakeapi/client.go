@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Scheme is that of the objects.
+// Scheme returns the scheme of the objects.
 func (s *Server) Scheme() *runtime.Scheme { return s.scheme }
 
-// GroupVersionKindFor is the kind of an object.
+// GroupVersionKindFor returns the kind of an object.
 func (s *Server) GroupVersionKindFor(o runtime.Object) (schema.GroupVersionKind, error) {
 	return apiutil.GVKForObject(o, s.scheme)
 }
@@ -33,7 +33,7 @@ func (s *Server) find(o client.Object) (client.Object, error) {
 	return there, nil
 }
 
-// Get reads what is there now.
+// Get reads the current version of an object.
 func (s *Server) Get(ctx context.Context, name client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 	if s.WritesLeft == 0 {
 		return ErrDead
@@ -42,7 +42,7 @@ func (s *Server) Get(ctx context.Context, name client.ObjectKey, o client.Object
 	return s.Objects.Get(ctx, name, o)
 }
 
-// List reads what is there now.
+// List reads the current versions of objects.
 func (s *Server) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	if s.WritesLeft == 0 {
 		return ErrDead
@@ -52,7 +52,7 @@ func (s *Server) List(ctx context.Context, list client.ObjectList, opts ...clien
 	return s.Objects.List(ctx, list, opts...)
 }
 
-// Create makes an object.
+// Create creates an object.
 func (s *Server) Create(_ context.Context, o client.Object, _ ...client.CreateOption) error {
 	done, err := s.begin("create", o, false)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Server) Create(_ context.Context, o client.Object, _ ...client.CreateOp
 	return done()
 }
 
-// Delete deletes an object, under its preconditions.
+// Delete deletes an object if its preconditions hold.
 func (s *Server) Delete(_ context.Context, o client.Object, opts ...client.DeleteOption) error {
 	done, err := s.begin("delete", o, false)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Server) Delete(_ context.Context, o client.Object, opts ...client.Delet
 	return done()
 }
 
-// Update replaces an object, if it is the one that was read.
+// Update replaces an object if its resource version is current.
 func (s *Server) Update(_ context.Context, o client.Object, _ ...client.UpdateOption) error {
 	return s.update("update", o)
 }
@@ -107,7 +107,7 @@ func (s *Server) update(what string, o client.Object) error {
 	return done()
 }
 
-// Patch merges a patch into an object. What it says of UID and version must be so.
+// Patch merges a patch into an object. A UID or resource version in the patch must be current.
 func (s *Server) Patch(_ context.Context, o client.Object, patch client.Patch, _ ...client.PatchOption) error {
 	return s.patch("patch", o, patch)
 }
@@ -153,7 +153,7 @@ func restsOnAVersion(patch []byte) bool {
 	return json.Unmarshal(patch, &says) == nil && says.Metadata.ResourceVersion != ""
 }
 
-// Status writes statuses. It keeps nobody from writing more with them.
+// Status returns a writer for the status. The writer does not check that only the status changes.
 func (s *Server) Status() client.SubResourceWriter { return statusWriter{server: s} }
 
 type statusWriter struct {

@@ -1,15 +1,18 @@
-// Package fakeapi is an API server for property tests of controllers: plain data in one process, so that ten thousand lives of an object take seconds. It
-// keeps a history that late caches follow, ends the life of its client after any write, and errs and answers too late as it is told.
+// Package fakeapi implements an API server for property tests of controllers. It stores plain data in one process, so
+// that a test can simulate ten thousand lives of an object in seconds. It keeps a history for caches that lag behind,
+// can stop its client after any write, and returns errors and late responses on request.
 //
 //	In:   objects of tests (Put, Remove), requests of the controller under test (Server is a client.Client)
 //	Out:  Objects, History, Writes
 //
 // # Invariants
 //
-//   - As with etcd, each write makes a newer version; an object that was stored is never changed, only replaced. Guarded servers prove it of their clients.
-//   - Preconditions, optimistic locks and merge patches are those of the API server. Not here: defaults, validation, admission, subresources of their own, garbage collection.
+//   - As in etcd, each write creates a new version. A stored object is never modified, only replaced. Guarded servers
+//     check that their clients do not modify stored objects.
+//   - Preconditions, optimistic locks and merge patches work as in the API server. Not implemented: defaults,
+//     validation, admission, separate subresources, garbage collection.
 //
 // # Concurrency
 //
-// None: one goroutine.
+// A Server is for use by one goroutine.
 package fakeapi

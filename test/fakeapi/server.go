@@ -16,35 +16,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ErrDead is what every call returns once the process is dead.
+// ErrDead is the error of every call after the client has died.
 var ErrDead = errors.New("the process is dead")
 
-// Server is the API server.
+// Server is a fake API server, and a client of itself.
 type Server struct {
-	client.Client // nil: what is not overridden is not used
+	client.Client // nil: methods that are not overridden are not used
 	Objects       Store
 	History       []Change
-	// WritesLeft is how many writes succeed before the process dies; -1: all.
+	// WritesLeft is the number of writes that succeed before the client dies; -1 means no limit.
 	WritesLeft int
-	// LostReply says that the last write before the death is carried out, only nobody hears of it.
+	// LostReply makes the last write before the death take effect, although its response is lost.
 	LostReply bool
-	// Writes are those that were asked for, as "create Pod web-0", "update …", "patch …", "status of Job job", "delete …".
+	// Writes lists the requested writes, such as "create Pod web-0", "update …", "patch …", "status of Job job",
+	// "delete …".
 	Writes []string
-	// Reads are the objects and lists that were asked for, as "get Job job", "list PodList".
+	// Reads lists the requested reads, such as "get Job job" and "list PodList".
 	Reads []string
-	// Refuse are answers to such writes.
+	// Refuse maps writes, named as in Writes, to the errors that they get.
 	Refuse map[string]error
-	// Ills befall the next writes, one each; Ill says that one has.
+	// Ills holds a fault for each of the next writes. Ill reports that one of them has occurred.
 	Ills []Ill
 	Ill  bool
-	// Guarded keeps copies of all that is stored from now on, for Touched.
+	// Guarded makes the server keep copies of all objects stored from now on, for Touched.
 	Guarded bool
 
 	scheme  *runtime.Scheme
 	now     func() time.Time
 	version int
 	uids    int
-	kept    []client.Object // of History, copies of what came to be while it was guarded
+	kept    []client.Object // copies of the objects in History, stored while Guarded was set
 }
 
 // Change is one entry of the history.
@@ -53,18 +54,18 @@ type Change struct {
 	Old, Object client.Object // nil Old: created; nil Object: deleted
 }
 
-// New is a server that holds nothing.
+// New returns a server without objects.
 func New(scheme *runtime.Scheme, now func() time.Time) *Server {
 	return &Server{scheme: scheme, Objects: Store{}, now: now, WritesLeft: -1}
 }
 
-// Ill is what may be wrong with an API server for a moment.
+// Ill is a temporary fault of an API server.
 type Ill struct {
-	Err  error // nil: nothing
-	Done bool  // the write is carried out all the same
+	Err  error // nil: no fault
+	Done bool  // the write takes effect in spite of the error
 }
 
-// AllIlls are those that there are, health among them.
+// AllIlls are the possible faults. Some of them are no fault at all.
 var AllIlls = []Ill{
 	{}, {},
 	{Err: apierrors.NewTooManyRequests("slow down", 1)},
@@ -74,7 +75,8 @@ var AllIlls = []Ill{
 	{Err: apierrors.NewConflict(schema.GroupResource{Resource: "objects"}, "one", errors.New("somebody was quicker"))},
 }
 
-// befall takes the next ill for a write. Nobody is quicker than a write that does not say what it rests on.
+// befall returns the fault of the next write. A conflict occurs only for a guarded write, which contains a resource
+// version.
 func (s *Server) befall(guarded bool) Ill {
 	if len(s.Ills) == 0 {
 		return Ill{}
@@ -88,7 +90,8 @@ func (s *Server) befall(guarded bool) Ill {
 	return next
 }
 
-// begin counts a write; an error means that it does not happen. done is called after it happened. guarded says that the write rests on a version.
+// begin records a write. An error means that the write must not take effect. The caller calls done after the write.
+// guarded reports that the write contains a resource version.
 func (s *Server) begin(what string, o client.Object, guarded bool) (done func() error, err error) {
 	what += " " + Kind(o) + " " + o.GetName()
 	s.Writes = append(s.Writes, what)
@@ -113,7 +116,8 @@ func (s *Server) begin(what string, o client.Object, guarded bool) (done func() 
 	}, nil
 }
 
-// Put stores an object as the API server would, without counting as a write of the process under test. A new one gets a UID and an age unless it has them.
+// Put stores an object as the API server does, but does not record it as a write of the client. A new object gets a UID
+// and a creation time unless it has them.
 func (s *Server) Put(o client.Object) client.Object {
 	old := s.Objects[KeyOf(o)]
 	stored := o.DeepCopyObject().(client.Object)
@@ -134,7 +138,7 @@ func (s *Server) Put(o client.Object) client.Object {
 	return stored
 }
 
-// Remove deletes an object at once.
+// Remove deletes an object immediately.
 func (s *Server) Remove(o client.Object) {
 	if old := s.Objects[KeyOf(o)]; old != nil {
 		delete(s.Objects, KeyOf(o))
@@ -143,7 +147,8 @@ func (s *Server) Remove(o client.Object) {
 	}
 }
 
-// Doom deletes as the API server does: a pod that runs gets its grace, all else goes at once.
+// Doom deletes an object as the API server does: a running pod gets its grace period, other objects are deleted
+// immediately.
 func (s *Server) Doom(there client.Object) {
 	pod, isPod := there.(*corev1.Pod)
 	if !isPod || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodPending {
@@ -169,7 +174,8 @@ func (s *Server) record(c Change) {
 	s.kept = append(s.kept, kept)
 }
 
-// Touched tells of an object that somebody changed who had only read it: caches share what they hold.
+// Touched returns an error if the client modified an object that it had only read. That is forbidden because caches
+// share their objects.
 func (s *Server) Touched() error {
 	for i, kept := range s.kept {
 		if kept != nil && !equality.Semantic.DeepEqual(kept, s.History[i].Object) {

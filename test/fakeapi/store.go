@@ -17,19 +17,19 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// Store is what there is, by Key. It reads like a cache.
+// Store holds objects by Key. It implements the reading part of a cache.
 type Store map[string]client.Object
 
-// Key is the key of an object of this kind and name.
+// Key returns the key of an object by kind and name.
 func Key(kind string, name types.NamespacedName) string { return kind + " " + name.String() }
 
-// KeyOf is the key of an object.
+// KeyOf returns the key of an object.
 func KeyOf(o client.Object) string { return Key(Kind(o), client.ObjectKeyFromObject(o)) }
 
-// Kind is the kind of an object, or of a list of it with List at its end.
+// Kind returns the kind of an object. For a list, it returns the kind of its items with the suffix List.
 func Kind(o any) string { return reflect.TypeOf(o).Elem().Name() }
 
-// Get copies the object of this name.
+// Get copies the object with this name.
 func (s Store) Get(_ context.Context, name client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 	there := s[Key(Kind(o), name)]
 	if there == nil {
@@ -43,7 +43,8 @@ func copyInto(from, to client.Object) {
 	reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from.DeepCopyObject()).Elem())
 }
 
-// List fills a list in the order of names, by namespace, labels and the indexes of the controllers. As of a real cache it is no copy when that is asked for.
+// List fills a list sorted by name. It supports namespaces, labels and the indexes of the controllers. Like a real
+// cache, it does not copy the objects if the options request that.
 func (s Store) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	var o client.ListOptions
 	o.ApplyOptions(opts)
@@ -65,7 +66,7 @@ func (s Store) List(_ context.Context, list client.ObjectList, opts ...client.Li
 	return meta.SetList(list, found)
 }
 
-// indexes are those of the controllers, made once.
+// indexes are the indexes of the controllers.
 var indexes = index.All()
 
 func indexed(o client.Object, opts *client.ListOptions) bool {
@@ -82,7 +83,7 @@ func indexed(o client.Object, opts *client.ListOptions) bool {
 	return true
 }
 
-// Follow takes over a change, as a cache does.
+// Follow applies a change, as a cache does.
 func (s Store) Follow(c Change) {
 	if c.Object == nil {
 		delete(s, KeyOf(c.Old))
@@ -91,7 +92,7 @@ func (s Store) Follow(c Change) {
 	}
 }
 
-// CatchUp makes what this cache shows of a kind what there is. It gives the objects that it showed and that are gone.
+// CatchUp updates all objects of one kind in this cache to the state of now. It returns the objects that were deleted.
 func (s Store) CatchUp(now Store, kind string) (gone []client.Object) {
 	for _, key := range slices.Sorted(maps.Keys(s)) {
 		if o := s[key]; Kind(o) == kind && now[key] == nil {

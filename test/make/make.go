@@ -5,8 +5,7 @@
 //	make.Gang("train").Min(4).Queue("research").Obj()
 //	make.Queue("research").Weight(3).Obj()
 //
-// Objects get a UID made from kind and name and a creation time that counts up
-// with the order in which they are made per builder call of Age.
+// The UID of an object is derived from its kind and name. Its creation time is Epoch, or later if Age is called.
 package make
 
 import (
@@ -22,16 +21,16 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Epoch is the creation time of everything that has no other.
+// Epoch is the default creation time.
 var Epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Namespace is the namespace of everything that has no other.
+// Namespace is the default namespace.
 const Namespace = "default"
 
 // NodeBuilder builds a node.
 type NodeBuilder struct{ node corev1.Node }
 
-// Node is a node with room for 110 pods and nothing else.
+// Node starts a node with room for 110 pods and no other resources.
 func Node(name string) *NodeBuilder {
 	b := &NodeBuilder{}
 	b.node.Name = name
@@ -41,18 +40,18 @@ func Node(name string) *NodeBuilder {
 	return b
 }
 
-// CPU sets how much cpu it has.
+// CPU sets the amount of CPU.
 func (b *NodeBuilder) CPU(q string) *NodeBuilder { return b.Resource("cpu", q) }
 
-// Memory sets how much memory it has.
+// Memory sets the amount of memory.
 func (b *NodeBuilder) Memory(q string) *NodeBuilder { return b.Resource("memory", q) }
 
-// GPU sets how many nvidia.com/gpu it has.
+// GPU sets the number of nvidia.com/gpu.
 func (b *NodeBuilder) GPU(n int) *NodeBuilder {
 	return b.Resource("nvidia.com/gpu", fmt.Sprint(n))
 }
 
-// Resource sets how much of a resource it has.
+// Resource sets the amount of a resource.
 func (b *NodeBuilder) Resource(name, q string) *NodeBuilder {
 	b.node.Status.Allocatable[corev1.ResourceName(name)] = resource.MustParse(q)
 	return b
@@ -70,7 +69,7 @@ func (b *NodeBuilder) Taint(key, value string, effect corev1.TaintEffect) *NodeB
 	return b
 }
 
-// Cordon makes it unschedulable.
+// Cordon makes the node unschedulable.
 func (b *NodeBuilder) Cordon() *NodeBuilder {
 	b.node.Spec.Unschedulable = true
 	return b
@@ -85,13 +84,13 @@ func (b *NodeBuilder) Annotation(key, value string) *NodeBuilder {
 	return b
 }
 
-// Obj is the node.
+// Obj returns the node.
 func (b *NodeBuilder) Obj() *corev1.Node { return &b.node }
 
 // PodBuilder builds a pod.
 type PodBuilder struct{ pod corev1.Pod }
 
-// Pod is a pending pod of our scheduler with one container.
+// Pod starts a pending pod of our scheduler with one container.
 func Pod(name string) *PodBuilder {
 	b := &PodBuilder{}
 	b.pod.Name, b.pod.Namespace = name, Namespace
@@ -111,30 +110,30 @@ func (b *PodBuilder) Namespace(ns string) *PodBuilder {
 	return b
 }
 
-// Gang sets the PodGroup it belongs to.
+// Gang sets the PodGroup of the pod.
 func (b *PodBuilder) Gang(name string) *PodBuilder {
 	b.pod.Annotations[keys.GroupName] = name
 	return b
 }
 
-// Role sets the task of the job it belongs to.
+// Role sets the task of the pod.
 func (b *PodBuilder) Role(role string) *PodBuilder {
 	b.pod.Annotations[keys.TaskSpec] = role
 	return b
 }
 
-// CPU sets how much cpu it asks for.
+// CPU sets the CPU request.
 func (b *PodBuilder) CPU(q string) *PodBuilder { return b.Resource("cpu", q) }
 
-// Memory sets how much memory it asks for.
+// Memory sets the memory request.
 func (b *PodBuilder) Memory(q string) *PodBuilder { return b.Resource("memory", q) }
 
-// GPU sets how many nvidia.com/gpu it asks for.
+// GPU sets the request for nvidia.com/gpu.
 func (b *PodBuilder) GPU(n int) *PodBuilder {
 	return b.Resource("nvidia.com/gpu", fmt.Sprint(n))
 }
 
-// Resource sets how much of a resource it asks for.
+// Resource sets the request for a resource.
 func (b *PodBuilder) Resource(name, q string) *PodBuilder {
 	b.pod.Spec.Containers[0].Resources.Requests[corev1.ResourceName(name)] = resource.MustParse(q)
 	return b
@@ -152,7 +151,7 @@ func (b *PodBuilder) Annotation(key, value string) *PodBuilder {
 	return b
 }
 
-// Select adds to the node selector.
+// Select adds a label to the node selector.
 func (b *PodBuilder) Select(key, value string) *PodBuilder {
 	if b.pod.Spec.NodeSelector == nil {
 		b.pod.Spec.NodeSelector = map[string]string{}
@@ -167,7 +166,7 @@ func (b *PodBuilder) Tolerate(key string) *PodBuilder {
 	return b
 }
 
-// HostPort takes a host port.
+// HostPort adds a host port.
 func (b *PodBuilder) HostPort(port int32) *PodBuilder {
 	c := &b.pod.Spec.Containers[0]
 	c.Ports = append(c.Ports, corev1.ContainerPort{HostPort: port, ContainerPort: port, Protocol: corev1.ProtocolTCP})
@@ -201,31 +200,31 @@ func (b *PodBuilder) Gate(name string) *PodBuilder {
 	return b
 }
 
-// On binds it to a node.
+// On binds the pod to a node.
 func (b *PodBuilder) On(node string) *PodBuilder {
 	b.pod.Spec.NodeName = node
 	return b
 }
 
-// Phase sets its phase.
+// Phase sets the phase.
 func (b *PodBuilder) Phase(p corev1.PodPhase) *PodBuilder {
 	b.pod.Status.Phase = p
 	return b
 }
 
-// Age sets how long after Epoch it was created.
+// Age sets the creation time to a duration after Epoch.
 func (b *PodBuilder) Age(d time.Duration) *PodBuilder {
 	b.pod.CreationTimestamp = metav1.NewTime(Epoch.Add(d))
 	return b
 }
 
-// Obj is the pod.
+// Obj returns the pod.
 func (b *PodBuilder) Obj() *corev1.Pod { return &b.pod }
 
 // GangBuilder builds a PodGroup.
 type GangBuilder struct{ pg schedulingv1beta1.PodGroup }
 
-// Gang is a PodGroup of queue default with a minimum of 1.
+// Gang starts a PodGroup of queue default with a minimum of 1.
 func Gang(name string) *GangBuilder {
 	b := &GangBuilder{}
 	b.pg.Name, b.pg.Namespace = name, Namespace
@@ -284,7 +283,7 @@ func (b *GangBuilder) Phase(p schedulingv1beta1.PodGroupPhase) *GangBuilder {
 	return b
 }
 
-// Age sets how long after Epoch it was created.
+// Age sets the creation time to a duration after Epoch.
 func (b *GangBuilder) Age(d time.Duration) *GangBuilder {
 	b.pg.CreationTimestamp = metav1.NewTime(Epoch.Add(d))
 	return b
@@ -320,13 +319,13 @@ func (b *GangBuilder) SubGroups(p schedulingv1beta1.SubGroupPolicySpec) *GangBui
 	return b
 }
 
-// Obj is the PodGroup.
+// Obj returns the PodGroup.
 func (b *GangBuilder) Obj() *schedulingv1beta1.PodGroup { return &b.pg }
 
 // QueueBuilder builds a queue.
 type QueueBuilder struct{ q schedulingv1beta1.Queue }
 
-// Queue is an open queue of weight 1.
+// Queue starts an open queue with weight 1.
 func Queue(name string) *QueueBuilder {
 	b := &QueueBuilder{}
 	b.q.Name = name
@@ -352,7 +351,7 @@ func (b *QueueBuilder) Capability(name, q string) *QueueBuilder {
 	return b
 }
 
-// Guarantee keeps a resource free for it.
+// Guarantee sets the guaranteed amount of a resource.
 func (b *QueueBuilder) Guarantee(name, q string) *QueueBuilder {
 	if b.q.Spec.Guarantee.Resource == nil {
 		b.q.Spec.Guarantee.Resource = corev1.ResourceList{}
@@ -361,7 +360,7 @@ func (b *QueueBuilder) Guarantee(name, q string) *QueueBuilder {
 	return b
 }
 
-// Reclaimable says whether it gives back.
+// Reclaimable sets whether other queues may reclaim resources of the queue.
 func (b *QueueBuilder) Reclaimable(yes bool) *QueueBuilder {
 	b.q.Spec.Reclaimable = &yes
 	return b
@@ -373,7 +372,7 @@ func (b *QueueBuilder) Priority(n int32) *QueueBuilder {
 	return b
 }
 
-// Fifo makes it strict.
+// Fifo gives the queue the strategy fifo.
 func (b *QueueBuilder) Fifo() *QueueBuilder {
 	b.q.Spec.DequeueStrategy = schedulingv1beta1.DequeueStrategyFIFO
 	return b
@@ -409,5 +408,5 @@ func (b *QueueBuilder) Parent(name string) *QueueBuilder {
 	return b
 }
 
-// Obj is the queue.
+// Obj returns the queue.
 func (b *QueueBuilder) Obj() *schedulingv1beta1.Queue { return &b.q }

@@ -29,7 +29,7 @@ func TestScreensAndCommandsAgree(t *testing.T) {
 	}
 }
 
-// TestTheyAgreeWhateverThereIs lets chance make the cluster.
+// TestTheyAgreeWhateverThereIs compares both on random clusters.
 func TestTheyAgreeWhateverThereIs(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 6, func(r *rapid.T) {
@@ -109,7 +109,7 @@ func (b *both) nodesAgree() {
 		has[0] += number(t, row["CPU"], 1000)
 		has[1] += number(t, row["MEMORY"], 1)
 		has[2] += number(t, all, 1)
-		if row["STATUS"] == "Ready" { // what is idle elsewhere is of no use
+		if row["STATUS"] == "Ready" { // free resources of other nodes cannot be used
 			for i := range left {
 				left[i] += max(here[i], 0)
 			}
@@ -150,7 +150,8 @@ func (b *both) sumsAgree(overview []string, has, left [3]int64) {
 	}
 }
 
-// stateOf is the state of a node that follows from what `node list` says: its status, its pods, all of which are of jobs here, and what is idle.
+// stateOf returns the state of a node that follows from the output of `node list`: its status, its pods, which all
+// belong to jobs here, and its free resources.
 func stateOf(status, pods string, idle [3]int64) string {
 	switch {
 	case strings.HasPrefix(status, "NotReady"):
@@ -214,7 +215,7 @@ func (b *both) queuesAgree(listed *schedulingv1beta1.QueueList, resource corev1.
 	}
 }
 
-// rounded says whether a text is a number, to at least two places.
+// rounded reports whether a text is the rounded form of a number, to at least two places.
 func rounded(number, text string) bool {
 	is, err := strconv.ParseFloat(number, 64)
 	if err != nil {
@@ -228,7 +229,7 @@ func trimBox(words []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "│" })
 }
 
-// amountOf writes thousandths of a resource as the screens do.
+// amountOf formats thousandths of a resource as the screens do.
 func amountOf(name corev1.ResourceName, milli int64) string {
 	if name == corev1.ResourceCPU {
 		return render.Amount(name, milli)
@@ -236,7 +237,7 @@ func amountOf(name corev1.ResourceName, milli int64) string {
 	return render.Amount(name, milli/1000)
 }
 
-// below counts the gangs that run and wait in a queue and in those below it.
+// below returns the numbers of running and waiting gangs in a queue and its descendants.
 func below(listed *schedulingv1beta1.QueueList, name string) (running, waiting int32) {
 	for i := range listed.Items {
 		q := &listed.Items[i]
@@ -253,7 +254,8 @@ func below(listed *schedulingv1beta1.QueueList, name string) (running, waiting i
 
 var counted = regexp.MustCompile(`Jobs  ((?:[a-z]+ [0-9,]+ +)+)`)
 
-// jobsCounted are the jobs of a list by their phases, and Overview with what it counts of them by its words.
+// jobsCounted counts the jobs of a list by phase. It also returns the text of Overview and the counts that Overview
+// shows.
 func (b *both) jobsCounted(list string) (phases map[batchv1alpha1.JobPhase]int, overview string, tally map[string]int) {
 	b.t.Helper()
 	jobs := batchv1alpha1.JobList{}
@@ -274,7 +276,7 @@ func (b *both) jobsCounted(list string) (phases map[batchv1alpha1.JobPhase]int, 
 	return phases, overview, tally
 }
 
-// jobsAgree compares `job list -o json` and the queues with what Overview counts.
+// jobsAgree compares `job list -o json` and the queues with the counts in Overview.
 func (b *both) jobsAgree(listed *schedulingv1beta1.QueueList) {
 	t := b.t
 	t.Helper()
@@ -315,7 +317,7 @@ func (b *both) eachJobAgrees() {
 				t.Errorf("job %d: vcctl says %s, Jobs shows %v", id, want, words)
 			}
 		}
-		if i%5 == 0 || s.State.Phase == batchv1alpha1.Pending { // not each of 40 that look alike
+		if i%5 == 0 || s.State.Phase == batchv1alpha1.Pending { // skips most of the 40 similar jobs
 			b.open(job)
 			counts := fmt.Sprintf("%d of %d run, %d wait, %d failed", s.Running, job.Spec.Tasks[0].Replicas, s.Pending, s.Failed)
 			if text := b.app.Draw().Text(); !strings.Contains(text, counts) {
@@ -346,7 +348,7 @@ func (b *both) open(job *batchv1alpha1.Job) {
 	}
 }
 
-// explained compares what is said of why the job that is open waits.
+// explained compares the reasons why the open job waits.
 func (b *both) explained(job *batchv1alpha1.Job) {
 	b.t.Helper()
 	said := struct {
@@ -358,7 +360,7 @@ func (b *both) explained(job *batchv1alpha1.Job) {
 	frame, twin := b.app.Draw().Text(), b.app.Top().Twin(b.app.Context())
 	b.screen("esc")
 	b.screen("esc")
-	b.screen("esc") // the filter, too
+	b.screen("esc") // clears the filter, too
 	if !strings.Contains(flat(twin), flat(said.Message)) {
 		b.t.Errorf("%s: vcctl says %q, Explain copies\n%s", job.Name, said.Message, twin)
 	}

@@ -1,8 +1,6 @@
-// Package numbers holds the dashboard and the command line to each other: what
-// Overview, Queues, Nodes, Jobs, Job and Explain show and what vcctl prints about the
-// same moment is the same: on the cluster of the goldens, and on clusters that chance
-// makes.
+// Package numbers compares the dashboard with the command line: Overview, Queues, Nodes, Jobs, Job and Explain must
+// show the same as vcctl prints for the same moment. It uses the cluster of the golden files and random clusters.
 //
-// Both ask servers of the same objects: vcctl's commands as a user types them, and the
-// dashboard by its own watches. What is compared is what stands on the screen.
+// Both read servers with the same objects. vcctl runs commands as a user types them, and the dashboard uses its own
+// watches. The test compares the text of the screens.
 package numbers

@@ -28,7 +28,7 @@ import (
 	"github.com/vc-batch/vc/test/watchserver"
 )
 
-// both is the command line and the dashboard, before the same objects.
+// both is the command line and the dashboard for the same objects.
 type both struct {
 	t      *testing.T
 	server *clitest.Server
@@ -41,7 +41,7 @@ func start(t *testing.T, world []runtime.Object) *both {
 	return startFor(t, world, nil)
 }
 
-// startFor starts both for somebody who may see some kinds in the namespace nlp only.
+// startFor starts both for a user who may read some kinds only in the namespace nlp.
 func startFor(t *testing.T, world []runtime.Object, hidden []string) *both {
 	t.Helper()
 	var objects []client.Object
@@ -64,7 +64,7 @@ func startFor(t *testing.T, world []runtime.Object, hidden []string) *both {
 	return b
 }
 
-// watched is what the dashboard's watches make of objects.
+// watched returns the snapshot that the dashboard's watches build from objects.
 func watched(t *testing.T, objects []client.Object, hidden []string) *snapshot.Snapshot {
 	t.Helper()
 	kinds := watchserver.Of(objects...)
@@ -96,7 +96,7 @@ func watched(t *testing.T, objects []client.Object, hidden []string) *snapshot.S
 	}
 }
 
-// vcctl runs a command line and gives what it printed.
+// vcctl runs a command line and returns its output.
 func (b *both) vcctl(args string) string {
 	b.t.Helper()
 	streams, out, errOut := iostreams.Test("", 0)
@@ -112,7 +112,8 @@ func (b *both) vcctl(args string) string {
 	return out.String()
 }
 
-// rows are the cells of a table that vcctl prints, by the first of each row and by the titles, which are upper case and may hold one blank.
+// rows parses a table that vcctl prints. It returns the cells by the first cell of the row and by title. Titles are in
+// upper case and may contain one blank.
 func rows(table string) map[string]map[string]string {
 	lines := strings.Split(strings.TrimRight(table, "\n"), "\n")
 	var titles []string
@@ -142,14 +143,14 @@ func rows(table string) map[string]map[string]string {
 	return all
 }
 
-// screen is the text of a screen, all of it, without the lines of boxes.
+// screen presses a key and returns the lines of the whole screen, without the lines of boxes.
 func (b *both) screen(key string) []string {
 	b.t.Helper()
 	b.app.Key(tuitest.Press(key))
 	return strings.Split(b.app.Draw().Text(), "\n")
 }
 
-// line is the words of the row of a table that begins with a word, behind what marks the cursor and the branches of a tree.
+// line returns the words of the table row that begins with a word, without the marks of the cursor and of trees.
 func line(t *testing.T, lines []string, word string) []string {
 	t.Helper()
 	for _, text := range lines {
@@ -161,7 +162,8 @@ func line(t *testing.T, lines []string, word string) []string {
 	return nil
 }
 
-// cells are the words of a line from a column to the right, by the titles of these columns: none of them is empty or holds a blank.
+// cells returns the words of a line from a column to the right, by title. These columns must not be empty or contain
+// blanks.
 func cells(t *testing.T, titles, words []string, from string) map[string]string {
 	t.Helper()
 	at := slices.Index(titles, from)
@@ -175,7 +177,7 @@ func cells(t *testing.T, titles, words []string, from string) map[string]string 
 	return all
 }
 
-// number reads an amount; scaled is what 1 of it counts.
+// number parses an amount. scaled is the factor for the result.
 func number(t *testing.T, text string, scaled int64) int64 {
 	t.Helper()
 	q, err := resource.ParseQuantity(text)
@@ -188,7 +190,7 @@ func number(t *testing.T, text string, scaled int64) int64 {
 	return q.Value()
 }
 
-// idle is what a row of `vcctl node list` or `vcctl top --once` says of a node: milli-cpu, bytes, GPUs.
+// idle returns the free resources in a row of `vcctl node list` or `vcctl top --once`: milli-CPUs, bytes, GPUs.
 func idle(t *testing.T, row map[string]string, gpus string) [3]int64 {
 	t.Helper()
 	return [3]int64{number(t, row["IDLE CPU"], 1000), number(t, row["IDLE MEMORY"], 1), number(t, gpus, 1)}

@@ -17,7 +17,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
-// headWait is how long the oldest gang that waits in a queue or below it has waited, in the unit that Overview writes.
+// headWait returns how long the oldest waiting gang of a queue and its descendants has waited, in the unit that
+// Overview uses.
 func (b *both) headWait(listed *schedulingv1beta1.QueueList, queue string) string {
 	var within func(string) []string
 	within = func(name string) []string {
@@ -54,13 +55,13 @@ func (b *both) headWait(listed *schedulingv1beta1.QueueList, queue string) strin
 
 var inUse = regexp.MustCompile(`([0-9,]+) gpu in use`)
 
-// groupsAgree compares the lines above Jobs grouped by queue with what these hold: of a queue with jobs, none of which are below it.
+// groupsAgree compares the headings of Jobs grouped by queue with the jobs below them.
 func (b *both) groupsAgree(listed *schedulingv1beta1.QueueList) {
 	b.t.Helper()
 	b.screen("2")
 	grouped := strings.Join(b.screen("g"), "\n")
 	for range 4 {
-		b.screen("g") // back to no groups
+		b.screen("g") // back to the list without groups
 	}
 	for i := range listed.Items {
 		q := &listed.Items[i]
@@ -78,7 +79,7 @@ func (b *both) groupsAgree(listed *schedulingv1beta1.QueueList) {
 	}
 }
 
-// TestWhoSeesAPartIsShownThatPart compares both for somebody who may see jobs, PodGroups, pods and events of nlp only.
+// TestWhoSeesAPartIsShownThatPart compares both for a user who may read jobs, PodGroups, pods and events only in nlp.
 func TestWhoSeesAPartIsShownThatPart(t *testing.T) {
 	t.Parallel()
 	b := startFor(t, tuitest.Normal(), []string{"jobs", "podgroups", "pods", "events"})
@@ -107,7 +108,7 @@ func TestWhoSeesAPartIsShownThatPart(t *testing.T) {
 	b.nodesUnknown()
 }
 
-// nodesUnknown compares what is said of nodes of whose pods some cannot be seen: that nobody knows.
+// nodesUnknown compares both for nodes whose pods the user may not read: their free resources are unknown.
 func (b *both) nodesUnknown() {
 	b.t.Helper()
 	b.server.Refuse("GET", "/api/v1/pods", http.StatusForbidden, metav1.StatusReasonForbidden, "pods is forbidden")

@@ -15,18 +15,18 @@ import (
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
-// machine is a node with what is left of it.
+// machine is a node with its free resources.
 type machine struct {
 	name              string
 	cpu, memory, gpus int
 	closed            bool
 }
 
-// leaves are the queues that take jobs; a and b stand below root, the others below b.
+// leaves are the queues that accept jobs. The queues a and b are below root, the others below b.
 var leaves = []string{"a", "c", "d"}
 
-// drawWorld is a cluster of nodes in any state, queues with any limits, and jobs in any
-// phase with their pods where there was room for them.
+// drawWorld returns a random cluster: nodes in any state, queues with any limits, and jobs in any phase, with pods on
+// nodes that have room for them.
 func drawWorld(r *rapid.T) []runtime.Object {
 	objects, machines := drawNodes(r)
 	objects = append(objects, tuitest.NewQueue("root", "", 1, nil))
@@ -58,7 +58,7 @@ func drawNodes(r *rapid.T) (objects []runtime.Object, machines []*machine) {
 	return objects, machines
 }
 
-// limit gives a queue some limits.
+// limit adds random limits to a queue.
 func limit(r *rapid.T, q *schedulingv1beta1.Queue) {
 	some := func(what string) corev1.ResourceList {
 		list := corev1.ResourceList{}
@@ -113,7 +113,7 @@ func drawJob(r *rapid.T, i int, machines []*machine) []runtime.Object {
 	return plan.Objects()
 }
 
-// drawExplanation says of each node why it does not do.
+// drawExplanation draws an explanation with a reason for each node.
 func drawExplanation(r *rapid.T, nodes int) *schedulingv1beta1.Explanation {
 	short := rapid.IntRange(1, nodes-1).Draw(r, "short")
 	return &schedulingv1beta1.Explanation{

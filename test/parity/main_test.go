@@ -70,13 +70,13 @@ func (s *stage) start(name string, args ...string) {
 	})
 }
 
-// result is what a command printed and how it ended.
+// result is the output and exit code of a command.
 type result struct {
 	stdout, stderr string
 	code           int
 }
 
-// run runs a command to its end.
+// run runs a command and waits for it.
 func (s *stage) run(ctx context.Context, dir, name string, args ...string) result {
 	s.t.Helper()
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -91,7 +91,7 @@ func (s *stage) run(ctx context.Context, dir, name string, args ...string) resul
 	return result{out.String(), err.String(), cmd.ProcessState.ExitCode()}
 }
 
-// must runs a command that has to succeed.
+// must runs a command that must succeed.
 func (s *stage) must(name string, args ...string) string {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -115,7 +115,7 @@ func (s *stage) eventually(what string, holds func() bool) {
 	}
 }
 
-// logs are the last lines of what the programs wrote.
+// logs returns the last lines of the programs' logs.
 func (s *stage) logs() string {
 	var b strings.Builder
 	files, _ := filepath.Glob(filepath.Join(s.dir, "*.log"))
@@ -126,7 +126,7 @@ func (s *stage) logs() string {
 	return b.String()
 }
 
-// freePorts are ports of loopback on which nothing listens.
+// freePorts returns free ports of the loopback interface.
 func freePorts(t *testing.T, n int) []int {
 	t.Helper()
 	var ports []int

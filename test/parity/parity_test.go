@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// only names the scripts to run.
+// only is a pattern for the names of the scripts to run.
 var only = flag.String("scripts", "*", "run only the scripts whose names match this pattern")
 
 // scriptPatience is how long one script may run.
 const scriptPatience = 100 * time.Second
 
-// Slurm runs one script at a time, since the fields of a job depend on the processors that other jobs use at that moment. On vc they do not,
-// and a script waits mostly.
+// Slurm runs one script at a time, because some fields of a job depend on the processors that other jobs use at that
+// moment. On vc they do not, and scripts spend most of their time waiting.
 const (
 	slurmAtOnce = 1
 	vcAtOnce    = 3
@@ -127,8 +127,8 @@ var (
 	declared = regexp.MustCompile(`(?m)^@ (\S+) (\S+)\n`)
 )
 
-// plain replaces what is different in every run: directories, hosts, moments, and the numbers of jobs that the script declared. Moments come
-// first, since the number of a job can be that of the year.
+// plain replaces values that differ in every run: directories, hosts, times, and the job numbers that the script
+// declared. Times are replaced first, because a job number can equal the year.
 func plain(text, dir, host string) string {
 	text = moment.ReplaceAllString(text, "TIME")
 	for _, m := range declared.FindAllStringSubmatch(text, -1) {
@@ -139,11 +139,11 @@ func plain(text, dir, host string) string {
 	return regexp.MustCompile(`\b`+regexp.QuoteMeta(host)+`\b`).ReplaceAllString(text, "HOST")
 }
 
-// fields are values by section and name.
+// fields maps a section and name to a value.
 type fields map[string]string
 
-// parse reads sections: of lines, which are numbered; of variables, NAME=value with blanks or line ends between; and of tables, with a title line and
-// | between columns, whose first column names the row.
+// parse reads the sections of an output: numbered lines; variables, written NAME=value and separated by blanks or line
+// ends; and tables with a title line and | between columns, whose first column names the row.
 func parse(text string) fields {
 	found := fields{}
 	kind, section := "", ""
@@ -184,10 +184,10 @@ func parse(text string) fields {
 	return found
 }
 
-// missing stands for a field that one side does not print.
+// missing is the value of a field that one side does not print.
 const missing = "(none)"
 
-// compare reports the differences of one script that the table does not explain.
+// compare reports the differences of one script that the table of differences does not explain.
 func compare(t *testing.T, script string, slurm, vc fields, known []*difference) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(slurm))
@@ -222,7 +222,7 @@ func valueOf(all fields, name string) string {
 	return missing
 }
 
-// difference is a row of the table: what Slurm and vc print in a field, and why.
+// difference is a row of the table: the values of a field in Slurm and vc, and the reason.
 type difference struct {
 	script, field, slurm, vc, reason string
 	used                             bool
@@ -232,7 +232,7 @@ func (d *difference) String() string {
 	return strings.Join([]string{d.script, d.field, d.slurm, d.vc, d.reason}, " ¦ ")
 }
 
-// explains reports whether a row is about a difference. A * in a row stands for any text.
+// explains reports whether a row matches a difference. A * in a row matches any text.
 func (d *difference) explains(found difference) bool {
 	return like(d.script, found.script) && like(d.field, found.field) && like(d.slurm, found.slurm) && like(d.vc, found.vc)
 }

@@ -14,14 +14,14 @@ const (
 	nodes      = 4
 	nodeCPUs   = 4
 	nodeMemory = 4096 // MiB
-	// firstJob is a number below which no job of a script is, so that numbers of jobs are like no other numbers.
+	//	// firstJob is the first job number. It is large, so that job numbers differ from all other numbers.
 	firstJob = 2000
 )
 
-// slurmPath is where Debian has Slurm's daemons beside what is on PATH.
+// slurmPath lists the directories of Slurm's daemons in Debian that may be missing in PATH.
 const slurmPath = "/usr/sbin:/sbin:/usr/bin:/bin"
 
-// find returns the path of a program; empty if it is not installed.
+// find returns the path of a program, or "" if it is not installed.
 func find(name string) string {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH") + ":" + slurmPath) {
 		path := filepath.Join(dir, name)
@@ -32,13 +32,13 @@ func find(name string) string {
 	return ""
 }
 
-// realSlurm is a Slurm that runs for the test, with or without accounting.
+// realSlurm is a running Slurm, with or without accounting.
 type realSlurm struct {
 	*stage
 	accounting bool
 }
 
-// startSlurm starts slurmctld, a slurmd for each node and, where it is installed, slurmdbd with a database of its own.
+// startSlurm starts slurmctld, one slurmd per node and, if it is installed, slurmdbd with its own database.
 func startSlurm(t *testing.T) *realSlurm {
 	t.Helper()
 	for _, name := range []string{"slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol"} {

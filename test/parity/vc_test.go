@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// commands are the commands of Slurm that the scripts call.
+// commands are the Slurm commands that the scripts call.
 var commands = []string{"sbatch", "srun", "squeue", "scancel", "scontrol", "sacct", "sinfo"}
 
-// startVC builds the programs of this tree and starts a local cluster with nodes like those of the real Slurm.
+// startVC builds the programs of this repository and starts a local cluster with the same nodes as the real Slurm.
 func startVC(t *testing.T) *stage {
 	t.Helper()
 	s := newStage(t)
@@ -37,7 +37,7 @@ func startVC(t *testing.T) *stage {
 	if err := os.Mkdir(links, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range commands { // slurm install makes no links where a Slurm is on PATH
+	for _, name := range commands { // slurm install refuses to create links if PATH contains a Slurm
 		if err := os.Symlink(vcctl, filepath.Join(links, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,10 @@
-// Package terminal is a real terminal for tests, drawn by tmux, with a shell in it.
+// Package terminal runs a shell in a real terminal for tests, with tmux.
 //
 //	In:   keys
-//	Out:  what the screen shows
 //
-// Tests that need it skip where tmux is not installed; where CI=true they fail.
+// Out:  the text of the screen
+//
+// Tests that need it are skipped if tmux is not installed. With CI=true they fail instead.
 package terminal
 
 import (
@@ -20,13 +21,13 @@ import (
 // patience is how long Shows waits.
 const patience = 30 * time.Second
 
-// Terminal is one.
+// Terminal is a terminal in tmux.
 type Terminal struct {
 	t      testing.TB
 	socket string
 }
 
-// Need skips a test where there is no tmux; a CI that has none is broken.
+// Need skips a test if tmux is not installed. In CI, it fails the test.
 func Need(t testing.TB) {
 	t.Helper()
 	switch _, err := exec.LookPath("tmux"); {
@@ -38,7 +39,7 @@ func Need(t testing.TB) {
 	}
 }
 
-// New starts a terminal of a size whose shell has some variables more; it ends with the test.
+// New starts a terminal of a size, whose shell has additional environment variables. It is closed when the test ends.
 func New(t testing.TB, columns, lines int, env ...string) *Terminal {
 	t.Helper()
 	Need(t)
@@ -68,17 +69,17 @@ func (m *Terminal) Types(text string) {
 	m.Tmux("send-keys", "Enter")
 }
 
-// Presses sends keys, as tmux calls them: x, Enter, Escape, C-d.
+// Presses sends keys by their names in tmux: x, Enter, Escape, C-d.
 func (m *Terminal) Presses(keys ...string) {
 	for _, key := range keys {
 		m.Tmux("send-keys", key)
 	}
 }
 
-// Screen is what the terminal shows.
+// Screen returns the text of the screen.
 func (m *Terminal) Screen() string { return m.Tmux("capture-pane", "-p") }
 
-// Shows waits until the screen shows all of some texts, and returns it.
+// Shows waits until the screen contains all texts, and returns the screen.
 func (m *Terminal) Shows(texts ...string) string {
 	m.t.Helper()
 	return m.Until(fmt.Sprintf("%q", texts), func(screen string) bool {
@@ -91,7 +92,7 @@ func (m *Terminal) Shows(texts ...string) string {
 	})
 }
 
-// Until waits until the screen is as it should be, and returns it.
+// Until waits until holds returns true for the screen, and returns the screen.
 func (m *Terminal) Until(what string, holds func(screen string) bool) string {
 	m.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
@@ -105,7 +106,7 @@ func (m *Terminal) Until(what string, holds func(screen string) bool) string {
 	}
 }
 
-// Child is the process that the shell runs now; 0 is none.
+// Child returns the process that the shell runs, or 0.
 func (m *Terminal) Child() int {
 	m.t.Helper()
 	shell := strings.TrimSpace(m.Tmux("display-message", "-p", "#{pane_pid}"))
@@ -114,16 +115,17 @@ func (m *Terminal) Child() int {
 		m.t.Fatal(err)
 	}
 	child := 0
-	_, _ = fmt.Sscan(string(text), &child) // nothing there: no child
+	_, _ = fmt.Sscan(string(text), &child) // empty: no child
 	return child
 }
 
-// Resize gives the terminal another size.
+// Resize changes the size of the terminal.
 func (m *Terminal) Resize(columns, lines int) {
 	m.Tmux("resize-window", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(lines))
 }
 
-// State is what of a terminal a program can leave behind: which screen, mouse, cursor, modes.
+// State describes the properties of a terminal that a program must restore: the alternate screen, mouse, cursor, and
+// modes.
 func (m *Terminal) State() string {
 	return m.Tmux("display-message", "-p", "alternate #{alternate_on} mouse #{mouse_any_flag} #{mouse_sgr_flag} cursor #{cursor_flag} keypad #{keypad_cursor_flag} #{keypad_flag} wrap #{wrap_flag} insert #{insert_flag}")
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/vc-batch/vc/test/watchserver"
 )
 
-// asProgram lets this binary be vcctl: what a terminal runs is the program as it is.
+// asProgram makes this binary run as vcctl, so that the terminal runs the real program.
 const asProgram = "VC_TEST_IS_VCCTL"
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start is a terminal in which `top` starts the dashboard before a server of watches.
+// start returns a terminal in which `top` starts the dashboard, and the server that it watches.
 func start(t *testing.T) (*terminal.Terminal, *watchserver.Server) {
 	t.Helper()
 	terminal.Need(t)
@@ -68,7 +68,7 @@ func start(t *testing.T) (*terminal.Terminal, *watchserver.Server) {
 	return m, server
 }
 
-// TestHoweverItEndsTheTerminalIsAsItWas: by its key, by Ctrl-C, and by a signal.
+// TestHoweverItEndsTheTerminalIsAsItWas ends the dashboard with its key, with Ctrl-C, and with a signal.
 func TestHoweverItEndsTheTerminalIsAsItWas(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*terminal.Terminal){
@@ -107,7 +107,7 @@ func TestHoweverItEndsTheTerminalIsAsItWas(t *testing.T) {
 	}
 }
 
-// modes is the line of stty -g on a screen.
+// modes returns the output line of stty -g on a screen.
 func modes(screen string) string {
 	for line := range strings.Lines(screen) {
 		if strings.Count(line, ":") > 10 {
@@ -153,7 +153,7 @@ func TestAServerThatIsGoneIsSaidAndComesBack(t *testing.T) {
 	m.Shows("train", "live")
 }
 
-// settled is the screen when it shows all of some texts, is loading nothing, and was the same a moment ago.
+// settled waits until the screen contains all texts, has finished loading and does not change any more, and returns it.
 func settled(m *terminal.Terminal, texts ...string) string {
 	last := ""
 	return m.Until(fmt.Sprintf("%q at rest", texts), func(screen string) bool {
@@ -166,10 +166,10 @@ func settled(m *terminal.Terminal, texts ...string) string {
 	})
 }
 
-// moving is what the clock changes: numbers and times, and the blanks that make room for them.
+// moving matches the parts that change with time: numbers, durations, and the blanks that align them.
 var moving = regexp.MustCompile(`[0-9][0-9dhms:]*| +`)
 
-// still is a line without what the clock changes.
+// still returns a line without the parts that change with time.
 func still(line string) string {
 	return moving.ReplaceAllStringFunc(line, func(s string) string {
 		if s[0] == ' ' {
@@ -179,8 +179,8 @@ func still(line string) string {
 	})
 }
 
-// TestWidthsInAChineseLocale: what tmux draws of the same cluster is the same in a Chinese
-// locale as in a neutral one, where box-drawing, blocks and what is Chinese stand.
+// TestWidthsInAChineseLocale checks that tmux draws the same cluster in the same way in a Chinese locale and in a
+// neutral one, including box-drawing, block and Chinese characters.
 func TestWidthsInAChineseLocale(t *testing.T) {
 	t.Parallel()
 	shown := map[string]string{}
@@ -196,7 +196,7 @@ func TestWidthsInAChineseLocale(t *testing.T) {
 				if first := []rune(line + " ")[0]; strings.ContainsRune("┌│└", first) && canvas.Width(line) != 120 {
 					t.Errorf("%s: a line of a box is %d wide, not 120: %s", locale, canvas.Width(line), line)
 				}
-				if n > 0 && !strings.Contains(line, "ago") { // the age stands in the title
+				if n > 0 && !strings.Contains(line, "ago") { // the title contains the age
 					all.WriteString(still(line) + "\n")
 				}
 			}

@@ -19,19 +19,21 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// Cluster is a cluster as large as one likes: jobs of Pods pods each, of which every second one runs and the others wait, one after the other on the nodes.
+// Cluster is a generated cluster of any size. Each job has Pods pods. Every second job runs, with its pods distributed
+// over the nodes, and the others wait.
 type Cluster struct {
 	Nodes, Jobs, Pods int // Pods of each job
-	// Events is how many events there are: warnings of pods, what else is told of pods, and what is told of jobs, a third each.
+	// Events is the number of events. One third are warnings about pods, one third other events about pods, and one
+	// third events about jobs.
 	Events int
-	// Now is the moment that it is seen at.
+	// Now is the time of the snapshot.
 	Now time.Time
 }
 
-// queues is how many queues a Cluster has, besides root.
+// queues is the number of queues of a Cluster besides root.
 const queues = 20
 
-// Kinds are all kinds of it, to serve.
+// Kinds returns all kinds of the cluster, to pass to New.
 func (c Cluster) Kinds() map[string]*Kind {
 	core := func(kind string) schema.GroupVersionKind { return corev1.SchemeGroupVersion.WithKind(kind) }
 	return map[string]*Kind{
@@ -57,7 +59,7 @@ func amounts(cpu, memory, gpu string) corev1.ResourceList {
 
 func nodeName(i int) string { return fmt.Sprintf("r%03dn%02d", i/40, i%40) }
 
-// Node is the i-th node.
+// Node returns the i-th node.
 func (c Cluster) Node(i int) *corev1.Node {
 	name, created := nodeName(i), metav1.NewTime(c.Now.Add(-41*24*time.Hour))
 	list := amounts("128", "1Ti", "8")
@@ -74,7 +76,7 @@ func (c Cluster) Node(i int) *corev1.Node {
 	}
 }
 
-// Queue is the i-th queue; the first is root.
+// Queue returns the i-th queue. The first one is root.
 func (c Cluster) Queue(i int) *schedulingv1beta1.Queue {
 	q := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: keys.RootQueue, UID: uid(2, i)}, Status: schedulingv1beta1.QueueStatus{State: schedulingv1beta1.QueueStateOpen}}
 	if i > 0 {
@@ -93,7 +95,7 @@ func (c Cluster) meta(kind, i int, name string) metav1.ObjectMeta {
 
 func jobName(i int) string { return fmt.Sprintf("train-%05d", i) }
 
-// Job is the i-th job.
+// Job returns the i-th job.
 func (c Cluster) Job(i int) *batchv1alpha1.Job {
 	since := metav1.NewTime(c.Now.Add(-30 * time.Minute))
 	job := &batchv1alpha1.Job{ObjectMeta: c.meta(3, i, jobName(i))}
@@ -111,7 +113,7 @@ func (c Cluster) Job(i int) *batchv1alpha1.Job {
 	return job
 }
 
-// Group is the PodGroup of the i-th job.
+// Group returns the PodGroup of the i-th job.
 func (c Cluster) Group(i int) *schedulingv1beta1.PodGroup {
 	job := c.Job(i)
 	g := &schedulingv1beta1.PodGroup{ObjectMeta: c.meta(4, i, job.Name+"-"+string(job.UID))}
@@ -145,7 +147,7 @@ func (c Cluster) podSpec() corev1.PodSpec {
 	}
 }
 
-// Pod is the i-th pod of all.
+// Pod returns the i-th pod of the cluster.
 func (c Cluster) Pod(i int) *corev1.Pod {
 	at, index := i/c.Pods, i%c.Pods
 	job := c.Job(at)
@@ -169,7 +171,7 @@ func (c Cluster) Pod(i int) *corev1.Pod {
 	return pod
 }
 
-// Event is the i-th event.
+// Event returns the i-th event.
 func (c Cluster) Event(i int) *corev1.Event {
 	job, at := c.Job(i%c.Jobs), metav1.NewTime(c.Now.Add(-time.Duration(i%3600)*time.Second))
 	e := &corev1.Event{
@@ -189,7 +191,7 @@ func (c Cluster) Event(i int) *corev1.Event {
 	return e
 }
 
-// Of are the kinds of these objects, to serve; kinds that none of them has are there, and empty.
+// Of returns the kinds of these objects, to pass to New. Kinds without objects are empty.
 func Of(objects ...client.Object) map[string]*Kind {
 	kinds := Cluster{}.Kinds()
 	kinds["queues"].Count, kinds["events"].Count = 0, 0

@@ -1,9 +1,10 @@
-// Package watchserver is an API server of which only the watches are there: it
-// streams objects, by protobuf or JSON as the real one does, then what becomes of
-// them. So a hundred thousand pods can be watched without a cluster that runs them.
+// Package watchserver implements the watches of an API server, and nothing else. It streams objects, in protobuf or
+// JSON like the real server, and then their changes. Tests can therefore watch a hundred thousand pods without a
+// cluster that runs them.
 //
 //	In:   objects, or a function that makes the i-th; later changes (Send)
-//	Out:  watches with sendInitialEvents; lists and all else are refused
+//
+// Out:  watches with sendInitialEvents; lists and all other requests are rejected
 //
 // # Concurrency
 //
@@ -31,15 +32,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Kind is what there is of one resource.
+// Kind holds the objects of one resource.
 type Kind struct {
-	// Sample says which type: its bookmark is sent.
+	// Sample is an object of the type. It is sent as the bookmark.
 	Sample client.Object
 	GVK    schema.GroupVersionKind
-	// Count objects are made by Make; nil: none.
+	// Count is the number of objects, and Make creates the i-th of them. Make may be nil if Count is 0.
 	Count int
 	Make  func(i int) client.Object
-	// Forbidden refuses the kind in all namespaces; in Namespace it is served nevertheless, with those objects that are in it.
+	// Forbidden rejects watches of all namespaces. Watches of Namespace are still served, with the objects in it.
 	Forbidden bool
 	Namespace string
 }
@@ -55,12 +56,12 @@ type Server struct {
 	down    bool
 }
 
-// New serves these kinds; a resource that is not among them is not found.
+// New returns a server for these kinds. Other resources are not found.
 func New(kinds map[string]*Kind) *Server {
 	return &Server{kinds: kinds, version: 1, watches: map[*stream]bool{}, listed: map[string]time.Time{}}
 }
 
-// stream is one watch that is open.
+// stream is an open watch.
 type stream struct {
 	resource, namespace string
 	selector            fields.Selector
@@ -68,7 +69,7 @@ type stream struct {
 	events              chan event
 }
 
-// wants says whether the watch is for an object: by its namespace, and what of it can be selected by fields.
+// wants reports whether an object matches the watch's namespace and field selector.
 func (w *stream) wants(object client.Object) bool {
 	set := fields.Set{"metadata.name": object.GetName(), "metadata.namespace": object.GetNamespace()}
 	if e, ok := object.(*corev1.Event); ok {
@@ -82,7 +83,7 @@ type event struct {
 	object client.Object
 }
 
-// Listed is when the last of the first lists was complete, and how many resources were listed.
+// Listed returns when the last initial list was complete, and how many resources were listed.
 func (s *Server) Listed() (last time.Time, resources int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +95,7 @@ func (s *Server) Listed() (last time.Time, resources int) {
 	return last, len(s.listed)
 }
 
-// Send tells all watches of a resource what became of an object: ADDED, MODIFIED or DELETED.
+// Send sends a change of an object to all watches of its resource: ADDED, MODIFIED or DELETED.
 func (s *Server) Send(resource, what string, object client.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +108,7 @@ func (s *Server) Send(resource, what string, object client.Object) {
 	}
 }
 
-// Down ends all watches and refuses new ones by closing their connections, until it is called with false.
+// Down ends all watches and rejects new ones by closing their connections, until it is called with false.
 func (s *Server) Down(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +121,7 @@ func (s *Server) Down(down bool) {
 	}
 }
 
-// ServeHTTP answers a watch.
+// ServeHTTP serves a watch.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	resource, namespace := path.Base(r.URL.Path), ""
 	if _, rest, found := strings.Cut(r.URL.Path, "/namespaces/"); found {
@@ -210,7 +211,7 @@ func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message
 	})
 }
 
-// frames writes watch events as the API server does.
+// frames encodes watch events as the API server does.
 type frames struct {
 	w     http.ResponseWriter
 	proto bool
