@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shown are the words of a script, each with its line.
+// shown returns the words of a script with their lines.
 func shown(s Script) []string {
 	var all []string
 	for i, words := range s.Components {
@@ -103,7 +103,7 @@ func TestWhatIsNoScript(t *testing.T) {
 	}
 }
 
-// Words that are written as a directive are read as the same words.
+// Read returns the words that Quote has written.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"-N 2 -n 8", `--comment="a b" 'c'`, `a\ b # c`, "\x00\xff", "hetjob"} {
 		f.Add(text)

@@ -13,8 +13,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the goldens anew")
 
-// TestAPodOfABatchJob is the manifest that a cluster gets: the helper comes by an init container, what it reads by a
-// ConfigMap and a Secret.
+// TestAPodOfABatchJob checks the complete manifest: an init container installs vc-step, and a ConfigMap and a Secret
+// hold its input.
 func TestAPodOfABatchJob(t *testing.T) {
 	t.Parallel()
 	pod := corev1.PodSpec{Containers: []corev1.Container{{

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// table has a bit of everything.
+// table contains options of every kind.
 var table = Table{Program: "sbatch", Operands: "SCRIPT", Stop: true, Options: []Option{
 	{Long: "nodes", Short: 'N', Arg: Required, Value: "N", Help: "Number of nodes", Group: "Size"},
 	{Long: "ntasks", Short: 'n', Arg: Required, Value: "N"},
@@ -23,7 +23,7 @@ var table = Table{Program: "sbatch", Operands: "SCRIPT", Stop: true, Options: []
 	{Long: "partitions", Short: 'P', Arg: Required, Value: "NAME", Hidden: true, Alias: "partition"},
 }}
 
-// line is what was given, as words that say the same.
+// line formats the result of parsing as text.
 func line(p Parsed) string {
 	var words []string
 	for _, g := range p.Given {
@@ -128,7 +128,7 @@ func TestHelpFollowsFromTheTable(t *testing.T) {
 	}
 }
 
-// What was read, written out in full, is read as the same.
+// Parsing a command line that is written out in full returns the same options.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"--nodes=2 -HvN2", "--part gpu run.sh -x", "-k off --exclusive=user", "-- a", "--n=1"} {
 		f.Add(text)

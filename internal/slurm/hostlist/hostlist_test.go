@@ -96,7 +96,7 @@ func TestSortCountsAsPeopleDo(t *testing.T) {
 	}
 }
 
-// What was read, written and read again is the same.
+// FuzzExpand checks that expanding a compressed list returns the same names.
 func FuzzExpand(f *testing.F) {
 	for _, text := range []string{"a,b[1-5,7],c[01-10]", "r[1-2]n[1-2]-ib", "n[", "n[1-3]]", "n[99-101],,x"} {
 		f.Add(text)

@@ -243,7 +243,7 @@ func TestAReportFitsIntoATerminationMessage(t *testing.T) {
 	}
 }
 
-// On a cluster whose job controller knows nothing of elements, a pod finds its own by its number.
+// If the job controller does not set the array index, a pod derives its index from its own number.
 func TestElementsWithoutOurController(t *testing.T) {
 	t.Parallel()
 	spec := Spec{JobName: "sweep", Nodes: 2, Array: &Array{Count: 5, Min: 1, Max: 9, Step: 1, Elements: "1-3,7,9"}}

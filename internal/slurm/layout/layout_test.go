@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fields are a letter, a word and both.
+// fields has a field with a letter, a field with a word, and a field with both.
 var fields = []Field[string]{
 	New('i', "JobID", "JOBID", -12, func(text string) string { return text }),
 	New('j', "", "NAME", 0, func(text string) string { return text + "é" }),
@@ -88,8 +88,7 @@ func TestUnknownColumnsAreListed(t *testing.T) {
 	}
 }
 
-// Whatever a user writes as a format is refused, or gives lines that are as wide as it says; nothing is printed of a
-// column that there is not.
+// Every format is rejected or gives lines of the requested width. Columns that do not exist print nothing.
 func FuzzFormats(f *testing.F) {
 	for _, seed := range []string{"%.18i %.9P", "%i|%j", "%all", "JobID:10,Name", "JobID:.5x", "jobid%20,state%-3", "%#i", "%", "%5", ",", "%99999999i", "é%iü"} {
 		f.Add(seed, "12345é")

@@ -16,13 +16,13 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// drawArray is an array in any phase, with pods in any state for the elements that its status calls running.
+// drawArray returns an array in any phase; the elements that its status lists as running have pods in any state.
 func drawArray(t *rapid.T) *Source {
 	const size = 12
 	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "sweep", Labels: map[string]string{keys.JobID: "42"}, Annotations: map[string]string{keys.Array: "0-11"}},
 		Spec: batch.JobSpec{Tasks: []batch.TaskSpec{{Name: "head", Replicas: size}}}}
 	job.Status.State.Phase = rapid.SampledFrom([]batch.JobPhase{batch.Pending, batch.Running, batch.Aborted, batch.Completing, batch.Terminated}).Draw(t, "phase")
-	sets := make([]batch.Indices, 5) // waiting, running, succeeded, failed, cancelled
+	sets := make([]batch.Indices, 5) // pending, running, succeeded, failed, cancelled
 	s := &Source{Job: job, PodsRead: rapid.Bool().Draw(t, "pods are read")}
 	for i := range int32(size) {
 		where := rapid.IntRange(0, 4).Draw(t, "set")
@@ -39,8 +39,8 @@ func drawArray(t *rapid.T) *Source {
 	return s
 }
 
-// However an array stands, every element of it is in one row, what waits is in one row at most, and folded rows say
-// the same of their elements as rows of their own do.
+// In every state of an array each element is in exactly one row, at most one row is pending, and folded rows show the
+// same values as separate rows of their elements.
 func TestEveryElementIsInOneRow(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 2_000, func(t *rapid.T) {

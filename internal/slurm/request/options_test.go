@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
 
-// rows are the lines of a file of testdata, in words.
+// rows returns the lines of a file in testdata, split into words.
 func rows(t *testing.T, file string) [][]string {
 	t.Helper()
 	content, err := os.ReadFile("testdata/" + file)
@@ -27,10 +27,10 @@ func rows(t *testing.T, file string) [][]string {
 	return all
 }
 
-// ofStepsOnly are options of srun that say nothing of an allocation: the table of steps has them.
+// ofStepsOnly lists options of srun that do not concern an allocation. The table of steps contains them.
 var ofStepsOnly = []string{"exact", "het-group", "jobid", "kill-on-bad-exit", "label", "multi-prog", "overlap", "pty", "relative", "unbuffered", "wait"}
 
-// TestEveryOptionOfTheManualIsThere: the names of all options of three manual pages.
+// TestEveryOptionOfTheManualIsThere checks the options of three manual pages.
 func TestEveryOptionOfTheManualIsThere(t *testing.T) {
 	t.Parallel()
 	commands := map[string]Command{"sbatch": Sbatch, "salloc": Salloc, "srun": Srun}
@@ -52,7 +52,7 @@ func TestEveryOptionOfTheManualIsThere(t *testing.T) {
 	}
 }
 
-// TestEveryVariableOfTheManualIsRead: each is set alone, and its option is given by it.
+// TestEveryVariableOfTheManualIsRead sets each variable alone and checks its option.
 func TestEveryVariableOfTheManualIsRead(t *testing.T) {
 	t.Parallel()
 	all := rows(t, "variables.txt")
@@ -97,7 +97,8 @@ func TestTheStrongerOfTwoVariables(t *testing.T) {
 	}
 }
 
-// TestWhatIsWarnedAboutAndRefusedSaysSo: every option that does nothing says so by its name, and every refused one why.
+// TestWhatIsWarnedAboutAndRefusedSaysSo checks that the messages about options without effect name the option, and
+// that refusals contain the reason.
 func TestWhatIsWarnedAboutAndRefusedSaysSo(t *testing.T) {
 	t.Parallel()
 	warned, denied := 0, 0

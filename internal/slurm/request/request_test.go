@@ -17,7 +17,7 @@ import (
 
 var now = time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
 
-// build reads a script, variables and a command line.
+// build builds a request from a script, variables and a command line.
 func build(t *testing.T, script, environ, line string, ignore ...string) (*Request, []string, error) {
 	t.Helper()
 	read, err := directive.Read([]byte("#!/bin/sh\n" + script))
@@ -35,7 +35,7 @@ func build(t *testing.T, script, environ, line string, ignore ...string) (*Reque
 	return Build(Input{Command: Sbatch, Words: read.Components[0], Environ: variables, Line: parsed, Now: now, Ignore: ignore})
 }
 
-// printed is what a command would print of an error.
+// printed returns the text that sbatch prints for an error.
 func printed(err error) string {
 	if err == nil {
 		return ""
@@ -166,8 +166,8 @@ func TestWhatHasNoEffectIsReportedOnceWithVerbose(t *testing.T) {
 	}
 }
 
-// TestEveryOptionOfTheSpecificationIsThere reads the table of options that the specification has, as it stands in
-// testdata, and holds the class of each option to it.
+// TestEveryOptionOfTheSpecificationIsThere compares the class of each option with the specification's table in
+// testdata.
 func TestEveryOptionOfTheSpecificationIsThere(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("testdata/options.txt")

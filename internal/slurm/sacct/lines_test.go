@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// The line of a step says how it ended.
+// The line of a step shows how the step ended.
 func TestTheStateOfAStep(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -50,7 +50,7 @@ DIR="/data/it's"
 	}
 }
 
-// An entry keeps its name while it says the same, wherever it stands; another user's has another.
+// The name depends on the content of an entry and on the user, but not on the entry's position.
 func TestAnEntryKeepsItsName(t *testing.T) {
 	t.Parallel()
 	name := func(text, user string, at int) string {

@@ -45,7 +45,7 @@ func TestCyclesComeFromAllReplicas(t *testing.T) {
 	}
 }
 
-// What is not known is said to be so.
+// Unknown values are marked as unknown.
 func TestThePageInventsNothing(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

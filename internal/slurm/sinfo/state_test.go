@@ -29,7 +29,7 @@ func TestAPartitionHasNoNodesThatJobsMayNotUse(t *testing.T) {
 	}
 }
 
-// A state of nodes has a long form, a place in the order, and can be asked for by -t, by both of its forms.
+// Every state of a node has a long name and a place in the order, and -t accepts both of its names.
 func TestEveryStateOfANodeIsKnownEverywhere(t *testing.T) {
 	t.Parallel()
 	for short, long := range states {

@@ -10,9 +10,9 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Slurm numbers its states PENDING, RUNNING, SUSPENDED, COMPLETED, CANCELLED, FAILED, TIMEOUT, NODE_FAIL, PREEMPTED,
-// BOOT_FAIL, OUT_OF_MEMORY; being requeued, configured and completing are flags on one of them, and stand beside it
-// here.
+// Slurm orders its states PENDING, RUNNING, SUSPENDED, COMPLETED, CANCELLED, FAILED, TIMEOUT, NODE_FAIL, PREEMPTED,
+// BOOT_FAIL, OUT_OF_MEMORY. In Slurm, requeued, configuring and completing are flags on one of these states; here
+// they are ordered next to that state.
 func TestStatesAreSortedAsSlurmNumbersThem(t *testing.T) {
 	t.Parallel()
 	var rows []*record.Row

@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// job is one of four pods, in a phase that it entered a minute ago, running since an hour.
+// job returns a job with four pods that has run for an hour and entered its phase a minute ago.
 func job(phase batch.JobPhase, change ...func(*batch.Job)) *batch.Job {
 	at := metav1.NewTime(noon.Add(-time.Minute))
 	began := metav1.NewTime(noon.Add(-time.Hour))
@@ -269,7 +269,7 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// failedBy is what the controller keeps of a failure.
+// failedBy sets the controller's record of a failure.
 func failedBy(code reason.Code, exit int32) func(*batch.Job) {
 	return func(j *batch.Job) {
 		j.Labels = map[string]string{keys.JobID: "7"}
@@ -277,7 +277,7 @@ func failedBy(code reason.Code, exit int32) func(*batch.Job) {
 	}
 }
 
-// Programs that wait by sacct take every word but these for the end of the job.
+// Programs that wait with sacct treat every state except these as the end of the job.
 func TestSacctKnowsNoStateOfAJobThatIsOnlyAFlag(t *testing.T) {
 	t.Parallel()
 	for _, code := range Codes() {

@@ -12,15 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stepRounds is how many steps each test for lost output runs.
+// stepRounds is the number of steps that each test for lost output runs.
 var stepRounds = flag.Int("step.rounds", 15, "how many steps each test for lost output runs")
 
 const (
-	// sendBuffer holds all that the tasks of a test print; receiveBuffer holds a small part of it.
+	// sendBuffer is large enough for all output of a test's tasks; receiveBuffer holds only a small part of it.
 	sendBuffer, receiveBuffer = 1 << 20, 32 << 10
 )
 
-// bufferedListener accepts connections whose kernel buffer for sending is large.
+// bufferedListener accepts connections with a large kernel buffer for sending.
 type bufferedListener struct{ net.Listener }
 
 func (l bufferedListener) Accept() (net.Conn, error) {
@@ -31,7 +31,8 @@ func (l bufferedListener) Accept() (net.Conn, error) {
 	return connection, err
 }
 
-// serveAgent runs the agent of a job on loopback. The returned function connects to it as another pod of the job does.
+// serveAgent runs the agent of a job on the loopback address. The returned function connects to it as another pod of
+// the job does.
 func serveAgent(t *testing.T) (connect func() *wire) {
 	t.Helper()
 	identity := identityOf(t, "aa")
@@ -52,14 +53,14 @@ func serveAgent(t *testing.T) (connect func() *wire) {
 	}
 }
 
-// received is what a peer received from an agent.
+// received holds what a peer has received from an agent.
 type received struct {
 	OutputBytes, Exits int
 	Problem            string
 	Answered           bool
 }
 
-// receiveAll reads frames until the agent answers, reports an error, or the connection ends.
+// receiveAll reads frames until the agent answers or reports an error, or until the connection ends.
 func receiveAll(w *wire) (r received) {
 	for {
 		f, err := w.receive()

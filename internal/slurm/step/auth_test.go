@@ -118,7 +118,7 @@ func TestStepsGetNodes(t *testing.T) {
 		head  *head
 		asked beginRequest
 		used  []int
-		nodes []int // nil: it waits
+		nodes []int // nil if the step has to wait
 		count []int
 		err   string
 	}{

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The pull of images lies between the pod's begin and the launcher's: what is measured is when the directory of the
-// tools was made, not when anything in it was, nor when it was last changed.
+// Images are pulled between the start of the pod and the start of the launcher. The start of the pod is therefore the
+// creation time of the tools directory, not its modification time or that of its files.
 func TestAJobBeganWhenTheDirectoryOfItsToolsWasMade(t *testing.T) {
 	t.Parallel()
 	before := time.Now()
@@ -21,7 +21,7 @@ func TestAJobBeganWhenTheDirectoryOfItsToolsWasMade(t *testing.T) {
 	if err := os.WriteFile(helper, nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	const clockTick = 20 * time.Millisecond // of a file system
+	const clockTick = 20 * time.Millisecond // resolution of a file system's clock
 	later := made.Add(3 * time.Minute)
 	if err := os.Chtimes(d.tools, later, later); err != nil {
 		t.Fatal(err)

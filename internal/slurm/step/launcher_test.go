@@ -93,7 +93,7 @@ func TestOutputGoesToTheFileAndToTheLog(t *testing.T) {
 	}
 }
 
-// What a script prints to both streams is in one file in the order in which it printed it, as in Slurm.
+// As in Slurm, a file for both streams preserves the order of a script's output.
 func TestBothStreamsOfAScriptStayInOrderInOneFile(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, "#!/bin/bash\nfor i in $(seq 300); do echo $i; echo $i >&2; done\n", func(p *pod) { p.spec.Output = "o" })
@@ -146,7 +146,7 @@ func TestASignalComesBeforeTheTimeLimit(t *testing.T) {
 	}
 }
 
-// scontrol update gives a job that runs a shorter limit: its signal comes earlier, and squeue shows the new one.
+// scontrol update gives a running job a shorter limit: its signal is sent earlier, and squeue shows the new limit.
 func TestTheSignalFollowsAShorterLimit(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, "#!/bin/bash\ntrap 'squeue -h -o %l; exit 7' USR1\nvc-step limit soon; vc-step limit 60\nwhile :; do read -t 1 <> <(:); done\n", func(p *pod) {
@@ -157,7 +157,7 @@ func TestTheSignalFollowsAShorterLimit(t *testing.T) {
 	}
 }
 
-// --signal=B:USR1@5 is five seconds before the end, by the job's own clock.
+// --signal=B:USR1@5 sends the signal five seconds before the end, according to the job's own clock.
 func TestTheSignalOfFiveSecondsLeavesFiveSeconds(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, "#!/bin/bash\ntrap 'echo $((SLURM_JOB_END_TIME - $(date +%s))); exit 7' USR1\nwhile :; do read -t 1 <> <(:); done\n", func(p *pod) {
@@ -297,7 +297,8 @@ func TestWhatAScriptLeavesBehindEndsWithIt(t *testing.T) {
 	}
 }
 
-// sleepers says whether a sleep of the script still runs: it has the pod's directory in its environment.
+// sleepers reports whether a sleep of the script keeps running. It identifies the process by the pod's directory in
+// its environment.
 func sleepers(t *testing.T, dir, seconds string) bool {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {

@@ -17,10 +17,10 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// envOOMCounter names a file that stands for the kernel's counter of killed processes.
+// envOOMCounter names a file that replaces the kernel's counter of killed processes.
 const envOOMCounter = "TEST_OOM_COUNTER"
 
-// TestMain makes the test's own program what vc-step is, when it is called by one of its names.
+// TestMain makes the test program behave as vc-step when it is called by one of vc-step's names.
 func TestMain(m *testing.M) {
 	if name := filepath.Base(os.Args[0]); name == "vc-step" || name == taskName || slices.Contains(names, name) {
 		if file := os.Getenv(envOOMCounter); file != "" {
@@ -31,12 +31,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// pod is a head pod of one job, made of directories.
+// pod is the head pod of a job. It consists of directories.
 type pod struct {
 	t   *testing.T
 	dir string
 	env []string
-	// spec and more variables are set before it runs.
+	// spec and additional variables are set before the pod starts.
 	spec   launch.Spec
 	script string
 	cmd    *exec.Cmd
@@ -44,7 +44,7 @@ type pod struct {
 	err    lockedBuffer
 }
 
-// lockedBuffer may be read while a process writes.
+// lockedBuffer can be read while a process writes to it.
 type lockedBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -64,7 +64,7 @@ func (b *lockedBuffer) String() string {
 
 func newPod(t *testing.T, script string) *pod {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "vc-step-") // short: a socket's name has 108 bytes
+	dir, err := os.MkdirTemp("", "vc-step-") // keep it short: the path of a socket is limited to 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func (p *pod) start() *pod {
 	return p
 }
 
-// wait waits for the launcher's end and gives its exit code.
+// wait waits until the launcher has ended and returns its exit code.
 func (p *pod) wait() int {
 	p.t.Helper()
 	ended := time.AfterFunc(30*time.Second, func() { _ = p.cmd.Process.Kill() })
@@ -133,7 +133,7 @@ func (p *pod) wait() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// until waits for a file that the script makes.
+// until waits for a file that the script creates.
 func (p *pod) until(name string) {
 	p.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -155,7 +155,7 @@ func (p *pod) report() launch.Report {
 	return r
 }
 
-// run runs a script to its end.
+// run runs a script until it ends.
 func run(t *testing.T, script string, change ...func(*pod)) (*pod, int) {
 	t.Helper()
 	p := newPod(t, script)

@@ -31,7 +31,7 @@ func TestTheKernelsCounterIsFound(t *testing.T) {
 	}
 }
 
-// Processes that the kernel killed are reported once: by the step in which they were killed, else by the script,
+// Processes that the kernel killed are reported once: by the step in which they were killed or else by the script,
 // which then ended for lack of memory.
 func TestKilledProcessesAreReportedAsSlurmReportsThem(t *testing.T) {
 	t.Parallel()
@@ -70,7 +70,7 @@ func TestKilledProcessesAreReportedAsSlurmReportsThem(t *testing.T) {
 	}
 }
 
-// The record of a step tells that its memory was used up, whichever of its tasks ended otherwise.
+// The record of a step reports that its memory was used up, even if one of its tasks ended for another reason.
 func TestAStepWithoutMemoryIsRecordedAsSuch(t *testing.T) {
 	t.Parallel()
 	p, _ := run(t, "#!/bin/sh\nsrun -n2 sh -c '[ $SLURM_PROCID = 0 ] && kill -9 $$; echo oom_kill 1 >counter'\nexit 0\n", func(p *pod) {

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// arrives lets a node report to a roll, and gives what it is told in the end.
+// arrives connects a node to a roll and returns a channel with the answer that the node receives in the end.
 func arrives(t *testing.T, r *roll, host string) <-chan attendAnswer {
 	t.Helper()
 	ours, theirs := net.Pipe()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// inCluster makes a job one with rights in the cluster, and its vcctl a program that prints how it was called.
+// inCluster gives a job access to the cluster, and a vcctl that prints its own command line.
 func inCluster(p *pod) {
 	p.t.Helper()
 	p.spec.ServiceAccount, p.spec.Program = "slurm-job", filepath.Join(p.dir, "vcctl")

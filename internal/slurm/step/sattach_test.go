@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whoever attaches to a step sees what it printed last and what it prints, wherever its own output goes, and ends
-// with its code.
+// A viewer receives the recent and the following output of a step, even if the step writes to a file, and exits with
+// the step's code.
 func TestSattachShowsARunningStep(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, `#!/bin/bash
@@ -42,7 +42,7 @@ sattach 42.0; echo "over $?"
 	wants(t, p.err.String(), "sattach: error: no job step 42.0: Invalid job id specified", "sattach: hint: scontrol show step")
 }
 
-// The launcher does not end before who is attached to its last step has seen the end.
+// The launcher exits only after viewers of its last step have seen the end of the step.
 func TestSattachSeesTheEndOfTheLastStep(t *testing.T) {
 	t.Parallel()
 	p := newPod(t, "#!/bin/bash\nexec srun -Q -n1 bash -c 'echo begin; touch ready; until [ -e go ]; do sleep 0.01; done; for i in $(seq 5000); do echo line $i; done; exit 3'\n").start()
@@ -86,7 +86,7 @@ func TestSattachSaysWhatItCannotDo(t *testing.T) {
 	}
 }
 
-// A viewer that does not keep up loses output, and is told; the step goes on.
+// A viewer that is too slow loses output and receives a warning; the step continues.
 func TestASlowViewerIsToldThatOutputWasLost(t *testing.T) {
 	t.Parallel()
 	v := &viewer{queue: make(chan frame, 2)}

@@ -53,7 +53,7 @@ func TestSbcastKeepsTimesWhenAsked(t *testing.T) {
 	}
 }
 
-// Each node's file comes under the name of the node, and is removed there unless it is to be kept.
+// The copy of each node's file has the name of the node. The source is removed unless --keep is set.
 func TestSgatherFetchesAFile(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, `#!/bin/bash
@@ -74,7 +74,7 @@ sgather part all; echo "missing $?"
 	}
 }
 
-// A directory comes with all that is in it, with modes and links, and is removed unless it is to be kept.
+// A directory is copied with its content, modes and links. The source is removed unless --keep is set.
 func TestSgatherFetchesADirectory(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, `#!/bin/bash
@@ -96,7 +96,7 @@ mkfifo all.t-head-0/pipe; sgather -r all.t-head-0 other; echo "a pipe $?"; ls -A
 	wants(t, p.err.String(), "all.t-head-0: file exists\nsgather: hint: --force replaces it\n", "pipe: it is no regular file")
 }
 
-// An archive reaches nothing outside of the directory that it becomes.
+// An archive cannot write outside its own directory.
 func TestAnArchiveStaysInItsDirectory(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"../escaped", "out/escaped", "/escaped"} {
@@ -172,7 +172,7 @@ func TestNodesThatShareADiskDoNotFail(t *testing.T) {
 	}
 }
 
-// A copy that breaks off leaves nothing behind.
+// An interrupted copy leaves no files behind.
 func TestAnInterruptedCopyLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

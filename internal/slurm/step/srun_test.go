@@ -25,7 +25,7 @@ func TestSteps(t *testing.T) {
 	cases := map[string]struct {
 		script    string
 		code      int
-		out, errs []string // lines, sorted
+		out, errs []string // sorted lines
 	}{
 		"each task knows its place": {
 			`srun -n3 sh -c 'echo "$SLURM_PROCID $SLURM_LOCALID $SLURM_NODEID $SLURM_GTIDS $SLURM_NTASKS $SLURM_NTASKS_PER_NODE $SLURM_STEP_ID $SLURM_STEP_NUM_TASKS $SLURM_STEP_TASKS_PER_NODE $SLURM_STEP_NODELIST $SLURMD_NODENAME"'`, 0,
@@ -175,12 +175,12 @@ func TestStepsAreRecorded(t *testing.T) {
 	}
 }
 
-// terminalSession runs a program of the pod on a pseudo terminal of the test's.
+// terminalSession runs a program of the pod on a pseudo terminal of the test.
 type terminalSession struct {
 	t      *testing.T
 	tty    *terminal
 	output chan string
-	shown  string // and not asked for yet
+	shown  string // output that sees has not consumed yet
 }
 
 func onTerminal(t *testing.T, p *pod, args ...string) (*terminalSession, func() int) {
@@ -309,8 +309,8 @@ func TestAMessageIsWrittenToTheErrorsOfTheScript(t *testing.T) {
 	}
 }
 
-// A task and a script find their own process number, also what they start, and a program that cannot be executed is
-// reported as before.
+// Tasks and scripts have their own process ID in their environment, which their child processes inherit. A program
+// that cannot be executed is still reported.
 func TestTasksKnowTheirProcessNumber(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, `#!/bin/bash

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// Scripts of sites use these variables under `set -u`, and programs such as clear fail without a terminal type.
+// Site scripts use these variables under `set -u`, and programs such as clear fail without a terminal type.
 func TestScriptsFindWhatALoginGives(t *testing.T) {
 	t.Parallel()
 	bare := func(p *pod) {

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/fault"
 )
 
-// What the head says is wrong arrives with what to do about it, and with nothing else where there is no hint.
+// An error of the head arrives with its hint, and without a trailing mark if it has no hint.
 func TestAnErrorCrossesTheWireWithItsHint(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/request"
 )
 
-// batchJob translates a whole script, as sbatch reads it.
+// batchJob translates a whole script, as sbatch does.
 func batchJob(t *testing.T, script, environ string) *Result {
 	t.Helper()
 	read, err := directive.Read([]byte(script))
@@ -32,8 +32,8 @@ func batchJob(t *testing.T, script, environ string) *Result {
 	return result
 }
 
-// TestKjobsMistakes: what the one other translator of batch scripts in Go gets wrong, a test each. That every job has
-// the number 1 is shown by submissions to a real cluster: TestSlurmOnProcessNodes, and TestSubmitArray of test/bench.
+// TestKjobsMistakes tests what kjob, the other translator of batch scripts in Go, gets wrong. kjob also gives every
+// job the number 1; TestSlurmOnProcessNodes, and TestSubmitArray in test/bench, test that on a real cluster.
 func TestKjobsMistakes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -66,7 +66,7 @@ func TestKjobsMistakes(t *testing.T) {
 	}
 }
 
-// The script of kjob's jobs runs in every pod, and the word srun is taken out of it.
+// kjob runs the script in every pod and removes the word srun from it.
 func TestTheScriptRunsOnceAndIsNotChanged(t *testing.T) {
 	t.Parallel()
 	const script = "#!/bin/bash\n#SBATCH -N4\npython prepare.py\nsrun python train.py\n"
@@ -79,7 +79,7 @@ func TestTheScriptRunsOnceAndIsNotChanged(t *testing.T) {
 	}
 }
 
-// kjob refuses scripts in which these words stand.
+// kjob rejects scripts that contain these commands.
 func TestSlurmsCommandsInAScriptAreAllowed(t *testing.T) {
 	t.Parallel()
 	const script = "#!/bin/bash\nsqueue --me\nscontrol show hostnames\nscancel $SLURM_JOB_ID\n"

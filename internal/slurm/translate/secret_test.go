@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// Values of exported variables are in the Secret and nowhere else.
+// Only the Secret contains values of exported variables.
 func TestValuesThatAreExportedAreInTheSecretOnly(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"--export=ALL,TOKEN=hunter2", "--export=TOKEN=hunter2,EPOCHS", "'--export=A=\"x,y\",TOKEN=hunter2'"} {
@@ -42,7 +42,7 @@ func TestWithoutValues(t *testing.T) {
 	}
 }
 
-// What is kept of command lines has an end: annotations do, too.
+// Stored command lines are truncated, because the size of annotations is limited.
 func TestLongLinesAreCut(t *testing.T) {
 	t.Parallel()
 	r, err := try(t, "", func(in *Input) {
@@ -90,7 +90,7 @@ func TestWithoutTheHomeDirectory(t *testing.T) {
 	}
 }
 
-// The pods of an element are on nodes of their own, those of different elements need not be.
+// The pods of one element run on different nodes; pods of different elements may share a node.
 func TestNodesOfAnElementAreApart(t *testing.T) {
 	t.Parallel()
 	r, err := try(t, "-a 0-3 -N2")

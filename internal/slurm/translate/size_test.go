@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// Whatever is asked for together: it is refused, or every task has a place and every GPU that was asked for is there.
+// Every combination of options is rejected, or it has a place for every task and all requested GPUs.
 func TestNoTaskAndNoGPUIsLost(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 500, func(rt *rapid.T) {
@@ -58,7 +58,7 @@ func TestFewerTasksThanNodes(t *testing.T) {
 	}
 }
 
-// What is not known of the cluster is said, where the size follows from it.
+// If the size depends on unknown facts about the cluster, a note explains that.
 func TestSizesWithoutNodes(t *testing.T) {
 	t.Parallel()
 	const note = "the cluster's nodes are not known: all tasks are in one pod; say with --nodes how many there are to be"
@@ -93,7 +93,7 @@ func TestAJobUsesTheNodesOfTheProfileOnly(t *testing.T) {
 	}
 }
 
-// Without --nodes a job has as few pods as all have room for at once, on nodes that it may use.
+// Without --nodes a job has the smallest number of pods that all fit at once on nodes that the job may use.
 func TestPodsThatHaveRoom(t *testing.T) {
 	t.Parallel()
 	const none, many = "Requested node configuration is not available", "Node count specification invalid"
@@ -114,7 +114,7 @@ func TestPodsThatHaveRoom(t *testing.T) {
 		why   string
 	}{
 		{"-n 64", unlike, 1, ""},
-		{"-n 128", unlike, 16, ""}, // two of 64 would fit onto some node, and there is one
+		{"-n 128", unlike, 16, ""}, // only one node has room for 64 tasks
 		{"-n 864", unlike, 108, ""},
 		{"-n 865", unlike, 0, none},
 		{"-n 20000 --mem=10T", unlike, 0, none},

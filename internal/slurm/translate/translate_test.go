@@ -23,7 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/request"
 )
 
-// go test ./internal/slurm/translate -rewrite writes the golden anew.
+// Run go test ./internal/slurm/translate -rewrite to rewrite the golden files.
 var rewrite = flag.Bool("rewrite", false, "write the goldens anew")
 
 const site = `
@@ -46,7 +46,7 @@ licenses: {matlab: example.com/matlab}
 
 var moment = time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
 
-// amounts are what a node has; no GPUs where that is empty.
+// amounts returns the resources of a node, without GPUs if gpus is empty.
 func amounts(cpu, memory, gpus string) corev1.ResourceList {
 	list := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
 	if gpus != "" {
@@ -55,7 +55,7 @@ func amounts(cpu, memory, gpus string) corev1.ResourceList {
 	return list
 }
 
-// try translates a line of options as sbatch would.
+// try translates a line of options as sbatch does.
 func try(t *testing.T, line string, change ...func(*Input)) (*Result, error) {
 	t.Helper()
 	p, err := profile.Parse([]byte(site))
@@ -86,7 +86,7 @@ func try(t *testing.T, line string, change ...func(*Input)) (*Result, error) {
 	return Job(in)
 }
 
-// at finds a value in a Job by a path of its JSON: spec.tasks.0.replicas; | stands for a dot in a key.
+// at returns the value at a path of a Job's JSON, such as spec.tasks.0.replicas; | stands for a dot in a key.
 func at(t *testing.T, r *Result, path string) string {
 	t.Helper()
 	object := any(r.Job)
@@ -131,7 +131,7 @@ const (
 	main = pod + "containers.0."
 )
 
-// TestWhatEachOptionBecomes: the table of section 3.
+// TestWhatEachOptionBecomes checks the fields that each option sets.
 func TestWhatEachOptionBecomes(t *testing.T) {
 	t.Parallel()
 	const anti = pod + "affinity.podAntiAffinity."
@@ -375,7 +375,7 @@ func TestJobsOfTheOwnMachineGetTheWholeEnvironment(t *testing.T) {
 	}
 }
 
-// What a pod is told of its own job would mislead the launcher of another.
+// Variables that describe a pod of one job would mislead the launcher of another job.
 func TestAJobThatAnotherSubmitsInheritsNothingOfItsPod(t *testing.T) {
 	t.Parallel()
 	const environ = "VC_POD_NAME=a-head-0 VC_JOB_ID=7 OMPI_MCA_plm=^slurm HYDRA_LAUNCHER=ssh MASTER_ADDR=a-head-0 KUBERNETES_PORT=1 N=2"
@@ -439,7 +439,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// Every job that is made passes the rules that admission has for jobs, whatever is asked for.
+// Every created job passes the validation of the admission webhook.
 func TestWhatIsMadeIsAllowed(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"", "-N4 --ntasks-per-node=8 -c4 --gres=gpu:a100:8 --mem=200G -t 2:00:00", "-a 0-99%10", "-a 0-3 -N2", "-N2-4 -k", "--exclusive=user --spread-job -N2", "-d afterany:1 -b now+1hour -H", "--switches=1 -N2", "--mpi=ssh -N2", "-a 1-9:2 --no-requeue"} {
@@ -455,7 +455,7 @@ func TestWhatIsMadeIsAllowed(t *testing.T) {
 	}
 }
 
-// TestTheSkeleton holds the example of section 3 whole.
+// TestTheSkeleton checks a complete example.
 func TestTheSkeleton(t *testing.T) {
 	t.Parallel()
 	r, err := try(t, "-N4 --ntasks-per-node=8 -c4 --gres=gpu:a100:8 --mem=200G -t 2:00:00 -p nlp run.sh a b", func(in *Input) { in.Title = "run.sh" })

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// roundTrip fuzzes a parse function: what it reads, written out, is read as the same again.
+// roundTrip fuzzes a parse function: parsing a formatted value must return the same value.
 func roundTrip[T any](f *testing.F, parse func(string) (T, error), show func(T) string, corpus ...string) {
 	for _, text := range corpus {
 		f.Add(text)

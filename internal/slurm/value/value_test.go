@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// reads holds a parse function to what texts mean; a value that begins with "! " is part of the hint of an error.
+// reads tests a parse function with texts and expected results. An expected result that begins with "! " is part of
+// the hint of an error.
 func reads[T any](t *testing.T, parse func(string) (T, error), show func(T) string, want map[string]string) {
 	t.Helper()
 	for text, means := range want {
