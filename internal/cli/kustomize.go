@@ -40,7 +40,7 @@ func (k *kustomization) String() string {
 // Type returns the type of the value for help texts.
 func (k *kustomization) Type() string { return "directory" }
 
-// Set stores the directory; if name is a regular file, Set uses it as the kubeconfig.
+// Set stores the directory. If name is a regular file that is not a kustomization, Set uses it as the kubeconfig.
 func (k *kustomization) Set(name string) error {
 	if name == "" {
 		return errors.New("the name of the directory is empty")

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Away cuts all connections and answers nothing until Back.
+// Away starts an outage: it closes all connections, and the server returns an error until Back.
 func (s *Server) Away() {
 	s.mu.Lock()
 	s.away = true
@@ -19,14 +19,15 @@ func (s *Server) Away() {
 	s.http.CloseClientConnections()
 }
 
-// Back ends what Away began.
+// Back ends the outage.
 func (s *Server) Back() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.away = false
 }
 
-// isAway answers a request while the server is away as a proxy before it does; it reports whether it did.
+// isAway answers a request during an outage, as a proxy in front of the server would; it reports whether there is an
+// outage.
 func (s *Server) isAway(w http.ResponseWriter) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,20 +38,20 @@ func (s *Server) isAway(w http.ResponseWriter) bool {
 	return s.away
 }
 
-// connection is the key of a request's context with its network connection.
+// connection is the context key of a request's network connection.
 type connection struct{}
 
 func withConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connection{}, conn)
 }
 
-// connectionOf returns the network connection of a request. To close it is how a server that dies looks to its client.
+// connectionOf returns the network connection of a request. Closing it looks to the client like a dying server.
 func connectionOf(r *http.Request) net.Conn {
 	conn, _ := r.Context().Value(connection{}).(net.Conn)
 	return conn
 }
 
-// WaitForWatch returns when somebody watches.
+// WaitForWatch waits until a client watches.
 func (s *Server) WaitForWatch(t testing.TB) {
 	t.Helper()
 	deadline := time.After(10 * time.Second)

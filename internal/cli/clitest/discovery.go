@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// claim is what a server says of one group: which kinds it serves.
+// claim lists the kinds that a server serves in one group version.
 type claim struct {
 	groupVersion string
 	kinds        []string
 }
 
-// served are the kinds that a server claims to serve.
+// served are the default claims of a server.
 var served = []claim{
 	{"batch.volcano.sh/v1alpha1", []string{"Job", "CronJob"}},
 	{"scheduling.volcano.sh/v1beta1", []string{"PodGroup", "Queue"}},
@@ -25,14 +25,14 @@ var served = []claim{
 	{"insight.vc-batch.dev/v1alpha1", []string{"Plan"}},
 }
 
-// Serve makes the server claim to serve these kinds of one group, and nothing else.
+// Serve sets the kinds of one group version that the server claims to serve.
 func (s *Server) Serve(groupVersion string, kinds ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.claims = []claim{{groupVersion, kinds}}
 }
 
-// Volcano makes the server one of this version of Kubernetes, on which Volcano is installed.
+// Volcano makes the server a cluster of the given Kubernetes version with Volcano installed.
 func (s *Server) Volcano(kubernetes string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *Server) Volcano(kubernetes string) {
 	s.claims = slices.DeleteFunc(slices.Clone(s.claims), func(c claim) bool { return strings.HasPrefix(c.groupVersion, "insight.") })
 }
 
-// discovery answers what there is; it reports whether that was asked.
+// discovery answers discovery requests; it reports whether the request was one.
 func (s *Server) discovery(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Server) groupList() metav1.APIGroupList {
 	return list
 }
 
-// resources answers which kinds a group serves.
+// resources answers requests for the kinds of a group version.
 func (s *Server) resources(w http.ResponseWriter, r *http.Request) bool {
 	for _, one := range s.claims {
 		if r.URL.Path != "/apis/"+one.groupVersion {

@@ -17,27 +17,26 @@ import (
 	"k8s.io/streaming/pkg/httpstream/wsstream"
 )
 
-// process is what runs for an exec or an attach. Its programs are words that the
-// tests need:
+// process is the process behind an exec or attach. It implements these programs for the tests:
 //
-//	true | exit N        end with 0, or with N
-//	echo WORD...         print the words, and "to stderr" words that begin with !
-//	cat                  print what comes in, until it ends
-//	cut                  say that it runs; then the connection breaks
-//	keys                 say that it listens, and print every byte that comes in, until q
+//	true | exit N        exit with 0, or with N
+//	echo WORD...         print the words; words that begin with ! go to standard error
+//	cat                  print the input until it ends
+//	cut                  print a line, then break the connection
+//	keys                 print a line, then every input byte until q
 //	…/vc-step WORD...    print the words
-//	size                 print the size of the terminal whenever it changes, until q
+//	size                 print the size of the terminal after each change, until q
 //
-// Attach finds "cat", after it has printed a line.
+// Attach connects to a "cat" that has printed a line.
 type process struct {
 	tty bool
 	in  *bufio.Reader
 	err io.Writer
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	out  io.Writer
 	size string
-	// shown says that sizes are printed.
+	// shown means that sizes are printed.
 	shown bool
 }
 
@@ -57,7 +56,7 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
 		protocols[version] = wsstream.ChannelProtocolConfig{Binary: true, Channels: channels}
 	}
 	conn := wsstream.NewConn(protocols)
-	r = r.WithContext(klog.NewContext(r.Context(), logr.Discard())) // it would log that it was closed
+	r = r.WithContext(klog.NewContext(r.Context(), logr.Discard())) // otherwise it logs that the connection was closed
 	_, streams, err := conn.Open(w, r)
 	if err != nil {
 		s.t.Logf("%s: %v", r.URL, err)
@@ -79,7 +78,7 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(streams[3]).Encode(status(p.run(command)))
 }
 
-// status is how the end of a process is told.
+// status returns the status that reports the exit code of a process.
 func status(code int) metav1.Status {
 	if code == 0 {
 		return metav1.Status{Status: metav1.StatusSuccess}
@@ -133,7 +132,7 @@ func (p *process) say(text string) {
 	_, _ = io.WriteString(p.out, text+end)
 }
 
-// keys reads byte by byte until q, or the end.
+// keys reads bytes until q or the end of the input.
 func (p *process) keys(pressed func(byte)) {
 	for {
 		key, err := p.in.ReadByte()
@@ -144,7 +143,7 @@ func (p *process) keys(pressed func(byte)) {
 	}
 }
 
-// sizes reads the sizes of the terminal; they must be read, for keys come behind them.
+// sizes reads the sizes of the terminal. They must be read even if unused, because input follows them.
 func (p *process) sizes(from io.Reader) {
 	decoder := json.NewDecoder(from)
 	for {
@@ -161,7 +160,7 @@ func (p *process) sizes(from io.Reader) {
 	}
 }
 
-// showSizes prints the size that is known, and every one to come.
+// showSizes prints the current size and all later ones.
 func (p *process) showSizes() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -85,7 +85,7 @@ func (s *Server) fail(w http.ResponseWriter, code int, reason metav1.StatusReaso
 		Code: int32(code), Reason: reason, Message: message})
 }
 
-// isObject says whether a path names an object and not a collection.
+// isObject reports whether a path names an object rather than a collection.
 func isObject(path string) bool {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	rest := parts[2:]
@@ -138,7 +138,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, list)
 }
 
-// emptyList is the kind of a list that has nothing to tell it by.
+// emptyList returns the list kind for a path whose list has no items.
 func emptyList(path string) (apiVersion, kind string) {
 	kinds := map[string]string{"jobs": "Job", "queues": "Queue", "podgroups": "PodGroup", "pods": "Pod", "nodes": "Node", "events": "Event", "commands": "Command", "hypernodes": "HyperNode",
 		"cronjobs": "CronJob", "jobflows": "JobFlow", "jobtemplates": "JobTemplate", "priorityclasses": "PriorityClass"}
@@ -169,7 +169,7 @@ func body(r *http.Request) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(text, []byte("k8s\x00")) { // how clients write Kubernetes' own kinds
+	if bytes.HasPrefix(text, []byte("k8s\x00")) { // protobuf, which clients use for Kubernetes' own kinds
 		scheme := cli.Scheme()
 		typed, kind, err := protobuf.NewSerializer(scheme, scheme).Decode(text, nil, nil)
 		if err != nil {
@@ -215,7 +215,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusCreated, object)
 }
 
-// unknownFields is what the server says with fieldValidation=Strict.
+// unknownFields returns the server's error for unknown fields with fieldValidation=Strict.
 func unknownFields(object map[string]any, validation string) error {
 	if validation != "Strict" {
 		return nil
@@ -254,7 +254,7 @@ func (s *Server) patch(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, merged)
 }
 
-// merge is a JSON merge patch.
+// merge applies a JSON merge patch.
 func merge(old, change any) any {
 	changes, isMap := change.(map[string]any)
 	if !isMap {
@@ -294,7 +294,7 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
 }
 
-// evict deletes a pod; what a disruption budget says, tests say by Refuse.
+// evict deletes a pod. Tests use Refuse to simulate disruption budgets.
 func (s *Server) evict(w http.ResponseWriter, r *http.Request, pod string) {
 	eviction, err := body(r)
 	options, _ := eviction["deleteOptions"].(map[string]any)
@@ -311,7 +311,7 @@ func (s *Server) evict(w http.ResponseWriter, r *http.Request, pod string) {
 	write(w, http.StatusCreated, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
 }
 
-// held marks an object with finalizers as one that is to go; nobody takes those away.
+// held marks an object with finalizers as being deleted; no controller removes the finalizers.
 func (s *Server) held(path string) bool {
 	object, there := s.objects[path]
 	if !there {
@@ -343,11 +343,11 @@ func (s *Server) log(w http.ResponseWriter, path string, stamped bool) {
 	_, _ = io.WriteString(w, text)
 }
 
-// logged is the time of every line of a log.
+// logged is the timestamp of every log line.
 const logged = "2026-03-01T11:59:00Z"
 
-// watch sends what changed since the asked version: everything there is when
-// none is asked, then every change to come.
+// watch sends the changes since the requested version. Without a version, it first sends all existing objects. It
+// then sends every new change.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	changes := make(chan change, 1000)
 	query := r.URL.Query()

@@ -1,7 +1,6 @@
-// Package clitest is an API server in memory, small enough to read, for the
-// tests of the command line: objects as JSON, lists in pages, watches, label and
-// field selectors, dry runs, pod logs, and failures on request. It decides
-// nothing: what controllers would do, tests do through Set.
+// Package clitest implements a small in-memory API server for the tests of the command line: JSON objects, paged
+// lists, watches, label and field selectors, dry runs, pod logs, and errors on request. It has no controllers; tests
+// make their changes with Set.
 package clitest
 
 import (
@@ -44,7 +43,7 @@ type Server struct {
 	watchers []chan change
 	logs     map[string]string
 	refuse   map[string]*metav1.Status
-	// claims, kubernetes and volcano are what discovery answers.
+	// claims, kubernetes and volcano determine the answers to discovery requests.
 	claims     []claim
 	kubernetes string
 	volcano    bool
@@ -52,15 +51,15 @@ type Server struct {
 	requests []string
 	queries  []string
 	bodies   []string
-	// open are the requests that are being answered, watches apart; moved is when one last began or ended.
+	// open is the number of requests in progress, without watches; moved is the last time a request began or ended.
 	open  int
 	moved time.Time
-	// onCreate changes objects of a kind as they are created; created are those of each kind that were.
+	// onCreate changes objects of a kind on creation; created lists all created objects by kind.
 	onCreate map[string]func(map[string]any)
 	created  map[string][]map[string]any
-	// away says that the server answers nothing.
+	// away means that there is an outage.
 	away bool
-	// others answer paths that no object is at.
+	// others are handlers for paths without objects.
 	others map[string]http.Handler
 }
 
@@ -85,20 +84,21 @@ func Start(t testing.TB, objects ...client.Object) *Server {
 	return s
 }
 
-// Copy starts a server with the objects of this one, for who needs many; what the one does the other does not see.
+// Copy starts a new server with the objects of this one, for tests that need many servers. The servers are
+// independent.
 func (s *Server) Copy(t testing.TB) *Server {
 	of := Start(t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	of.objects, of.version = maps.Clone(s.objects), s.version // objects are replaced and never changed
+	of.objects, of.version = maps.Clone(s.objects), s.version // objects are replaced, never modified
 	return of
 }
 
-// URL is the server's address.
+// URL returns the server's address.
 func (s *Server) URL() string { return s.http.URL }
 
-// Kubeconfig writes a kubeconfig for the server and returns its path. The
-// context is "test", its namespace the given one.
+// Kubeconfig writes a kubeconfig for the server and returns its path. The context is "test" and has the given
+// namespace.
 func (s *Server) Kubeconfig(namespace string) string {
 	path := filepath.Join(s.t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`apiVersion: v1
@@ -114,7 +114,7 @@ current-context: test
 	return path
 }
 
-// plurals of the kinds that tests use; others add an s.
+// plurals holds the resource names that are not just the lower-case kind with an s.
 var plurals = map[string]string{"PriorityClass": "priorityclasses"}
 
 func resourceOf(kind string) string {
@@ -135,7 +135,7 @@ func collection(gvk schema.GroupVersionKind, namespace string) string {
 	return path + "/" + resourceOf(gvk.Kind)
 }
 
-// Set puts objects into the store as they are, and tells the watchers.
+// Set stores objects unchanged and notifies the watches.
 func (s *Server) Set(objects ...client.Object) {
 	s.t.Helper()
 	for _, object := range objects {
@@ -154,7 +154,7 @@ func (s *Server) Set(objects ...client.Object) {
 	}
 }
 
-// Remove deletes an object and tells the watchers.
+// Remove deletes an object and notifies the watches.
 func (s *Server) Remove(object client.Object) {
 	s.t.Helper()
 	if err := cli.SetKind(object); err != nil {
@@ -166,14 +166,14 @@ func (s *Server) Remove(object client.Object) {
 	s.drop(path)
 }
 
-// Log sets what a container said; pod is namespace/name.
+// Log sets the log of a pod's containers; pod is namespace/name.
 func (s *Server) Log(pod, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.logs[pod] = text
 }
 
-// Refuse answers every request of this method below this path with a status.
+// Refuse makes the server answer all requests with this method below this path with an error status.
 func (s *Server) Refuse(method, path string, code int, reason metav1.StatusReason, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +183,7 @@ func (s *Server) Refuse(method, path string, code int, reason metav1.StatusReaso
 	}
 }
 
-// Answer lets somebody else answer a path, as an aggregated API does.
+// Answer sets a handler for a path, as an aggregated API does.
 func (s *Server) Answer(path string, by http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,28 +193,28 @@ func (s *Server) Answer(path string, by http.Handler) {
 	s.others[path] = by
 }
 
-// Permit ends what Refuse began.
+// Permit ends a Refuse.
 func (s *Server) Permit(method, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.refuse, method+" "+path)
 }
 
-// OnCreate lets a test change every object of a kind as it is created, as those do who answer at once.
+// OnCreate lets a test change every object of a kind on creation, as a fast controller would.
 func (s *Server) OnCreate(kind string, change func(map[string]any)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onCreate[kind] = change
 }
 
-// Created returns the objects of a kind that were created, deleted ones included.
+// Created returns the created objects of a kind, including deleted ones.
 func (s *Server) Created(kind string) []map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.created[kind])
 }
 
-// Objects returns what is stored below a path, in the order of the paths.
+// Objects returns the objects below a path, sorted by path.
 func (s *Server) Objects(path string) []map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,35 +225,36 @@ func (s *Server) Objects(path string) []map[string]any {
 	return found
 }
 
-// Requests returns the requests so far: "GET /api/v1/nodes".
+// Requests returns all requests so far, for example "GET /api/v1/nodes".
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Queries returns the queries of the requests so far, one for each of Requests, unescaped.
+// Queries returns the unescaped queries of the requests so far, parallel to Requests.
 func (s *Server) Queries() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.queries)
 }
 
-// Bodies returns what the requests so far carried, one for each of Requests.
+// Bodies returns the bodies of the requests so far, parallel to Requests.
 func (s *Server) Bodies() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.bodies)
 }
 
-// Quiet says whether somebody asked something, and nobody has for so long; who only watches asks nothing.
+// Quiet reports whether there were requests, and none is in progress or has begun or ended for the given time. Open
+// watches do not count as requests in progress.
 func (s *Server) Quiet(long time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open == 0 && !s.moved.IsZero() && time.Since(s.moved) > long
 }
 
-// begin notes a request; what it returns notes that it is answered.
+// begin records a request; the returned function records its end.
 func (s *Server) begin(r *http.Request) (end func()) {
 	query, err := url.QueryUnescape(r.URL.RawQuery)
 	if err != nil {
@@ -319,8 +320,7 @@ func (s *Server) tell(c change) {
 	}
 }
 
-// below lists the paths of the objects of a collection; a collection without a
-// namespace holds those of all.
+// below returns the paths of the objects in a collection. A collection without a namespace includes all namespaces.
 func (s *Server) below(path string) []string {
 	prefix, resource, _ := cutLast(path, "/")
 	var keys []string

@@ -1,7 +1,7 @@
 package golden
 
-// JobFile holds a job in JSON, and the queue and the config map that go with it in YAML, one
-// of them with a line --- inside a text.
+// JobFile is a file with a job in JSON, and the job's queue and ConfigMap in YAML; one text in it contains a line
+// "---".
 const JobFile = `{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "filed"},
  "spec": {"queue": "fresh", "minAvailable": 1, "tasks": [{"name": "main", "replicas": 1, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}}]}}
 ---

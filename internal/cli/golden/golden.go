@@ -1,13 +1,11 @@
-// Package golden shows what a command prints: it runs command lines of the whole
-// tree in this process against an API server in memory, and holds what they print
-// against text files.
+// Package golden tests the output of commands: it runs command lines of the whole tree in this process against an
+// in-memory API server and compares their output with text files.
 //
-//	In:   command lines, a cluster (Cluster), what is to be different (Run.Prepare)
-//	Out:  testdata/<name>.txt of the package under test; -rewrite writes it
+//	In:   command lines, a cluster (Cluster), changes to it (Run.Prepare)
+//	Out:  testdata/<name>.txt of the package under test, written with -rewrite
 //
-// Every command is shown in five ways (Every): on terminals of 80 and of 120
-// columns, into a pipe, with -o json, and with an error. A test of
-// internal/cli/root walks the tree and finds commands that lack one.
+// Every command is run in five ways (Every): on terminals of 80 and 120 columns, into a pipe, with -o json, and with
+// an error. A test of internal/cli/root walks the tree and finds commands without these runs.
 package golden
 
 import (
@@ -34,67 +32,67 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// go test ./internal/cli/queue -rewrite writes the goldens of a package anew.
+// The flag rewrite rewrites the golden files of a package: go test ./internal/cli/queue -rewrite.
 var rewrite = flag.Bool("rewrite", false, "write the goldens anew")
 
-// Now is the moment at which all goldens are taken.
+// Now is the current time in all golden files.
 var Now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// The program that all goldens are taken of is of one version.
+// All golden files use the same program version.
 func init() {
 	build.Version, build.GitSHA, build.BuiltAt = "v0.1.0", "0123abcd", "2026-03-01T12:00:00Z"
 }
 
-// Run is one command line and how it is run.
+// Run is one command line with its environment.
 type Run struct {
-	// About is a sentence.
+	// About is a sentence about the run.
 	About string
-	// Args is split at blanks; use Argv for arguments with blanks.
+	// Args is split at spaces; use Argv for arguments with spaces.
 	Args string
 	Argv []string
-	// Width makes the output a terminal of so many columns; 0 is a pipe.
+	// Width makes the output a terminal of that many columns; 0 is a pipe.
 	Width int
 	Color bool
 	// Input is standard input.
 	Input string
 	Env   map[string]string
-	// Prepare may change the cluster before.
+	// Prepare changes the cluster before the run.
 	Prepare func(*clitest.Server)
-	// Check looks at the cluster afterwards.
+	// Check inspects the cluster after the run.
 	Check func(*testing.T, *clitest.Server)
-	// Report: the answer is a report, which is printed although the exit code is that of an error.
+	// Report means that the command prints its result even though the exit code is that of an error.
 	Report bool
 	// NoCluster runs without a kubeconfig.
 	NoCluster bool
-	// Editor is what the user makes of the text that an editor shows; nil changes nothing.
+	// Editor returns the user's version of the text in an editor; nil changes nothing.
 	Editor func(text string) string
 }
 
-// Result is what a command printed and how it ended.
+// Result is the output of a command and its exit code.
 type Result struct {
 	Out, Err string
 	Code     int
 }
 
-// Command is a command that is shown in the five ways in which every one is.
+// Command describes a command that is run in the five ways.
 type Command struct {
-	// Args is a command line that works: "queue get research".
+	// Args is a valid command line: "queue get research".
 	Args string
-	// Wrong is a command line that fails: "queue get reserch".
+	// Wrong is a failing command line: "queue get reserch".
 	Wrong string
 	// NoJSON is for commands without -o FORMAT.
 	NoJSON bool
-	// Input, Prepare and Report are those of the Run.
+	// Input, Prepare and Report are those fields of Run.
 	Input   string
 	Prepare func(*clitest.Server)
 	Report  bool
-	// WrongPrepare changes the cluster before Wrong is run; nil is Prepare.
+	// WrongPrepare changes the cluster before Wrong is run; nil uses Prepare.
 	WrongPrepare func(*clitest.Server)
-	// Editor is that of the Run.
+	// Editor is that field of Run.
 	Editor func(text string) string
 }
 
-// Every makes the five runs of each command.
+// Every returns the five runs of each command.
 func Every(commands ...Command) []Run {
 	var runs []Run
 	for _, c := range commands {
@@ -153,7 +151,7 @@ func (r Run) Do(t testing.TB, server *clitest.Server) Result {
 	return Result{clean(out), clean(errOut), code}
 }
 
-// Editing is an editor in which a user makes another text of a file.
+// Editing returns an editor that applies change to the text of a file.
 func Editing(change func(text string) string) func(command, path string) error {
 	return func(_, path string) error {
 		text, err := os.ReadFile(path)
@@ -164,7 +162,7 @@ func Editing(change func(text string) string) func(command, path string) error {
 	}
 }
 
-// environ is Env as a program gets it, in order.
+// environ returns Env in the format of a program's environment, sorted.
 func (r Run) environ() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
@@ -173,7 +171,7 @@ func (r Run) environ() []string {
 	return all
 }
 
-// factory is a command's, with the goldens' clock and a cache of its own.
+// factory returns a factory with the golden clock and its own cache.
 func factory(t testing.TB, streams *iostreams.Streams) *cli.Factory {
 	f := cli.NewFactory("vcctl", streams)
 	f.Now = func() time.Time { return Now }
@@ -182,7 +180,7 @@ func factory(t testing.TB, streams *iostreams.Streams) *cli.Factory {
 	return f
 }
 
-// block is how a run is written into a golden file.
+// block returns the text of a run in a golden file.
 func (r Run) block(got Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", r.About)
@@ -211,8 +209,7 @@ func quoted(args []string) []string {
 	return all
 }
 
-// Hold runs all, each against a cluster of its own, and holds what they print
-// against testdata/<name>.txt.
+// Hold executes all runs, each against its own cluster, and compares their output with testdata/<name>.txt.
 func Hold(t *testing.T, name string, runs []Run) {
 	t.Helper()
 	var text strings.Builder
@@ -250,7 +247,7 @@ func Hold(t *testing.T, name string, runs []Run) {
 	}
 }
 
-// Stored checks that so many objects are below a path of the server.
+// Stored returns a check that the server has want objects below a path.
 func Stored(path string, want int) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, server *clitest.Server) {
 		t.Helper()
@@ -260,7 +257,7 @@ func Stored(path string, want int) func(*testing.T, *clitest.Server) {
 	}
 }
 
-// Field is the value at a path of an object, as text; a number in the path is the index of a list.
+// Field returns the value at a path of an object as text; a number in the path is the index into a list.
 func Field(object any, path ...string) string {
 	for _, step := range path {
 		switch at := object.(type) {

@@ -15,10 +15,11 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// patience bounds the wait for what a running command is to print or do.
+// patience limits the wait for output or an action of a running command.
 const patience = 10 * time.Second
 
-// Screen is what a running command prints, results and errors together; it can be waited on.
+// Screen collects the output of a running command, standard output and errors together. Tests can wait for text on
+// it.
 type Screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -27,7 +28,7 @@ type Screen struct {
 
 func newScreen() *Screen { return &Screen{more: make(chan struct{}, 1)} }
 
-// Write adds text and wakes who waits.
+// Write adds text and wakes a waiting test.
 func (s *Screen) Write(text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +45,7 @@ func (s *Screen) String() string {
 	return s.text.String()
 }
 
-// Wait returns when the screen shows want.
+// Wait waits until the screen shows want.
 func (s *Screen) Wait(t *testing.T, want string) {
 	t.Helper()
 	deadline := time.After(patience)
@@ -57,7 +58,7 @@ func (s *Screen) Wait(t *testing.T, want string) {
 	}
 }
 
-// Start runs a command in the background; stop ends it and returns its exit code.
+// Start runs a command in the background. stop ends it and returns its exit code.
 func Start(t *testing.T, server *clitest.Server, args ...string) (out *Screen, stop func() int, done <-chan int) {
 	t.Helper()
 	streams, _, _ := iostreams.Test("", 0)
@@ -72,7 +73,7 @@ func Start(t *testing.T, server *clitest.Server, args ...string) (out *Screen, s
 	return out, func() int { cancel(); return <-ended }, ended
 }
 
-// Ends puts an object into the cluster and waits for a command that ends with that.
+// Ends puts last into the cluster, waits for the command to exit and returns its exit code.
 func Ends(t *testing.T, server *clitest.Server, out *Screen, done <-chan int, last client.Object) int {
 	t.Helper()
 	server.Set(last)

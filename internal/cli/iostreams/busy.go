@@ -8,15 +8,14 @@ import (
 )
 
 const (
-	// busyAfter is how long something may take before it is shown that it goes on.
+	// busyAfter is the delay before a progress line appears.
 	busyAfter = 500 * time.Millisecond
-	// busyEvery is how often the sign turns.
+	// busyEvery is the interval of its animation.
 	busyEvery = 120 * time.Millisecond
 )
 
-// Busy is a line on the error stream that shows, on a terminal and after half a
-// second, that something goes on. What is printed meanwhile through the streams
-// takes its place. Use it from one goroutine; the zero value shows nothing.
+// Busy is a progress line on the error stream. It appears only on a terminal and after busyAfter. Output through the
+// streams replaces the line. A Busy is for use by one goroutine; the zero value shows nothing.
 type Busy struct {
 	streams  *Streams
 	out, err io.Writer
@@ -24,13 +23,13 @@ type Busy struct {
 	stop     chan struct{}
 	ended    chan struct{}
 
-	mu    sync.Mutex // guards what follows and the terminal
+	mu    sync.Mutex // guards the fields below and the terminal
 	text  string
 	turns int
 	shown bool
 }
 
-// Busy starts to show text; Done ends it.
+// Busy starts a progress line with text; Done ends it.
 func (s *Streams) Busy(text string) *Busy {
 	if !s.ErrTTY || s.Env("TERM") == "dumb" {
 		return &Busy{}
@@ -51,7 +50,7 @@ func (b *Busy) Say(format string, args ...any) {
 	b.text = fmt.Sprintf(format, args...)
 }
 
-// Done takes the line away and gives the streams back.
+// Done removes the line and restores the streams.
 func (b *Busy) Done() {
 	if b.streams == nil {
 		return
@@ -84,7 +83,7 @@ func (b *Busy) turn() {
 	}
 }
 
-// clear removes the line; the caller holds the lock.
+// clear removes the line. The caller holds the lock.
 func (b *Busy) clear() {
 	if b.shown {
 		_, _ = io.WriteString(b.err, "\r\x1b[K")
@@ -92,7 +91,7 @@ func (b *Busy) clear() {
 	}
 }
 
-// besides is a stream while Busy shows its line.
+// besides wraps a stream while Busy shows its line.
 type besides struct {
 	busy *Busy
 	to   io.Writer

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/term"
 )
 
-// EditorCommand returns the user's editor as a command of a shell: VCCTL_EDITOR or VC_EDITOR names it, else kubectl's KUBE_EDITOR, else EDITOR, else vi.
+// EditorCommand returns the shell command of the user's editor: the first set variable among VCCTL_EDITOR, VC_EDITOR,
+// KUBE_EDITOR (kubectl's) and EDITOR, or vi.
 func (s *Streams) EditorCommand() string {
 	for _, name := range []string{"VCCTL_EDITOR", "VC_EDITOR", "KUBE_EDITOR", "EDITOR"} {
 		if command := s.Env(name); command != "" {
@@ -17,7 +18,7 @@ func (s *Streams) EditorCommand() string {
 	return "vi"
 }
 
-// runEditor opens a file in the editor on this terminal and returns when that has ended. The terminal is as it was afterwards.
+// runEditor opens a file in the editor on this terminal and returns when the editor has exited.
 func runEditor(command, path string) error {
 	editor := exec.Command("sh", "-c", command+` "$1"`, command, path)
 	editor.Stdin, editor.Stdout, editor.Stderr = os.Stdin, os.Stdout, os.Stderr

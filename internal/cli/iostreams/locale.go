@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// cutMark is what render puts where a text is cut, asciiCutMark what stands for it where the locale cannot show it: it is as wide.
+// cutMark is the mark with which render ends shortened texts. asciiCutMark replaces it in locales that cannot show
+// it, with the same width.
 const cutMark, asciiCutMark = "…", "~"
 
-// locale returns what the environment says about the encoding of text; "" if it says nothing.
+// locale returns the locale in the environment, or "".
 func (s *Streams) locale() string {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if value := s.Env(name); value != "" {
@@ -24,8 +25,7 @@ func isUTF8(locale string) bool {
 	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
-// inLocale makes the terminals of a user whose locale is not UTF-8 show cut texts without characters that the locale lacks. Files
-// and pipes get UTF-8 always.
+// inLocale replaces the cut mark on terminals whose locale is not UTF-8. Files and pipes always receive UTF-8.
 func (s *Streams) inLocale() {
 	locale := s.locale()
 	if locale == "" || isUTF8(locale) {
@@ -39,7 +39,8 @@ func (s *Streams) inLocale() {
 	}
 }
 
-// withASCIIMarks keeps a file a file: the dashboard has to know its terminal.
+// withASCIIMarks wraps a writer. It keeps an *os.File recognizable as a file, because the dashboard needs the
+// terminal.
 func withASCIIMarks(to io.Writer) io.Writer {
 	if file, is := to.(*os.File); is {
 		return asciiFile{file}
@@ -47,14 +48,14 @@ func withASCIIMarks(to io.Writer) io.Writer {
 	return asciiMarks{to}
 }
 
-// asciiFile is a terminal that asciiMarks writes to.
+// asciiFile is a terminal with asciiMarks.
 type asciiFile struct{ *os.File }
 
 func (a asciiFile) Write(text []byte) (int, error) { return asciiMarks{a.File}.Write(text) }
 
 func (a asciiFile) WriteString(text string) (int, error) { return a.Write([]byte(text)) }
 
-// asciiMarks writes the mark of cut texts in ASCII.
+// asciiMarks replaces the cut mark with its ASCII form.
 type asciiMarks struct{ to io.Writer }
 
 func (a asciiMarks) Write(text []byte) (int, error) {

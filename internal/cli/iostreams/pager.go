@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// Page writes text to Out, through the user's pager when a person sits there and
-// the text is taller than the screen. VCCTL_PAGER names the pager, else PAGER,
-// else less; "cat" is none. A pager that cannot be started is no error: the text
-// is written without it.
+// Page writes text to Out. If Out is a terminal and the text is taller than the screen, Page uses the pager named by
+// VCCTL_PAGER or PAGER, or else less; "cat" disables it. If the pager cannot be started, Page writes the text
+// directly.
 func (s *Streams) Page(text []byte) error {
 	command := s.pager()
 	if !s.OutTTY || s.Height == 0 || s.RunPager == nil || command == "" || bytes.Count(text, []byte("\n")) < s.Height {
@@ -24,7 +23,7 @@ func (s *Streams) Page(text []byte) error {
 	return err
 }
 
-// pager is the command line of the pager; "" is none.
+// pager returns the command line of the pager, or "" for none.
 func (s *Streams) pager() string {
 	if s.Env("TERM") == "dumb" {
 		return ""
@@ -54,6 +53,6 @@ func runPager(command string, text []byte) bool {
 	if err := pager.Start(); err != nil {
 		return false
 	}
-	_ = pager.Wait() // how it ends is the pager's affair: q is no error of ours
+	_ = pager.Wait() // ignore the pager's exit code, which does not matter
 	return true
 }

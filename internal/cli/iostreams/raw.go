@@ -9,10 +9,9 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 )
 
-// Raw makes the terminal pass every key on, for a program on the other side that
-// has a terminal of its own; restore undoes it. The queue tells that program the
-// size of this terminal, now and whenever it changes, until ctx ends. Where In
-// is no terminal nothing happens and the queue is nil.
+// Raw puts the terminal into raw mode, so that a remote program with its own terminal receives every key. restore
+// undoes that. Until ctx ends, the queue returns the size of this terminal, now and after each change. If In is not a
+// terminal, Raw does nothing and the queue is nil.
 func (s *Streams) Raw(ctx context.Context) (restore func(), sizes remotecommand.TerminalSizeQueue) {
 	in, ok := s.In.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
@@ -23,7 +22,7 @@ func (s *Streams) Raw(ctx context.Context) (restore func(), sizes remotecommand.
 		return func() {}, nil
 	}
 	changes := make(chan os.Signal, 1)
-	changes <- os.Interrupt // any signal: the size that it has now
+	changes <- os.Interrupt // any value makes Next return the current size
 	notifyResize(changes)
 	restore = func() {
 		signal.Stop(changes)
@@ -32,14 +31,14 @@ func (s *Streams) Raw(ctx context.Context) (restore func(), sizes remotecommand.
 	return restore, &sizeQueue{ctx: ctx, fd: int(in.Fd()), changes: changes}
 }
 
-// sizeQueue reads the size of a terminal whenever it may have changed.
+// sizeQueue returns the size of a terminal after each change.
 type sizeQueue struct {
 	ctx     context.Context
 	fd      int
 	changes <-chan os.Signal
 }
 
-// Next blocks until the size may have changed; nil ends the queue.
+// Next blocks until the size may have changed; it returns nil at the end.
 func (q *sizeQueue) Next() *remotecommand.TerminalSize {
 	select {
 	case <-q.ctx.Done():

@@ -4,5 +4,5 @@ package iostreams
 
 import "os"
 
-// notifyResize does nothing: this system does not say when a terminal changes its size.
+// notifyResize does nothing: this operating system does not report changes of the terminal size.
 func notifyResize(chan<- os.Signal) {}

@@ -8,5 +8,5 @@ import (
 	"syscall"
 )
 
-// notifyResize sends a signal whenever the size of the terminal changes.
+// notifyResize sends a signal to changes whenever the terminal size changes.
 func notifyResize(changes chan<- os.Signal) { signal.Notify(changes, syscall.SIGWINCH) }

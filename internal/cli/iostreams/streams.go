@@ -1,6 +1,5 @@
-// Package iostreams is what a command knows about the terminal it talks to:
-// where to read and write, how wide it is, and whether colour is wanted.
-// Commands never touch os.Stdout; tests hand in buffers and a width.
+// Package iostreams holds a command's input and output streams, and the properties of its terminal: width, height and
+// colour support. Commands never use os.Stdout directly; tests pass buffers and a width.
 package iostreams
 
 import (
@@ -14,30 +13,30 @@ import (
 	"golang.org/x/term"
 )
 
-// Streams are the input and output of one command.
+// Streams holds the input and output of a command.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer
 	Err io.Writer
-	// InTTY and OutTTY say whether a person sits there.
+	// InTTY and OutTTY report whether the streams are terminals.
 	InTTY, OutTTY bool
-	// ErrTTY says whether progress may be shown on Err.
+	// ErrTTY reports whether Err is a terminal, on which progress can be shown.
 	ErrTTY bool
-	// Width of the terminal in cells; 0 when Out is none.
+	// Width is the width of the terminal in columns; 0 if Out is not a terminal.
 	Width int
-	// Height of the terminal in lines; 0 when it is not known.
+	// Height is the height of the terminal in lines; 0 if unknown.
 	Height int
-	// RunPager shows text in a pager and reports whether that could be started; nil is no pager.
+	// RunPager shows text in a pager and reports whether the pager could be started; nil disables the pager.
 	RunPager func(command string, text []byte) bool
-	// RunEditor opens a file in an editor, a command of a shell, and returns when that has ended.
+	// RunEditor opens a file in an editor, given as a shell command, and returns when the editor has exited.
 	RunEditor func(command, path string) error
-	// Env looks a variable of the environment up.
+	// Env returns the value of an environment variable.
 	Env func(string) string
-	// Environ is the whole environment as NAME=value; nil is none.
+	// Environ returns the whole environment as NAME=value; nil means an empty environment.
 	Environ func() []string
-	// Account is what the operating system calls the user, "" where it knows none; nil is "".
+	// Account returns the operating system's name for the user, or ""; it may be nil.
 	Account func() string
-	// Interrupted is closed when the user has interrupted the program; nil never is.
+	// Interrupted is closed when the user has interrupted the program; a nil channel never is.
 	Interrupted <-chan struct{}
 	// ColorMode is auto, always or never.
 	ColorMode string
@@ -67,7 +66,7 @@ func account() string {
 	return ""
 }
 
-// User is who calls, as jobs are marked with: what the environment says, else the operating system; "" when nobody knows.
+// User returns the user's name for marking jobs: from the environment, else from the operating system, or "".
 func (s *Streams) User() string {
 	for _, name := range []string{"USER", "LOGNAME"} {
 		if value := s.Env(name); value != "" {
@@ -80,8 +79,8 @@ func (s *Streams) User() string {
 	return s.Account()
 }
 
-// ReadAll reads standard input to its end, or until the program is interrupted: then the reader is left behind, for
-// the program ends.
+// ReadAll reads standard input to its end. If the program is interrupted first, it returns and leaves the reading
+// goroutine behind: the program is about to exit.
 func (s *Streams) ReadAll() ([]byte, error) {
 	type answer struct {
 		text []byte
@@ -100,20 +99,20 @@ func (s *Streams) ReadAll() ([]byte, error) {
 	}
 }
 
-// Test returns streams over buffers. A width above 0 makes the output a
-// terminal of that width; the environment is empty and colours are off.
+// Test returns streams on buffers. A width above 0 makes the output a terminal of that width. The environment is
+// empty and colours are off.
 func Test(input string, width int) (streams Streams, out, errOut *bytes.Buffer) {
 	out, errOut = &bytes.Buffer{}, &bytes.Buffer{}
 	return Streams{
 		In: strings.NewReader(input), Out: out, Err: errOut,
 		OutTTY: width > 0, InTTY: width > 0, Width: width,
 		Env: func(string) string { return "" }, ColorMode: "never",
-		RunEditor: func(string, string) error { return nil }, // it changes nothing
+		RunEditor: func(string, string) error { return nil }, // leaves the file unchanged
 	}, out, errOut
 }
 
-// Color says whether the output is to be coloured: the flag first, then
-// NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM, then whether it is a terminal.
+// Color reports whether to colour the output. It uses, in this order, the flag, NO_COLOR, CLICOLOR_FORCE, CLICOLOR
+// and TERM, and whether the output is a terminal.
 func (s *Streams) Color() bool {
 	switch s.ColorMode {
 	case "always":
@@ -130,7 +129,7 @@ func (s *Streams) Color() bool {
 	return s.OutTTY && s.Env("TERM") != "dumb" && s.Env("CLICOLOR") != "0"
 }
 
-// Unicode says whether block characters may be drawn.
+// Unicode reports whether the terminal can show block characters.
 func (s *Streams) Unicode() bool {
 	if !s.OutTTY || s.Env("TERM") == "dumb" || s.Env("TERM") == "linux" {
 		return false

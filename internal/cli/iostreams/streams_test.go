@@ -39,7 +39,7 @@ func TestColor(t *testing.T) {
 	}
 }
 
-// Who presses Ctrl-C while standard input is waited for gets the prompt back at once.
+// Ctrl-C ends a read of standard input at once.
 func TestReadingEndsWhenInterrupted(t *testing.T) {
 	t.Parallel()
 	silent, _ := io.Pipe()

@@ -96,8 +96,8 @@ func RequestsText(spec *corev1.PodSpec) string {
 	return resourceText(sum)
 }
 
-// Around reads the PodGroup of a job and its pods. The group is nil if it does not exist. For a user without access,
-// both are empty.
+// Around reads the PodGroup and the pods of a job. The group is nil if it does not exist. If the user lacks access to
+// one of the two, that result is empty.
 func Around(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, []*corev1.Pod, error) {
 	group, err := act.GroupOf(ctx, c, job)
 	if ignoreForbidden(err) != nil {

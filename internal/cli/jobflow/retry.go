@@ -98,7 +98,7 @@ func (o *retryOptions) one(ctx context.Context, c client.Client, flow jobFlow) e
 	return cli.PrintName(o.f, &o.out, flow, "retried: "+strings.Join(failed, ", ")+o.dryRun.Suffix())
 }
 
-// lastFailure returns the end of the flow's failed step that ended last.
+// lastFailure returns the latest end time among the flow's failed steps, or now if none has an end time.
 func lastFailure(flow jobFlow, now time.Time) time.Time {
 	var last time.Time
 	for _, name := range failedSteps(flow) {

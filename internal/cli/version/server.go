@@ -26,8 +26,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// oldest is the first Kubernetes version that supports vc's custom resource definitions: it enables CEL validation
-// rules by default.
+// oldest is the first Kubernetes version that fully supports vc's custom resource definitions: CEL validation rules are
+// generally available in it.
 const oldest = "1.29.0"
 
 // kinds are the kinds that the command line reads and writes.
