@@ -9,8 +9,7 @@ import (
 	"github.com/vc-batch/vc/test/bench/figures"
 )
 
-// apart are the parts of vcd, each a process of its own, so that the processor
-// time of each is known.
+// apart holds the components of vcd, each in its own process, so that the processor time of each can be measured.
 type apart struct{ scheduler, controllers, admission *vcd }
 
 func (r *rig) startApart(t *testing.T) apart {
@@ -29,9 +28,8 @@ func (a apart) quiet(t *testing.T) {
 	}
 }
 
-// TestSchedulerWay: the scheduler's processor time a pod from submitting jobs,
-// end to end: webhooks, controllers and scheduler do their parts, as in
-// TestWholeWay, but in processes of their own.
+// TestSchedulerWay measures the scheduler's processor time per pod, from the submission of jobs to the last bind.
+// Webhooks, controllers and scheduler all work, as in TestWholeWay, but in separate processes.
 func TestSchedulerWay(t *testing.T) {
 	skipUnlessAsked(t)
 	for _, count := range growth(1000) {
@@ -47,7 +45,7 @@ func TestSchedulerWay(t *testing.T) {
 	}
 }
 
-// wayRound submits jobs and gives the scheduler's processor time until their last bind, in milliseconds a pod.
+// wayRound submits jobs and returns the scheduler's processor time until their last bind, in milliseconds per pod.
 func (r *rig) wayRound(t *testing.T, daemons apart, s shape, round int) float64 {
 	t.Helper()
 	ns := fmt.Sprintf("way-%d", round)

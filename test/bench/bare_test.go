@@ -13,10 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// workers of the bare loop.
+// workers is the number of workers of the bare loop.
 const workers = 50
 
-// podSpec is the pod of every measurement: eight of them fill a simulated node.
+// podSpec is the spec of the pods in all measurements. Eight of them fill a simulated node.
 func podSpec(scheduler string) corev1.PodSpec {
 	return corev1.PodSpec{
 		SchedulerName: scheduler,
@@ -30,7 +30,7 @@ func podSpec(scheduler string) corev1.PodSpec {
 	}
 }
 
-// podSpec is that pod; on a cluster that 5,000 of them do not fit on, half a one.
+// podSpec returns the spec of the pods for this cluster. Their requests are halved if 5,000 of them would not fit.
 func (r *rig) podSpec(scheduler string) corev1.PodSpec {
 	spec := podSpec(scheduler)
 	if r.podsPerNode() != podsPerNode {
@@ -39,7 +39,8 @@ func (r *rig) podSpec(scheduler string) corev1.PodSpec {
 	return spec
 }
 
-// podsPerNode is how many of its pods fit on a node, so that the largest shape fits on 500.
+// podsPerNode returns how many of these pods fit on a node. It is doubled on small clusters, so that the largest shape
+// fits on 500 nodes.
 func (r *rig) podsPerNode() int {
 	if len(r.nodes)*podsPerNode < 5000 {
 		return 2 * podsPerNode
@@ -47,12 +48,12 @@ func (r *rig) podsPerNode() int {
 	return podsPerNode
 }
 
-// bareTimes are the two halves of the bare loop.
+// bareTimes holds the times of the two halves of the bare loop.
 type bareTimes struct{ create, bind, bindCPU time.Duration }
 
 func (b bareTimes) sum() time.Duration { return b.create + b.bind }
 
-// bareLoop creates pods and then binds them round robin, as fast as it can.
+// bareLoop creates pods and then binds them round-robin, as fast as possible.
 func (r *rig) bareLoop(t *testing.T, namespace string, pods int) bareTimes {
 	t.Helper()
 	client, annotations := r.core, r.annotations()

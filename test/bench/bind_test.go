@@ -16,12 +16,10 @@ import (
 	"github.com/vc-batch/vc/test/bench/figures"
 )
 
-// TestBindPhase: pods that already wait, and how fast they are bound, beside a
-// bare loop of binds. Their PodGroups come last, so that all of them may be bound
-// from one moment on; what counts is the time from the first bind to the last.
-// The scheduler runs alone, so its processor time from the first pod's creation
-// to the last bind is its own; a good part of it goes into telling each pod, a
-// second after it came, that its PodGroup does not exist.
+// TestBindPhase measures how fast pending pods are bound, compared with a bare loop of binds. The PodGroups are created
+// last, so that all pods may be bound from one moment on. The measured time is that from the first bind to the last.
+// The scheduler runs alone, so its processor time from the creation of the first pod to the last bind is its own. A
+// large part of it is spent on reporting for each pod, one second after its creation, that its PodGroup does not exist.
 func TestBindPhase(t *testing.T) {
 	skipUnlessAsked(t)
 	for _, count := range growth(1000) {
@@ -34,7 +32,7 @@ func TestBindPhase(t *testing.T) {
 	}
 }
 
-// TestBindPhaseStarted: the same, and pods start as soon as they are bound, those of the bare loop, too.
+// TestBindPhaseStarted does the same as TestBindPhase, but pods start as soon as they are bound, also in the bare loop.
 func TestBindPhaseStarted(t *testing.T) {
 	skipUnlessAsked(t)
 	r := startRig(t, 1000)
@@ -93,7 +91,7 @@ func (r *rig) bindRound(t *testing.T, daemon *vcd, s shape, round int) (share, s
 	return share, shareInCPU, cpu
 }
 
-// createMember makes one pod of a gang, as a controller would.
+// createMember creates a pod of a gang, as a controller does.
 func (r *rig) createMember(ctx context.Context, namespace, gang string, i int, spec corev1.PodSpec) error {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("pod-%d", i), Annotations: map[string]string{keys.GroupName: gang}},
@@ -104,7 +102,7 @@ func (r *rig) createMember(ctx context.Context, namespace, gang string, i int, s
 	return err
 }
 
-// createGang makes the PodGroup of a gang.
+// createGang creates the PodGroup of a gang.
 func (r *rig) createGang(ctx context.Context, namespace, name string, members int) error {
 	return r.ours.Create(ctx, &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
@@ -119,10 +117,9 @@ func (r *rig) removeGangs(t *testing.T, namespace string) {
 	}
 }
 
-// TestFirstBind: how soon after the last pod of a gang of 1,000 exists the first
-// of them is bound, on an empty cluster; and the scheduler's processor time from
-// the PodGroup's creation to the last bind, all that controllers do being done by
-// the test.
+// TestFirstBind measures the time from the creation of the last pod of a gang of 1,000 to the bind of the first one, on
+// an empty cluster. It also measures the scheduler's processor time from the creation of the PodGroup to the last bind.
+// The test itself does the work of the controllers.
 func TestFirstBind(t *testing.T) {
 	skipUnlessAsked(t)
 	const members = 1000
@@ -141,7 +138,8 @@ func TestFirstBind(t *testing.T) {
 	}
 }
 
-// firstBindRound is one gang's life up to its last bind, in milliseconds.
+// firstBindRound returns the wait for the first bind of a gang and the processor time until its last bind, in
+// milliseconds.
 func (r *rig) firstBindRound(t *testing.T, daemon *vcd, ns string, members int) (wait, cpu float64) {
 	t.Helper()
 	makeNamespace(t, r.core, ns)

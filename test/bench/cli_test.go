@@ -24,9 +24,10 @@ import (
 	"github.com/vc-batch/vc/test/bench/figures"
 )
 
-// TestCommandLine holds vcctl to its promises, also where it is called as `kubectl vc`: the list of 10,000 jobs, half of
-// which wait and are explained, and help. The server's answers are made before. Of the two programs the slower and the
-// larger counts; by the clock on the wall the fastest round has to keep the promise, so that a busy moment does not count.
+// TestCommandLine checks the performance targets of vcctl, also when it is called as `kubectl vc`: for a list of 10,000
+// jobs, half of which wait with an explanation, and for help. The server's responses are prepared. The slower and the
+// larger of the two programs count. For wall-clock time, the fastest round must meet the target, so that a busy machine
+// does not fail the test.
 func TestCommandLine(t *testing.T) {
 	skipUnlessAsked(t)
 	dir := t.TempDir()
@@ -43,7 +44,7 @@ func TestCommandLine(t *testing.T) {
 		time   string
 		unit   time.Duration
 		memory string
-		// wall is the promise by the clock on the wall.
+		// wall is the target for wall-clock time.
 		wall time.Duration
 	}{
 		{[]string{"job", "list", "--server", server.URL, "-n", "default"}, 10_001, figures.ListTime, time.Second, figures.ListMemory, time.Second},
@@ -81,8 +82,8 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// runOnce runs a program and gives its processor time, which on a quiet machine is
-// more than it takes and on a busy one the better guess, its largest resident memory in bytes and its output.
+// runOnce runs a program. It returns its processor time, its peak resident memory in bytes, and its output. On a busy
+// machine, processor time is a better estimate than wall-clock time.
 func runOnce(t *testing.T, program string, args ...string) (time.Duration, int64, []byte) {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -96,7 +97,7 @@ func runOnce(t *testing.T, program string, args ...string) (time.Duration, int64
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), usage.Maxrss * 1024, out.Bytes()
 }
 
-// pages answers lists of n jobs and of their PodGroups, so many a page.
+// pages serves lists of n jobs and of their PodGroups, in pages of a size.
 func pages(t *testing.T, n, size int) http.Handler {
 	t.Helper()
 	answers := map[string][]byte{}
@@ -136,7 +137,7 @@ func pages(t *testing.T, n, size int) http.Handler {
 	})
 }
 
-// listed is the i-th job as the API server would tell it, with its PodGroup; every second one waits.
+// listed returns the i-th job as the API server would return it, with its PodGroup. Every second job waits.
 func listed(i int) (*batchv1alpha1.Job, *schedulingv1beta1.PodGroup) {
 	name := fmt.Sprintf("train-%05d", i)
 	uid := types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", i))

@@ -31,15 +31,16 @@ const (
 	idleFor   = time.Minute
 )
 
-// TestControllers: how fast pods of jobs are made, beside a bare loop of creates, and what they cost afterwards. `vcd controllers` runs alone,
-// so its processor time is its own; a scheduler that thinks of nothing lets every PodGroup in as soon as it sees it.
+// TestControllers measures how fast the pods of jobs are created, compared with a bare loop of creates, and the cost of
+// running them. `vcd controllers` runs alone, so its processor time is its own. The test admits every PodGroup at once
+// in place of a scheduler.
 func TestControllers(t *testing.T) {
 	skipUnlessAsked(t)
 	r := startRig(t, 1)
 	makeNamespace(t, r.core, "warm")
 	r.bareCreates(t, "warm", 300)
 	r.emptyNamespace(t, "warm")
-	makeNamespace(t, r.core, "volcano-system") // where the numbers of jobs are drawn
+	makeNamespace(t, r.core, "volcano-system") // where job numbers are assigned
 	r.openQueue(t)
 	free := r.freeJobs(t, smallJobs)
 	r.letAllIn(t)
@@ -81,23 +82,23 @@ func TestControllers(t *testing.T) {
 
 func ourNamespace(s shape, round int) string { return fmt.Sprintf("ours-%s-%d", s, round) }
 
-// creation is what was measured in one round.
+// creation holds the measurements of one round.
 type creation struct {
 	shape
 	bare, ours time.Duration
-	// Processor time of everything together, and of vcd alone. It hardly depends on who else uses the machine.
+	// Processor time of all processes together, and of vcd alone. It hardly depends on other load on the machine.
 	bareCPU, oursCPU, vcdCPU time.Duration
 }
 
-// share is the bare loop's time over ours: the more the better, 1 is as fast.
+// share returns the bare loop's time divided by ours. 1 means equally fast, and greater is better.
 func (c creation) share() float64 { return c.bare.Seconds() / c.ours.Seconds() }
 
 func (c creation) shareInCPU() float64 { return c.bareCPU.Seconds() / c.oursCPU.Seconds() }
 
-// perPod is the controllers' processor time, in milliseconds.
+// perPod returns the controllers' processor time per pod, in milliseconds.
 func (c creation) perPod() float64 { return c.vcdCPU.Seconds() * 1000 / float64(c.all()) }
 
-// createRound measures how long jobs take until all of their pods exist, beside bare creates of as many.
+// createRound measures how long it takes until all pods of some jobs exist, compared with bare creates of as many pods.
 func (r *rig) createRound(t *testing.T, daemon *vcd, s shape, round int) creation {
 	t.Helper()
 	c := creation{shape: s}
@@ -117,7 +118,7 @@ func (r *rig) createRound(t *testing.T, daemon *vcd, s shape, round int) creatio
 	var submitted time.Duration
 	inParallel(t, s.jobs, func(ctx context.Context, i int) error {
 		job := newJob(ours, fmt.Sprintf("job-%d", i), s.pods, nil)
-		batchv1alpha1.SetJobID(job, int64(1+round*s.jobs+i)) // as the door does it
+		batchv1alpha1.SetJobID(job, int64(1+round*s.jobs+i)) // as admission does
 		return r.ours.Create(ctx, job)
 	})
 	submitted = time.Since(began)
@@ -139,8 +140,9 @@ func (r *rig) createRound(t *testing.T, daemon *vcd, s shape, round int) creatio
 	return c
 }
 
-// freeJobs makes what jobs of one pod are made of, where controllers would be free: each Job, its PodGroup, the PodGroup's phase and the pod, as fast as the API server
-// takes them, with no vcd. It gives the processor time of all this, and takes it away again.
+// freeJobs sends the writes of jobs of one pod without vcd, as if controllers had no cost: each Job, its PodGroup, the
+// PodGroup's phase and the pod, as fast as the API server accepts them. It returns the processor time of these writes
+// and deletes the objects again.
 func (r *rig) freeJobs(t *testing.T, jobs int) time.Duration {
 	t.Helper()
 	var shares, used []float64
@@ -177,7 +179,7 @@ func (r *rig) freeJobs(t *testing.T, jobs int) time.Duration {
 	return time.Duration(used[len(used)/2] * float64(time.Second))
 }
 
-// bareCreates makes pods as fast as it can.
+// bareCreates creates pods as fast as possible.
 func (r *rig) bareCreates(t *testing.T, namespace string, pods int) time.Duration {
 	t.Helper()
 	spec := podSpec("nobody")
@@ -188,7 +190,7 @@ func (r *rig) bareCreates(t *testing.T, namespace string, pods int) time.Duratio
 	})
 }
 
-// openQueue makes the queue that a scheduler would have made.
+// openQueue creates the default queue, which a scheduler would create.
 func (r *rig) openQueue(t *testing.T) {
 	t.Helper()
 	q := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: schedulingv1beta1.QueueSpec{Weight: 1, Parent: "root"}}
@@ -197,7 +199,7 @@ func (r *rig) openQueue(t *testing.T) {
 	}
 }
 
-// letAllIn lets every PodGroup in until the test ends.
+// letAllIn admits every PodGroup until the test ends.
 func (r *rig) letAllIn(t *testing.T) {
 	t.Helper()
 	fast := rest.CopyConfig(r.config)
@@ -215,7 +217,7 @@ func (r *rig) letAllIn(t *testing.T) {
 	for range 16 {
 		go func() {
 			for g := range waiting {
-				// One that has gone meanwhile needs nothing.
+				//					// An error is ignored: the PodGroup may have been deleted.
 				_ = letIn(t.Context(), c, g)
 			}
 		}()
@@ -230,7 +232,7 @@ func (r *rig) letAllIn(t *testing.T) {
 	}()
 }
 
-// letIn lets a PodGroup in, as a scheduler does.
+// letIn admits a PodGroup, as a scheduler does.
 func letIn(ctx context.Context, c client.Client, g *schedulingv1beta1.PodGroup) error {
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"phase": schedulingv1beta1.PodGroupInqueue}})
 	if err != nil {
@@ -239,7 +241,7 @@ func letIn(ctx context.Context, c client.Client, g *schedulingv1beta1.PodGroup) 
 	return c.Patch(ctx, g, client.RawPatch(types.MergePatchType, patch))
 }
 
-// finish lets all pods of a job end well and waits until the job is over.
+// finish makes all pods of a job succeed and waits until the job has ended.
 func (r *rig) finish(t *testing.T, namespace string, pods int) {
 	t.Helper()
 	patch := []byte(`{"status":{"phase":"Succeeded"}}`)
@@ -254,7 +256,7 @@ func (r *rig) finish(t *testing.T, namespace string, pods int) {
 	})
 }
 
-// idle measures what vcd does in a minute in which nothing happens.
+// idle measures the work of vcd in a minute without any changes.
 func (r *rig) idle(t *testing.T, daemon *vcd) {
 	t.Helper()
 	quiet(t, daemon)
@@ -267,7 +269,7 @@ func (r *rig) idle(t *testing.T, daemon *vcd) {
 	take(t, figures.IdleProcessor, 0, float64(used.Milliseconds()))
 }
 
-// TestPendingPods: 5,000 pods wait, nothing changes, and all of vcd is left alone with them for a minute. What it writes then is nothing.
+// TestPendingPods checks that vcd writes nothing for a minute while 5,000 pods wait and nothing changes.
 func TestPendingPods(t *testing.T) {
 	skipUnlessAsked(t)
 	const gangs, members = 40, 100
@@ -301,8 +303,8 @@ func TestPendingPods(t *testing.T) {
 	take(t, figures.PendingWrites, 0, sum)
 }
 
-// settled waits until nothing has been written for longer than the minute that the scheduler lets go by before it tells numbers anew that have
-// changed under the same reason: what it writes then still belongs to the change.
+// settled waits until nothing has been written for longer than a minute. That is how long the scheduler waits before it
+// reports numbers that have changed under an unchanged reason. Such a write still belongs to the earlier change.
 func (r *rig) settled(t *testing.T) {
 	t.Helper()
 	last, since := r.requests(t), time.Now()
@@ -316,7 +318,7 @@ func (r *rig) settled(t *testing.T) {
 	})
 }
 
-// waitFor lets so much time go by: that nothing happens in it is what is measured.
+// waitFor waits for a duration. Nothing should happen during that time.
 func waitFor(t *testing.T, d time.Duration) {
 	t.Helper()
 	select {
@@ -325,7 +327,8 @@ func waitFor(t *testing.T, d time.Duration) {
 	}
 }
 
-// written is how many writes vcd has sent, by its own count. What it reads when nothing happens are watches that have come to their end, and begin again.
+// written returns the number of writes that vcd has sent, according to its own metrics. Reads are not counted: an idle
+// vcd still renews watches that have ended.
 func (v *vcd) written(t *testing.T) float64 {
 	t.Helper()
 	response, err := http.Get("http://127.0.0.1:18080/metrics")
@@ -353,7 +356,7 @@ func (v *vcd) written(t *testing.T) float64 {
 	return sum
 }
 
-// tellJob logs what the first job of a namespace is like when a test has failed.
+// tellJob logs the first job of a namespace if a test has failed.
 func (r *rig) tellJob(t *testing.T, namespace string) {
 	if !t.Failed() {
 		return

@@ -20,11 +20,12 @@ import (
 	"github.com/vc-batch/vc/test/bench/figures"
 )
 
-// eachRequest is how many requests of a kind are sent for its cost.
+// eachRequest is the number of requests of each kind.
 const eachRequest = 2000
 
-// TestRequestCosts: the processor time of one request of each kind that a job of one pod is made of, in the process of the API server (etcd, the
-// simulated nodes and the client included), fifty workers. What the webhooks of a Job cost is told for both sides.
+// TestRequestCosts measures the processor time of one request of each kind that a job of one pod needs. It is measured
+// with fifty workers, in the process of the API server, which includes etcd, the simulated nodes and the client. For
+// the webhooks of a Job, the cost on both sides is reported.
 func TestRequestCosts(t *testing.T) {
 	skipUnlessAsked(t)
 	r := startRig(t, 10)
@@ -82,7 +83,8 @@ func TestRequestCosts(t *testing.T) {
 	}
 }
 
-// costOf is what a request costs, in milliseconds; what it leaves behind (watch events) is waited for.
+// costOf returns the cost of a request in milliseconds. It includes the work that follows the request, such as watch
+// events.
 func (r *rig) costOf(t *testing.T, what string, do func(ctx context.Context, i int) error) float64 {
 	t.Helper()
 	profiled := profileSelf(t, strings.ReplaceAll(what, " ", "-"))
@@ -95,10 +97,11 @@ func (r *rig) costOf(t *testing.T, what string, do func(ctx context.Context, i i
 	return each
 }
 
-// costOfWebhooks adds what it costs to have a Job defaulted and checked: creates with webhooks, less those without.
+// costOfWebhooks adds the cost of defaulting and validating a Job: the cost of creates with webhooks minus that
+// without.
 func (r *rig) costOfWebhooks(t *testing.T, costs map[string][]float64) {
 	t.Helper()
-	makeNamespace(t, r.core, "volcano-system") // where the numbers of jobs are drawn
+	makeNamespace(t, r.core, "volcano-system") // where job numbers are assigned
 	r.openQueue(t)
 	daemon := r.startVCD(t, "admission", "--webhook-listen-address", "127.0.0.1:0")
 	eventually(t, time.Minute, "the webhooks are asked", func() bool {
@@ -122,7 +125,7 @@ func (r *rig) costOfWebhooks(t *testing.T, costs map[string][]float64) {
 	}
 }
 
-// profileSelf takes a processor profile of this process, if VC_BENCH_PROFILE names a directory for it.
+// profileSelf writes a CPU profile of this process to the directory in VC_BENCH_PROFILE, if that is set.
 func profileSelf(t *testing.T, name string) (stop func()) {
 	t.Helper()
 	dir := os.Getenv("VC_BENCH_PROFILE")

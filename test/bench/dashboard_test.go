@@ -27,11 +27,12 @@ import (
 	"github.com/vc-batch/vc/test/watchserver"
 )
 
-// dashboardSize is the size that the dashboard's budget is said for.
+// dashboardSize is the cluster size of the dashboard's performance targets.
 var dashboardSize = watchserver.Cluster{Nodes: 5000, Jobs: 10_000, Pods: 10, Events: 60_000}
 
-// TestDashboard holds `vcctl top` to its budget: its parts in this process, the whole of it as a program in a terminal of
-// its own, which watches a server of 5,000 nodes, 10,000 jobs, 100,000 pods and 60,000 events. That server only serves watches.
+// TestDashboard checks the performance targets of `vcctl top`. It measures the parts in this process, and the whole
+// program in its own terminal, connected to a server with 5,000 nodes, 10,000 jobs, 100,000 pods and 60,000 events.
+// That server implements only watches.
 func TestDashboard(t *testing.T) {
 	skipUnlessAsked(t)
 	size := dashboardSize
@@ -40,7 +41,7 @@ func TestDashboard(t *testing.T) {
 	t.Run("program", func(t *testing.T) { dashboardProgram(t, size) })
 }
 
-// board is all of a cluster on a board.
+// board returns a board with all objects of a cluster.
 func board(t *testing.T, c watchserver.Cluster) *snapshot.Board {
 	t.Helper()
 	b := snapshot.NewBoard()
@@ -66,8 +67,8 @@ func slim(object client.Object) {
 	}
 }
 
-// dashboardParts measures frames of every screen, and snapshots, in processor time: that is what they take on a machine
-// that has nothing else to do. What the garbage collector does beside it is in the program's figures.
+// dashboardParts measures frames of every screen and snapshots. It measures processor time, which is what they would
+// take on an idle machine. The cost of garbage collection is included only in the figures of the program.
 func dashboardParts(t *testing.T, c watchserver.Cluster) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -124,7 +125,7 @@ func dashboardParts(t *testing.T, c watchserver.Cluster) {
 	take(t, figures.ApplyTime, c.Nodes, applied...)
 }
 
-// costlyKeys holds the keys that do something to all rows to what a key may take, with the frame that follows.
+// costlyKeys measures keys that affect all rows, together with the frame that follows.
 func costlyKeys(t *testing.T, app *tui.App) {
 	t.Helper()
 	var took []float64
@@ -152,7 +153,7 @@ func costlyKeys(t *testing.T, app *tui.App) {
 	}
 }
 
-// snapshots are a thousand pods and a hundred jobs, each time others, as they are at another time.
+// snapshots returns a thousand pods and a hundred jobs, different ones in each round.
 func snapshots(c watchserver.Cluster, round int) (pods []*snapshot.Pod, jobs []*batchv1alpha1.Job) {
 	for i := range 1000 {
 		pods = append(pods, snapshot.FromPod(c.Pod((i*97+round)%(c.Jobs*c.Pods))))
@@ -165,7 +166,7 @@ func snapshots(c watchserver.Cluster, round int) (pods []*snapshot.Pod, jobs []*
 	return pods, jobs
 }
 
-// threadTime is the processor time that this thread has taken.
+// threadTime returns the processor time that this thread has used.
 func threadTime(t *testing.T) time.Duration {
 	t.Helper()
 	var now unix.Timespec
@@ -177,15 +178,15 @@ func threadTime(t *testing.T) time.Duration {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// keyOf is what is pressed as the i-th key: moves, each of which moves something, since what changes nothing is not
-// drawn; the tabs; and what does something to all rows: sorting, grouping, a filter as it is typed.
+// keyOf returns the i-th key to press: movements that always change something, because unchanged frames are not drawn,
+// keys that switch tabs, and keys that affect all rows: sorting, grouping and typing a filter.
 func keyOf(i int) string {
 	const round = "jkjkjkjkjkjkjkjk3s4gHH2sSg /job-0\x7f\x7f\x7f\x7f\x7f\r1jk2"
 	return string(round[i%len(round)])
 }
 
-// press presses so many keys, each when nothing is being written and at another time since then, so that it is not
-// always the same time until the terminal's next frame. It returns how long each took, the shortest first.
+// press presses n keys. It presses each key while the program writes nothing, after a random pause, so that the time
+// until the terminal's next frame varies. It returns the response times in ascending order.
 func (s *terminal) press(t *testing.T, n int) []float64 {
 	t.Helper()
 	phases := rand.New(rand.NewPCG(1, 2))
@@ -193,7 +194,7 @@ func (s *terminal) press(t *testing.T, n int) []float64 {
 	dearest := map[string][]float64{}
 	for i := range n {
 		s.quiet()
-		time.Sleep(time.Duration(phases.Int64N(int64(50 * time.Millisecond)))) // at any phase of the program's own clocks
+		time.Sleep(time.Duration(phases.Int64N(int64(50 * time.Millisecond)))) // vary the phase of the program's timers
 		one := milliseconds(s.answer(t, keyOf(i)))
 		took = append(took, one)
 		dearest[keyOf(i)] = append(dearest[keyOf(i)], one)
@@ -208,8 +209,8 @@ func (s *terminal) press(t *testing.T, n int) []float64 {
 	return took
 }
 
-// typed types so many letters into the filter of the jobs, whatever else is drawn at the time: a letter that stands
-// nowhere else is its own answer. All rows match all the time. It returns how long each took, the shortest first.
+// typed types n letters into the filter of the jobs while other updates are drawn. A letter that occurs nowhere else on
+// the screen identifies its response. All rows always match. It returns the response times in ascending order.
 func (s *terminal) typed(t *testing.T, n int) []float64 {
 	t.Helper()
 	const first, last = 'А', 'я' // Cyrillic
@@ -220,10 +221,10 @@ func (s *terminal) typed(t *testing.T, n int) []float64 {
 		if letter >= last {
 			letter = first
 			s.send(t, "\x1b")
-			time.Sleep(300 * time.Millisecond) // an escape that is a key of its own
+			time.Sleep(300 * time.Millisecond) // so that escape is not combined with the next key
 			s.send(t, "/name:*,")
 		}
-		time.Sleep(time.Duration(phases.Int64N(int64(200 * time.Millisecond)))) // at any phase of the changes
+		time.Sleep(time.Duration(phases.Int64N(int64(200 * time.Millisecond)))) // vary the phase of the changes
 		took = append(took, milliseconds(s.shows(t, string(letter))))
 	}
 	s.send(t, "\x1b")
@@ -232,7 +233,7 @@ func (s *terminal) typed(t *testing.T, n int) []float64 {
 	return took
 }
 
-// changing lets five times a second a hundred pods and ten jobs be told again, as others, until stop is called.
+// changing sends changes of a hundred pods and ten jobs five times per second until stop is called.
 func changing(server *watchserver.Server, c watchserver.Cluster) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -258,7 +259,7 @@ func changing(server *watchserver.Server, c watchserver.Cluster) (stop func()) {
 	return func() { close(end); <-ended }
 }
 
-// dashboardProgram measures the program itself.
+// dashboardProgram measures the whole program.
 func dashboardProgram(t *testing.T, c watchserver.Cluster) {
 	program := filepath.Join(t.TempDir(), "vcctl")
 	if out, err := exec.Command("go", "build", "-o", program, "github.com/vc-batch/vc/cmd/vcctl").CombinedOutput(); err != nil {
@@ -276,7 +277,7 @@ func dashboardProgram(t *testing.T, c watchserver.Cluster) {
 	take(t, figures.FirstFrame, c.Nodes, full.Sub(last).Seconds())
 
 	top.send(t, "2")
-	time.Sleep(5 * time.Second) // what is measured begins when the first picture has been drawn and read
+	time.Sleep(5 * time.Second) // wait until the first frame is complete
 	keys := top.press(t, 600)
 	take(t, figures.KeyToFrame, c.Nodes, keys[len(keys)*99/100])
 	stop := changing(server, c)
@@ -286,7 +287,7 @@ func dashboardProgram(t *testing.T, c watchserver.Cluster) {
 
 	time.Sleep(5 * time.Second)
 	before, from := top.processorTime(t), time.Now()
-	time.Sleep(20 * time.Second) // the time that the processor's use is taken over
+	time.Sleep(20 * time.Second) // the period of the measurement
 	take(t, figures.DashboardIdle, c.Nodes, 100*(top.processorTime(t)-before).Seconds()/time.Since(from).Seconds())
 	now, most := top.memory(t)
 	t.Logf("resident now %.0f MB, at most %.0f MB", now, most)

@@ -16,13 +16,13 @@ import (
 // deletedPods is the size of the smaller of two deleted jobs. The other one has four times as many pods.
 const deletedPods = 1_000
 
-// TestDeletion compares what the deletion of a job costs the controllers with the deletion of a job of four times as
-// many pods. The cost must grow with the pods, not with their square. Processor time hardly depends on who else uses
-// the machine.
+// TestDeletion compares the cost of the deletion of two jobs for the controllers. One job has four times as many pods.
+// The cost must grow linearly with the pods, not with their square. Processor time hardly depends on other load on the
+// machine.
 func TestDeletion(t *testing.T) {
 	skipUnlessAsked(t)
 	r := startRig(t, 1)
-	makeNamespace(t, r.core, "volcano-system") // where the numbers of jobs are drawn
+	makeNamespace(t, r.core, "volcano-system") // where job numbers are assigned
 	r.openQueue(t)
 	r.letAllIn(t)
 	daemon := r.startVCD(t, "controllers")

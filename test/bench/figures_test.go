@@ -7,10 +7,10 @@ import (
 	"github.com/vc-batch/vc/test/bench/figures"
 )
 
-// take tells a figure, the median of values, and holds it to its line's floor.
+// take prints a figure, the median of values, and compares it with the floor of its line.
 func take(t *testing.T, name string, nodes int, values ...float64) {
 	t.Helper()
-	nodes = (nodes + 50) / 100 * 100 // some may not be ready yet when they are counted
+	nodes = (nodes + 50) / 100 * 100 // some nodes may not be ready when they are counted
 	line := figures.LineOf(name)
 	slices.Sort(values)
 	f := figures.Figure{Name: name, Nodes: nodes, Unit: line.Unit, Value: median(values), Lowest: values[0], Highest: values[len(values)-1]}
@@ -22,7 +22,7 @@ func take(t *testing.T, name string, nodes int, values ...float64) {
 	}
 }
 
-// median is that of sorted values: of two in the middle their mean.
+// median returns the median of sorted values. For an even number of values it is the mean of the two in the middle.
 func median(values []float64) float64 {
 	half := len(values) / 2
 	if len(values)%2 == 1 {

@@ -16,13 +16,13 @@ import (
 	"github.com/vc-batch/vc/test/bench/figures"
 )
 
-// jobKind is our Job under another group, with another schema: what the API server takes for a Job that knows less of itself.
+// jobKind is our Job in another API group with another schema. It shows the API server's cost for a simpler schema.
 type jobKind struct {
-	figure string // of one create
+	figure string // the name of the figure for one create
 	client client.Client
 }
 
-// installJobKinds makes Jobs whose schema does not know the pod template, and Jobs whose schema knows nothing at all.
+// installJobKinds installs Jobs whose schema omits the pod template, and Jobs whose schema is empty.
 func (r *rig) installJobKinds(t *testing.T) []jobKind {
 	t.Helper()
 	anything := apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}
@@ -37,7 +37,8 @@ func (r *rig) installJobKinds(t *testing.T) []jobKind {
 	}
 }
 
-// installJobKind installs the CRD of Jobs under another group, with its schema changed, and gives a client for it that differs from that of Jobs in the group alone.
+// installJobKind installs the CRD of Jobs in another API group with a changed schema. It returns a client that differs
+// from that of Jobs only in the group.
 func (r *rig) installJobKind(t *testing.T, group string, change func(*apiextensionsv1.JSONSchemaProps)) client.Client {
 	t.Helper()
 	var crd *apiextensionsv1.CustomResourceDefinition

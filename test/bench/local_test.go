@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestLocalBudget holds vc-local to its promises: ready in 10 s, 600 MB at rest, 5,000 simulated nodes on one machine.
-// The first start of a run reads the program from disk, so the best of three counts.
+// TestLocalBudget checks the performance targets of vc-local: ready in 10 s, 600 MB at rest, 5,000 simulated nodes on
+// one machine. The first start reads the program from disk, so the best of three starts counts.
 func TestLocalBudget(t *testing.T) {
 	if os.Getenv("VC_BENCH") == "" {
 		t.Skip("VC_BENCH is not set: see the package's comment")
@@ -42,7 +42,7 @@ func TestLocalBudget(t *testing.T) {
 	})
 }
 
-// upAndDown starts a cluster, and gives how long that took and what memory it holds once it is ready.
+// upAndDown starts a cluster. It returns the time until it is ready and its memory at that time.
 func upAndDown(t *testing.T, program string, args ...string) (time.Duration, int64) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "vc-bench-local-")

@@ -14,21 +14,22 @@ import (
 	"github.com/vc-batch/vc/test/bench/figures"
 )
 
-// onePodJobs is how many jobs of one pod are taken apart into their requests.
+// onePodJobs is the number of jobs of one pod for which each kind of request is measured separately.
 const onePodJobs = 2000
 
-// spent is what onePodJobs requests of one kind took: time, and processor time of the API server with its client. Where both give the same shares the
-// processors had no rest, so that no other order of the same requests would be faster.
+// spent is the cost of onePodJobs requests of one kind: wall-clock time, and processor time of the API server with its
+// client. If both have the same proportions, the processors were always busy. Then no other order of the same requests
+// would be faster.
 type spent struct{ time, processor time.Duration }
 
-// parts are the requests that jobs of one pod are made of, without vcd.
+// parts holds the cost of each kind of request that jobs of one pod need, without vcd.
 type parts struct {
 	create, bind spent // pods
 	jobs, groups spent
-	kinds        map[string]spent // Jobs of other schemas, by the figure of one create
+	kinds        map[string]spent // Jobs with other schemas, by the figure of one create
 }
 
-// each is the processor time of one job, of one pod, with its PodGroup, and its bind.
+// each returns the processor time for one job of one pod, with its PodGroup and its bind.
 func (p parts) each() time.Duration {
 	return (p.create.processor + p.bind.processor + p.jobs.processor + p.groups.processor) / onePodJobs
 }
@@ -69,9 +70,9 @@ func spend(t *testing.T, do func(ctx context.Context, i int) error) spent {
 	return spent{took, cpuTime(t, os.Getpid()) - used}
 }
 
-// TestMostOfOnePodJobs: how much of the bare loop's speed the API server leaves for jobs of one pod, whatever a vcd would do, for none runs: each pod is
-// preceded by the create of its Job alone, by those of its Job and PodGroup, and by those of Jobs whose schema knows less. It fails where the floor
-// of a line that is excused could be reached after all.
+// TestMostOfOnePodJobs measures the best possible speed for jobs of one pod relative to the bare loop, as limited by
+// the API server. No vcd runs. For each pod, the test adds the create of its Job, the creates of its Job and PodGroup,
+// or the create of a Job with a simpler schema. It fails if a line with an excuse could reach its floor.
 func TestMostOfOnePodJobs(t *testing.T) {
 	skipUnlessAsked(t)
 	r := startBare(t, 1000)
@@ -110,7 +111,7 @@ func TestMostOfOnePodJobs(t *testing.T) {
 	}
 }
 
-// sums are some of the parts.
+// sums selects some of the parts.
 type sums []func(parts) spent
 
 func (s sums) of(p parts) (all spent) {

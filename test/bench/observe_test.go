@@ -22,8 +22,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// podWatch counts pods by namespace, as seen by a watch of its own that runs
-// during all measurements alike.
+// podWatch counts pods by namespace. It uses its own watch, which runs during all measurements in the same way.
 type podWatch struct {
 	mu   sync.Mutex
 	pods map[types.NamespacedName]string // node
@@ -32,9 +31,9 @@ type podWatch struct {
 
 type counts struct {
 	exist, bound int
-	// firstBound and lastBound are when a bind was first and last seen.
+	// firstBound and lastBound are the times of the first and the last observed bind.
 	firstBound, lastBound time.Time
-	// lastCreated is when a pod was last seen to come.
+	// lastCreated is the time when the last new pod was observed.
 	lastCreated time.Time
 	nodes       map[string]int
 }
@@ -58,7 +57,7 @@ func (w *podWatch) count(namespace string) counts {
 	return counts{}
 }
 
-// Add, Update, Delete, Replace and Resync are a reflector's store.
+// Add, Update, Delete, Replace and Resync implement the store of a reflector.
 func (w *podWatch) Add(obj any) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +126,7 @@ func (w *podWatch) remove(name types.NamespacedName) {
 	}
 }
 
-// overCommitted names a node that holds more pods of a namespace than fit.
+// overCommitted returns the name of a node with more pods of a namespace than fit, or "".
 func (w *podWatch) overCommitted(namespace string, most int) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,7 +138,7 @@ func (w *podWatch) overCommitted(namespace string, most int) string {
 	return ""
 }
 
-// cpuTime is the processor time that a process has used, user and system.
+// cpuTime returns the processor time that a process has used, user and system.
 func cpuTime(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -157,14 +156,13 @@ func cpuTime(t *testing.T, pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// cpuOf is the processor time of this process, the control plane's, and of vcd.
+// cpuOf returns the processor time of this process, which contains the control plane, and of vcd.
 func cpuOf(t *testing.T, daemon *vcd) time.Duration {
 	t.Helper()
 	return cpuTime(t, os.Getpid()) + cpuTime(t, daemon.process.Process.Pid)
 }
 
-// profile takes a processor profile of vcd while something is measured, if
-// VC_BENCH_PROFILE names a directory for it.
+// profile writes a CPU profile of vcd during a measurement to the directory in VC_BENCH_PROFILE, if that is set.
 func (v *vcd) profile(t *testing.T, name string) (wait func()) {
 	dir := os.Getenv("VC_BENCH_PROFILE")
 	if dir == "" {
@@ -204,7 +202,7 @@ func (v *vcd) profile(t *testing.T, name string) (wait func()) {
 	}
 }
 
-// heap keeps a profile of what vcd holds, where VC_BENCH_PROFILE says.
+// heap writes a heap profile of vcd to the directory in VC_BENCH_PROFILE, if that is set.
 func (v *vcd) heap(t *testing.T, name string) {
 	t.Helper()
 	dir := os.Getenv("VC_BENCH_PROFILE")
@@ -225,7 +223,7 @@ func (v *vcd) heap(t *testing.T, name string) {
 	}
 }
 
-// resident is the memory that a process holds, in MiB, residentPeak the most it held.
+// resident returns the resident memory of a process in MiB, and residentPeak its peak.
 func resident(pid int) int { return statusMiB(pid, "VmRSS:") }
 
 func residentPeak(pid int) int { return statusMiB(pid, "VmHWM:") }

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// requests counts what the API server was asked for, by verb and resource, as
-// its own metrics say. Watches are left out: they are counted when they end.
+// requests counts the requests to the API server by verb and resource, according to its metrics. Watches are omitted,
+// because they are counted when they end.
 type requests map[string]float64
 
 func (r *rig) requests(t *testing.T) requests {
@@ -45,8 +45,8 @@ func (r *rig) requests(t *testing.T) requests {
 	return all
 }
 
-// since are the requests between an earlier count and this one, by pod, the
-// most frequent first; what is rarer than one in fifty pods is left out.
+// since lists the requests per pod between an earlier count and this one, the most frequent first. It omits requests
+// that occur less than once per fifty pods.
 func (r requests) since(earlier requests, pods int) string {
 	type line struct {
 		what string
@@ -68,7 +68,7 @@ func (r requests) since(earlier requests, pods int) string {
 	return strings.Join(words, ", ")
 }
 
-// writesSince are the writes between an earlier count and this one, but for what nodes tell to show that they are alive.
+// writesSince returns the writes between an earlier count and this one, without the heartbeats of nodes.
 func (r requests) writesSince(earlier requests) map[string]float64 {
 	written := map[string]float64{}
 	for what, n := range r {

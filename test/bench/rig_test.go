@@ -31,7 +31,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/simnode"
 )
 
-// rig is one API server with simulated nodes.
+// rig is an API server with simulated nodes.
 type rig struct {
 	config *rest.Config
 	core   kubernetes.Interface // protobuf, no rate limit: the bare loop's client
@@ -39,10 +39,10 @@ type rig struct {
 	nodes  []string
 	path   string // kubeconfig
 	pods   *podWatch
-	start  string // when pods start after they are bound; empty: never
+	start  string // how long after their bind pods start; empty: never
 }
 
-// annotations of pods say so to simulated nodes.
+// annotations returns the annotations of pods that set this delay for simulated nodes.
 func (r *rig) annotations() map[string]string {
 	if r.start == "" {
 		return nil
@@ -50,7 +50,7 @@ func (r *rig) annotations() map[string]string {
 	return map[string]string{simnode.AnnotationStartDelay: r.start}
 }
 
-// startRig starts a control plane with so many nodes; everything ends with the test.
+// startRig starts a control plane with this number of nodes. It is stopped when the test ends.
 func startRig(t *testing.T, nodes int) *rig {
 	t.Helper()
 	klog.LogToStderr(false)
@@ -150,17 +150,15 @@ func makeNamespace(t *testing.T, c kubernetes.Interface, name string) {
 	})
 }
 
-// emptyNamespace deletes all pods at once and waits until they are gone, so
-// that the next measurement has the machine to itself.
+// emptyNamespace deletes all pods and waits until they are gone, so that the next measurement has the whole machine.
 func (r *rig) emptyNamespace(t *testing.T, name string) {
 	t.Helper()
 	r.forceAway(t, name)
 	eventually(t, 5*time.Minute, "namespace "+name+" is empty", func() bool { return r.pods.count(name).exist == 0 })
 }
 
-// forceAway deletes pods without grace: simulated nodes that never start a pod
-// are in no hurry to stop one either. A server that is slow with it goes on by
-// itself, so that is no error.
+// forceAway deletes pods without a grace period, because simulated nodes that do not start pods stop them slowly. A
+// timeout is not an error, because the server continues with the deletion.
 func (r *rig) forceAway(t *testing.T, name string) {
 	t.Helper()
 	zero := int64(0)
@@ -185,14 +183,14 @@ func eventually(t *testing.T, within time.Duration, what string, holds func() bo
 	}
 }
 
-// vcd is the daemon as a process of its own.
+// vcd is the daemon as a separate process.
 type vcd struct {
 	process *exec.Cmd
 	log     string
-	listen  string // where its metrics and profiles are
+	listen  string // the address of its metrics and profiles
 }
 
-// buildOnce gives the daemon: that of VC_BENCH_VCD, or one built from here.
+// buildOnce returns the path of the daemon: VC_BENCH_VCD, or a new build.
 var buildOnce = sync.OnceValues(func() (string, error) {
 	if binary := os.Getenv("VC_BENCH_VCD"); binary != "" {
 		return binary, nil
@@ -215,7 +213,7 @@ func (r *rig) startVCD(t *testing.T, arguments ...string) *vcd {
 	return r.startVCDAt(t, 18080, arguments...)
 }
 
-// startVCDAt is startVCD for one of several daemons: it takes the port and the next one.
+// startVCDAt starts one of several daemons. It uses this port and the next one.
 func (r *rig) startVCDAt(t *testing.T, port int, arguments ...string) *vcd {
 	t.Helper()
 	binary, err := buildOnce()
@@ -227,7 +225,7 @@ func (r *rig) startVCDAt(t *testing.T, port int, arguments ...string) *vcd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if arguments[0] != "admission" { // of which all replicas serve
+	if arguments[0] != "admission" { // all replicas of admission are active
 		arguments = append(arguments, "--leader-elect=false")
 	}
 	listen, health := fmt.Sprintf("127.0.0.1:%d", port), fmt.Sprintf("127.0.0.1:%d", port+1)

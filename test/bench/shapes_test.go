@@ -18,19 +18,20 @@ import (
 )
 
 const (
-	shapeBatch   = 400 // pods of one kind at a time: kinds take turns, so that a busy machine is busy for all
+	shapeBatch   = 400 // pods of one kind in a row: the kinds alternate, so that other load affects all of them
 	shapeBatches = 8
-	// dearestPod is how many times as many bytes the API server may take for a pod of a job as for one of the bare loop. It is ours, and there to
-	// notice when pods get more labels.
+	// dearestPod limits the bytes that the API server allocates for a pod of a job, relative to a pod of the bare loop.
+	// It is our own limit, and detects additional labels on pods.
 	dearestPod = 1.4
 )
 
-// podCost is what one pod cost the process of the API server: etcd, watches and the client included.
+// podCost is the cost of one pod in the process of the API server, including etcd, watches and the client.
 type podCost struct{ milliseconds, bytes, objects []float64 }
 
-// TestPodShapes: what the labels, annotations and the owner of a job's pod cost the API server, whoever creates it. A job of 10,000 pods is compared with a
-// loop whose pods have none of these, so this is how much of that loop's speed is left for a vcd that takes no time itself. What is allocated is the
-// same in each run, also on a busy machine; of the processor time the least of all batches is told.
+// TestPodShapes measures the cost of the labels, annotations and owner of a job's pod for the API server. A job of
+// 10,000 pods is compared with a loop whose pods have none of them, so the result is the best possible share of that
+// loop's speed. Allocations are the same in each run, even on a busy machine. For processor time, the minimum of all
+// batches is reported.
 func TestPodShapes(t *testing.T) {
 	skipUnlessAsked(t)
 	r := startRig(t, 1)
@@ -66,7 +67,7 @@ func TestPodShapes(t *testing.T) {
 	ours := func(i int) *corev1.Pod {
 		return plan.Pod(job, plugin.Set{}, plan.Place{Index: int32(i)}, false)
 	}
-	create(bare, nil) // what is made once, is
+	create(bare, nil) // excludes one-time allocations
 	create(ours, nil)
 	var costBare, costOurs podCost
 	for range shapeBatches {
@@ -89,7 +90,7 @@ func TestPodShapes(t *testing.T) {
 	}
 }
 
-// kept is the size of a pod as the API server keeps it.
+// kept returns the size of a stored pod in the API server.
 func (r *rig) kept(t *testing.T, name string) int {
 	t.Helper()
 	pod, err := r.core.CoreV1().Pods("shapes").Get(t.Context(), name, metav1.GetOptions{})

@@ -13,12 +13,11 @@ import (
 	"github.com/vc-batch/vc/test/bench/figures"
 )
 
-// podsEach is how many pods there are for a node in TestSize.
+// podsEach is the number of pods per node in TestSize.
 const podsEach = 10
 
-// TestSize: what vcd, all of its parts, holds in memory with ten bound pods a
-// node, and how long it takes from its start to the bind of a pod that waited.
-// The pods are of gangs of a hundred, with their PodGroups.
+// TestSize measures the memory of vcd, with all components, for ten bound pods per node, and the time from its start to
+// the bind of a pending pod. The pods belong to gangs of a hundred, with PodGroups.
 func TestSize(t *testing.T) {
 	skipUnlessAsked(t)
 	for _, count := range growth(5000) {
@@ -26,7 +25,7 @@ func TestSize(t *testing.T) {
 			r := startRig(t, count)
 			makeNamespace(t, r.core, "full")
 			r.fill(t, count)
-			for round := range rounds() { // before vcd checks them, as without it they are refused
+			for round := range rounds() { // before vcd starts, because its webhooks are not reachable without it
 				makeNamespace(t, r.core, waiting(round))
 				if err := r.createGang(t.Context(), waiting(round), "gang", 1); err != nil {
 					t.Fatal(err)
@@ -55,8 +54,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// steady waits until the memory of vcd has not changed by a hundredth for five
-// seconds: it gives back what its start left behind.
+// steady waits until the memory of vcd has changed by less than one percent for five seconds: after its start, vcd
+// releases memory.
 func steady(t *testing.T, daemon *vcd) {
 	t.Helper()
 	last, since := 0, time.Now()
@@ -70,7 +69,7 @@ func steady(t *testing.T, daemon *vcd) {
 
 func waiting(round int) string { return fmt.Sprintf("new-%d", round) }
 
-// smallPod fits ten times and once more on a simulated node.
+// smallPod is a pod of which eleven fit on a simulated node.
 func smallPod() corev1.PodSpec {
 	spec := podSpec("volcano")
 	spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("500m")
@@ -78,7 +77,7 @@ func smallPod() corev1.PodSpec {
 	return spec
 }
 
-// fill makes gangs of a hundred bound pods, ten a node.
+// fill creates gangs of a hundred bound pods, ten pods per node.
 func (r *rig) fill(t *testing.T, count int) {
 	t.Helper()
 	all, spec := count*podsEach, smallPod()

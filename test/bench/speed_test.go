@@ -17,19 +17,19 @@ import (
 	"github.com/vc-batch/vc/test/bench/figures"
 )
 
-const podsPerNode = 8 // a simulated node has 8 processors, a pod asks for one
+const podsPerNode = 8 // a simulated node has 8 processors, and a pod requests one
 
-// shape is so many jobs of so many pods, all of a job's pods needed at once.
+// shape is a number of jobs and a number of pods per job. Each job needs all its pods at once.
 type shape struct{ jobs, pods int }
 
 func (s shape) String() string { return fmt.Sprintf("%dx%d", s.jobs, s.pods) }
 
 func (s shape) all() int { return s.jobs * s.pods }
 
-// onePodShape is the one whose floor is excused, see figures.Excuses.
+// onePodShape is the shape whose floor has an excuse: see figures.Excuses.
 var onePodShape = shape{jobs: 5000, pods: 1}
 
-// skipUnlessAsked skips what takes minutes.
+// skipUnlessAsked skips tests that take minutes unless VC_BENCH is set.
 func skipUnlessAsked(t *testing.T) {
 	t.Helper()
 	if os.Getenv("VC_BENCH") == "" {
@@ -37,8 +37,7 @@ func skipUnlessAsked(t *testing.T) {
 	}
 }
 
-// growth are the numbers of nodes that a line is taken at: the line's own and,
-// with VC_BENCH=all, 500 and 2,000 too, so that its growth is seen.
+// growth returns the numbers of nodes for a line: its own number and, with VC_BENCH=all, 500 and 2,000 as well.
 func growth(own int) []int {
 	if os.Getenv("VC_BENCH") != "all" {
 		return []int{own}
@@ -48,7 +47,7 @@ func growth(own int) []int {
 	return slices.Compact(all)
 }
 
-// shapes are those of VC_BENCH, or all that have a floor.
+// shapes returns the shapes of VC_BENCH, or all shapes with a floor.
 func shapes(t *testing.T) []shape {
 	t.Helper()
 	skipUnlessAsked(t)
@@ -75,7 +74,7 @@ func rounds() int {
 	return n
 }
 
-// moreRounds are for what takes seconds and scatters by a half.
+// moreRounds returns the number of rounds for measurements that take seconds and vary by a half.
 func moreRounds() int {
 	if os.Getenv("VC_BENCH_ROUNDS") == "" {
 		return 7
@@ -83,7 +82,7 @@ func moreRounds() int {
 	return rounds()
 }
 
-// fewRounds is one for jobs of one pod, where it takes minutes, unless VC_BENCH_ROUNDS says otherwise.
+// fewRounds returns 1 for jobs of one pod, where a round takes minutes, unless VC_BENCH_ROUNDS is set.
 func fewRounds(s shape) int {
 	if os.Getenv("VC_BENCH_ROUNDS") == "" && s == onePodShape {
 		return 1
@@ -91,9 +90,9 @@ func fewRounds(s shape) int {
 	return rounds()
 }
 
-// TestWholeWay: from submitting jobs to the last bind, beside the bare loop, on
-// 1,000 nodes whose pods never start. Jobs of one pod are also held to what is left
-// of them without vcd, see figures.Excuses.
+// TestWholeWay measures the time from the submission of jobs to the last bind, compared with the bare loop, on 1,000
+// nodes whose pods never start. Jobs of one pod are also compared with the same requests without vcd: see
+// figures.Excuses.
 func TestWholeWay(t *testing.T) {
 	list := shapes(t)
 	r := startBare(t, 1000)
@@ -118,8 +117,8 @@ func TestWholeWay(t *testing.T) {
 	t.Logf("vcd holds %d MiB", resident(daemon.process.Process.Pid))
 }
 
-// TestWholeWayStarted: the same, and pods start as soon as they are bound, which
-// costs the API server two more writes a pod on either side.
+// TestWholeWayStarted does the same as TestWholeWay, but pods start as soon as they are bound. That adds two writes per
+// pod for the API server on either side.
 func TestWholeWayStarted(t *testing.T) {
 	list := shapes(t)
 	r, daemon := startWay(t, 1000)
@@ -131,7 +130,7 @@ func TestWholeWayStarted(t *testing.T) {
 	}
 }
 
-// TestWholeWayGrowth: the way of all shapes at other numbers of nodes, with VC_BENCH=all.
+// TestWholeWayGrowth measures all shapes with other numbers of nodes if VC_BENCH=all.
 func TestWholeWayGrowth(t *testing.T) {
 	skipUnlessAsked(t)
 	for _, count := range growth(1000) {
@@ -153,7 +152,7 @@ func startWay(t *testing.T, count int) (*rig, *vcd) {
 	return r, r.startVCD(t, "all", "--webhook-listen-address", "127.0.0.1:0")
 }
 
-// startBare starts a control plane that has been used a little, without vcd.
+// startBare starts a control plane without vcd, and uses it briefly before the measurement.
 func startBare(t *testing.T, count int) *rig {
 	t.Helper()
 	r := startRig(t, count)
@@ -163,20 +162,20 @@ func startBare(t *testing.T, count int) *rig {
 	return r
 }
 
-// round is what was measured in one.
+// round holds the measurements of one round.
 type round struct {
 	bare    bareTimes
 	ours    time.Duration
 	created time.Duration // until the last pod existed
-	// Processor time of everything together (API server, etcd, clients, vcd), and
-	// of vcd alone. Unlike the times above it hardly depends on who else uses the machine.
+	// Processor time of all processes together (API server, etcd, clients, vcd), and of vcd alone. Unlike the times
+	// above, it hardly depends on other load on the machine.
 	bareCPU, oursCPU, vcdCPU time.Duration
 }
 
-// share is the bare loop's time over ours: the more the better, 1 is as fast.
+// share returns the bare loop's time divided by ours. 1 means equally fast, and greater is better.
 func (f round) share() float64 { return float64(f.bare.sum()) / float64(f.ours) }
 
-// measure takes so many rounds of a shape, and their medians.
+// measure runs a number of rounds of a shape and prints their medians.
 func measure(t *testing.T, r *rig, daemon *vcd, line string, s shape, rounds int) []round {
 	t.Helper()
 	var all []round
@@ -270,7 +269,7 @@ func (r *rig) removeJobs(t *testing.T, namespace string) {
 	})
 }
 
-// quiet waits until the daemon has nothing to do any more, pod events included.
+// quiet waits until the daemon has nothing left to do, including pod events.
 func quiet(t *testing.T, daemon *vcd) {
 	t.Helper()
 	calm, last := 0, cpuTime(t, daemon.process.Process.Pid)

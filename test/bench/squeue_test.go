@@ -22,9 +22,9 @@ import (
 
 var queued = flag.Int("squeue-jobs", 10_000, "how many jobs wait in TestSqueue")
 
-// TestSqueue: how long a person waits for the list of 10,000 jobs that wait, and for one of them, with a real API server: from the call of squeue, a fresh
-// process, to its end. The processor time is that of squeue, of the API server and of vcd, which has the jobs in memory. The same of sacct, and of scancel, which
-// looks for jobs as long as it finds none.
+// TestSqueue measures how long a user waits for the list of 10,000 pending jobs, and for one of them, with a real API
+// server: from the start of a new squeue process to its end. Processor time includes squeue, the API server and vcd,
+// which caches the jobs. The same is measured for sacct, and for scancel with a filter that matches no job.
 func TestSqueue(t *testing.T) {
 	skipUnlessAsked(t)
 	program := filepath.Join(t.TempDir(), "vcctl")
@@ -73,7 +73,7 @@ func TestSqueue(t *testing.T) {
 	}
 }
 
-// atRest returns when API server and vcd have had no work for a while: what they still do about jobs that were just made is no part of a list.
+// atRest waits until the API server and vcd have been idle for a while, so that work on new jobs does not count.
 func atRest(t *testing.T, daemon *vcd) {
 	t.Helper()
 	const look, quiet = 500 * time.Millisecond, 25 * time.Millisecond
@@ -92,7 +92,7 @@ func atRest(t *testing.T, daemon *vcd) {
 	}
 }
 
-// createWaiting makes the i-th job as sbatch makes it, and what the scheduler says of it.
+// createWaiting creates the i-th job as sbatch does, with the status that the scheduler writes.
 func (r *rig) createWaiting(ctx context.Context, i int) error {
 	job := newJob("default", fmt.Sprintf("prepare-%05d", i), 1, nil)
 	batchv1alpha1.SetJobID(job, int64(1+i))

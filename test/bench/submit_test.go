@@ -18,9 +18,10 @@ import (
 	"github.com/vc-batch/vc/test/bench/figures"
 )
 
-// TestSubmitArray: how long a person waits for the number of an array of 10,000 elements, with a real API server and a vcd that admits, runs
-// and schedules: from the call of sbatch, a fresh process, to its end. The processor time is that of all three, with what vcd does of the array
-// in the meantime; the time itself is held to its limit by the fastest round, as others use the machine, too.
+// TestSubmitArray measures how long a user waits for the number of an array of 10,000 elements, with a real API server
+// and a vcd that admits, runs and schedules it: from the start of a new sbatch process to its end. Processor time
+// includes all three, with the work of vcd on the array in the meantime. For wall-clock time, the fastest round must
+// meet the limit, because of other load on the machine.
 func TestSubmitArray(t *testing.T) {
 	skipUnlessAsked(t)
 	program := filepath.Join(t.TempDir(), "vcctl")

@@ -14,17 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is a program in a terminal of its own, and what it wrote there.
+// terminal is a program in its own terminal, with its output.
 type terminal struct {
 	master  *os.File
 	process *exec.Cmd
 
 	mu      sync.Mutex
 	written strings.Builder
-	chunks  chan time.Time // when something was written; none waits when nobody listens
+	chunks  chan time.Time // the times of writes; dropped if not received
 }
 
-// startTerminal starts a program in a terminal of so many columns and rows; it ends with the test.
+// startTerminal starts a program in a terminal of this size. It is stopped when the test ends.
 func startTerminal(t *testing.T, columns, rows uint16, program string, args ...string) *terminal {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -87,7 +87,7 @@ func (s *terminal) text() string {
 	return s.written.String()
 }
 
-// until waits until what was written is as wanted, and says when it was.
+// until waits until the output meets a condition, and returns the time of that.
 func (s *terminal) until(t *testing.T, limit time.Duration, wanted func(string) bool) time.Time {
 	t.Helper()
 	end := time.After(limit)
@@ -110,13 +110,13 @@ func (s *terminal) send(t *testing.T, keys string) {
 	}
 }
 
-// silence is how long nothing must be written before a key is sent, so that what comes next is its answer.
+// silence is how long the program must write nothing before a key is sent, so that the next output is the response.
 const silence = 60 * time.Millisecond
 
-// longestSilence is how long silence is waited for: where it does not come, something is always being written.
+// longestSilence is how long to wait for silence, in case the program writes all the time.
 const longestSilence = time.Second
 
-// quiet waits until nothing is being written.
+// quiet waits until the program writes nothing.
 func (s *terminal) quiet() {
 	give := time.After(longestSilence)
 	for {
@@ -130,11 +130,11 @@ func (s *terminal) quiet() {
 	}
 }
 
-// answer sends a key, and says how long it takes until something is written.
+// answer sends a key and returns the time until the next output.
 func (s *terminal) answer(t *testing.T, key string) time.Duration {
 	t.Helper()
 	select {
-	case <-s.chunks: // what was written before is no answer
+	case <-s.chunks: // output from before is not a response
 	default:
 	}
 	begin := time.Now()
@@ -148,7 +148,7 @@ func (s *terminal) answer(t *testing.T, key string) time.Duration {
 	return 0
 }
 
-// shows sends text, and says how long it takes until it is written, whatever is written before.
+// shows sends text and returns the time until the program writes it, regardless of other output.
 func (s *terminal) shows(t *testing.T, text string) time.Duration {
 	t.Helper()
 	s.mu.Lock()
@@ -159,7 +159,7 @@ func (s *terminal) shows(t *testing.T, text string) time.Duration {
 	return s.until(t, 10*time.Second, func(all string) bool { return strings.Contains(all[from:], text) }).Sub(begin)
 }
 
-// processorTime is what the program has taken until now.
+// processorTime returns the processor time that the program has used.
 func (s *terminal) processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
@@ -178,7 +178,7 @@ func (s *terminal) processorTime(t *testing.T) time.Duration {
 	return time.Duration(ticks) * time.Second / 100
 }
 
-// memory is what is resident, in MB, now and at most.
+// memory returns the current and the peak resident memory, in MB.
 func (s *terminal) memory(t *testing.T) (now, most float64) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))

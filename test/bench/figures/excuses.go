@@ -1,24 +1,25 @@
 package figures
 
-// Excuse lets the floor of a line be missed, as long as it is true.
+// Excuse permits the value of a line to miss its floor, as long as the excuse is valid.
 type Excuse struct {
-	// Why is for people.
+	// Why is the explanation for readers.
 	Why string
-	// Bound is the figure of the best that could be reached, in processor time, as that hardly depends on who else uses the machine. The excuse ends
-	// where it reaches the floor: then the benchmark fails.
+	// Bound is the name of the figure for the best possible value, in processor time, because that hardly depends on
+	// other load on the machine. The excuse is invalid if this figure reaches the floor. Then the benchmark fails.
 	Bound string
-	// Instead is the line whose floor is held in place of this one, so that what gets worse is still seen.
+	// Instead is the line whose floor is checked in place of this one, so that regressions are still detected.
 	Instead string
 }
 
-// Excuses are by the name of the line whose floor may be missed. A create of a Job costs the API server about as much as create and bind of a pod,
-// see docs/performance.md, "Jobs of one pod".
+// Excuses maps the names of lines to their excuses. The API server needs about as much time to create a Job as to
+// create and bind a pod: see docs/performance.md, "Jobs of one pod".
 var Excuses = map[string]Excuse{
 	Way + "5000x1": {Why: "the creates of the Jobs alone take more than the floor leaves", Bound: MostAlone + InProcessorTime, Instead: WayOfMost},
 	SmallJobs:      {Why: "the creates of the Jobs alone take more than the floor leaves", Bound: SmallAlone + InProcessorTime, Instead: SmallOfMost},
 }
 
-// Verdict says of a figure whether the benchmark fails, and what there is to say about it; empty: the floor is kept.
+// Verdict reports whether a figure fails the benchmark, with an explanation. The explanation is empty if the floor is
+// kept.
 func Verdict(f Figure) (fails bool, text string) {
 	for name, e := range Excuses {
 		if line := LineOf(name); e.Bound == f.Name && !line.Missed(f.Value) {

@@ -1,9 +1,8 @@
-// Package figures keeps what benchmarks measured. They print it, a line a figure:
+// Package figures stores the results of benchmarks. Benchmarks print one line per figure:
 //
 //	BENCH <tab> name <tab> nodes <tab> value <tab> unit [<tab> lowest <tab> highest]
 //
-// It is kept in a CSV file, from which the table and the plots of
-// docs/performance.md are made.
+// The figures are stored in a CSV file. The table and the charts of docs/performance.md are generated from it.
 package figures
 
 import (
@@ -18,20 +17,21 @@ import (
 	"strings"
 )
 
-// Figure is the median of some rounds, with the extremes.
+// Figure is the median of several rounds, with the extremes.
 type Figure struct {
 	Name                   string
 	Nodes                  int
 	Value, Lowest, Highest float64
 	Unit                   string
-	// Taken is when, in the form of TakenAt; empty for one that was not kept yet, or of which that is not known.
+	// Taken is the time of the measurement in the format TakenAt. It is empty if the figure has not been stored or its
+	// time is unknown.
 	Taken string
 }
 
-// TakenAt is the form of Figure.Taken, in UTC.
+// TakenAt is the format of Figure.Taken, in UTC.
 const TakenAt = "2006-01-02 15:04"
 
-// String is the line that Read finds again.
+// String returns the figure in the format that Read parses.
 func (f Figure) String() string {
 	return strings.Join(append([]string{"BENCH"}, f.fields()...), "\t")
 }
@@ -41,7 +41,7 @@ func (f Figure) fields() []string {
 	return []string{f.Name, strconv.Itoa(f.Nodes), number(f.Value), f.Unit, number(f.Lowest), number(f.Highest)}
 }
 
-// parse reads fields, those of String; lowest and highest may be missing.
+// parse parses the fields of a figure, in the order of String. The extremes may be missing.
 func parse(fields []string) (Figure, error) {
 	if len(fields) != 4 && len(fields) != 6 {
 		return Figure{}, fmt.Errorf("%d fields, want name, nodes, value, unit, lowest, highest", len(fields))
@@ -66,7 +66,7 @@ func parse(fields []string) (Figure, error) {
 	return f, nil
 }
 
-// Read finds the figures in the output of tests, which it passes on.
+// Read parses the figures in the output of tests. It copies the output to passOn.
 func Read(output io.Reader, passOn io.Writer) ([]Figure, error) {
 	var all []Figure
 	lines := bufio.NewScanner(output)
@@ -86,8 +86,8 @@ func Read(output io.Reader, passOn io.Writer) ([]Figure, error) {
 	return all, lines.Err()
 }
 
-// Put adds figures in place of older ones of the same name and number of nodes,
-// in the order of Lines; what is none of them comes last.
+// Put adds figures and removes older ones with the same name and number of nodes. It sorts them in the order of Lines.
+// Figures without a line come last.
 func Put(all []Figure, fresh ...Figure) []Figure {
 	for _, f := range fresh {
 		all = append(slices.DeleteFunc(all, func(o Figure) bool { return o.Name == f.Name && o.Nodes == f.Nodes }), f)
@@ -107,7 +107,7 @@ func Put(all []Figure, fresh ...Figure) []Figure {
 
 var header = []string{"name", "nodes", "value", "unit", "lowest", "highest", "taken"}
 
-// Load reads a file that Save wrote; one that does not exist has no figures.
+// Load reads a file that Save wrote. It returns no figures if the file does not exist.
 func Load(path string) ([]Figure, error) {
 	file, err := os.Open(path) //nolint:gosec // the caller's
 	if os.IsNotExist(err) {
@@ -116,7 +116,7 @@ func Load(path string) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close() //nolint:errcheck // read only
 	records, err := csv.NewReader(file).ReadAll()
 	if err != nil {
 		return nil, fmt.Errorf("figures: %s: %w", path, err)

@@ -1,33 +1,32 @@
 package figures
 
-// Better says which way a line should go.
+// Better is the direction in which the values of a line improve.
 type Better string
 
-// The ways.
+// The directions.
 const (
 	Higher Better = "higher"
 	Lower  Better = "lower"
 )
 
-// Line is one thing that is measured.
+// Line is a measured quantity.
 type Line struct {
 	Name, Unit string
 	Better     Better
-	// Floor fails the benchmark, Aim is where it should be; 0: none.
+	// Floor is the limit at which the benchmark fails, and Aim is the target. 0 means that there is no limit or target.
 	Floor, Aim float64
 }
 
-// Missed says whether a value is on the wrong side of the floor.
+// Missed reports whether a value is on the wrong side of the floor.
 func (l Line) Missed(value float64) bool {
 	return l.Floor != 0 && (l.Better == Higher && value < l.Floor || l.Better == Lower && value > l.Floor)
 }
 
-// Lines are all lines with a floor, in the order in which they are shown. Machine:
-// 2 cores that everything shares, 24 GB, Linux 6.18, amd64, Go 1.26, etcd in memory
-// without fsync. Floors and aims are those of the issues that asked for them; Excuses
-// has those that the API server does not allow.
+// Lines are all lines with a floor, in the order of the table. The machine has 2 cores, which all processes share, 24
+// GB of memory, Linux 6.18, amd64, Go 1.26, and etcd in memory without fsync. Floors and aims come from the issues that
+// requested them. Excuses lists the floors that the API server does not permit.
 var Lines = []Line{
-	// package internal/scheduler; the floors that count are there
+	//	// package internal/scheduler, which has its own tests for the floors
 	{"decided pods/s, 50 shapes, gangs of 10, 20 queues", "pods/s", Higher, 20_000, 100_000},
 	{"decided pods/s, 500 shapes, single pods, spread", "pods/s", Higher, 5_000, 20_000},
 	{"decided pods/s, 500 shapes, single pods, pod affinity and topology spread", "pods/s", Higher, 5_000, 20_000},
@@ -63,13 +62,13 @@ var Lines = []Line{
 	{Way + "10x500", "", Higher, 0.6, 0.85},
 	{Way + "1x5000", "", Higher, 0.6, 0.85},
 	{Way + "5000x1", "", Higher, 0.6, 0.85}, // see Excuses
-	{WayOfMost, "", Higher, 0.2, 0.6},       // the floor is ours: 0.22 when it was taken first
+	{WayOfMost, "", Higher, 0.2, 0.6},       // our own floor: the first measurement was 0.22
 	{MostAlone, "", Higher, 0, 0},
 	{MostLoose, "", Higher, 0, 0},
 	{MostBlind, "", Higher, 0, 0},
 	{Most, "", Higher, 0, 0},
 	{MostBlindGrouped, "", Higher, 0, 0},
-	{Binds + Started, "", Higher, 0, 0}, // shown only: its floor is for pods that do not start
+	{Binds + Started, "", Higher, 0, 0}, // information only: the floor is for pods that do not start
 	{Way + "20x100" + Started, "", Higher, 0.6, 0.85},
 	{Way + "250x20" + Started, "", Higher, 0, 0},
 	{Way + "10x500" + Started, "", Higher, 0, 0},
@@ -82,7 +81,7 @@ var Lines = []Line{
 	{Memory, "MiB", Lower, 800, 400},
 	{Restart, "s", Lower, 10, 5},
 
-	// the same package, the controllers alone: floors are those of the issue that asked for them
+	//	// package test/bench, controllers alone: floors of the issue that requested them
 	{LargeJob, "", Higher, 0.8, 0.95},
 	{SmallJobs, "", Higher, 0.5, 0.8}, // see Excuses
 	{SmallAlone, "", Higher, 0, 0},
@@ -90,7 +89,7 @@ var Lines = []Line{
 	{SmallMost, "", Higher, 0, 0},
 	{SmallOfMost, "", Higher, 0.45, 0.8},
 	{Control, "ms", Lower, 0.5, 0.25},
-	{ControlSmall, "ms", Lower, 1.4, 0.5}, // the floor is ours, the aim what the issue wants of a pod
+	{ControlSmall, "ms", Lower, 1.4, 0.5}, // our own floor; the aim is the issue's value for a pod
 	{DeletionGrowth, "", Lower, 5, 4},
 	{IdleWrites, "writes", Lower, 0.5, 0.5},
 	{IdleProcessor, "ms", Lower, 200, 50},
@@ -109,7 +108,7 @@ var Lines = []Line{
 	{ListTime, "s", Lower, 1, 0},
 	{ListMemory, "MB", Lower, 150, 0},
 	{HelpTime, "ms", Lower, 50, 0},
-	{SubmitArray, "s", Lower, 0, 1}, // the test holds its fastest round to 1 s
+	{SubmitArray, "s", Lower, 0, 1}, // the test requires 1 s for its fastest round
 	{SqueueAll, "s", Lower, 0.3, 0},
 	{SqueueAll + InProcessorTime, "s", Lower, 0.6, 0.3},
 	{SqueueOne, "s", Lower, 0, 0.3},
@@ -125,7 +124,7 @@ var Lines = []Line{
 	{ApplyTime, "ms", Lower, 50, 10},
 	{FirstFrame, "s", Lower, 1, 0},
 	{KeyToFrame, "ms", Lower, 50, 25},
-	{LetterToFrame, "ms", Lower, 75, 50}, // the budget of 50 ms is KeyToFrame's; here the watches and the garbage collector work beside
+	{LetterToFrame, "ms", Lower, 75, 50}, // with watches and garbage collection at the same time
 	{DashboardIdle, "%", Lower, 2, 0},
 	{DashboardMemory, "MB", Lower, 300, 0},
 }
@@ -135,19 +134,19 @@ const (
 	Binds   = "bound pods/s of waiting pods, share of a bare loop of binds"
 	Way     = "bare create and bind loops' time over that from submitting to the last bind, "
 	Started = ", pods start"
-	// InProcessorTime follows a line of Way that compares the processor time of all
-	// processes: on a quiet machine the same as time, on a busy one the better guess.
+	// InProcessorTime is the suffix of lines that compare the processor time of all processes. On an idle machine it
+	// equals wall-clock time, and on a busy one it is the better estimate.
 	InProcessorTime = ", in processor time"
-	// WayOfMost and the lines of Most are about jobs of one pod, without vcd but for the first: what the API server leaves.
+	// WayOfMost and the lines of Most are about jobs of one pod. All but WayOfMost are measured without vcd: they show
+	// the best speed that the API server permits.
 	WayOfMost        = "processor time of nothing but creates of Jobs, PodGroups and pods, and binds, over that of 5000x1"
 	MostAlone        = "most that 5000x1 could reach, with nothing but creates of Jobs"
 	MostLoose        = "most that 5000x1 could reach, with creates of Jobs whose schema does not know the pod template"
 	MostBlind        = "most that 5000x1 could reach, with creates of Jobs whose schema knows nothing"
 	Most             = "most that 5000x1 could reach, with creates of Jobs and PodGroups"
 	MostBlindGrouped = "most that 5000x1 could reach, with creates of PodGroups and of Jobs whose schema knows nothing"
-	// Processor is of pods that are each told first that their PodGroup does not
-	// exist; ProcessorJobs of pods that come after it, as those of jobs do, all but
-	// the scheduler's work being done by the test; ProcessorWay of jobs themselves.
+	// Processor is for pods whose missing PodGroup is reported first. ProcessorJobs is for pods that are created after
+	// their PodGroup, like those of jobs, while the test does all other work. ProcessorWay is for jobs.
 	Processor     = "scheduler's processor time a bound pod"
 	ProcessorJobs = Processor + " whose PodGroup came first"
 	ProcessorWay  = Processor + ", from submitting jobs of 100 to the last bind"
@@ -177,13 +176,13 @@ const (
 	ListTime   = "processor time of vcctl job list of 10,000 jobs"
 	ListMemory = "largest resident memory of vcctl job list of 10,000 jobs"
 	HelpTime   = "processor time of vcctl --help"
-	// SubmitArray is wall-clock time of a fresh process.
+	// SubmitArray is the wall-clock time of a new process.
 	SubmitArray = "from calling sbatch --array=0-9999 to its job number"
-	// SqueueAll, SqueueOne and SqueueGone are wall-clock times of fresh processes.
+	// SqueueAll, SqueueOne and SqueueGone are the wall-clock times of new processes.
 	SqueueAll  = "from calling squeue to the last row of 10,000 jobs that wait"
 	SqueueOne  = "the same for one of them by its number"
 	SqueueGone = "the same for the number of a job that is gone"
-	// SacctAll and ScancelNone are of the same jobs.
+	// SacctAll and ScancelNone are for the same jobs.
 	SacctAll    = "from calling sacct -a to the last line of 10,000 jobs that wait"
 	ScancelNone = "from calling scancel -u to its end, for a user who has none of 10,000 jobs that wait"
 )
@@ -199,7 +198,8 @@ const (
 	DashboardMemory = "resident memory of vcctl top, 20 s after its first frame"
 )
 
-// What one request of a job of one pod costs the API server, its client included, and what the webhooks of a Job cost on either side: processor time.
+// The processor time that the API server, including its client, needs for each request of a job of one pod, and that
+// the webhooks of a Job need on either side.
 const (
 	CreatePod      = "cost of one create of a pod"
 	BindPod        = "cost of one bind of a pod"
@@ -214,7 +214,7 @@ const (
 	CreateEvent    = "cost of one create of an event"
 )
 
-// LineOf is the line of a name; one that is not in the table has no floor.
+// LineOf returns the line with this name. If the table does not contain it, the line has no floor.
 func LineOf(name string) Line {
 	for _, l := range Lines {
 		if l.Name == name {

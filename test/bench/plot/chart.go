@@ -15,8 +15,8 @@ const (
 	left, right, top, bottom = 46, 14, 40, 24
 )
 
-// chart is a small chart a line: figures over nodes, from 0; dashed is the floor,
-// dotted the aim. Lines that were taken at one number of nodes only are left out.
+// chart draws one small chart per line: figures by number of nodes, starting at 0, with a dashed line for the floor and
+// a dotted line for the aim. It omits lines with figures for only one number of nodes.
 func chart(all []figures.Figure) string {
 	var charts []string
 	for _, name := range names(all) {
@@ -41,7 +41,7 @@ func small(list []figures.Figure) string {
 	for _, f := range list {
 		mostX, mostY = max(mostX, float64(f.Nodes)), max(mostY, f.Value)
 	}
-	// A floor far above the figures would press them flat; it is only named then.
+	//	// A floor far above the figures would compress them, so it is only named.
 	for _, limit := range []float64{line.Floor, line.Aim} {
 		if limit < 3*mostY {
 			mostY = max(mostY, limit)
@@ -79,7 +79,7 @@ func small(list []figures.Figure) string {
 	return b.String()
 }
 
-// wrapped breaks a text into lines of so many letters.
+// wrapped breaks a text into lines with a maximum number of letters.
 func wrapped(text string, letters int) []string {
 	var lines []string
 	for word := range strings.FieldsSeq(text) {

@@ -1,12 +1,11 @@
-// Command plot reads the output of benchmarks, passes it on, and ends with one
-// table of the figures in it:
+// Command plot copies the output of benchmarks and appends a table of the figures in it:
 //
 //	go test ./test/bench -v … | go run ./test/bench/plot
 //	go test ./test/bench -v … | go run ./test/bench/plot -keep docs
 //
-// With -keep it also puts them into performance.csv of that directory, with the time, and makes
-// performance.svg and the table in performance.md anew from all that is there.
-// Without any input, -keep only does the latter.
+// With -keep, it also stores the figures with the current time in performance.csv in that directory, and generates
+// performance.svg and the table in performance.md from all stored figures. Without input, -keep only generates these
+// files.
 package main
 
 import (
@@ -55,7 +54,7 @@ func run(in io.Reader, out io.Writer, keep string, now time.Time) error {
 	return document(keep, all)
 }
 
-// document writes what is made from the figures.
+// document writes the files that are generated from the figures.
 func document(dir string, all []figures.Figure) error {
 	if err := os.WriteFile(filepath.Join(dir, "performance.svg"), []byte(chart(all)), 0o644); err != nil { //nolint:gosec // a document
 		return err

@@ -17,8 +17,8 @@ import (
 
 const docs = "../../../docs"
 
-// TestDocsAreMadeFromTheFigures fails when performance.md or performance.svg is not
-// what performance.csv gives: go run ./test/bench/plot -keep docs </dev/null.
+// TestDocsAreMadeFromTheFigures fails if performance.md or performance.svg does not match performance.csv. To update
+// them, run: go run ./test/bench/plot -keep docs </dev/null.
 func TestDocsAreMadeFromTheFigures(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"performance.csv", "performance.md"} {

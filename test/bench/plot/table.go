@@ -28,7 +28,7 @@ func replaceTable(text []byte, table string) ([]byte, error) {
 	return bytes.Join([][]byte{before, []byte(begin), []byte(table), []byte(end), after}, nil), nil
 }
 
-// names are those of the figures, in their order, each once.
+// names returns the names of the figures in their order, without duplicates.
 func names(all []figures.Figure) []string {
 	var list []string
 	for _, f := range all {
@@ -49,7 +49,8 @@ func of(all []figures.Figure, name string) []figures.Figure {
 	return list
 }
 
-// markdown is a row a line, a column a number of nodes. A line that was never taken has an empty row.
+// markdown returns a table with one row per line and one column per number of nodes. A line without figures has an
+// empty row.
 func markdown(all []figures.Figure) string {
 	columns := []int{}
 	for _, f := range all {
@@ -87,7 +88,7 @@ func markdown(all []figures.Figure) string {
 	return b.String()
 }
 
-// withMissing puts the lines that were never taken behind the line that they follow in figures.Lines.
+// withMissing inserts the lines without figures after their predecessors in figures.Lines.
 func withMissing(taken []string) []string {
 	at := 0
 	for _, l := range figures.Lines {
@@ -104,7 +105,7 @@ func withMissing(taken []string) []string {
 	return taken
 }
 
-// cell is bold where the aim is reached, and says so where the floor is missed.
+// cell formats a figure. It is bold if the aim is reached, and marked if the floor is missed.
 func cell(list []figures.Figure, line figures.Line, nodes int) string {
 	for _, f := range list {
 		if f.Nodes != nodes {
@@ -133,7 +134,7 @@ func orNone(v float64) string {
 	return grouped(v)
 }
 
-// grouped is a number with three digits that count, thousands apart.
+// grouped formats a number with three significant digits and separators between thousands.
 func grouped(v float64) string {
 	if v < 1000 {
 		return strconv.FormatFloat(rounded(v), 'f', -1, 64)
@@ -150,7 +151,7 @@ func rounded(v float64) float64 {
 	return r
 }
 
-// plainTable is for the terminal.
+// plainTable returns a table for the terminal.
 func plainTable(all []figures.Figure) string {
 	width := 0
 	for _, f := range all {
