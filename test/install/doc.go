@@ -1,4 +1,4 @@
-// Package install tries deploy/install.yaml, and the door of the cluster, against a real API server: that the file
-// can be applied as it stands, that vcd works with exactly the rights in it, and that bad input is refused with a text
-// that says what and where, with the webhooks and without them.
+// Package install tests deploy/install.yaml and the admission of objects with a real API server: the file can be
+// applied unchanged, vcd works with exactly the permissions in it, and invalid input is rejected with a message that
+// names the problem and the field, with and without the webhooks.
 package install

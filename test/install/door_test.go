@@ -64,12 +64,13 @@ func newJob(name string, change ...func(*batchv1alpha1.Job)) *batchv1alpha1.Job 
 	return job
 }
 
-// badJobs are jobs that must not get in, what is said of them, and whether the API server says it by itself.
+// badJobs are jobs that must be rejected, with the expected message, and whether the API server rejects them without
+// webhooks.
 var badJobs = map[string]struct {
 	change func(*batchv1alpha1.Job)
 	where  string
 	what   string
-	byCEL  string // the text without webhooks; empty: they are needed
+	byCEL  string // the message without webhooks; empty: only webhooks reject it
 }{
 	"minAvailable over replicas": {
 		func(j *batchv1alpha1.Job) { j.Spec.MinAvailable = 3 },
@@ -174,7 +175,7 @@ func TestTheDoor(t *testing.T) {
 	})
 }
 
-// refusals tries every bad job.
+// refusals tries to create every bad job.
 func refusals(t *testing.T, c client.Client, webhooks bool) {
 	for name, bad := range badJobs {
 		what := bad.what
@@ -229,7 +230,8 @@ func updates(t *testing.T, c client.Client) {
 	}
 }
 
-// whatNobodyHasToCheck may happen while vcd is stopped: labels, finalizers and garbage collection.
+// whatNobodyHasToCheck makes changes that must be possible while vcd is stopped: labels, finalizers and garbage
+// collection.
 func whatNobodyHasToCheck(t *testing.T, c client.Client) {
 	for _, object := range []client.Object{
 		&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "good", Namespace: "default"}},
@@ -256,7 +258,7 @@ func whatNobodyHasToCheck(t *testing.T, c client.Client) {
 	})
 }
 
-// repairs damages webhook configurations as an administrator could by mistake, and waits until they are as they were.
+// repairs damages webhook configurations, as an administrator could by mistake, and waits until vcd has restored them.
 func repairs(t *testing.T, c client.Client) {
 	name := client.ObjectKey{Name: admission.ConfigurationPrefix + "jobs-validate"}
 	right := &admissionregistrationv1.ValidatingWebhookConfiguration{}
@@ -300,7 +302,8 @@ func repairs(t *testing.T, c client.Client) {
 	}
 }
 
-// groupsOfPodsAreMade creates PodGroups with an owner while nobody can check them: the controllers may, and users may not.
+// groupsOfPodsAreMade creates PodGroups with an owner while no webhook checks them: the controllers may do that, users
+// may not.
 func groupsOfPodsAreMade(t *testing.T) {
 	group := func(name string) *schedulingv1beta1.PodGroup {
 		owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "p", Controller: new(true)}
@@ -324,7 +327,7 @@ func groupsOfPodsAreMade(t *testing.T) {
 	}
 }
 
-// editor is a client of a user with the role edit in a namespace.
+// editor returns a client of a user with the role edit in a namespace.
 func editor(t *testing.T, name, namespace string) client.Client {
 	t.Helper()
 	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},

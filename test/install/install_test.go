@@ -27,14 +27,14 @@ import (
 	"github.com/vc-batch/vc/internal/local/controlplane"
 )
 
-// patience is how long anything may take on a busy machine. The garbage collector looks for new kinds every half minute,
-// and on such a cluster ours are new to it.
+// patience is the time limit for everything on a busy machine. The garbage collector searches for new kinds every half
+// minute, and in a new cluster ours are new.
 const patience = 60 * time.Second
 
-// plane is the one control plane of this package's tests, with install.yaml applied.
+// plane is the control plane that all tests of this package share, with install.yaml applied.
 var plane *controlplane.ControlPlane
 
-// kubeconfig is the path of its administrator's kubeconfig.
+// kubeconfig is the path of the administrator's kubeconfig.
 var kubeconfig string
 
 func TestMain(m *testing.M) {
@@ -67,7 +67,7 @@ func run(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// apply does what `kubectl apply -f` does: in the order of the file, waiting for a kind until the server knows it.
+// apply works like `kubectl apply -f`: in the order of the file, and waiting until the server serves each kind.
 func apply(ctx context.Context, config *rest.Config, manifest []byte) error {
 	objects, err := decode(manifest)
 	if err != nil {
@@ -110,7 +110,7 @@ func decode(manifest []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// newClient is a client for all kinds, ours and Kubernetes'.
+// newClient returns a client for all kinds, ours and Kubernetes'.
 func newClient(config *rest.Config) (client.Client, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), api.AddToScheme(scheme)); err != nil {
@@ -119,7 +119,7 @@ func newClient(config *rest.Config) (client.Client, error) {
 	return client.New(config, client.Options{Scheme: scheme})
 }
 
-// admin is a client that may do everything.
+// admin returns a client with all permissions.
 func admin(t *testing.T) client.Client {
 	t.Helper()
 	c, err := newClient(plane.RESTConfig())
@@ -129,7 +129,7 @@ func admin(t *testing.T) client.Client {
 	return c
 }
 
-// eventually waits until check is content, and gives its last complaint when it never is.
+// eventually waits until check returns nil. If it never does, it fails with the last error.
 func eventually(t *testing.T, check func(ctx context.Context) error) {
 	t.Helper()
 	var last error
@@ -142,7 +142,7 @@ func eventually(t *testing.T, check func(ctx context.Context) error) {
 	}
 }
 
-// removeWebhooks removes what an earlier test has left at the door.
+// removeWebhooks removes the webhook configurations of earlier tests.
 func removeWebhooks(t *testing.T) {
 	t.Helper()
 	c := admin(t)

@@ -22,8 +22,7 @@ import (
 	"github.com/vc-batch/vc/deploy"
 )
 
-// shelf is a storage class with one volume, which the scheduler gives to the claim
-// of the first pod that needs it.
+// shelf is a storage class with one volume. The scheduler binds it to the claim of the first pod that needs it.
 const shelf = "shelf"
 
 func fillShelf(t *testing.T, c client.Client) {
@@ -156,7 +155,7 @@ func largePod(t *testing.T, c client.Client) {
 	})
 }
 
-// discovery labels a node, and configures that labels make HyperNodes.
+// discovery labels a node, and configures HyperNodes from labels.
 func discovery(t *testing.T, c client.Client) {
 	nodes := &corev1.NodeList{}
 	if err := c.List(t.Context(), nodes); err != nil || len(nodes.Items) == 0 {
@@ -200,7 +199,7 @@ func discovery(t *testing.T, c client.Client) {
 	found()
 }
 
-// cronLife has a CronJob make up for a time that was missed, and deletes it.
+// cronLife creates a CronJob that runs a missed job, and deletes it.
 func cronLife(t *testing.T, c client.Client) {
 	cron := &batchv1alpha1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "cron", Namespace: "default"}, Spec: batchv1alpha1.CronJobSpec{
 		Schedule: "* * * * *", JobTemplate: batchv1alpha1.JobTemplateSpec{Spec: newJob("").Spec},

@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
-// TestAUserNotesNoNamespaceInWhichNoJobsMayBeRead needs no webhook: the API server itself holds users to it.
+// TestAUserNotesNoNamespaceInWhichNoJobsMayBeRead works without webhooks: a policy of the API server enforces the rule.
 func TestAUserNotesNoNamespaceInWhichNoJobsMayBeRead(t *testing.T) {
 	removeWebhooks(t)
 	mei, c := editor(t, "mei-waits", "default"), admin(t)
@@ -25,7 +25,7 @@ func TestAUserNotesNoNamespaceInWhichNoJobsMayBeRead(t *testing.T) {
 		job.Annotations = map[string]string{keys.Dependency: "afterany:kube-system/secret", keys.DependencyNamespaces: namespaces}
 		return job
 	}
-	eventually(t, func(ctx context.Context) error { // the policy may be seconds old
+	eventually(t, func(ctx context.Context) error { // the policy may not be active yet
 		if err := mei.Create(ctx, noted("spy", "kube-system"), client.DryRunAll); !apierrors.IsForbidden(err) {
 			return errors.Join(errors.New("a user may wait for jobs of kube-system"), err)
 		}
@@ -55,7 +55,7 @@ func TestAUserNotesNoNamespaceInWhichNoJobsMayBeRead(t *testing.T) {
 	}
 }
 
-// TestTheControllersRegisterNoAPIButTheirs: RBAC cannot name what is created, so a policy does.
+// TestTheControllersRegisterNoAPIButTheirs tests a policy. RBAC cannot limit the names of created objects.
 func TestTheControllersRegisterNoAPIButTheirs(t *testing.T) {
 	controllers, err := newClient(as(t, deploy.ControllersAccount, &forbidden{}))
 	must(t, err)

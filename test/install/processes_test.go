@@ -25,10 +25,10 @@ import (
 	"github.com/vc-batch/vc/internal/daemon"
 )
 
-// beVcd makes this test program vcd: what a process needs shows only when the component has one of its own.
+// beVcd makes this test binary run as vcd. The memory of a component can be measured only in its own process.
 const beVcd = "VC_INSTALL_BE_VCD"
 
-// runVcdIfAsked runs vcd with the command line's arguments, if that is what this process was started for.
+// runVcdIfAsked runs vcd with the arguments of the command line if beVcd is set.
 func runVcdIfAsked() {
 	if os.Getenv(beVcd) != "" {
 		app.Main()
@@ -36,7 +36,7 @@ func runVcdIfAsked() {
 	}
 }
 
-// component is one part of vcd as a process with the account, the memory limit and the environment that install.yaml gives it.
+// component is a component of vcd as a process, with the account, the memory limit and the environment in install.yaml.
 type component struct {
 	name    string
 	limit   resource.Quantity
@@ -46,7 +46,7 @@ type component struct {
 
 var accounts = map[string]string{daemon.Scheduler: deploy.SchedulerAccount, daemon.Controllers: deploy.ControllersAccount, daemon.Admission: deploy.AdmissionAccount}
 
-// startProcess runs a component and returns when it is ready.
+// startProcess starts a component and returns when it is ready.
 func startProcess(t *testing.T, name string, arguments ...string) *component {
 	t.Helper()
 	dir := t.TempDir()
@@ -86,7 +86,7 @@ func startProcess(t *testing.T, name string, arguments ...string) *component {
 	return c
 }
 
-// deploymentOf returns the Deployment of install.yaml that runs with an account.
+// deploymentOf returns the Deployment in install.yaml that uses an account.
 func deploymentOf(t *testing.T, account string) *appsv1.Deployment {
 	t.Helper()
 	objects, err := decode(deploy.InstallYAML)
@@ -127,7 +127,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// peak returns the most memory that the process has needed, in bytes.
+// peak returns the peak memory of the process, in bytes.
 func (c *component) peak(t *testing.T) int64 {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.process.Process.Pid))
@@ -143,7 +143,7 @@ func (c *component) peak(t *testing.T) int64 {
 	return 0
 }
 
-// requireWithinLimit fails when the component has ended, or has needed more memory than its limit.
+// requireWithinLimit fails if the component has exited or has used more memory than its limit.
 func (c *component) requireWithinLimit(t *testing.T) {
 	t.Helper()
 	peak, limit := c.peak(t), c.limit.Value()
@@ -153,7 +153,7 @@ func (c *component) requireWithinLimit(t *testing.T) {
 	}
 }
 
-// stop ends the component as Kubernetes does, which gives its lease back.
+// stop stops the component as Kubernetes does, so that it releases its lease.
 func (c *component) stop(t *testing.T) {
 	t.Helper()
 	if t.Failed() {

@@ -2,20 +2,20 @@ package install
 
 import "strings"
 
-// refused is an object that must not get in.
+// refused is an object that must be rejected.
 type refused struct {
 	section  string   // of admission.md
 	manifest string   // YAML
 	where    string   // the field
 	says     []string // Volcano's words, and ours
-	kube     []string // what the API server says, where its schema or a CEL rule is asked first and cannot say it all
-	kubeOnly bool     // no webhook is asked at all
-	chosen   bool     // an installation may choose the rule: only its server knows
+	kube     []string // the API server's message, if its schema or a CEL rule comes first and says less
+	kubeOnly bool     // no webhook is called
+	chosen   bool     // an installation may disable the rule, so vcctl does not apply it
 }
 
 const pod = "template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}"
 
-// work is a task of two pods.
+// work is a task with two pods.
 const work = "{name: work, replicas: 2, " + pod + "}"
 
 func jobYAML(spec string) string {
@@ -57,7 +57,7 @@ func podYAML(annotations string) string {
 		"spec: {schedulerName: volcano, restartPolicy: Never, containers: [{name: c, image: i}]}\n"
 }
 
-// refusedJobs are the rows of admission.md §2.
+// refusedJobs returns the rows of admission.md §2.
 func refusedJobs() map[string]refused {
 	const numa = "{name: work, replicas: 1, topologyPolicy: restricted, template: {spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 1500m}}}]}}}"
 	long := strings.Repeat("x", 64)
@@ -113,12 +113,13 @@ func refusedJobs() map[string]refused {
 	}
 }
 
-// annotated is a job of one task with annotations, in YAML.
+// annotated returns a job with one task and annotations, in YAML.
 func annotated(annotations, task string) string {
 	return strings.Replace(tasksYAML(task), "name: bad", "name: bad, annotations: {"+annotations+"}", 1)
 }
 
-// refusedAnnotations are what jobs have beyond Volcano, and the rows of admission.md §2 that no row above has.
+// refusedAnnotations returns the rows about annotations that Volcano does not have, and the remaining rows of
+// admission.md §2.
 func refusedAnnotations() map[string]refused {
 	at := func(key string) string { return "metadata.annotations[vc-batch.dev/" + key + "]" }
 	elements := "{name: work, " + pod + "}"
@@ -143,7 +144,7 @@ func refusedAnnotations() map[string]refused {
 	}
 }
 
-// refusedOthers are the rows of admission.md §5 to §10.
+// refusedOthers returns the rows of admission.md §5 to §10.
 func refusedOthers() map[string]refused {
 	return map[string]refused{
 		"an amount below nothing":         {section: "5", manifest: queueYAML("bad", "capability: {cpu: -1}"), where: "spec.capability[cpu]", says: []string{"must be greater than or equal to 0"}, kube: []string{"spec.capability", "must not be negative"}},
@@ -177,7 +178,7 @@ func refusedOthers() map[string]refused {
 	}
 }
 
-// refusedFlows are the rows of admission.md §8 and §9, and of the jobs inside such objects.
+// refusedFlows returns the rows of admission.md §8 and §9, and rows about the jobs inside such objects.
 func refusedFlows() map[string]refused {
 	const mounts = "{name: work, replicas: 1, template: {spec: {containers: [{name: c, image: i, volumeMounts: [{name: v, mountPath: /v}]}]}}}"
 	good := ", jobTemplate: {spec: {tasks: [" + work + "]}}"

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// refusedChange is an object that may be there, and what it must not become.
+// refusedChange is a valid object with a change that must be rejected.
 type refusedChange struct {
 	refused
 	object string // YAML
 	patch  string // a merge patch, in YAML
-	vcctl  string // the command that would do the same, where there is one
+	vcctl  string // the equivalent command, if there is one
 }
 
 const onlyThese = "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and `PriorityClassName`"
 
-// refusedChanges are the rows of admission.md §3, and of §5 to §10 for what is changed.
+// refusedChanges returns the rows of admission.md §3, and the rows of §5 to §10 about changes.
 func refusedChanges() map[string]refusedChange {
 	all := refusedChangesOfJobs()
 	maps.Copy(all, refusedChangesOfQueues())

@@ -29,8 +29,8 @@ import (
 	"github.com/vc-batch/vc/internal/local/simnode"
 )
 
-// TestTheDaemonWorksWithTheRightsOfInstallYAML runs each component of vcd as the service account that its Deployment
-// has, with a token of that account, and takes a job and its queue through their lives. No request may be forbidden.
+// TestTheDaemonWorksWithTheRightsOfInstallYAML runs each component of vcd with a token of the service account in its
+// Deployment, and takes a job and its queue through their lives. No request may be forbidden.
 func TestTheDaemonWorksWithTheRightsOfInstallYAML(t *testing.T) {
 	c := admin(t)
 	refused := &forbidden{}
@@ -43,7 +43,7 @@ func TestTheDaemonWorksWithTheRightsOfInstallYAML(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Behind a Service the certificate is in a Secret; nothing can reach that Service here, so a second start has a URL.
+	//	// With a Service, the certificate is stored in a Secret. That Service is not reachable here, so admission is started again with a URL.
 	serviceCtx, stopService := context.WithCancel(ctx)
 	serviceDone := start(t, serviceCtx, refused, daemon.Admission, admission.Options{
 		ListenAddress: "127.0.0.1:0", ServiceNamespace: deploy.Namespace, ServiceName: deploy.AdmissionService,
@@ -96,7 +96,8 @@ func TestTheDaemonWorksWithTheRightsOfInstallYAML(t *testing.T) {
 	}
 }
 
-// everyWebhookIsFilledIn finds no configuration of install.yaml that vcd has left empty, and none that is not in it.
+// everyWebhookIsFilledIn fails if vcd has left a configuration of install.yaml empty, or has created one that is not in
+// install.yaml.
 func everyWebhookIsFilledIn(t *testing.T, c client.Client) {
 	t.Helper()
 	mutating, validating := &admissionregistrationv1.MutatingWebhookConfigurationList{}, &admissionregistrationv1.ValidatingWebhookConfigurationList{}
@@ -110,7 +111,7 @@ func everyWebhookIsFilledIn(t *testing.T, c client.Client) {
 	for _, configuration := range validating.Items {
 		hooks[configuration.Name] = len(configuration.Webhooks)
 	}
-	off := hooks["volcano-admission-service-pods-mutate"] // nothing is configured that changes pods
+	off := hooks["volcano-admission-service-pods-mutate"] // no configured feature changes pods
 	delete(hooks, "volcano-admission-service-pods-mutate")
 	if off != 0 {
 		t.Errorf("pods are sent to vcd to be changed, and it would change none")
@@ -125,7 +126,7 @@ func everyWebhookIsFilledIn(t *testing.T, c client.Client) {
 	}
 }
 
-// start runs a component as its own account and returns when it works. The channel is closed when it has ended.
+// start runs a component with its own account and returns when it works. The channel is closed when it has ended.
 func start(t *testing.T, ctx context.Context, refused *forbidden, component string, hooks admission.Options) <-chan struct{} {
 	t.Helper()
 	account := map[string]string{
@@ -149,7 +150,7 @@ func start(t *testing.T, ctx context.Context, refused *forbidden, component stri
 	return done
 }
 
-// as is a connection with a token of a service account of ours.
+// as returns the configuration of a client with a token of one of our service accounts.
 func as(t *testing.T, account string, refused *forbidden) *rest.Config {
 	t.Helper()
 	c := admin(t)
@@ -177,7 +178,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// forbidden collects requests that RBAC refused.
+// forbidden collects requests that RBAC rejected.
 type forbidden struct {
 	mu       sync.Mutex
 	requests []string
@@ -247,7 +248,7 @@ func bind(t *testing.T, c client.Client, user, role string) {
 	}
 }
 
-// describe logs what there is, for a failure.
+// describe logs the objects for a failed test.
 func describe(t *testing.T, c client.Client) {
 	t.Helper()
 	groups, events := &schedulingv1beta1.PodGroupList{}, &corev1.EventList{}

@@ -24,8 +24,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// TestWebhookAndCommandLineSayTheSameOfChanges lets objects in and tries to change them to what they must not become:
-// in the webhook, in the API server and in the command line, which all refuse with the same words.
+// TestWebhookAndCommandLineSayTheSameOfChanges creates objects and tries to make invalid changes to them with the
+// webhook, the API server and the command line. All must reject the changes with the same messages.
 func TestWebhookAndCommandLineSayTheSameOfChanges(t *testing.T) {
 	c := admin(t)
 	stop := runAdmission(t)
@@ -68,7 +68,7 @@ func TestWebhookAndCommandLineSayTheSameOfChanges(t *testing.T) {
 	}
 }
 
-// TestWebhookAndCommandLineSayTheSameOfDeletions tries to delete queues that must stay.
+// TestWebhookAndCommandLineSayTheSameOfDeletions tries to delete queues that must not be deleted.
 func TestWebhookAndCommandLineSayTheSameOfDeletions(t *testing.T) {
 	c := admin(t)
 	stop := runAdmission(t)
@@ -116,14 +116,14 @@ func TestWebhookAndCommandLineSayTheSameOfDeletions(t *testing.T) {
 	})
 }
 
-// warnings are the warning headers that a client was sent.
+// warnings collects the warning headers that a client receives.
 type warnings struct{ texts []string }
 
 func (w *warnings) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text string) {
 	w.texts = append(w.texts, text)
 }
 
-// letIn gives the object of a manifest as it is stored, and makes it for this test if it is not there.
+// letIn returns the stored object of a manifest. It creates the object for this test if it does not exist.
 func letIn(t *testing.T, c client.Client, manifest string) *unstructured.Unstructured {
 	t.Helper()
 	objects, err := decode([]byte(manifest))
@@ -172,7 +172,7 @@ func raw(t *testing.T, object *unstructured.Unstructured) runtime.RawExtension {
 	return runtime.RawExtension{Raw: text}
 }
 
-// vcctlOrJudge gives the errors of a command of vcctl, sorted; without a command those of the judgement that its
+// vcctlOrJudge returns the sorted errors of a vcctl command or, without a command, those of the validation that its
 // commands share.
 func vcctlOrJudge(t *testing.T, command string, judge func(*cli.Factory) error) []string {
 	t.Helper()
@@ -187,7 +187,7 @@ func vcctlOrJudge(t *testing.T, command string, judge func(*cli.Factory) error) 
 	return errorsIn(told.String())
 }
 
-// vcctlSays gives the errors of vcctl, which has to end with one and to print nothing, sorted.
+// vcctlSays returns the sorted errors of vcctl, which must fail and print nothing to stdout.
 func vcctlSays(t *testing.T, stdin string, args ...string) []string {
 	t.Helper()
 	streams, out, errOut := iostreams.Test(stdin, 0)

@@ -27,9 +27,9 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// TestWebhookAndCommandLineSayTheSame feeds every refused object to the webhook itself, to the API server and to
-// vcctl. The webhook and vcctl say the same, error by error; nobody lets it in; and whoever refuses it in the API
-// server (schema, CEL rule or webhook) says what and where.
+// TestWebhookAndCommandLineSayTheSame sends every invalid object to the webhook itself, to the API server and to vcctl.
+// The webhook and vcctl must return the same errors, and all three must reject the object. In the API server, the
+// schema, a CEL rule or the webhook must name the problem and the field.
 func TestWebhookAndCommandLineSayTheSame(t *testing.T) {
 	c := admin(t)
 	stop := runAdmission(t)
@@ -63,7 +63,7 @@ func TestWebhookAndCommandLineSayTheSame(t *testing.T) {
 				return
 			}
 			fromHook := hookRefuses(t, c, object)
-			for i := range fromHook { // vcctl prints the words of Kubernetes' libraries in plain English, also those of the webhook
+			for i := range fromHook { // vcctl also rewrites the webhook's errors
 				fromHook[i] = cli.PlainWords(fromHook[i])
 			}
 			if !bad.chosen && !slices.Equal(fromHook, fromCLI) {
@@ -73,10 +73,10 @@ func TestWebhookAndCommandLineSayTheSame(t *testing.T) {
 	}
 }
 
-// sep is between the words that a text has to hold.
+// sep separates the words that a text must contain.
 const sep = "\x00"
 
-// words are where and what of a row.
+// words returns the field and the words of a row.
 func words(bad refused) string { return strings.Join(append([]string{bad.where}, bad.says...), sep) }
 
 func mentions(text, words string) error {
@@ -88,7 +88,7 @@ func mentions(text, words string) error {
 	return nil
 }
 
-// surroundings makes the queues that the rows of the table are about.
+// surroundings creates the queues that the rows of the table use.
 func surroundings(t *testing.T, c client.Client) {
 	t.Helper()
 	makeQueue(t, c, "default", schedulingv1beta1.QueueStateOpen)
@@ -128,20 +128,20 @@ func surroundings(t *testing.T, c client.Client) {
 	}
 }
 
-// vcctlRefuses gives the errors of `vcctl job run -f -`, sorted.
+// vcctlRefuses returns the sorted errors of `vcctl job run -f -`.
 func vcctlRefuses(t *testing.T, manifest string) []string {
 	t.Helper()
 	return vcctlSays(t, manifest, "job", "run", "-f", "-")
 }
 
-// hookRefuses asks the validating webhook of an object's kind about a new one, as the API server would, and gives its
-// errors, sorted.
+// hookRefuses sends a new object to the validating webhook of its kind, as the API server does, and returns the sorted
+// errors.
 func hookRefuses(t *testing.T, c client.Client, object *unstructured.Unstructured) []string {
 	t.Helper()
 	return hookAnswers(t, c, object, &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Object: raw(t, object)})
 }
 
-// hookAnswers sends the validating webhook of an object's kind a request about it, which it has to refuse.
+// hookAnswers sends a request to the validating webhook of an object's kind, which must reject it.
 func hookAnswers(t *testing.T, c client.Client, object *unstructured.Unstructured, request *admissionv1.AdmissionRequest) []string {
 	t.Helper()
 	plural := strings.ToLower(object.GetKind()) + "s"
@@ -167,7 +167,7 @@ func hookAnswers(t *testing.T, c client.Client, object *unstructured.Unstructure
 	return found
 }
 
-// review posts one request to a webhook.
+// review sends one request to a webhook.
 func review(t *testing.T, url string, ca []byte, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	t.Helper()
 	body, err := json.Marshal(admissionv1.AdmissionReview{

@@ -37,25 +37,26 @@ import (
 	"github.com/vc-batch/vc/internal/local/simnode"
 )
 
-// The namespaces of the two tenants: mallory has the role edit in hers, bob in his.
+// The namespaces of two tenants, mallory and bob. Each has the role edit in the own namespace.
 const (
 	mallorys = "tenant-a"
 	bobs     = "tenant-b"
 )
 
-// attempt is one thing that mallory tries.
+// attempt is one attack by mallory.
 type attempt struct {
 	name string
 	try  func(ctx context.Context) error
-	// says is what the refusal must say; empty: she may, and it must not matter to bob.
+	// says is a part of the rejection. If it is empty, the action is permitted and must not affect bob.
 	says string
 }
 
-// cannot is in every refusal of RBAC.
+// cannot is a part of every rejection by RBAC.
 const cannot = "forbidden"
 
-// TestAHostileTenantReachesNothingOfAnother lets mallory try what the role edit in her namespace may give her against bob, who has a running job. Nothing
-// of his may be read, changed, evicted or delayed, and no component may need more memory than install.yaml gives it.
+// TestAHostileTenantReachesNothingOfAnother lets mallory attack bob, who has a running job, with the permissions of the
+// role edit in her own namespace. She must not be able to read, change, evict or delay anything of his, and no
+// component may use more memory than its limit in install.yaml.
 func TestAHostileTenantReachesNothingOfAnother(t *testing.T) {
 	c := admin(t)
 	components, stop := runEverything(t)
@@ -111,8 +112,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// runEverything starts all of vcd, each component as a process with the rights and limits of install.yaml, taking reviews from the API server only, and
-// a node.
+// runEverything starts all components of vcd, each as a process with the permissions and limits in install.yaml, and a
+// node. Admission accepts reviews only from the API server.
 func runEverything(t *testing.T) (components []*component, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -142,7 +143,7 @@ func runEverything(t *testing.T) (components []*component, stop func()) {
 	}
 }
 
-// tenantJob is a job of one small pod that runs until it is deleted.
+// tenantJob returns a job of one small pod that runs until it is deleted.
 func tenantJob(namespace, name string) *batchv1alpha1.Job {
 	job := newJob(name)
 	job.Namespace = namespace
@@ -167,7 +168,7 @@ func runs(t *testing.T, c client.Client, job *batchv1alpha1.Job) {
 	})
 }
 
-// holdings are what bob has, as far as others could reach it.
+// holdings lists bob's objects that others could reach.
 func holdings(t *testing.T, c client.Client) []string {
 	t.Helper()
 	var has []string
@@ -195,7 +196,7 @@ func holdings(t *testing.T, c client.Client) []string {
 	return has
 }
 
-// attempts are what mallory tries.
+// attempts returns the attacks by mallory.
 func attempts(t *testing.T, mallory client.Client, victim *batchv1alpha1.Job) []attempt {
 	t.Helper()
 	key := client.ObjectKeyFromObject(victim)
@@ -284,7 +285,8 @@ func attempts(t *testing.T, mallory client.Client, victim *batchv1alpha1.Job) []
 	}
 }
 
-// flood sends eight large objects at once, all of which must be rejected, and then an ordinary one, which must not be.
+// flood sends eight large objects at once, which must all be rejected, and then an ordinary one, which must be
+// accepted.
 func flood(mallory client.Client) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		large := tenantJob(mallorys, "large")
@@ -305,7 +307,7 @@ func flood(mallory client.Client) func(ctx context.Context) error {
 	}
 }
 
-// hoard keeps twenty held jobs of a megabyte each, which every cache of jobs sees, and deletes them.
+// hoard creates twenty held jobs of a megabyte each, which enter all caches of jobs, and deletes them.
 func hoard(mallory client.Client) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		var jobs []*batchv1alpha1.Job
@@ -327,7 +329,7 @@ func hoard(mallory client.Client) func(ctx context.Context) error {
 	}
 }
 
-// hugePlan asks what would become of a job of 100,000 pods.
+// hugePlan simulates a job of 100,000 pods.
 func hugePlan(t *testing.T) *insightv1alpha1.Plan {
 	t.Helper()
 	job := tenantJob(mallorys, "huge")
@@ -338,7 +340,7 @@ func hugePlan(t *testing.T) *insightv1alpha1.Plan {
 	return &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Name: "huge", Namespace: mallorys}, Spec: insightv1alpha1.PlanSpec{Objects: []runtime.RawExtension{{Raw: raw}}}}
 }
 
-// forgedReview posts a review to the webhook's own port.
+// forgedReview sends a review directly to the webhook's port.
 func forgedReview(t *testing.T) func(ctx context.Context) error {
 	t.Helper()
 	hook := &admissionregistrationv1.MutatingWebhookConfiguration{}

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// mistyped are objects of all our kinds with a field that is none, and its path.
+// mistyped returns objects of all our kinds with an unknown field, and the path of that field.
 func mistyped() map[string]struct{ manifest, field string } {
 	return map[string]struct{ manifest, field string }{
 		"Job":                     {jobYAML("minAvailble: 1, tasks: [" + work + "]"), "spec.minAvailble"},
@@ -30,8 +30,8 @@ func mistyped() map[string]struct{ manifest, field string } {
 	}
 }
 
-// TestUnknownFieldsAreTold sends objects of every kind with a mistyped field: who asks for warnings gets one from the
-// API server and from vcctl, with the field's path; who asks for nothing is refused by vcctl, as by kubectl.
+// TestUnknownFieldsAreTold sends objects of every kind with a misspelled field. If the client requests warnings, the
+// API server and vcctl return one with the field's path. By default, vcctl rejects the object, as kubectl does.
 func TestUnknownFieldsAreTold(t *testing.T) {
 	stop := runAdmission(t)
 	defer stop()

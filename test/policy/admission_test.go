@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestThePageOfAdmissionIsTrue holds docs/admission.md to the sources: every text in quotes is said somewhere, and every row names tests that there are.
+// TestThePageOfAdmissionIsTrue compares docs/admission.md with the sources: every quoted text must occur in them, and
+// every row must name existing tests.
 func TestThePageOfAdmissionIsTrue(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join(root, "docs/admission.md"))
@@ -52,11 +53,11 @@ func TestThePageOfAdmissionIsTrue(t *testing.T) {
 	}
 }
 
-// verbs are what stands for a value in a text that is formatted, with what quotes it.
+// verbs matches the formatting verbs of a text, with quotes around them.
 var verbs = regexp.MustCompile(`\\?"?%[a-z]\\?"?`)
 
-// textsOf is the source of the packages below some directories, without tests and without what values are put in: so a
-// text is found in the parts between them.
+// textsOf returns the source of the packages below some directories, without tests and without formatting verbs. A text
+// can therefore be found by the parts between its values.
 func textsOf(t *testing.T, directories ...string) string {
 	t.Helper()
 	var all strings.Builder

@@ -16,7 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// TestTheConfigurationIsDocumented holds docs/scheduler-configuration.md to what actions and policies say of themselves.
+// TestTheConfigurationIsDocumented compares docs/scheduler-configuration.md with the descriptions in actions and
+// policies.
 func TestTheConfigurationIsDocumented(t *testing.T) {
 	if err := extender.Register(); err != nil {
 		t.Fatal(err)

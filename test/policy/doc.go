@@ -1,7 +1,5 @@
-// Package policy holds the rules of the house that a machine can check, as tests:
-// every package says what it is, imports flow as docs/architecture.md draws them,
-// deciding code decides only, the documents' links lead somewhere.
+// Package policy tests the rules of the project that a machine can check: every package has a package comment, imports
+// follow docs/architecture.md, code that decides has no side effects, and links in documents are valid.
 //
-// A rule that stands in somebody's way is changed here and in the document that
-// states it, in the same commit; it is not worked round.
+// To change a rule, change the test and the document that states the rule in the same commit. Do not work around it.
 package policy

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// link matches a Markdown link's target.
+// link matches the target of a Markdown link.
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
 func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
@@ -33,7 +33,7 @@ func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
 	}
 }
 
-// target matches a make target that a document tells people to type.
+// target matches a make target in a command of a document.
 var target = regexp.MustCompile("`make ([a-z-]+)")
 
 func TestDocumentsNameTargetsThatExist(t *testing.T) {
@@ -52,7 +52,7 @@ func TestDocumentsNameTargetsThatExist(t *testing.T) {
 	}
 }
 
-// documents are the Markdown files of the repository.
+// documents returns the Markdown files of the repository.
 func documents(t *testing.T) []string {
 	t.Helper()
 	var all []string

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestEveryExampleIsInATest holds examples/README.md to its word: each manifest is named by a test, or is in a directory all of which a test takes.
+// TestEveryExampleIsInATest checks that a test uses each manifest in examples, by its name or with its whole directory.
 func TestEveryExampleIsInATest(t *testing.T) {
 	t.Parallel()
 	var sources []string
@@ -30,13 +30,13 @@ func TestEveryExampleIsInATest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A path may be put together of words.
+		//			// A path may be joined from words.
 		if joined := strings.ReplaceAll(string(text), `", "`, "/"); strings.Contains(joined, "examples/") {
 			sources = append(sources, joined)
 		}
 	}
 	walk("test", "_test.go", read)
-	read(filepath.Join(root, "hack/demo.sh")) // which a test runs
+	read(filepath.Join(root, "hack/demo.sh")) // a test runs it
 	manifests := 0
 	walk("examples", ".yaml", func(path string) {
 		manifests++

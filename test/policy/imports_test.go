@@ -5,18 +5,18 @@ import (
 	"testing"
 )
 
-// rule says what the packages below a directory may not import. Directories and
-// imports are prefixes; an import without a dot in its first part is ours.
+// rule lists imports that the packages below a directory must not have. Directories and imports are prefixes. An import
+// without a dot in its first element is ours.
 type rule struct {
-	of     string   // directories that the rule is about
-	except []string // directories below them that it is not about
-	deny   []string // what they may not import
+	of     string   // the directories to which the rule applies
+	except []string // directories below them to which it does not apply
+	deny   []string // forbidden imports
 	allow  []string // exceptions to deny
-	tests  bool     // the rule holds for tests too
+	tests  bool     // the rule also applies to tests
 	why    string
 }
 
-// The arrows of docs/architecture.md ("The house"), as a table.
+// rules are the arrows of docs/architecture.md ("The house").
 var rules = []rule{
 	{of: "api", deny: []string{"internal", "cmd", "deploy"}, why: "api is what crosses the wire; everyone may use it, so it uses nobody"},
 	{of: "internal/model", deny: []string{"internal", "cmd", "k8s.io/client-go", "k8s.io/klog", "sigs.k8s.io/controller-runtime", "log", "net/http"},

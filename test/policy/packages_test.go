@@ -44,8 +44,7 @@ func TestEveryFileIsFormatted(t *testing.T) {
 	}
 }
 
-// left matches what somebody meant to do later. It needs an owner: the number of
-// an ADR, or a line in the docs, on the same line.
+// left matches notes about later work. They need an owner on the same line: the number of an ADR or a line in the docs.
 var left = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME)\b`)
 
 func TestNothingIsLeftForLater(t *testing.T) {

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// pure are the directories of code that only decides: a function of what it is
-// given, the same every time.
+// pure lists the directories of code without side effects, whose results depend only on its arguments.
 var pure = []string{
 	"api", "internal/model", "internal/scheduler", "internal/explain", "internal/account", "internal/share", "internal/room", "internal/snapshot",
 	"internal/tui/canvas", "internal/tui/theme", "internal/tui/screen", "internal/tui/widget", "internal/tui/filter", "internal/tui/jobrow", "internal/tui/noderow",
@@ -17,10 +16,10 @@ var pure = []string{
 	"internal/slurm/squeue", "internal/slurm/sshare", "internal/slurm/state", "internal/slurm/translate", "internal/slurm/value",
 }
 
-// impure are the exceptions among them.
+// impure lists exceptions in these directories.
 var impure = []string{"internal/scheduler/kube"}
 
-// impureCalls are the calls that make a result depend on more than the arguments.
+// impureCalls are calls whose results depend on more than their arguments.
 var impureCalls = map[string][]string{
 	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
 	"rand": {"Int", "Intn", "IntN", "N", "Float64", "Perm", "Shuffle", "Read"},

@@ -15,7 +15,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write generated documents anew")
 
-// TestTheReasonsAreDocumented holds docs/reasons.md to the table in api/reason.
+// TestTheReasonsAreDocumented compares docs/reasons.md with the table in api/reason.
 func TestTheReasonsAreDocumented(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestThreadsNameTestsThatExist holds docs/threads.md to it: each row names at least one test or story, there are such, and one of
-// them runs in `make test`.
+// TestThreadsNameTestsThatExist checks that each row of docs/threads.md names at least one test or story, that all of
+// them exist, and that `make test` runs at least one of them.
 func TestThreadsNameTestsThatExist(t *testing.T) {
 	page, err := os.ReadFile("../../docs/threads.md")
 	if err != nil {
@@ -54,7 +54,8 @@ func TestThreadsNameTestsThatExist(t *testing.T) {
 	}
 }
 
-// scheduling are the threads of Volcano's tracker that were collected about what a scheduler does, by what they are about: issues, and pull requests as "PR n".
+// scheduling are the threads of Volcano's issue tracker about the scheduler, by topic: issues, and pull requests as "PR
+// n".
 var scheduling = map[string]string{
 	"preemption and reclaim": "#3332 #2034 #5925 #1195 #3567 #3291 #1772 #4817 #4607 #2622 #2612 PR 5011 #3079 #3336 #394 #3869 #4658 #3990 #4808 #5105 #5107 #3932 #4679 #5881 #4950 " +
 		"#4533 #4374 #5827 #1642 #1720 #2337 #1091 #2772 #4576",
@@ -65,14 +66,14 @@ var scheduling = map[string]string{
 	"crashes and races":              "#1073 #2481 #3324 #3478 #5708 PR 5569 #1957 #628 #3445 #4609 #2821 #3852 #4745 #2700 #1417",
 }
 
-// controlling are those about what comes of jobs, queues, plain pods and flows, and about the door.
+// controlling are the threads about jobs, queues, plain pods, flows and admission.
 var controlling = map[string]string{
 	"jobs":                                "#2012 #1519 #3067 #2344 #2837 #4743 #5385 #1099 #3604 #4736 #4828 #743 #2284 #3770 #1718 #1241 #2918 #2897 #2345 #2135 #4072 #1706 #1031",
 	"job plugins":                         "#4238 #3289 #4609 #2653 #2492 #403 #452",
 	"queues, plain pods, flows, the door": "#1329 #1687 #2068 #3517 #1150 #1737 #3173 #5960 #3563 #3374 #1853 PR 4786 #2518 #4134 #4442 #4090 #2851 #3734 #3237 #182 PR 4396 #3446 PR 3449 #4299 #1438",
 }
 
-// unrowed are the threads without a row, and why.
+// unrowed are the threads without a row, with reasons.
 var unrowed = map[string]string{
 	"#1642": onlyNumber, "#1720": onlyNumber, "#2337": onlyNumber, "#1091": onlyNumber, "#4576": onlyNumber,
 	"#1957": onlyNumber, "#628": onlyNumber, "#3445": onlyNumber, "PR 5569": onlyNumber + "; that nothing stops the scheduler is TestNonsenseAnywhereDoesNoHarm",
@@ -84,7 +85,7 @@ var unrowed = map[string]string{
 
 const onlyNumber = "nothing but its number is known to us"
 
-// TestEveryThreadHasARow holds docs/threads.md to the lists, and the list of exceptions to what is true.
+// TestEveryThreadHasARow compares docs/threads.md with the lists, and checks that the exceptions are needed.
 func TestEveryThreadHasARow(t *testing.T) {
 	page, err := os.ReadFile("../../docs/threads.md")
 	if err != nil {
@@ -124,7 +125,8 @@ func TestEveryThreadHasARow(t *testing.T) {
 	}
 }
 
-// leftOut are the tests that `make test` skips, as they begin with the question whether to measure, and those of test/bench.
+// leftOut returns the tests that `make test` skips: tests that begin with a check whether to measure, and the tests of
+// test/bench.
 func leftOut(t *testing.T) map[string]bool {
 	t.Helper()
 	skipped := regexp.MustCompile(`(?m)^func (Test\w+)\(\w+ \*testing\.T\) \{\n(?:\t\w+\.Helper\(\)\n)?\t(?:measured\(|if os\.Getenv\("VC_BENCH"\) == "")`)
@@ -145,7 +147,7 @@ func leftOut(t *testing.T) map[string]bool {
 	return names
 }
 
-// namesOfTests are those of all Go tests of the project.
+// namesOfTests returns the names of all Go tests of the project.
 func namesOfTests(t *testing.T) map[string]bool {
 	t.Helper()
 	function := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
@@ -158,7 +160,7 @@ func namesOfTests(t *testing.T) map[string]bool {
 	return names
 }
 
-// eachTestFile visits the files of the project that hold Go tests.
+// eachTestFile calls visit for each file of the project with Go tests.
 func eachTestFile(t *testing.T, visit func(path, text string)) {
 	t.Helper()
 	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {

@@ -14,12 +14,12 @@ import (
 
 const module = "github.com/vc-batch/vc/"
 
-// root is the repository, seen from this directory.
+// root is the root of the repository, relative to this directory.
 const root = "../.."
 
 // source is one Go file of the repository.
 type source struct {
-	path    string // from the root, with slashes
+	path    string // relative to the root, with slashes
 	dir     string
 	test    bool
 	fset    *token.FileSet
@@ -27,7 +27,7 @@ type source struct {
 	imports []string
 }
 
-// sources are all Go files of the repository, parsed once.
+// sources returns all Go files of the repository, parsed once.
 var sources = sync.OnceValues(func() ([]source, error) {
 	var all []source
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -64,7 +64,7 @@ var sources = sync.OnceValues(func() ([]source, error) {
 	return all, err
 })
 
-// everySource is sources, or the end of the test.
+// everySource returns sources, and fails the test on an error.
 func everySource(t *testing.T) []source {
 	t.Helper()
 	all, err := sources()
@@ -77,7 +77,7 @@ func everySource(t *testing.T) []source {
 	return all
 }
 
-// directories are the directories of the given sources that are no tests.
+// directories returns the directories of the given sources that are not tests.
 func directories(all []source) []string {
 	seen := map[string]bool{}
 	for _, s := range all {
@@ -93,7 +93,7 @@ func directories(all []source) []string {
 	return dirs
 }
 
-// under says whether dir is the directory parent or below it.
+// under reports whether dir is parent or a directory below it.
 func under(dir, parent string) bool {
 	return dir == parent || strings.HasPrefix(dir, parent+"/")
 }
