@@ -39,8 +39,8 @@ func (s Style) Format(t, now time.Time) string {
 	return t.Format(Standard)
 }
 
-// relative formats near days with words: 22:18:00 for today, Tomorr 22:18, Ystday 22:18 or a weekday. Other days have
-// the format 23 Nov 22:18 or, in other years, only the date.
+// relative formats near days with words: 22:18:00 for today, Tomorr 22:18, Ystday 22:18, or the weekday for the
+// following days. Other days have the format 23 Nov 22:18 or, in other years, only the date.
 func relative(t, now time.Time) string {
 	days := func(t time.Time) int {
 		return int(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / 86400)

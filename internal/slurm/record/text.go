@@ -37,7 +37,7 @@ func (r *Row) Partition() string { return cmp.Or(r.Asked.Partition, r.QueueName(
 // Account returns the account of the request, or else the namespace, whose quota the job uses.
 func (r *Row) Account() string { return cmp.Or(r.Asked.Account, r.Job.Namespace) }
 
-// QOS returns the QOS of the request, or else the priority class.
+// QOS returns the QOS of the request, or else the priority class. Without either it returns "normal".
 func (r *Row) QOS() string { return cmp.Or(r.Asked.QOS, r.Job.Spec.PriorityClassName, "normal") }
 
 // NodeList returns the nodes in Slurm's notation.

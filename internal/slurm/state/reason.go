@@ -64,8 +64,8 @@ func waitsFor(f Facts) string {
 	return scheduled(f.Group)
 }
 
-// gated returns the condition of the job itself that delays it. Before the controller has processed the job, the
-// conditions come from its annotations.
+// gated returns the reason if a hold, a begin time or a dependency delays the job. Before the controller has
+// processed the job, the reason comes from its annotations.
 func gated(f Facts) string {
 	switch said := reason.Code(f.Job.Status.State.Reason); said {
 	case reason.JobHeldUser, reason.JobHeldAdmin, reason.BeginTime, reason.Dependency, reason.DependencyNeverSatisfied, reason.GateInvalid:

@@ -98,7 +98,7 @@ func show(ctx context.Context, out io.Writer, words []string, oneLine bool) erro
 	return fmt.Errorf("show %s cannot be done from inside a job; use scontrol where the job was submitted", words[0])
 }
 
-// showJob prints the own job as key=value pairs.
+// showJob prints this job as key=value pairs.
 func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) error {
 	h, job, err := ownJob(ctx)
 	if err != nil {

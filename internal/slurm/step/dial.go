@@ -106,7 +106,7 @@ func (h *here) question(ctx context.Context, r request, to any) error {
 	return w.answer(to, nil)
 }
 
-// connect connects to the agent on host: through the local socket in the own pod, otherwise over the network with the
+// connect connects to the agent on host: through the local socket in this pod, otherwise over the network with the
 // job's key. It retries until ctx ends.
 func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 	if host == h.place.Host() {

@@ -196,7 +196,7 @@ func (l *launcher) sessions() func(bool) {
 	}
 }
 
-// usageOfAll returns the resource usage of all processes of this pod that have ended and been waited for.
+// usageOfAll returns the resource usage of all processes of this pod that have ended and that were waited for.
 func usageOfAll() launch.Usage {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage) != nil {

@@ -81,8 +81,9 @@ func (r *roll) count(by int) {
 	r.changed = make(chan struct{})
 }
 
-// await waits until at least least of the hosts are connected, and then at most patience for the others. It returns
-// the connected hosts in the order of hosts. The first host is the head itself and always counts as connected.
+// await waits until a minimum number (least) of the hosts is connected, and then at most patience for the others. It
+// returns the connected hosts in the order of hosts. The first host is the head itself and always counts as
+// connected.
 func (r *roll) await(ctx context.Context, hosts []string, least int, patience time.Duration) []string {
 	return r.until(ctx, hosts, func(host string) bool { return r.there[host] > 0 }, least, patience)
 }

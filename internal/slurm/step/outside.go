@@ -51,7 +51,7 @@ func (h *here) becomeClusterCommand(name string, args []string) error {
 }
 
 // becomeIfNotOwn replaces this process with the command of vcctl if the job has access to the cluster and the
-// arguments concern more than the own job. Otherwise it returns nil, and the caller gets its answer from the
+// arguments concern more than this job. Otherwise it returns nil, and the caller gets its answer from the
 // launcher.
 func becomeIfNotOwn(name string, args []string, isOwn func(*here) bool) error {
 	h, err := findHere()
@@ -61,14 +61,14 @@ func becomeIfNotOwn(name string, args []string, isOwn func(*here) bool) error {
 	return h.becomeClusterCommand(name, args)
 }
 
-// mayBe reports whether id can be the ID of the own job. It does not contact the launcher.
+// mayBe reports whether id can be the ID of this job. It does not contact the launcher.
 func (h *here) mayBe(id string) bool {
 	id, _, _ = strings.Cut(id, ".")
 	job := jobAnswer{Spec: h.spec, Pod: h.pod}
 	return job.called(id)
 }
 
-// areOwn reports whether all IDs in the comma-separated lists belong to the own job. It returns false if there is no
+// areOwn reports whether all IDs in the comma-separated lists belong to this job. It returns false if there is no
 // ID.
 func (h *here) areOwn(lists []string) bool {
 	var ids []string
@@ -79,7 +79,7 @@ func (h *here) areOwn(lists []string) bool {
 	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !h.mayBe(id) })
 }
 
-// isOwnSqueue reports whether the arguments of squeue concern the own job only, so that no access to the cluster is
+// isOwnSqueue reports whether the arguments of squeue concern this job only, so that no access to the cluster is
 // needed.
 func isOwnSqueue(args []string) func(*here) bool {
 	return func(h *here) bool {
@@ -92,7 +92,7 @@ func isOwnSqueue(args []string) func(*here) bool {
 	}
 }
 
-// isOwnScontrol reports whether the arguments of scontrol concern the own job or need no access to the cluster.
+// isOwnScontrol reports whether the arguments of scontrol concern this job or need no access to the cluster.
 func isOwnScontrol(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := scontrolTable.Parse(args)
@@ -114,7 +114,7 @@ func isOwnScontrol(args []string) func(*here) bool {
 	}
 }
 
-// isOwnScancel reports whether scancel ends or signals the own job only.
+// isOwnScancel reports whether scancel ends or signals this job only.
 func isOwnScancel(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := scancelTable.Parse(args)
@@ -122,7 +122,7 @@ func isOwnScancel(args []string) func(*here) bool {
 	}
 }
 
-// isOwnSbcast reports whether sbcast copies to the own job.
+// isOwnSbcast reports whether sbcast copies to this job.
 func isOwnSbcast(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := SbcastTable.Parse(args)
@@ -131,7 +131,7 @@ func isOwnSbcast(args []string) func(*here) bool {
 	}
 }
 
-// isOwnSattach reports whether sattach attaches to a step of the own job.
+// isOwnSattach reports whether sattach attaches to a step of this job.
 func isOwnSattach(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := SattachTable.Parse(args)

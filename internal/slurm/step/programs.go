@@ -187,7 +187,7 @@ func Enter(ctx context.Context, args []string) int {
 	return h.inSession(ctx, args)
 }
 
-// inSession runs the program with the script's environment and returns its exit code.
+// inSession runs a program with the script's environment and returns its exit code.
 func (h *here) inSession(ctx context.Context, args []string) int {
 	var job jobAnswer
 	w, err := h.askLauncher(ctx, request{Job: true})

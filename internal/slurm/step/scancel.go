@@ -24,7 +24,7 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]
 	{Long: "usage", Help: "the options in short"},
 }}
 
-// Scancel ends the own job, or ends or signals one of its steps.
+// Scancel ends this job, or ends or signals one of its steps.
 func Scancel(ctx context.Context, args []string) int {
 	if err := becomeIfNotOwn("scancel", args, isOwnScancel(args)); err != nil {
 		return report("scancel", err)

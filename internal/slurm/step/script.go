@@ -98,8 +98,8 @@ func (l *launcher) openInput() (*os.File, error) {
 	return file, nil
 }
 
-// signalBeforeLimit schedules the signal of --signal; limitChanged moves it. The returned function cancels the
-// signal.
+// signalBeforeLimit schedules the signal of --signal. limitChanged reschedules it when the time limit changes. The
+// returned function cancels the signal.
 func (l *launcher) signalBeforeLimit() (callOff func()) {
 	s := l.spec.Signal
 	if s == nil {

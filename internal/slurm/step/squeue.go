@@ -27,7 +27,7 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "usage", Help: "the options in short"},
 }}
 
-// Squeue shows the own job.
+// Squeue shows this job.
 func Squeue(ctx context.Context, args []string) int {
 	if err := becomeIfNotOwn("squeue", args, isOwnSqueue(args)); err != nil {
 		return report("squeue", err)
@@ -67,7 +67,7 @@ func Squeue(ctx context.Context, args []string) int {
 	return 0
 }
 
-// shown reports whether the filters of squeue include the own job, which is running.
+// shown reports whether the filters of squeue include this job, which is running.
 func (j *jobAnswer) shown(p getopt.Parsed) bool {
 	for name, own := range map[string][]string{"user": {j.Spec.User}, "states": {"R", "RUNNING", "ALL"}} {
 		list, given := p.Last(name)

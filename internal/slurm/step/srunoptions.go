@@ -86,7 +86,8 @@ func (r *optionReader) wrong(hint, format string, args ...any) {
 	}
 }
 
-// count parses an option whose value is a number of at least least. It reports whether the option was specified.
+// count parses an option whose value is a number that must not be below least. It reports whether the option was
+// specified.
 func (r *optionReader) count(name string, to *int, least int) bool {
 	text, given := r.parsed.Last(name)
 	if !given {

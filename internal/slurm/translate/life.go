@@ -322,7 +322,7 @@ func (b *builder) remember() {
 	asked.Write(b.job, *o)
 }
 
-// warn warns, with --verbose or --strict, that the first specified one of these options has no effect.
+// warn warns, with --verbose or --strict, that the first of these options that was specified has no effect.
 func (b *builder) warn(options ...string) {
 	if b.r.Verbose == 0 && !b.r.Strict {
 		return

@@ -131,7 +131,7 @@ func (b *builder) memoryOfNode(s *size, gpus int64) value.MiB {
 	return 0
 }
 
-// tell stores the size in the launcher's specification.
+// tell writes the size to the launcher's specification.
 func (b *builder) tell() {
 	r, s := b.r, &b.size
 	b.spec.Nodes, b.spec.CPUs = s.nodes, int(s.cpus)
