@@ -25,7 +25,7 @@ type step struct {
 	flow  jobFlow
 	job   *flowv1alpha1.JobStatus // nil before the step has begun
 	state string
-	// waits describes what the step waits for; empty if it does not wait.
+	// waits is the reason why the step waits; empty if it does not wait.
 	waits string
 	// depth is the depth in the tree, parent the step above.
 	depth  int

@@ -125,8 +125,8 @@ func without(queues []*schedulingv1beta1.Queue, name string) []*schedulingv1beta
 	return slices.DeleteFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Name == name })
 }
 
-// ask asks for confirmation before deleting queues with running or pending jobs, or queues chosen by a selector.
-// Volcano's vcctl never asks; if the user calls vcctl in that way, neither does ask.
+// ask asks for confirmation before deleting queues with running or pending jobs, or queues chosen by a selector. It
+// does not ask if the user calls vcctl with Volcano's flags, because Volcano's vcctl never asks.
 func (o *deleteOptions) ask(ctx context.Context, queues []*schedulingv1beta1.Queue) error {
 	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
 		return nil

@@ -222,8 +222,8 @@ func (o *operateOptions) refuses(ctx context.Context, c client.Client, q *schedu
 }
 
 // ask asks for confirmation before closing queues with running or pending jobs in them or below them, and before
-// opening or closing all queues of a selector. Volcano's vcctl never asks; if the user calls vcctl in that way,
-// neither does ask.
+// opening or closing all queues of a selector. It does not ask if the user calls vcctl with Volcano's flags, because
+// Volcano's vcctl never asks.
 func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) error {
 	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
 		return nil

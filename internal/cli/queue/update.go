@@ -172,8 +172,8 @@ func joined(old, more map[string]string) map[string]string {
 
 // ask prints the effects of a change that takes resources from queues with running or pending jobs. It asks for
 // confirmation if jobs run there; without a terminal it needs confirmation only if pods would be evicted. It always
-// asks if a selector chose the queues. Volcano's vcctl never asks; if the user calls vcctl in that way, neither does
-// ask.
+// asks if a selector chose the queues. It does not ask if the user calls vcctl with Volcano's flags, because
+// Volcano's vcctl never asks.
 func (o *updateOptions) ask(ctx context.Context, changes []changedQueue, known schedulingv1beta1.QueueLookup) error {
 	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
 		return nil

@@ -15,7 +15,7 @@ import (
 // newTerminal starts a terminal of the given size whose shell can run vcctl.
 func newTerminal(t *testing.T, server *clitest.Server, columns, lines int) *terminal.Terminal {
 	t.Helper()
-	vcctl, err := exec.LookPath("vcctl") // testscript.Main installed it
+	vcctl, err := exec.LookPath("vcctl") // installed by testscript.Main
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Words that the tree does not know are errors, wherever they stand.
+// Unknown words are errors at every position of a command line.
 func TestUnknownWordsGolden(t *testing.T) {
 	t.Parallel()
 	golden.Hold(t, "words", []golden.Run{
@@ -45,8 +45,8 @@ func TestUnknownWordsGolden(t *testing.T) {
 	}
 }
 
-// Help fits a terminal of 80 columns, and ends with one line break. What is to be copied in one piece,
-// an example, may be longer.
+// Help fits a terminal of 80 columns and ends with one line break. An example, which users copy as a whole, may be
+// wider.
 func TestHelpFitsEightyColumns(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t)
@@ -54,7 +54,7 @@ func TestHelpFitsEightyColumns(t *testing.T) {
 	var look func(*cobra.Command)
 	look = func(cmd *cobra.Command) {
 		for _, sub := range cmd.Commands() {
-			if cmd.Name() != "slurm" { // those print help of their own, as Slurm does
+			if cmd.Name() != "slurm" { // Slurm commands print their own help, in Slurm's format
 				look(sub)
 			}
 		}
@@ -72,11 +72,11 @@ func TestHelpFitsEightyColumns(t *testing.T) {
 	look(tree)
 }
 
-// A kubeconfig that is missing, or is none, is named.
+// The error about a missing or invalid kubeconfig names the file.
 func TestAKubeconfigThatIsNoneIsNamed(t *testing.T) {
 	dir, server := t.TempDir(), clitest.Start(t)
 	for name, c := range map[string]struct {
-		text string // "" is no file
+		text string // "" means no file
 		want []string
 	}{
 		"missing":   {want: []string{"no cluster is configured: KUBECONFIG: file", "does not exist"}},
