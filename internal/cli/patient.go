@@ -22,14 +22,14 @@ const (
 	// firstRetry and lastRetry are the shortest and the longest pause between two tries.
 	firstRetry = 500 * time.Millisecond
 	lastRetry  = 5 * time.Second
-	// comingBack is the time after an outage during which refusals count as part of the outage: a restarted server
-	// has neither its access rules nor the custom resource definitions at first.
+	// comingBack is the time after the last failed request during which refusals count as part of the outage: a
+	// restarted server has neither its access rules nor the custom resource definitions at first.
 	comingBack = 30 * time.Second
 )
 
-// Patient returns a client for commands that wait. Its reads and watches are retried during an outage of the API
-// server. It prints one message per outage, and the command gives up with ExitUnreachable after GivesUpAfter. Callers
-// must have reached the server before.
+// Patient returns a client for commands that wait. The client retries reads and watches during an outage of the API
+// server and prints one message per outage. After GivesUpAfter it returns an error with the code ExitUnreachable.
+// Callers must have reached the server before.
 func (f *Factory) Patient(c client.WithWatch) client.WithWatch {
 	if _, is := c.(*patient); is {
 		return c

@@ -25,7 +25,7 @@ type Touch struct {
 	Apply func()
 	// All means that the change can affect every row.
 	All bool
-	// Err ends the list, because no more changes arrive.
+	// Err, if set, ends the list with this error, because no more changes arrive.
 	Err error
 }
 

@@ -212,8 +212,8 @@ func (e *editing) send(ctx context.Context, edited *unstructured.Unstructured) (
 	return false, nil
 }
 
-// onTop returns the current job with the user's changes. overlap lists the fields that others have changed as well.
-// The user then sees them, so the next save replaces them.
+// onTop returns the current job with the user's changes. overlap lists the fields that others have changed as well. The
+// editor then shows these fields, and the user's next save replaces them.
 func (e *editing) onTop(ctx context.Context, edited *unstructured.Unstructured) (wanted *unstructured.Unstructured, overlap []string, err error) {
 	opened := e.opened
 	if err := e.read(ctx); err != nil {

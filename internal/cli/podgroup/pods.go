@@ -49,7 +49,8 @@ func ignore(err error) error {
 	return err
 }
 
-// listed finds the group's pods among the pods that options select; it inspects at most that many pods, 0 means all.
+// listed finds the group's pods among the pods in its namespace that options select. It inspects at most most pods; 0
+// means all.
 func listed(ctx context.Context, c client.Client, g podGroup, most int, options ...client.ListOption) (members, error) {
 	var found members
 	seen, next := 0, ""

@@ -38,7 +38,7 @@ type effect struct {
 	unthinkable bool
 }
 
-// told describes an effect in text.
+// told holds the description of an effect.
 type told struct {
 	// lines has one line per queue with its jobs and their fate, and then lines about jobs in other queues.
 	lines []string
@@ -247,8 +247,7 @@ func (e *effect) ask(ctx context.Context) (*insightv1alpha1.Plan, error) {
 	return plan.Ask(ctx, e.f, namespace, objects, forecastTime)
 }
 
-// confirm asks for confirmation if ask is set or a selector chose the queues. A dry run prints the effects and does
-// not ask.
+// confirm shows the effects and asks for confirmation. If ask is not set, and in a dry run, it only prints the effects.
 func confirm(ctx context.Context, f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, lines []string, ask bool, queues []*schedulingv1beta1.Queue) error {
 	if dryRun.Any() || !ask || len(queues) == 0 {
 		for _, line := range lines {
