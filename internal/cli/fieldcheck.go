@@ -99,7 +99,7 @@ func UnknownFields(object *unstructured.Unstructured, err error) error {
 }
 
 // nearestField returns the known field at the same level whose name is closest to the unknown field. It returns "" if
-// no name is close or vcctl does not know the kind.
+// no name is close or the kind is not registered.
 func nearestField(object *unstructured.Unstructured, path string) string {
 	known, err := Scheme().New(object.GroupVersionKind())
 	if err != nil {

@@ -232,7 +232,7 @@ func (e *editing) onTop(ctx context.Context, edited *unstructured.Unstructured) 
 	return wanted, nil, err
 }
 
-// onto returns the server's version of the job with the part that was shown replaced.
+// onto returns the server's version of the job with the part that the editor showed replaced by shown.
 func onto(current, shown *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	wanted, _, err := rebase(editable(current), shown, current)
 	return wanted, err
