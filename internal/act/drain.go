@@ -24,9 +24,9 @@ type Drain struct {
 	Typed kubernetes.Interface
 
 	IgnoreDaemonSets, DeleteEmptyDirData, Force bool
-	//	// GracePeriod is the number of seconds that each pod has to end; -1 means the grace period in the pod's spec.
+	// GracePeriod is the number of seconds that each pod has to end; -1 means the grace period in the pod's spec.
 	GracePeriod int
-	//	// Timeout is the time limit of the contexts, for errors; 0 means no limit.
+	// Timeout is the time limit of the contexts, for errors; 0 means no limit.
 	Timeout time.Duration
 	// ServerDryRun lets the server check the evictions only.
 	ServerDryRun bool

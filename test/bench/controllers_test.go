@@ -217,7 +217,7 @@ func (r *rig) letAllIn(t *testing.T) {
 	for range 16 {
 		go func() {
 			for g := range waiting {
-				//					// An error is ignored: the PodGroup may have been deleted.
+				// An error is ignored: the PodGroup may have been deleted.
 				_ = letIn(t.Context(), c, g)
 			}
 		}()

@@ -253,7 +253,7 @@ func fill(seed int64, of reflect.Type) any {
 		func(p *corev1.PodTemplateSpec, c randfill.Continue) {
 			p.Spec.Containers = []corev1.Container{{Name: c.String(5)}}
 		},
-		//	// Never nil: a pointer to a nil list is encoded as null, which a decoder cannot distinguish from a nil pointer.
+		// Never nil: a pointer to a nil list is encoded as null, which a decoder cannot distinguish from a nil pointer.
 		func(l *corev1.ResourceList, c randfill.Continue) {
 			*l = corev1.ResourceList{corev1.ResourceName(c.String(6)): *resource.NewQuantity(c.Int63n(1000), resource.DecimalSI)}
 		},

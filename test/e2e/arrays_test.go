@@ -13,13 +13,13 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// arrayManifest is an array whose elements run a command.
+// arrayManifest returns the manifest of an array whose elements run a command.
 func arrayManifest(name, elements, command string, annotations ...string) string {
 	manifest := annotated(name, command, append([]string{keys.Array, elements}, annotations...)...)
 	return strings.Replace(strings.Replace(manifest, "  minAvailable: 1\n", "", 1), "    replicas: 1\n", "", 1)
 }
 
-// alive is how many pods of a job have not ended.
+// alive returns the number of pods of a job that have not ended.
 func (c *cluster) alive(name string) int {
 	n := 0
 	for _, pod := range c.jobPods(name) {
@@ -124,7 +124,7 @@ func TestFinishedWorkIsNotDoneAgainAfterASuspension(t *testing.T) {
 	})
 	c.vcctl("job", "suspend", "steps")
 	c.jobPhase("steps", batchv1alpha1.Aborted, 30*time.Second)
-	c.kubectl("delete", "pod", "steps-main-0") // as pod garbage collection may
+	c.kubectl("delete", "pod", "steps-main-0") // as pod garbage collection does
 	c.vcctl("job", "resume", "steps")
 	c.running("steps", 2, 30*time.Second)
 	pods := c.jobPods("steps")

@@ -16,7 +16,8 @@ var (
 	chaosDir    = flag.String("chaos.dir", "", "directory that keeps logs and state of TestChaos; empty: a temporary one")
 )
 
-// TestChaos kills, freezes and cuts off real processes by a plan while users work, and checks what must always hold. `make chaos` runs it for longer.
+// TestChaos kills, freezes and disconnects real processes according to a plan while users work, and checks invariants.
+// `make chaos` runs it for longer.
 func TestChaos(t *testing.T) {
 	dir := *chaosDir
 	if dir == "" {

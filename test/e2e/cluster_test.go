@@ -29,7 +29,7 @@ import (
 	"github.com/vc-batch/vc/api"
 )
 
-// cluster is a vc-local that one test started, with ways to speak to it.
+// cluster is a vc-local that a test has started, with clients for it.
 type cluster struct {
 	t          *testing.T
 	dir        string
@@ -39,7 +39,7 @@ type cluster struct {
 	kube *kubernetes.Clientset
 }
 
-// startCluster runs `vc-local up` with args in a directory of its own and stops it when the test ends.
+// startCluster runs `vc-local up` with args in its own directory and stops it when the test ends.
 func startCluster(t *testing.T, args ...string) *cluster {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "vc-e2e-cluster-")
@@ -68,7 +68,7 @@ func startCluster(t *testing.T, args ...string) *cluster {
 			}
 		})
 		exited <- up.Wait()
-		close(exited) // whoever asks once more is not kept waiting
+		close(exited) // further receivers must not block
 	}()
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -120,7 +120,7 @@ func (c *cluster) connect() {
 	}
 }
 
-// lockedBuffer is a bytes.Buffer that a process may write while a test reads.
+// lockedBuffer is a bytes.Buffer that a process can write while a test reads.
 type lockedBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -145,13 +145,13 @@ func scanLines(r io.Reader, each func(string)) {
 	}
 }
 
-// result is how a command ended.
+// result is the output and exit code of a command.
 type result struct {
 	stdout, stderr string
 	code           int
 }
 
-// run starts one of our programs, or kubectl, against the cluster and waits for it.
+// run runs one of our programs, or kubectl, for the cluster and waits for it.
 func (c *cluster) run(stdin, program string, args ...string) result {
 	c.t.Helper()
 	return c.runContext(context.Background(), stdin, program, args...)
@@ -162,7 +162,7 @@ func (c *cluster) runContext(ctx context.Context, stdin, program string, args ..
 	return c.runIn(ctx, "", stdin, program, args...)
 }
 
-// runIn runs a program in a directory; "" is that of the test.
+// runIn runs a program in a directory. An empty dir is the directory of the test.
 func (c *cluster) runIn(ctx context.Context, dir, stdin, program string, args ...string) result {
 	c.t.Helper()
 	cmd := exec.CommandContext(ctx, filepath.Join(binaries, program), args...)
@@ -178,7 +178,7 @@ func (c *cluster) runIn(ctx context.Context, dir, stdin, program string, args ..
 	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
-// must runs a program that is expected to succeed and gives its standard output.
+// must runs a program that must succeed and returns its standard output.
 func (c *cluster) must(stdin, program string, args ...string) string {
 	c.t.Helper()
 	r := c.run(stdin, program, args...)
@@ -191,7 +191,7 @@ func (c *cluster) must(stdin, program string, args ...string) string {
 func (c *cluster) kubectl(args ...string) string { c.t.Helper(); return c.must("", "kubectl", args...) }
 func (c *cluster) vcctl(args ...string) string   { c.t.Helper(); return c.must("", "vcctl", args...) }
 
-// create sends every document of a manifest.
+// create creates every object of a manifest.
 func (c *cluster) create(manifest string) {
 	c.t.Helper()
 	d := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096)
@@ -224,7 +224,7 @@ func (c *cluster) create(manifest string) {
 	}
 }
 
-// eventually asks until check gives nil, and fails with its last answer after d.
+// eventually calls check until it returns nil. After d, it fails with the last error.
 func (c *cluster) eventually(d time.Duration, what string, check func() error) {
 	c.t.Helper()
 	deadline := time.Now().Add(d)
@@ -240,7 +240,7 @@ func (c *cluster) eventually(d time.Duration, what string, check func() error) {
 	}
 }
 
-// pods lists the pods of a job that are not going away, by name.
+// pods returns the pods with some labels by name, without terminating pods.
 func (c *cluster) pods(namespace string, labels client.MatchingLabels) map[string]corev1.Pod {
 	c.t.Helper()
 	var list corev1.PodList
@@ -254,7 +254,7 @@ func (c *cluster) pods(namespace string, labels client.MatchingLabels) map[strin
 	return pods
 }
 
-// logs gives what a pod printed.
+// logs returns the log of a pod.
 func (c *cluster) logs(namespace, pod string) string {
 	c.t.Helper()
 	out, err := c.kube.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{}).DoRaw(context.Background())
@@ -264,7 +264,7 @@ func (c *cluster) logs(namespace, pod string) string {
 	return string(out)
 }
 
-// dump prints what a person would look at first when a test has failed.
+// dump prints the state of the cluster for a failed test.
 func (c *cluster) dump() {
 	if c.kube == nil {
 		return

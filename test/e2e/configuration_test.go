@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestAChangedConfigurationIsTakenAndABadOneIsRefusedAloud changes the file of a running scheduler.
+// TestAChangedConfigurationIsTakenAndABadOneIsRefusedAloud changes the configuration file of a running scheduler.
 func TestAChangedConfigurationIsTakenAndABadOneIsRefusedAloud(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "volcano-scheduler.conf")
 	write := func(text string) {

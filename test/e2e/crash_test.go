@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// startVcd runs `vcd all` beside a cluster that has none, and gives the process.
+// startVcd starts `vcd all` for a cluster without vcd, and returns the process.
 func (c *cluster) startVcd(more ...string) *exec.Cmd {
 	c.t.Helper()
 	log, err := os.OpenFile(filepath.Join(c.dir, "log", "vcd-test.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -36,14 +36,14 @@ func (c *cluster) startVcd(more ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestKillInTheMiddleOfBindingAGang kills vcd with SIGKILL when k of a gang's n pods are bound, for several k,
-// starts it again, and holds the API server's own history against the promises.
+// TestKillInTheMiddleOfBindingAGang kills vcd with SIGKILL when k of a gang's n pods are bound, for several k, starts
+// it again, and checks the invariants with the API server's history.
 func TestKillInTheMiddleOfBindingAGang(t *testing.T) {
 	const members = 200
-	// Room for exactly the gang: 20 nodes of 10 cpu. Nothing else starts or ends pods.
+	// The cluster has room for exactly one gang: 20 nodes of 10 CPUs. Nothing else starts or ends pods.
 	c := startCluster(t, "--components", "api", "--process-nodes", "0", "--simulated-nodes", "20", "--node-cpu", "10", "--node-memory", "64Gi", "--simulated-start", "never")
 	inTheMiddle := 0
-	// In the last round the one that starts again has to wait until the dead one's lease has run out.
+	// In the last round, the new process must wait until the lease of the killed one has expired.
 	alone, elected := []string{"--leader-elect=false"}, []string{"--leader-elect=true"}
 	for round, r := range []struct {
 		k    int
@@ -115,7 +115,7 @@ func TestKillInTheMiddleOfBindingAGang(t *testing.T) {
 	}
 }
 
-// bound counts the pods of a job that have a node, by the API server's truth.
+// bound counts the pods of a job that are bound according to the API server.
 func (c *cluster) bound(job string) int {
 	c.t.Helper()
 	n := 0
@@ -127,7 +127,7 @@ func (c *cluster) bound(job string) int {
 	return n
 }
 
-// noOvercommit holds what is bound against what the nodes have, from the API server's truth.
+// noOvercommit compares the bound pods with the capacity of the nodes, according to the API server.
 func (c *cluster) noOvercommit() {
 	c.t.Helper()
 	var nodes corev1.NodeList
@@ -172,7 +172,7 @@ func TestWithVcdKilledOthersPodsAreStillMade(t *testing.T) {
 	if p := c.pod("other"); p.Spec.SchedulerName != "default-scheduler" {
 		t.Errorf("scheduler %q", p.Spec.SchedulerName)
 	}
-	// Ours fail closed, with a text that says what is the matter.
+	// Our webhooks fail closed, with an error that names the cause.
 	r := c.run(single("after", "", "1").String(), "vcctl", "job", "run", "-f", "-")
 	if r.code == 0 || r.stdout != "" {
 		t.Errorf("a job was taken with nobody to check it: %s", r.stdout)

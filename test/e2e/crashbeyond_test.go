@@ -17,12 +17,12 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// crashStoriesBeyond are those of jobs that wait, of arrays, and of what makes jobs.
+// crashStoriesBeyond are the stories of pending jobs, of arrays, and of objects that create jobs.
 var crashStoriesBeyond = []crashStory{
 	{title: "running an array", play: runningAnArray, away: jobAway, points: []string{
 		"before create podgroups 1",
 		"before create pods 1",
-		"after create pods 2", // as many as may run at once
+		"after create pods 2", // the limit of concurrent elements
 		"after create pods 3",
 		`before update jobs/status 1 "succeeded":"0-2"`,
 		`after update jobs/status 1 "succeeded":"0-2"`,
@@ -77,13 +77,13 @@ var crashStoriesBeyond = []crashStory{
 	}},
 }
 
-// submitAs creates a job of the stage with annotations, each "key: value".
+// submitAs creates a job of the stage with annotations, each written "key: value".
 func (s *stage) submitAs(name, annotations, spec string, tasks ...simulatedTask) {
 	s.t.Helper()
 	s.create(fmt.Sprintf("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: %s, namespace: default, annotations: {%s}}\n%s", name, annotations, jobSpec(spec, tasks...)))
 }
 
-// runningAnArray: four elements, two at a time, one of them cancelled before it began.
+// runningAnArray runs four elements, two at a time. One of them is cancelled before it starts.
 func runningAnArray(s *stage) func() string {
 	s.submitAs(s.name, fmt.Sprintf("%s: 0-3, %s: '2', %s: '3'", keys.Array, keys.ArrayLimit, keys.ArrayCancelled), "",
 		simulatedTask{name: "a", runTime: "300ms"})
@@ -97,7 +97,7 @@ func runningAnArray(s *stage) func() string {
 	}
 }
 
-// waiting: a job is held, another waits for it to complete.
+// waiting holds a job, while another one waits for its completion.
 func waiting(s *stage) func() string {
 	next := s.name + "-next"
 	s.submitAs(s.name, keys.Hold+": user", "minAvailable: 1", simulatedTask{name: "a", replicas: 1, runTime: "300ms"})
@@ -114,7 +114,7 @@ func waiting(s *stage) func() string {
 	}
 }
 
-// reason waits until a job says why it does not start.
+// reason waits until a job's state has a reason.
 func (s *stage) reason(job, reason string) {
 	s.t.Helper()
 	s.eventually(crashPatience, job+" says "+reason, func() error {
@@ -131,7 +131,7 @@ func waitingAway(s *stage) {
 	s.deleteBehind(s.job(s.name))
 }
 
-// deleteBehind deletes an object, and lets the garbage collector take what it owns.
+// deleteBehind deletes an object. The garbage collector deletes the objects that it owns.
 func (s *stage) deleteBehind(o client.Object) {
 	s.t.Helper()
 	if err := s.Delete(context.Background(), o, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
@@ -139,7 +139,8 @@ func (s *stage) deleteBehind(o client.Object) {
 	}
 }
 
-// suspendingWithFinishedWork: of three pods one has succeeded, and does not run again when the job goes on.
+// suspendingWithFinishedWork suspends a job with three pods, one of which has succeeded and must not run again after
+// the resumption.
 func suspendingWithFinishedWork(s *stage) func() string {
 	s.submitAs(s.name, keys.KeepFinished+": 'true'", "minAvailable: 3", simulatedTask{name: "a", replicas: 1, runTime: "300ms"}, simulatedTask{name: "b", replicas: 2})
 	s.eventually(crashPatience, "one has succeeded", func() error {
@@ -160,7 +161,7 @@ func suspendingWithFinishedWork(s *stage) func() string {
 	return s.state
 }
 
-// runningAFlow: two steps, one after the other, and the jobs are deleted when both have completed.
+// runningAFlow runs two steps, one after the other. The jobs are deleted when both have completed.
 func runningAFlow(s *stage) func() string {
 	for _, step := range []string{"a", "b"} {
 		s.create(fmt.Sprintf("apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\nmetadata: {name: %s-%s, namespace: default}\n%s", s.name, step,
@@ -204,7 +205,7 @@ func flowAway(s *stage) {
 	}
 }
 
-// jobsOwnedBy are the phases of the jobs that something made.
+// jobsOwnedBy returns the phases of the jobs of an owner.
 func (s *stage) jobsOwnedBy(owner string) ([]batchv1alpha1.JobPhase, error) {
 	var jobs batchv1alpha1.JobList
 	if err := s.List(context.Background(), &jobs, client.InNamespace("default")); err != nil {
@@ -219,7 +220,7 @@ func (s *stage) jobsOwnedBy(owner string) ([]batchv1alpha1.JobPhase, error) {
 	return phases, nil
 }
 
-// replacingByCron makes up for a time that was missed, and then for a later one while the first job runs.
+// replacingByCron runs the job for a missed time, and then the job for a later time while the first one runs.
 func replacingByCron(s *stage) func() string {
 	now := time.Now().UTC().Truncate(time.Minute)
 	at := func(ago time.Duration) string {
@@ -248,7 +249,7 @@ spec:
 	}
 }
 
-// cronRuns waits until the CronJob has exactly one job, that of a time, and it runs.
+// cronRuns waits until the CronJob has exactly one job, the one for a time, and the job runs.
 func (s *stage) cronRuns(at time.Time) {
 	s.t.Helper()
 	name := fmt.Sprintf("%s-%d", s.name, at.Unix()/60)
@@ -275,7 +276,7 @@ func (s *stage) patchCron(patch map[string]any, subresource ...string) {
 	s.changed(args...)
 }
 
-// changed repeats what kubectl does until it succeeds: the webhooks are gone for as long as vcd is.
+// changed runs kubectl until it succeeds, because the webhooks are unavailable while vcd is down.
 func (s *stage) changed(args ...string) {
 	s.t.Helper()
 	s.eventually(crashPatience, "kubectl "+strings.Join(args, " "), func() error {

@@ -23,35 +23,37 @@ import (
 	"github.com/vc-batch/vc/internal/failpoint"
 )
 
-// stage is where a story is played: one job, a cluster, and a vcd that dies once.
+// stage is the environment of a story: one job, a cluster, and a vcd that dies once.
 type stage struct {
 	*cluster
-	name string // of the job or queue, and the beginning of all names that belong to it
+	name string // of the job or queue, and the prefix of the names of all its objects
 	past *past
 }
 
-// past is every pod and PodGroup that ever existed, by name.
+// past holds the UIDs of all pods and PodGroups that ever existed, by name.
 type past struct {
 	mu     sync.Mutex
 	pods   map[string]map[string]bool
 	groups map[string]map[string]bool
 }
 
-// fewestPoints is a little below how many points all stories have: at some somebody else may be quicker than vcd.
+// fewestPoints is slightly below the number of points in all stories, because at some points another component may
+// write before vcd.
 const fewestPoints = 140
 
-// crashPatience is how long a story waits for each of its turns.
+// crashPatience is how long a story waits for each of its steps.
 const crashPatience = 40 * time.Second
 
-// outcome is what can be told of a story once it is over, with the stage's name left out.
+// outcome describes a finished story, without the stage's name.
 type outcome struct {
-	End          string         // what the story itself says of its end
-	Pods, Groups map[string]int // how often each was made
+	End          string         // the story's own description of its end
+	Pods, Groups map[string]int // how often each object was created
 }
 
-// TestVcdIsKilledAroundEachWrite plays stories of jobs and queues and kills vcd, with SIGKILL from inside, around a named write of each;
-// whoever looks after it starts it again, as Kubernetes would. Each has to end as it does when nobody disturbs it, with nothing made or done
-// twice, and it has to stay so when vcd was started once more.
+// TestVcdIsKilledAroundEachWrite runs stories of jobs and queues. Around a given write of each story, vcd is killed
+// with SIGKILL by its own failpoint, and a supervisor starts it again, as Kubernetes does. Each story must end as it
+// does without a crash, nothing may be created or done twice, and the result must not change after another restart of
+// vcd.
 func TestVcdIsKilledAroundEachWrite(t *testing.T) {
 	c := startCluster(t, "--components", "api", "--process-nodes", "0", "--simulated-nodes", "4", "--node-cpu", "64", "--node-memory", "64Gi", "--simulated-start", "10ms")
 	runs := crashRuns()
@@ -59,7 +61,7 @@ func TestVcdIsKilledAroundEachWrite(t *testing.T) {
 	p := c.watchPast()
 	t.Cleanup(s.end)
 	undisturbed := map[string]outcome{}
-	left := func(*testing.T) {} // judges the last story again and clears it away
+	left := func(*testing.T) {} // checks the last story again and deletes its objects
 	killed := 0
 	for i, r := range runs {
 		next := ""
@@ -82,7 +84,7 @@ func TestVcdIsKilledAroundEachWrite(t *testing.T) {
 				st.judge(end, undisturbed[r.title])
 			}
 			last := left
-			left = func(*testing.T) {} // what fails is not tried again
+			left = func(*testing.T) {} // do not check a failed story again
 			last(t)
 			left = func(t *testing.T) {
 				c.t = t
@@ -102,14 +104,15 @@ func TestVcdIsKilledAroundEachWrite(t *testing.T) {
 	}
 }
 
-// crashRun is a story with one point, or with none: how it ends then is what the others are measured by.
+// crashRun is a story with one failpoint, or without one. The outcome without a failpoint is the expected outcome of
+// the others.
 type crashRun struct {
 	story       *crashStory
 	title, name string
 	point       string
 }
 
-// crashRuns are all stories with all of their points; $VC_CRASHPOINTS, a regular expression, chooses among them.
+// crashRuns returns all stories with all of their points. $VC_CRASHPOINTS, a regular expression, selects some of them.
 func crashRuns() []crashRun {
 	var runs []crashRun
 	wanted := regexp.MustCompile(os.Getenv("VC_CRASHPOINTS"))
@@ -120,7 +123,7 @@ func crashRuns() []crashRun {
 		chosen := []crashRun{{story: story, title: story.title, name: base + "-00"}}
 		for n, point := range story.points {
 			r := crashRun{story: story, title: story.title, name: fmt.Sprintf("%s-%02d", base, n+1)}
-			r.point = point + " " + r.name // counts only the story's own writes, not what is left of the last one
+			r.point = point + " " + r.name // matches only this story's writes, not late writes of the last story
 			if wanted.MatchString(r.title + " " + r.point) {
 				chosen = append(chosen, r)
 			}
@@ -132,12 +135,12 @@ func crashRuns() []crashRun {
 	return runs
 }
 
-// outcome tells how a story ended.
+// outcome returns the outcome of a story.
 func (s *stage) outcome(end func() string) outcome {
 	return outcome{End: strings.ReplaceAll(end(), s.name, "NAME"), Pods: s.lives(s.past.pods), Groups: s.lives(s.past.groups)}
 }
 
-// settled waits until the outcome of a story has been the same for a while.
+// settled waits until the outcome of a story has not changed for a while.
 func (s *stage) settled(end func() string) outcome {
 	s.t.Helper()
 	var last outcome
@@ -154,7 +157,7 @@ func (s *stage) settled(end func() string) outcome {
 	return last
 }
 
-// judge holds a story's end against that of the undisturbed one.
+// judge compares a story's outcome with the one without a crash.
 func (s *stage) judge(end func() string, want outcome) {
 	s.t.Helper()
 	s.eventually(crashPatience, s.name+" ends as if nothing had happened", func() error {
@@ -165,7 +168,7 @@ func (s *stage) judge(end func() string, want outcome) {
 	})
 }
 
-// buildToDie builds a vcd that dies when it is told to.
+// buildToDie builds a vcd with failpoints.
 func buildToDie(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "vcd")
@@ -176,21 +179,21 @@ func buildToDie(t *testing.T) string {
 	return binary
 }
 
-// supervisor keeps vcd running: one that was killed is started again, to die at the next point.
+// supervisor keeps vcd running. It restarts a killed vcd with the next failpoint.
 type supervisor struct {
 	*cluster
 	binary string
 
 	mu    sync.Mutex
 	vcd   *exec.Cmd
-	point string // where the running one dies
+	point string // the failpoint of the running process
 	next  string
-	dead  bool // it died at the present story's point
+	dead  bool // the process died at the current story's point
 	over  bool
 	gone  sync.WaitGroup
 }
 
-// armed makes sure that the running vcd dies at this point, and says where the one after it will.
+// armed makes sure that the running vcd has a failpoint, and sets the failpoint of the process after it.
 func (s *supervisor) armed(point, next string) {
 	if _, err := failpoint.Parse(point); err != nil && point != "" {
 		s.t.Fatal(err)
@@ -207,7 +210,7 @@ func (s *supervisor) armed(point, next string) {
 	}
 }
 
-// start runs vcd; s.mu is held.
+// start starts vcd. The caller holds s.mu.
 func (s *supervisor) start(point string) {
 	log, err := os.OpenFile(filepath.Join(s.dir, "log", "vcd-test.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -237,7 +240,8 @@ func (s *supervisor) start(point string) {
 	})
 }
 
-// diedIn waits until vcd was killed at the story's point; false: somebody else made that write first, as may be in this story.
+// diedIn waits until vcd was killed at the story's point. It returns false if another component made that write first,
+// which raced permits.
 func (s *supervisor) diedIn(c *cluster, raced bool) bool {
 	c.t.Helper()
 	if !raced {
@@ -253,7 +257,7 @@ func (s *supervisor) diedIn(c *cluster, raced bool) bool {
 	return false
 }
 
-// died gives an error as long as vcd has not been killed at the story's point.
+// died returns an error until vcd was killed at the story's point.
 func (s *supervisor) died() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -273,7 +277,7 @@ func (s *supervisor) end() {
 	s.gone.Wait()
 }
 
-// watchPast records what exists from now on.
+// watchPast records all pods and PodGroups from now on.
 func (c *cluster) watchPast() *past {
 	c.t.Helper()
 	p := &past{pods: map[string]map[string]bool{}, groups: map[string]map[string]bool{}}
@@ -299,16 +303,18 @@ func (c *cluster) watchPast() *past {
 		})
 		c.t.Cleanup(w.Stop)
 	}
-	c.t.Cleanup(reading.Wait) // after the stops below: last in, first out
+	c.t.Cleanup(reading.Wait) // runs after the stops below, because cleanups run in reverse order
 	read(c.watchPods(), p.pods)
 	read(groups, p.groups)
 	return p
 }
 
-// drawn is what no two runs have the same: a UID, with which the name of a PodGroup ends; a minute, with which that of a CronJob's job does.
+// drawn matches the parts of names that differ between runs: the UID at the end of a PodGroup's name, and the minute at
+// the end of the name of a CronJob's job.
 var drawn = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9]{8}\b`)
 
-// lives says how often each pod or PodGroup of the stage was made, by what comes after the stage's name in theirs.
+// lives returns how often each pod or PodGroup of the stage was created, by the part of its name after the stage's
+// name.
 func (s *stage) lives(seen map[string]map[string]bool) map[string]int {
 	s.past.mu.Lock()
 	defer s.past.mu.Unlock()

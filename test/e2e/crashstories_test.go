@@ -19,17 +19,17 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// crashStory is something that happens to a job or a queue, and the writes around which vcd is killed meanwhile.
+// crashStory is a sequence of actions on a job or a queue, with the writes around which vcd is killed.
 type crashStory struct {
 	title  string
-	play   func(*stage) (end func() string) // end tells how it is now
+	play   func(*stage) (end func() string) // end describes the current state
 	points []string
-	away   func(*stage) // nil: the story leaves nothing
-	// raced: the garbage collector makes some of the writes too, and may be the first.
+	away   func(*stage) // nil: the story leaves no objects
+	// raced is true if the garbage collector also makes some of the writes, and may be first.
 	raced bool
 }
 
-// enters is the write by which a job enters a phase, for the nth time.
+// enters returns the point of the write by which a job enters a phase for the nth time.
 func enters(moment string, phase batchv1alpha1.JobPhase, nth int) string {
 	return fmt.Sprintf(`%s update jobs/status %d "state":{"phase":%q`, moment, nth, phase)
 }
@@ -172,21 +172,21 @@ var crashStories = []crashStory{
 	}},
 }
 
-// simulatedTask is a task of simulated pods.
+// simulatedTask is a task with simulated pods.
 type simulatedTask struct {
 	name     string
-	replicas int    // 0: not written, as in an array
-	runTime  string // "": until it is deleted
+	replicas int    // 0: omitted, as in an array
+	runTime  string // empty: until it is deleted
 	policies string
 }
 
-// submit creates the stage's job, with these lines in its spec.
+// submit creates the stage's job with additional lines in its spec.
 func (s *stage) submit(spec string, tasks ...simulatedTask) {
 	s.t.Helper()
 	s.create("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: " + s.name + ", namespace: default}\n" + jobSpec(spec, tasks...))
 }
 
-// jobSpec is the spec of a job of simulated pods.
+// jobSpec returns the spec of a job with simulated pods.
 func jobSpec(spec string, tasks ...simulatedTask) string {
 	var b strings.Builder
 	b.WriteString("spec:\n")
@@ -211,7 +211,7 @@ func jobSpec(spec string, tasks ...simulatedTask) string {
 	return b.String()
 }
 
-// state tells of the stage's job, its pods and what else it owns.
+// state describes the stage's job, its pods and its other objects.
 func (s *stage) state() string { return s.stateOf(s.name) }
 
 func (s *stage) stateOf(job string) string {
@@ -246,7 +246,7 @@ func sortedNames(pods map[string]corev1.Pod) []string {
 	return names
 }
 
-// owned counts what else belongs to an object.
+// owned counts the other objects that an object owns.
 func (s *stage) owned(b *strings.Builder, name string) {
 	for _, list := range []client.ObjectList{&corev1.PersistentVolumeClaimList{}, &corev1.ConfigMapList{}, &corev1.ServiceList{}, &corev1.SecretList{},
 		&schedulingv1beta1.PodGroupList{}, &busv1alpha1.CommandList{}} {
@@ -264,7 +264,7 @@ func (s *stage) owned(b *strings.Builder, name string) {
 	}
 }
 
-// until waits until the stage's job is in a phase and so many of its pods run.
+// until waits until the stage's job is in a phase and the given number of its pods run.
 func (s *stage) until(phase batchv1alpha1.JobPhase, live int) {
 	s.t.Helper()
 	s.jobIs(s.name, phase, live)
@@ -293,7 +293,7 @@ func (s *stage) jobIs(name string, phase batchv1alpha1.JobPhase, live int) {
 	})
 }
 
-// command asks something of an object, once.
+// command sends a command to an object once.
 func (s *stage) command(action busv1alpha1.Action, name string, target *metav1.OwnerReference) {
 	s.t.Helper()
 	s.eventually(crashPatience, "the command is taken", func() error {
@@ -320,7 +320,7 @@ func jobAway(s *stage) {
 	}
 }
 
-// creating: a job with a volume, plugins and two tasks that need each other.
+// creating creates a job with a volume, plugins and two tasks that need each other.
 func creating(s *stage) func() string {
 	s.create(fmt.Sprintf("apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: %s}\nspec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteMany], hostPath: {path: /tmp}}\n", s.name))
 	s.submit("minAvailable: 4\nplugins: {svc: [], ssh: []}\nvolumes: [{mountPath: /data, volumeClaim: {accessModes: [ReadWriteMany], storageClassName: '', resources: {requests: {storage: 1Gi}}}}]",
@@ -329,7 +329,7 @@ func creating(s *stage) func() string {
 	return s.state
 }
 
-// started is a job of three running pods.
+// started creates a job and waits until its three pods run.
 func (s *stage) started(spec string, a simulatedTask) {
 	s.t.Helper()
 	a.name, a.replicas = "a", 1
@@ -347,7 +347,7 @@ func restarting(s *stage) func() string {
 	return s.state
 }
 
-// restarted waits until the job's status says that it was restarted so often, by policies or by people.
+// restarted waits until the job's status counts this many restarts, by policies or by users.
 func (s *stage) restarted(times int32) {
 	s.t.Helper()
 	s.eventually(crashPatience, fmt.Sprintf("%s was restarted %d times", s.name, times), func() error {
@@ -358,7 +358,7 @@ func (s *stage) restarted(times int32) {
 	})
 }
 
-// restartingATask: somebody deletes a pod, and the policy restarts its task.
+// restartingATask deletes a pod, and the policy restarts its task.
 func restartingATask(s *stage) func() string {
 	s.submit("minAvailable: 3", simulatedTask{name: "a", replicas: 1},
 		simulatedTask{name: "b", replicas: 2, policies: "[{event: PodEvicted, action: RestartTask}]"})
@@ -398,7 +398,7 @@ func terminating(s *stage) func() string {
 	return s.state
 }
 
-// scale sets what the job needs and how many pods task b has.
+// scale sets minAvailable of the job and the replicas of task b.
 func (s *stage) scale(replicas, minAvailable int) {
 	s.t.Helper()
 	s.changed("patch", "jobs.batch.volcano.sh", s.name, "--type=json", "-p", fmt.Sprintf(`[{"op":"replace","path":"/spec/minAvailable","value":%d},`+
@@ -412,7 +412,7 @@ func scalingUp(s *stage) func() string {
 	return s.state
 }
 
-// scalingDown: the pods that go must not be taken for evicted ones.
+// scalingDown checks that removed pods do not count as evicted.
 func scalingDown(s *stage) func() string {
 	s.submit("minAvailable: 4\npolicies: [{event: PodEvicted, action: RestartJob}]", simulatedTask{name: "a", replicas: 1}, simulatedTask{name: "b", replicas: 3})
 	s.until(batchv1alpha1.Running, 4)
@@ -421,7 +421,7 @@ func scalingDown(s *stage) func() string {
 	return s.state
 }
 
-// deleting: the job is deleted and another of its name is made at once.
+// deleting deletes the job and immediately creates another one with the same name.
 func deleting(s *stage) func() string {
 	s.started("", simulatedTask{})
 	jobAway(s)
@@ -440,7 +440,7 @@ func expiring(s *stage) func() string {
 	return s.state
 }
 
-// closingAQueue closes one with a child, and opens it.
+// closingAQueue closes a queue with a child, and opens it again.
 func closingAQueue(s *stage) func() string {
 	s.create(queue(s.name, "weight: 1"))
 	s.queueIs(s.name, schedulingv1beta1.QueueStateOpen)

@@ -15,7 +15,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// cronJob is one whose jobs run until they are stopped.
+// cronJob returns a CronJob whose jobs run until they are stopped.
 func cronJob(name, policy string) string {
 	return fmt.Sprintf(`apiVersion: batch.volcano.sh/v1alpha1
 kind: CronJob
@@ -38,7 +38,7 @@ spec:
 `, name, policy)
 }
 
-// jobsOf are the jobs of a CronJob that are not being deleted, by name.
+// jobsOf returns the jobs of a CronJob by name, without those being deleted.
 func (c *cluster) jobsOf(name string) (map[string]batchv1alpha1.Job, error) {
 	var list batchv1alpha1.JobList
 	if err := c.List(context.Background(), &list, client.InNamespace("default"), client.MatchingLabels{"team": "blue"}); err != nil {
@@ -53,7 +53,7 @@ func (c *cluster) jobsOf(name string) (map[string]batchv1alpha1.Job, error) {
 	return jobs, nil
 }
 
-// TestCronJobsMakeJobsAsTheirPoliciesSay has three CronJobs make up for a time that was missed, and then sees the next minute come.
+// TestCronJobsMakeJobsAsTheirPoliciesSay lets three CronJobs start a missed job, and then waits for the next minute.
 func TestCronJobsMakeJobsAsTheirPoliciesSay(t *testing.T) {
 	c := startCluster(t, "--process-nodes=0", "--simulated-nodes=2", "--node-cpu=8")
 	policies := []string{"Allow", "Forbid", "Replace"}

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestTheDemoShowsADistributedJobAndLeavesNothing runs what `make demo` and `make demo-down` run, but for the build.
+// TestTheDemoShowsADistributedJobAndLeavesNothing runs the commands of `make demo` and `make demo-down`, without the
+// build.
 func TestTheDemoShowsADistributedJobAndLeavesNothing(t *testing.T) {
 	root := filepath.Join("..", "..")
 	dir := filepath.Join(t.TempDir(), "demo")

@@ -14,7 +14,7 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// discoveryConfig is the ConfigMap of Volcano's chart for labels of nodes.
+// discoveryConfig is the ConfigMap of Volcano's chart for discovery from node labels.
 const discoveryConfig = `apiVersion: v1
 kind: ConfigMap
 metadata: {name: volcano-controller-configmap, namespace: volcano-system}
@@ -31,7 +31,7 @@ data:
           - nodeLabel: kubernetes.io/hostname
 `
 
-// found are the HyperNodes that are ready: tier, the label that makes them one, how many nodes.
+// found lists the ready HyperNodes: tier, label, and number of nodes.
 func (c *cluster) found() ([]string, error) {
 	var list topologyv1alpha1.HyperNodeList
 	if err := c.List(context.Background(), &list); err != nil {
@@ -64,7 +64,8 @@ func (c *cluster) finds(what string, want ...string) {
 	})
 }
 
-// TestHyperNodesAreFoundFromLabelsOfNodes labels nodes with kubectl, configures discovery as Volcano's documents do, and moves nodes about.
+// TestHyperNodesAreFoundFromLabelsOfNodes labels nodes with kubectl, configures discovery as in Volcano's
+// documentation, and changes labels of nodes.
 func TestHyperNodesAreFoundFromLabelsOfNodes(t *testing.T) {
 	c := startCluster(t, "--process-nodes=0", "--simulated-nodes=4", "--node-cpu=4")
 	nodes := strings.Fields(c.kubectl("get", "nodes", "-o", "jsonpath={.items[*].metadata.name}"))

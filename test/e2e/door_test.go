@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// refusals are bad inputs of the API, each with the words that its refusal must hold: where and what.
+// refusals returns invalid input for the API, with the words that the error must contain: the field and the problem.
 func refusals() map[string]struct {
 	manifest string
 	words    []string
-	cel      bool // refused by the CRD alone, without our webhook
+	cel      bool // rejected by the CRD alone, without our webhook
 } {
 	tasks := func(s string) string {
 		return "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: bad, namespace: default}\nspec: {" + s + "}\n"
@@ -80,7 +80,7 @@ func TestBadInputIsRefusedAtTheDoorWithWhatAndWhere(t *testing.T) {
 }
 
 func TestWithoutVcdTheCRDStillRefusesWhatItCan(t *testing.T) {
-	// Only the control plane: our daemon never ran here.
+	// Only the control plane runs: our daemon was never started here.
 	c := startCluster(t, "--components", "api", "--process-nodes", "1")
 	for name, bad := range refusals() {
 		if !bad.cel {

@@ -47,7 +47,7 @@ func (c *cluster) jobPods(name string) map[string]corev1.Pod {
 	return c.pods("default", client.MatchingLabels{keys.JobName: name})
 }
 
-// running waits until exactly n pods of a job run, and gives them.
+// running waits until exactly n pods of a job run, and returns them.
 func (c *cluster) running(name string, n int, d time.Duration) map[string]corev1.Pod {
 	c.t.Helper()
 	var pods map[string]corev1.Pod
@@ -67,7 +67,7 @@ func (c *cluster) running(name string, n int, d time.Duration) map[string]corev1
 	return pods
 }
 
-// podGroupOf finds the PodGroup of a job.
+// podGroupOf returns the PodGroup of a job.
 func (c *cluster) podGroupOf(job string) (*schedulingv1beta1.PodGroup, error) {
 	c.t.Helper()
 	var list schedulingv1beta1.PodGroupList
@@ -82,7 +82,7 @@ func (c *cluster) podGroupOf(job string) (*schedulingv1beta1.PodGroup, error) {
 	return nil, fmt.Errorf("job %s has no pod group", job)
 }
 
-// waits waits until a job's pod group is explained by a message that has every one of words in it.
+// waits waits until a job's pod group has an explanation that contains all of the words.
 func (c *cluster) waits(job string, d time.Duration, words ...string) *schedulingv1beta1.PodGroup {
 	c.t.Helper()
 	var pg *schedulingv1beta1.PodGroup
@@ -108,7 +108,7 @@ func containsAll(s string, words ...string) error {
 	return nil
 }
 
-// condition gives the True condition of a type, or an error that shows what there is.
+// condition returns the condition of a type with status True, or an error that lists the conditions.
 func condition(pg *schedulingv1beta1.PodGroup, kind schedulingv1beta1.PodGroupConditionType) (schedulingv1beta1.PodGroupCondition, error) {
 	for _, c := range pg.Status.Conditions {
 		if c.Type == kind && c.Status == corev1.ConditionTrue {

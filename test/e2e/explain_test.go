@@ -17,19 +17,19 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// cause is a cluster on which the job "subject" cannot start, for one reason.
+// cause is a cluster in which the job "subject" cannot start, for one reason.
 type cause struct {
 	nodes []string
-	// prepare is called before the subject is sent, after when its PodGroup is there.
+	// prepare is called before the subject is created, and after when its PodGroup exists.
 	prepare, after func(c *cluster)
-	// running are jobs that must run before the subject is sent.
+	// running lists jobs that must run before the subject is created. before is their manifest.
 	before  string
 	running []string
-	// queue is the subject's; tail and pod are lines of its manifest, of the job and of its pods.
+	// queue is the queue of the subject. tail and pod are lines of its manifest, for the job and for its pods.
 	queue, tail, pod string
 	replicas         int
 	resources        string
-	// reason, help and words are what it must be told.
+	// reason, help and words are the expected explanation.
 	reason string
 	help   string
 	words  []string
@@ -69,7 +69,7 @@ func causes() map[string]cause {
 	}
 }
 
-// subject is the manifest of a job of one task whose pods sleep.
+// subject returns the manifest of a job with one task whose pods sleep.
 func subject(name string, k cause) string {
 	return fmt.Sprintf(`apiVersion: batch.volcano.sh/v1alpha1
 kind: Job
@@ -99,7 +99,7 @@ func orDefault(queue string) string {
 	return queue
 }
 
-// loseQueue takes a queue away that the webhooks would keep, as somebody may while they are down.
+// loseQueue deletes a queue that the webhooks would protect. A user can do that while the webhooks are unavailable.
 func (c *cluster) loseQueue(name string) {
 	c.eventually(20*time.Second, "the subject has its pod group", func() error {
 		_, err := c.podGroupOf("subject")
@@ -115,9 +115,8 @@ func (c *cluster) loseQueue(name string) {
 	})
 }
 
-// TestExplainNamesTheCauseAndAHelpThatStartsTheJob: on each cluster `vcctl job
-// explain` names the cause with exit code 8, in the words of the condition and of
-// the event; what it says would help is done, and the job starts.
+// TestExplainNamesTheCauseAndAHelpThatStartsTheJob checks on each cluster that `vcctl job explain` names the cause with
+// exit code 8, in the same words as the condition and the event. It then applies the hint, and the job must start.
 func TestExplainNamesTheCauseAndAHelpThatStartsTheJob(t *testing.T) {
 	for name, k := range causes() {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +143,7 @@ func TestExplainNamesTheCauseAndAHelpThatStartsTheJob(t *testing.T) {
 	}
 }
 
-// explained waits for the answer of the cause, in JSON, and returns it with the help.
+// explained waits for the expected explanation in JSON, and returns it with its hint.
 func (c *cluster) explained(k cause) (*schedulingv1beta1.Explanation, schedulingv1beta1.Help) {
 	c.t.Helper()
 	var answer struct {
@@ -168,7 +167,7 @@ func (c *cluster) explained(k cause) (*schedulingv1beta1.Explanation, scheduling
 	return answer.Explanation, help
 }
 
-// sameWords holds the text for people, the condition and the event to the explanation.
+// sameWords compares the text for users, the condition and the event with the explanation.
 func (c *cluster) sameWords(e *schedulingv1beta1.Explanation) {
 	c.t.Helper()
 	c.eventually(20*time.Second, "command line, condition and event say the same", func() error {
@@ -186,7 +185,7 @@ func (c *cluster) sameWords(e *schedulingv1beta1.Explanation) {
 				return fmt.Errorf("the text has no %q:\n%s", help.Text, r.stdout)
 			}
 		}
-		// Condition and event begin with the count of pods that Volcano's tools read.
+		// The condition and the event begin with the number of pods, which Volcano's tools parse.
 		if condition, err := condition(group, schedulingv1beta1.PodGroupUnschedulableType); err != nil || !strings.HasSuffix(condition.Message, message) {
 			return fmt.Errorf("the condition says %q (%v), the explanation %q", condition.Message, err, message)
 		}
@@ -206,7 +205,7 @@ func (c *cluster) sameWords(e *schedulingv1beta1.Explanation) {
 	})
 }
 
-// do does what a help says.
+// do applies a hint.
 func (c *cluster) do(k cause, help schedulingv1beta1.Help) {
 	c.t.Helper()
 	again := func() {

@@ -9,8 +9,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// TestAFlowOfThreeStepsWithAProbe runs examples/flow: the second step begins while the first still runs, as soon as that answers, with the template patched; the third when both
-// have completed.
+// TestAFlowOfThreeStepsWithAProbe runs examples/flow. The second step, with a patched template, starts as soon as the
+// first one answers its probe, while that still runs. The third step starts when both have completed.
 func TestAFlowOfThreeStepsWithAProbe(t *testing.T) {
 	c := bigNode(t)
 	c.kubectl("apply", "-f", "../../examples/flow/night.yaml")

@@ -16,8 +16,9 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// TestScenario17APyTorchJobWhoseOperatorMakesNoGroup submits the seed's PyTorchJob as it stands. The test makes its two pods as the training operator does that was not told of
-// Volcano: nothing but the scheduler's name in them. Both are one group, by their owner.
+// TestScenario17APyTorchJobWhoseOperatorMakesNoGroup submits the unchanged PyTorchJob of the seed. The test creates its
+// two pods as a training operator without Volcano integration does, with only the scheduler's name in them. Both pods
+// form one group because of their owner.
 func TestScenario17APyTorchJobWhoseOperatorMakesNoGroup(t *testing.T) {
 	c := startCluster(t, "--process-nodes=0", "--simulated-nodes=1")
 	i := &integrating{cluster: c, namespace: "kubeflow", uids: map[string]types.UID{}}
@@ -42,7 +43,7 @@ func TestScenario17APyTorchJobWhoseOperatorMakesNoGroup(t *testing.T) {
 	}
 }
 
-// podOfReplica is the pod that the training operator makes of a role of one replica.
+// podOfReplica returns the pod that the training operator creates for a role with one replica.
 func podOfReplica(t *testing.T, job *unstructured.Unstructured, role string) *unstructured.Unstructured {
 	t.Helper()
 	template, found, err := unstructured.NestedMap(job.Object, "spec", "pytorchReplicaSpecs", role, "template")
@@ -66,7 +67,7 @@ func podOfReplica(t *testing.T, job *unstructured.Unstructured, role string) *un
 	return &unstructured.Unstructured{Object: content}
 }
 
-// assigned wants the event by which Volcano says that a pod has a node.
+// assigned checks the event with which Volcano reports that a pod is bound.
 func (i *integrating) assigned(pod *corev1.Pod) error {
 	want := fmt.Sprintf("Successfully assigned kubeflow/%s to %s", pod.Name, pod.Spec.NodeName)
 	var events corev1.EventList

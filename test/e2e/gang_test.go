@@ -78,7 +78,7 @@ spec:
 }
 
 func TestScenario06NoGangHoldsResourcesWhileItWaitsForTheRest(t *testing.T) {
-	// Eight cores on two nodes, six a job: two jobs never fit together.
+	// There are eight cores on two nodes, and each job needs six: two jobs never fit at the same time.
 	c := startCluster(t, "--process-nodes", "2", "--node-cpu", "4", "--node-memory", "8Gi")
 	for _, jobs := range []int{1, 2, 5} {
 		t.Run(fmt.Sprintf("%d jobs at once", jobs), func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestScenario06NoGangHoldsResourcesWhileItWaitsForTheRest(t *testing.T) {
 			for i := range jobs {
 				c.jobPhase(fmt.Sprintf("tf-%d-%d", jobs, i), batchv1alpha1.Completed, 120*time.Second)
 			}
-			// Two gangs never fit together while both are whole: so at most one may be on its way to its nodes.
+			// Two whole gangs never fit together, so at most one may be partly bound.
 			h.starting(6, func(partly map[string]int) {
 				if len(partly) > 1 {
 					t.Fatalf("gangs hold nodes while they wait for the rest: %v", partly)

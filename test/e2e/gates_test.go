@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// annotated is a job of one pod that runs a command, with annotations in pairs.
+// annotated returns a job of one pod that runs a command, with annotations in pairs.
 func annotated(name, command string, annotations ...string) string {
 	manifest := job{name: name, min: 1, tasks: []task{{name: "main", replicas: 1, command: command}}}.String()
 	var b strings.Builder
@@ -21,7 +21,7 @@ func annotated(name, command string, annotations ...string) string {
 	return strings.Replace(manifest, "namespace: default}", "namespace: default, annotations: {"+b.String()+"}}", 1)
 }
 
-// waitsFor waits until a job says that it waits for a reason, and has neither pods nor a pod group.
+// waitsFor waits until a job's state has a reason, and checks that the job has neither pods nor a pod group.
 func (c *cluster) waitsFor(name, reason string, words ...string) {
 	c.t.Helper()
 	c.eventually(5*time.Second, fmt.Sprintf("job %s says %s", name, reason), func() error {

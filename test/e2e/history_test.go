@@ -13,13 +13,13 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// history is every event of every pod of a cluster, as a watch told them.
+// history holds the watch events of all pods of a cluster.
 type history struct {
 	mu     sync.Mutex
 	events []watch.Event
 }
 
-// watchPods tells everything that happens to pods from now on. It takes up again where the API server cut it off.
+// watchPods watches all pods from now on. It starts again if the API server closes the watch.
 func (c *cluster) watchPods() watch.Interface {
 	c.t.Helper()
 	pods := c.kube.CoreV1().Pods("")
@@ -36,7 +36,7 @@ func (c *cluster) watchPods() watch.Interface {
 	return w
 }
 
-// record keeps what happens to pods until the test ends.
+// record records the events of pods until the test ends.
 func (c *cluster) record() *history {
 	c.t.Helper()
 	w := c.watchPods()
@@ -54,7 +54,7 @@ func (c *cluster) record() *history {
 	return h
 }
 
-// holder is the gang of a pod that holds room on a node, or "".
+// holder returns the gang of a pod that uses resources on a node, or "".
 func holder(p *corev1.Pod) string {
 	if p.Spec.NodeName == "" || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
 		return ""
@@ -62,7 +62,7 @@ func holder(p *corev1.Pod) string {
 	return p.Labels[keys.JobName]
 }
 
-// each replays the history: after every event, f sees how many pods of each job hold room.
+// each replays the history. After every event, it calls f with the number of pods per job that use resources.
 func (h *history) each(f func(holding map[string]int)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -87,7 +87,7 @@ func (h *history) each(f func(holding map[string]int)) {
 	}
 }
 
-// deleted names the pods that were deleted, in order.
+// deleted returns the names of the deleted pods, in order.
 func (h *history) deleted() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +100,8 @@ func (h *history) deleted() []string {
 	return names
 }
 
-// starting replays the history: after every event, f sees the jobs some of whose n pods were given a node, and some never yet.
+// starting replays the history. After every event, it calls f with the jobs for which some of n pods have been bound,
+// but not all.
 func (h *history) starting(n int, f func(partly map[string]int)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -25,13 +25,13 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// integration is what becomes of a manifest of examples/integrations.
+// integration is the expected result of a manifest in examples/integrations.
 type integration struct {
 	pods   int
 	groups int
 	min    int32  // minMember of each group
-	group  string // the only group's name, where others made it
-	waits  bool   // one pod less than a gang and nobody starts
+	group  string // the name of the only group, if another component created it
+	waits  bool   // with one pod less than a gang, no pod starts
 	ranks  bool   // each pod has its rank in the annotation of plugin hcclrank
 }
 
@@ -55,8 +55,8 @@ var integrations = map[string]integration{
 	"cromwell":         {pods: 1, groups: 1, min: 1},
 }
 
-// TestIntegrations runs every manifest of examples/integrations: the pods are made as the operators would make them,
-// whose kinds are stand-ins.
+// TestIntegrations runs every manifest of examples/integrations. The test creates the pods as the operators would, and
+// installs stand-ins for the operators' kinds.
 func TestIntegrations(t *testing.T) {
 	c := startCluster(t, "--process-nodes=0", "--simulated-nodes=2", "--node-cpu=16")
 	c.create(queue("research", "weight: 1"))
@@ -76,18 +76,18 @@ func TestIntegrations(t *testing.T) {
 	}
 }
 
-// of is the cluster for a test within the one that started it.
+// of returns the cluster for a subtest.
 func (c *cluster) of(t *testing.T) *cluster {
 	inner := *c
 	inner.t = t
 	return &inner
 }
 
-// integrating is one manifest on its way.
+// integrating is the run of one manifest.
 type integrating struct {
 	*cluster
 	namespace string
-	uids      map[string]types.UID // of what was made, by kind and name
+	uids      map[string]types.UID // of created objects, by kind and name
 }
 
 func (i *integrating) run(file string, want integration) {
@@ -134,7 +134,7 @@ func (i *integrating) read(file string) []*unstructured.Unstructured {
 	}
 }
 
-// make creates an object; its owners get the uids that those have here.
+// make creates an object. It sets the UIDs of its owner references to those of the created owners.
 func (i *integrating) make(object *unstructured.Unstructured) {
 	i.t.Helper()
 	object.SetNamespace(i.namespace)
@@ -152,7 +152,7 @@ func (i *integrating) make(object *unstructured.Unstructured) {
 	i.uids[object.GetKind()+"/"+object.GetName()] = object.GetUID()
 }
 
-// standIn makes the kind of an object known that is neither Kubernetes' nor ours.
+// standIn installs the kind of an object if it belongs neither to Kubernetes nor to us.
 func (i *integrating) standIn(object *unstructured.Unstructured) {
 	i.t.Helper()
 	gvk := object.GroupVersionKind()
@@ -187,7 +187,7 @@ func (i *integrating) standIn(object *unstructured.Unstructured) {
 	})
 }
 
-// waitsForTheLast wants the group to say that it is not complete, and nobody to have started.
+// waitsForTheLast checks that the group reports missing pods, and that no pod has started.
 func (i *integrating) waitsForTheLast() {
 	i.t.Helper()
 	i.eventually(30*time.Second, "the group says that pods are missing", func() error {
@@ -229,7 +229,7 @@ func (i *integrating) groups() []schedulingv1beta1.PodGroup {
 	return list.Items
 }
 
-// checkGroups wants the groups to be those that the manifest means, and every pod to be in one of them.
+// checkGroups checks that the groups are those of the manifest, and that every pod belongs to one of them.
 func (i *integrating) checkGroups(want integration) {
 	i.t.Helper()
 	names := map[string]bool{}
@@ -251,7 +251,7 @@ func (i *integrating) checkGroups(want integration) {
 	}
 }
 
-// checkRanks wants every rank below n to be the annotation of one pod.
+// checkRanks checks that each rank below n is the annotation of one pod.
 func (i *integrating) checkRanks(n int) {
 	i.t.Helper()
 	ranks := map[string]bool{}

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// scenario reads a manifest of examples/scenarios, which are the seeds' own.
+// scenario reads a manifest of examples/scenarios, which come from the seed documents.
 func scenario(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "..", "examples", "scenarios", name))
@@ -53,7 +53,7 @@ func TestScenario08DistccAsItStands(t *testing.T) {
 
 func TestScenario08TheHostsOfAJobResolveAndAnswer(t *testing.T) {
 	c := bigNode(t)
-	// A refused connection is an answer: the host is there, and nothing listens on port 9.
+	// A refused connection counts as an answer: the host exists, and nothing listens on port 9.
 	probe := `n=0; for h in $(cat /etc/volcano/worker.host); do
   getent hosts $h >/dev/null || { echo "$h does not resolve"; continue; }
   m=$(timeout 5 bash -c "exec 3<>/dev/tcp/$h/9" 2>&1); case "$m" in *refused*) n=$((n+1));; *) echo "$h: $m";; esac
@@ -86,7 +86,7 @@ func TestScenario09MPIOverRealSSH(t *testing.T) {
 	if out, err := exec.Command("mpicc", "-o", hello, filepath.Join("testdata", "mpi_hello_world.c")).CombinedOutput(); err != nil {
 		t.Fatalf("mpicc: %v\n%s", err, out)
 	}
-	// The manifest as it stands, but for where the program lies: its image is this machine.
+	// The manifest is unchanged except for the path of the program: its image is this machine.
 	c.create(strings.ReplaceAll(scenario(t, "mpi.yaml"), "mpi_hello_world", hello))
 	c.jobPhase("lm-mpi-job", batchv1alpha1.Completed, 120*time.Second)
 	if err := containsAll(c.logs("default", "lm-mpi-job-mpimaster-0"),

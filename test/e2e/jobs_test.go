@@ -9,7 +9,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// TestAnArrayAndWhatComesAfterIt runs examples/jobs, the second job first: it waits for one that is not there yet.
+// TestAnArrayAndWhatComesAfterIt runs examples/jobs. The second job is created first and waits for one that does not
+// exist yet.
 func TestAnArrayAndWhatComesAfterIt(t *testing.T) {
 	c := bigNode(t)
 	c.kubectl("apply", "-f", "../../examples/jobs/after.yaml")
@@ -29,7 +30,8 @@ func TestAnArrayAndWhatComesAfterIt(t *testing.T) {
 	}
 }
 
-// TestAPodThatIsRestartedAloneIsBackAtOnce: in less than two seconds after the old one is gone, in the same group, beside the same other pod.
+// TestAPodThatIsRestartedAloneIsBackAtOnce checks that a restarted pod runs less than two seconds after the old one is
+// gone, in the same group, while the other pod stays.
 func TestAPodThatIsRestartedAloneIsBackAtOnce(t *testing.T) {
 	c := bigNode(t)
 	c.create(job{name: "pair", min: 2, policies: "[{event: PodEvicted, action: RestartPod}]",

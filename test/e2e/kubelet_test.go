@@ -37,7 +37,7 @@ func (c *cluster) podPhase(name string, phase corev1.PodPhase, d time.Duration) 
 	return p
 }
 
-// podYAML is a pod of our scheduler with one container.
+// podYAML returns a pod of our scheduler with one container.
 func podYAML(name, restart, command, more string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Pod
@@ -54,7 +54,7 @@ spec:
 `, name, name, restart, command, more)
 }
 
-// TestKubectlAgainstAProcessNode holds what kubectl users do every day; every step is kubectl itself.
+// TestKubectlAgainstAProcessNode checks the everyday tasks of kubectl users. Every step calls kubectl itself.
 func TestKubectlAgainstAProcessNode(t *testing.T) {
 	c := bigNode(t)
 	c.create(podYAML("talker", "Never", "echo one; echo two; cat; exec sleep 600", "    stdin: true\n"))
@@ -158,7 +158,7 @@ func TestKubectlAgainstAProcessNode(t *testing.T) {
 		if err := follow.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Who follows before the pod is told to go hears all of it; until "hello" the shell has no trap.
+		// Following the log before the deletion shows all of it. Until it prints "hello", the shell has no trap.
 		said := bufio.NewReader(out)
 		first, err := said.ReadString('\n')
 		if first != "hello\n" {
@@ -188,7 +188,7 @@ func TestKubectlAgainstAProcessNode(t *testing.T) {
 	})
 }
 
-// TestPodsOfAProcessNode is what the kubelet promises of containers, told by the pods themselves.
+// TestPodsOfAProcessNode checks what the kubelet guarantees to containers. The pods print the values themselves.
 func TestPodsOfAProcessNode(t *testing.T) {
 	c := bigNode(t)
 	c.create(`apiVersion: v1

@@ -1,5 +1,5 @@
-// Package e2e runs the real binaries against a real control plane, as a person would: vc-local, vcctl, vcd and
-// kubectl, with pods that are processes of this machine.
+// Package e2e runs the real binaries with a real control plane, as a user does: vc-local, vcctl, vcd and kubectl, with
+// pods that are processes of this machine.
 package e2e
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// binaries is the directory of the programs under test: VC_E2E_BIN, or where TestMain builds them.
+// binaries is the directory of the programs under test: VC_E2E_BIN, or the output directory of TestMain's build.
 var binaries string
 
 func TestMain(m *testing.M) {
@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// core lists the tests that run unless VC_E2E=all or -run names others: one for each large part of the product, all of them together within
-// about a minute. As an ordinary user they must pass as well.
+// core lists the tests that run unless VC_E2E=all or -run selects others: one for each large part of the product, about
+// a minute in total. They must also pass for a user who is not root.
 var core = []string{
 	"TestTheDemoShowsADistributedJobAndLeavesNothing",
 	"TestScenario05AGangThatDoesNotFitWaitsWholeAndStartsWhole",
@@ -45,10 +45,11 @@ var core = []string{
 	"TestWithoutVcdTheCRDStillRefusesWhatItCan",
 }
 
-// asUser lists the tests that `make test-user` adds to the core: what a kernel permits an ordinary user shows in them.
+// asUser lists the tests that `make test-user` adds to the core: they depend on what the kernel permits a user who is
+// not root.
 var asUser = []string{"TestSlurmOnProcessNodes"}
 
-// selectCore limits the run to the core, unless the command line or the environment asks for other tests.
+// selectCore limits the run to the core, unless the command line or the environment selects other tests.
 func selectCore() error {
 	named := flag.Lookup("test.run").Value.String() != ""
 	if named || os.Getenv("VC_E2E") == "all" {
@@ -81,7 +82,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build links the programs from the tree as it is. With a warm cache that is seconds.
+// build builds the programs from the current sources. With a warm cache that takes seconds.
 func build(dir string) error {
 	args := []string{
 		"build", "-o", dir,
@@ -99,7 +100,7 @@ func build(dir string) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("building the programs under test: %w", err)
 	}
-	// kubectl asks this name what could follow `kubectl vc`; it is installed as a link.
+	// kubectl calls this name for the completion of `kubectl vc`. It is installed as a link.
 	if err := os.Symlink("kubectl-vc", filepath.Join(dir, "kubectl_complete-vc")); err != nil {
 		return err
 	}

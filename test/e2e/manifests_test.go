@@ -10,11 +10,11 @@ type task struct {
 	name     string
 	replicas int
 	min      int    // 0: unset
-	cpu      string // request and limit; "": none
+	cpu      string // request and limit; empty: not set
 	command  string // run by /bin/sh -c
 	policies string // YAML flow sequence, for example [{event: TaskCompleted, action: CompleteJob}]
 	depends  string
-	restart  string // "": Never
+	restart  string // empty: Never
 }
 
 // job is a batch job manifest.
@@ -71,7 +71,7 @@ func (j job) String() string {
 	return b.String()
 }
 
-// single is a job of one pod that sleeps.
+// single returns a job of one pod that sleeps.
 func single(name, queue, cpu string) job {
 	return job{name: name, queue: queue, min: 1, tasks: []task{{name: "main", replicas: 1, cpu: cpu, command: "exec sleep 600"}}}
 }

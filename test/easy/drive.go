@@ -25,9 +25,9 @@ type Layout struct {
 	Nodes, ProcsPerNode int
 	// OnePod gives a job one pod with all its processors instead of a gang of pods with one each.
 	OnePod bool
-	//	// AllAdmitted omits minResources, so that every PodGroup is admitted at once.
+	// AllAdmitted omits minResources, so that every PodGroup is admitted at once.
 	AllAdmitted bool
-	//	// Strict gives the queue the strategy fifo, which starts jobs in order.
+	// Strict gives the queue the strategy fifo, which starts jobs in order.
 	Strict bool
 }
 

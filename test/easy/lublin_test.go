@@ -36,7 +36,7 @@ func TestGeneratorMatchesPublishedQuantiles(t *testing.T) {
 				gaps = append(gaps, j.Submit-jobs[i-1].Submit)
 			}
 		}
-		//	// The ranges are those of a few samples, with a margin for another sample.
+		// The ranges are those of a few samples, with a margin for another sample.
 		within(t, "share of serial jobs", serial/n, .232, .256)
 		within(t, "share of powers of two above one", powers/n, .605, .633)
 		within(t, "mean processors", procs/n, 21, 23.5)

@@ -43,7 +43,8 @@ func TestTheDaemonWorksWithTheRightsOfInstallYAML(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	//	// With a Service, the certificate is stored in a Secret. That Service is not reachable here, so admission is started again with a URL.
+	// With a Service, the certificate is stored in a Secret. That Service is not reachable here, so admission is
+	// started again with a URL.
 	serviceCtx, stopService := context.WithCancel(ctx)
 	serviceDone := start(t, serviceCtx, refused, daemon.Admission, admission.Options{
 		ListenAddress: "127.0.0.1:0", ServiceNamespace: deploy.Namespace, ServiceName: deploy.AdmissionService,

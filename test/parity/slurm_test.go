@@ -14,7 +14,7 @@ const (
 	nodes      = 4
 	nodeCPUs   = 4
 	nodeMemory = 4096 // MiB
-	//	// firstJob is the first job number. It is large, so that job numbers differ from all other numbers.
+	// firstJob is the first job number. It is large, so that job numbers differ from all other numbers.
 	firstJob = 2000
 )
 

@@ -30,7 +30,7 @@ func TestEveryExampleIsInATest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		//			// A path may be joined from words.
+		// A path may be joined from words.
 		if joined := strings.ReplaceAll(string(text), `", "`, "/"); strings.Contains(joined, "examples/") {
 			sources = append(sources, joined)
 		}

@@ -334,7 +334,7 @@ func TestNoOptionIsDroppedInSilence(t *testing.T) {
 			}
 		}
 	}
-	//	// Options that other programs use in their own files do not count.
+	// Options that other programs use in their own files do not count.
 	own := map[string][]string{
 		"squeue.go": nil, "sacct.go": nil, "sinfo.go": nil, "sprio.go": nil, "scancel.go": {"target.go", "elements.go", "signal.go"}, "scontrol.go": {"control.go", "hold.go", "update.go", "partition.go"},
 		"sbatch.go": {"submit.go", "await.go", "testonly.go", "script.go"}, "salloc.go": {"allocation.go"}, "srun.go": {"stepvars.go"}, "install.go": nil, "translate.go": nil,

@@ -26,7 +26,7 @@ func (l Line) Missed(value float64) bool {
 // GB of memory, Linux 6.18, amd64, Go 1.26, and etcd in memory without fsync. Floors and aims come from the issues that
 // requested them. Excuses lists the floors that the API server does not permit.
 var Lines = []Line{
-	//	// package internal/scheduler, which has its own tests for the floors
+	// package internal/scheduler, which has its own tests for the floors
 	{"decided pods/s, 50 shapes, gangs of 10, 20 queues", "pods/s", Higher, 20_000, 100_000},
 	{"decided pods/s, 500 shapes, single pods, spread", "pods/s", Higher, 5_000, 20_000},
 	{"decided pods/s, 500 shapes, single pods, pod affinity and topology spread", "pods/s", Higher, 5_000, 20_000},
@@ -81,7 +81,7 @@ var Lines = []Line{
 	{Memory, "MiB", Lower, 800, 400},
 	{Restart, "s", Lower, 10, 5},
 
-	//	// package test/bench, controllers alone: floors of the issue that requested them
+	// package test/bench, controllers alone: floors of the issue that requested them
 	{LargeJob, "", Higher, 0.8, 0.95},
 	{SmallJobs, "", Higher, 0.5, 0.8}, // see Excuses
 	{SmallAlone, "", Higher, 0, 0},

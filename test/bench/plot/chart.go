@@ -41,7 +41,7 @@ func small(list []figures.Figure) string {
 	for _, f := range list {
 		mostX, mostY = max(mostX, float64(f.Nodes)), max(mostY, f.Value)
 	}
-	//	// A floor far above the figures would compress them, so it is only named.
+	// A floor far above the figures would compress them, so it is only named.
 	for _, limit := range []float64{line.Floor, line.Aim} {
 		if limit < 3*mostY {
 			mostY = max(mostY, limit)
