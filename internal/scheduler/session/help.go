@@ -73,6 +73,8 @@ type helper struct {
 
 	house int                   // where pods that do not exist yet must fit: see housed
 	ahead map[*queue.Queue]*Job // first blocking gang of each strict queue: see blockedInLine
+	// lends caches, by division of the cluster, whether no other gang needs the free resources within its queue's share.
+	lends map[uint64]bool
 }
 
 func (h *helper) add(kind, subject, from, to string) {
@@ -106,8 +108,21 @@ func (h *helper) mayBorrow() bool {
 	if j.Need() == 0 || h.s.needsShare(j, Sum(j.Minimum())) != moreThanShare {
 		return false
 	}
-	return !slices.ContainsFunc(h.s.AllWaiting, h.usesShare)
+	division := h.s.Ledger.Division
+	lends, known := h.lends[division]
+	if !known {
+		lends = !slices.ContainsFunc(h.s.AllWaiting, h.usesShare)
+		h.s.Looked += len(h.s.AllWaiting) / waitingPerTrial
+		if h.lends == nil {
+			h.lends = map[uint64]bool{}
+		}
+		h.lends[division] = lends
+	}
+	return lends
 }
+
+// waitingPerTrial is how many waiting gangs can be compared with their shares in the time in which one pod is placed.
+const waitingPerTrial = 16
 
 // usesShare reports whether another gang may get nodes within its queue's share, now or after a simulated change. A
 // gang that is not admitted yet may be admitted after the change.
