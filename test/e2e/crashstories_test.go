@@ -36,7 +36,7 @@ func enters(moment string, phase batchv1alpha1.JobPhase, nth int) string {
 
 var crashStories = []crashStory{
 	{title: "creating", play: creating, away: jobAway, points: []string{
-		"before patch jobs 1", // the claims get their names
+		"before patch jobs 1", // the names of the claims
 		"after patch jobs 1",
 		"after create persistentvolumeclaims 1",
 		"before create secrets 1",
@@ -46,7 +46,7 @@ var crashStories = []crashStory{
 		"after create networkpolicies 1",
 		"before create podgroups 1",
 		"after create podgroups 1",
-		"before patch podgroups 1", // the scheduler lets it in
+		"before patch podgroups 1", // the scheduler admits it
 		"after patch podgroups 1",
 		"before create pods 1",
 		"after create pods 1",
@@ -140,7 +140,7 @@ var crashStories = []crashStory{
 		"after create pods/binding 4",
 	}},
 	{title: "scaling down", play: scalingDown, away: jobAway, points: []string{
-		"before patch pods 1", // they are marked: their end is no eviction
+		"before patch pods 1", // marks the pods, so that their end does not count as an eviction
 		"after patch pods 1",
 		"before delete pods 1",
 		"after delete pods 1",

@@ -16,20 +16,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// oldLine is one line of a script that was written for Volcano's command line.
+// oldLine is one line of a script for Volcano's command line.
 type oldLine struct {
-	// line is for sh; $NS, $KUBECONFIG, $SERVER and $DIR are those of the test.
+	// line is run by sh. The test sets $NS, $KUBECONFIG, $SERVER and $DIR.
 	line string
-	// out is a regular expression, anchored at the beginning of a line, that stdout matches; "" is that nothing is printed.
-	// err is one that stderr matches, of a line that fails after "error: "; "" is that nothing is printed there, but perhaps
-	// lines that name a better spelling. $NS stands for the namespace.
+	// out is a regular expression, anchored at the beginning of a line, that stdout must match. If it is empty, stdout
+	// must be empty. err is the same for stderr; for a line that fails, it follows "error: ". If it is empty, stderr
+	// may contain only hints about better spellings. $NS is replaced by the namespace.
 	out, err string
 	code     int
-	// until repeats the line until it prints what it should: the cluster needs a moment.
+	// until repeats the line until its output matches, because the cluster needs a moment.
 	until bool
 }
 
-// oldScript is every invocation of Volcano's vcctl and short programs, in an order in which a person could type them.
+// oldScript lists every invocation of Volcano's vcctl and short programs, in an order in which a user could run them.
 var oldScript = []oldLine{
 	{line: "vcctl version", out: `(?s)^API Version: v1alpha1\nVersion: .*\nGit SHA: .*\nBuilt At: .*\nGo Version: go.*\nGo OS/Arch: linux/`},
 
@@ -59,7 +59,7 @@ var oldScript = []oldLine{
 	{line: "vcctl job view --namespace $NS --name long", out: `(?m)^Name:\s+long$`},
 	{line: "vcctl job view -n $NS", err: `job name \(specified by --name or -N\) is mandatory to view a particular job`, code: 1},
 
-	// suspend and resume: silent
+	// suspend and resume print nothing
 	{line: "vsub -N $NS -n sleeper -i busybox -m 1 -r 1 -R cpu=100m,memory=10Mi -L cpu=100m,memory=10Mi -S volcano -c 'sh -c \"sleep 300\"'", out: `^run job sleeper successfully\n$`},
 	{line: "vjobs -N $NS -n sleeper", out: `(?m)^\s+Phase:\s+Running$`, until: true},
 	{line: "vcctl job suspend -n $NS -N sleeper"},
@@ -143,7 +143,7 @@ var oldScript = []oldLine{
 	{line: "VCCTL_COMPAT=true vcctl pod list --all-namespaces --queue default", out: `(?m)^Namespace +Name +Ready .*\n(.*\n)*$NS +from-file-main-0 `},
 	{line: "vcctl pod list -n $NS -j from-file -q nosuch", err: `the input vcjob from-file does not match the queue nosuch`, code: 1},
 
-	// how to reach the cluster
+	// options that select the cluster
 	{line: "KUBECONFIG=/nosuch vcctl job list -n $NS -k $DIR/kubeconfig", out: `(?m)^from-file `},
 	{line: "KUBECONFIG=/nosuch vcctl job list -n $NS --kubeconfig $DIR/kubeconfig --master $SERVER", out: `(?m)^from-file `},
 	{line: "vcctl job list -n $NS -s $SERVER", out: `(?m)^from-file `},
@@ -191,8 +191,8 @@ spec:
   - {name: then, dependsOn: {targets: [first]}}
 `
 
-// TestOldScripts types every invocation of Volcano's command line against a real cluster and looks for the
-// words that scripts look for.
+// TestOldScripts runs every invocation of Volcano's command line on a real cluster and checks the words that scripts
+// search for.
 func TestOldScripts(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "1", "--node-cpu", "4", "--node-memory", "4Gi")
 	namespace := "old"
@@ -240,10 +240,11 @@ func (c *cluster) old(line string, env ...string) result {
 	return result{stdout.String(), stderr.String(), sh.ProcessState.ExitCode()}
 }
 
-// better is the line that names a better spelling than Volcano's.
+// better matches a hint about a better spelling than Volcano's.
 var better = regexp.MustCompile(`^warning: .* is Volcano's old spelling and keeps working; better: .`)
 
-// judge says what is wrong with what a line printed; "" is nothing.
+// judge describes the difference between the output of a line and the expected one. It returns "" if there is no
+// difference.
 func (l oldLine) judge(r result, fill func(string) string) string {
 	err := fill(l.err)
 	if l.code != 0 && err != "" {

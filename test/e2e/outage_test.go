@@ -13,11 +13,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// recovery is how soon after the API server's return all goes on (spec: testing.md §4).
+// recovery is the maximum time from the return of the API server until everything works again (spec: testing.md §4).
 const recovery = 10 * time.Second
 
-// TestAllGoesOnSoonAfterTheAPIServerIsBack: for vcd the API server goes away, connections and all, for so long that clients come to long pauses. What was
-// asked for meanwhile is done within ten seconds of its return.
+// TestAllGoesOnSoonAfterTheAPIServerIsBack disconnects vcd from the API server for so long that clients reach long
+// pauses between attempts. All pending work must be done within ten seconds after the API server is back.
 func TestAllGoesOnSoonAfterTheAPIServerIsBack(t *testing.T) {
 	c := startCluster(t, "--components", "api", "--process-nodes", "0", "--simulated-nodes", "4", "--node-cpu", "10", "--simulated-start", "10ms")
 	line := c.line()
@@ -43,7 +43,7 @@ func TestAllGoesOnSoonAfterTheAPIServerIsBack(t *testing.T) {
 	line.cut()
 	submit("meanwhile", 8)
 	c.kubectl("delete", "pod", "before-m-0", "--grace-period=0", "--force")
-	const outage = 20 * time.Second // the pauses of client-go alone have come to 12 s and more
+	const outage = 20 * time.Second // the pauses of client-go alone reach more than 12 s
 	<-time.After(outage)
 	if bound := c.bound("meanwhile"); bound > 0 {
 		t.Fatalf("%d pods were bound while the API server was away: the line is not cut", bound)
@@ -54,7 +54,7 @@ func TestAllGoesOnSoonAfterTheAPIServerIsBack(t *testing.T) {
 	c.noOvercommit()
 }
 
-// line is the way of vcd to the API server, which can be cut.
+// line is vcd's connection to the API server, which the test can cut.
 type line struct {
 	kubeconfig, address, target string
 
@@ -63,7 +63,7 @@ type line struct {
 	open     map[net.Conn]bool
 }
 
-// line opens a way of its own to the API server.
+// line creates a separate connection to the API server.
 func (c *cluster) line() *line {
 	c.t.Helper()
 	config, err := clientcmd.LoadFromFile(c.kubeconfig)
@@ -87,7 +87,7 @@ func (c *cluster) line() *line {
 	return l
 }
 
-// mend opens the line, at the same address as before.
+// mend reopens the line at the same address.
 func (l *line) mend(t *testing.T) {
 	t.Helper()
 	listener, err := net.Listen("tcp", l.address)
@@ -108,7 +108,7 @@ func (l *line) mend(t *testing.T) {
 	}()
 }
 
-// cut closes the line and all that goes over it.
+// cut closes the line and all its connections.
 func (l *line) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,7 +119,7 @@ func (l *line) cut() {
 	l.open = nil
 }
 
-// join carries bytes both ways until one side ends.
+// join copies bytes in both directions until one side closes the connection.
 func (l *line) join(near net.Conn) {
 	far, err := net.Dial("tcp", l.target)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// plan asks what would become of a manifest, and checks the exit code of the answer.
+// plan simulates a manifest with `vcctl plan` and checks the exit code.
 func (c *cluster) plan(manifest string, code int, args ...string) *insightv1alpha1.PlanStatus {
 	c.t.Helper()
 	status, got := c.ask(manifest, args...)
@@ -23,7 +23,7 @@ func (c *cluster) plan(manifest string, code int, args ...string) *insightv1alph
 	return status
 }
 
-// ask plans a manifest, and gives the answer with the exit code.
+// ask simulates a manifest with `vcctl plan` and returns the answer with the exit code.
 func (c *cluster) ask(manifest string, args ...string) (*insightv1alpha1.PlanStatus, int) {
 	c.t.Helper()
 	r := c.run(manifest, "vcctl", append([]string{"plan", "-o", "json", "-f", "-"}, args...)...)
@@ -34,7 +34,7 @@ func (c *cluster) ask(manifest string, args ...string) (*insightv1alpha1.PlanSta
 	return &p.Status, r.code
 }
 
-// planEdit asks what would become of a change of a queue.
+// planEdit simulates a change of a queue.
 func (c *cluster) planEdit(queue, set string) *insightv1alpha1.PlanStatus {
 	c.t.Helper()
 	text := c.must("", "vcctl", "plan", "-o", "json", "--queue-edit", queue, "--set", set)
@@ -90,8 +90,8 @@ func TestWhatAPlanSaysIsWhatThenHappens(t *testing.T) {
 		t.Errorf("victims (-foretold +evicted):\n%s", diff)
 	}
 
-	// The queue that lost a job would take the room back if it were worth more: not for both of its jobs, of which
-	// the share would be too small, but for the one; and when it is, it does.
+	// With a greater weight, the queue that lost a job would reclaim the resources. Its share would be too small for
+	// both of its jobs, but sufficient for one. The simulation must agree with the scheduler.
 	c.waits("job2", 30*time.Second)
 	if change := c.planEdit("test1", "weight=12"); change.VictimCount > 0 {
 		t.Errorf("with two jobs: %+v", change)

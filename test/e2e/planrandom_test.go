@@ -17,20 +17,20 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// foretelling submits random jobs to a cluster, after asking what would become of each.
+// foretelling submits random jobs to a cluster after simulating each of them.
 type foretelling struct {
 	*cluster
 	random *rand.Rand
 	seen   map[string]int
 	events *history
-	// there are the jobs of the cluster, ours those that the test has deleted itself.
+	// there lists the jobs in the cluster, and ours the jobs that the test has deleted itself.
 	there []string
 	ours  map[string]bool
 }
 
-// TestPlansOfRandomJobsComeTrue asks `vcctl plan` about three dozen random jobs, on a cluster that is another one each time, and
-// submits each: what was said of it must happen, on these nodes and at the cost of these pods. The same is held on hundreds
-// of clusters without an API server in internal/prospect.
+// TestPlansOfRandomJobsComeTrue simulates about three dozen random jobs with `vcctl plan`, each on a different state of
+// the cluster, and then submits them. The prediction must come true, with the same nodes and the same victims.
+// internal/prospect has the same test for hundreds of clusters without an API server.
 func TestPlansOfRandomJobsComeTrue(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "0", "--simulated-nodes", "3", "--node-cpu", "4", "--node-memory", "64Gi", "--simulated-start", "10ms")
 	high := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000}
@@ -53,7 +53,7 @@ func TestPlansOfRandomJobsComeTrue(t *testing.T) {
 	}
 }
 
-// draw makes a job up.
+// draw returns a random job.
 func (f *foretelling) draw(name string) job {
 	j := job{name: name, queue: []string{"a", "b"}[f.random.IntN(2)]}
 	asks := 1 + f.random.IntN(4)
@@ -75,7 +75,7 @@ func (f *foretelling) draw(name string) job {
 	return j
 }
 
-// round changes the cluster, draws a job, asks, submits and compares.
+// round changes the cluster, draws a job, simulates it, submits it and compares the results.
 func (f *foretelling) round(name string) {
 	if len(f.there) > 0 && f.random.IntN(6) == 0 {
 		f.drop(f.there[f.random.IntN(len(f.there))])
@@ -109,14 +109,14 @@ func (f *foretelling) round(name string) {
 	f.drop(name)
 }
 
-// planned is what a plan says of one job, and the exit code.
+// planned returns the prediction for one job, and the exit code.
 func (f *foretelling) planned(manifest string) (insightv1alpha1.Answer, int) {
 	f.t.Helper()
 	status, code := f.ask(manifest)
 	return status.Answers[0], code
 }
 
-// started holds that a job starts as was said: so many pods, on these nodes, and these victims.
+// started checks that a job starts as predicted: with this number of pods, on these nodes, and with these victims.
 func (f *foretelling) started(name, what string, said insightv1alpha1.Answer) {
 	pods := f.running(name, int(said.Starting), 30*time.Second)
 	if len(said.Victims) == 0 {
@@ -157,7 +157,7 @@ func (f *foretelling) started(name, what string, said insightv1alpha1.Answer) {
 	}
 }
 
-// drop deletes a job, and waits until nothing of it is left.
+// drop deletes a job, and waits until all its objects are deleted.
 func (f *foretelling) drop(name string) {
 	f.ours[name] = true
 	f.there = slices.DeleteFunc(f.there, func(other string) bool { return other == name })

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// told is one job whose pods only wait, and what is read inside them: of one pod the output of a shell line.
+// told is a job whose pods only wait. reads contains shell lines to run in a pod, with the expected output.
 type told struct {
 	plugins       string
-	first, others string // the tasks; others has two pods
+	first, others string // the names of the tasks; the task others has two pods
 	reads         map[string][2]string
 }
 
@@ -78,8 +78,9 @@ same
 	}},
 }
 
-// TestJobPluginsInsideThePodsOfAnybody: the files and variables of the job plugins, read inside running pods, with whatever rights the machine gives. Addresses and ports of their
-// own, which need root, and ray are for TestJobPluginsInsideRunningPods.
+// TestJobPluginsInsideThePodsOfAnybody reads the files and variables of the job plugins in running pods, with any
+// privileges on this machine. Separate addresses and ports, which need root, and ray are tested by
+// TestJobPluginsInsideRunningPods.
 func TestJobPluginsInsideThePodsOfAnybody(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "1", "--node-cpu", "64", "--node-memory", "64Gi")
 	for name, job := range toldByPlugins {
@@ -98,7 +99,7 @@ func TestJobPluginsInsideThePodsOfAnybody(t *testing.T) {
 	}
 }
 
-// sleeping is a job whose pods wait. Each has what hcclrank says of it in a variable.
+// sleeping returns a job whose pods wait. A variable of each pod contains the annotation of plugin hcclrank.
 func sleeping(name string, w told) string {
 	const sleep = "exec sleep 600"
 	manifest := job{name: name, min: 3, plugins: w.plugins, tasks: []task{{name: w.first, replicas: 1, command: sleep}, {name: w.others, replicas: 2, command: sleep}}}.String()

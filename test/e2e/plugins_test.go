@@ -34,7 +34,8 @@ func (c *cluster) inside(pod, line string) string {
 	return c.kubectl("exec", pod, "--", "sh", "-c", line)
 }
 
-// TestJobPluginsInsideRunningPods: what the plugins say is read by the processes for which it is meant. All jobs run at once.
+// TestJobPluginsInsideRunningPods checks that the processes for which the plugins' data is meant can read it. All jobs
+// run at the same time.
 func TestJobPluginsInsideRunningPods(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: pods with addresses and host names of their own need root")
@@ -103,7 +104,7 @@ spec:
 `)
 }
 
-// dump is what a pod knows of its job, in one output.
+// dump is a shell script that prints everything that a pod can read about its job.
 const dump = `hostname
 env | grep -E '^(VC_|VK_|MY_RANK)' | sort
 cd /etc/volcano && for f in *; do echo "$f:"; cat "$f"; echo; done
@@ -153,7 +154,7 @@ Host plain-big-worker-1
 		t.Errorf("in the pod:\n%s\nwant:\n%s", got, want)
 	}
 	key := c.inside("plain-master-0", "cat /root/.ssh/id_rsa")
-	resources, err := json.Marshal(c.job("plain").Status.ControlledResources) // of an ended job they are gone
+	resources, err := json.Marshal(c.job("plain").Status.ControlledResources) // an ended job has no such resources
 	if err == nil {
 		err = containsAll(string(resources), `"plugin-ssh":"ssh"`, `"plugin-svc":"svc"`, `"plugin-env":"env"`)
 	}
@@ -161,7 +162,7 @@ Host plain-big-worker-1
 		t.Error(err)
 	}
 
-	// A pod that comes back finds the same keys and names.
+	// A re-created pod has the same keys and names.
 	c.kubectl("delete", "pod", "plain-big-worker-0", "--wait=false")
 	var back corev1.Pod
 	c.eventually(60*time.Second, "the pod is back", func() error {
@@ -177,7 +178,7 @@ Host plain-big-worker-1
 		t.Error("the pod that came back has other keys, or another name")
 	}
 
-	// A pod that is added is known to those that run, and to itself as to ssh.
+	// An added pod is known to the running pods by name, and can be reached by ssh.
 	c.kubectl("patch", "job.batch.volcano.sh", "plain", "--type=json", "-p", `[{"op":"replace","path":"/spec/tasks/1/replicas","value":3}]`)
 	c.running("plain", 4, 60*time.Second)
 	c.eventually(120*time.Second, "the hosts of a running pod name the new one", func() error {
@@ -216,7 +217,8 @@ func checkPyTorch(t *testing.T, c *cluster) {
 	}
 }
 
-// rayStandIn is what the test has for the program ray: it says how it was called; the head listens, and a worker that reaches it says so.
+// rayStandIn replaces the program ray. It prints its arguments. As the head, it listens, and as a worker, it prints
+// whether it reaches the head.
 const rayStandIn = `#!/bin/bash
 echo "ray $*"
 case " $* " in
@@ -235,7 +237,7 @@ esac
 `
 
 func startRay(t *testing.T, c *cluster) {
-	dir, err := os.MkdirTemp("", "vc-ray") // pods do not see the cluster's own directory
+	dir, err := os.MkdirTemp("", "vc-ray") // the cluster's own directory is hidden from pods
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +301,8 @@ func checkMPI(t *testing.T, c *cluster) {
 	}
 }
 
-// startMPIElsewhere has sshd at another port, and the keys in another place than root's home; Volcano reaches long names at port 22 only.
+// startMPIElsewhere runs sshd on another port, with the keys in a directory other than root's home. Volcano reaches
+// long names only on port 22.
 func startMPIElsewhere(t *testing.T, c *cluster) {
 	manifest := strings.NewReplacer(
 		"name: mpi\n", "name: elsewhere\n",
@@ -318,7 +321,8 @@ func checkMPIElsewhere(t *testing.T, c *cluster) {
 	}
 }
 
-// TestTwoThousandPodsWithNamesStart: the list of their hosts is in the file and in the environment of a real process among them.
+// TestTwoThousandPodsWithNamesStart checks that the list of 2,000 hosts is in the file and in the environment of a real
+// process.
 func TestTwoThousandPodsWithNamesStart(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "1", "--simulated-nodes", "100", "--node-cpu", "32", "--node-memory", "64Gi")
 	manifest := job{name: "wide", min: 2001, plugins: "{svc: [], env: []}", tasks: []task{

@@ -8,7 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// gatedPod is a pod as the webhook leaves it under SchedulingGatesQueueAdmission: it asks for its queue's gate and has it.
+// gatedPod returns a pod as the webhook leaves it with SchedulingGatesQueueAdmission: it requests the gate of its queue
+// and has it.
 func gatedPod(name, queue string) string {
 	return fmt.Sprintf(`---
 apiVersion: v1

@@ -12,7 +12,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// TestAQueueIsClosedDeletedAndMadeAgainWithKubectl: what runs goes on whatever becomes of the queue, and its status is true all the time.
+// TestAQueueIsClosedDeletedAndMadeAgainWithKubectl checks that running jobs continue while their queue is closed,
+// deleted and created again, and that its status is always correct.
 func TestAQueueIsClosedDeletedAndMadeAgainWithKubectl(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "0", "--simulated-nodes", "1", "--node-cpu", "4", "--simulated-start", "10ms")
 	team := queue("team", "weight: 1")
@@ -52,7 +53,7 @@ func TestAQueueIsClosedDeletedAndMadeAgainWithKubectl(t *testing.T) {
 	c.queueSays("team", schedulingv1beta1.QueueStateOpen, 0)
 }
 
-// queueSays waits until a queue's status has this state and so many that run.
+// queueSays waits until a queue's status has this state and this number of running gangs.
 func (c *cluster) queueSays(name string, state schedulingv1beta1.QueueState, running int32) {
 	c.t.Helper()
 	c.eventually(20*time.Second, fmt.Sprintf("queue %s is %s with %d that run", name, state, running), func() error {

@@ -10,7 +10,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// fourCores is scenarios/README's cluster of the queue stories: one node of 4 cpu.
+// fourCores starts the cluster that scenarios/README describes for queues: one node with 4 CPUs.
 func fourCores(t *testing.T) *cluster {
 	t.Helper()
 	return startCluster(t, "--process-nodes", "1", "--node-cpu", "4", "--node-memory", "8Gi")
@@ -36,7 +36,7 @@ func TestScenario02AQueueTakesBackWhatItDeservesAndNoMore(t *testing.T) {
 	c.create(queue("test2", "weight: 3") + single("job3", "test2", "3").String())
 	c.running("job3", 1, 30*time.Second)
 
-	// The victim is told why it waits; by then whatever else would be evicted had its chance.
+	// The victim waits with an explanation. By then, the scheduler could have evicted others.
 	c.waits("job2", 30*time.Second, "test1")
 	if diff := cmp.Diff([]string{"job2-main-0"}, h.deleted()); diff != "" {
 		t.Errorf("victims (-want +got):\n%s", diff)

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// hierarchy is a configuration in which queues share by what their trees deserve.
+// hierarchy is a configuration in which queues share resources by the deserved amounts of their trees.
 const hierarchy = `actions: "enqueue, allocate, reclaim, backfill"
 tiers:
 - plugins: [{name: priority}, {name: gang}, {name: conformance}]
 - plugins: [{name: predicates}, {name: capacity, enableHierarchy: true}, {name: nodeorder}]
 `
 
-// teams is a tree of queues: research, whose part nlp and cv share, and web beside it.
+// teams returns a tree of queues: nlp and cv share the amounts of research, and web is next to research.
 func teams(research, nlp int) string {
 	return queue("research", fmt.Sprintf("deserved: {cpu: %d}", research)) +
 		queue("nlp", fmt.Sprintf("parent: research, deserved: {cpu: %d}", nlp)) +
@@ -25,8 +25,8 @@ func teams(research, nlp int) string {
 		queue("web", "deserved: {cpu: 4}, capability: {cpu: 6}")
 }
 
-// TestAPersonKeepsATreeOfQueues: made from a file, looked at while one borrows of another, made smaller with a word of
-// who would have to go, which then goes, closed, and deleted.
+// TestAPersonKeepsATreeOfQueues creates a tree of queues from a file, lists it while one queue borrows from another,
+// shrinks a queue after a warning about its victims, which are then evicted, closes the tree and deletes it.
 func TestAPersonKeepsATreeOfQueues(t *testing.T) {
 	conf := filepath.Join(t.TempDir(), "volcano-scheduler.conf")
 	if err := os.WriteFile(conf, []byte(hierarchy), 0o600); err != nil {
@@ -47,7 +47,7 @@ func TestAPersonKeepsATreeOfQueues(t *testing.T) {
 	c.vcctl("job", "run", "site", "--queue", "web", "--replicas", "2", "--min", "2", "--cpu", "1", "--", "sleep", "600")
 	c.waits("site", 30*time.Second)
 
-	// Less for research: the scheduler says who would have to go, and nothing is done before somebody agrees.
+	// A smaller research queue: the command names the victims, and nothing changes before the user agrees.
 	r := c.run("", "vcctl", "queue", "update", "research", "--deserved", "cpu=6")
 	if err := containsAll(r.stderr, "spec.deserved[cpu]", "children", "8", "6"); r.code != 1 || err != nil {
 		t.Errorf("less than the queues below have: exit %d, %v: %s", r.code, err, r.stderr)
@@ -68,7 +68,7 @@ func TestAPersonKeepsATreeOfQueues(t *testing.T) {
 	}
 	c.shows("nlp +Open +1 +0 +.* 100% 4/4 cpu", "queue", "tree")
 
-	// Closed above is closed below; when nothing is left in it, it may go.
+	// Closing a queue closes its descendants. An empty queue can be deleted.
 	r = c.run("", "vcctl", "queue", "close", "research")
 	if err := containsAll(r.stderr, "queue nlp: 1 job runs in it; no new ones are taken", "queue cv: 1 job runs in it"); r.code != 1 || err != nil {
 		t.Errorf("close: exit %d, %v: %s", r.code, err, r.stderr)
@@ -82,14 +82,14 @@ func TestAPersonKeepsATreeOfQueues(t *testing.T) {
 		t.Errorf("a queue below a closed one was opened: %s%s", r.stdout, r.stderr)
 	}
 	c.vcctl("job", "delete", "train", "label", "site")
-	c.vcctl("queue", "close", "nlp", "cv", "--yes", "--wait", "--timeout=30s") // counts follow a moment later
+	c.vcctl("queue", "close", "nlp", "cv", "--yes", "--wait", "--timeout=30s") // the counts are updated with a delay
 	c.must(teams(8, 6), "vcctl", "queue", "delete", "-f", "-", "--yes")
 	if left := c.vcctl("queue", "list", "-o", "name"); strings.Contains(left, "research") || strings.Contains(left, "web") {
 		t.Errorf("queues are left: %s", left)
 	}
 }
 
-// shows waits until a command of vcctl prints a line that matches.
+// shows waits until a command of vcctl prints a matching line.
 func (c *cluster) shows(line string, args ...string) {
 	c.t.Helper()
 	want := regexp.MustCompile("(?m)" + line)

@@ -15,7 +15,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// scale changes the replicas, and so the gang, of the first task of a job.
+// scale changes the replicas and the minimum of the first task of a job.
 func (c *cluster) scale(name string, replicas int) {
 	c.t.Helper()
 	c.kubectl("patch", "vcjob", name, "--type=json", "-p", fmt.Sprintf(
@@ -29,7 +29,7 @@ func TestAJobIsScaledUpAndDownWhileItRuns(t *testing.T) {
 		policies: "[{event: PodEvicted, action: RestartJob}, {event: PodFailed, action: AbortJob}]",
 		tasks:    []task{{name: "main", replicas: 2, cpu: "1", command: "exec sleep 600"}}}.String())
 	first := c.running("elastic", 2, 30*time.Second)
-	c.specOwnedBy("elastic", filepath.Base(os.Args[0])) // as client-go calls this program
+	c.specOwnedBy("elastic", filepath.Base(os.Args[0])) // the manager name that client-go uses for this program
 
 	for _, replicas := range []int{4, 1, 3} {
 		c.scale("elastic", replicas)
@@ -47,7 +47,8 @@ func TestAJobIsScaledUpAndDownWhileItRuns(t *testing.T) {
 	}
 }
 
-// specOwnedBy checks who the API server thinks has written the spec of a job: the controller sends its status without one.
+// specOwnedBy checks the field manager of a job's spec in the API server: the controller sends its status without a
+// spec.
 func (c *cluster) specOwnedBy(name, manager string) {
 	c.t.Helper()
 	fields := func(condition string) string {
@@ -61,7 +62,7 @@ func (c *cluster) specOwnedBy(name, manager string) {
 	}
 }
 
-// scaledTo says what is not yet as it should be with so many replicas.
+// scaledTo returns an error until a job has the expected state for this number of replicas.
 func (c *cluster) scaledTo(name string, replicas int) error {
 	var want, hosts []string
 	for i := range replicas {
@@ -111,7 +112,7 @@ func TestSuspendingAndResumingUsesUpNoRetry(t *testing.T) {
 
 func TestAPartitionRestartsAndTheOthersRunOn(t *testing.T) {
 	c := bigNode(t)
-	// The pod of index 2 fails when it is told to by a file of its own.
+	// The pod of index 2 fails when a file exists.
 	flag := t.TempDir() + "/fail"
 	manifest := job{name: "parts", min: 4, tasks: []task{{name: "main", replicas: 4, cpu: "1",
 		command:  fmt.Sprintf("[ $HOSTNAME = parts-main-2 ] || exec sleep 600; until [ -e %s ]; do sleep 0.1; done; exit 3", flag),

@@ -17,8 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestScripts runs testdata/script/*.txtar, command lines as a person types them, against one cluster, each in
-// a namespace of its own, named $NS.
+// TestScripts runs testdata/script/*.txtar, command lines as a user types them, on one cluster. Each script has its own
+// namespace, named $NS.
 func TestScripts(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "2", "--node-cpu", "4", "--node-memory", "4Gi")
 	testscript.Run(t, testscript.Params{
@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scriptExits is `exits CODE COMMAND…`: the command ends with just this code.
+// scriptExits implements `exits CODE COMMAND…`: the command must exit with this code.
 func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND...")
@@ -63,8 +63,8 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptUntil is `until REGEXP COMMAND…`: the command is run until what it prints
-// matches; the lines that follow look at that output.
+// scriptUntil implements `until REGEXP COMMAND…`: the command is repeated until its output matches. The following lines
+// check that output.
 func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: until REGEXP COMMAND...")

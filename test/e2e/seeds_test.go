@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestSeedManifestsApplyUnchanged applies, with kubectl, every Queue, PodGroup and Job that the seed documents print.
+// TestSeedManifestsApplyUnchanged applies, with kubectl, every Queue, PodGroup and Job in the seed documents.
 func TestSeedManifestsApplyUnchanged(t *testing.T) {
 	dir := filepath.Join("..", "..", "examples", "seeds")
 	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
@@ -17,8 +17,8 @@ func TestSeedManifestsApplyUnchanged(t *testing.T) {
 		t.Fatalf("no manifests in %s: %v", dir, err)
 	}
 	c := bigNode(t)
-	c.kubectl("create", "namespace", "eth") // seed 002's PodGroup lives there
-	// The jobs are submitted to a queue of the seed's: the queues come first, as they do there.
+	c.kubectl("create", "namespace", "eth") // the namespace of seed 002's PodGroup
+	// The jobs use queues of the same seed, so the queues are created first, as in the documents.
 	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {
@@ -30,14 +30,14 @@ func TestSeedManifestsApplyUnchanged(t *testing.T) {
 			}
 			c.must(string(b), "kubectl", "apply", "-f", "-")
 			if !strings.Contains(string(b), "\n  uid:") {
-				// A second time nothing changes: our defaults do not fight the manifest. (An exported uid is refused
-				// the second time, by Kubernetes itself and for every kind.)
+				// Applying the manifest again changes nothing: our defaults do not conflict with it. (Kubernetes itself
+				// rejects an exported uid the second time, for every kind.)
 				if out := c.must(string(b), "kubectl", "apply", "-f", "-"); strings.Contains(out, "created") {
 					t.Errorf("applied anew: %s", out)
 				}
 			}
 			if rank(f) > 0 {
-				// Two of the seed's jobs have one name.
+				// Two jobs in the seed have the same name.
 				c.must(string(b), "kubectl", "delete", "--ignore-not-found", "--timeout=60s", "-f", "-")
 			}
 		})

@@ -22,11 +22,11 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// slurmUser is somebody who only knows Slurm.
+// slurmUser is a user who calls only Slurm's commands.
 type slurmUser struct {
 	*cluster
 	dir string
-	ids map[string]bool // of what was submitted
+	ids map[string]bool // of submitted jobs
 }
 
 // slurm runs one of Slurm's commands.
@@ -35,7 +35,7 @@ func (u *slurmUser) slurm(words ...string) result {
 	return u.runIn(context.Background(), u.dir, "", "vcctl", append([]string{"slurm"}, words...)...)
 }
 
-// says runs one that has to succeed.
+// says runs a command that must succeed.
 func (u *slurmUser) says(words ...string) string {
 	u.t.Helper()
 	r := u.slurm(words...)
@@ -45,7 +45,7 @@ func (u *slurmUser) says(words ...string) string {
 	return strings.TrimSpace(r.stdout)
 }
 
-// submit submits a script and gives the job's number.
+// submit submits a script and returns the job's number.
 func (u *slurmUser) submit(script string, options ...string) string {
 	u.t.Helper()
 	file := filepath.Join(u.dir, fmt.Sprintf("script-%d.sh", time.Now().UnixNano()))
@@ -66,13 +66,13 @@ func (u *slurmUser) submit(script string, options ...string) string {
 	return id
 }
 
-// state is what sacct says of a job: its state and exit code.
+// state returns a job's state and exit code according to sacct.
 func (u *slurmUser) state(id string) string {
 	u.t.Helper()
 	return u.says("sacct", "-X", "-n", "-P", "-o", "State,ExitCode", "-j", id)
 }
 
-// becomes waits until sacct says so.
+// becomes waits until sacct prints this state.
 func (u *slurmUser) becomes(id, want string) {
 	u.t.Helper()
 	u.eventually(90*time.Second, "job "+id+" is "+want, func() error {
@@ -83,7 +83,7 @@ func (u *slurmUser) becomes(id, want string) {
 	})
 }
 
-// output is the log of a job's first pod.
+// output returns the log of a job's first pod.
 func (u *slurmUser) output(id string) string {
 	u.t.Helper()
 	job := u.numbered(id)
@@ -105,7 +105,7 @@ func (u *slurmUser) numbered(id string) *batchv1alpha1.Job {
 	return nil
 }
 
-// TestSlurmOnProcessNodes are the real runs of issue 7. All jobs are submitted at the beginning; then each is looked at.
+// TestSlurmOnProcessNodes contains the real runs of issue 7. All jobs are submitted first, and then each is checked.
 func TestSlurmOnProcessNodes(t *testing.T) {
 	u := &slurmUser{cluster: startCluster(t, "--process-nodes=4", "--node-cpu=16", "--node-memory=64Gi"), dir: t.TempDir()}
 	checks := []func() func(){u.table, u.steps, u.chains, u.oneElement, u.signalBeforeLimit, u.timeLimit, u.elementsOverTheirLimit, u.wideArray, u.ownCodes, u.elastic, u.requeue, u.eviction, u.mpirun, u.manyTasks, u.chaining, u.requeueFromAStep, u.copies, u.attach, u.changes}
@@ -121,7 +121,7 @@ func TestSlurmOnProcessNodes(t *testing.T) {
 	}
 }
 
-// steps: a script with a prepare step, which runs once, and srun on four pods.
+// steps tests a script with a step that runs once, and with srun on four pods.
 func (u *slurmUser) steps() func() {
 	id := u.submit(`echo "prepare on $(hostname)"
 scontrol show hostnames "$SLURM_JOB_NODELIST"
@@ -164,7 +164,7 @@ srun sh -c 'exit $SLURM_PROCID'; echo "code $?"
 	}
 }
 
-// array: a hundred elements, ten at once, of which some fail.
+// array tests a hundred elements, ten at once, some of which fail.
 func (u *slurmUser) array() {
 	id := u.submit("echo element $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT in $SLURM_ARRAY_JOB_ID\n[ $((SLURM_ARRAY_TASK_ID % 20)) != 7 ]\n", "--array=0-99%10", "-J", "hundred")
 	name, most := u.numbered(id).Name, 0
@@ -190,7 +190,7 @@ func (u *slurmUser) array() {
 	}
 }
 
-// chains: afterok, afternotok, and what can never be.
+// chains tests afterok, afternotok, and a dependency that can never be satisfied.
 func (u *slurmUser) chains() func() {
 	good, bad := u.submit("exit 0\n"), u.submit("exit 3\n")
 	afterGood := u.submit("echo after good\n", "-d", "afterok:"+good)
@@ -215,7 +215,7 @@ func (u *slurmUser) chains() func() {
 	}
 }
 
-// oneElement: scancel of one element leaves the others.
+// oneElement tests that scancel of one element does not affect the others.
 func (u *slurmUser) oneElement() func() {
 	id := u.submit("sleep ${SLURM_ARRAY_TASK_ID}00 & wait\n", "--array=0-2")
 	u.eventually(60*time.Second, "elements run", func() error {
@@ -237,7 +237,8 @@ func (u *slurmUser) oneElement() func() {
 	}
 }
 
-// signalBeforeLimit: a trap catches the signal five seconds before the time limit, and the script ends by itself.
+// signalBeforeLimit tests that a trap receives the signal five seconds before the time limit, and the script ends by
+// itself.
 func (u *slurmUser) signalBeforeLimit() func() {
 	id := u.submit("trap 'echo caught, $(($SLURM_JOB_END_TIME - $(date +%s))) left; exit 0' USR1\nsleep 300 & wait $!\n", "-t", "1", "--signal=B:USR1@5")
 	return func() {
@@ -249,7 +250,8 @@ func (u *slurmUser) signalBeforeLimit() func() {
 	}
 }
 
-// timeLimit: what runs into its limit is TIMEOUT; the signal of --signal comes so long before, and what ended the job stands in its file.
+// timeLimit tests that a job that reaches its limit is TIMEOUT, that the signal of --signal arrives the given time
+// before, and that the output file names the reason of the end.
 func (u *slurmUser) timeLimit() func() {
 	file := filepath.Join(u.dir, "limit.out")
 	id := u.submit("trap 'echo signal $(($SLURM_JOB_END_TIME - $(date +%s)))' USR1\nwhile :; do sleep 0.2; done\n", "-t", "1", "--signal=B:USR1@40", "-o", file)
@@ -267,7 +269,7 @@ func (u *slurmUser) timeLimit() func() {
 	}
 }
 
-// elementsOverTheirLimit are TIMEOUT, also when their pods are gone.
+// elementsOverTheirLimit tests that elements that reach their limit are TIMEOUT, also after their pods are deleted.
 func (u *slurmUser) elementsOverTheirLimit() func() {
 	id := u.submit("sleep 300\n", "--array=3-4", "-t", "1")
 	return func() {
@@ -294,7 +296,8 @@ func (u *slurmUser) elementsOverTheirLimit() func() {
 	}
 }
 
-// wideArray: elements of two pods each end when their script does, one of them badly, one of them after it asked to be run again.
+// wideArray tests elements of two pods each. They end with their scripts, one of which fails, and one of which requests
+// a requeue first.
 func (u *slurmUser) wideArray() func() {
 	again := "if [ $SLURM_ARRAY_TASK_ID = 1 ] && [ -z \"$SLURM_RESTART_COUNT\" ]; then scontrol requeue $SLURM_JOB_ID; sleep 300; fi\n"
 	id := u.submit(again+"srun sh -c 'echo $SLURM_ARRAY_TASK_ID.$SLURM_PROCID of $SLURM_NTASKS'\nexit $((SLURM_ARRAY_TASK_ID == 2 ? 3 : 0))\n", "--array=0-3%2", "-N2")
@@ -311,7 +314,8 @@ func (u *slurmUser) wideArray() func() {
 	}
 }
 
-// elastic: a job of two to six nodes begins on the four that there are, and the pods that never got a node do not keep it.
+// elastic tests that a job of two to six nodes starts on the four existing nodes, and that pods without a node do not
+// prevent its end.
 func (u *slurmUser) elastic() func() {
 	id := u.submit("echo $SLURM_JOB_NUM_NODES; srun hostname | sort -u | wc -l\n", "-N2-6")
 	return func() {
@@ -322,7 +326,8 @@ func (u *slurmUser) elastic() func() {
 	}
 }
 
-// ownCodes: codes by which the launcher asks the controller for something are ordinary failures when a script ends with them.
+// ownCodes tests that exit codes with a special meaning between launcher and controller are ordinary failures if a
+// script exits with them.
 func (u *slurmUser) ownCodes() func() {
 	again, cancelled := u.submit("exit 234\n"), u.submit("exit 235\n")
 	return func() {
@@ -334,7 +339,7 @@ func (u *slurmUser) ownCodes() func() {
 	}
 }
 
-// requeue: a script asks to be run again, from inside and without any right in the cluster.
+// requeue tests that a script can requeue its own job from inside, without permissions in the cluster.
 func (u *slurmUser) requeue() func() {
 	id := u.submit("if [ -z \"$SLURM_RESTART_COUNT\" ]; then scontrol requeue $SLURM_JOB_ID; sleep 300; fi\necho again $SLURM_RESTART_COUNT\n")
 	return func() {
@@ -345,7 +350,7 @@ func (u *slurmUser) requeue() func() {
 	}
 }
 
-// eviction: a job whose pod is evicted runs again, and knows that.
+// eviction tests that a job with an evicted pod runs again with a restart count.
 func (u *slurmUser) eviction() func() {
 	id := u.submit("echo run $SLURM_RESTART_COUNT\n[ -n \"$SLURM_RESTART_COUNT\" ] || sleep 300\n", "-N2")
 	job := u.numbered(id)
@@ -368,10 +373,10 @@ func (u *slurmUser) eviction() func() {
 	}
 }
 
-// taskRounds is how many steps of 64 tasks run, one after the other, in a search for lost output.
+// taskRounds is the number of consecutive steps of 64 tasks in the search for lost output.
 var taskRounds = flag.Int("slurm.task-rounds", 5, "how many steps of 64 tasks on 4 nodes TestSlurmOnProcessNodes runs")
 
-// manyTasks: steps of many tasks on several nodes lose neither lines nor exit codes.
+// manyTasks tests that steps with many tasks on several nodes lose neither output lines nor exit codes.
 func (u *slurmUser) manyTasks() func() {
 	id := u.submit(fmt.Sprintf("for i in $(seq %d); do srun -O -n64 hostname >lines-$SLURM_JOB_ID; echo \"$? $(wc -l <lines-$SLURM_JOB_ID)\"; done | sort | uniq -c | awk '{print $1, $2, $3}'\n", *taskRounds), "-N4", "-D", u.dir)
 	return func() {
@@ -382,7 +387,8 @@ func (u *slurmUser) manyTasks() func() {
 	}
 }
 
-// chaining: jobs submit their successors from inside, by the names under which scripts know themselves, and see the cluster.
+// chaining tests that jobs can submit their successors from inside, with their own script names, and can read the
+// cluster's state.
 func (u *slurmUser) chaining() func() {
 	file := filepath.Join(u.dir, "chain.out")
 	options := "#SBATCH -o " + file + "\n#SBATCH --open-mode=append\n"
@@ -406,7 +412,8 @@ esac
 	}
 }
 
-// requeueFromAStep: the command that requeues its own job returns before the job ends, as programs that save their state expect.
+// requeueFromAStep tests that the command that requeues its own job returns before the job ends. Programs that save
+// their state rely on that.
 func (u *slurmUser) requeueFromAStep() func() {
 	file := filepath.Join(u.dir, "requeue.out")
 	id := u.submit("[ -n \"$SLURM_RESTART_COUNT\" ] || srun sh -c 'scontrol requeue $SLURM_JOB_ID; echo returned $?; sleep 60'\necho run ${SLURM_RESTART_COUNT:-0}\n", "-o", file, "--open-mode=append")
@@ -419,7 +426,7 @@ func (u *slurmUser) requeueFromAStep() func() {
 	}
 }
 
-// mpirun: MPI's own launcher reaches the other pods by the hostfile and the agents; there is no sshd.
+// mpirun tests that MPI's own launcher reaches the other pods through the hostfile and the agents, without sshd.
 func (u *slurmUser) mpirun() func() {
 	if _, err := exec.LookPath("mpirun"); err != nil {
 		return func() {
@@ -435,13 +442,13 @@ func (u *slurmUser) mpirun() func() {
 				u.t.Errorf("no %q in\n%s", line, got)
 			}
 		}
-		if !strings.HasPrefix(got, "no daemon of ssh\n") { // pgrep found one, or is not there to look
+		if !strings.HasPrefix(got, "no daemon of ssh\n") { // pgrep found one, or is not installed
 			u.t.Error(got)
 		}
 	}
 }
 
-// commandFromOutside: srun makes an allocation, and its code is that of the tasks.
+// commandFromOutside tests that srun creates an allocation and exits with the code of the tasks.
 func (u *slurmUser) commandFromOutside() {
 	r := u.run("typed\n", "vcctl", "slurm", "srun", "-N2", "-l", "sh", "-c", "cat; exit $((SLURM_PROCID*4))")
 	if lines := sortedLines(r.stdout); r.code != 4 || !slices.Equal(lines, []string{"0: typed", "1: typed"}) || !strings.Contains(r.stderr, "task 1: Exited with exit code 4") {

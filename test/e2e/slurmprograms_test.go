@@ -16,10 +16,12 @@ import (
 	"time"
 )
 
-// TestProgramsThatUseSlurm runs programs that know nothing but Slurm against process nodes, with the links that `vcctl slurm install` makes on PATH. Snakemake
-// is the real one where it is installed. Those that come from PyPI or from their own sites are stood in for by scripts that call what they call, in the
-// same form and order, and read the answers as they do; the words are ours. (Registries that the machine of the tests reaches are Debian's, Go's and npm's:
-// `pip download submitit`, and so dask-jobqueue, lightning and snakemake-executor-plugin-slurm, finds no host of PyPI, and Debian 12 has snakemake alone.)
+// TestProgramsThatUseSlurm runs programs that use Slurm on process nodes, with the links of `vcctl slurm install` on
+// PATH. Snakemake is the real program if it is installed. Programs from PyPI or from their own sites are replaced by
+// scripts that call the same commands in the same form and order, and parse the output in the same way. Their texts are
+// our own. (The machine of the tests reaches only the registries of Debian, Go and npm. `pip download submitit` finds
+// no PyPI host, which also affects dask-jobqueue, lightning and snakemake-executor-plugin-slurm. Debian 12 contains
+// only snakemake.)
 func TestProgramsThatUseSlurm(t *testing.T) {
 	u := &slurmUser{cluster: startCluster(t, "--process-nodes=2", "--node-cpu=16", "--node-memory=64Gi"), dir: t.TempDir()}
 	links := filepath.Join(u.dir, "links")
@@ -43,14 +45,14 @@ func TestProgramsThatUseSlurm(t *testing.T) {
 	}
 }
 
-// program is somebody's program in a directory of its own.
+// program is a program that uses Slurm, in its own directory.
 type program struct {
 	u         *slurmUser
 	t         *testing.T
 	dir, path string
 }
 
-// does runs a line of shell that has to succeed, and gives what it prints on both streams.
+// does runs a shell line that must succeed, and returns its output on both streams.
 func (p *program) does(line string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
@@ -81,7 +83,7 @@ func (p *program) reads(name, want string) {
 	}
 }
 
-// submits submits as programs do: by the whole line, and the number in it.
+// submits submits a job as programs do, and parses the number in the output line.
 func (p *program) submits(line string) string {
 	p.t.Helper()
 	out := p.does(line)
@@ -92,7 +94,7 @@ func (p *program) submits(line string) string {
 	return found[1]
 }
 
-// polls asks until the answer is what is waited for.
+// polls repeats a line until its output is the expected one.
 func (p *program) polls(line string, done func(answer string) bool) {
 	p.t.Helper()
 	p.u.eventually(60*time.Second, line, func() error {
@@ -103,8 +105,9 @@ func (p *program) polls(line string, done func(answer string) bool) {
 	})
 }
 
-// snakemake is Debian's, 7 with its own way to Slurm: sbatch with a wrapped command and --export=ALL for each rule, sinfo for the partition, srun --cpu-bind
-// inside, sacct for the state, and the last word of sbatch's output for the number.
+// snakemake runs version 7 of Debian with its built-in support for Slurm: sbatch with a wrapped command and
+// --export=ALL for each rule, sinfo for the partition, srun --cpu-bind inside, sacct for the state, and the last word
+// of sbatch's output as the number.
 func (p *program) snakemake() {
 	if _, err := exec.LookPath("snakemake"); err != nil {
 		p.t.Skip("SKIPPED: snakemake is not installed (Debian: snakemake)")
@@ -132,7 +135,7 @@ rule fails:
     resources: mem_mb=512, runtime=5
     shell: "exit 3"
 `)
-	// More than one question a second makes it ask twice a minute.
+	// With more than one status check per second, Snakemake would query the state only twice per minute.
 	out := p.does("snakemake --slurm --jobs 3 --latency-wait 10 --max-status-checks-per-second 1 --keep-going all never.txt; true")
 	if !strings.Contains(out, "failed, SLURM status is: 'FAILED'") {
 		p.t.Errorf("a rule that fails:\n%s", out)
@@ -144,8 +147,9 @@ rule fails:
 	}
 }
 
-// snakemakePlugin: since 8 Snakemake submits by its executor plugin: one run has one name, a UUID, by which sacct is asked for all of its jobs in all clusters;
-// the log is named by %j below the directory of work, and the rule is a step inside of the wrapped command.
+// snakemakePlugin imitates the executor plugin that Snakemake uses since version 8. A run has one name, a UUID, with
+// which sacct is queried for all its jobs in all clusters. The log is named with %j below the working directory, and
+// the rule is a step in the wrapped command.
 func (p *program) snakemakePlugin() {
 	const uuid = "7d8e3a52-0a3c-4f0b-9a5e-5b8f6f0f3c11"
 	logs := filepath.Join(p.dir, ".snakemake/slurm_logs/rule_part")
@@ -185,7 +189,8 @@ func (p *program) snakemakePlugin() {
 	}
 }
 
-// nextflow: a script in the directory of the task, with its log beside it, and squeue in two columns for all jobs of the user.
+// nextflow submits a script in the directory of the task, with its log next to it, and queries squeue with two columns
+// for all jobs of the user.
 func (p *program) nextflow() {
 	p.write(".command.run", "#!/bin/bash\n#SBATCH -J nf-align_(1)\n#SBATCH -o "+p.dir+"/.command.log\n#SBATCH --no-requeue\n#SBATCH --signal B:USR2@30\n"+
 		"#SBATCH -c 2\n#SBATCH -t 00:05:00\n#SBATCH --mem 512M\n#SBATCH -p default\n"+
@@ -207,7 +212,7 @@ func (p *program) nextflow() {
 	p.polls(status, columns(long, "R"))
 	p.does("scancel " + long)
 	p.polls(status, columns(long, "CA"))
-	p.u.eventually(60*time.Second, "the task says that it was ended", func() error { // what Nextflow makes of a cancelled task
+	p.u.eventually(60*time.Second, "the task says that it was ended", func() error { // Nextflow's result of a cancelled task
 		if text, err := os.ReadFile(filepath.Join(p.dir, ".exitcode")); string(text) != "143\n" {
 			return fmt.Errorf("%q %v", text, err)
 		}
@@ -215,7 +220,8 @@ func (p *program) nextflow() {
 	})
 }
 
-// submitit: an array whose elements are steps with files of their own; one is asked by a signal to be run again, and does so from inside.
+// submitit submits an array whose elements are steps with their own files. A signal makes one of them requeue itself
+// from inside.
 func (p *program) submitit() {
 	p.write("submission.sh", "#!/bin/bash\n\n# Parameters\n#SBATCH --array=0-2%256\n#SBATCH --cpus-per-task=1\n#SBATCH --error="+p.dir+"/%A_%a_0_log.err\n#SBATCH --job-name=submitit\n#SBATCH --mem=1GB\n#SBATCH --nodes=1\n#SBATCH --ntasks-per-node=1\n"+
 		"#SBATCH --open-mode=append\n#SBATCH --output="+p.dir+"/%A_%a_0_log.out\n#SBATCH --signal=USR1@90\n#SBATCH --time=5\n#SBATCH --wckey=submitit\n\n# command\nexport SUBMITIT_EXECUTOR=slurm\n"+
@@ -254,7 +260,7 @@ echo done $SUBMITIT_EXECUTOR $SLURM_RESTART_COUNT
 	}
 }
 
-// daskJobqueue: workers that are scaled away again, with files named by %J and the job's number out of a variable.
+// daskJobqueue submits workers and cancels them, with files named with %J and the job's number from a variable.
 func (p *program) daskJobqueue() {
 	p.write("worker.sh", "#!/usr/bin/env bash\n\n#SBATCH -J dask-worker\n#SBATCH -e "+p.dir+"/dask-worker-%J.err\n#SBATCH -o "+p.dir+"/dask-worker-%J.out\n#SBATCH -p default\n#SBATCH -n 1\n#SBATCH --cpus-per-task=2\n#SBATCH --mem=2G\n#SBATCH -t 00:30:00\n"+
 		"JOB_ID=${SLURM_JOB_ID%;*}\n\necho worker $JOB_ID; sleep 300 & wait\n")
@@ -271,7 +277,8 @@ func (p *program) daskJobqueue() {
 	p.polls("sacct -X -n -P -o State -j "+id, func(answer string) bool { return answer == "CANCELLED by root" })
 }
 
-// lightningRequeues: the ranks get SIGUSR1 before the time limit, each writes what it has, and the first asks for the job to be run again.
+// lightningRequeues tests that the ranks get SIGUSR1 before the time limit. Each writes a checkpoint, and the first one
+// requeues the job.
 func (p *program) lightningRequeues() {
 	p.write("train.sh", `mark=checkpoint-$SLURM_PROCID
 [ ! -e $mark ] || { echo $SLURM_PROCID goes on after $SLURM_RESTART_COUNT; exit 0; }
@@ -291,7 +298,7 @@ while :; do sleep 0.2; done
 	}
 }
 
-// lightning: ranks find each other by what srun tells them, and the first node by its name.
+// lightning tests that ranks connect with the variables of srun and the name of the first node.
 func (p *program) lightning() {
 	p.write("train.sh", `root=$(scontrol show hostnames "$SLURM_NODELIST" | head -n 1)
 port=$((15000 + 10#$(printf %s "$SLURM_JOB_ID" | tail -c 4)))

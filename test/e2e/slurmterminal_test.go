@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// onATerminal: a shell in the first pod of an allocation, and a task on a terminal, with their sizes.
+// onATerminal tests a shell in the first pod of an allocation, and a task with a terminal, and their sizes.
 func (u *slurmUser) onATerminal() {
 	t := u.terminal("salloc", "-N2", "-t", "5")
 	t.sees("salloc: Granted job allocation ")
@@ -45,7 +45,7 @@ func (u *slurmUser) onATerminal() {
 	}
 }
 
-// screen is one of Slurm's commands on a terminal.
+// screen is one of Slurm's commands in a terminal.
 type screen struct {
 	u     *slurmUser
 	tty   *sandbox.Terminal
@@ -84,7 +84,7 @@ func (u *slurmUser) terminal(words ...string) *screen {
 	return s
 }
 
-// sees waits for a text, after the one that was waited for last.
+// sees waits for a text after the previous one.
 func (s *screen) sees(text string) {
 	s.u.t.Helper()
 	timeout := time.After(40 * time.Second)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// copies is sbcast and sgather on three nodes, and sbcast from outside of the job.
+// copies tests sbcast and sgather on three nodes, and sbcast from outside the job.
 func (u *slurmUser) copies() func() {
 	id := u.submit(`head -c 300000 /dev/urandom >data
 sbcast data /tmp/sb-$SLURM_JOB_ID || exit 3
@@ -35,7 +35,7 @@ until [ -s from-outside ]; do sleep 0.1; done
 	}
 }
 
-// attach is sattach to a step from outside of the job, and to its script.
+// attach tests sattach to a step and to a script, from outside the job.
 func (u *slurmUser) attach() func() {
 	id := u.submit("echo script\nsrun -n2 bash -c 'echo task $SLURM_PROCID; touch step$SLURM_PROCID; until [ -e go-on ]; do sleep 0.1; done; exit 3'\n", "-n2", "-t5", "-D", u.dir)
 	return func() {
@@ -74,7 +74,7 @@ func (u *slurmUser) attach() func() {
 	}
 }
 
-// changes are a shorter limit of a job that runs, and an element that is requeued from outside.
+// changes tests a shorter limit for a running job, and an element that is requeued from outside.
 func (u *slurmUser) changes() func() {
 	short := u.submit("trap 'echo warned; exit 7' USR1\nwhile :; do sleep 0.2; done\n", "-t60", "--signal=B:USR1@3000")
 	array := u.submit("[ \"${SLURM_RESTART_COUNT:-0}\" = 1 ] && exit 0\n[ $SLURM_ARRAY_TASK_ID = 0 ] && exit 0\nsleep 300\n", "-a0-1", "-t5", "--requeue")
@@ -91,7 +91,7 @@ func (u *slurmUser) changes() func() {
 			u.t.Errorf("a longer limit: exit %d %s", r.code, r.stderr)
 		}
 		u.says("scontrol", "update", "JobId="+short, "TimeLimit=50")
-		if got := u.says("squeue", "-h", "-o", "%l", "-j", short); got != "" && got != "50:00" { // it may have ended
+		if got := u.says("squeue", "-h", "-o", "%l", "-j", short); got != "" && got != "50:00" {
 			u.t.Errorf("squeue says the limit is %q", got)
 		}
 		u.says("scontrol", "requeue", array+"_1")
@@ -105,7 +105,7 @@ func (u *slurmUser) changes() func() {
 	}
 }
 
-// table is a scrontab: its jobs run each minute, and go on when it is removed.
+// table tests a scrontab: its jobs run each minute, and running ones continue when it is removed.
 func (u *slurmUser) table() func() {
 	file := filepath.Join(u.dir, "table")
 	if err := os.WriteFile(file, []byte("#SCRON -t 5 -J each-minute\n* * * * * until [ -e "+u.dir+"/removed ]; do sleep 0.1; done\n@yearly date\n"), 0o600); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
-// TestSqueueReadsWhatTheDaemonHasInMemory: on a real cluster, behind the real aggregator, squeue shows each job the moment it was submitted, and what it
-// prints is what it prints without the daemon.
+// TestSqueueReadsWhatTheDaemonHasInMemory checks on a real cluster, with the real aggregator, that squeue shows each
+// job immediately after its submission, and prints the same with and without the daemon.
 func TestSqueueReadsWhatTheDaemonHasInMemory(t *testing.T) {
 	u := &slurmUser{cluster: startCluster(t, "--process-nodes=0", "--simulated-nodes=2", "--node-cpu=4"), dir: t.TempDir()}
 	u.eventually(30*time.Second, "the daemon answers lists", func() error { return u.askForFacts() })
@@ -33,7 +33,8 @@ func TestSqueueReadsWhatTheDaemonHasInMemory(t *testing.T) {
 	const format = "-t all -r -o %A|%i|%j|%P|%u|%t|%D|%C|%m|%N|%r|%Q|%V|%o|%Z"
 	list := func() string { return u.says(append([]string{"squeue"}, strings.Fields(format)...)...) }
 	told := ""
-	// Simulated nodes run no scripts, so that nothing starts: two elements of the array get pods, the others wait for those.
+	// Simulated nodes run no scripts, so nothing starts. Two elements of the array get pods, and the others wait for
+	// them.
 	settled := map[string]int{"BadConstraints": 52, "JobArrayTaskLimit": 8, "JobHeldUser": 1}
 	u.eventually(60*time.Second, "every job says for good why it waits", func() error {
 		told = list()
@@ -60,7 +61,7 @@ func TestSqueueReadsWhatTheDaemonHasInMemory(t *testing.T) {
 	}
 }
 
-// reasons counts the rows of squeue by their reason, the eleventh column.
+// reasons counts the rows of squeue by reason, the eleventh column.
 func reasons(rows string) map[string]int {
 	count := map[string]int{}
 	for row := range strings.Lines(rows) {
@@ -71,7 +72,7 @@ func reasons(rows string) map[string]int {
 	return count
 }
 
-// askForFacts is an error unless the daemon answers a list, by way of the API server.
+// askForFacts returns an error unless the daemon answers a list request through the API server.
 func (u *slurmUser) askForFacts() error {
 	to, err := rest.HTTPClientFor(u.config)
 	if err != nil {

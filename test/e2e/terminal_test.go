@@ -12,10 +12,10 @@ import (
 	"github.com/vc-batch/vc/test/terminal"
 )
 
-// prompt is that of the shell of the person: by it one sees that a command has ended.
+// prompt is the prompt of the user's shell. It shows that a command has ended.
 const prompt = "here> "
 
-// typist is a terminal drawn by tmux, with a shell in it that can call vcctl.
+// typist is a shell in a terminal of tmux, with vcctl on PATH.
 type typist struct {
 	c      *cluster
 	socket string
@@ -58,7 +58,7 @@ func (s *typist) shows(want string) {
 	})
 }
 
-// isBack waits until the person's own shell waits for a line: what is typed before goes to the program that ends.
+// isBack waits for the prompt of the user's own shell. Input before that would go to the program that is about to end.
 func (s *typist) isBack() {
 	s.c.t.Helper()
 	s.c.eventually(time.Minute, "the prompt is back", func() error {
@@ -84,8 +84,9 @@ spec:
         - {name: main, image: busybox, stdin: true, tty: true, command: [sh, -c, 'while read -r word; do echo "heard $word"; [ "$word" = bye ] && exit 5; done']}
 `
 
-// A person works in the pods of a job: a shell that has a terminal of this size, whose programs Ctrl-C ends and not the
-// connection, and a program that listens, until it ends; the exit codes are those of the programs.
+// A user works in the pods of a job: with a shell in a terminal of this size, in which Ctrl-C interrupts the program
+// and not the connection, and with a program that reads its input until it ends. The exit codes are those of the
+// programs.
 func TestAPersonWorksInThePodsOfAJob(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t, "--process-nodes=1", "--node-cpu=4")
@@ -102,9 +103,9 @@ func TestAPersonWorksInThePodsOfAJob(t *testing.T) {
 	s.types("clear; echo now $(stty size)")
 	s.shows("now 25 90")
 	s.types("sleep 1000; echo slept $?")
-	s.shows("slept $?\n") // it sleeps: the line is taken
+	s.shows("slept $?\n") // it sleeps: the shell has read the line
 	s.tmux("send-keys", "C-c")
-	s.shows("^C\n#") // what is typed before that is thrown away by the terminal
+	s.shows("^C\n#") // the terminal discards input from before
 	s.types("echo still in $(hostname)")
 	s.shows("still in train-main-1")
 	s.types("exit 3")

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestTwentyGangsOfAHundredOnAThousandNodes holds that all are bound and nothing is over-committed; how fast that goes
-// is measured by make bench.
+// TestTwentyGangsOfAHundredOnAThousandNodes checks that all pods are bound and no node is overcommitted. `make bench`
+// measures the speed.
 func TestTwentyGangsOfAHundredOnAThousandNodes(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "0", "--simulated-nodes", "1000", "--node-cpu", "2", "--node-memory", "8Gi", "--simulated-start", "never")
 	h := c.record()

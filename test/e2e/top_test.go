@@ -8,9 +8,8 @@ import (
 	"github.com/vc-batch/vc/test/terminal"
 )
 
-// TestSomebodyNewUsesTheDashboard starts the dashboard in a real terminal and does what somebody does who has never seen
-// it: sees the job, opens it, reads its log, suspends and resumes it, finds out why another one waits, and quits. The
-// terminal is then as it was.
+// TestSomebodyNewUsesTheDashboard starts the dashboard in a real terminal and acts like a new user: opens a job, reads
+// its log, suspends and resumes it, finds out why another one waits, and quits. The terminal must then be restored.
 func TestSomebodyNewUsesTheDashboard(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "2", "--node-cpu", "2")
 	c.vcctl("job", "run", "train", "--image", "this-machine", "--replicas", "2", "--", "sh", "-c", "while true; do echo step of $HOSTNAME; sleep 1; done")
@@ -26,7 +25,7 @@ func TestSomebodyNewUsesTheDashboard(t *testing.T) {
 	m.Shows("2/0/0") // both pods run
 
 	m.Presses("/")
-	m.Tmux("send-keys", "-l", "name:train") // a word alone stands in BadConstraints, too
+	m.Tmux("send-keys", "-l", "name:train") // a word alone also matches BadConstraints
 	m.Presses("Enter", "Enter")
 	m.Shows("> 1 train", "Timeline", "train-main-1", "Running")
 

@@ -11,8 +11,9 @@ import (
 	"github.com/vc-batch/vc/test/terminal"
 )
 
-// TestTheDashboardDoesWhatItIsAskedTo presses the keys that change a cluster in a real terminal, on a real cluster: hold, release, cancel, copy, delete,
-// a shell in a pod, requeue, close and open a queue, edit its limits, drain and uncordon a node, and sees in the cluster what they did.
+// TestTheDashboardDoesWhatItIsAskedTo presses the keys that change a cluster, in a real terminal with a real cluster,
+// and checks the effects: hold, release, cancel, copy, delete, a shell in a pod, requeue, close and open a queue, edit
+// its limits, drain and uncordon a node.
 func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "2", "--node-cpu", "2")
 	c.vcctl("queue", "create", "research")
@@ -37,7 +38,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 		m.Presses("2", "/", "C-u")
 		m.Tmux("send-keys", "-l", "name="+name)
 		m.Presses("Enter")
-		m.Shows("/ name="+name+" ", "1 of") // and not yet the filter before
+		m.Shows("/ name="+name+" ", "1 of") // not the previous filter
 	}
 
 	pick("huge")
@@ -52,7 +53,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 
 	pick("broken")
 	m.Presses("Enter", "e")
-	m.Shows("Failed", "main-0: ", "no/such/program") // what is told of its pod
+	m.Shows("Failed", "main-0: ", "no/such/program") // the failure of its pod
 	m.Presses("y")
 	m.Shows("copied")
 	c.eventually(10*time.Second, "what was copied is in the terminal's clipboard", func() error {
@@ -78,7 +79,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	m.Types("echo $((40+2)) of $HOSTNAME")
 	m.Shows("42 of work-main-0")
 	m.Types("exit")
-	m.Shows("work-main-0", "Timeline", "Running") // and back
+	m.Shows("work-main-0", "Timeline", "Running") // back in the dashboard
 	first := c.pod("work-main-0").UID
 	m.Presses("R", "y")
 	m.Shows("job default/work is to be restarted")
@@ -131,7 +132,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 		}
 		return nil
 	})
-	m.Shows("cordon: yes") // what C does follows from what the screen knows
+	m.Shows("cordon: yes") // the effect of C depends on the state on the screen
 	m.Presses("C")
 	m.Shows("Uncordon node " + node + "?")
 	m.Presses("y")
@@ -140,7 +141,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 		t.Errorf("the node is uncordoned: %q", got)
 	}
 	m.Presses("q")
-	m.Shows("a shell in default/work-main-0") // the screen from before, on which the shell was
+	m.Shows("a shell in default/work-main-0") // the screen from before the dashboard, with the shell
 
 	if got := c.kubectl("get", "queue", "research", "-o", "jsonpath={.spec.weight} {.spec.capability.cpu}"); got != "3 1" {
 		t.Errorf("weight and capability are %q", got)

@@ -14,7 +14,8 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// hyperNodes are manifests in the form of Volcano's documents: two switches of two nodes under one spine.
+// hyperNodes returns manifests in the form of Volcano's documentation: two switches with two nodes each, below one
+// spine.
 func hyperNodes(nodes []string) string {
 	var b strings.Builder
 	for i := range 2 {
@@ -55,7 +56,7 @@ spec:
 `
 }
 
-// nearJob is a job whose pods have to stay within a tier.
+// nearJob returns a job whose pods must stay within a tier.
 func nearJob(name string, replicas, tier int) string {
 	return fmt.Sprintf(`apiVersion: batch.volcano.sh/v1alpha1
 kind: Job
@@ -74,7 +75,7 @@ spec:
 `, name, replicas, tier, replicas)
 }
 
-// TestAJobWithAHardTopologyStaysInsideOneHyperNode applies manifests from Volcano's documents with kubectl.
+// TestAJobWithAHardTopologyStaysInsideOneHyperNode applies manifests from Volcano's documentation with kubectl.
 func TestAJobWithAHardTopologyStaysInsideOneHyperNode(t *testing.T) {
 	c := startCluster(t, "--process-nodes=0", "--simulated-nodes=4", "--node-cpu=4")
 	nodes := strings.Fields(c.kubectl("get", "nodes", "-o", "jsonpath={.items[*].metadata.name}"))

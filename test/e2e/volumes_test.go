@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// localVolume is a volume on a node's disk; claims of its class wait for their
-// first consumer.
+// localVolume returns a volume on a node's disk. Claims of its class are bound when their first pod is scheduled.
 func localVolume(name, node, size string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: PersistentVolume
@@ -52,7 +51,7 @@ spec:
 `, name)
 }
 
-// member is a pod of a gang that has something mounted or claimed.
+// member returns a pod of a gang with additional lines for volumes or claims.
 func member(gang, name, more string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Pod
@@ -72,9 +71,8 @@ func podGroup(name string, minMember int) string {
 	return fmt.Sprintf("apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: %s, namespace: default}\nspec: {minMember: %d}\n---\n", name, minMember)
 }
 
-// TestAGangWithLocalVolumes: two pods whose claims wait for their first consumer
-// go where volumes are that are large enough, each to its own; Kubernetes' volume
-// controller binds them before the pods are bound.
+// TestAGangWithLocalVolumes checks that two pods with unbound claims are placed on nodes with sufficiently large
+// volumes, each with its own. Kubernetes' volume controller binds the volumes before the pods are bound.
 func TestAGangWithLocalVolumes(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "0", "--simulated-nodes", "3", "--node-cpu", "4", "--node-memory", "8Gi")
 	c.create(localClass + localVolume("small", "sim-1", "1Gi") + localVolume("left", "sim-2", "10Gi") + localVolume("right", "sim-3", "10Gi"))
@@ -104,7 +102,7 @@ func TestAGangWithLocalVolumes(t *testing.T) {
 		}
 	}
 
-	// A volume that has a claim stays where it is: whoever uses the claim next goes there.
+	// A bound volume stays on its node, so the next pod that uses the claim is placed there.
 	c.kubectl("delete", "pod", "pair-0", "pair-1", "--wait=true")
 	c.create(podGroup("next", 1) + member("next", "next-0", mounts("data-1")))
 	if p := c.podPhase("next-0", corev1.PodRunning, 30*time.Second); p.Spec.NodeName != nodes["pair-1"] {
@@ -112,8 +110,8 @@ func TestAGangWithLocalVolumes(t *testing.T) {
 	}
 }
 
-// TestAGangWithDevices: claims made from a template for each pod get the devices
-// of the nodes; the pod for which there is none waits and says so.
+// TestAGangWithDevices checks that claims from a template get devices of the nodes, one claim per pod. The pod for
+// which no device is left waits with an explanation.
 func TestAGangWithDevices(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "0", "--simulated-nodes", "2", "--node-cpu", "8", "--node-memory", "8Gi")
 	var manifest strings.Builder
