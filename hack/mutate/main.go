@@ -4,9 +4,8 @@
 //
 //	go run ./hack/mutate [-files fence.go,leader.go] [-time 3m] [-seed 1] [-run TestX] [-tests ./other/package] ./internal/daemon
 //
-// The seed determines the order of the mutants, so a run with a time limit tries a sample; the same seed gives the same
+// The seed determines the order of the mutants, so a run with a time limit tries a sample. The same seed gives the same
 // sample.
-// Mutants are drawn in the order that the seed gives, so a bounded run is a sample; the same seed draws the same ones.
 package main
 
 import (

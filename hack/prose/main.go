@@ -22,11 +22,11 @@ import (
 type habit struct {
 	name    string
 	pattern *regexp.Regexp
-	// peers is the highest rate that well-known projects of the field have, for 1,000 comment lines.
+	// peers is the highest rate in well-known projects of the field, per 1,000 comment lines.
 	peers float64
 }
 
-// habits lists what is counted in comments. The peers' rates come from the style guide.
+// habits lists the habits to count in comments. The peers' rates come from the style guide.
 var habits = []habit{
 	{"noun clause (is what, of what, with what …)", regexp.MustCompile(`(?i)\b(is|are|of|with|from|to|by|for|on|in|and|than|as|that) what\b`), 1.3},
 	{"says whether, what, why, how", regexp.MustCompile(`(?i)\bsays? (whether|what|why|how|when|where|which|who|if)\b`), 1.3},

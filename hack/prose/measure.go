@@ -23,7 +23,7 @@ type measure struct {
 	denseLines int
 	// functions counts functions and methods; oneWord the functions whose name is one word; nameLetters the letters of all names.
 	functions, oneWord, nameLetters int
-	// findings are the lines that count, as file:line: text.
+	// findings lists the lines with a habit, as file:line: text.
 	findings []string
 }
 

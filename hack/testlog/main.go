@@ -1,6 +1,6 @@
-// Command testlog runs `go test` with its own arguments and prints one line for each package when it ends. The output of failed tests
-// follows at the end, after all packages, together with the tests that were skipped and their reasons: a test that did not run must not
-// look like one that passed. The last line is the result of the whole run in go test's own words.
+// Command testlog runs `go test` with its own arguments and prints one line for each package when it ends. The output
+// of failed tests follows after all packages, together with the skipped tests and their reasons, so that a skipped test
+// does not look like a passed one. The last line is the result of the whole run in the words of go test.
 //
 //	go run ./hack/testlog -p 1 ./test/...
 package main

@@ -1,4 +1,4 @@
-// Package plugin builds the example of a policy from outside, in the module that it is.
+// Package plugin tests that the example of an external policy builds in its own module.
 package plugin
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// go test ./test/plugin -rewrite brings the example's go.mod and go.sum in step with ours.
+// rewrite makes the test update the example's go.mod and go.sum: go test ./test/plugin -rewrite.
 var rewrite = flag.Bool("rewrite", false, "write the example's go.mod and go.sum anew")
 
 const (
@@ -23,8 +23,8 @@ const (
 	example = root + "/examples/custom-policy"
 )
 
-// goMod is the example's go.mod: ours, with us as one more requirement. A module that requires another does not
-// get its replacements, and Kubernetes cannot be had without them.
+// goMod returns the expected go.mod of the example: ours, with vc as an additional requirement. A module does not
+// inherit the replacements of a required module, but Kubernetes needs them.
 func goMod(t *testing.T) string {
 	t.Helper()
 	ours := read(t, root+"/go.mod")
