@@ -1,12 +1,14 @@
-// Command prose measures how the project's Go source reads: habits of speech in comments, and the density of names and conditions.
+// Command prose measures how the project's Go source reads: habits of speech in comments, and the density of names and
+// conditions.
 //
 //	go run ./hack/prose [-list] [-package] [DIR ...]
 //	go run ./hack/prose -sample 100 [-of comments|strings] [-seed 1] [DIR ...]
 //
-// It reads every Go file below the directories (default: the current one) except tests, test packages and generated files. It prints two
-// tables: for each habit the number of comment lines that have it, for 1,000 comment lines; and figures of the code. With -list it prints
-// each line that counts, as file:line. With -package it prints the figures of each package. With -sample it prints comments, or strings of
-// several words, drawn at random by a seed, for a reader who rates them.
+// It reads every Go file below the directories (default: the current one) except tests, test packages and generated
+// files. It prints two tables: for each habit the number of comment lines that have it, for 1,000 comment lines; and
+// figures of the code. With -list it prints each line that counts, as file:line. With -package it prints the figures of
+// each package. With -sample it prints comments, or strings of several words, drawn at random by a seed, for a reader
+// who rates them.
 package main
 
 import (

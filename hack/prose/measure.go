@@ -13,7 +13,8 @@ import (
 
 // measure holds the counts of one package, or of several.
 type measure struct {
-	// lines counts all lines, codeLines those that are neither blank nor a comment alone, commentLines the lines of comments.
+	// lines counts all lines, codeLines those that are neither blank nor a comment alone, commentLines the lines of
+	// comments.
 	lines, codeLines, commentLines int
 	// habits counts, for each entry of the table habits, the comment lines that have it.
 	habits []int
@@ -21,7 +22,8 @@ type measure struct {
 	branches int
 	// denseLines counts the source lines with three or more && or ||.
 	denseLines int
-	// functions counts functions and methods; oneWord the functions whose name is one word; nameLetters the letters of all names.
+	// functions counts functions and methods; oneWord the functions whose name is one word; nameLetters the letters of
+	// all names.
 	functions, oneWord, nameLetters int
 	// findings lists the lines with a habit, as file:line: text.
 	findings []string
@@ -58,7 +60,8 @@ func measureBelow(root string, packages map[string]*measure) error {
 	})
 }
 
-// isSkippedDirectory reports whether a directory holds no source of the product: test helpers, test data, hidden directories.
+// isSkippedDirectory reports whether a directory holds no source of the product: test helpers, test data, hidden
+// directories.
 func isSkippedDirectory(name string) bool {
 	return name == "testdata" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")
 }
@@ -158,7 +161,8 @@ func (m *measure) addFunction(name string) {
 	}
 }
 
-// isOneWord reports whether a name has one word: no capital letter after its first letter, unless all are capitals (an initialism).
+// isOneWord reports whether a name has one word: no capital letter after its first letter, unless all are capitals (an
+// initialism).
 func isOneWord(name string) bool {
 	rest := strings.TrimLeft(name, "_")
 	if rest == "" {

@@ -60,8 +60,8 @@ func Executor(config *rest.Config, typed kubernetes.Interface, namespace, pod, s
 	})
 }
 
-// isUnavailable reports whether the server rejected a connection because it cannot serve any now: asking it by another protocol is of no use,
-// and its answer would be lost.
+// isUnavailable reports whether the server rejected a connection because it cannot serve any now: asking it by another
+// protocol is of no use, and its answer would be lost.
 func isUnavailable(err error) bool {
 	var failed *httpstream.UpgradeFailureError
 	if !errors.As(err, &failed) {

@@ -35,7 +35,8 @@ var (
 		rights("", []string{"pods", "pods/log", "events", "services"}, "get", "list", "watch"),
 		rights("", []string{"pods/exec", "pods/attach"}, "create", "get"),
 		rights("", []string{"configmaps"}, "get", "list", "create", "update", "delete"),
-		// The entries of a scrontab keep the secrets of their jobs. A job can read them anyway: it may mount them in another job.
+		// The entries of a scrontab keep the secrets of their jobs. A job can read them anyway: it may mount them in
+		// another job.
 		rights("", []string{"secrets"}, "get", "create", "update"),
 		rights("", []string{"serviceaccounts"}, "get"),
 	}

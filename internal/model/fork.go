@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Fork returns a copy of the cluster, which another goroutine may read and change while this cluster changes, too. The copy shares what is
-// only ever replaced: API objects, labels, node information, statuses. It needs an engine of its own.
+// Fork returns a copy of the cluster, which another goroutine may read and change while this cluster changes, too. The
+// copy shares what is only ever replaced: API objects, labels, node information, statuses. It needs an engine of its
+// own.
 func (c *Cluster) Fork() *Cluster {
 	c.refresh()
 	f := &fork{from: c, to: &Cluster{}}

@@ -1,6 +1,6 @@
-// Package prospect simulates what would happen if jobs, PodGroups, pods and queues were submitted now. The job controller's
-// own plan creates the pods of jobs, and the scheduler's own engine decides about them. This package only combines
-// the two.
+// Package prospect simulates what would happen if jobs, PodGroups, pods and queues were submitted now. The job
+// controller's own plan creates the pods of jobs, and the scheduler's own engine decides about them. This package only
+// combines the two.
 //
 //	In:   Question: a Plan and the objects that admission checks against; the engine and the model
 //	Out:  insight.PlanStatus
@@ -16,5 +16,6 @@
 //
 // # Concurrency
 //
-// Prepare may run in any goroutine. Thought.Answer belongs to the goroutine of the model, or of the copy of it that the planner simulates on.
+// Prepare may run in any goroutine. Thought.Answer belongs to the goroutine of the model, or of the copy of it that the
+// planner simulates on.
 package prospect

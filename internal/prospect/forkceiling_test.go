@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// TestForkCeiling measures how long the loop stands still while the model is copied for a plan, and how long a fresh engine takes with the
-// copy. It runs with VC_BENCH=1 only.
+// TestForkCeiling measures how long the loop stands still while the model is copied for a plan, and how long a fresh
+// engine takes with the copy. It runs with VC_BENCH=1 only.
 func TestForkCeiling(t *testing.T) {
 	if os.Getenv("VC_BENCH") == "" {
 		t.Skip("set VC_BENCH=1 (make bench) to measure")

@@ -11,8 +11,9 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// TestAForkIsACopy forks a random cluster twice. One fork and the cluster itself then go on, each in its own way; the other fork still
-// leads to the same decisions as the first did at the start, and the cluster to those that it would have without forks.
+// TestAForkIsACopy forks a random cluster twice. One fork and the cluster itself then change independently. The other
+// fork must still lead to the same decisions as the first one did at the start, and the cluster to the same decisions
+// as without forks.
 func TestAForkIsACopy(t *testing.T) {
 	seeds.Check(t, 2000, func(t *rapid.T) {
 		r := newRandom(t)

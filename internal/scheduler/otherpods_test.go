@@ -47,7 +47,7 @@ func afterCycles(t *testing.T, text string, c *model.Cluster, world ...model.Del
 // queuedGang is the gang g of a queue with a minimum.
 func queuedGang(queue string, min int) *make.GangBuilder { return make.Gang("g").Queue(queue).Min(min) }
 
-// TestOtherPodsOfAGangDo: a gang starts with those of its pods that find nodes now.
+// TestOtherPodsOfAGangDo checks that a gang starts with the pods that fit on nodes now.
 func TestOtherPodsOfAGangDo(t *testing.T) {
 	pod := func(i int, cpu string) *make.PodBuilder { return make.Pod(fmt.Sprintf("g-%d", i)).Gang("g").CPU(cpu) }
 	leaving := make.Pod("leaves").Gang("gone").CPU("1").On("a").Phase(corev1.PodRunning).Obj()

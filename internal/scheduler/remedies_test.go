@@ -73,7 +73,8 @@ func TestNothingIsAdvisedThatDoesNotHelp(t *testing.T) {
 	}
 }
 
-// TestFewerMembersOutsideAQueueNeedFewerMinResources checks that the help names minResources where no controller writes it.
+// TestFewerMembersOutsideAQueueNeedFewerMinResources checks that the help names minResources where no controller writes
+// it.
 func TestFewerMembersOutsideAQueueNeedFewerMinResources(t *testing.T) {
 	for name, c := range map[string]struct {
 		ofAJob bool

@@ -69,7 +69,7 @@ func TestAnArrayRunsItsElementsSomeAtATime(t *testing.T) {
 	if view := c.vcctl("job", "view", strconv.Itoa(base)); containsAll(view, "Array:", "2 at once", "failed 8 (exit code 3)") != nil {
 		t.Errorf("job view says\n%s", view)
 	}
-	// The next job's number is after those of the elements.
+	// The next job's number follows the numbers of the elements.
 	c.create(annotated("next", "true"))
 	if id := c.job("next").Labels[keys.JobID]; id != strconv.Itoa(base+7) {
 		t.Errorf("the array has %d to %d, the next job %s", base, base+6, id)

@@ -17,7 +17,8 @@ type Job struct {
 	Estimate int
 }
 
-// Lublin holds the parameters of the workload model of Lublin and Feitelson ("The workload on parallel supercomputers", JPDC 2003).
+// Lublin holds the parameters of the workload model of Lublin and Feitelson ("The workload on parallel supercomputers",
+// JPDC 2003).
 type Lublin struct {
 	Serial, Pow2           float64
 	ULow, UMed, UHi, UProb float64

@@ -3,5 +3,6 @@
 //	In:   testdata/scripts, Debian's slurm-wlm (with slurmdbd and MariaDB for sacct), the programs of this tree
 //	Out:  a failure for each difference that testdata/differences.txt does not explain
 //
-// The real Slurm runs unprivileged on loopback, in a temporary directory and on free ports. Without its packages the test is skipped.
+// The real Slurm runs unprivileged on loopback, in a temporary directory and on free ports. Without its packages the
+// test is skipped.
 package parity

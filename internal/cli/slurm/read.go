@@ -34,8 +34,8 @@ type wants struct {
 	pods, ended bool
 	// groups selects the PodGroups, which contain the reason why a job waits.
 	groups bool
-	// facts permits data from the caches of the daemon. They lag behind the API server by the delay of a watch, and their
-	// jobs have no resource versions.
+	// facts permits data from the caches of the daemon. They lag behind the API server by the delay of a watch, and
+	// their jobs have no resource versions.
 	facts bool
 	// arrays limits the daemon's list to arrays.
 	arrays bool

@@ -38,8 +38,8 @@ type kind struct {
 type stray struct {
 	first *Job // the first in the order of its queue
 	only  bool
-	// gated is true if some of the pods wait at their queue's gate, or passed it. A pod that passes the gate takes part of the
-	// queue's limits before it has a node.
+	// gated is true if some of the pods wait at their queue's gate, or passed it. A pod that passes the gate takes part
+	// of the queue's limits before it has a node.
 	gated bool
 	// from is the earliest time; zero for now.
 	from time.Time

@@ -113,8 +113,8 @@ func (s *Session) unforeseen(j *Job) string {
 	return ""
 }
 
-// lostPromise reports whether resources that were promised to a gang are given up in this cycle. Until the next cycle they
-// still count as held by the gang.
+// lostPromise reports whether resources that were promised to a gang are given up in this cycle. Until the next cycle
+// they still count as held by the gang.
 func lostPromise(j *Job) bool {
 	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return t.Status == model.Pipelined })
 }

@@ -256,8 +256,8 @@ func (h *helper) instead(clones []*model.Task) bool {
 	return ok
 }
 
-// asOne returns an existing shape equal to v, or v itself if no equal shape exists. Pods that become equal therefore share one
-// shape and are placed together, as they would be in a real cycle. It returns nil if v is nil.
+// asOne returns an existing shape equal to v, or v itself if no equal shape exists. Pods that become equal therefore
+// share one shape and are placed together, as they would be in a real cycle. It returns nil if v is nil.
 func (h *helper) asOne(v *model.Shape, variants map[*model.Shape]*model.Shape) *model.Shape {
 	if v == nil {
 		return nil
@@ -442,7 +442,8 @@ func (h *helper) short() []int {
 	return out
 }
 
-// room returns how many pods of a shape fit on the nodes if each requested value of the resource index, need at most.
+// room returns how many pods of a shape fit on the nodes if each requests the amount value of a resource. It stops
+// counting at need.
 func (h *helper) room(shape *model.Shape, index int, value int64, need int) int {
 	s := h.s
 	pods := 0

@@ -65,8 +65,9 @@ func (h *helper) housed(request model.Request, members int) bool {
 	return false
 }
 
-// mostHoused returns the result of find with the condition that the pods fit on the nodes with their current pods, or,
-// if find returns 0, on empty nodes. For a gang that has pods the condition is not needed, because its pods are placed.
+// mostHoused returns the result of find, which searches for the greatest value that admits the gang. For a gang without
+// pods, it calls find with the requirement that the pods fit on the nodes in their current state, and if that finds
+// nothing, on empty nodes. For a gang with pods, find places the pods itself.
 func (h *helper) mostHoused(find func() int64) int64 {
 	defer func() { h.house = nowhere }()
 	if len(h.j.Pending) > 0 {

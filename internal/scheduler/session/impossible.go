@@ -81,8 +81,8 @@ func (s *Session) minimumOf(j *Job) model.Vec {
 	return declared
 }
 
-// leastRequest returns what the smallest pods that bring the gang to its minimum request of a resource; 0 if the pods do not
-// exist yet.
+// leastRequest returns what the smallest pods that bring the gang to its minimum request of a resource; 0 if the pods
+// do not exist yet.
 func (s *Session) leastRequest(j *Job, index int) float64 {
 	waiting := slices.Concat(j.Pending, j.AtGate)
 	if len(waiting) < max(j.Need(), 1) {

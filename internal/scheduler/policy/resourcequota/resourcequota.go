@@ -98,8 +98,8 @@ func (q *quotas) about(quota *model.Quota, g *model.Gang) bool {
 	return quota.Covers(&traits) == model.Yes
 }
 
-// over returns a verdict with the limits of a quota, by name, that the gang's minimum would exceed. If it exceeds some of
-// them even when the quota is unused, the verdict has only these.
+// over returns a verdict with the limits of a quota, by name, that the gang's minimum would exceed. If it exceeds some
+// of them even when the quota is unused, the verdict has only these.
 func (q *quotas) over(quota *model.Quota, j *session.Job) explain.Verdict {
 	var exceeded, impossible []explain.Limit
 	for _, hard := range quota.Hard {
