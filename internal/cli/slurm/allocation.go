@@ -187,7 +187,8 @@ func (a *allocation) cancel(ctx context.Context) {
 	defer stop()
 	cl, err := a.f.Client()
 	if err == nil {
-		_ = a.annotate(ctx, a.job, map[string]any{keys.CancelledBy: a.me()}) // ending the job matters more than recording who did it
+		// An error is ignored: ending the job matters more than recording who did it.
+		_ = a.annotate(ctx, a.job, map[string]any{keys.CancelledBy: a.me()})
 		err = cl.Create(ctx, act.JobCommand(a.job, busv1alpha1.TerminateJobAction))
 	}
 	if err != nil {

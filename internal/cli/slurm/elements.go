@@ -59,6 +59,6 @@ func (s *scancel) cancelElements(ctx context.Context, t target) error {
 		if !apierrors.IsConflict(err) {
 			return err
 		}
-		job = &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name, UID: job.UID}} // to read
+		job = &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name, UID: job.UID}}
 	}
 }

@@ -53,7 +53,7 @@ func (c *call) update(ctx context.Context, given []string) error {
 type jobChange struct {
 	annotations map[string]any
 	asked       []func(*asked.Options)
-	// limit and partition can be changed only before the job is admitted.
+	// limit and partition can be changed only before the job has a PodGroup. A running job can get a shorter limit.
 	limit     *int64
 	partition string
 	// qos is the name of a QOS of the site or of a priority class.
@@ -62,7 +62,7 @@ type jobChange struct {
 	features *value.Features
 }
 
-// isOfSpec reports whether the change requires a job that is held and has no PodGroup yet.
+// isOfSpec reports whether the change requires a job that has no PodGroup yet.
 func (change *jobChange) isOfSpec() bool {
 	return change.limit != nil || change.partition != "" || change.features != nil
 }
@@ -154,8 +154,8 @@ func (c *call) updateJobs(ctx context.Context, named []string, list []scontrol.W
 	return nil
 }
 
-// changeJob applies a change to a job. It changes limit, partition and features only of a held job, which has no
-// PodGroup yet. The exception is a shorter limit of a running job.
+// changeJob applies a change to a job. It changes limit, partition and features only of a job that has no PodGroup yet,
+// such as a held one. The exception is a shorter limit of a running job.
 func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) error {
 	id := (&record.Source{Job: job}).Number()
 	cl, err := c.f.Client()
