@@ -132,8 +132,8 @@ func classesOf(ctx context.Context, cl client.Client) []string {
 	return names
 }
 
-// nodes reads the nodes. It records the resources of the schedulable ones, the values of the given labels, and whether
-// all nodes use the host's own programs.
+// nodes reads the nodes. It records the resources of nodes that accept ordinary pods, with the values of some labels. It
+// also records whether all nodes belong to vc-local, whose pods use the programs of this machine.
 func (s *site) nodes(ctx context.Context, cl client.Client, labels []string) {
 	list := &corev1.NodeList{}
 	nodes, plain := 0, 0
