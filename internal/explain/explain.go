@@ -196,7 +196,7 @@ func cause(v *Verdict) string {
 	switch v.Code {
 	case reason.NotEnoughPods:
 		if v.Role != "" {
-			return fmt.Sprintf("fewer pods of task %s exist than the gang needs", v.Role)
+			return fmt.Sprintf("fewer pods of task %s exist than the gang needs: %d of %d", v.Role, v.RoleMin-v.RoleMissing, v.RoleMin)
 		}
 		if v.SubGroup != "" {
 			return fmt.Sprintf("%s: %s", sentence, v.SubGroup)

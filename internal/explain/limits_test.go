@@ -55,3 +55,11 @@ func TestFailedPodsThatDoNotCountAreNamed(t *testing.T) {
 		t.Errorf("hint %q does not say that failed pods must be created again", got)
 	}
 }
+
+// TestATaskWithTooFewPodsHasNumbers checks that the sentence about one task says how many of its pods exist.
+func TestATaskWithTooFewPodsHasNumbers(t *testing.T) {
+	v := Verdict{Code: reason.NotEnoughPods, Role: "worker", RoleMin: 3, RoleMissing: 2}
+	if got, want := Sentence(&v), "fewer pods of task worker exist than the gang needs: 1 of 3"; got != want {
+		t.Errorf("sentence %q, want %q", got, want)
+	}
+}

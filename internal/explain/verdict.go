@@ -50,6 +50,8 @@ type Verdict struct {
 	Queue string
 	// Role is the task that has too few pods.
 	Role string
+	// RoleMin is the minimum of that task, and RoleMissing is how many of these pods do not exist.
+	RoleMin, RoleMissing int
 	// HyperNode is the part of the cluster that was searched, "" for all; SubGroup is the sub-group that does not fit.
 	HyperNode, SubGroup string
 	// Topology describes an error in the network topology of the gang or in the HyperNode.

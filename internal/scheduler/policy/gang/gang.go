@@ -128,8 +128,8 @@ func gatesOf(gated []*model.Task) []string {
 // short returns which part of its minimum a gang lacks pods for, if more could be placed in addition to the pending
 // pods.
 func short(s *session.Session, j *session.Job, more []*model.Task) explain.Verdict {
-	if role := shortRole(j, more); role != "" {
-		return explain.Verdict{Code: reason.NotEnoughPods, Role: role, Members: s.Members(j, 0)}
+	if role, missing := shortRole(j, more); role != "" {
+		return explain.Verdict{Code: reason.NotEnoughPods, Role: role, RoleMin: j.MinTaskMember[role], RoleMissing: missing, Members: s.Members(j, 0)}
 	}
 	if v := shortGroups(s, j, more); v.Code != "" {
 		return v
@@ -161,11 +161,11 @@ func shortGroups(s *session.Session, j *session.Job, more []*model.Task) explain
 // possible returns the number of tasks that are placed, succeeded, or could be placed.
 func possible(j *session.Job) int { return j.ReadyTasks() + len(j.Pending) }
 
-// shortRole returns the first role, by name, that has fewer pods than its minimum.
-func shortRole(j *session.Job, more []*model.Task) string {
+// shortRole returns the first role, by name, that has fewer pods than its minimum, and how many it lacks.
+func shortRole(j *session.Job, more []*model.Task) (role string, missing int) {
 	needs := j.RoleNeeds()
 	if len(needs) == 0 {
-		return ""
+		return "", 0
 	}
 	for _, list := range [2][]*model.Task{j.Pending, more} {
 		for _, t := range list {
@@ -179,7 +179,8 @@ func shortRole(j *session.Job, more []*model.Task) string {
 		}
 	}
 	if len(short) == 0 {
-		return ""
+		return "", 0
 	}
-	return slices.Min(short)
+	role = slices.Min(short)
+	return role, needs[role]
 }
