@@ -121,7 +121,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	m.Presses("D")
 	m.Shows("Drain node " + node + "?")
 	m.Types(node)
-	m.Shows("node " + node + " cordoned; ")
+	m.Shows("node " + node + " drained; ")
 	unschedulable := func() string { return c.kubectl("get", "node", node, "-o", "jsonpath={.spec.unschedulable}") }
 	if got := unschedulable(); got != "true" {
 		t.Errorf("the node is cordoned: %q", got)
