@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -17,8 +18,9 @@ const onlyThese = "job updates may not change fields other than `minAvailable`, 
 const instead = ": delete the job and run the changed one, or run it under another name"
 
 // ValidateJobUpdate returns the errors of an updated Job. Only minAvailable, the tasks' replicas, totalPartitions and
-// minAvailable, and priorityClassName may change, and time limits may become shorter; the queue, the time limits and the
-// nodes that pods may use (node affinity) may change in any way while the job is held. An unchanged spec is not checked, so that its job can always end.
+// minAvailable, and priorityClassName may change, and time limits may become shorter. While the job is held, the queue,
+// the time limits and the nodes that pods may use (node affinity) may change in any way. An unchanged spec is not
+// checked, so that its job can always end.
 func ValidateJobUpdate(old, updated *Job) field.ErrorList {
 	beyond := validateSameID(old, updated)
 	annotations := field.NewPath("metadata", "annotations")
@@ -106,15 +108,31 @@ func freeAtGate(spec *JobSpec) {
 // freeShorterTime makes no difference between the time limits of a job and shorter ones. Pods that are created later have
 // them: Kubernetes permits the same of a running pod. Volcano does not permit these changes.
 func freeShorterTime(before, after *JobSpec) {
-	if estimate, old := after.RunningEstimate, before.RunningEstimate; estimate != nil && old != nil && estimate.Duration > 0 && estimate.Duration < old.Duration {
-		before.RunningEstimate = estimate
+	if isShorterEstimate(before.RunningEstimate, after.RunningEstimate) {
+		before.RunningEstimate = after.RunningEstimate
 	}
 	for i := range after.Tasks {
-		limit, old := after.Tasks[i].Template.Spec.ActiveDeadlineSeconds, &before.Tasks[i].Template.Spec.ActiveDeadlineSeconds
-		if limit != nil && *limit > 0 && (*old == nil || *limit < **old) {
-			*old = limit
+		old, limit := &before.Tasks[i].Template.Spec, after.Tasks[i].Template.Spec.ActiveDeadlineSeconds
+		if isShorterLimit(old.ActiveDeadlineSeconds, limit) {
+			old.ActiveDeadlineSeconds = limit
 		}
 	}
+}
+
+// isShorterEstimate reports whether both estimates exist, and the new one is shorter.
+func isShorterEstimate(old, estimate *metav1.Duration) bool {
+	if old == nil || estimate == nil {
+		return false
+	}
+	return estimate.Duration > 0 && estimate.Duration < old.Duration
+}
+
+// isShorterLimit reports whether a limit is shorter than the old one. A missing old limit is the longest.
+func isShorterLimit(old, limit *int64) bool {
+	if limit == nil || *limit <= 0 {
+		return false
+	}
+	return old == nil || *limit < *old
 }
 
 // differences returns the paths of the innermost JSON fields in which two values of one type differ.

@@ -141,7 +141,7 @@ func asJSON(s *submission, r *translate.Result) translation {
 
 // explain writes the objects as YAML, with the options that set each field as comments.
 func (c *call) explain(r *translate.Result, out io.Writer) error {
-	// The comments per object, by field: the Job, the launcher's file in the ConfigMap, and the Secret.
+	// The options to name in a comment, by field of the Job, of the launcher's file in the ConfigMap, and of the Secret.
 	job, launcher, secret := map[string][]string{}, map[string][]string{}, map[string][]string{}
 	for _, m := range r.Made {
 		for _, field := range m.Fields {

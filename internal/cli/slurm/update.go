@@ -62,6 +62,11 @@ type jobChange struct {
 	features *value.Features
 }
 
+// isOfLimitAlone reports whether the change sets a time limit, and no partition or features.
+func (change *jobChange) isOfLimitAlone() bool {
+	return change.limit != nil && change.partition == "" && change.features == nil
+}
+
 // isOfSpec reports whether the change requires a job that has no PodGroup yet.
 func (change *jobChange) isOfSpec() bool {
 	return change.limit != nil || change.partition != "" || change.features != nil
@@ -167,7 +172,7 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 	}
 	patch := map[string]any{}
 	sets := change.asked
-	isShortened := change.limit != nil && change.partition == "" && change.features == nil && account.Phase(job) == batchv1alpha1.Running
+	isShortened := change.isOfLimitAlone() && account.Phase(job) == batchv1alpha1.Running
 	switch {
 	case isShortened:
 		if err := checkShorter(job, *change.limit); err != nil {

@@ -308,8 +308,8 @@ func (q *Queue) Vacate() (undo func()) {
 	return func() { q.Sums, q.Own, q.Share = all, own, share }
 }
 
-// Ask adds sign×request to the requests of the queue and its ancestors.
-func (q *Queue) Ask(r model.Request, sign float64) {
+// AddRequest adds sign×request to the requests of the queue and its ancestors.
+func (q *Queue) AddRequest(r model.Request, sign float64) {
 	if !q.Leaf() {
 		add(q.Own.Request, r, sign)
 	}

@@ -42,11 +42,11 @@ func (h *helper) countRequest() (undo func()) {
 		return func() {}
 	}
 	q := h.j.In
-	q.Ask(uncounted, 1)
+	q.AddRequest(uncounted, 1)
 	restore := h.s.redivide(nil)
 	return func() {
 		restore()
-		q.Ask(uncounted, -1)
+		q.AddRequest(uncounted, -1)
 	}
 }
 
@@ -54,10 +54,10 @@ func (h *helper) countRequest() (undo func()) {
 func (h *helper) move(to *queue.Queue) (undo func()) {
 	j, from, phase := h.j, h.j.In, h.j.Phase
 	place := func(q *queue.Queue) {
-		j.In.Ask(h.request, -1)
+		j.In.AddRequest(h.request, -1)
 		j.In.Gangs--
 		j.In, j.Gang.Queue = q, q.Queue
-		q.Ask(h.request, 1)
+		q.AddRequest(h.request, 1)
 		q.Gangs++
 	}
 	place(to)

@@ -83,7 +83,7 @@ func (h *helper) add(kind, subject, from, to string) {
 
 // placeable reports whether the gang has pods to try in an open queue.
 func (h *helper) placeable() bool {
-	return len(h.j.Pending) > 0 && h.j.In.Known && h.j.In.Open && h.s.Rules.Valid(h.j).Code == ""
+	return len(h.j.Pending) > 0 && h.j.Tryable(h.s)
 }
 
 // fits reports whether the gang would start, or would get one more pod if it has its minimum. It undoes everything it
@@ -124,10 +124,15 @@ func (h *helper) mayBorrow() bool {
 // waitingPerTrial is how many waiting gangs can be compared with their shares in the time in which one pod is placed.
 const waitingPerTrial = 16
 
+// competes reports whether a gang is another one that waits for nodes: for its minimum, or for more.
+func (h *helper) competes(o *Job) bool {
+	return o != nil && o != h.j && (o.Lacks() || o.wantsMore())
+}
+
 // usesShare reports whether another gang may get nodes within its queue's share, now or after a simulated change. A
 // gang that is not admitted yet may be admitted after the change.
 func (h *helper) usesShare(o *Job) bool {
-	if o == nil || o == h.j || !o.Lacks() && !o.wantsMore() || !o.Tryable(h.s) || len(o.Placed)+len(o.Promised)+len(o.Reserved) > 0 {
+	if !h.competes(o) || !o.Tryable(h.s) || o.hasResources() {
 		return false
 	}
 	return h.s.needsShare(o, o.MinimumRequest()) == withinShare && (!o.LetIn() || h.s.CouldStart(o))

@@ -99,10 +99,8 @@ func (h *helper) startsTolerating(taint string) bool {
 // waitsForLimits reports whether another gang waits because of its queue's limits. If shares grow, it may get nodes
 // before the gang does.
 func (h *helper) waitsForLimits(o *Job) bool {
-	if o == nil || o == h.j || !o.Lacks() && !o.wantsMore() {
-		return false
-	}
-	return o.Verdict.Limit != nil && !o.Verdict.Limit.Node && o.In.Known && o.In.Open
+	queueIsOpen := o != nil && o.In.Known && o.In.Open
+	return queueIsOpen && h.competes(o) && o.Verdict.Limit != nil && !o.Verdict.Limit.Node
 }
 
 // tolerating returns a change that adds a toleration of a taint, written as key=value:effect, to pods without one.

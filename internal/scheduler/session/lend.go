@@ -25,13 +25,16 @@ func (s *Session) needsShare(j *Job, minimum model.Request) shareNeed {
 	return notPermitted
 }
 
-// mayLend reports whether a waiting gang counts when resources are lent: it is admitted, it may be tried, and it
-// neither has nor will get resources in this cycle.
-func (s *Session) mayLend(j *Job) bool {
-	if !j.LetIn() || j.Need() == 0 || !j.Tryable(s) || j.Verdict.Code == reason.BehindOthers {
-		return false
-	}
-	return len(j.Placed)+len(j.Promised)+len(j.Reserved) == 0
+// mayUseShareOrBorrow reports whether a waiting gang counts when resources are lent: it is admitted, it may be tried, and
+// it neither has nor will get resources in this cycle.
+func (s *Session) mayUseShareOrBorrow(j *Job) bool {
+	waitsForMinimum := j.LetIn() && j.Need() > 0 && !j.hasResources()
+	return waitsForMinimum && j.Verdict.Code != reason.BehindOthers && j.Tryable(s)
+}
+
+// hasResources reports whether resources were given or promised to the gang in this cycle.
+func (j *Job) hasResources() bool {
+	return len(j.Placed)+len(j.Promised)+len(j.Reserved) > 0
 }
 
 // Borrowers returns the waiting gangs that need more than their queue deserves. It returns nil if a gang that needs no
@@ -39,7 +42,7 @@ func (s *Session) mayLend(j *Job) bool {
 func (s *Session) Borrowers() []*Job {
 	var borrowers, entitled []*Job
 	for _, j := range s.AllWaiting {
-		if !s.mayLend(j) {
+		if !s.mayUseShareOrBorrow(j) {
 			continue
 		}
 		switch s.needsShare(j, j.MinimumRequest()) {

@@ -47,7 +47,7 @@ func ReportFrom(pod *corev1.Pod) (report Report, ok bool) {
 func (b *builder) answerReports() {
 	for i := range b.in.Reports {
 		r := &b.in.Reports[i]
-		if !b.wantsReport(r) || slices.ContainsFunc(b.job.Status.Reports, r.isSamePod) || !batch.ReportFits(b.job.Status.Reports, r.Message) {
+		if !b.wantsReport(r) || !isNewAndFits(b.job.Status.Reports, r) {
 			b.plan.Reported = append(b.plan.Reported, r.UID)
 		}
 	}
@@ -60,6 +60,11 @@ func (b *builder) wantsReport(r *Report) bool {
 		return false
 	}
 	return leaves(b.phase()) || r.Version == b.job.Status.Version
+}
+
+// isNewAndFits reports whether a report of another pod than those of reports can be added to them.
+func isNewAndFits(reports []batch.PodReport, r *Report) bool {
+	return !slices.ContainsFunc(reports, r.isSamePod) && batch.ReportFits(reports, r.Message)
 }
 
 func (r *Report) isSamePod(kept batch.PodReport) bool {
@@ -76,7 +81,7 @@ func (b *builder) recordReports(status *batch.JobStatus) {
 	status.Reports = slices.DeleteFunc(status.Reports, b.isCreatedAgain)
 	for i := range b.in.Reports {
 		r := &b.in.Reports[i]
-		if b.wantsReport(r) && !b.isCreatedAgain(r.PodReport) && !slices.ContainsFunc(status.Reports, r.isSamePod) && batch.ReportFits(status.Reports, r.Message) {
+		if b.wantsReport(r) && !b.isCreatedAgain(r.PodReport) && isNewAndFits(status.Reports, r) {
 			status.Reports = append(status.Reports, r.PodReport)
 		}
 	}
