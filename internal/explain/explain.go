@@ -212,7 +212,7 @@ func cause(v *Verdict) string {
 		return fmt.Sprintf("%s: queue %s: %s", sentence, v.Limit.Queue, strings.Join(v.Blocker, ", "))
 	case reason.OverCapability:
 		if v.Never() {
-			return fmt.Sprintf("queue %s may never hold so much: %s", v.Limit.Queue, beyond(v))
+			return fmt.Sprintf("queue %s may never hold so much: %s", v.Limit.Queue, beyond(v.limits()))
 		}
 		return fmt.Sprintf("%s: %s", limited(v), gap(v.Limit))
 	case reason.OverDeserved:
@@ -221,7 +221,7 @@ func cause(v *Verdict) string {
 		return overQuota(v)
 	case reason.Overcommitted:
 		if v.Never() {
-			return fmt.Sprintf("the gang asks for more than the cluster may promise: %s", beyond(v))
+			return fmt.Sprintf("the gang asks for more than the cluster may promise: %s", beyond(v.limits()))
 		}
 		return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
 	case reason.NotEnqueued:
@@ -247,10 +247,10 @@ func cause(v *Verdict) string {
 	case reason.GangDoesNotFit, reason.TooLarge:
 		if v.Limit != nil && v.Limit.Cluster {
 			if v.Never() && v.Tally.Looked > 0 {
-				return fmt.Sprintf("%s: the cluster is too small: %s; %s", sentence, beyond(v), fitting(v))
+				return fmt.Sprintf("%s: the cluster is too small: %s; %s", sentence, beyond(v.limits()), fitting(v))
 			}
 			if v.Never() {
-				return fmt.Sprintf("%s: the cluster is too small: %s", sentence, beyond(v))
+				return fmt.Sprintf("%s: the cluster is too small: %s", sentence, beyond(v.limits()))
 			}
 			return fmt.Sprintf("%s: the cluster is too small: %s", sentence, gap(v.Limit))
 		}
@@ -282,144 +282,6 @@ func gated(v *Verdict) string {
 		return fmt.Sprintf("1 pod waits for its scheduling %s %s", gates, names)
 	}
 	return fmt.Sprintf("pods wait for their scheduling %s %s", gates, names)
-}
-
-// overQuota compares the requests of a gang's missing pods with the free part of their namespace's quota.
-func overQuota(v *Verdict) string {
-	problem, describe := "has too little left", leftOfQuota
-	if v.Never() {
-		problem, describe = "is too small", wholeQuota
-	}
-	var parts []string
-	for _, l := range v.limits() {
-		parts = append(parts, describe(&l))
-	}
-	return fmt.Sprintf("the namespace's quota %s %s: %s", v.Limit.Quota, problem, strings.Join(parts, "; "))
-}
-
-// wholeQuota compares a request with the whole limit of a quota.
-func wholeQuota(l *Limit) string {
-	return fmt.Sprintf("%s requested %s, limit %s", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Limit))
-}
-
-// leftOfQuota compares a request with the free part of a quota.
-func leftOfQuota(l *Limit) string {
-	free := max(l.Limit-l.Held-l.Promised, 0)
-	text := fmt.Sprintf("%s requested %s, %s of %s left", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, free), amount(l.Resource, l.Limit))
-	if l.Promised > 0 {
-		text += fmt.Sprintf(" (%s in use, %s promised to jobs admitted before)", amount(l.Resource, l.Held), amount(l.Resource, l.Promised))
-	}
-	return text
-}
-
-// limited names the queue and the limit that the gang would exceed.
-func limited(v *Verdict) string {
-	if v.Code == reason.OverDeserved {
-		return fmt.Sprintf("queue %s would exceed its share", v.Limit.Queue)
-	}
-	return fmt.Sprintf("queue %s would exceed its capability", v.Limit.Queue)
-}
-
-func gap(l *Limit) string {
-	s := fmt.Sprintf("%s, limit %s", used(l), amount(l.Resource, l.Limit))
-	if l.Kept > 0 {
-		s += fmt.Sprintf(" (%s is kept for the guarantees of other queues)", amount(l.Resource, l.Kept))
-	}
-	return s
-}
-
-// beyond describes the limits that are below the requests, regardless of the usage.
-func beyond(v *Verdict) string {
-	var parts []string
-	for _, l := range v.limits() {
-		text := fmt.Sprintf("%s %s asked, limit %s", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Limit))
-		if l.Kept > 0 {
-			text += fmt.Sprintf(" (%s is kept for the guarantees of other queues)", amount(l.Resource, l.Kept))
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, "; ")
-}
-
-// used describes the request and the current usage.
-func used(l *Limit) string {
-	s := fmt.Sprintf("%s %s asked, %s in use", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Held))
-	if l.Ending > 0 {
-		s += fmt.Sprintf(" (%s by deleted pods that have not ended)", amount(l.Resource, l.Ending))
-	}
-	if l.Spare > 0 {
-		s += fmt.Sprintf(" (%s beyond minimums)", amount(l.Resource, l.Spare))
-	}
-	if l.Promised > 0 {
-		s += fmt.Sprintf(", %s promised to %s", amount(l.Resource, l.Promised), promisees(l))
-	}
-	return s
-}
-
-// promisees lists the gangs for which resources are reserved.
-func promisees(l *Limit) string {
-	if len(l.Promisees) == 0 {
-		return "gangs let in before"
-	}
-	names := strings.Join(l.Promisees, ", ")
-	if l.MorePromisees > 0 {
-		names = fmt.Sprintf("%s and %d more", names, l.MorePromisees)
-	}
-	return names + ", let in before"
-}
-
-// share describes the queue's share and how it is computed.
-func share(l *Limit) string {
-	s := fmt.Sprintf("%s, its share is %s", used(l), amount(l.Resource, l.Limit))
-	if l.Total <= 0 {
-		return s
-	}
-	s += " of " + amount(l.Resource, l.Total)
-	var weight, weights int32
-	var others []string
-	for _, o := range l.Sharers {
-		weights += o.Weight
-		if o.Queue == l.Queue {
-			weight = o.Weight
-			continue
-		}
-		switch len(others) {
-		case maxSharers:
-			others = append(others, "…")
-		case maxSharers + 1:
-		default:
-			others = append(others, fmt.Sprintf("%s (%s)", o.Queue, amount(l.Resource, o.Share)))
-		}
-	}
-	if weight == 0 || len(others) == 0 {
-		return s
-	}
-	return fmt.Sprintf("%s by weight %d of %d; others that want theirs: %s", s, weight, weights, strings.Join(others, ", "))
-}
-
-// largest compares a pod with the largest node, and lists the nodes that the pod may not use for other reasons.
-func largest(v *Verdict) string {
-	each, use := "", ""
-	if v.Task == nil && !v.OfTask && v.Members.Min > 1 {
-		each = " by a pod on average"
-	}
-	ruledOut := ""
-	for _, c := range v.Tally.Counts {
-		switch c.Reason {
-		case reason.TooLarge, reason.InsufficientResource, reason.TooManyPods, reason.PortInUse:
-		default:
-			use, ruledOut = " that it may use", "; "+tally(v)
-		}
-	}
-	var parts []string
-	for _, l := range v.limits() {
-		has := "has " + amount(l.Resource, l.Limit)
-		if l.Limit <= 0 {
-			has = "has none"
-		}
-		parts = append(parts, fmt.Sprintf("%s %s asked%s, the largest node%s %s", l.Resource, amount(l.Resource, l.Asked), each, use, has))
-	}
-	return strings.Join(parts, "; ") + ruledOut
 }
 
 // Condition returns the message of the Unschedulable condition, in Volcano's format.

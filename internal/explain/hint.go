@@ -46,9 +46,13 @@ func hint(v *Verdict) string {
 	return h
 }
 
-// smaller suggests the largest request with which a pod fits the largest node.
+// smaller suggests the largest request with which a pod fits the largest node, and the gang its queue.
 func smaller(v *Verdict) string {
-	return askFor(v.limits()) + " per pod, or add a larger node"
+	text := askFor(v.nodeLimits()) + " per pod, or add a larger node"
+	if limits := v.otherLimits(); len(limits) > 0 {
+		text += fmt.Sprintf("; also %s in all, or raise the capability of queue %s", askFor(limits), limits[0].Queue)
+	}
+	return text
 }
 
 // askFor suggests the largest requests that limits permit.

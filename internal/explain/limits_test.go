@@ -27,6 +27,13 @@ func TestEveryLimitThatIsTooSmallIsNamed(t *testing.T) {
 			"cpu requested 2, limit 1; memory requested 4Gi, limit 1Gi",
 			"ask for at most cpu 1, memory 1Gi in all, or raise the ResourceQuota",
 		},
+		"a pod that is too large for the nodes, in a queue that is too small": {
+			Verdict{Code: reason.TooLarge, Limit: &Limit{Resource: "cpu", Asked: 3000, Limit: 2000, Node: true}, More: []Limit{
+				{Queue: "q", Resource: "cpu", Asked: 3000, Limit: 1000}, memory,
+			}},
+			"cpu 3 asked, the largest node has 2; queue q may never hold so much: cpu 3 asked, limit 1; memory 4Gi asked, limit 1Gi",
+			"ask for at most cpu 2 per pod, or add a larger node; also ask for at most cpu 1, memory 1Gi in all, or raise the capability of queue q",
+		},
 		"one resource of which there is nothing": {
 			Verdict{Code: reason.OverCapability, Limit: &cards},
 			"nvidia.com/gpu 1 asked, limit 0",

@@ -12,6 +12,7 @@ package explain
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/vc-batch/vc/api/reason"
@@ -65,6 +66,15 @@ type Verdict struct {
 	Spared []Spared
 	// EvictedBy names the gang for which this gang's pods were evicted, and the reason; "" if they were not.
 	EvictedBy string
+}
+
+// nodeLimits returns the limits about the largest node, otherLimits the others.
+func (v *Verdict) nodeLimits() []Limit {
+	return slices.DeleteFunc(v.limits(), func(l Limit) bool { return !l.Node })
+}
+
+func (v *Verdict) otherLimits() []Limit {
+	return slices.DeleteFunc(v.limits(), func(l Limit) bool { return l.Node })
 }
 
 // limits returns Limit and More.

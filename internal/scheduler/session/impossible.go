@@ -10,35 +10,61 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// addImpossible adds to a verdict about a queue's capability, or about the cluster's, every resource of which the gang
-// requests more than the whole capacity. Waiting does not help with any of them.
+// addImpossible adds to a verdict every resource of which the gang requests more than a whole capacity, because waiting
+// helps with none of them: the capacity that the verdict is about, or the capability of its queues if its pods are too
+// large for the nodes.
 func (s *Session) addImpossible(j *Job, v *explain.Verdict) {
+	if v.Code == reason.TooLarge && v.Limit != nil && v.Limit.Node {
+		v.More = append(slices.Clip(v.More), s.beyondQueues(j)...)
+		return
+	}
 	capacity := s.capacityOf(v)
 	if capacity == nil {
 		return
 	}
-	var impossible []explain.Limit
+	impossible := s.beyondCapacity(j, capacity, explain.Limit{Queue: v.Limit.Queue, Cluster: v.Limit.Cluster})
+	if len(impossible) == 0 {
+		return
+	}
+	for i := range impossible {
+		if impossible[i].Resource == v.Limit.Resource { // the verdict has more details
+			impossible[i] = *v.Limit
+		}
+	}
+	v.Limit, v.More = &impossible[0], impossible[1:]
+}
+
+// beyondQueues returns the resources of which a gang requests more than its queue, or the nearest ancestor with such a
+// limit, may ever hold.
+func (s *Session) beyondQueues(j *Job) []explain.Limit {
+	if len(s.Rules.Allocatable) == 0 { // no policy limits queues
+		return nil
+	}
+	for q := j.In; q != nil; q = q.Parent {
+		if limits := s.beyondCapacity(j, q.Capability, explain.Limit{Queue: q.Name}); len(limits) > 0 {
+			return limits
+		}
+	}
+	return nil
+}
+
+// beyondCapacity returns the resources, by name, of which a gang's minimum requests more than a capacity. Each limit is a
+// copy of about, with its resource and amounts.
+func (s *Session) beyondCapacity(j *Job, capacity []float64, about explain.Limit) []explain.Limit {
+	var limits []explain.Limit
 	for i, sum := range s.minimumOf(j) {
 		if i == model.Pods || float64(sum) <= capacity[i]+queue.Epsilon || s.View.Left(i) {
 			continue
 		}
-		limit := explain.Limit{
-			Queue: v.Limit.Queue, Cluster: v.Limit.Cluster, Resource: s.Cluster.Resources.Name(i),
-			Asked: float64(sum), Least: s.leastRequest(j, i), Limit: capacity[i],
+		limit := about
+		limit.Resource, limit.Asked, limit.Least, limit.Limit = s.Cluster.Resources.Name(i), float64(sum), s.leastRequest(j, i), capacity[i]
+		smallerPodsSuffice := limit.Least > 0 && limit.Least <= limit.Limit+queue.Epsilon
+		if !smallerPodsSuffice {
+			limits = append(limits, limit)
 		}
-		switch {
-		case limit.Resource == v.Limit.Resource: // its verdict knows more about it
-			limit = *v.Limit
-		case limit.Least > 0 && limit.Least <= limit.Limit+queue.Epsilon: // smaller pods of the gang suffice
-			continue
-		}
-		impossible = append(impossible, limit)
 	}
-	if len(impossible) == 0 {
-		return
-	}
-	slices.SortFunc(impossible, func(a, b explain.Limit) int { return strings.Compare(a.Resource, b.Resource) })
-	v.Limit, v.More = &impossible[0], impossible[1:]
+	slices.SortFunc(limits, func(a, b explain.Limit) int { return strings.Compare(a.Resource, b.Resource) })
+	return limits
 }
 
 // capacityOf returns the whole capacity that a verdict is about, by resource: of a queue or of the cluster; nil if the
