@@ -89,6 +89,9 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 		}
 	}
 	r.undo(mark)
+	if filter != nil && len(j.Promised)+len(j.Reserved) > 0 { // the gang waits for these resources, not for the filtered tasks
+		return Failed
+	}
 	v = s.keptFor(j, s.lingering(j, v, limits), limits)
 	s.remember(j, &r, v)
 	if filter == nil {
