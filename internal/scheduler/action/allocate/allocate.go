@@ -160,7 +160,8 @@ func pass(s *session.Session, j *session.Job) (nothing bool) {
 	if wants(s, j) {
 		return false
 	}
-	if v.Code != "" {
+	lacksPods := s.Rules.Valid(j).Code == reason.NotEnoughPods // room in the queue would not help
+	if v.Code != "" && !lacksPods {
 		s.Verdict(j, v)
 	}
 	return true
