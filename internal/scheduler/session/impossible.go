@@ -15,7 +15,9 @@ import (
 // large for the nodes.
 func (s *Session) addImpossible(j *Job, v *explain.Verdict) {
 	if v.Code == reason.TooLarge && v.Limit != nil && v.Limit.Node {
-		v.More = append(slices.Clip(v.More), s.beyondQueues(j)...)
+		// A verdict that is set again already has the limits of queues.
+		ofNodes := slices.DeleteFunc(slices.Clone(v.More), func(l explain.Limit) bool { return !l.Node })
+		v.More = append(ofNodes, s.beyondQueues(j)...)
 		return
 	}
 	capacity := s.capacityOf(v)
