@@ -16,7 +16,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/drain"
 
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
 // Drain evicts the pods of nodes as kubectl drain does. Its first fields are the flags of that command.
@@ -57,7 +57,7 @@ func (d *Drain) helper(ctx context.Context) *drain.Helper {
 
 // leaveEnded keeps pods that have ended on their node: they use nothing, and their logs may still be read.
 func leaveEnded(pod corev1.Pod) drain.PodDeleteStatus {
-	if account.PodEnded(&pod) {
+	if jobstatus.PodEnded(&pod) {
 		return drain.MakePodDeleteStatusSkip()
 	}
 	return drain.MakePodDeleteStatusOkay()

@@ -15,7 +15,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
 // Manifest returns an object as YAML, without its managed fields. The kind is Job, Queue, Node, Pod or PodGroup.
@@ -48,7 +48,7 @@ func (c *Cluster) Manifest(ctx context.Context, kind, namespace, name string) (s
 // Sheet reads a job, its PodGroup, and the events about these and its pods. If known contains the UIDs of the pods, it
 // reads the pods only when the job and its PodGroup do not explain enough by themselves: there may be thousands of
 // pods, and each is large.
-func (c *Cluster) Sheet(ctx context.Context, namespace, name string, known ...types.UID) (*account.Sheet, error) {
+func (c *Cluster) Sheet(ctx context.Context, namespace, name string, known ...types.UID) (*jobstatus.Sheet, error) {
 	job := &batchv1alpha1.Job{}
 	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, job); err != nil {
 		return nil, err
@@ -57,8 +57,8 @@ func (c *Cluster) Sheet(ctx context.Context, namespace, name string, known ...ty
 	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}
-	sheet := &account.Sheet{Job: job, Group: group, Unreadable: err != nil}
-	if _, enough := account.Alone(sheet); !enough || len(known) == 0 {
+	sheet := &jobstatus.Sheet{Job: job, Group: group, Unreadable: err != nil}
+	if _, enough := jobstatus.Alone(sheet); !enough || len(known) == 0 {
 		return SheetAround(ctx, c.Client, sheet, true)
 	}
 	about := []types.UID{job.UID}
@@ -71,7 +71,7 @@ func (c *Cluster) Sheet(ctx context.Context, namespace, name string, known ...ty
 
 // SheetAround adds the pods and, if events is set, the events to a sheet that has the job and its PodGroup. It skips
 // objects that the user may not read.
-func SheetAround(ctx context.Context, c client.Reader, s *account.Sheet, events bool) (*account.Sheet, error) {
+func SheetAround(ctx context.Context, c client.Reader, s *jobstatus.Sheet, events bool) (*jobstatus.Sheet, error) {
 	var err error
 	if s.Pods, err = PodsOf(ctx, c, s.Job); err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
@@ -93,10 +93,10 @@ func SheetAround(ctx context.Context, c client.Reader, s *account.Sheet, events 
 // eventsOf returns the events about a job and all its current and former objects. Only for a job that lost pods does it
 // match the names of objects, which requires reading all events of the namespace.
 func eventsOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job, about []types.UID) ([]corev1.Event, error) {
-	if !account.LostPods(job) {
+	if !jobstatus.LostPods(job) {
 		return eventsAbout(ctx, c, job.Namespace, about, nil)
 	}
-	return eventsAbout(ctx, c, job.Namespace, about, func(e *corev1.Event) bool { return account.IsAbout(job, e) })
+	return eventsAbout(ctx, c, job.Namespace, about, func(e *corev1.Event) bool { return jobstatus.IsAbout(job, e) })
 }
 
 // PodsOf returns the pods of a job, by task and index.
@@ -108,7 +108,7 @@ func PodsOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) ([]*co
 			pods = append(pods, page.Items[i].DeepCopy())
 		}
 	}, client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name})
-	account.SortPods(job, pods)
+	jobstatus.SortPods(job, pods)
 	return pods, err
 }
 
@@ -206,6 +206,6 @@ func eventsAbout(ctx context.Context, c client.Reader, namespace string, about [
 	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}
-	slices.SortStableFunc(events, func(a, b corev1.Event) int { return account.EventTime(&a).Time.Compare(account.EventTime(&b).Time) })
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return jobstatus.EventTime(&a).Time.Compare(jobstatus.EventTime(&b).Time) })
 	return events, nil
 }

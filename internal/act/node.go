@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
 // Cordon sets whether new pods may be scheduled on a node.
@@ -67,5 +67,5 @@ func evictedText(pods int) string {
 	if pods == 0 {
 		return "no pod was evicted"
 	}
-	return account.Count(pods, "pod") + " evicted"
+	return jobstatus.Count(pods, "pod") + " evicted"
 }

@@ -15,9 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
 func node(cordoned bool) *corev1.Node {
@@ -76,7 +76,7 @@ func TestADrainEvictsWhatDoesNotStay(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaidToStayAtADrainStays checks that account.StaysAtDrain, which uses no client, agrees with the drain.
+// TestWhatIsSaidToStayAtADrainStays checks that jobstatus.StaysAtDrain, which uses no client, agrees with the drain.
 func TestWhatIsSaidToStayAtADrainStays(t *testing.T) {
 	t.Parallel()
 	s, c := cluster(t, node(false), &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "d", Namespace: "nlp"}})
@@ -90,7 +90,7 @@ func TestWhatIsSaidToStayAtADrainStays(t *testing.T) {
 	}
 	for name, pod := range podsOnANode() {
 		goes := slices.ContainsFunc(leaving, func(p corev1.Pod) bool { return p.Name == name })
-		if stays := account.StaysAtDrain(pod); stays == goes {
+		if stays := jobstatus.StaysAtDrain(pod); stays == goes {
 			t.Errorf("%s: it is said that it stays: %t; it is evicted: %t", name, stays, goes)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
 // Verb is an action on jobs.
@@ -61,13 +61,13 @@ func Suspended(phase batchv1alpha1.JobPhase) bool {
 
 // inPhase returns a condition that the job has reached one of these phases.
 func inPhase(wanted ...batchv1alpha1.JobPhase) func(before, now *batchv1alpha1.Job) bool {
-	return func(_, now *batchv1alpha1.Job) bool { return slices.Contains(wanted, account.Phase(now)) }
+	return func(_, now *batchv1alpha1.Job) bool { return slices.Contains(wanted, jobstatus.Phase(now)) }
 }
 
 // afterEnd rejects jobs that have ended, with an alternative.
 func afterEnd(instead string) func(*batchv1alpha1.Job) string {
 	return func(job *batchv1alpha1.Job) string {
-		if account.Finished(account.Phase(job)) {
+		if jobstatus.Finished(jobstatus.Phase(job)) {
 			return "it has ended; " + instead
 		}
 		return ""
@@ -77,7 +77,7 @@ func afterEnd(instead string) func(*batchv1alpha1.Job) string {
 // when returns text for jobs whose phase satisfies a condition.
 func when(holds func(batchv1alpha1.JobPhase) bool, text string) func(*batchv1alpha1.Job) string {
 	return func(job *batchv1alpha1.Job) string {
-		if holds(account.Phase(job)) {
+		if holds(jobstatus.Phase(job)) {
 			return text
 		}
 		return ""
@@ -99,10 +99,10 @@ var (
 	Restart = &Verb{
 		Name: "restart", Done: "restarted", Action: busv1alpha1.RestartJobAction,
 		reached: func(before, now *batchv1alpha1.Job) bool {
-			return now.Status.Version > before.Status.Version && account.Phase(now) != batchv1alpha1.Restarting
+			return now.Status.Version > before.Status.Version && jobstatus.Phase(now) != batchv1alpha1.Restarting
 		},
 		refuse: func(job *batchv1alpha1.Job) string {
-			if Suspended(account.Phase(job)) {
+			if Suspended(jobstatus.Phase(job)) {
 				return "it is suspended; resume it"
 			}
 			return afterEnd("run it anew")(job)
@@ -112,13 +112,13 @@ var (
 	Cancel = &Verb{
 		Name: "cancel", Done: "cancelled", Action: busv1alpha1.TerminateJobAction, reached: inPhase(batchv1alpha1.Terminated),
 		already: when(func(phase batchv1alpha1.JobPhase) bool {
-			return account.Finished(phase) || phase == batchv1alpha1.Terminating
+			return jobstatus.Finished(phase) || phase == batchv1alpha1.Terminating
 		}, "has ended already"),
 	}
 	Hold = &Verb{
 		Name: "hold", Done: "held",
 		refuse: func(job *batchv1alpha1.Job) string {
-			if phase := account.Phase(job); phase != batchv1alpha1.Pending && job.Annotations[keys.Hold] == "" {
+			if phase := jobstatus.Phase(job); phase != batchv1alpha1.Pending && job.Annotations[keys.Hold] == "" {
 				return "only what has not started can be held; suspend stops what runs"
 			}
 			return ""

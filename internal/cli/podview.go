@@ -1,12 +1,12 @@
 package cli
 
-import "github.com/vc-batch/vc/internal/account"
+import "github.com/vc-batch/vc/internal/jobstatus"
 
 // All commands format pods with PodReady, PodStatus and PodRestarts, and events with EventTime and EventCount.
 var (
-	PodReady    = account.PodReady
-	PodStatus   = account.PodStatus
-	PodRestarts = account.PodRestarts
-	EventTime   = account.EventTime
-	EventCount  = account.EventCount
+	PodReady    = jobstatus.PodReady
+	PodStatus   = jobstatus.PodStatus
+	PodRestarts = jobstatus.PodRestarts
+	EventTime   = jobstatus.EventTime
+	EventCount  = jobstatus.EventCount
 )

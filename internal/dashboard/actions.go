@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
@@ -105,7 +105,7 @@ const (
 )
 
 // Sheet returns all details of a job: the complete job, its PodGroup, pods and events.
-func (h *hands) Sheet(ctx context.Context, job *snapshot.Job) (*account.Sheet, error) {
+func (h *hands) Sheet(ctx context.Context, job *snapshot.Job) (*jobstatus.Sheet, error) {
 	if err := wait(ctx, h.pause(job.UID)); err != nil {
 		return nil, err
 	}

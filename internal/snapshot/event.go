@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
 // maxEvents is the number of events kept about pods, and of events kept about other objects. The oldest are dropped.
@@ -17,10 +17,10 @@ const maxEvents = 500
 // FromEvent reduces an event to the fields that are shown.
 func FromEvent(e *corev1.Event) *Event {
 	one := &Event{
-		UID: e.UID, Type: e.Type, Reason: same(e.Reason), Message: account.OneLine(e.Message), Count: account.EventCount(e),
+		UID: e.UID, Type: e.Type, Reason: same(e.Reason), Message: jobstatus.OneLine(e.Message), Count: jobstatus.EventCount(e),
 		Kind: same(e.InvolvedObject.Kind), Namespace: same(e.InvolvedObject.Namespace), Name: e.InvolvedObject.Name, Of: e.InvolvedObject.UID,
 	}
-	one.At = account.EventTime(e).Time
+	one.At = jobstatus.EventTime(e).Time
 	return one
 }
 

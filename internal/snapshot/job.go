@@ -10,7 +10,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
@@ -20,8 +20,8 @@ func (b *Board) jobRow(e *jobEntry, now time.Time) *Job {
 	job, s := e.object, &e.object.Status
 	j := &Job{
 		UID: job.UID, Namespace: job.Namespace, Name: job.Name, Title: batchv1alpha1.Title(job), Queue: cmp.Or(job.Spec.Queue, keys.DefaultQueue),
-		User: account.User(job), Phase: account.Phase(job), PriorityClass: job.Spec.PriorityClassName, Priority: b.priority[job.Spec.PriorityClassName],
-		Replicas: account.Replicas(job), Min: account.Minimum(job), Bound: account.Bound(job, e.group), GPUs: account.GPUs(job),
+		User: jobstatus.User(job), Phase: jobstatus.Phase(job), PriorityClass: job.Spec.PriorityClassName, Priority: b.priority[job.Spec.PriorityClassName],
+		Replicas: jobstatus.Replicas(job), Min: jobstatus.Minimum(job), Bound: jobstatus.Bound(job, e.group), GPUs: jobstatus.GPUs(job),
 		Running: s.Running, Waiting: s.Pending, Failed: s.Failed, Succeeded: s.Succeeded, Submitted: job.CreationTimestamp.Time, Limit: state.Limit(job),
 		Object: job, Group: e.group, Pods: inOrder(job, e.pods),
 	}
@@ -47,22 +47,22 @@ func (j *Job) Facts(now time.Time) state.Facts {
 }
 
 // Runtime returns how long the job has run, or ran; 0 if it has not started. `vcctl job list` shows the same value.
-func (j *Job) Runtime(now time.Time) time.Duration { return account.Runtime(j.Object, now) }
+func (j *Job) Runtime(now time.Time) time.Duration { return jobstatus.Runtime(j.Object, now) }
 
 // Why returns the reason why not all of the job runs, in the words of `vcctl job list`.
-func (j *Job) Why() account.Why {
-	if j.groupUnknown && account.Active(j.Phase) {
-		return account.Why{Code: j.Object.Status.State.Reason, Message: j.Object.Status.State.Message}
+func (j *Job) Why() jobstatus.Why {
+	if j.groupUnknown && jobstatus.Active(j.Phase) {
+		return jobstatus.Why{Code: j.Object.Status.State.Reason, Message: j.Object.Status.State.Message}
 	}
-	w := account.Explain(j.Object, j.Group)
-	if !account.Active(j.Phase) {
+	w := jobstatus.Explain(j.Object, j.Group)
+	if !jobstatus.Active(j.Phase) {
 		return w
 	}
 	for _, pod := range j.Pods {
 		if pod.Trouble != "" {
 			named := &corev1.Pod{}
 			named.Name = pod.Name
-			w, _ = w.GiveWay([]account.Trouble{{Pod: named, Code: pod.Trouble, Message: pod.Message}}, j.Name)
+			w, _ = w.GiveWay([]jobstatus.Trouble{{Pod: named, Code: pod.Trouble, Message: pod.Message}}, j.Name)
 			break
 		}
 	}

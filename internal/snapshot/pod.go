@@ -11,7 +11,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/room"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
@@ -22,10 +22,10 @@ func same(text string) string { return unique.Make(text).Value() }
 // FromPod reduces a pod to the fields that are shown.
 func FromPod(pod *corev1.Pod) *Pod {
 	p := &Pod{
-		UID: pod.UID, Namespace: same(pod.Namespace), Name: pod.Name, Node: same(pod.Spec.NodeName), JobID: same(pod.Labels[keys.JobID]), Task: same(account.TaskOf(pod)),
-		Phase: corev1.PodPhase(same(string(pod.Status.Phase))), State: same(account.PodStatus(pod)), Ready: same(account.PodReady(pod)), Restarts: account.Restarts(pod),
+		UID: pod.UID, Namespace: same(pod.Namespace), Name: pod.Name, Node: same(pod.Spec.NodeName), JobID: same(pod.Labels[keys.JobID]), Task: same(jobstatus.TaskOf(pod)),
+		Phase: corev1.PodPhase(same(string(pod.Status.Phase))), State: same(jobstatus.PodStatus(pod)), Ready: same(jobstatus.PodReady(pod)), Restarts: jobstatus.Restarts(pod),
 		Terminating: pod.DeletionTimestamp != nil, Created: pod.CreationTimestamp.Time,
-		Stays: account.StaysAtDrain(pod), Alone: metav1.GetControllerOfNoCopy(pod) == nil, KeepsData: account.KeepsLocalData(pod),
+		Stays: jobstatus.StaysAtDrain(pod), Alone: metav1.GetControllerOfNoCopy(pod) == nil, KeepsData: jobstatus.KeepsLocalData(pod),
 	}
 	for i := range pod.OwnerReferences {
 		if o := &pod.OwnerReferences[i]; o.Kind == "Job" && o.APIVersion == batchv1alpha1.GroupVersion.String() {
@@ -40,8 +40,8 @@ func FromPod(pod *corev1.Pod) *Pod {
 	}
 	p.times(pod)
 	p.end(pod)
-	if trouble, found := account.TroubleOf(pod, nil); found {
-		p.Trouble, p.Message = same(trouble.Code), same(account.OneLine(trouble.Message))
+	if trouble, found := jobstatus.TroubleOf(pod, nil); found {
+		p.Trouble, p.Message = same(trouble.Code), same(jobstatus.OneLine(trouble.Message))
 	}
 	p.Asks = asked(pod)
 	one := state.Summarize([]*corev1.Pod{pod})
@@ -82,11 +82,11 @@ func (p *Pod) end(pod *corev1.Pod) {
 	for _, status := range pod.Status.ContainerStatuses {
 		if ended := status.State.Terminated; ended != nil && ended.ExitCode != 0 && p.ExitCode == 0 {
 			p.ExitCode = ended.ExitCode
-			p.Message = account.OneLine(ended.Message)
+			p.Message = jobstatus.OneLine(ended.Message)
 		}
 	}
 	if pod.Status.Message != "" {
-		p.Message = account.OneLine(pod.Status.Message)
+		p.Message = jobstatus.OneLine(pod.Status.Message)
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
 // subject is a kind that the user can name in `vcctl events`.
@@ -164,7 +164,7 @@ func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, objec
 	switch object := object.(type) {
 	case *batchv1alpha1.Job:
 		t.jobs = append(t.jobs, client.ObjectKeyFromObject(object))
-		if account.LostPods(object) {
+		if jobstatus.LostPods(object) {
 			t.losers = append(t.losers, object)
 		}
 		group, pods, err := job.Around(ctx, c, object)

@@ -14,8 +14,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
 // topic selects events. The zero value selects all events.
@@ -104,7 +104,7 @@ func (t *topic) wants(e *corev1.Event) bool {
 func (t *topic) isAbout(e *corev1.Event) bool {
 	about := e.InvolvedObject
 	return t.all || slices.Contains(t.uids, about.UID) ||
-		slices.ContainsFunc(t.losers, func(job *batchv1alpha1.Job) bool { return account.IsAbout(job, e) }) ||
+		slices.ContainsFunc(t.losers, func(job *batchv1alpha1.Job) bool { return jobstatus.IsAbout(job, e) }) ||
 		slices.ContainsFunc(t.past, func(r reference) bool { return r.kind == about.Kind && r.name == about.Name || r.wasGang(about) })
 }
 

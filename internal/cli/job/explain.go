@@ -13,9 +13,9 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -94,7 +94,7 @@ func explainJobs(ctx context.Context, o *explainOptions) error {
 	if err := o.print(accounts); err != nil {
 		return errors.Join(problem, err)
 	}
-	if problem == nil && slices.ContainsFunc(accounts, (*account.Account).Waits) {
+	if problem == nil && slices.ContainsFunc(accounts, (*jobstatus.Account).Waits) {
 		return cli.ExitStatus(cli.ExitPending)
 	}
 	return problem
@@ -104,14 +104,16 @@ func explainJobs(ctx context.Context, o *explainOptions) error {
 const manyJobs = 10
 
 // accounts reads the explanations. With a selector or --all, it includes only the jobs that wait.
-func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*account.Account, error) {
+func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Account, error) {
 	if o.sel.Wide() {
-		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool { return !(&account.Account{Sheet: account.Sheet{Job: job}}).Waits() })
+		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool {
+			return !(&jobstatus.Account{Sheet: jobstatus.Sheet{Job: job}}).Waits()
+		})
 	}
 	if len(jobs) >= manyJobs {
 		return o.manyAccounts(ctx, c, jobs)
 	}
-	var accounts []*account.Account
+	var accounts []*jobstatus.Account
 	for _, job := range jobs {
 		a, err := readAccount(ctx, c, job)
 		if err != nil {
@@ -123,7 +125,7 @@ func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*
 }
 
 // manyAccounts reads the PodGroups of many jobs with one list, and no pods.
-func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*account.Account, error) {
+func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Account, error) {
 	namespace := jobs[0].Namespace
 	if o.sel.AllNamespaces {
 		namespace = ""
@@ -132,22 +134,22 @@ func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs
 	if ignoreForbidden(err) != nil {
 		return nil, err
 	}
-	accounts := make([]*account.Account, len(jobs))
+	accounts := make([]*jobstatus.Account, len(jobs))
 	for i, job := range jobs {
-		accounts[i] = account.Of(&account.Sheet{Job: job, Group: groups[job.UID], Unreadable: err != nil})
+		accounts[i] = jobstatus.Of(&jobstatus.Sheet{Job: job, Group: groups[job.UID], Unreadable: err != nil})
 	}
 	return accounts, nil
 }
 
 // readAccount reads the explanation of a job. It reads the job's pods and events only if the scheduler's own
 // explanation is missing.
-func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*account.Account, error) {
+func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*jobstatus.Account, error) {
 	group, err := act.GroupOf(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, err
 	}
 	unreadable := err != nil
-	if a, enough := account.Alone(&account.Sheet{Job: job, Group: group, Unreadable: unreadable}); enough {
+	if a, enough := jobstatus.Alone(&jobstatus.Sheet{Job: job, Group: group, Unreadable: unreadable}); enough {
 		return a, nil
 	}
 	s, err := readAround(ctx, c, job, group, true)
@@ -155,10 +157,10 @@ func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (
 		return nil, err
 	}
 	s.Unreadable = unreadable
-	return account.Of(&s.Sheet), nil
+	return jobstatus.Of(&s.Sheet), nil
 }
 
-func (o *explainOptions) print(accounts []*account.Account) error {
+func (o *explainOptions) print(accounts []*jobstatus.Account) error {
 	if o.out.Machine() {
 		return o.printObjects(accounts)
 	}
@@ -178,7 +180,7 @@ func (o *explainOptions) print(accounts []*account.Account) error {
 	return o.f.Streams.Page(text.Bytes())
 }
 
-func (o *explainOptions) printObjects(accounts []*account.Account) error {
+func (o *explainOptions) printObjects(accounts []*jobstatus.Account) error {
 	var objects []client.Object
 	for _, a := range accounts {
 		if o.out.Format() == "name" {

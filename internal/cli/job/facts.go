@@ -1,38 +1,38 @@
 package job
 
 import (
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
-// Package account formats the facts about a job, for the dashboard as well. These are its names in this package.
+// Package jobstatus formats the facts about a job, for the dashboard as well. These are its names in this package.
 type (
-	why = account.Why
+	why = jobstatus.Why
 	// Fact is one line about a job: a name and a text.
-	Fact = account.Fact
+	Fact = jobstatus.Fact
 )
 
 var (
-	phaseOf      = account.Phase
-	finished     = account.Finished
-	active       = account.Active
-	replicas     = account.Replicas
-	minimum      = account.Minimum
-	ready        = account.Ready
-	bound        = account.Bound
-	userOf       = account.User
-	gpus         = account.GPUs
-	enteredPhase = account.EnteredPhase
-	runtimeOf    = account.Runtime
-	shortPod     = account.ShortPod
-	pluginNames  = account.PluginNames
-	explain      = account.Explain
-	troubleOf    = account.TroubleOf
-	exitCode     = account.ExitCode
-	failures     = account.Failures
-	taskOf       = account.TaskOf
-	resourceText = account.ResourceText
-	addRequests  = account.AddRequests
-	countOf      = account.Count
+	phaseOf      = jobstatus.Phase
+	finished     = jobstatus.Finished
+	active       = jobstatus.Active
+	replicas     = jobstatus.Replicas
+	minimum      = jobstatus.Minimum
+	ready        = jobstatus.Ready
+	bound        = jobstatus.Bound
+	userOf       = jobstatus.User
+	gpus         = jobstatus.GPUs
+	enteredPhase = jobstatus.EnteredPhase
+	runtimeOf    = jobstatus.Runtime
+	shortPod     = jobstatus.ShortPod
+	pluginNames  = jobstatus.PluginNames
+	explain      = jobstatus.Explain
+	troubleOf    = jobstatus.TroubleOf
+	exitCode     = jobstatus.ExitCode
+	failures     = jobstatus.Failures
+	taskOf       = jobstatus.TaskOf
+	resourceText = jobstatus.ResourceText
+	addRequests  = jobstatus.AddRequests
+	countOf      = jobstatus.Count
 )
 
 func orElse(text, other string) string {

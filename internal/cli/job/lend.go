@@ -10,9 +10,9 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -45,13 +45,13 @@ func Table(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace st
 	return table, nil
 }
 
-// GroupReason, PodReason, WriteExplanation, WriteFacts and WriteSentence are functions of package account.
+// GroupReason, PodReason, WriteExplanation, WriteFacts and WriteSentence are functions of package jobstatus.
 var (
-	GroupReason      = account.GroupReason
-	PodReason        = account.PodReason
-	WriteExplanation = account.WriteExplanation
-	WriteFacts       = account.WriteFacts
-	WriteSentence    = account.WriteSentence
+	GroupReason      = jobstatus.GroupReason
+	PodReason        = jobstatus.PodReason
+	WriteExplanation = jobstatus.WriteExplanation
+	WriteFacts       = jobstatus.WriteFacts
+	WriteSentence    = jobstatus.WriteSentence
 )
 
 // TemplateTable returns a table of the tasks of a job that does not exist yet.

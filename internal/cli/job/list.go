@@ -19,9 +19,9 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -244,7 +244,7 @@ type reasons struct {
 	groups    map[types.UID]*schedulingv1beta1.PodGroup
 	nodes     map[string]int
 	// stuck holds, with -o wide, the problem of each job's first pod that cannot start.
-	stuck map[string]account.Trouble
+	stuck map[string]jobstatus.Trouble
 	// unreadable means that the user has no access to PodGroups.
 	unreadable bool
 }
@@ -264,7 +264,7 @@ func (r *reasons) why(job *batchv1alpha1.Job) why {
 	}
 	w := explain(job, r.groups[job.UID])
 	if one, found := r.stuck[jobKey(job)]; found && active(phaseOf(job)) {
-		w, _ = w.GiveWay([]account.Trouble{one}, job.Name)
+		w, _ = w.GiveWay([]jobstatus.Trouble{one}, job.Name)
 	}
 	return w
 }
@@ -308,7 +308,7 @@ func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) err
 		delete(r.stuck, jobKey(jobs[0]))
 	}
 	if len(jobs) != 1 || r.nodes == nil {
-		r.nodes, r.stuck = map[string]int{}, map[string]account.Trouble{}
+		r.nodes, r.stuck = map[string]int{}, map[string]jobstatus.Trouble{}
 	}
 	seen := map[[3]string]bool{}
 	page := &corev1.PodList{}

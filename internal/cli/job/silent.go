@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
 // kindSimulated is the value of keys.NodeKind on simulated nodes.
@@ -72,7 +72,7 @@ func (s *simulated) problem(o *logsOptions) error {
 // whySilent returns the known reasons why a container wrote nothing: it never started, or its node reported a
 // problem.
 func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) []string {
-	for _, status := range account.ContainerStatuses(from.pod) {
+	for _, status := range jobstatus.ContainerStatuses(from.pod) {
 		if status.Name != from.container {
 			continue
 		}
@@ -81,7 +81,7 @@ func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) 
 			ended = status.LastTerminationState.Terminated
 		}
 		if ended != nil && (ended.Reason == "StartError" || ended.Reason == "ContainerCannotRun") {
-			return []string{fmt.Sprintf("%s has said nothing, it could not start (%s): %s", from.label, ended.Reason, account.OneLine(ended.Message))}
+			return []string{fmt.Sprintf("%s has said nothing, it could not start (%s): %s", from.label, ended.Reason, jobstatus.OneLine(ended.Message))}
 		}
 		if ended != nil && ended.ExitCode == 0 {
 			return nil
@@ -91,8 +91,8 @@ func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) 
 	if err != nil {
 		return nil
 	}
-	if warning := account.NewestWarning(from.pod, events); warning != nil {
-		return []string{fmt.Sprintf("%s has said nothing (%s): %s", from.label, warning.Reason, account.OneLine(warning.Message))}
+	if warning := jobstatus.NewestWarning(from.pod, events); warning != nil {
+		return []string{fmt.Sprintf("%s has said nothing (%s): %s", from.label, warning.Reason, jobstatus.OneLine(warning.Message))}
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -18,7 +18,7 @@ func startFacts(job *batchv1alpha1.Job, now time.Time, fact func(name, value str
 	if id, ok := batchv1alpha1.JobID(job); ok {
 		fact("Number", batchv1alpha1.FormatJobID(id))
 	}
-	if array := account.ArrayText(job); array != "" {
+	if array := jobstatus.ArrayText(job); array != "" {
 		fact("Array", array)
 	}
 	if held := job.Annotations[keys.Hold]; held != "" {

@@ -17,9 +17,9 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -82,7 +82,7 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 
 // sheet holds the data that `job view` shows about one job.
 type sheet struct {
-	account.Sheet
+	jobstatus.Sheet
 	// simulated maps node names to whether the node is simulated, as far as known.
 	simulated map[string]bool
 }
@@ -171,7 +171,7 @@ func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events b
 // readAround reads the pods of a job whose PodGroup is known, and the events about the job, its PodGroup and its
 // pods.
 func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, events bool) (*sheet, error) {
-	around, err := act.SheetAround(ctx, c, &account.Sheet{Job: job, Group: group}, events)
+	around, err := act.SheetAround(ctx, c, &jobstatus.Sheet{Job: job, Group: group}, events)
 	if around == nil {
 		return nil, err
 	}
@@ -258,7 +258,7 @@ func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 		fact("GPUs", strconv.FormatInt(n, 10))
 	}
 	fact("Retries", fmt.Sprintf("%d of %d", job.Status.RetryCount, job.Spec.MaxRetry))
-	if evictions := account.Evictions(job, nil); evictions != "" {
+	if evictions := jobstatus.Evictions(job, nil); evictions != "" {
 		fact("Evicted", evictions)
 	}
 	if names := pluginNames(job); len(names) > 0 {
@@ -280,7 +280,7 @@ func (s *sheet) taskTable() render.Table {
 		}
 		count := s.Job.Status.TaskStatusCount[task.Name].Phase
 		row := []string{task.Name, text(task.Replicas), text(least), text(count[corev1.PodPending]), text(count[corev1.PodRunning]),
-			text(count[corev1.PodSucceeded]), text(count[corev1.PodFailed]), text(account.RestartsOfTask(s.Pods, task.Name))}
+			text(count[corev1.PodSucceeded]), text(count[corev1.PodFailed]), text(jobstatus.RestartsOfTask(s.Pods, task.Name))}
 		requests, images := asksOf(task)
 		table.Rows = append(table.Rows, append(row, requests, images))
 	}
@@ -341,9 +341,9 @@ func (s *sheet) eventTable(now time.Time) render.Table {
 func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	w, fromPods := s.Cause(), false
 	if active(phaseOf(s.Job)) {
-		troubles := account.TroublesOf(s.Pods, s.Events)
+		troubles := jobstatus.TroublesOf(s.Pods, s.Events)
 		w, fromPods = w.GiveWay(troubles, s.Job.Name)
-		w.Numbers = append(w.Numbers, account.TroubleLines(s.Job, troubles)...)
+		w.Numbers = append(w.Numbers, jobstatus.TroubleLines(s.Job, troubles)...)
 	}
 	if finished(phaseOf(s.Job)) && phaseOf(s.Job) != batchv1alpha1.Completed {
 		w.Numbers = failures(s.Job, s.Pods)
@@ -363,10 +363,10 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	out, width, now := f.Streams.Out, f.Streams.Width, f.Now()
 	fmt.Fprintf(out, "\n%s\n", style.Bold(title))
 	if w.Short() != "" {
-		render.WriteWrapped(out, "  ", "  ", account.Relative(w.Short(), now), width)
+		render.WriteWrapped(out, "  ", "  ", jobstatus.Relative(w.Short(), now), width)
 	}
 	for _, line := range w.Numbers {
-		render.WriteWrapped(out, "  - ", "    ", account.Relative(line, now), width)
+		render.WriteWrapped(out, "  - ", "    ", jobstatus.Relative(line, now), width)
 	}
 	if !fromPods && s.Group != nil && s.Group.Status.Explanation == nil && slices.Contains([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Restarting}, phaseOf(s.Job)) {
 		render.WriteWrapped(out, "  - ", "    ", "the scheduler gave no explanation of its own; this is what the pod group's conditions say", width)
@@ -375,6 +375,6 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 		render.WriteWrapped(out, "  What would help: ", "    ", strings.ReplaceAll(w.Hint, "vcctl ", f.Program+" "), width)
 	}
 	for _, help := range w.Helps {
-		render.WriteWrapped(out, "  - tried: ", "    ", account.Relative(help, now), width)
+		render.WriteWrapped(out, "  - tried: ", "    ", jobstatus.Relative(help, now), width)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
 // namedPods is the maximum number of pods named per job.
@@ -28,7 +28,7 @@ func effectsOf(ctx context.Context, c client.Reader, pods []corev1.Pod) []string
 		switch {
 		case job != "":
 			key := client.ObjectKey{Namespace: pod.Namespace, Name: job}
-			byJob[key] = append(byJob[key], account.ShortPod(job, pod.Name))
+			byJob[key] = append(byJob[key], jobstatus.ShortPod(job, pod.Name))
 		case metav1.GetControllerOf(pod) == nil:
 			others = append(others, fmt.Sprintf("pod %s/%s: nothing creates it again", pod.Namespace, pod.Name))
 		default:
@@ -53,7 +53,7 @@ func jobEffect(ctx context.Context, c client.Reader, key client.ObjectKey, lost 
 	}
 	job := &batchv1alpha1.Job{}
 	if err := c.Get(ctx, key, job); err != nil { // a user who may drain nodes may lack access to jobs
-		return fmt.Sprintf("job %s loses %s: %s", key, account.Count(len(lost), "pod"), names)
+		return fmt.Sprintf("job %s loses %s: %s", key, jobstatus.Count(len(lost), "pod"), names)
 	}
-	return fmt.Sprintf("job %s (%s) loses %d of %s: %s", key, account.Phase(job), len(lost), account.Count(int(account.Replicas(job)), "pod"), names)
+	return fmt.Sprintf("job %s (%s) loses %d of %s: %s", key, jobstatus.Phase(job), len(lost), jobstatus.Count(int(jobstatus.Replicas(job)), "pod"), names)
 }

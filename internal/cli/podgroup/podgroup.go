@@ -19,11 +19,11 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -227,7 +227,7 @@ func topologyText(t *schedulingv1beta1.NetworkTopologySpec) string {
 func subGroupText(p *schedulingv1beta1.SubGroupPolicySpec) string {
 	text := cmp.Or(p.Name, "unnamed")
 	if p.SubGroupSize != nil {
-		text += fmt.Sprintf(", %s each", account.Count(int(*p.SubGroupSize), "pod"))
+		text += fmt.Sprintf(", %s each", jobstatus.Count(int(*p.SubGroupSize), "pod"))
 	}
 	if p.MinSubGroups != nil {
 		text += fmt.Sprintf(", %d must start together", *p.MinSubGroups)

@@ -17,10 +17,10 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	kinds "github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/share"
 )
@@ -201,7 +201,7 @@ func waitingTable(groups []*schedulingv1beta1.PodGroup, now time.Time) render.Ta
 			position = strconv.Itoa(int(at))
 		}
 		table.Rows = append(table.Rows, []string{position, g.Namespace + "/" + ownerName(g), strconv.Itoa(int(g.Spec.MinMember)),
-			render.Age(now, g.CreationTimestamp.Time), cmp.Or(account.GroupReason(g), "-")})
+			render.Age(now, g.CreationTimestamp.Time), cmp.Or(jobstatus.GroupReason(g), "-")})
 	}
 	return table
 }

@@ -9,8 +9,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/record"
@@ -53,7 +53,7 @@ func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*ba
 	}
 	var jobs []*batchv1alpha1.Job
 	for _, job := range v.jobs {
-		byName := slices.Contains(titles, batchv1alpha1.Title(job)) && !account.Finished(account.Phase(job))
+		byName := slices.Contains(titles, batchv1alpha1.Title(job)) && !jobstatus.Finished(jobstatus.Phase(job))
 		if byName || slices.ContainsFunc(refs, func(ref value.Job) bool { _, ok := record.Match(ref, job); return ok }) {
 			jobs = append(jobs, job)
 		}

@@ -7,8 +7,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/record"
 )
@@ -16,7 +16,7 @@ import (
 // hold keeps jobs from starting. If an operator holds another user's job, only operators can release it, as in Slurm.
 func (c *call) hold(ctx context.Context, words []string) error {
 	return c.eachBy(ctx, words, func(job *batchv1alpha1.Job) (*act.Verb, error) {
-		if user := account.User(job); user == "" || user == c.me() {
+		if user := jobstatus.User(job); user == "" || user == c.me() {
 			return act.Hold, nil
 		}
 		if runs, err := c.runsCluster(ctx); err == nil && runs {

@@ -12,7 +12,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
@@ -68,7 +68,7 @@ func (c *call) untilRunning(ctx context.Context, job *batchv1alpha1.Job) error {
 		return err
 	}
 	begun := func(now *batchv1alpha1.Job) bool {
-		return now.Status.State.Phase == batchv1alpha1.Running || account.Finished(now.Status.State.Phase)
+		return now.Status.State.Phase == batchv1alpha1.Running || jobstatus.Finished(now.Status.State.Phase)
 	}
 	now, err := awaitJob(ctx, cl, job, begun, c.trouble(job))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/asked"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
@@ -167,12 +167,12 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 	if err != nil {
 		return err
 	}
-	if account.Finished(account.Phase(job)) {
+	if jobstatus.Finished(jobstatus.Phase(job)) {
 		return fault.Errorf("submit it again; scontrol update changes jobs that are not over", "Job has already finished for job %s", id)
 	}
 	patch := map[string]any{}
 	sets := change.asked
-	isShortened := change.isOfLimitAlone() && account.Phase(job) == batchv1alpha1.Running
+	isShortened := change.isOfLimitAlone() && jobstatus.Phase(job) == batchv1alpha1.Running
 	switch {
 	case isShortened:
 		if err := checkShorter(job, *change.limit); err != nil {

@@ -15,7 +15,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/asked"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
@@ -120,7 +120,7 @@ func (c *call) shortenPod(ctx context.Context, pod *corev1.Pod, limit int64) err
 // changeQOS sets the priority class of a pending job to the one of another QOS.
 func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jobChange, patch map[string]any) error {
 	id := (&record.Source{Job: job}).Number()
-	if phase := account.Phase(job); phase != batchv1alpha1.Pending && !batchv1alpha1.AtGate(job) {
+	if phase := jobstatus.Phase(job); phase != batchv1alpha1.Pending && !batchv1alpha1.AtGate(job) {
 		return fault.Errorf("scontrol requeuehold "+id+" stops it, and then it can have another", "QOS can be changed of jobs that wait only: job %s is %s", id, phase)
 	}
 	cl, err := c.f.Client()

@@ -13,7 +13,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/state"
@@ -26,7 +26,7 @@ const Nobody = "nobody"
 func (s *Source) Name() string { return batch.Title(s.Job) }
 
 // User returns the user of the job.
-func (s *Source) User() string { return cmp.Or(account.User(s.Job), Nobody) }
+func (s *Source) User() string { return cmp.Or(jobstatus.User(s.Job), Nobody) }
 
 // QueueName returns the name of the job's queue.
 func (s *Source) QueueName() string { return cmp.Or(s.Job.Spec.Queue, keys.DefaultQueue) }
@@ -80,9 +80,9 @@ func (r *Row) NumNodes() int {
 		return int(size)
 	}
 	if r.State.Code.Base() == state.Pending || r.State.Code == state.Suspended {
-		return int(account.Minimum(r.Job))
+		return int(jobstatus.Minimum(r.Job))
 	}
-	nodes := max(account.Minimum(r.Job), r.Job.Status.Running)
+	nodes := max(jobstatus.Minimum(r.Job), r.Job.Status.Running)
 	if r.Sum != nil {
 		nodes = max(nodes, int32(r.Sum.Live+r.Sum.Ended))
 	}

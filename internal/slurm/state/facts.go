@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
@@ -79,7 +79,7 @@ func codeOf(f Facts) Code {
 // bound reports whether the minimum number of pods have nodes, even if not all of them have started.
 func bound(f Facts) bool {
 	if f.Pods != nil && f.Pods.Live > 0 {
-		return f.Pods.Bound > 0 && int32(f.Pods.Bound+f.Pods.Ended) >= account.Minimum(f.Job)
+		return f.Pods.Bound > 0 && int32(f.Pods.Bound+f.Pods.Ended) >= jobstatus.Minimum(f.Job)
 	}
 	return f.Group != nil && f.Group.Status.Phase == scheduling.PodGroupRunning
 }

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
@@ -24,7 +24,7 @@ type Reading struct {
 	asked standing
 	busy  bool
 	of    types.UID
-	sheet *account.Sheet
+	sheet *jobstatus.Sheet
 	err   error
 }
 
@@ -52,7 +52,7 @@ func (r *Reading) stands(snap *snapshot.Snapshot, job *snapshot.Job) standing {
 // interrupt the user.
 type read struct {
 	of    types.UID
-	sheet *account.Sheet
+	sheet *jobstatus.Sheet
 	err   error
 }
 
@@ -127,17 +127,17 @@ func (r *Reading) Events(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot
 }
 
 // Account returns the explanation of `vcctl job explain` for a job.
-func (r *Reading) Account(snap *snapshot.Snapshot, job *snapshot.Job) *account.Account {
+func (r *Reading) Account(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Account {
 	if !r.knows(job) {
 		return Account(snap, job)
 	}
 	sheet := bare(snap, job)
-	if a, enough := account.Alone(sheet); enough {
+	if a, enough := jobstatus.Alone(sheet); enough {
 		return a
 	}
 	sheet.Pods = r.sheet.Pods
 	for _, event := range r.Events(snap, job) {
 		sheet.Events = append(sheet.Events, eventOf(event))
 	}
-	return account.Of(sheet)
+	return jobstatus.Of(sheet)
 }

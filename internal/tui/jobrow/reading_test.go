@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -43,11 +43,13 @@ func seen(t *testing.T, events ...*corev1.Event) *snapshot.Snapshot {
 // sheets implements the only action that a Reading uses.
 type sheets struct {
 	screen.Actions
-	sheet *account.Sheet
+	sheet *jobstatus.Sheet
 	err   error
 }
 
-func (s sheets) Sheet(context.Context, *snapshot.Job) (*account.Sheet, error) { return s.sheet, s.err }
+func (s sheets) Sheet(context.Context, *snapshot.Job) (*jobstatus.Sheet, error) {
+	return s.sheet, s.err
+}
 
 func done(t *testing.T, effects []screen.Effect) screen.Done {
 	t.Helper()
@@ -63,7 +65,7 @@ func TestWhatIsToldIsReadWhenTheJobChangesAndNotBefore(t *testing.T) {
 	t.Parallel()
 	var r jobrow.Reading
 	snap := seen(t)
-	ctx := &screen.Context{Snap: snap, Actions: sheets{sheet: &account.Sheet{}}}
+	ctx := &screen.Context{Snap: snap, Actions: sheets{sheet: &jobstatus.Sheet{}}}
 	first := r.Want(ctx, snap.Jobs[0])
 	if again := r.Want(ctx, snap.Jobs[0]); again != nil {
 		t.Error("it is asked for twice at once")
@@ -81,7 +83,7 @@ func TestWhatChangesWhileItIsReadIsReadAfterwards(t *testing.T) {
 	t.Parallel()
 	var r jobrow.Reading
 	before, after := seen(t), seen(t)
-	ctx := &screen.Context{Snap: before, Actions: sheets{sheet: &account.Sheet{}}}
+	ctx := &screen.Context{Snap: before, Actions: sheets{sheet: &jobstatus.Sheet{}}}
 	first := r.Want(ctx, before.Jobs[0])
 	ctx.Snap = after
 	if r.Take(ctx, done(t, first), after.Jobs[0]) == nil {
@@ -93,7 +95,7 @@ func TestEventsAreThoseReadAndThoseThatCameSince(t *testing.T) {
 	t.Parallel()
 	var r jobrow.Reading
 	snap := seen(t, told("twice", "BackOff", "train", 7, time.Second), told("later", "Evict", "train", 1, 2*time.Second), told("foreign", "Evict", "eval", 1, 0))
-	ctx := &screen.Context{Snap: snap, Actions: sheets{sheet: &account.Sheet{
+	ctx := &screen.Context{Snap: snap, Actions: sheets{sheet: &jobstatus.Sheet{
 		Events: []corev1.Event{*told("pull", "Pulling", "pod", 1, time.Minute), *told("twice", "BackOff", "train", 6, time.Minute)},
 	}}}
 	r.Take(ctx, done(t, r.Want(ctx, snap.Jobs[0])), snap.Jobs[0])
@@ -113,7 +115,7 @@ func TestWhatCannotBeReadIsSaidAndWhatWasReadStays(t *testing.T) {
 	t.Parallel()
 	var r jobrow.Reading
 	snap := seen(t)
-	ctx := &screen.Context{Snap: snap, Actions: sheets{sheet: &account.Sheet{Events: []corev1.Event{*told("pull", "Pulling", "pod", 1, 0)}}}}
+	ctx := &screen.Context{Snap: snap, Actions: sheets{sheet: &jobstatus.Sheet{Events: []corev1.Event{*told("pull", "Pulling", "pod", 1, 0)}}}}
 	r.Take(ctx, done(t, r.Want(ctx, snap.Jobs[0])), snap.Jobs[0])
 	ctx.Snap, ctx.Actions = seen(t), sheets{err: errors.New("no route to host")}
 	r.Take(ctx, done(t, r.Want(ctx, ctx.Snap.Jobs[0])), ctx.Snap.Jobs[0])
@@ -139,7 +141,7 @@ func TestWhatCouldNotBeReadIsReadWhenTheConnectionIsBack(t *testing.T) {
 		t.Error("it is asked for while the connection is lost")
 	}
 	link(snapshot.LinkLive, 2*time.Second)
-	ctx.Snap, ctx.Actions = snap, sheets{sheet: &account.Sheet{}}
+	ctx.Snap, ctx.Actions = snap, sheets{sheet: &jobstatus.Sheet{}}
 	asked := r.Want(ctx, job)
 	if asked == nil {
 		t.Fatal("it is not asked for again")

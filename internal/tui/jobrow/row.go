@@ -6,7 +6,7 @@ import (
 	"time"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -133,7 +133,7 @@ func (r Row) GPUsHeld() int64 {
 			continue
 		}
 		for name, amount := range pod.Asks.Devices {
-			if account.IsGPU(string(name)) {
+			if jobstatus.IsGPU(string(name)) {
 				held += amount
 			}
 		}

@@ -6,15 +6,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
 // Account returns the explanation of `vcctl job explain` from the snapshot alone, which has reduced pods and only the
 // last events. A Reading has more data.
-func Account(snap *snapshot.Snapshot, job *snapshot.Job) *account.Account {
+func Account(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Account {
 	sheet := bare(snap, job)
-	if a, enough := account.Alone(sheet); enough {
+	if a, enough := jobstatus.Alone(sheet); enough {
 		return a
 	}
 	for _, pod := range job.Pods {
@@ -23,13 +23,13 @@ func Account(snap *snapshot.Snapshot, job *snapshot.Job) *account.Account {
 	for _, event := range EventsOf(snap, job) {
 		sheet.Events = append(sheet.Events, eventOf(event))
 	}
-	return account.Of(sheet)
+	return jobstatus.Of(sheet)
 }
 
 // bare returns the data about a job itself.
-func bare(snap *snapshot.Snapshot, job *snapshot.Job) *account.Sheet {
+func bare(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Sheet {
 	_, hidden := snap.HiddenKind(snapshot.PodGroups)
-	return &account.Sheet{Job: job.Object, Group: job.Group, Unreadable: hidden && job.Group == nil}
+	return &jobstatus.Sheet{Job: job.Object, Group: job.Group, Unreadable: hidden && job.Group == nil}
 }
 
 // EventsOf returns the events about a job, its PodGroup and its pods, the newest last.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
@@ -24,7 +24,7 @@ type Actions interface {
 	Manifest(ctx context.Context, kind, namespace, name string) (string, error)
 	// Sheet returns the details of a job that are not watched for all jobs: its complete pods, and all events about it,
 	// its PodGroup and its pods. Nil means that there are no additional details.
-	Sheet(ctx context.Context, job *snapshot.Job) (*account.Sheet, error)
+	Sheet(ctx context.Context, job *snapshot.Job) (*jobstatus.Sheet, error)
 	// Attach connects the terminal to a shell in a pod.
 	Attach(ctx context.Context, pod PodRef, in io.Reader, out, errOut io.Writer) error
 }

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
@@ -83,7 +83,7 @@ func (r *Recorder) Manifest(_ context.Context, kind, namespace, name string) (st
 }
 
 // Sheet returns the world's details of a job, or nil without a world.
-func (r *Recorder) Sheet(_ context.Context, job *snapshot.Job) (*account.Sheet, error) {
+func (r *Recorder) Sheet(_ context.Context, job *snapshot.Job) (*jobstatus.Sheet, error) {
 	if err := cmp.Or(r.SheetErr, r.lost()); err != nil || r.Seen == nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
@@ -31,7 +31,7 @@ const toldPods = 8
 
 // told returns the details of a job: its complete pods, and events of the job, its PodGroup and its pods, as
 // controllers, scheduler and kubelets would record them.
-func told(job *snapshot.Job, pods []*corev1.Pod) *account.Sheet {
+func told(job *snapshot.Job, pods []*corev1.Pod) *jobstatus.Sheet {
 	t := teller{job: job}
 	submitted := job.Submitted
 	if job.Group != nil {
@@ -50,7 +50,7 @@ func told(job *snapshot.Job, pods []*corev1.Pod) *account.Sheet {
 		t.tell(about, Now.Add(-170*time.Second), corev1.EventTypeNormal, "ExecuteAction", 1, "Execute action RestartTask after 10m0s: a pod of task worker failed")
 	}
 	slices.SortStableFunc(t.events, func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) })
-	return &account.Sheet{Job: job.Object, Group: job.Group, Pods: pods, Events: t.events}
+	return &jobstatus.Sheet{Job: job.Object, Group: job.Group, Pods: pods, Events: t.events}
 }
 
 // teller collects events about a job.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
@@ -64,7 +64,7 @@ func (e *Explain) head(ctx *screen.Context, c canvas.Canvas) canvas.Canvas {
 
 // unread returns a note if pods and events are relevant but are not read yet or could not be read.
 func (e *Explain) unread() string {
-	if _, enough := account.Alone(&e.told.Sheet); enough {
+	if _, enough := jobstatus.Alone(&e.told.Sheet); enough {
 		return ""
 	}
 	if problem := e.read.Problem(); problem != "" {
@@ -102,7 +102,7 @@ func (e *Explain) when(ctx *screen.Context) string {
 	return strings.Join(parts, "  ")
 }
 
-func writeFacts(c canvas.Canvas, facts []account.Fact) {
+func writeFacts(c canvas.Canvas, facts []jobstatus.Fact) {
 	y := 1
 	for _, fact := range facts {
 		for i, line := range render.Wrap(fact.Text, c.W-14) {
@@ -128,7 +128,7 @@ func (e *Explain) helps(ctx *screen.Context) []string {
 }
 
 // boxes draws steps, nodes and suggestions below each other, each in a box.
-func (e *Explain) boxes(ctx *screen.Context, c canvas.Canvas, steps []account.Step) {
+func (e *Explain) boxes(ctx *screen.Context, c canvas.Canvas, steps []jobstatus.Step) {
 	_, c = c.Cut(1)
 	part, c := c.Cut(len(steps) + 3)
 	inside := widget.Box(part, ctx.Theme, "Where it stops", "")
@@ -149,11 +149,11 @@ func (e *Explain) boxes(ctx *screen.Context, c canvas.Canvas, steps []account.St
 	drawHelps(inside, helps)
 }
 
-func resultStyle(result account.Result) canvas.Style {
+func resultStyle(result jobstatus.Result) canvas.Style {
 	switch result {
-	case account.Passed:
+	case jobstatus.Passed:
 		return theme.Good
-	case account.Blocked:
+	case jobstatus.Blocked:
 		return theme.Failed | canvas.Bold
 	}
 	return theme.Dim
@@ -194,7 +194,7 @@ func drawHelps(c canvas.Canvas, helps []string) {
 }
 
 // lines draws the same for small terminals, with the steps side by side.
-func (e *Explain) lines(ctx *screen.Context, c canvas.Canvas, steps []account.Step) {
+func (e *Explain) lines(ctx *screen.Context, c canvas.Canvas, steps []jobstatus.Step) {
 	x, y := 2, 0
 	if c.H > 14 {
 		y = 1

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobact"
@@ -22,7 +22,7 @@ type Explain struct {
 	uid    types.UID
 	job    *snapshot.Job
 	gone   bool
-	told   *account.Account
+	told   *jobstatus.Account
 	read   jobrow.Reading
 	nodes  widget.Table[group]
 }
@@ -120,7 +120,7 @@ func (e *Explain) want(ctx *screen.Context) []screen.Effect {
 	if e.job == nil {
 		return nil
 	}
-	if _, enough := account.Alone(&e.told.Sheet); enough {
+	if _, enough := jobstatus.Alone(&e.told.Sheet); enough {
 		return nil
 	}
 	return e.read.Want(ctx, e.job)

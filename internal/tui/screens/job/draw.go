@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -80,7 +80,7 @@ func (j *Job) noPods() string {
 		return "no pod failed or is held up (f shows all)"
 	case j.filter != "":
 		return "no pod matches the filter (esc clears it)"
-	case account.Finished(j.job.Phase):
+	case jobstatus.Finished(j.job.Phase):
 		return "its pods are gone"
 	case act.Suspended(j.job.Phase):
 		return "its pods were stopped"

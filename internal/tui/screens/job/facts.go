@@ -7,7 +7,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
@@ -17,27 +17,27 @@ import (
 )
 
 // facts returns the lines of the job's box.
-func facts(ctx *screen.Context, job *snapshot.Job) []account.Fact {
+func facts(ctx *screen.Context, job *snapshot.Job) []jobstatus.Fact {
 	spec := &job.Object.Spec
-	all := []account.Fact{
+	all := []jobstatus.Fact{
 		{Name: "State", Text: stateText(job)},
 		{Name: "Queue", Text: fmt.Sprintf("%-14s Priority %d%s", job.Queue, job.Priority, inBrackets(job.PriorityClass))},
 		{Name: "User", Text: fmt.Sprintf("%-14s Submitted %s%s", cmp.Or(job.User, "-"), jobrow.Moment(job.Submitted, ctx.Now), titled(job))},
 		{Name: "Request", Text: request(job)},
 		{Name: "Gang", Text: fmt.Sprintf("%-14s Retries %d of %d", fmt.Sprintf("%d of %d", job.Min, job.Replicas), job.Object.Status.RetryCount, spec.MaxRetry)},
-		{Name: "Limit", Text: fmt.Sprintf("%-14s Plugins %s", limit(job), cmp.Or(strings.Join(account.PluginNames(job.Object), " "), "none"))},
+		{Name: "Limit", Text: fmt.Sprintf("%-14s Plugins %s", limit(job), cmp.Or(strings.Join(jobstatus.PluginNames(job.Object), " "), "none"))},
 	}
 	if depends := job.Object.Annotations[keys.Dependency]; depends != "" {
-		all = append(all, account.Fact{Name: "Depends", Text: depends})
+		all = append(all, jobstatus.Fact{Name: "Depends", Text: depends})
 	}
-	if array := account.ArrayText(job.Object); array != "" {
-		all = append(all, account.Fact{Name: "Array", Text: array})
+	if array := jobstatus.ArrayText(job.Object); array != "" {
+		all = append(all, jobstatus.Fact{Name: "Array", Text: array})
 	}
 	if policies := policies(job.Object); policies != "" {
-		all = append(all, account.Fact{Name: "Policy", Text: policies})
+		all = append(all, jobstatus.Fact{Name: "Policy", Text: policies})
 	}
 	if says := says(job); says != "" {
-		all = append(all, account.Fact{Name: "Why", Text: says})
+		all = append(all, jobstatus.Fact{Name: "Why", Text: says})
 	}
 	return all
 }
@@ -70,7 +70,7 @@ func says(job *snapshot.Job) string { return job.Why().Short() }
 
 // request returns the job's request, as in `vcctl job explain`.
 func request(job *snapshot.Job) string {
-	return account.Needs(job.Object)
+	return jobstatus.Needs(job.Object)
 }
 
 func limit(job *snapshot.Job) string {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
@@ -90,17 +90,17 @@ func reason(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job) {
 }
 
 // facts returns the facts of the account, with the estimated start first. For a job with nodes, the nodes come first.
-func facts(ctx *screen.Context, job *snapshot.Job, a *account.Account) []account.Fact {
+func facts(ctx *screen.Context, job *snapshot.Job, a *jobstatus.Account) []jobstatus.Fact {
 	all := a.Facts()
 	if job.NodeList != "" {
-		where := account.Fact{Name: "nodes", Text: job.NodeList}
+		where := jobstatus.Fact{Name: "nodes", Text: job.NodeList}
 		if left := jobrow.Left(job, ctx.Now); left != "" {
 			where.Text += ", " + left + " left of its limit"
 		}
-		all = append([]account.Fact{where}, all...)
+		all = append([]jobstatus.Fact{where}, all...)
 	}
 	if job.Running+job.Waiting+job.Failed > 0 && a.Explanation() == nil {
-		all = append(all, account.Fact{Name: "pods", Text: fmt.Sprintf("%d of %d run, %d wait, %d failed", job.Running, job.Replicas, job.Waiting, job.Failed)})
+		all = append(all, jobstatus.Fact{Name: "pods", Text: fmt.Sprintf("%d of %d run, %d wait, %d failed", job.Running, job.Replicas, job.Waiting, job.Failed)})
 	}
 	for i, fact := range all {
 		if fact.Name == "start" && i > 0 {

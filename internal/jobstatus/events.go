@@ -1,4 +1,4 @@
-package account
+package jobstatus
 
 import (
 	corev1 "k8s.io/api/core/v1"

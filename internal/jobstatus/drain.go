@@ -1,4 +1,4 @@
-package account
+package jobstatus
 
 import (
 	appsv1 "k8s.io/api/apps/v1"

@@ -1,4 +1,4 @@
-// Package account describes one job for users: what it requests, its progress, and the reason why it does not run. The
+// Package jobstatus describes one job for users: what it requests, its progress, and the reason why it does not run. The
 // command line and the dashboard share it, so that they show the same text.
 //
 //	In:   a Job and, as far as the user may read them, its PodGroup, pods and events
@@ -9,4 +9,4 @@
 //   - Pure: the results depend only on the objects and the time passed in.
 //   - The scheduler's explanation comes first, then problems of pods that have a node, then conditions, then the
 //     controller's message.
-package account
+package jobstatus
