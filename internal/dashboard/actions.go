@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -21,7 +21,7 @@ import (
 // hands carries out the actions of the dashboard's keys and returns messages in the words of the command line.
 type hands struct {
 	f       *cli.Factory
-	cluster *act.Cluster
+	cluster *clusterops.Cluster
 
 	mu     sync.Mutex
 	readOf types.UID // the job whose Sheet was read last
@@ -43,12 +43,12 @@ func newHands(f *cli.Factory) (*hands, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &hands{f: f, cluster: &act.Cluster{Client: client, Typed: typed, Config: quiet(config), Now: f.Now}}, nil
+	return &hands{f: f, cluster: &clusterops.Cluster{Client: client, Typed: typed, Config: quiet(config), Now: f.Now}}, nil
 }
 
-var jobVerbs = map[screen.Verb]*act.Verb{
-	screen.Suspend: act.Suspend, screen.Resume: act.Resume, screen.Requeue: act.Restart, screen.Hold: act.Hold, screen.Release: act.Release,
-	screen.Cancel: act.Cancel, screen.Delete: act.Delete,
+var jobVerbs = map[screen.Verb]*clusterops.Verb{
+	screen.Suspend: clusterops.Suspend, screen.Resume: clusterops.Resume, screen.Requeue: clusterops.Restart, screen.Hold: clusterops.Hold, screen.Release: clusterops.Release,
+	screen.Cancel: clusterops.Cancel, screen.Delete: clusterops.Delete,
 }
 
 // Jobs applies an action to jobs.
@@ -73,7 +73,7 @@ func (h *hands) Queue(ctx context.Context, verb screen.Verb, queue string) (stri
 
 // EditQueue changes a queue's limits.
 func (h *hands) EditQueue(ctx context.Context, queue string, edit screen.QueueEdit) (string, error) {
-	said, err := h.cluster.EditQueue(ctx, queue, act.QueueEdit(edit))
+	said, err := h.cluster.EditQueue(ctx, queue, clusterops.QueueEdit(edit))
 	return said, h.human(err)
 }
 
@@ -155,7 +155,7 @@ func (h *hands) Attach(ctx context.Context, pod screen.PodRef, in io.Reader, out
 	defer restore()
 	keys, done := keyboard(in)
 	defer done()
-	return h.human(h.cluster.Shell(ctx, act.Shell{Namespace: pod.Namespace, Pod: pod.Name, Container: pod.Container, Command: shell, In: keys, Out: out, Sizes: sizes}))
+	return h.human(h.cluster.Shell(ctx, clusterops.Shell{Namespace: pod.Namespace, Pod: pod.Name, Container: pod.Container, Command: shell, In: keys, Out: out, Sizes: sizes}))
 }
 
 // human returns an error in the words of the command line. Of several errors, it returns the first and the number of
@@ -169,11 +169,11 @@ func (h *hands) human(err error) error {
 		all = many.Unwrap()
 	}
 	told := cli.Humanize(all[0], h.f.Where())
-	var refused *act.Refused
+	var refused *clusterops.Refused
 	if errors.As(all[0], &refused) {
 		told = cli.Errorf(refused.Hint, "%s", refused.What)
 	}
-	var unfinished *act.Unfinished
+	var unfinished *clusterops.Unfinished
 	if errors.As(all[0], &unfinished) {
 		told = cli.Errorf(unfinished.Hint, "%s", unfinished.What)
 	}

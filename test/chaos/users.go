@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/clusterops"
 )
 
 // namespace is the namespace of all jobs of a run.
@@ -70,7 +70,7 @@ func (w *World) act(ctx context.Context, s Story, a Act) error {
 	case Scale:
 		return w.scale(ctx, job, a.Replicas)
 	case Suspend:
-		return w.client.Create(ctx, act.JobCommand(job, busv1alpha1.AbortJobAction))
+		return w.client.Create(ctx, clusterops.JobCommand(job, busv1alpha1.AbortJobAction))
 	case Resume:
 		return w.resume(ctx, job)
 	}
@@ -92,7 +92,7 @@ func (w *World) resume(ctx context.Context, job *batchv1alpha1.Job) error {
 	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated, batchv1alpha1.Completing:
 		return nil
 	case batchv1alpha1.Aborted:
-		return w.client.Create(ctx, act.JobCommand(job, busv1alpha1.ResumeJobAction))
+		return w.client.Create(ctx, clusterops.JobCommand(job, busv1alpha1.ResumeJobAction))
 	}
 	return errors.New("it is not suspended yet: " + string(job.Status.State.Phase))
 }

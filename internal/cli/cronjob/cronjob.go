@@ -20,10 +20,10 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -162,7 +162,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, cron cronJob, ev
 	if !events {
 		return sheet, nil
 	}
-	happened, err := act.EventsAbout(ctx, c, cron.Namespace, cron)
+	happened, err := clusterops.EventsAbout(ctx, c, cron.Namespace, cron)
 	sheet.Add("Events", cli.EventTable(happened, now, func(*corev1.Event) string { return "cron job" }))
 	return sheet, err
 }

@@ -17,9 +17,9 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
@@ -140,7 +140,7 @@ func (o *options) add(ctx context.Context, c client.Client, t *topic, r referenc
 	}
 	err = c.Get(ctx, key, object)
 	if cli.IsMissing(err) && r.kind == "PodGroup" {
-		group, lookupErr := act.GroupOfJobNamed(ctx, c, key)
+		group, lookupErr := clusterops.GroupOfJobNamed(ctx, c, key)
 		if lookupErr != nil {
 			return lookupErr
 		}

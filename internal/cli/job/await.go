@@ -14,8 +14,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 )
 
 // awaitOptions are the inputs of `vcctl job wait`.
@@ -352,7 +352,7 @@ func (w *waiter) timedOut(ctx context.Context, c client.Client) error {
 	var late []error
 	for _, uid := range w.order() {
 		job := w.pending[uid]
-		group, err := act.GroupOf(ctx, c, job)
+		group, err := clusterops.GroupOf(ctx, c, job)
 		if err != nil {
 			group = nil
 		}

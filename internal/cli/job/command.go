@@ -11,8 +11,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 )
 
 // commandOptions are the inputs of the verbs that change a job: suspend, resume, hold and release.
@@ -105,7 +105,7 @@ func (o *commandOptions) one(ctx context.Context, c client.Client, job *batchv1a
 	why, already := o.verb.Judge(job)
 	if why != "" {
 		instead := "job view "
-		if act.Suspended(phaseOf(job)) {
+		if clusterops.Suspended(phaseOf(job)) {
 			instead = "job resume "
 		}
 		return false, cli.Errorf(o.f.Typed(instead+job.Name), "job %q is %s: %s", job.Name, phaseOf(job), why)
@@ -128,12 +128,12 @@ func (o *commandOptions) send(ctx context.Context, c client.Client, job *batchv1
 	case o.dryRun.Client():
 		return nil
 	case o.verb.Action != "":
-		return c.Create(ctx, act.JobCommand(job, o.verb.Action), o.dryRun.CreateOptions()...)
-	case o.verb.Verb == act.Release && job.Annotations[keys.Hold] == keys.HoldAdmin:
+		return c.Create(ctx, clusterops.JobCommand(job, o.verb.Action), o.dryRun.CreateOptions()...)
+	case o.verb.Verb == clusterops.Release && job.Annotations[keys.Hold] == keys.HoldAdmin:
 		return cli.Errorf("ask an administrator; for an operator `vcctl slurm scontrol release` releases it", "job %q is held by an administrator", job.Name)
 	}
 	changed := job.DeepCopy()
-	if err := c.Patch(ctx, changed, act.HoldPatch(o.verb.Verb, job), o.dryRun.PatchOptions()...); err != nil {
+	if err := c.Patch(ctx, changed, clusterops.HoldPatch(o.verb.Verb, job), o.dryRun.PatchOptions()...); err != nil {
 		return err
 	}
 	*job = *changed // print the job in its new state

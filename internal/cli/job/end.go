@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 )
 
 // untilEnd waits for the end of the created jobs and returns their outcome. With --attach it prints the output of
@@ -96,7 +96,7 @@ func (o *runOptions) failure(ctx context.Context, c client.Client, job *batchv1a
 	if w := explain(job, nil); w.Short() != "" {
 		failed.What += ": " + w.Short()
 	}
-	pods, err := act.PodsOf(ctx, c, job)
+	pods, err := clusterops.PodsOf(ctx, c, job)
 	if err != nil {
 		return failed
 	}

@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 )
 
 // execOptions are the inputs of `vcctl job exec` and `vcctl job attach`.
@@ -232,7 +232,7 @@ func (o *execOptions) choose(ctx context.Context, c client.Client, job *batchv1a
 			return nil, err
 		}
 	}
-	pods, err := act.PodsOf(ctx, c, job)
+	pods, err := clusterops.PodsOf(ctx, c, job)
 	if err != nil {
 		return nil, err
 	}
@@ -355,9 +355,9 @@ func (o *execOptions) executor(pod *corev1.Pod, container string) (remotecommand
 		return nil, err
 	}
 	if len(o.command) > 0 {
-		return act.Executor(config, clientset, pod.Namespace, pod.Name, "exec", &corev1.PodExecOptions{Container: container, Command: o.command,
+		return clusterops.Executor(config, clientset, pod.Namespace, pod.Name, "exec", &corev1.PodExecOptions{Container: container, Command: o.command,
 			Stdin: o.stdin, Stdout: true, Stderr: !o.tty, TTY: o.tty})
 	}
-	return act.Executor(config, clientset, pod.Namespace, pod.Name, "attach", &corev1.PodAttachOptions{Container: container,
+	return clusterops.Executor(config, clientset, pod.Namespace, pod.Name, "attach", &corev1.PodAttachOptions{Container: container,
 		Stdin: o.stdin, Stdout: true, Stderr: !o.tty, TTY: o.tty})
 }

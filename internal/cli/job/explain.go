@@ -13,8 +13,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -144,7 +144,7 @@ func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs
 // readAccount reads the explanation of a job. It reads the job's pods and events only if the scheduler's own
 // explanation is missing.
 func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*jobstatus.Account, error) {
-	group, err := act.GroupOf(ctx, c, job)
+	group, err := clusterops.GroupOf(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func watchBoth(ctx context.Context, f *cli.Factory, c client.WithWatch, job *bat
 		return nil, nil, err
 	}
 	group, groups := job.Name+"-"+string(job.UID), &schedulingv1beta1.PodGroupList{}
-	if found, err := act.GroupOf(ctx, c, now); err == nil && found != nil {
+	if found, err := clusterops.GroupOf(ctx, c, now); err == nil && found != nil {
 		group = found.Name
 	}
 	if err := c.List(ctx, groups, client.InNamespace(job.Namespace), cli.Named(group)); err != nil {

@@ -10,8 +10,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -99,10 +99,10 @@ func RequestsText(spec *corev1.PodSpec) string {
 // Around reads the PodGroup and the pods of a job. The group is nil if it does not exist. If the user lacks access to
 // one of the two, that result is empty.
 func Around(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, []*corev1.Pod, error) {
-	group, err := act.GroupOf(ctx, c, job)
+	group, err := clusterops.GroupOf(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, nil, err
 	}
-	pods, err := act.PodsOf(ctx, c, job)
+	pods, err := clusterops.PodsOf(ctx, c, job)
 	return group, pods, ignoreForbidden(err)
 }

@@ -19,8 +19,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -280,7 +280,7 @@ func (r *reasons) prepare(ctx context.Context, jobs []*batchv1alpha1.Job) error 
 		return nil
 	}
 	if len(jobs) == 1 {
-		group, err := act.GroupOf(ctx, r.c, jobs[0])
+		group, err := clusterops.GroupOf(ctx, r.c, jobs[0])
 		if group != nil {
 			r.learn(jobs[0].UID, group)
 		}

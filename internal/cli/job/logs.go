@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 )
 
 // logsOptions are the inputs of `vcctl job logs`.
@@ -235,7 +235,7 @@ func (o *logsOptions) checkPods(ctx context.Context, c client.Client) error {
 	if len(beyond) == 0 && !unknown {
 		return nil
 	}
-	pods, err := act.PodsOf(ctx, c, o.job)
+	pods, err := clusterops.PodsOf(ctx, c, o.job)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 )
 
 // rerunOptions are the inputs of `vcctl job rerun`: the old job's name and the options of the new job.
@@ -89,7 +89,7 @@ func rerun(ctx context.Context, o *rerunOptions) error {
 			return err
 		}
 	}
-	again := act.Rerun(old, name)
+	again := clusterops.Rerun(old, name)
 	if user := o.f.Streams.User(); user != "" {
 		again.Annotations[keys.User] = user
 	}
@@ -124,7 +124,7 @@ const mostReruns = 1000
 // freeName returns the first unused name for a rerun of the job.
 func freeName(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (string, error) {
 	for n := 2; n < mostReruns; n++ {
-		name := act.RerunName(job, n)
+		name := clusterops.RerunName(job, n)
 		err := c.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: name}, &batchv1alpha1.Job{})
 		if cli.IsMissing(err) {
 			return name, nil

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
@@ -87,7 +87,7 @@ func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) 
 			return nil
 		}
 	}
-	events, err := act.EventsAbout(ctx, c, from.pod.Namespace, from.pod)
+	events, err := clusterops.EventsAbout(ctx, c, from.pod.Namespace, from.pod)
 	if err != nil {
 		return nil
 	}

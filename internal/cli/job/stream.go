@@ -22,8 +22,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -135,7 +135,7 @@ func labelWidth(job *batchv1alpha1.Job) int {
 
 // once prints the logs available now, pod by pod.
 func (s *streamer) once(ctx context.Context, c client.Client) error {
-	pods, err := act.PodsOf(ctx, c, s.o.job)
+	pods, err := clusterops.PodsOf(ctx, c, s.o.job)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func joined(notes []string) string {
 }
 
 func (s *streamer) noPods(ctx context.Context, c client.Client) error {
-	group, err := act.GroupOf(ctx, c, s.o.job)
+	group, err := clusterops.GroupOf(ctx, c, s.o.job)
 	if err != nil {
 		group = nil
 	}

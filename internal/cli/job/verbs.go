@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 )
 
 // verb is an action that a Command performs on a job, with its texts.
 type verb struct {
-	*act.Verb
+	*clusterops.Verb
 	aliases []string
 	// help, long and examples are the help texts of the command.
 	help, long, examples string
@@ -22,7 +22,7 @@ const podsStop = "pods are told to stop; work since the last checkpoint is lost"
 
 func newSuspend(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
 	return newCommand(f, run, verb{
-		Verb: act.Suspend,
+		Verb: clusterops.Suspend,
 		help: "Stop the pods of jobs, keep the jobs",
 		long: `
 			Suspend jobs: their pods are stopped, the job stays and can be resumed. This is
@@ -40,7 +40,7 @@ func newSuspend(f *cli.Factory, run func(context.Context, *commandOptions) error
 
 func newResume(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
 	return newCommand(f, run, verb{
-		Verb: act.Resume,
+		Verb: clusterops.Resume,
 		help: "Start suspended jobs again",
 		long: `
 			Resume suspended jobs: they go back to the queue and start again as soon as
@@ -56,7 +56,7 @@ func newResume(f *cli.Factory, run func(context.Context, *commandOptions) error)
 
 func newRestart(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
 	return newCommand(f, run, verb{
-		Verb: act.Restart,
+		Verb: clusterops.Restart,
 		help: "Stop all pods of jobs and start them again",
 		long: `
 			Restart jobs: all their pods are stopped, those that succeeded as well, and
@@ -74,7 +74,7 @@ func newRestart(f *cli.Factory, run func(context.Context, *commandOptions) error
 
 func newCancel(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
 	return newCommand(f, run, verb{
-		Verb: act.Cancel, aliases: []string{"terminate", "stop"},
+		Verb: clusterops.Cancel, aliases: []string{"terminate", "stop"},
 		help: "End jobs for good, keep them for the record",
 		long: `
 			Cancel jobs: their pods are stopped for good. The job stays as Terminated, so
@@ -92,7 +92,7 @@ func newCancel(f *cli.Factory, run func(context.Context, *commandOptions) error)
 
 func newHold(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
 	return newCommand(f, run, verb{
-		Verb: act.Hold,
+		Verb: clusterops.Hold,
 		help: "Keep pending jobs from starting",
 		long: `
 			Hold jobs: a job that has not started does not start until it is released. It
@@ -108,7 +108,7 @@ func newHold(f *cli.Factory, run func(context.Context, *commandOptions) error) *
 
 func newRelease(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
 	return newCommand(f, run, verb{
-		Verb: act.Release,
+		Verb: clusterops.Release,
 		help: "Let held jobs start",
 		long: `
 			Release jobs that were held by ` + "`vcctl job hold`" + ` or ` + "`scontrol hold`" + `: they start as soon

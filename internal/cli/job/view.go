@@ -17,8 +17,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -157,7 +157,7 @@ func (o *viewOptions) follow(ctx context.Context, c client.WithWatch, job *batch
 }
 
 func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events bool) (*sheet, error) {
-	group, err := act.GroupOf(ctx, c, job)
+	group, err := clusterops.GroupOf(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events b
 // readAround reads the pods of a job whose PodGroup is known, and the events about the job, its PodGroup and its
 // pods.
 func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, events bool) (*sheet, error) {
-	around, err := act.SheetAround(ctx, c, &jobstatus.Sheet{Job: job, Group: group}, events)
+	around, err := clusterops.SheetAround(ctx, c, &jobstatus.Sheet{Job: job, Group: group}, events)
 	if around == nil {
 		return nil, err
 	}

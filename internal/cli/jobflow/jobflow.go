@@ -22,9 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -160,7 +160,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, flow jobFlow, ev
 	if !events {
 		return sheet, nil
 	}
-	happened, err := act.EventsAbout(ctx, c, flow.Namespace, flow)
+	happened, err := clusterops.EventsAbout(ctx, c, flow.Namespace, flow)
 	sheet.Add("Events", cli.EventTable(happened, f.Now(), func(*corev1.Event) string { return "job flow" }))
 	return sheet, err
 }

@@ -19,10 +19,10 @@ import (
 
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -130,7 +130,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, t jobTemplate, e
 	if !events {
 		return sheet, nil
 	}
-	happened, err := act.EventsAbout(ctx, c, t.Namespace, t)
+	happened, err := clusterops.EventsAbout(ctx, c, t.Namespace, t)
 	sheet.Add("Events", cli.EventTable(happened, f.Now(), func(*corev1.Event) string { return "job template" }))
 	return sheet, err
 }

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 )
 
 // cordonOptions are the inputs of `vcctl node cordon` and `vcctl node uncordon`.
@@ -106,7 +106,7 @@ func setCordon(ctx context.Context, c client.Client, node *corev1.Node, cordoned
 		node.Spec.Unschedulable = cordoned
 		return done + dryRun.Suffix(), nil
 	}
-	if err := c.Patch(ctx, node, act.CordonPatch(cordoned), dryRun.PatchOptions()...); err != nil {
+	if err := c.Patch(ctx, node, clusterops.CordonPatch(cordoned), dryRun.PatchOptions()...); err != nil {
 		return "", err
 	}
 	return done + dryRun.Suffix(), nil

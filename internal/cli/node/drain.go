@@ -13,12 +13,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 )
 
 // evictionRetry is the pause before drain retries the eviction of a pod that a disruption budget protects.
-var evictionRetry = act.RetryAfter
+var evictionRetry = clusterops.RetryAfter
 
 // drainOptions are the inputs of `vcctl node drain`.
 type drainOptions struct {
@@ -128,12 +128,12 @@ func drainNodes(ctx context.Context, o *drainOptions) error {
 }
 
 // drainer returns the Drain for the nodes; its callbacks print a line for each pod.
-func (o *drainOptions) drainer() (*act.Drain, error) {
+func (o *drainOptions) drainer() (*clusterops.Drain, error) {
 	typed, err := o.f.Clientset()
 	if err != nil {
 		return nil, err
 	}
-	return &act.Drain{
+	return &clusterops.Drain{
 		Typed: typed, IgnoreDaemonSets: o.ignoreDaemonSets, DeleteEmptyDirData: o.deleteEmptyDirData, Force: o.force, GracePeriod: o.gracePeriod,
 		Timeout: o.timeout, ServerDryRun: o.dryRun.Server(), RetryAfter: evictionRetry, Evicted: o.printEvicted,
 		Retried: func(pod *corev1.Pod) {
@@ -150,7 +150,7 @@ func (o *drainOptions) printEvicted(pod *corev1.Pod) {
 
 // leaving returns the pods to evict from all nodes. It returns an error if one of them needs a flag that was not
 // given.
-func (o *drainOptions) leaving(ctx context.Context, d *act.Drain, nodes []*corev1.Node) ([]corev1.Pod, error) {
+func (o *drainOptions) leaving(ctx context.Context, d *clusterops.Drain, nodes []*corev1.Node) ([]corev1.Pod, error) {
 	var leaving []corev1.Pod
 	var problems []error
 	for _, node := range nodes {
@@ -203,7 +203,7 @@ func (o *drainOptions) limit(ctx context.Context) (context.Context, context.Canc
 }
 
 // drain cordons one node, evicts its pods and waits until they are gone or limited ends.
-func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, d *act.Drain, node *corev1.Node) error {
+func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, d *clusterops.Drain, node *corev1.Node) error {
 	done, err := setCordon(ctx, c, node, true, o.dryRun)
 	if err != nil {
 		return err
@@ -224,7 +224,7 @@ func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, d *a
 }
 
 // evict evicts pods of a node and waits until they are gone.
-func (o *drainOptions) evict(ctx context.Context, d *act.Drain, node *corev1.Node, pods []corev1.Pod) error {
+func (o *drainOptions) evict(ctx context.Context, d *clusterops.Drain, node *corev1.Node, pods []corev1.Pod) error {
 	if o.dryRun.Client() {
 		for i := range pods {
 			o.printEvicted(&pods[i])
@@ -232,7 +232,7 @@ func (o *drainOptions) evict(ctx context.Context, d *act.Drain, node *corev1.Nod
 		return nil
 	}
 	err := d.Evict(ctx, node.Name, pods)
-	var early *act.Unfinished
+	var early *clusterops.Unfinished
 	switch {
 	case err == nil:
 		return nil

@@ -18,10 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -156,7 +156,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, pod *corev1.Pod,
 	}
 	sheet.Add("Conditions", conditions)
 	// The reason why a pod does not run may be only in its events.
-	happened, err := act.EventsAbout(ctx, c, pod.Namespace, pod)
+	happened, err := clusterops.EventsAbout(ctx, c, pod.Namespace, pod)
 	if err != nil {
 		return nil, err
 	}

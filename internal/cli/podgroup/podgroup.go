@@ -19,10 +19,10 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -84,7 +84,7 @@ func podGroups() *kind.Kind[podGroup] {
 
 // ofJob finds the PodGroup of a job by the job's name; the PodGroup's own name ends with the job's UID.
 func ofJob(ctx context.Context, c client.Client, namespace, name string) (group podGroup, found bool, err error) {
-	group, err = act.GroupOfJobNamed(ctx, c, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")})
+	group, err = clusterops.GroupOfJobNamed(ctx, c, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")})
 	return group, err == nil && group != nil, err
 }
 
@@ -176,7 +176,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, g podGroup, even
 		for _, pod := range found.pods {
 			about = append(about, pod)
 		}
-		happened, err := act.EventsAbout(ctx, c, g.Namespace, about...)
+		happened, err := clusterops.EventsAbout(ctx, c, g.Namespace, about...)
 		if err != nil {
 			return nil, err
 		}

@@ -17,9 +17,9 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	kinds "github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/share"
@@ -72,7 +72,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1b
 		return sheet, nil
 	}
 	// Events about cluster-scoped objects are in this namespace.
-	happened, err := act.EventsAbout(ctx, c, metav1.NamespaceDefault, q)
+	happened, err := clusterops.EventsAbout(ctx, c, metav1.NamespaceDefault, q)
 	switch {
 	case apierrors.IsForbidden(err):
 		sheet.Fact("Events", "not shown: you may not list events of namespace "+metav1.NamespaceDefault)

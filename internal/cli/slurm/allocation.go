@@ -21,8 +21,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launch"
@@ -189,7 +189,7 @@ func (a *allocation) cancel(ctx context.Context) {
 	if err == nil {
 		// An error is ignored: ending the job matters more than recording who did it.
 		_ = a.annotate(ctx, a.job, map[string]any{keys.CancelledBy: a.me()})
-		err = cl.Create(ctx, act.JobCommand(a.job, busv1alpha1.TerminateJobAction))
+		err = cl.Create(ctx, clusterops.JobCommand(a.job, busv1alpha1.TerminateJobAction))
 	}
 	if err != nil {
 		a.notef("warning", "job %s could not be cancelled: %v", a.id, err)
@@ -216,7 +216,7 @@ func (a *allocation) connect(ctx context.Context, s session) (int, error) {
 		return 1, err
 	}
 	options := &corev1.PodExecOptions{Container: a.head.Spec.Containers[0].Name, Command: s.command, Stdin: s.streams.Stdin != nil, Stdout: true, Stderr: !s.terminal, TTY: s.terminal}
-	executor, err := act.Executor(config, clientset, a.head.Namespace, a.head.Name, "exec", options)
+	executor, err := clusterops.Executor(config, clientset, a.head.Namespace, a.head.Name, "exec", options)
 	if err != nil {
 		return 1, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
@@ -75,13 +75,13 @@ func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*ba
 
 // each applies a verb to the jobs that words name. It writes the annotations in before to a job first, unless the verb
 // does not apply to it, and restores them if the verb fails.
-func (c *call) each(ctx context.Context, words []string, verb *act.Verb, before map[string]any) error {
-	return c.eachBy(ctx, words, func(*batchv1alpha1.Job) (*act.Verb, error) { return verb, nil }, before)
+func (c *call) each(ctx context.Context, words []string, verb *clusterops.Verb, before map[string]any) error {
+	return c.eachBy(ctx, words, func(*batchv1alpha1.Job) (*clusterops.Verb, error) { return verb, nil }, before)
 }
 
 // eachBy does the same as each with a verb that choose returns for each job. An error of choose means that no verb
 // applies to the job.
-func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1alpha1.Job) (*act.Verb, error), before map[string]any) error {
+func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1alpha1.Job) (*clusterops.Verb, error), before map[string]any) error {
 	jobs, err := c.jobsOf(ctx, words, true)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1a
 	if err != nil {
 		return err
 	}
-	cluster := &act.Cluster{Client: cl, Now: c.f.Now}
+	cluster := &clusterops.Cluster{Client: cl, Now: c.f.Now}
 	var problems []error
 	for _, job := range jobs {
 		id := (&record.Source{Job: job}).Number()
@@ -111,7 +111,7 @@ func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1a
 		if err != nil && noted {
 			problems = append(problems, c.annotate(ctx, job, asBefore(job, before)))
 		}
-		var refused *act.Refused
+		var refused *clusterops.Refused
 		switch {
 		case errors.As(err, &refused):
 			problems = append(problems, fault.Errorf(refused.Hint, "job %s: %s", id, strings.TrimPrefix(refused.What, "job \""+job.Name+"\": ")))
@@ -154,7 +154,7 @@ func (c *call) requeue(ctx context.Context, words []string) error {
 		}
 	}
 	if len(whole) > 0 || len(words) == 0 {
-		problems = append(problems, c.each(ctx, whole, act.Restart, nil))
+		problems = append(problems, c.each(ctx, whole, clusterops.Restart, nil))
 	}
 	return errors.Join(problems...)
 }
@@ -170,11 +170,11 @@ func (c *call) requeueElement(ctx context.Context, id string) error {
 
 // requeueHold requeues jobs and holds them. The annotation is written first so that the job does not start again.
 func (c *call) requeueHold(ctx context.Context, words []string) error {
-	return c.each(ctx, words, act.Restart, map[string]any{keys.Hold: keys.HoldUser})
+	return c.each(ctx, words, clusterops.Restart, map[string]any{keys.Hold: keys.HoldUser})
 }
 
 func (c *call) suspend(ctx context.Context, words []string) error {
-	if err := c.each(ctx, words, act.Suspend, nil); err != nil {
+	if err := c.each(ctx, words, clusterops.Suspend, nil); err != nil {
 		return err
 	}
 	c.notef("warning", "pods are stopped and start again from the beginning on resume")
@@ -183,5 +183,5 @@ func (c *call) suspend(ctx context.Context, words []string) error {
 
 // resume resumes jobs. It removes the annotation of a user who cancelled the job while it was suspended.
 func (c *call) resume(ctx context.Context, words []string) error {
-	return c.each(ctx, words, act.Resume, map[string]any{keys.CancelledBy: nil})
+	return c.each(ctx, words, clusterops.Resume, map[string]any{keys.CancelledBy: nil})
 }

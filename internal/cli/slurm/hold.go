@@ -7,7 +7,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/record"
@@ -15,33 +15,33 @@ import (
 
 // hold keeps jobs from starting. If an operator holds another user's job, only operators can release it, as in Slurm.
 func (c *call) hold(ctx context.Context, words []string) error {
-	return c.eachBy(ctx, words, func(job *batchv1alpha1.Job) (*act.Verb, error) {
+	return c.eachBy(ctx, words, func(job *batchv1alpha1.Job) (*clusterops.Verb, error) {
 		if user := jobstatus.User(job); user == "" || user == c.me() {
-			return act.Hold, nil
+			return clusterops.Hold, nil
 		}
 		if runs, err := c.runsCluster(ctx); err == nil && runs {
-			return act.HoldForAdmin, nil
+			return clusterops.HoldForAdmin, nil
 		}
-		return act.Hold, nil
+		return clusterops.Hold, nil
 	}, nil)
 }
 
 // userHold holds jobs so that their users can release them, even if an operator holds them.
 func (c *call) userHold(ctx context.Context, words []string) error {
-	return c.each(ctx, words, act.Hold, nil)
+	return c.each(ctx, words, clusterops.Hold, nil)
 }
 
 // release lets held jobs start. Users cannot release jobs that an operator holds.
 func (c *call) release(ctx context.Context, words []string) error {
-	return c.eachBy(ctx, words, func(job *batchv1alpha1.Job) (*act.Verb, error) {
+	return c.eachBy(ctx, words, func(job *batchv1alpha1.Job) (*clusterops.Verb, error) {
 		if job.Annotations[keys.Hold] != keys.HoldAdmin {
-			return act.Release, nil
+			return clusterops.Release, nil
 		}
 		runs, err := c.runsCluster(ctx)
 		if err == nil && !runs {
 			err = fault.Errorf("somebody who runs the cluster holds it; ask them to release it", "job %s: Access/permission denied", (&record.Source{Job: job}).Number())
 		}
-		return act.Release, err
+		return clusterops.Release, err
 	}, nil)
 }
 

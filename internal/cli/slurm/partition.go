@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
@@ -64,7 +64,7 @@ func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.W
 	if err != nil {
 		return err
 	}
-	cluster := &act.Cluster{Client: cl, Now: c.f.Now}
+	cluster := &clusterops.Cluster{Client: cl, Now: c.f.Now}
 	for _, name := range names {
 		if state != "" {
 			if _, err := cluster.Cordon(ctx, name, state == "DRAIN"); err != nil {
@@ -112,8 +112,8 @@ func (c *call) updatePartition(ctx context.Context, name string, change []scontr
 	if err != nil {
 		return err
 	}
-	_, err = (&act.Cluster{Client: cl, Now: c.f.Now}).SwitchQueue(ctx, p.Queue.Name, wish)
-	var refused *act.Refused
+	_, err = (&clusterops.Cluster{Client: cl, Now: c.f.Now}).SwitchQueue(ctx, p.Queue.Name, wish)
+	var refused *clusterops.Refused
 	if errors.As(err, &refused) {
 		return fault.Errorf(refused.Hint, "%s", refused.What)
 	}

@@ -17,8 +17,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
@@ -277,7 +277,7 @@ func (s *scancel) cancel(ctx context.Context, r *record.Row) error {
 	if err := s.annotate(ctx, r.Job, note); err != nil {
 		return err
 	}
-	if err := s.view.c.Create(ctx, act.JobCommand(r.Job, busv1alpha1.TerminateJobAction)); err != nil {
+	if err := s.view.c.Create(ctx, clusterops.JobCommand(r.Job, busv1alpha1.TerminateJobAction)); err != nil {
 		return errors.Join(err, s.annotate(ctx, r.Job, asBefore(r.Job, note)))
 	}
 	return nil

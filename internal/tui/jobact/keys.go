@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
@@ -23,17 +23,17 @@ type key struct {
 	// effect describes what will happen to the jobs. It follows their number.
 	effect string
 	// judge decides to which jobs the action applies.
-	judge *act.Verb
+	judge *clusterops.Verb
 }
 
 var keys = []key{
-	{"x", "cancel", "end jobs for good; they stay for the record", 10, screen.Cancel, "Their pods are stopped for good; the jobs stay for the record.", act.Cancel},
-	{"p", "suspend", "stop the pods of jobs, keep the jobs", 21, screen.Suspend, "Their pods are stopped; work since the last checkpoint is lost.", act.Suspend},
-	{"r", "resume", "start suspended jobs again", 20, screen.Resume, "They go back to their queues.", act.Resume},
-	{"R", "requeue", "stop all pods of jobs and start them again", 22, screen.Requeue, "All their pods are stopped and they go back to their queues; work since the last checkpoint is lost.", act.Restart},
-	{"h", "hold", "keep jobs from starting", 23, screen.Hold, "They do not start until they are released.", act.Hold},
-	{"u", "release", "let jobs start that are held", 24, screen.Release, "They start as soon as there is room.", act.Release},
-	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screen.Delete, "The jobs, their pods and their logs are gone then.", act.Delete},
+	{"x", "cancel", "end jobs for good; they stay for the record", 10, screen.Cancel, "Their pods are stopped for good; the jobs stay for the record.", clusterops.Cancel},
+	{"p", "suspend", "stop the pods of jobs, keep the jobs", 21, screen.Suspend, "Their pods are stopped; work since the last checkpoint is lost.", clusterops.Suspend},
+	{"r", "resume", "start suspended jobs again", 20, screen.Resume, "They go back to their queues.", clusterops.Resume},
+	{"R", "requeue", "stop all pods of jobs and start them again", 22, screen.Requeue, "All their pods are stopped and they go back to their queues; work since the last checkpoint is lost.", clusterops.Restart},
+	{"h", "hold", "keep jobs from starting", 23, screen.Hold, "They do not start until they are released.", clusterops.Hold},
+	{"u", "release", "let jobs start that are held", 24, screen.Release, "They start as soon as there is room.", clusterops.Release},
+	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screen.Delete, "The jobs, their pods and their logs are gone then.", clusterops.Delete},
 }
 
 // Keys returns the rows of the key table for a screen.

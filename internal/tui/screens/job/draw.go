@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
@@ -82,7 +82,7 @@ func (j *Job) noPods() string {
 		return "no pod matches the filter (esc clears it)"
 	case jobstatus.Finished(j.job.Phase):
 		return "its pods are gone"
-	case act.Suspended(j.job.Phase):
+	case clusterops.Suspended(j.job.Phase):
 		return "its pods were stopped"
 	}
 	return "no pods yet: they are made when the queue lets the job in"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -94,7 +94,7 @@ func refused(ctx *screen.Context, r *row, open bool) string {
 	if above := ctx.Snap.Queue(r.Parent); above != nil {
 		parent = above.Object
 	}
-	if why := act.SwitchRefused(r.Object, parent, open); why != nil {
+	if why := clusterops.SwitchRefused(r.Object, parent, open); why != nil {
 		return why.What
 	}
 	return ""

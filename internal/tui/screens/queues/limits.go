@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
@@ -62,12 +62,12 @@ func parseLimits(line string) (limits, error) {
 		case read[name] != "":
 			return nil, fmt.Errorf("%s stands there twice", name)
 		case name == "weight":
-			if _, err := act.ParseWeight(value); err != nil {
+			if _, err := clusterops.ParseWeight(value); err != nil {
 				return nil, err
 			}
 			read[name] = value
 		default:
-			list, err := act.ParseAmounts(name, value)
+			list, err := clusterops.ParseAmounts(name, value)
 			if err != nil {
 				return nil, err
 			}

@@ -1,4 +1,4 @@
-package act_test
+package clusterops_test
 
 import (
 	"encoding/json"
@@ -21,13 +21,13 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/clusterops"
 )
 
 // cluster returns a server with these objects, and a Cluster that acts on it.
-func cluster(t *testing.T, objects ...client.Object) (*clitest.Server, *act.Cluster) {
+func cluster(t *testing.T, objects ...client.Object) (*clitest.Server, *clusterops.Cluster) {
 	t.Helper()
 	s := clitest.Start(t, objects...)
 	config := &rest.Config{Host: s.URL(), QPS: -1}
@@ -39,7 +39,7 @@ func cluster(t *testing.T, objects ...client.Object) (*clitest.Server, *act.Clus
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, &act.Cluster{Client: c, Typed: typed, Config: config, Now: time.Now}
+	return s, &clusterops.Cluster{Client: c, Typed: typed, Config: config, Now: time.Now}
 }
 
 // kinds returns a mapper for the kinds that actions apply to.
@@ -86,26 +86,26 @@ func TestEachVerbDoesToJobsWhatItSays(t *testing.T) {
 	held := job("train", pending)
 	held.Annotations = map[string]string{keys.Hold: keys.HoldUser}
 	for name, tc := range map[string]struct {
-		verb *act.Verb
+		verb *clusterops.Verb
 		job  *batchv1alpha1.Job
 		said string
 		// command is the action requested from the controller. hold is the annotation afterwards; "-" means that the
 		// job is deleted.
 		command, hold string
 	}{
-		"suspend asks the controller":         {act.Suspend, job("train", running), "job nlp/train is to be suspended", "AbortJob", ""},
-		"resume asks the controller":          {act.Resume, job("train", aborted), "job nlp/train is to be resumed", "ResumeJob", ""},
-		"requeue asks the controller":         {act.Restart, job("train", running), "job nlp/train is to be restarted", "RestartJob", ""},
-		"cancel asks the controller":          {act.Cancel, job("train", running), "job nlp/train is to be cancelled", "TerminateJob", ""},
-		"hold is done at once":                {act.Hold, job("train", pending), "job nlp/train held", "", keys.HoldUser},
-		"release is done at once":             {act.Release, held, "job nlp/train released", "", ""},
-		"delete is done at once":              {act.Delete, job("train", running), "job nlp/train deleted", "", "-"},
-		"what is so already is left":          {act.Suspend, job("train", aborted), "train suspended already", "", ""},
-		"what cannot be done is not asked":    {act.Hold, job("train", running), ` | job "train": only what has not started can be held; suspend stops what runs`, "", ""},
-		"a job that ended is not cancelled":   {act.Cancel, job("train", batchv1alpha1.Completed), "train has ended already", "", ""},
-		"a suspended job can be cancelled":    {act.Cancel, job("train", aborted), "job nlp/train is to be cancelled", "TerminateJob", ""},
-		"a suspended job is not restarted":    {act.Restart, job("train", aborted), ` | job "train": it is suspended; resume it`, "", ""},
-		"a job that was not held stays as is": {act.Release, job("train", pending), "train is not held", "", ""},
+		"suspend asks the controller":         {clusterops.Suspend, job("train", running), "job nlp/train is to be suspended", "AbortJob", ""},
+		"resume asks the controller":          {clusterops.Resume, job("train", aborted), "job nlp/train is to be resumed", "ResumeJob", ""},
+		"requeue asks the controller":         {clusterops.Restart, job("train", running), "job nlp/train is to be restarted", "RestartJob", ""},
+		"cancel asks the controller":          {clusterops.Cancel, job("train", running), "job nlp/train is to be cancelled", "TerminateJob", ""},
+		"hold is done at once":                {clusterops.Hold, job("train", pending), "job nlp/train held", "", keys.HoldUser},
+		"release is done at once":             {clusterops.Release, held, "job nlp/train released", "", ""},
+		"delete is done at once":              {clusterops.Delete, job("train", running), "job nlp/train deleted", "", "-"},
+		"what is so already is left":          {clusterops.Suspend, job("train", aborted), "train suspended already", "", ""},
+		"what cannot be done is not asked":    {clusterops.Hold, job("train", running), ` | job "train": only what has not started can be held; suspend stops what runs`, "", ""},
+		"a job that ended is not cancelled":   {clusterops.Cancel, job("train", batchv1alpha1.Completed), "train has ended already", "", ""},
+		"a suspended job can be cancelled":    {clusterops.Cancel, job("train", aborted), "job nlp/train is to be cancelled", "TerminateJob", ""},
+		"a suspended job is not restarted":    {clusterops.Restart, job("train", aborted), ` | job "train": it is suspended; resume it`, "", ""},
+		"a job that was not held stays as is": {clusterops.Release, job("train", pending), "train is not held", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -139,7 +139,7 @@ func TestWhatHalfSucceedsIsToldWithBothHalves(t *testing.T) {
 	objects := []client.Object{job("a", batchv1alpha1.Running), job("b", batchv1alpha1.Running), job("c", batchv1alpha1.Pending), job("d", batchv1alpha1.Running)}
 	s, c := cluster(t, objects...)
 	s.Refuse(http.MethodDelete, "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs/c", http.StatusForbidden, metav1.StatusReasonForbidden, "jobs c is forbidden")
-	if got, want := told(c.Jobs(t.Context(), act.Delete, asJobs(objects))), "3 jobs deleted | jobs c is forbidden"; got != want {
+	if got, want := told(c.Jobs(t.Context(), clusterops.Delete, asJobs(objects))), "3 jobs deleted | jobs c is forbidden"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if n := len(s.Objects("/apis/batch.volcano.sh/v1alpha1/jobs")); n != 1 {
@@ -157,7 +157,7 @@ func TestANamesakeOfAJobIsLeftAlone(t *testing.T) {
 	if c.Client, err = client.New(c.Config, client.Options{Scheme: cli.Scheme(), Mapper: kinds()}); err != nil {
 		t.Fatal(err)
 	}
-	for _, verb := range []*act.Verb{act.Hold, act.Delete} {
+	for _, verb := range []*clusterops.Verb{clusterops.Hold, clusterops.Delete} {
 		if _, err := c.Job(t.Context(), verb, seen); err != nil {
 			t.Fatal(err)
 		}
@@ -241,11 +241,11 @@ func TestLimitsOfAQueueAreChangedAndTakenAway(t *testing.T) {
 	t.Parallel()
 	q := queue("nlp", "root", schedulingv1beta1.QueueStateOpen)
 	var err error
-	if q.Spec.Capability, err = act.ParseAmounts("capability", "cpu=8,memory=64Gi"); err != nil {
+	if q.Spec.Capability, err = clusterops.ParseAmounts("capability", "cpu=8,memory=64Gi"); err != nil {
 		t.Fatal(err)
 	}
 	s, c := cluster(t, q)
-	said, err := c.EditQueue(t.Context(), "nlp", act.QueueEdit{Weight: "3", Capability: "-", Deserved: "cpu=4,nvidia.com/gpu=8"})
+	said, err := c.EditQueue(t.Context(), "nlp", clusterops.QueueEdit{Weight: "3", Capability: "-", Deserved: "cpu=4,nvidia.com/gpu=8"})
 	if err != nil || said != "queue nlp changed" {
 		t.Errorf("%q, %v", said, err)
 	}
@@ -253,7 +253,7 @@ func TestLimitsOfAQueueAreChangedAndTakenAway(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"cpu": "4", "nvidia.com/gpu": "8"}, spec["deserved"]); diff != "" || spec["capability"] != nil || spec["weight"] != float64(3) || spec["parent"] != "root" {
 		t.Errorf("%v %s", spec, diff)
 	}
-	for edit, want := range map[act.QueueEdit]string{
+	for edit, want := range map[clusterops.QueueEdit]string{
 		{Weight: "0"}: "from 1 to 65535", {Weight: "65536"}: "from 1 to 65535", {Weight: "two"}: "whole number", {Deserved: "cpu=-1"}: "less than 0",
 		{Guarantee: "cpu"}: "NAME=AMOUNT", {Capability: "cpu=1,cpu=2"}: "twice",
 	} {

@@ -1,4 +1,4 @@
-package act_test
+package clusterops_test
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
@@ -83,7 +83,7 @@ func TestWhatIsSaidToStayAtADrainStays(t *testing.T) {
 	for _, pod := range podsOnANode() {
 		s.Set(pod)
 	}
-	d := &act.Drain{Typed: c.Typed, IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true}
+	d := &clusterops.Drain{Typed: c.Typed, IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true}
 	leaving, _, err := d.Leaving(t.Context(), "n1")
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestADrainWithoutFlagsNamesThePodsThatNeedThem(t *testing.T) {
 	for _, pod := range podsOnANode() {
 		s.Set(pod)
 	}
-	pods, _, err := (&act.Drain{Typed: c.Typed}).Leaving(t.Context(), "n1")
+	pods, _, err := (&clusterops.Drain{Typed: c.Typed}).Leaving(t.Context(), "n1")
 	if err == nil || len(pods) > 0 {
 		t.Fatalf("%d pods would be evicted: %v", len(pods), err)
 	}
@@ -176,7 +176,7 @@ func TestADrainReportsPodsThatADisruptionBudgetProtects(t *testing.T) {
 	var retried, gone []string
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	d := &act.Drain{Typed: c.Typed, Force: true, Timeout: time.Minute, RetryAfter: time.Millisecond, GracePeriod: -1,
+	d := &clusterops.Drain{Typed: c.Typed, Force: true, Timeout: time.Minute, RetryAfter: time.Millisecond, GracePeriod: -1,
 		Evicted: func(p *corev1.Pod) { gone = append(gone, p.Name) },
 		Retried: func(p *corev1.Pod) {
 			retried = append(retried, p.Name)
@@ -186,7 +186,7 @@ func TestADrainReportsPodsThatADisruptionBudgetProtects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var unfinished *act.Unfinished
+	var unfinished *clusterops.Unfinished
 	if err := d.Evict(ctx, "n1", pods); !errors.As(err, &unfinished) || !strings.HasSuffix(unfinished.What, "nlp/b") || !slices.Equal(retried, []string{"b"}) {
 		t.Errorf("%v; evicted %v, retried %v", err, gone, retried)
 	}

@@ -1,4 +1,4 @@
-package act_test
+package clusterops_test
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/clusterops"
 )
 
 func TestARerunHasTheSpecAndNothingThatHappenedToItsJob(t *testing.T) {
@@ -33,7 +33,7 @@ func TestARerunHasTheSpecAndNothingThatHappenedToItsJob(t *testing.T) {
 	}
 	want.Spec.Volumes[0].VolumeClaimName = ""
 	before := old.DeepCopy()
-	if diff := cmp.Diff(want, act.Rerun(old, "again")); diff != "" {
+	if diff := cmp.Diff(want, clusterops.Rerun(old, "again")); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(before, old); diff != "" {
@@ -63,7 +63,7 @@ func TestRerunsAreNumbered(t *testing.T) {
 			if tc.of != "" {
 				one.Annotations = map[string]string{keys.RerunOf: tc.of}
 			}
-			if got := act.RerunName(one, tc.n); got != tc.want {
+			if got := clusterops.RerunName(one, tc.n); got != tc.want {
 				t.Errorf("%s, want %s", got, tc.want)
 			}
 		})
