@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/test/make"
 )
 
@@ -32,10 +32,10 @@ func TestASnapshotSaysWhatNodesHaveAndHaveLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := s.Node("a")
-	if a.Idle.MilliCPU != 3000 || a.Idle.Devices["nvidia.com/gpu"] != 5 || a.State != room.StateMixed {
+	if a.Idle.MilliCPU != 3000 || a.Idle.Devices["nvidia.com/gpu"] != 5 || a.State != nodecapacity.StateMixed {
 		t.Errorf("%+v", a)
 	}
-	if s.Nodes[0] != a || s.Node("b").State != room.StateIdle {
+	if s.Nodes[0] != a || s.Node("b").State != nodecapacity.StateIdle {
 		t.Errorf("%+v", s.Nodes)
 	}
 	if diff := cmp.Diff(3, len(s.Resources)); diff != "" {

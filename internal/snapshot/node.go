@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
-	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/nodecapacity"
 )
 
 // The labels that name a node's rack and pool. The first one that the node has is used.
@@ -34,8 +34,8 @@ func firstLabel(node *corev1.Node, names []string) string {
 // FromNode reduces a node to the fields that are shown.
 func FromNode(node *corev1.Node) *Node {
 	n := &Node{
-		UID: node.UID, Name: node.Name, Cordoned: node.Spec.Unschedulable, Created: node.CreationTimestamp.Time, Has: room.From(node.Status.Allocatable),
-		PodLimit: node.Status.Allocatable.Pods().Value(), Rack: firstLabel(node, rackLabels), Pool: firstLabel(node, poolLabels), Labels: node.Labels, Status: room.Status(node), Address: room.Address(node),
+		UID: node.UID, Name: node.Name, Cordoned: node.Spec.Unschedulable, Created: node.CreationTimestamp.Time, Has: nodecapacity.From(node.Status.Allocatable),
+		PodLimit: node.Status.Allocatable.Pods().Value(), Rack: firstLabel(node, rackLabels), Pool: firstLabel(node, poolLabels), Labels: node.Labels, Status: nodecapacity.Status(node), Address: nodecapacity.Address(node),
 	}
 	for i := range node.Spec.Taints {
 		n.Taints = append(n.Taints, node.Spec.Taints[i].ToString())
@@ -67,8 +67,8 @@ func nodeRow(facts *Node, pods []*Pod, unknown bool) *Node {
 			n.Used.Add(*pod.Asks, 1)
 		}
 	}
-	n.Idle = room.Left(n.Has, &n.Used)
-	n.State = room.StateOf(n.Ready, n.Cordoned, busy, n.Has, n.Idle)
+	n.Idle = nodecapacity.Left(n.Has, &n.Used)
+	n.State = nodecapacity.StateOf(n.Ready, n.Cordoned, busy, n.Has, n.Idle)
 	return &n
 }
 

@@ -12,7 +12,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
@@ -94,7 +94,7 @@ func asked(pod *corev1.Pod) *Amounts {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return nil
 	}
-	a := room.Asked(pod)
+	a := nodecapacity.Asked(pod)
 	if len(a.Devices) == 0 {
 		a.Devices = nil
 	}

@@ -8,18 +8,18 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
 // Amounts holds milli-CPU, bytes of memory, and numbers of devices by name.
-type Amounts = room.Amounts
+type Amounts = nodecapacity.Amounts
 
 // Node is a node with its pods.
 type Node struct {
 	UID   types.UID
 	Name  string
-	State room.State // idle, mix, alloc, drng, drain, down
+	State nodecapacity.State // idle, mix, alloc, drng, drain, down
 	// Status is the state as kubectl and `vcctl node list` show it.
 	Status          string
 	Ready, Cordoned bool

@@ -17,8 +17,8 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/room"
 )
 
 // hyperOptions are the inputs of `vcctl node hypernodes`.
@@ -99,7 +99,7 @@ func hyperNodes(ctx context.Context, o *hyperOptions) error {
 	} else if err != nil {
 		return err
 	}
-	return o.draw(newNear(hypers, nodes, room.All(nodes, pods), unknown))
+	return o.draw(newNear(hypers, nodes, nodecapacity.All(nodes, pods), unknown))
 }
 
 func hyperKind() schema.GroupVersionKind { return topologyv1alpha1.GroupVersion.WithKind("HyperNode") }
@@ -146,14 +146,14 @@ func (o *hyperOptions) printObjects(hypers []*topologyv1alpha1.HyperNode) error 
 type near struct {
 	names    []string // node names, indexed by model.NodeID
 	topology *model.Topology
-	rooms    map[string]room.Room
+	rooms    map[string]nodecapacity.Room
 	tiers    map[string]string // display names of tiers, by hypernode
 	unknown  bool
 }
 
-func newNear(hypers []*topologyv1alpha1.HyperNode, nodes []*corev1.Node, rooms []room.Room, unknown bool) *near {
+func newNear(hypers []*topologyv1alpha1.HyperNode, nodes []*corev1.Node, rooms []nodecapacity.Room, unknown bool) *near {
 	cluster := model.New()
-	t := &near{rooms: map[string]room.Room{}, tiers: map[string]string{}, unknown: unknown}
+	t := &near{rooms: map[string]nodecapacity.Room{}, tiers: map[string]string{}, unknown: unknown}
 	for _, node := range nodes {
 		cluster.Apply(model.NodeFrom(node))
 	}
@@ -230,7 +230,7 @@ func byName(domains []*model.Domain) []*model.Domain {
 
 // row returns the table row for a hypernode, or for the nodes outside of all hypernodes.
 func (t *near) row(o *hyperOptions, d *model.Domain, name, tier string, ids []model.NodeID) []string {
-	var idle, has room.Amounts
+	var idle, has nodecapacity.Amounts
 	var names []string
 	for _, id := range ids {
 		at := t.rooms[t.names[id]]

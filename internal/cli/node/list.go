@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/room"
 )
 
 // listOptions are the inputs of `vcctl node list`.
@@ -145,12 +145,12 @@ func (b *book) drop(uid types.UID) {
 }
 
 // room returns the allocatable and requested resources of a node.
-func (b *book) room(node *corev1.Node) room.Room {
-	held := &room.Amounts{}
+func (b *book) room(node *corev1.Node) nodecapacity.Room {
+	held := &nodecapacity.Amounts{}
 	for _, pod := range b.pods[node.Name] {
-		held.Add(room.Asked(pod), 1)
+		held.Add(nodecapacity.Asked(pod), 1)
 	}
-	r := room.Of(node, held)
+	r := nodecapacity.Of(node, held)
 	r.Unknown = b.unknown
 	return r
 }
@@ -206,7 +206,7 @@ func columns(f *cli.Factory, b *book) []cli.Column[*corev1.Node] {
 	type node = *corev1.Node
 	type column = cli.Column[node]
 	style := render.Style{Enabled: f.Streams.Color()}
-	amount := func(title string, idle bool, of func(*room.Amounts) int64, text func(int64) string) column {
+	amount := func(title string, idle bool, of func(*nodecapacity.Amounts) int64, text func(int64) string) column {
 		value := func(n node) int64 {
 			r := b.room(n)
 			if idle {
@@ -217,10 +217,10 @@ func columns(f *cli.Factory, b *book) []cli.Column[*corev1.Node] {
 		return column{Title: title, Text: func(n node) string { return orUnknown(!idle, b.unknown, text(value(n))) },
 			Compare: func(x, y node) int { return cmp.Compare(value(x), value(y)) }}
 	}
-	cpu, memory := func(a *room.Amounts) int64 { return a.MilliCPU }, func(a *room.Amounts) int64 { return a.MemoryBytes }
+	cpu, memory := func(a *nodecapacity.Amounts) int64 { return a.MilliCPU }, func(a *nodecapacity.Amounts) int64 { return a.MemoryBytes }
 	return []column{
 		{Title: "NAME", Text: func(n node) string { return n.Name }},
-		{Title: "STATUS", Text: func(n node) string { return style.Phase(room.Status(n)) }},
+		{Title: "STATUS", Text: func(n node) string { return style.Phase(nodecapacity.Status(n)) }},
 		amount("CPU", false, cpu, render.Cores), amount("IDLE CPU", true, cpu, render.Cores),
 		amount("MEMORY", false, memory, render.Memory), amount("IDLE MEMORY", true, memory, render.Memory),
 		{Title: "DEVICES", Text: func(n node) string { r := b.room(n); return devicesText(r.Idle, r.Has, r.Unknown) }},
@@ -228,7 +228,7 @@ func columns(f *cli.Factory, b *book) []cli.Column[*corev1.Node] {
 			return orUnknown(false, b.unknown, strconv.Itoa(len(b.pods[n.Name]))) + "/" + n.Status.Allocatable.Pods().String()
 		}},
 		{Title: "TAINTS", Wide: true, Text: taintsText},
-		{Title: "ADDRESS", Wide: true, Text: func(n node) string { return cmp.Or(room.Address(n), "-") }},
+		{Title: "ADDRESS", Wide: true, Text: func(n node) string { return cmp.Or(nodecapacity.Address(n), "-") }},
 		{Title: "AGE", Wide: true, Volatile: true, Text: func(n node) string { return render.Age(f.Now(), n.CreationTimestamp.Time) },
 			Compare: func(a, b node) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
 	}

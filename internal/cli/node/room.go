@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/nodecapacity"
 )
 
 // devicesText returns idle/allocatable for each device: "gpu 3/8".
-func devicesText(idle, has room.Amounts, unknown bool) string {
+func devicesText(idle, has nodecapacity.Amounts, unknown bool) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(has.Devices)) {
 		if unknown {

@@ -1,8 +1,8 @@
 package node
 
 import (
+	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/room"
 )
 
 // spare lists the columns that a narrow terminal can omit.
@@ -10,7 +10,7 @@ var spare = []string{"MEMORY", "CPU", "IDLE MEMORY", "IDLE CPU", "DEVICES"}
 
 // Table returns the table of `node list` without its wide columns, limited to a terminal of width columns. A width of
 // 0 means no limit.
-func Table(rooms []room.Room, width int) render.Table {
+func Table(rooms []nodecapacity.Room, width int) render.Table {
 	table := render.Table{Header: []string{"NAME", "STATUS", "CPU", "IDLE CPU", "MEMORY", "IDLE MEMORY", "DEVICES"}, MaxWidth: width}
 	table.CanSpare(spare...)
 	for i := range rooms {

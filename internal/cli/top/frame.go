@@ -9,15 +9,15 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/node"
+	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/room"
 )
 
 // write prints the three blocks: nodes, pods and the given table of jobs.
 func (p *frame) write(out io.Writer, jobs render.Table, now time.Time, width int, namespaces bool) error {
 	var text strings.Builder
 	text.WriteString("Nodes:\n")
-	nodes := node.Table(room.All(p.nodes, p.all), width)
+	nodes := node.Table(nodecapacity.All(p.nodes, p.all), width)
 	if p.hidden != "" {
 		text.WriteString("not shown: " + p.hidden + "\n")
 	} else if len(p.nodes) == 0 {

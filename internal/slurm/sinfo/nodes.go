@@ -17,7 +17,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/record"
@@ -32,7 +32,7 @@ type Node struct {
 	// whose resources the scheduler reserves for a pending job is plnd, or mix- or alloc- while jobs still run on it.
 	State string
 	// Has are the allocatable resources of the node, Used the resources that pods request.
-	Has, Used room.Amounts
+	Has, Used nodecapacity.Amounts
 	// Reason is the reason for the drain, By the user and At the time. If the node has no such record, By and At are
 	// Unknown, and Reason is empty unless the node is cordoned or not ready.
 	Reason, By, At string
@@ -92,7 +92,7 @@ func (n *Node) Gres() string {
 
 // TRES lists amounts as scontrol does: cpu=64,mem=256G,billing=64,gres/gpu=8. It leaves out resources with an amount
 // of 0.
-func TRES(a room.Amounts) string {
+func TRES(a nodecapacity.Amounts) string {
 	var parts []string
 	if cpus := (a.MilliCPU + 999) / 1000; cpus > 0 {
 		parts = append(parts, "cpu="+strconv.FormatInt(cpus, 10))
@@ -117,7 +117,7 @@ const maintenance = "maintenance"
 // node is planned if pending pods wait for resources that the scheduler is freeing on it. Times are formatted in the
 // time zone of now.
 func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now time.Time) []*Node {
-	held, busy, kept := map[string]*room.Amounts{}, map[string]bool{}, map[string]bool{}
+	held, busy, kept := map[string]*nodecapacity.Amounts{}, map[string]bool{}, map[string]bool{}
 	for i := range pods {
 		pod := &pods[i]
 		if node := state.Promised(pod); node != "" {
@@ -127,9 +127,9 @@ func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now tim
 			continue
 		}
 		if held[pod.Spec.NodeName] == nil {
-			held[pod.Spec.NodeName] = &room.Amounts{}
+			held[pod.Spec.NodeName] = &nodecapacity.Amounts{}
 		}
-		held[pod.Spec.NodeName].Add(room.Asked(pod), 1)
+		held[pod.Spec.NodeName].Add(nodecapacity.Asked(pod), 1)
 		busy[pod.Spec.NodeName] = busy[pod.Spec.NodeName] || pod.Labels[keys.JobName] != ""
 	}
 	nodes := make([]*Node, len(list))
@@ -144,13 +144,13 @@ func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now tim
 	return nodes
 }
 
-func nodeOf(node *corev1.Node, held *room.Amounts, busy bool, now time.Time) *Node {
-	n := &Node{Node: node, Has: room.From(node.Status.Allocatable)}
+func nodeOf(node *corev1.Node, held *nodecapacity.Amounts, busy bool, now time.Time) *Node {
+	n := &Node{Node: node, Has: nodecapacity.From(node.Status.Allocatable)}
 	if held != nil {
 		n.Used = *held
 	}
-	ready := room.IsReady(node)
-	n.State = string(room.StateOf(ready, node.Spec.Unschedulable, busy, n.Has, room.Left(n.Has, held)))
+	ready := nodecapacity.IsReady(node)
+	n.State = string(nodecapacity.StateOf(ready, node.Spec.Unschedulable, busy, n.Has, nodecapacity.Left(n.Has, held)))
 	for _, taint := range node.Spec.Taints {
 		if ready && strings.Contains(taint.Key, maintenance) && taint.Effect == corev1.TaintEffectNoSchedule {
 			n.State = "maint"
@@ -246,8 +246,8 @@ func avail(q *scheduling.Queue) string {
 func serves(q *scheduling.Queue, n *Node) bool { return q.AdmitsGroup(n.Labels[keys.NodeGroup]) }
 
 // Sum returns the sum of the nodes' allocatable resources.
-func Sum(nodes []*Node) room.Amounts {
-	var sum room.Amounts
+func Sum(nodes []*Node) nodecapacity.Amounts {
+	var sum nodecapacity.Amounts
 	for _, n := range nodes {
 		sum.Add(n.Has, 1)
 	}

@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
@@ -83,9 +83,9 @@ func Groups(nodes []*snapshot.Node, by By, resource corev1.ResourceName) []widge
 func Cell(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell {
 	cell := widget.HeatCell{ID: n.Name}
 	switch n.State {
-	case room.StateDown:
+	case nodecapacity.StateDown:
 		cell.Sign, cell.Style = 'X', theme.Failed
-	case room.StateDrained, room.StateDraining:
+	case nodecapacity.StateDrained, nodecapacity.StateDraining:
 		cell.Sign, cell.Style = 'D', theme.Warn
 	default:
 		used, has := Use(n, resource)
@@ -116,13 +116,13 @@ func Legend(resource string, g theme.Glyphs) string {
 
 // Totals returns the allocatable amounts of all nodes, and the idle amounts on nodes that accept pods. Negative idle
 // amounts count as zero.
-func Totals(nodes []*snapshot.Node) (has, idle room.Amounts) {
+func Totals(nodes []*snapshot.Node) (has, idle nodecapacity.Amounts) {
 	for _, n := range nodes {
 		has.Add(n.Has, 1)
 		if !Takes(n) {
 			continue
 		}
-		left := room.Amounts{MilliCPU: max(n.Idle.MilliCPU, 0), MemoryBytes: max(n.Idle.MemoryBytes, 0), Devices: map[corev1.ResourceName]int64{}}
+		left := nodecapacity.Amounts{MilliCPU: max(n.Idle.MilliCPU, 0), MemoryBytes: max(n.Idle.MemoryBytes, 0), Devices: map[corev1.ResourceName]int64{}}
 		for name, amount := range n.Idle.Devices {
 			left.Devices[name] = max(amount, 0)
 		}
@@ -133,7 +133,7 @@ func Totals(nodes []*snapshot.Node) (has, idle room.Amounts) {
 
 // Takes reports whether a node accepts new pods.
 func Takes(n *snapshot.Node) bool {
-	return n.State != room.StateDown && n.State != room.StateDrained && n.State != room.StateDraining
+	return n.State != nodecapacity.StateDown && n.State != nodecapacity.StateDrained && n.State != nodecapacity.StateDraining
 }
 
 // State returns the state of a node as in `vcctl node list`, or "?" if its use is unknown.
@@ -156,15 +156,15 @@ func Count(nodes []*snapshot.Node) Counts {
 			continue
 		}
 		switch n.State {
-		case room.StateFull:
+		case nodecapacity.StateFull:
 			c.Full++
-		case room.StateMixed:
+		case nodecapacity.StateMixed:
 			c.Mixed++
-		case room.StateIdle:
+		case nodecapacity.StateIdle:
 			c.Idle++
-		case room.StateDrained, room.StateDraining:
+		case nodecapacity.StateDrained, nodecapacity.StateDraining:
 			c.Drain++
-		case room.StateDown:
+		case nodecapacity.StateDown:
 			c.Down++
 		}
 	}
@@ -175,7 +175,7 @@ func Count(nodes []*snapshot.Node) Counts {
 func Free(nodes []*snapshot.Node) string {
 	var names []string
 	for _, n := range nodes {
-		if n.State == room.StateIdle && !n.Unknown {
+		if n.State == nodecapacity.StateIdle && !n.Unknown {
 			names = append(names, n.Name)
 		}
 	}
@@ -184,13 +184,13 @@ func Free(nodes []*snapshot.Node) string {
 }
 
 // StateStyle returns the style of a node's state.
-func StateStyle(state room.State) canvas.Style {
+func StateStyle(state nodecapacity.State) canvas.Style {
 	switch state {
-	case room.StateDown:
+	case nodecapacity.StateDown:
 		return theme.Failed
-	case room.StateDrained, room.StateDraining:
+	case nodecapacity.StateDrained, nodecapacity.StateDraining:
 		return theme.Warn
-	case room.StateFull, room.StateMixed:
+	case nodecapacity.StateFull, nodecapacity.StateMixed:
 		return theme.Running
 	}
 	return theme.Plain

@@ -5,15 +5,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
 const gpu corev1.ResourceName = "nvidia.com/gpu"
 
-func node(name string, state room.State, used int64) *snapshot.Node {
-	amounts := func(n int64) room.Amounts {
-		return room.Amounts{MilliCPU: 1000 * n, Devices: map[corev1.ResourceName]int64{gpu: n}}
+func node(name string, state nodecapacity.State, used int64) *snapshot.Node {
+	amounts := func(n int64) nodecapacity.Amounts {
+		return nodecapacity.Amounts{MilliCPU: 1000 * n, Devices: map[corev1.ResourceName]int64{gpu: n}}
 	}
 	return &snapshot.Node{Name: name, State: state, Has: amounts(8), Used: amounts(used), Idle: amounts(8 - used), Rack: name[:1]}
 }
@@ -21,9 +21,9 @@ func node(name string, state room.State, used int64) *snapshot.Node {
 func TestIdleIsWhatCouldBeHad(t *testing.T) {
 	t.Parallel()
 	has, idle := Totals([]*snapshot.Node{
-		node("a1", room.StateIdle, 0), node("a2", room.StateMixed, 3), node("b1", room.StateFull, 8),
-		node("b2", room.StateFull, 10), // requests exceed the capacity
-		node("c1", room.StateDrained, 0), node("c2", room.StateDraining, 2), node("c3", room.StateDown, 0),
+		node("a1", nodecapacity.StateIdle, 0), node("a2", nodecapacity.StateMixed, 3), node("b1", nodecapacity.StateFull, 8),
+		node("b2", nodecapacity.StateFull, 10), // requests exceed the capacity
+		node("c1", nodecapacity.StateDrained, 0), node("c2", nodecapacity.StateDraining, 2), node("c3", nodecapacity.StateDown, 0),
 	})
 	if has.Devices[gpu] != 56 || has.MilliCPU != 56000 {
 		t.Errorf("nodes have %+v, want 56 of each", has)
@@ -35,7 +35,7 @@ func TestIdleIsWhatCouldBeHad(t *testing.T) {
 
 func TestNodesStandInRacksInTheOrderOfPeople(t *testing.T) {
 	t.Parallel()
-	nodes := []*snapshot.Node{node("b1", room.StateIdle, 0), node("a1", room.StateMixed, 4), node("a2", room.StateDown, 0), node("x9", room.StateFull, 8)}
+	nodes := []*snapshot.Node{node("b1", nodecapacity.StateIdle, 0), node("a1", nodecapacity.StateMixed, 4), node("a2", nodecapacity.StateDown, 0), node("x9", nodecapacity.StateFull, 8)}
 	nodes[3].Rack = ""
 	groups := Groups(nodes, ByRack, gpu)
 	if len(groups) != 3 || groups[0].Name != "a" || groups[1].Name != "b" || groups[2].Name != "others" {

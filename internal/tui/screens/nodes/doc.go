@@ -4,6 +4,6 @@
 //	In:   snapshot.Node rows
 //	Out:  cells, effects; as text the output of `vcctl node list`
 //
-// Numbers come from internal/room, as on the command line. A cell of the heat map is a node. The cells follow the
+// Numbers come from internal/nodecapacity, as on the command line. A cell of the heat map is a node. The cells follow the
 // topology, so that gaps are visible as shapes.
 package nodes

@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/filter"
@@ -176,15 +176,15 @@ func (n *Nodes) missing() bool {
 }
 
 // rank orders states: nodes with the best chance of a start first, unusable ones last.
-func rank(state room.State) int {
+func rank(state nodecapacity.State) int {
 	switch state {
-	case room.StateIdle:
+	case nodecapacity.StateIdle:
 		return 0
-	case room.StateMixed:
+	case nodecapacity.StateMixed:
 		return 1
-	case room.StateDraining, room.StateDrained:
+	case nodecapacity.StateDraining, nodecapacity.StateDrained:
 		return 2
-	case room.StateFull:
+	case nodecapacity.StateFull:
 		return 3
 	}
 	return 4

@@ -8,8 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/room"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/noderow"
@@ -37,9 +37,9 @@ func freeNodes(snap *snapshot.Snapshot) string {
 
 // sums returns the allocatable and the idle amount of each resource over all nodes.
 func sums(ctx *screen.Context) (has, idle []amount) {
-	total := snapshot.Remember(ctx.Snap, memo("totals"), func() [2]room.Amounts {
+	total := snapshot.Remember(ctx.Snap, memo("totals"), func() [2]nodecapacity.Amounts {
 		all, left := noderow.Totals(ctx.Snap.Nodes)
-		return [2]room.Amounts{all, left}
+		return [2]nodecapacity.Amounts{all, left}
 	})
 	all, left := total[0], total[1]
 	for _, name := range ctx.Snap.Resources {

@@ -1,4 +1,4 @@
-// Package room computes the allocatable and the idle resources of nodes, and the nodes' states. The command line and
+// Package nodecapacity computes the allocatable and the idle resources of nodes, and the nodes' states. The command line and
 // the dashboard both use it, so they show the same numbers.
 //
 //	In:   Nodes, and the pods on them
@@ -11,4 +11,4 @@
 //
 //   - Pure: the same nodes and pods give the same rooms.
 //   - A pod that has ended counts as zero. Requests for a device that the node does not have are not counted.
-package room
+package nodecapacity

@@ -1,4 +1,4 @@
-package room
+package nodecapacity
 
 // State is a node's state in Slurm's words.
 type State string
