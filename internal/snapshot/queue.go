@@ -8,7 +8,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/share"
+	"github.com/vc-batch/vc/internal/queueusage"
 )
 
 // freezeQueues creates the rows of all queues, in tree order.
@@ -18,7 +18,7 @@ func (b *Board) freezeQueues(jobs []*Job) []*Queue {
 		all = append(all, q)
 	}
 	slices.SortFunc(all, func(x, y *schedulingv1beta1.Queue) int { return cmp.Compare(x.Name, y.Name) })
-	forest := share.NewForest(all)
+	forest := queueusage.NewForest(all)
 	pending, admitted := pendingByQueue(jobs), b.admittedByQueue()
 	var rows []*Queue
 	var walk func(parent string, depth int)
@@ -26,7 +26,7 @@ func (b *Board) freezeQueues(jobs []*Job) []*Queue {
 		for _, q := range forest.Children(parent) {
 			row := &Queue{
 				UID: q.UID, Name: q.Name, Parent: parent, Depth: depth, State: cmp.Or(q.Status.State, schedulingv1beta1.QueueStateOpen),
-				Running: int(forest.Sum(q, share.Running)), Waiting: int(forest.Sum(q, share.Waiting)), Pending: pending[q.Name], Object: q,
+				Running: int(forest.Sum(q, queueusage.Running)), Waiting: int(forest.Sum(q, queueusage.Waiting)), Pending: pending[q.Name], Object: q,
 			}
 			row.Admitted = corev1.ResourceList{}
 			for _, each := range append(forest.Below(q.Name), q) {

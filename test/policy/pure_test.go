@@ -8,7 +8,7 @@ import (
 
 // pure lists the directories of code without side effects, whose results depend only on its arguments.
 var pure = []string{
-	"api", "internal/model", "internal/scheduler", "internal/explain", "internal/jobstatus", "internal/share", "internal/nodecapacity", "internal/snapshot",
+	"api", "internal/model", "internal/scheduler", "internal/explain", "internal/jobstatus", "internal/queueusage", "internal/nodecapacity", "internal/snapshot",
 	"internal/tui/canvas", "internal/tui/theme", "internal/tui/screen", "internal/tui/widget", "internal/tui/filter", "internal/tui/jobrow", "internal/tui/noderow",
 	"internal/tui/queuerow", "internal/tui/jobact", "internal/tui/screens",
 	"internal/slurm/asked", "internal/slurm/clock", "internal/slurm/directive", "internal/slurm/equip", "internal/slurm/fault", "internal/slurm/getopt", "internal/slurm/hostlist", "internal/slurm/layout",

@@ -9,7 +9,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/share"
+	"github.com/vc-batch/vc/internal/queueusage"
 )
 
 // await waits until reached returns true for a queue. state describes the queue's current state in one word.
@@ -55,7 +55,7 @@ func stateText(q *schedulingv1beta1.Queue) string {
 
 // excess describes the usage of a queue beyond its capability; it returns "" if there is no excess.
 func excess(q *schedulingv1beta1.Queue) string {
-	for _, name := range share.Resources(q) {
+	for _, name := range queueusage.Resources(q) {
 		held, limit := q.Status.Allocated[name], q.Spec.Capability[name]
 		if _, limited := q.Spec.Capability[name]; limited && held.Cmp(limit) > 0 {
 			return fmt.Sprintf("it holds %s %s, and may hold %s", held.String(), cli.ShortResource(name), limit.String())

@@ -11,7 +11,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/share"
+	"github.com/vc-batch/vc/internal/queueusage"
 )
 
 // deleteOptions are the inputs of `vcctl queue delete`.
@@ -90,7 +90,7 @@ func remove(ctx context.Context, o *deleteOptions) error {
 func (o *deleteOptions) judge(ctx context.Context, queues []*schedulingv1beta1.Queue) ([]*schedulingv1beta1.Queue, error) {
 	around := o.f.Around(ctx, !o.dryRun.Client())
 	if around.Queues != nil {
-		queues = childrenFirst(queues, share.NewForest(around.Queues.Queues()))
+		queues = childrenFirst(queues, queueusage.NewForest(around.Queues.Queues()))
 	}
 	var kept []*schedulingv1beta1.Queue
 	var problems []error
@@ -108,7 +108,7 @@ func (o *deleteOptions) judge(ctx context.Context, queues []*schedulingv1beta1.Q
 }
 
 // childrenFirst sorts child queues before their ancestors.
-func childrenFirst(queues []*schedulingv1beta1.Queue, trees *share.Forest) []*schedulingv1beta1.Queue {
+func childrenFirst(queues []*schedulingv1beta1.Queue, trees *queueusage.Forest) []*schedulingv1beta1.Queue {
 	depth := func(q *schedulingv1beta1.Queue) int {
 		n := 0
 		for at := trees.Queues[q.ParentName()]; at != nil && n <= len(trees.Queues); at = trees.Queues[at.ParentName()] {

@@ -15,7 +15,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/plan"
-	"github.com/vc-batch/vc/internal/share"
+	"github.com/vc-batch/vc/internal/queueusage"
 )
 
 // forecastTime limits the wait for the scheduler's simulation before a confirmation. Without an answer, only the
@@ -31,7 +31,7 @@ type effect struct {
 	// before holds the current queues, after the changed queues in the same order.
 	before, after []*schedulingv1beta1.Queue
 	// trees holds the hierarchy of queues, so that a change of a parent includes the queues below it; it may be nil.
-	trees *share.Forest
+	trees *queueusage.Forest
 	// fate describes what happens to the jobs in a queue, independent of the scheduler's answer; it may be empty.
 	fate string
 	// unthinkable means that the scheduler cannot simulate the change, because the queues would no longer exist.
@@ -53,7 +53,7 @@ func (e *effect) tell(ctx context.Context, ask bool) told {
 	families := map[string][]*schedulingv1beta1.Queue{}
 	for _, q := range e.before {
 		families[q.Name] = e.family(q)
-		t.runs = t.runs || total(families[q.Name], share.Running) > 0
+		t.runs = t.runs || total(families[q.Name], queueusage.Running) > 0
 	}
 	var answer *insightv1alpha1.PlanStatus
 	why := ""
@@ -86,7 +86,7 @@ func (e *effect) line(q *schedulingv1beta1.Queue, after []*schedulingv1beta1.Que
 	if e.fate != "" {
 		parts = append(parts, e.fate)
 	}
-	if answer != nil && total(family, share.Running) > 0 {
+	if answer != nil && total(family, queueusage.Running) > 0 {
 		of := func(v *insightv1alpha1.Victim) bool { return named(family, v.Queue) }
 		parts = append(parts, evicted(answer.Victims, of, "none of them"))
 	}
@@ -202,10 +202,10 @@ func few(names []string) string {
 
 // busy describes how many jobs run and wait in a queue and the queues below it; it returns "" if there are no jobs.
 func busy(family ...*schedulingv1beta1.Queue) string {
-	running, waiting := int(total(family, share.Running)), int(total(family, share.Waiting))
+	running, waiting := int(total(family, queueusage.Running)), int(total(family, queueusage.Waiting))
 	where := " in it"
 	if own := family[0]; len(family) > 1 {
-		if where = " in it and below it"; share.Running(own)+share.Waiting(own) == 0 {
+		if where = " in it and below it"; queueusage.Running(own)+queueusage.Waiting(own) == 0 {
 			where = " below it"
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/queueusage"
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/share"
 )
 
 // listOptions are the inputs of `vcctl queue list` and `get`.
@@ -176,7 +176,7 @@ func columns(f *cli.Factory) []column {
 		number("PENDING", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Pending }),
 		heldColumn("CPU", corev1.ResourceCPU),
 		heldColumn("MEMORY", corev1.ResourceMemory),
-		{Title: "GPU", Text: share.GPUs},
+		{Title: "GPU", Text: queueusage.GPUs},
 		usedColumn(f),
 	}, append(wideColumns(), column{Title: "AGE", Volatile: true, Text: func(q *schedulingv1beta1.Queue) string { return render.Age(f.Now(), q.CreationTimestamp.Time) },
 		Compare: func(a, b *schedulingv1beta1.Queue) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }})...)
@@ -199,7 +199,7 @@ func wideColumns() []column {
 		amounts("ALLOCATED", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Status.Allocated }),
 		amounts("TERMINATING", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Status.Terminating }),
 		amounts("GUARANTEE", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Spec.Guarantee.Resource }),
-		amounts("DESERVED", share.Deserved),
+		amounts("DESERVED", queueusage.Deserved),
 		amounts("CAPABILITY", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Spec.Capability }),
 	}
 	for i := range wide {
@@ -213,7 +213,7 @@ func number(title string, n func(*schedulingv1beta1.Queue) int32) column {
 }
 
 func heldColumn(title string, name corev1.ResourceName) column {
-	return column{Title: title, Text: func(q *schedulingv1beta1.Queue) string { return share.Held(q, name) }}
+	return column{Title: title, Text: func(q *schedulingv1beta1.Queue) string { return queueusage.Held(q, name) }}
 }
 
 func stateColumn(f *cli.Factory) column {
@@ -222,5 +222,5 @@ func stateColumn(f *cli.Factory) column {
 }
 
 func usedColumn(f *cli.Factory) column {
-	return column{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return share.UsedBar(q, f.Streams.Unicode()) }, Compare: share.ByUse}
+	return column{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return queueusage.UsedBar(q, f.Streams.Unicode()) }, Compare: queueusage.ByUse}
 }

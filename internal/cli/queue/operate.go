@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/share"
+	"github.com/vc-batch/vc/internal/queueusage"
 )
 
 // commandNamespace is the namespace of Commands for queues, as in Volcano.
@@ -206,12 +206,12 @@ func (o *operateOptions) refuses(ctx context.Context, c client.Client, q *schedu
 	closing := o.action == "close"
 	wish := q.Wish()
 	switch {
-	case closing && share.IsRoot(q):
+	case closing && queueusage.IsRoot(q):
 		return rootStays()
 	case closing && wish == schedulingv1beta1.QueueStateOpen, !closing && wish == schedulingv1beta1.QueueStateClosed:
 		return cli.Errorf(fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState),
 			"queue %q says itself, by its annotation %s, that it is to be %s", q.Name, keys.QueueState, wish)
-	case closing || share.IsRoot(q) || q.ParentName() == keys.RootQueue:
+	case closing || queueusage.IsRoot(q) || q.ParentName() == keys.RootQueue:
 		return nil
 	}
 	parent := &schedulingv1beta1.Queue{}
@@ -250,7 +250,7 @@ func withBelow(ctx context.Context, c client.Client, named []*schedulingv1beta1.
 	if err != nil {
 		return named
 	}
-	trees := share.NewForest(all)
+	trees := queueusage.NewForest(all)
 	family := slices.Clone(named)
 	for _, q := range named {
 		for _, below := range trees.Below(q.Name) {

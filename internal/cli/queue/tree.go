@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/share"
+	"github.com/vc-batch/vc/internal/queueusage"
 )
 
 // treeOptions are the inputs of `vcctl queue tree`.
@@ -63,9 +63,9 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 
 // grove holds the current queues from which the tree is drawn.
 type grove struct {
-	signs  share.Branches
+	signs  queueusage.Branches
 	known  []*schedulingv1beta1.Queue
-	forest *share.Forest
+	forest *queueusage.Forest
 	shown  func(name string) bool
 	indent map[string]string
 	// loose means that rows are printed outside a tree, because they are sorted or printed one by one as queues
@@ -76,7 +76,7 @@ type grove struct {
 }
 
 // plant adds queues, replaces older versions of them and redraws the tree.
-func (g *grove) plant(queues ...*schedulingv1beta1.Queue) []share.Branch {
+func (g *grove) plant(queues ...*schedulingv1beta1.Queue) []queueusage.Branch {
 	for _, q := range queues {
 		if at := slices.IndexFunc(g.known, func(old *schedulingv1beta1.Queue) bool { return old.Name == q.Name }); at >= 0 {
 			g.known[at] = q
@@ -84,7 +84,7 @@ func (g *grove) plant(queues ...*schedulingv1beta1.Queue) []share.Branch {
 		}
 		g.known = append(g.known, q)
 	}
-	g.forest = share.NewForest(g.known)
+	g.forest = queueusage.NewForest(g.known)
 	rows := g.forest.Draw(g.shown, g.signs)
 	g.indent = map[string]string{}
 	for _, row := range rows {
@@ -98,7 +98,7 @@ func tree(ctx context.Context, o *treeOptions) error {
 	if err != nil {
 		return err
 	}
-	g := &grove{signs: share.BranchesFor(o.f.Streams.Unicode()), shown: func(string) bool { return true }, loose: o.out.SortBy != "" || o.out.WatchOnly}
+	g := &grove{signs: queueusage.BranchesFor(o.f.Streams.Unicode()), shown: func(string) bool { return true }, loose: o.out.SortBy != "" || o.out.WatchOnly}
 	l := &cli.List[*schedulingv1beta1.Queue]{
 		Kind: "queues", Chosen: "tree", New: newQueues,
 		Columns: treeColumns(o.f, g), Selector: labels, FreeText: true, Spare: []string{"STATE", "RUN", "WAIT"}, Suggest: o.f.Suggest(kind(), false),
@@ -178,14 +178,14 @@ func treeColumns(f *cli.Factory, g *grove) []column {
 		{Title: "NAME", Volatile: true, Text: g.name,
 			Compare: func(a, b *schedulingv1beta1.Queue) int { return strings.Compare(a.Name, b.Name) }},
 		stateColumn(f),
-		number("RUN", func(q *schedulingv1beta1.Queue) int32 { return g.forest.Sum(q, share.Running) }),
-		number("WAIT", func(q *schedulingv1beta1.Queue) int32 { return g.forest.Sum(q, share.Waiting) }),
-		{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return share.UsedLong(q, f.Streams.Unicode()) }, Compare: share.ByUse},
+		number("RUN", func(q *schedulingv1beta1.Queue) int32 { return g.forest.Sum(q, queueusage.Running) }),
+		number("WAIT", func(q *schedulingv1beta1.Queue) int32 { return g.forest.Sum(q, queueusage.Waiting) }),
+		{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return queueusage.UsedLong(q, f.Streams.Unicode()) }, Compare: queueusage.ByUse},
 	}
 	wide := append([]column{
 		heldColumn("CPU", corev1.ResourceCPU),
 		heldColumn("MEMORY", corev1.ResourceMemory),
-		{Title: "GPU", Text: share.GPUs},
+		{Title: "GPU", Text: queueusage.GPUs},
 		number("WEIGHT", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Weight }),
 	}, wideColumns()...)
 	for i := range wide {

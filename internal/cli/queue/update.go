@@ -10,7 +10,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/share"
+	"github.com/vc-batch/vc/internal/queueusage"
 )
 
 // updateOptions are the inputs of `vcctl queue update`.
@@ -180,7 +180,7 @@ func (o *updateOptions) ask(ctx context.Context, changes []changedQueue, known s
 	}
 	e := &effect{f: o.f}
 	if known != nil {
-		e.trees = share.NewForest(known.Queues())
+		e.trees = queueusage.NewForest(known.Queues())
 	}
 	var all []*schedulingv1beta1.Queue
 	for _, one := range changes {

@@ -21,8 +21,8 @@ import (
 	kinds "github.com/vc-batch/vc/internal/cli/kind"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
+	"github.com/vc-batch/vc/internal/queueusage"
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/share"
 )
 
 // mostWaiting is the maximum number of waiting jobs in a view.
@@ -86,7 +86,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1b
 // queueFacts returns the one-line facts about a queue.
 func queueFacts(ctx context.Context, f *cli.Factory, q *schedulingv1beta1.Queue, now time.Time) *cli.Sheet {
 	style := render.Style{Enabled: f.Streams.Color()}
-	forest := share.NewForest(f.Queues(ctx))
+	forest := queueusage.NewForest(f.Queues(ctx))
 	var children []string
 	for _, child := range forest.Children(q.Name) {
 		children = append(children, child.Name)
@@ -125,7 +125,7 @@ func amountsTable(q *schedulingv1beta1.Queue) render.Table {
 		title string
 		list  corev1.ResourceList
 	}{
-		{"ALLOCATED", q.Status.Allocated}, {"TERMINATING", q.Status.Terminating}, {"DESERVED", share.Deserved(q)},
+		{"ALLOCATED", q.Status.Allocated}, {"TERMINATING", q.Status.Terminating}, {"DESERVED", queueusage.Deserved(q)},
 		{"GUARANTEE", q.Spec.Guarantee.Resource}, {"CAPABILITY", q.Spec.Capability},
 	}
 	table := render.Table{Header: []string{"RESOURCE"}}

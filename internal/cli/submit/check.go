@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/share"
+	"github.com/vc-batch/vc/internal/queueusage"
 )
 
 // Check applies the defaults and rules of the server's admission to copies of the objects of vc's kinds and returns
@@ -198,7 +198,7 @@ func queueOfNamespace(ctx context.Context, f *cli.Factory, name string) string {
 // leavesBelow returns the queues below a queue that accept jobs; it returns none if the queue itself accepts jobs.
 func leavesBelow(name string, queues []*schedulingv1beta1.Queue) []string {
 	const most = 8
-	forest := share.NewForest(queues)
+	forest := queueusage.NewForest(queues)
 	var leaves []string
 	for _, below := range forest.Below(name) {
 		if len(forest.Children(below.Name)) == 0 && below.IsOpen() && len(leaves) < most {

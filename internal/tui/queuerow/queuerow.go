@@ -12,8 +12,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/vc-batch/vc/internal/queueusage"
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/share"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
@@ -33,7 +33,7 @@ func NumbersOf(q *snapshot.Queue, name corev1.ResourceName) Numbers {
 		}
 		return -1
 	}
-	n := Numbers{Guarantee: said(q.Object.Spec.Guarantee.Resource), Deserved: said(share.Deserved(q.Object)), Capability: said(q.Object.Spec.Capability)}
+	n := Numbers{Guarantee: said(q.Object.Spec.Guarantee.Resource), Deserved: said(queueusage.Deserved(q.Object)), Capability: said(q.Object.Spec.Capability)}
 	n.Allocated, _ = amountOf(q.Object.Status.Allocated, name)
 	n.Admitted, _ = amountOf(q.Admitted, name)
 	return n

@@ -4,6 +4,6 @@
 //	In:   snapshot.Queue rows, in tree order
 //	Out:  cells, effects; as text the output of `vcctl queue tree`
 //
-// Numbers come from internal/share, as on the command line. The history starts when the screen is opened, because no
+// Numbers come from internal/queueusage, as on the command line. The history starts when the screen is opened, because no
 // other component stores one.
 package queues

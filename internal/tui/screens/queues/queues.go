@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/queueusage"
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/share"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/filter"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -25,7 +25,7 @@ type Queues struct {
 
 	all     []*row
 	matches int
-	forest  *share.Forest
+	forest  *queueusage.Forest
 	history history
 	// resource is the shown resource, scale the amount that a bar's full width stands for.
 	resource corev1.ResourceName
@@ -117,7 +117,7 @@ func (q *Queues) refresh(ctx *screen.Context, lingering bool) {
 	for i, r := range q.all {
 		objects[i] = r.Object
 	}
-	q.forest = share.NewForest(objects)
+	q.forest = queueusage.NewForest(objects)
 	q.history.note(ctx.Now, ctx.Snap)
 	rows := matching(q.all, q.filter)
 	q.matches = 0
@@ -224,14 +224,14 @@ func (q *Queues) selected() *row {
 // Twin returns the output of `vcctl queue tree`.
 func (q *Queues) Twin(ctx *screen.Context) string {
 	table := render.Table{Header: []string{"NAME", "STATE", "RUN", "WAIT", "USED", "NOTE"}}
-	signs := share.BranchesFor(!ctx.Theme.Glyphs.ASCII)
+	signs := queueusage.BranchesFor(!ctx.Theme.Glyphs.ASCII)
 	for _, b := range q.forest.Draw(func(string) bool { return true }, signs) {
 		r := ctx.Snap.Queue(b.Queue.Name)
 		if r == nil {
 			continue
 		}
 		table.Rows = append(table.Rows, []string{b.Indent + r.Name, string(r.State), fmt.Sprint(r.Running), fmt.Sprint(r.Waiting),
-			share.UsedLong(r.Object, !ctx.Theme.Glyphs.ASCII), q.forest.Note(r.Object)})
+			queueusage.UsedLong(r.Object, !ctx.Theme.Glyphs.ASCII), q.forest.Note(r.Object)})
 	}
 	var text strings.Builder
 	if err := table.Fprint(&text); err != nil || len(table.Rows) == 0 {

@@ -1,4 +1,4 @@
-// Package share computes the relations between queues: their hierarchy, their usage, and the resources that they borrow
+// Package queueusage computes the relations between queues: their hierarchy, their usage, and the resources that they borrow
 // from each other. The command line and the dashboard share it, so that they show the same numbers.
 //
 //	In:   Queues with the status that the scheduler and the queue controller write
@@ -13,4 +13,4 @@
 // # Concurrency
 //
 // A Forest does not change after NewForest; it is safe for concurrent use.
-package share
+package queueusage
