@@ -22,7 +22,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/feed/live"
-	"github.com/vc-batch/vc/internal/tail"
+	"github.com/vc-batch/vc/internal/podlogs"
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/screens"
@@ -100,7 +100,7 @@ func one(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, said scree
 	if err != nil {
 		return "", err
 	}
-	lines := logs{tail.New(able.cluster.Typed)}
+	lines := logs{podlogs.New(able.cluster.Typed)}
 	defer lines.Stop()
 	how := settings(f, o, own)
 	how.Actions, how.Notice = able, said

@@ -3,18 +3,18 @@ package dashboard
 import (
 	"context"
 
-	"github.com/vc-batch/vc/internal/tail"
+	"github.com/vc-batch/vc/internal/podlogs"
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
 // logs passes the lines of a Tail to the screens.
-type logs struct{ tail *tail.Tail }
+type logs struct{ tail *podlogs.Tail }
 
 // Follow follows these pods instead of the previous ones.
 func (l logs) Follow(refs []screen.PodRef) {
-	pods := make([]tail.Pod, len(refs))
+	pods := make([]podlogs.Pod, len(refs))
 	for i, ref := range refs {
-		pods[i] = tail.Pod(ref)
+		pods[i] = podlogs.Pod(ref)
 	}
 	l.tail.Follow(pods)
 }

@@ -1,4 +1,4 @@
-// Package tail follows the logs of several pods at once and keeps their last lines, which the dashboard shows.
+// Package podlogs follows the logs of several pods at once and keeps their last lines, which the dashboard shows.
 //
 //	In:   pods, the API server's log streams
 //	Out:  View: lines in order of arrival, and the state of each stream
@@ -14,4 +14,4 @@
 // # Concurrency
 //
 // Any goroutine may call the methods, but Next only one at a time.
-package tail
+package podlogs

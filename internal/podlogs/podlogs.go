@@ -1,4 +1,4 @@
-package tail
+package podlogs
 
 import (
 	"context"
