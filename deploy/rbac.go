@@ -104,7 +104,7 @@ func components() []component {
 				rule(deviceGroup, of("resourceclaims"), append(watched, "update")...),
 				rule(deviceGroup, of("resourceclaims/status", "resourceclaims/binding"), "update", "patch"),
 				rule(deviceGroup, of("resourceslices", "deviceclasses"), watched...),
-				// internal/load: the actual load of nodes, if the metrics adapter is configured
+				// internal/nodemetrics: the actual load of nodes, if the metrics adapter is configured
 				rule("custom.metrics.k8s.io", of("nodes/node_cpu_usage_avg", "nodes/node_memory_usage_avg"), "get"),
 				// internal/outbox: bindings, evictions, conditions, statuses, events
 				rule(core, of("pods/binding"), "create"),

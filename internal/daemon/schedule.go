@@ -9,8 +9,8 @@ import (
 
 	"github.com/vc-batch/vc/internal/extender"
 	"github.com/vc-batch/vc/internal/feed"
-	"github.com/vc-batch/vc/internal/load"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/nodemetrics"
 	"github.com/vc-batch/vc/internal/outbox"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
@@ -93,7 +93,9 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	cluster.DefaultQueue = o.DefaultQueue
 	cluster.Apply(used.load(ctx))
 	parts.Go(func() { used.run(ctx) })
-	parts.Go(func() { load.Run(ctx, func() config.Metrics { return *conf.metrics.Load() }, o.Config, in.Put, log) })
+	parts.Go(func() {
+		nodemetrics.Run(ctx, func() config.Metrics { return *conf.metrics.Load() }, o.Config, in.Put, log)
+	})
 	l := &loop{
 		source: in, effects: used, engine: engine, engines: engines, cluster: cluster,
 		period: o.SchedulePeriod, beat: h.beat, log: log,

@@ -1,4 +1,4 @@
-// Package load reads the actual load of the nodes from a source of metrics.
+// Package nodemetrics reads the actual load of the nodes from a source of metrics.
 //
 //	In:   section metrics of the scheduler's configuration: Prometheus, its adaptor behind the API server, or
 //	      Elasticsearch
@@ -9,7 +9,7 @@
 // # Concurrency
 //
 // Run uses one goroutine, which owns the Source.
-package load
+package nodemetrics
 
 import (
 	"context"
