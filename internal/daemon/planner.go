@@ -25,7 +25,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/prospect"
+	"github.com/vc-batch/vc/internal/whatif"
 )
 
 const (
@@ -184,7 +184,7 @@ func (p *planner) answerOnce(ctx context.Context, plan *insightv1alpha1.Plan) (*
 	if err != nil {
 		return nil, err
 	}
-	thought := prospect.Prepare(q)
+	thought := whatif.Prepare(q)
 	status, is := thought.Problem(p.now())
 	if !is {
 		if status, err = p.answer(ctx, thought); err != nil {
@@ -213,7 +213,7 @@ func gone(err error) error {
 
 // answer simulates a plan on a copy of the model. Before the next simulation the planner pauses for twice the time of
 // this one, so that simulations take at most a third of one processor.
-func (p *planner) answer(ctx context.Context, thought *prospect.Thought) (status insightv1alpha1.PlanStatus, err error) {
+func (p *planner) answer(ctx context.Context, thought *whatif.Thought) (status insightv1alpha1.PlanStatus, err error) {
 	p.rest(ctx, p.restUntil.Sub(p.now()))
 	cluster, err := p.modelCopy(ctx)
 	if err != nil {
@@ -243,8 +243,8 @@ func (p *planner) rest(ctx context.Context, d time.Duration) {
 
 // ask reads the objects that a simulation needs. All lists come from the API server's cache, so that plans put no load
 // on etcd.
-func (p *planner) ask(ctx context.Context, plan *insightv1alpha1.Plan) (*prospect.Question, error) {
-	q := &prospect.Question{Plan: plan, Claims: map[string]bool{}, SchedulerNames: p.schedulers, Now: p.now()}
+func (p *planner) ask(ctx context.Context, plan *insightv1alpha1.Plan) (*whatif.Question, error) {
+	q := &whatif.Question{Plan: plan, Claims: map[string]bool{}, SchedulerNames: p.schedulers, Now: p.now()}
 	cached := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 	queues, classes, claims := &schedulingv1beta1.QueueList{}, &schedulingv1.PriorityClassList{}, &corev1.PersistentVolumeClaimList{}
 	err := errors.Join(p.api.List(ctx, queues, cached), p.api.List(ctx, classes, cached), p.api.List(ctx, claims, cached, client.InNamespace(plan.Namespace)))

@@ -9,8 +9,8 @@ import (
 
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/prospect"
 	"github.com/vc-batch/vc/internal/scheduler"
+	"github.com/vc-batch/vc/internal/whatif"
 )
 
 // longestSimulation is the time after which a simulation is aborted. It is checked between the slices of a simulation.
@@ -66,7 +66,7 @@ func (p *planner) modelCopy(ctx context.Context) (*model.Cluster, error) {
 
 // simulate runs the slices of a simulation on a copy of the model. Between two slices it stops if ctx is done or the
 // simulation takes too long. A panic ends only the simulation.
-func (p *planner) simulate(ctx context.Context, thought *prospect.Thought, cluster *model.Cluster) (status insightv1alpha1.PlanStatus, err error) {
+func (p *planner) simulate(ctx context.Context, thought *whatif.Thought, cluster *model.Cluster) (status insightv1alpha1.PlanStatus, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.log.Error(fmt.Errorf("panic: %v", r), "Plan cannot be simulated")

@@ -20,13 +20,13 @@ import (
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/prospect"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/whatif"
 	build "github.com/vc-batch/vc/test/make"
 )
 
-func thoughtOfAJob(t *testing.T) *prospect.Thought {
+func thoughtOfAJob(t *testing.T) *whatif.Thought {
 	t.Helper()
 	job := &batchv1alpha1.Job{TypeMeta: metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"}, ObjectMeta: metav1.ObjectMeta{Name: "j"}}
 	job.Spec.Queue = "default"
@@ -39,7 +39,7 @@ func thoughtOfAJob(t *testing.T) *prospect.Thought {
 		t.Fatal(err)
 	}
 	p := &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "p"}, Spec: insightv1alpha1.PlanSpec{Objects: []runtime.RawExtension{{Raw: raw}}}}
-	return prospect.Prepare(&prospect.Question{Plan: p, Queues: []*schedulingv1beta1.Queue{openQueue()}, SchedulerNames: []string{"volcano"}, Now: build.Epoch})
+	return whatif.Prepare(&whatif.Question{Plan: p, Queues: []*schedulingv1beta1.Queue{openQueue()}, SchedulerNames: []string{"volcano"}, Now: build.Epoch})
 }
 
 func openQueue() *schedulingv1beta1.Queue {
@@ -118,7 +118,7 @@ func TestTheLoopCyclesDuringASimulation(t *testing.T) {
 func TestASimulationThatFailsIsReportedAndEndsNothing(t *testing.T) {
 	t.Parallel()
 	p := &planner{engine: newTestEngine, now: time.Now, log: logr.Discard()}
-	simulate := func(thought *prospect.Thought) insightv1alpha1.PlanStatus {
+	simulate := func(thought *whatif.Thought) insightv1alpha1.PlanStatus {
 		t.Helper()
 		status, err := p.simulate(t.Context(), thought, model.New())
 		if err != nil {

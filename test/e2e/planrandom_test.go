@@ -30,7 +30,7 @@ type foretelling struct {
 
 // TestPlansOfRandomJobsComeTrue simulates about three dozen random jobs with `vcctl plan`, each on a different state of
 // the cluster, and then submits them. The prediction must come true, with the same nodes and the same victims.
-// internal/prospect has the same test for hundreds of clusters without an API server.
+// internal/whatif has the same test for hundreds of clusters without an API server.
 func TestPlansOfRandomJobsComeTrue(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "0", "--simulated-nodes", "3", "--node-cpu", "4", "--node-memory", "64Gi", "--simulated-start", "10ms")
 	high := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000}

@@ -1,4 +1,4 @@
-// Package prospect simulates what would happen if jobs, PodGroups, pods and queues were submitted now. The job
+// Package whatif simulates what would happen if jobs, PodGroups, pods and queues were submitted now. The job
 // controller's own plan creates the pods of jobs, and the scheduler's own engine decides about them. This package only
 // combines the two.
 //
@@ -18,4 +18,4 @@
 //
 // Prepare may run in any goroutine. Thought.Answer belongs to the goroutine of the model, or of the copy of it that the
 // planner simulates on.
-package prospect
+package whatif

@@ -1,4 +1,4 @@
-package prospect
+package whatif
 
 import (
 	"encoding/json"
