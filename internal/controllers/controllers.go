@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/backpressure"
 	"github.com/vc-batch/vc/internal/controllers/cronjob"
 	"github.com/vc-batch/vc/internal/controllers/hypernode"
 	"github.com/vc-batch/vc/internal/controllers/index"
@@ -19,7 +20,6 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/jobtemplate"
 	"github.com/vc-batch/vc/internal/controllers/podgroup"
 	"github.com/vc-batch/vc/internal/controllers/queue"
-	"github.com/vc-batch/vc/internal/governor"
 )
 
 // eventSource is the name of the component in events.
@@ -41,7 +41,7 @@ type Options struct {
 	QPS float32
 	// Pressure throttles writes that only inform, such as counters, in favor of writes that others wait for; nil means
 	// no throttling.
-	Pressure *governor.Governor
+	Pressure *backpressure.Governor
 	// JobIDs numbers the jobs that admission did not number; nil means that they stay without a number.
 	JobIDs job.IDs
 	// MaxRequeue is the number of times that a write which the API server considers invalid is retried before the job

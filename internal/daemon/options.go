@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 
 	"github.com/vc-batch/vc/internal/admission"
+	"github.com/vc-batch/vc/internal/backpressure"
 	"github.com/vc-batch/vc/internal/controllers"
-	"github.com/vc-batch/vc/internal/governor"
 	"github.com/vc-batch/vc/internal/listing"
 )
 
@@ -62,7 +62,7 @@ type Options struct {
 	// Pprof serves Go's profiles on MetricsAddress.
 	Pprof bool
 
-	pressure *governor.Governor // shared by all components
+	pressure *backpressure.Governor // shared by all components
 
 	// Admission and Controllers are the options of these components.
 	Admission   admission.Options

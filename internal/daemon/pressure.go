@@ -6,12 +6,12 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/vc-batch/vc/internal/governor"
+	"github.com/vc-batch/vc/internal/backpressure"
 )
 
 // watchPressure creates a governor that measures every write through config, for all components.
-func watchPressure(config *rest.Config) *governor.Governor {
-	g := &governor.Governor{}
+func watchPressure(config *rest.Config) *backpressure.Governor {
+	g := &backpressure.Governor{}
 	config.Wrap(func(inner http.RoundTripper) http.RoundTripper { return &timed{inner: inner, governor: g} })
 	return g
 }
@@ -19,7 +19,7 @@ func watchPressure(config *rest.Config) *governor.Governor {
 // timed reports the duration of writes to a governor.
 type timed struct {
 	inner    http.RoundTripper
-	governor *governor.Governor
+	governor *backpressure.Governor
 }
 
 // RoundTrip implements http.RoundTripper.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-logr/logr"
 
-	"github.com/vc-batch/vc/internal/governor"
+	"github.com/vc-batch/vc/internal/backpressure"
 )
 
 // ErrFenced is the error of a write that was dropped because this process lost leadership.
@@ -27,7 +27,7 @@ type engine struct {
 	wake     *sync.Cond
 	queues   *queues
 	limiter  *limiter
-	pressure *governor.Governor
+	pressure *backpressure.Governor
 	inFlight int
 	idle     idleGate
 	resting  int // writes that wait for their next attempt
@@ -40,7 +40,7 @@ const (
 	writesMax = 64
 )
 
-func newEngine(log logr.Logger, pressure *governor.Governor, fence func() error, observe func(*write, time.Duration, string)) *engine {
+func newEngine(log logr.Logger, pressure *backpressure.Governor, fence func() error, observe func(*write, time.Duration, string)) *engine {
 	e := &engine{log: log, pressure: pressure, fence: fence, observe: observe, queues: newQueues(), limiter: newLimiter(writesMin, writesMax)}
 	e.wake = sync.NewCond(&e.mu)
 	return e

@@ -8,7 +8,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/vc-batch/vc/internal/governor"
+	"github.com/vc-batch/vc/internal/backpressure"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -27,7 +27,7 @@ type Options struct {
 	// Observe receives every attempt, for metrics. It may be nil.
 	Observe func(Attempt)
 	// Pressure throttles purely informational writes (toldLane). Nil means that they are never throttled.
-	Pressure *governor.Governor
+	Pressure *backpressure.Governor
 	// Log receives log entries. The zero value discards them.
 	Log logr.Logger
 }

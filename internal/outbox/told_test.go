@@ -11,7 +11,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 
-	"github.com/vc-batch/vc/internal/governor"
+	"github.com/vc-batch/vc/internal/backpressure"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -23,8 +23,8 @@ func status(gang string, phase schedulingv1beta1.PodGroupPhase) *decision.Decisi
 }
 
 // pressed returns a governor of a slow API server with one write every gap.
-func pressed(gap time.Duration) *governor.Governor {
-	g := &governor.Governor{}
+func pressed(gap time.Duration) *backpressure.Governor {
+	g := &backpressure.Governor{}
 	now := time.Now()
 	g.Answered(now.Add(-1000*gap), time.Millisecond)
 	for i := range 1000 {

@@ -21,11 +21,11 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/backpressure"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
-	"github.com/vc-batch/vc/internal/governor"
 )
 
 // Reasons of events about pods and about the job's number.
@@ -49,7 +49,7 @@ type Options struct {
 	Recorder    record.EventRecorder
 	Reconcilers int // number of jobs reconciled in parallel
 	Writers     int // pod writes in flight, for all jobs together
-	Pressure    *governor.Governor
+	Pressure    *backpressure.Governor
 	IDs         IDs  // allocates numbers for jobs without one; may be nil
 	KeepEnded   bool // ignore ttlSecondsAfterFinished
 	// attempts of a write that the API server finds invalid; 0 means DefaultMaxRequeue, negative no limit
@@ -64,7 +64,7 @@ type Reconciler struct {
 	recorder record.EventRecorder
 	writers  pool
 	memory   *memory
-	pressure *governor.Governor
+	pressure *backpressure.Governor
 	ids      IDs
 	keep     bool
 	now      func() time.Time

@@ -19,7 +19,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/governor"
+	"github.com/vc-batch/vc/internal/backpressure"
 	"github.com/vc-batch/vc/test/fakeapi"
 )
 
@@ -375,8 +375,8 @@ func TestAnAnsweredEvictionIsForgotten(t *testing.T) {
 }
 
 // pressed returns a governor whose API server responds slowly at the time now.
-func pressed(now time.Time) *governor.Governor {
-	g := &governor.Governor{}
+func pressed(now time.Time) *backpressure.Governor {
+	g := &backpressure.Governor{}
 	for i := range 1000 {
 		g.Answered(now.Add(time.Duration(i-999)*time.Millisecond), time.Duration(1+i)*time.Millisecond)
 	}

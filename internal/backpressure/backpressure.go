@@ -1,4 +1,4 @@
-// Package governor applies back-pressure to the writes of one process: while the API server is under pressure, writes
+// Package backpressure applies back-pressure to the writes of one process: while the API server is under pressure, writes
 // that only inform are delayed in favor of writes that others wait for.
 //
 //	In:   the duration of each write
@@ -11,7 +11,7 @@
 // # Concurrency
 //
 // A Governor is safe for concurrent use.
-package governor
+package backpressure
 
 import (
 	"sync"
