@@ -13,7 +13,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/podlife"
+	"github.com/vc-batch/vc/internal/podtermination"
 )
 
 // NodeFrom converts a node.
@@ -67,7 +67,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 	}
 	set.Index = indexFrom(pod)
 	set.Nominated = pod.Status.NominatedNodeName
-	set.Killed = podlife.Killed(pod)
+	set.Killed = podtermination.Killed(pod)
 	if pod.DeletionTimestamp != nil { // includes the grace period
 		set.LeavesBy = pod.DeletionTimestamp.Time
 	}
@@ -123,9 +123,9 @@ func either(of metav1.Object, key string) string {
 
 func statusFrom(pod *corev1.Pod) Status {
 	switch {
-	case pod.Status.Phase == corev1.PodSucceeded && !podlife.Killed(pod):
+	case pod.Status.Phase == corev1.PodSucceeded && !podtermination.Killed(pod):
 		return Succeeded
-	case podlife.Finished(pod): // a killed pod has not done its work, whatever its exit code
+	case podtermination.Finished(pod): // a killed pod has not done its work, whatever its exit code
 		return Failed
 	case pod.DeletionTimestamp != nil:
 		return Releasing

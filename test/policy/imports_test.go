@@ -20,8 +20,8 @@ type rule struct {
 var rules = []rule{
 	{of: "api", deny: []string{"internal", "cmd", "deploy"}, why: "api is what crosses the wire; everyone may use it, so it uses nobody"},
 	{of: "internal/model", deny: []string{"internal", "cmd", "k8s.io/client-go", "k8s.io/klog", "sigs.k8s.io/controller-runtime", "log", "net/http"},
-		allow: []string{"internal/model", "internal/podlife"}, why: "the model is plain data"},
-	{of: "internal/podlife", deny: []string{"api", "internal", "cmd", "k8s.io/client-go", "sigs.k8s.io/controller-runtime", "net", "os", "log", "math/rand"}, why: "it reads pods, for the model and the controllers alike"},
+		allow: []string{"internal/model", "internal/podtermination"}, why: "the model is plain data"},
+	{of: "internal/podtermination", deny: []string{"api", "internal", "cmd", "k8s.io/client-go", "sigs.k8s.io/controller-runtime", "net", "os", "log", "math/rand"}, why: "it reads pods, for the model and the controllers alike"},
 	{of: "internal/scheduler", except: []string{"internal/scheduler/kube"},
 		deny:  []string{"internal", "cmd", "k8s.io/client-go", "k8s.io/kubernetes", "k8s.io/klog", "github.com/go-logr", "sigs.k8s.io/controller-runtime", "log", "net", "os", "math/rand"},
 		allow: []string{"internal/model", "internal/scheduler", "internal/explain"}, why: "deciding code knows api and model only: no client, no clock, no logger"},

@@ -7,7 +7,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/podlife"
+	"github.com/vc-batch/vc/internal/podtermination"
 )
 
 // member is a pod of the job, together with the information read from its annotations and status.
@@ -151,5 +151,5 @@ func (n *counters) add(task string, phase corev1.PodPhase) {
 
 // Evicted reports whether a pod was deleted before it had finished. Its containers may have ended since.
 func Evicted(pod *corev1.Pod) bool {
-	return !podlife.Finished(pod) || podlife.Killed(pod)
+	return !podtermination.Finished(pod) || podtermination.Killed(pod)
 }

@@ -11,7 +11,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
-	"github.com/vc-batch/vc/internal/podlife"
+	"github.com/vc-batch/vc/internal/podtermination"
 )
 
 // element summarizes the pods of one element of an array.
@@ -48,7 +48,7 @@ func (b *builder) elements() []element {
 		if start := m.pod.Status.StartTime; start != nil && (e.first.IsZero() || start.Time.Before(e.first)) {
 			e.first = start.Time
 		}
-		if end := podlife.FinishedAt(m.pod); m.ran() && end.After(e.last) {
+		if end := podtermination.FinishedAt(m.pod); m.ran() && end.After(e.last) {
 			e.last = end
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/podlife"
+	"github.com/vc-batch/vc/internal/podtermination"
 )
 
 // defaultTaskRetry is the number of container restarts that fail a task without maxRetry.
@@ -98,11 +98,11 @@ func (b *builder) podEvents() []event {
 		e := event{task: m.place.Task, where: []Place{m.place}}
 		switch {
 		case m.gone && Evicted(m.pod):
-			e.kind, e.at = bus.PodEvictedEvent, podlife.ToldToGo(m.pod)
+			e.kind, e.at = bus.PodEvictedEvent, podtermination.ToldToGo(m.pod)
 			e.text = fmt.Sprintf("pod %s was evicted", m.pod.Name)
 			e.cause = new(causeOfGoing(b.nameOf(m.place), m.pod))
 		case m.phase() == corev1.PodFailed:
-			e.kind, e.at, e.codes = bus.PodFailedEvent, podlife.FinishedAt(m.pod), exitCodes(m.pod)
+			e.kind, e.at, e.codes = bus.PodFailedEvent, podtermination.FinishedAt(m.pod), exitCodes(m.pod)
 			e.text = fmt.Sprintf("pod %s failed%s", m.pod.Name, exitText(e.codes))
 			e.cause = new(b.causeOfMember(m))
 		case m.live() && (m.phase() == corev1.PodPending || m.phase() == ""):
@@ -200,7 +200,7 @@ func (b *builder) taskEvents() []event {
 		case m.phase() == corev1.PodSucceeded:
 			t.succeeded++
 			t.current = t.current || m.version == b.job.Status.Version
-			if at := podlife.FinishedAt(m.pod); at.After(t.last) {
+			if at := podtermination.FinishedAt(m.pod); at.After(t.last) {
 				t.last = at
 			}
 		case m.live() && m.version == b.job.Status.Version:

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/podlife"
+	"github.com/vc-batch/vc/internal/podtermination"
 )
 
 // oneEviction is the time within which evicted pods belong to the same eviction.
@@ -47,7 +47,7 @@ func (b *builder) victims() []victim {
 		}
 		v := victim{place: place, pod: pod, at: b.in.Now, created: pod.CreationTimestamp.Time, cause: cause, message: disruptionText(pod)}
 		if pod.DeletionTimestamp != nil {
-			v.at = podlife.ToldToGo(pod)
+			v.at = podtermination.ToldToGo(pod)
 		}
 		list = append(list, v)
 	}

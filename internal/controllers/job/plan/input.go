@@ -9,7 +9,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/podlife"
+	"github.com/vc-batch/vc/internal/podtermination"
 )
 
 // Input holds everything that a plan depends on. Compute does not change it.
@@ -87,11 +87,11 @@ func LostFrom(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
 	switch {
 	case Evicted(pod):
 		if pod.DeletionTimestamp != nil {
-			lost.At = podlife.ToldToGo(pod)
+			lost.At = podtermination.ToldToGo(pod)
 		}
 		return lost, true
 	case pod.Status.Phase == corev1.PodFailed:
-		lost.At, lost.Failed, lost.Codes = podlife.FinishedAt(pod), true, exitCodes(pod)
+		lost.At, lost.Failed, lost.Codes = podtermination.FinishedAt(pod), true, exitCodes(pod)
 		return lost, true
 	}
 	return Lost{}, false

@@ -1,4 +1,4 @@
-package podlife
+package podtermination
 
 import (
 	"testing"

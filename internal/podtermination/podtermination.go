@@ -1,5 +1,5 @@
-// Package podlife determines when a pod was deleted and when and how it ended.
-package podlife
+// Package podtermination determines when a pod was deleted and when and how it ended.
+package podtermination
 
 import (
 	"time"
