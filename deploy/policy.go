@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 // commandPolicyName is the name of the policy about Commands and of its binding.
@@ -63,8 +63,8 @@ func registryPolicy() []runtime.Object {
 	return policy(registryPolicyName, admissionregistrationv1.Rule{
 		APIGroups: []string{registryGroup}, APIVersions: []string{"v1"}, Resources: []string{"apiservices"},
 	}, []admissionregistrationv1.OperationType{admissionregistrationv1.Create}, admissionregistrationv1.Validation{
-		Expression: `request.userInfo.username != '` + account + `' || object.metadata.name == 'v1.` + facts.GroupName + `'`,
-		Message:    "the controllers may register only the API v1." + facts.GroupName,
+		Expression: `request.userInfo.username != '` + account + `' || object.metadata.name == 'v1.` + jobsummary.GroupName + `'`,
+		Message:    "the controllers may register only the API v1." + jobsummary.GroupName,
 		Reason:     new(metav1.StatusReasonForbidden),
 	})
 }

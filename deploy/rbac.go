@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 // The service accounts of the components.
@@ -160,7 +160,7 @@ func components() []component {
 				// internal/listing: the permissions of users, and the registration of the lists
 				rule(reviewGroup, of("subjectaccessreviews"), "create"),
 				rule(registryGroup, of("apiservices"), "create"),
-				only(rule(registryGroup, of("apiservices"), "get", "update", "delete"), "v1."+facts.GroupName),
+				only(rule(registryGroup, of("apiservices"), "get", "update", "delete"), "v1."+jobsummary.GroupName),
 				// all controllers
 				rule(busGroup, of("commands"), append(watched, "delete")...),
 				rule(core, of("events"), "create", "patch"),
@@ -276,7 +276,7 @@ func people() []runtime.Object {
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "vc-slurm-profile"},
 		},
 		// All users may request lists. Each request is checked: it returns only objects that the user may list.
-		clusterRole("vc-listing", nil, []rbacv1.PolicyRule{rule(facts.GroupName, of(facts.Resource), "list")}),
+		clusterRole("vc-listing", nil, []rbacv1.PolicyRule{rule(jobsummary.GroupName, of(jobsummary.Resource), "list")}),
 		clusterRoleBinding("vc-listing", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
 	}
 }

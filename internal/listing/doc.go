@@ -3,7 +3,7 @@
 //
 // The lists are an aggregated API: the API server forwards a request with the name of the authenticated user to the
 // daemon, and the daemon checks with the API server whether that user may list the Jobs, PodGroups and Pods in the
-// response. The response is a stream in the format of package facts.
+// response. The response is a stream in the format of package jobsummary.
 //
 //	In:   the caches of the controllers; requests from the API server's aggregator
 //	Out:  streams; status 503 while there is no cache, and 429 while too many requests are in progress, so that the client lists from the API server itself

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 // slowest is the time limit for a client to read a part of a list.
@@ -31,10 +31,10 @@ const comeAgain = "1"
 type handler struct {
 	who    authenticator.Request
 	rights interface {
-		missing(ctx context.Context, who user.Info, q facts.Query) (*resource, error)
+		missing(ctx context.Context, who user.Info, q jobsummary.Query) (*resource, error)
 	}
 	source interface {
-		list(ctx context.Context, q facts.Query, to io.Writer) error
+		list(ctx context.Context, q jobsummary.Query, to io.Writer) error
 	}
 	log   logr.Logger
 	seats seats
@@ -43,9 +43,9 @@ type handler struct {
 // routes returns the handler for the paths of the API group: discovery and lists.
 func (h *handler) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+facts.Root, h.discover)
-	mux.HandleFunc("GET "+facts.Path("{namespace}"), h.serve)
-	mux.HandleFunc("GET "+facts.Path(""), h.serve)
+	mux.HandleFunc("GET "+jobsummary.Root, h.discover)
+	mux.HandleFunc("GET "+jobsummary.Path("{namespace}"), h.serve)
+	mux.HandleFunc("GET "+jobsummary.Path(""), h.serve)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, r.URL.Path+" is not served here")
 	})
@@ -56,8 +56,8 @@ func (h *handler) routes() http.Handler {
 // is no cache: the deletion of a namespace calls the discovery of every group.
 func (h *handler) discover(w http.ResponseWriter, _ *http.Request) {
 	list := metav1.APIResourceList{
-		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: facts.GroupName + "/" + facts.Version,
-		APIResources: []metav1.APIResource{{Name: facts.Resource, SingularName: "jobfact", Namespaced: true, Kind: "JobFact", Verbs: metav1.Verbs{"list"}}},
+		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: jobsummary.GroupName + "/" + jobsummary.Version,
+		APIResources: []metav1.APIResource{{Name: jobsummary.Resource, SingularName: "jobfact", Namespaced: true, Kind: "JobFact", Verbs: metav1.Verbs{"list"}}},
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(list) // an error means that the client has disconnected
@@ -73,12 +73,12 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "who asks is not known here: only the API server's word is taken")
 		return
 	}
-	if !strings.Contains(r.Header.Get("Accept"), facts.ContentType) {
-		refuse(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is for squeue, sacct and scancel, as "+facts.ContentType+"; others find jobs in batch.volcano.sh")
+	if !strings.Contains(r.Header.Get("Accept"), jobsummary.ContentType) {
+		refuse(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is for squeue, sacct and scancel, as "+jobsummary.ContentType+"; others find jobs in batch.volcano.sh")
 		return
 	}
-	q := facts.Query{Namespace: r.PathValue("namespace"), Pods: r.URL.Query().Get(facts.Pods) != "", Ended: r.URL.Query().Get(facts.Pods) == facts.PodsAll}
-	q.Arrays = r.URL.Query().Has(facts.Arrays)
+	q := jobsummary.Query{Namespace: r.PathValue("namespace"), Pods: r.URL.Query().Get(jobsummary.Pods) != "", Ended: r.URL.Query().Get(jobsummary.Pods) == jobsummary.PodsAll}
+	q.Arrays = r.URL.Query().Has(jobsummary.Arrays)
 	switch lacking, err := h.rights.missing(r.Context(), who.User, q); {
 	case err != nil:
 		h.unable(w, err)
@@ -113,7 +113,7 @@ type begun struct {
 
 func (b *begun) Write(text []byte) (int, error) {
 	if !b.begun {
-		b.Header().Set("Content-Type", facts.ContentType)
+		b.Header().Set("Content-Type", jobsummary.ContentType)
 	}
 	b.begun = true
 	// Not every writer supports deadlines. The deadline stops a slow client from keeping a list in memory forever.

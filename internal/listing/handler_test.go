@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 // answers is a source that writes a text, or fails before or after it.
@@ -31,7 +31,7 @@ type answers struct {
 	err  error
 }
 
-func (a answers) list(_ context.Context, _ facts.Query, to io.Writer) error {
+func (a answers) list(_ context.Context, _ jobsummary.Query, to io.Writer) error {
 	if a.text != "" {
 		_, _ = io.WriteString(to, a.text)
 	}
@@ -68,17 +68,17 @@ func TestWhoIsToldWhat(t *testing.T) {
 		code               int
 		says               string
 	}{
-		"a list of all namespaces":                      {all, "boss", facts.ContentType, answers{text: "list"}, 200, "list"},
-		"a list of all namespaces with pods":            {all + "?pods=live", "boss", facts.ContentType, answers{text: "list"}, 200, "list"},
-		"a list of one namespace":                       {"/apis/listing.vc-batch.dev/v1/namespaces/nlp/jobfacts", "mei", facts.ContentType, answers{text: "list"}, 200, "list"},
-		"who may not list all namespaces":               {all, "mei", facts.ContentType, answers{text: "list"}, 403, "jobs.batch.volcano.sh is forbidden: mei may not list them"},
-		"who may not list the pods of a namespace":      {"/apis/listing.vc-batch.dev/v1/namespaces/nlp/jobfacts?pods=all", "mei", facts.ContentType, answers{text: "list"}, 403, "pods is forbidden"},
-		"another namespace":                             {"/apis/listing.vc-batch.dev/v1/namespaces/bio/jobfacts", "mei", facts.ContentType, answers{text: "list"}, 403, "forbidden"},
-		"who does not come through the API server":      {all, "", facts.ContentType, answers{text: "list"}, 503, "only the API server's word is taken"},
+		"a list of all namespaces":                      {all, "boss", jobsummary.ContentType, answers{text: "list"}, 200, "list"},
+		"a list of all namespaces with pods":            {all + "?pods=live", "boss", jobsummary.ContentType, answers{text: "list"}, 200, "list"},
+		"a list of one namespace":                       {"/apis/listing.vc-batch.dev/v1/namespaces/nlp/jobfacts", "mei", jobsummary.ContentType, answers{text: "list"}, 200, "list"},
+		"who may not list all namespaces":               {all, "mei", jobsummary.ContentType, answers{text: "list"}, 403, "jobs.batch.volcano.sh is forbidden: mei may not list them"},
+		"who may not list the pods of a namespace":      {"/apis/listing.vc-batch.dev/v1/namespaces/nlp/jobfacts?pods=all", "mei", jobsummary.ContentType, answers{text: "list"}, 403, "pods is forbidden"},
+		"another namespace":                             {"/apis/listing.vc-batch.dev/v1/namespaces/bio/jobfacts", "mei", jobsummary.ContentType, answers{text: "list"}, 403, "forbidden"},
+		"who does not come through the API server":      {all, "", jobsummary.ContentType, answers{text: "list"}, 503, "only the API server's word is taken"},
 		"a reader of JSON":                              {all, "boss", "application/json", answers{text: "list"}, 406, "this list is for squeue"},
-		"nothing is in memory":                          {all, "boss", facts.ContentType, answers{err: errNoCache}, 503, "nothing is in memory"},
-		"another path":                                  {"/apis/listing.vc-batch.dev/v1/pods", "boss", facts.ContentType, answers{}, 404, "is not served here"},
-		"who may list jobs alone":                       {"/apis/listing.vc-batch.dev/v1/namespaces/nlp/jobfacts", "eve", facts.ContentType, answers{text: "list"}, 403, "podgroups.scheduling.volcano.sh is forbidden: eve may not list them"},
+		"nothing is in memory":                          {all, "boss", jobsummary.ContentType, answers{err: errNoCache}, 503, "nothing is in memory"},
+		"another path":                                  {"/apis/listing.vc-batch.dev/v1/pods", "boss", jobsummary.ContentType, answers{}, 404, "is not served here"},
+		"who may list jobs alone":                       {"/apis/listing.vc-batch.dev/v1/namespaces/nlp/jobfacts", "eve", jobsummary.ContentType, answers{text: "list"}, 403, "podgroups.scheduling.volcano.sh is forbidden: eve may not list them"},
 		"what there is, also when nothing is in memory": {"/apis/listing.vc-batch.dev/v1", "", "", answers{err: errNoCache}, 200, `"name":"jobfacts","singularName":"jobfact","namespaced":true,"kind":"JobFact","verbs":["list"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestWhoIsToldWhat(t *testing.T) {
 			if answer.Code != c.code || !strings.Contains(body, c.says) {
 				t.Errorf("%d %s", answer.Code, body)
 			}
-			if kind := answer.Header().Get("Content-Type"); c.says == "list" && kind != facts.ContentType || c.says != "list" && kind != "application/json" {
+			if kind := answer.Header().Get("Content-Type"); c.says == "list" && kind != jobsummary.ContentType || c.says != "list" && kind != "application/json" {
 				t.Errorf("it is told as %q", kind)
 			}
 			var status metav1.Status
@@ -110,12 +110,12 @@ func TestAListThatCannotBeCompletedIsCutOff(t *testing.T) {
 	h := &handler{who: authenticator.RequestFunc(proxied), source: answers{"part", errors.New("it lags behind")}, log: logr.Discard(), rights: allowing(new(int), "boss jobs ", "boss podgroups ")}
 	server := httptest.NewServer(h.routes())
 	defer server.Close()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+facts.Path(""), nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+jobsummary.Path(""), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.Header.Set("X-Remote-User", "boss")
-	request.Header.Set("Accept", facts.ContentType)
+	request.Header.Set("Accept", jobsummary.ContentType)
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
@@ -127,18 +127,18 @@ func TestAListThatCannotBeCompletedIsCutOff(t *testing.T) {
 }
 
 // asks is a source that stores the query.
-type asks struct{ q *facts.Query }
+type asks struct{ q *jobsummary.Query }
 
-func (a asks) list(_ context.Context, q facts.Query, _ io.Writer) error { *a.q = q; return nil }
+func (a asks) list(_ context.Context, q jobsummary.Query, _ io.Writer) error { *a.q = q; return nil }
 
 func TestWhatIsAskedForReachesTheSource(t *testing.T) {
 	t.Parallel()
-	for query, want := range map[string]facts.Query{"": {}, "?arrays=only": {Arrays: true}, "?pods=live": {Pods: true}, "?pods=all&arrays=only": {Pods: true, Ended: true, Arrays: true}} {
-		var got facts.Query
+	for query, want := range map[string]jobsummary.Query{"": {}, "?arrays=only": {Arrays: true}, "?pods=live": {Pods: true}, "?pods=all&arrays=only": {Pods: true, Ended: true, Arrays: true}} {
+		var got jobsummary.Query
 		h := &handler{who: authenticator.RequestFunc(proxied), source: asks{&got}, log: logr.Discard(), rights: everybody{}}
-		request := httptest.NewRequest(http.MethodGet, facts.Path("")+query, nil)
+		request := httptest.NewRequest(http.MethodGet, jobsummary.Path("")+query, nil)
 		request.Header.Set("X-Remote-User", "boss")
-		request.Header.Set("Accept", facts.ContentType)
+		request.Header.Set("Accept", jobsummary.ContentType)
 		h.routes().ServeHTTP(httptest.NewRecorder(), request)
 		if got != want {
 			t.Errorf("%q: %+v", query, got)
@@ -152,7 +152,7 @@ func TestRightsAreAskedForOnceInAWhile(t *testing.T) {
 	r, now := allowing(&reviews, "mei jobs nlp", "mei podgroups nlp"), time.Now()
 	r.now = func() time.Time { return now }
 	ask := func(who user.Info, namespace string) bool {
-		lacking, err := r.missing(t.Context(), who, facts.Query{Namespace: namespace})
+		lacking, err := r.missing(t.Context(), who, jobsummary.Query{Namespace: namespace})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,11 +199,11 @@ func TestRightsAreThoseOfTheWholeUser(t *testing.T) {
 	})
 	r := &rights{api: core.AuthorizationV1().SubjectAccessReviews(), now: time.Now}
 	mei := &user.DefaultInfo{Name: "mei", UID: "7", Groups: []string{"nlp"}, Extra: map[string][]string{"scopes": {"jobs"}}}
-	if lacking, err := r.missing(t.Context(), mei, facts.Query{Namespace: "nlp"}); err == nil || lacking != nil {
+	if lacking, err := r.missing(t.Context(), mei, jobsummary.Query{Namespace: "nlp"}); err == nil || lacking != nil {
 		t.Errorf("an API server that does not say: %v, %v", lacking, err)
 	}
 	away = false
-	if lacking, err := r.missing(t.Context(), mei, facts.Query{Namespace: "nlp"}); err != nil || lacking != nil {
+	if lacking, err := r.missing(t.Context(), mei, jobsummary.Query{Namespace: "nlp"}); err != nil || lacking != nil {
 		t.Errorf("when it is back: %v, %v", lacking, err)
 	}
 	for _, spec := range asked {
@@ -220,7 +220,7 @@ func TestSoManyRightsAreRememberedAtMost(t *testing.T) {
 	for i := range mostRights {
 		r.known[strconv.Itoa(i)] = verdict{}
 	}
-	if lacking, err := r.missing(t.Context(), &user.DefaultInfo{Name: "mei"}, facts.Query{Namespace: "nlp"}); err != nil || lacking != nil || len(r.known) > mostRights {
+	if lacking, err := r.missing(t.Context(), &user.DefaultInfo{Name: "mei"}, jobsummary.Query{Namespace: "nlp"}); err != nil || lacking != nil || len(r.known) > mostRights {
 		t.Errorf("%v, %v, %d are remembered", lacking, err, len(r.known))
 	}
 }
@@ -228,7 +228,7 @@ func TestSoManyRightsAreRememberedAtMost(t *testing.T) {
 // halves is a source that writes the second half of a list after the first was read.
 type halves struct{ read chan struct{} }
 
-func (h halves) list(ctx context.Context, _ facts.Query, to io.Writer) error {
+func (h halves) list(ctx context.Context, _ jobsummary.Query, to io.Writer) error {
 	_, _ = io.WriteString(to, "first")
 	select {
 	case <-h.read:
@@ -245,12 +245,12 @@ func TestWhatIsWrittenOfAListIsReadWhileTheRestIsWaitedFor(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // a timeout in case the first half never arrives
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+facts.Path(""), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+jobsummary.Path(""), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.Header.Set("X-Remote-User", "boss")
-	request.Header.Set("Accept", facts.ContentType)
+	request.Header.Set("Accept", jobsummary.ContentType)
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)

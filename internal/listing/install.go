@@ -15,14 +15,14 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 // ServiceName is the Service for the lists if Options does not name one. It points to this machine.
 const ServiceName = "vc-listing"
 
 // Registration is the name of the APIService that registers the lists with the API server.
-const Registration = facts.Version + "." + facts.GroupName
+const Registration = jobsummary.Version + "." + jobsummary.GroupName
 
 var registrations = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 
@@ -65,7 +65,7 @@ func takeBack(ctx context.Context, client dynamic.Interface) error {
 // register registers the address of the lists and the certificate authorities to trust.
 func register(ctx context.Context, client dynamic.Interface, at place, caBundle []byte) error {
 	spec := map[string]any{
-		"group": facts.GroupName, "version": facts.Version, "groupPriorityMinimum": int64(100), "versionPriority": int64(10), "caBundle": encoded(caBundle),
+		"group": jobsummary.GroupName, "version": jobsummary.Version, "groupPriorityMinimum": int64(100), "versionPriority": int64(10), "caBundle": encoded(caBundle),
 		"service": map[string]any{"namespace": at.namespace, "name": at.name, "port": at.port},
 	}
 	api := client.Resource(registrations)

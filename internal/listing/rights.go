@@ -15,7 +15,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 const (
@@ -31,7 +31,7 @@ type resource struct{ group, name string }
 func (r resource) String() string { return strings.TrimSuffix(r.name+"."+r.group, ".") }
 
 // spokenOf returns the resources contained in the response to a query.
-func spokenOf(q facts.Query) []resource {
+func spokenOf(q jobsummary.Query) []resource {
 	all := []resource{{batch.GroupName, "jobs"}, {scheduling.GroupName, "podgroups"}}
 	if q.Pods {
 		all = append(all, resource{"", "pods"})
@@ -54,7 +54,7 @@ type verdict struct {
 }
 
 // missing returns the first resource of a query that a user may not list, or nil.
-func (r *rights) missing(ctx context.Context, who user.Info, q facts.Query) (*resource, error) {
+func (r *rights) missing(ctx context.Context, who user.Info, q jobsummary.Query) (*resource, error) {
 	kinds := spokenOf(q)
 	allowed, errs := make([]bool, len(kinds)), make([]error, len(kinds))
 	var wait sync.WaitGroup

@@ -13,13 +13,13 @@ import (
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 // slow is a source whose lists start, and end when they are released or their client disconnects.
 type slow struct{ began, letGo chan struct{} }
 
-func (s slow) list(ctx context.Context, _ facts.Query, to io.Writer) error {
+func (s slow) list(ctx context.Context, _ jobsummary.Query, to io.Writer) error {
 	s.began <- struct{}{}
 	select {
 	case <-s.letGo:
@@ -32,16 +32,18 @@ func (s slow) list(ctx context.Context, _ facts.Query, to io.Writer) error {
 
 type everybody struct{}
 
-func (everybody) missing(context.Context, user.Info, facts.Query) (*resource, error) { return nil, nil }
+func (everybody) missing(context.Context, user.Info, jobsummary.Query) (*resource, error) {
+	return nil, nil
+}
 
 func TestSoManyListsAreUnderWayAtOnce(t *testing.T) {
 	t.Parallel()
 	source := slow{began: make(chan struct{}), letGo: make(chan struct{})}
 	h := &handler{who: authenticator.RequestFunc(proxied), source: source, log: logr.Discard(), rights: everybody{}}
 	ask := func(ctx context.Context, name string) *httptest.ResponseRecorder {
-		request := httptest.NewRequestWithContext(ctx, http.MethodGet, facts.Path(""), nil)
+		request := httptest.NewRequestWithContext(ctx, http.MethodGet, jobsummary.Path(""), nil)
 		request.Header.Set("X-Remote-User", name)
-		request.Header.Set("Accept", facts.ContentType)
+		request.Header.Set("Accept", jobsummary.ContentType)
 		answer := httptest.NewRecorder()
 		h.routes().ServeHTTP(answer, request)
 		return answer

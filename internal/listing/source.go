@@ -20,7 +20,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 // patience is how long to wait for a cache that lags behind.
@@ -98,7 +98,7 @@ func (s *Source) Use(ctx context.Context, from cache.Cache, api client.Reader) e
 // list writes the response to a query, with the state at the time of the request or later. While it writes, it checks
 // with the API server whether the cache is that recent; jobs that arrive later are appended. After an error, the caller
 // must cut off the stream.
-func (s *Source) list(ctx context.Context, q facts.Query, to io.Writer) error {
+func (s *Source) list(ctx context.Context, q jobsummary.Query, to io.Writer) error {
 	s.mu.Lock()
 	c := s.caches
 	s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *Source) list(ctx context.Context, q facts.Query, to io.Writer) error {
 			return err
 		}
 	}
-	_, err = to.Write(facts.AppendEnd(stream, w.entries))
+	_, err = to.Write(jobsummary.AppendEnd(stream, w.entries))
 	return err
 }
 
@@ -181,7 +181,7 @@ type writer struct {
 }
 
 // stream encodes the entries of a query, without jobs that are in the list with the same version.
-func (w *writer) stream(q facts.Query) ([]byte, error) {
+func (w *writer) stream(q jobsummary.Query) ([]byte, error) {
 	jobs, err := of[*batch.Job](w.jobs, q.Namespace)
 	if err != nil {
 		return nil, err
@@ -203,14 +203,14 @@ func (w *writer) stream(q facts.Query) ([]byte, error) {
 	defer w.mu.Unlock()
 	w.fresh = make(map[types.UID]part, len(w.written))
 	var stream []byte
-	for _, entry := range facts.Join(q, jobs, groups, pods) {
-		w.parts = append(w.parts[:0], write(w, entry.Job, facts.Job))
+	for _, entry := range jobsummary.Join(q, jobs, groups, pods) {
+		w.parts = append(w.parts[:0], write(w, entry.Job, jobsummary.Job))
 		if entry.Group != nil {
-			w.parts = append(w.parts, write(w, entry.Group, facts.Group))
+			w.parts = append(w.parts, write(w, entry.Group, jobsummary.Group))
 		}
 		for _, pod := range entry.Pods {
-			said := facts.Said(pod) // not cached, because it is as long as all other parts
-			w.parts = append(w.parts, write(w, pod, facts.Pod), said)
+			said := jobsummary.Said(pod) // not cached, because it is as long as all other parts
+			w.parts = append(w.parts, write(w, pod, jobsummary.Pod), said)
 			if w.said += len(said); w.said > mostSaid && w.err == nil {
 				w.err = errTooMuch
 			}
@@ -218,7 +218,7 @@ func (w *writer) stream(q facts.Query) ([]byte, error) {
 		if w.err != nil {
 			return nil, w.err
 		}
-		stream = facts.AppendEntry(stream, w.parts...)
+		stream = jobsummary.AppendEntry(stream, w.parts...)
 		w.told[entry.Job.UID] = entry.Job.ResourceVersion
 		w.entries++
 	}

@@ -20,7 +20,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 // world is an API server with jobs, and a cache that receives changes on request.
@@ -99,12 +99,12 @@ func (w *world) remove(namespace, name string) (learn func()) {
 func (w *world) list(t *testing.T, namespace string) ([]string, error) {
 	t.Helper()
 	var stream bytes.Buffer
-	if err := (&Source{caches: w.caches}).list(t.Context(), facts.Query{Namespace: namespace, Pods: true}, &stream); err != nil {
+	if err := (&Source{caches: w.caches}).list(t.Context(), jobsummary.Query{Namespace: namespace, Pods: true}, &stream); err != nil {
 		return nil, err
 	}
 	jobs := map[string]string{}
 	w.entries = 0
-	for r := facts.NewReader(&stream); ; w.entries++ {
+	for r := jobsummary.NewReader(&stream); ; w.entries++ {
 		entry, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -272,10 +272,10 @@ func TestArraysAreListedAloneWhereTheyAreAskedFor(t *testing.T) {
 	w.write("nlp", "sweep", "q")()
 	w.there[types.NamespacedName{Namespace: "nlp", Name: "sweep"}].Annotations = map[string]string{keys.Array: "0-9"}
 	var stream bytes.Buffer
-	if err := (&Source{caches: w.caches}).list(t.Context(), facts.Query{Arrays: true}, &stream); err != nil {
+	if err := (&Source{caches: w.caches}).list(t.Context(), jobsummary.Query{Arrays: true}, &stream); err != nil {
 		t.Fatal(err)
 	}
-	r := facts.NewReader(&stream)
+	r := jobsummary.NewReader(&stream)
 	if entry, err := r.Next(); err != nil || entry.Job.Name != "sweep" {
 		t.Errorf("%v, %v", entry.Job, err)
 	}
@@ -302,10 +302,10 @@ func TestWhatPodsSaidAtTheirEndIsToldAndNotKept(t *testing.T) {
 	say(3)
 	for _, ended := range []bool{true, false} {
 		var stream bytes.Buffer
-		if err := (&Source{caches: w.caches}).list(t.Context(), facts.Query{Pods: true, Ended: ended}, &stream); err != nil {
+		if err := (&Source{caches: w.caches}).list(t.Context(), jobsummary.Query{Pods: true, Ended: ended}, &stream); err != nil {
 			t.Fatal(err)
 		}
-		entry, err := facts.NewReader(&stream).Next()
+		entry, err := jobsummary.NewReader(&stream).Next()
 		if err != nil || ended != (len(entry.Pods) == 3) || entry.Mute {
 			t.Fatalf("ended %v: %+v, %v", ended, entry, err)
 		}
@@ -321,17 +321,17 @@ func TestWhatPodsSaidAtTheirEndIsToldAndNotKept(t *testing.T) {
 		}
 	}
 	say(mostSaid/len(report) + 1)
-	if err := (&Source{caches: w.caches}).list(t.Context(), facts.Query{Pods: true, Ended: true}, io.Discard); !errors.Is(err, errTooMuch) {
+	if err := (&Source{caches: w.caches}).list(t.Context(), jobsummary.Query{Pods: true, Ended: true}, io.Discard); !errors.Is(err, errTooMuch) {
 		t.Errorf("more than there is room for: %v", err)
 	}
-	if err := (&Source{caches: w.caches}).list(t.Context(), facts.Query{Pods: true}, io.Discard); err != nil {
+	if err := (&Source{caches: w.caches}).list(t.Context(), jobsummary.Query{Pods: true}, io.Discard); err != nil {
 		t.Errorf("without those that have ended: %v", err)
 	}
 }
 
 func TestWithoutACacheThereIsNoAnswer(t *testing.T) {
 	t.Parallel()
-	if err := (&Source{}).list(t.Context(), facts.Query{}, io.Discard); !errors.Is(err, errNoCache) {
+	if err := (&Source{}).list(t.Context(), jobsummary.Query{}, io.Discard); !errors.Is(err, errNoCache) {
 		t.Error(err)
 	}
 }

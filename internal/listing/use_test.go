@@ -18,7 +18,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 // informers is a manager's cache of jobs, PodGroups and pods, each filled from a source.
@@ -64,9 +64,9 @@ func TestASourceIsUsedWhileItsManagerLeads(t *testing.T) {
 		check := func(when, want string) {
 			t.Helper()
 			var stream bytes.Buffer
-			got, err := "", s.list(t.Context(), facts.Query{}, &stream)
+			got, err := "", s.list(t.Context(), jobsummary.Query{}, &stream)
 			if err == nil {
-				entry, wrong := facts.NewReader(&stream).Next()
+				entry, wrong := jobsummary.NewReader(&stream).Next()
 				if wrong != nil {
 					t.Fatal(wrong)
 				}

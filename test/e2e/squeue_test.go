@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/vc-batch/vc/internal/listing"
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 // TestSqueueReadsWhatTheDaemonHasInMemory checks on a real cluster, with the real aggregator, that squeue shows each
@@ -78,11 +78,11 @@ func (u *slurmUser) askForFacts() error {
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(u.t.Context(), http.MethodGet, u.config.Host+facts.Path(metav1.NamespaceDefault), nil)
+	request, err := http.NewRequestWithContext(u.t.Context(), http.MethodGet, u.config.Host+jobsummary.Path(metav1.NamespaceDefault), nil)
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Accept", facts.ContentType)
+	request.Header.Set("Accept", jobsummary.ContentType)
 	answer, err := to.Do(request)
 	if err != nil {
 		return err

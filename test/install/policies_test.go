@@ -13,7 +13,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/deploy"
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 // TestAUserNotesNoNamespaceInWhichNoJobsMayBeRead works without webhooks: a policy of the API server enforces the rule.
@@ -73,7 +73,7 @@ func TestTheControllersRegisterNoAPIButTheirs(t *testing.T) {
 		}
 		return nil
 	})
-	err = controllers.Create(t.Context(), service(facts.GroupName), &client.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	err = controllers.Create(t.Context(), service(jobsummary.GroupName), &client.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if client.IgnoreAlreadyExists(err) != nil {
 		t.Errorf("the controllers' own API: %v", err)
 	}

@@ -17,7 +17,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 )
 
 // Time limits for the daemon. After them, the data is read from the API server instead.
@@ -45,11 +45,11 @@ func (v *view) readFacts(ctx context.Context, w wants) error {
 		return err
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK || !strings.HasPrefix(answer.Header.Get("Content-Type"), facts.ContentType) {
+	if answer.StatusCode != http.StatusOK || !strings.HasPrefix(answer.Header.Get("Content-Type"), jobsummary.ContentType) {
 		return errNoFacts
 	}
 	debug.SetGCPercent(factsGarbage)
-	return v.takeFacts(facts.NewReader(&inTime{Reader: answer.Body, late: late}), w)
+	return v.takeFacts(jobsummary.NewReader(&inTime{Reader: answer.Body, late: late}), w)
 }
 
 // inTime is a reader that cancels its request if no data arrives for factsPause.
@@ -68,20 +68,20 @@ func (v *view) askForFacts(ctx context.Context, w wants) (*http.Response, error)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoFacts, err)
 	}
-	asked := server.JoinPath(facts.Path(v.namespace))
+	asked := server.JoinPath(jobsummary.Path(v.namespace))
 	query := url.Values{}
 	if w.pods {
-		query.Set(facts.Pods, podsWanted(w))
+		query.Set(jobsummary.Pods, podsWanted(w))
 	}
 	if w.arrays {
-		query.Set(facts.Arrays, "only")
+		query.Set(jobsummary.Arrays, "only")
 	}
 	asked.RawQuery = query.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, asked.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoFacts, err)
 	}
-	request.Header.Set("Accept", facts.ContentType)
+	request.Header.Set("Accept", jobsummary.ContentType)
 	to, err := rest.HTTPClientFor(v.rest)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoFacts, err)
@@ -95,13 +95,13 @@ func (v *view) askForFacts(ctx context.Context, w wants) (*http.Response, error)
 
 func podsWanted(w wants) string {
 	if w.ended {
-		return facts.PodsAll
+		return jobsummary.PodsAll
 	}
-	return facts.PodsLive
+	return jobsummary.PodsLive
 }
 
 // takeFacts reads the daemon's answer into the view. On an error it leaves the view unchanged.
-func (v *view) takeFacts(from *facts.Reader, w wants) error {
+func (v *view) takeFacts(from *jobsummary.Reader, w wants) error {
 	told := &view{groups: map[types.UID]*schedulingv1beta1.PodGroup{}, pods: map[types.NamespacedName][]*corev1.Pod{}}
 	seen := map[types.UID]int{}
 	for {

@@ -1,4 +1,4 @@
-// Package facts encodes the jobs, PodGroups and pods of the listing service, with only the fields that lists of jobs
+// Package jobsummary encodes the jobs, PodGroups and pods of the listing service, with only the fields that lists of jobs
 // show.
 //
 //	In:   Jobs, PodGroups and Pods as in the API server
@@ -17,4 +17,4 @@
 // # Concurrency
 //
 // Functions are pure. A Reader belongs to one goroutine.
-package facts
+package jobsummary

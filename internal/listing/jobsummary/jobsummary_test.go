@@ -1,4 +1,4 @@
-package facts_test
+package jobsummary_test
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/listing/jobsummary"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
@@ -152,25 +152,25 @@ func drawSpec(t *rapid.T) batch.JobSpec {
 }
 
 // across encodes entries and decodes them again.
-func across(t interface{ Fatal(...any) }, entries []facts.Entry) []facts.Entry {
+func across(t interface{ Fatal(...any) }, entries []jobsummary.Entry) []jobsummary.Entry {
 	var stream []byte
 	for _, e := range entries {
-		parts, err := facts.Parts(e)
+		parts, err := jobsummary.Parts(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream = facts.AppendEntry(stream, parts...)
+		stream = jobsummary.AppendEntry(stream, parts...)
 	}
-	read, err := readAll(facts.AppendEnd(stream, len(entries)))
+	read, err := readAll(jobsummary.AppendEnd(stream, len(entries)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return read
 }
 
-func readAll(stream []byte) ([]facts.Entry, error) {
-	var all []facts.Entry
-	r := facts.NewReader(bytes.NewReader(stream))
+func readAll(stream []byte) ([]jobsummary.Entry, error) {
+	var all []jobsummary.Entry
+	r := jobsummary.NewReader(bytes.NewReader(stream))
 	for {
 		entry, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -184,7 +184,7 @@ func readAll(stream []byte) ([]facts.Entry, error) {
 }
 
 // rows returns squeue's output for entries: every column, and the JSON.
-func rows(entries []facts.Entry, q facts.Query, each bool) [][]string {
+func rows(entries []jobsummary.Entry, q jobsummary.Query, each bool) [][]string {
 	var all [][]string
 	for _, e := range entries {
 		source := &record.Source{Job: e.Job, Group: e.Group, Pods: e.Pods, PodsRead: q.Pods, Cluster: "c", Now: now}
@@ -207,8 +207,8 @@ func TestSqueueSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 1_000, func(t *rapid.T) {
 		jobs, groups, pods := draw(t)
-		q := facts.Query{Pods: rapid.Bool().Draw(t, "with pods"), Ended: rapid.Bool().Draw(t, "with ended pods")}
-		whole := facts.Join(q, jobs, groups, pods)
+		q := jobsummary.Query{Pods: rapid.Bool().Draw(t, "with pods"), Ended: rapid.Bool().Draw(t, "with ended pods")}
+		whole := jobsummary.Join(q, jobs, groups, pods)
 		read := across(t, whole)
 		for _, each := range []bool{false, true} {
 			if diff := cmp.Diff(rows(whole, q, each), rows(read, q, each)); diff != "" {
@@ -219,7 +219,7 @@ func TestSqueueSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 }
 
 // accounts returns sacct's output for entries: every column of jobs and steps, and the JSON.
-func accounts(entries []facts.Entry, q facts.Query, each bool) [][]string {
+func accounts(entries []jobsummary.Entry, q jobsummary.Query, each bool) [][]string {
 	var all [][]string
 	var lines []*sacct.Line
 	for _, e := range entries {
@@ -248,8 +248,8 @@ func TestSacctSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 300, func(t *rapid.T) {
 		jobs, groups, pods := draw(t)
-		q := facts.Query{Pods: true, Ended: true}
-		whole := facts.Join(q, jobs, groups, pods)
+		q := jobsummary.Query{Pods: true, Ended: true}
+		whole := jobsummary.Join(q, jobs, groups, pods)
 		read := across(t, whole)
 		for _, each := range []bool{false, true} {
 			if diff := cmp.Diff(accounts(whole, q, each), accounts(read, q, each)); diff != "" {
@@ -275,17 +275,17 @@ func TestADaemonThatDoesNotTellWhatWasSaidIsKnown(t *testing.T) {
 		"one that has begun":               {[]*corev1.Pod{{Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{ended}, ContainerStatuses: []corev1.ContainerStatus{runs}}}}, true},
 		"one of two whose other half runs": {[]*corev1.Pod{{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{runs, ended}}}, {}}, true},
 	} {
-		parts, err := facts.Parts(facts.Entry{Job: &batch.Job{}, Pods: c.pods})
+		parts, err := jobsummary.Parts(jobsummary.Entry{Job: &batch.Job{}, Pods: c.pods})
 		if err != nil {
 			t.Fatal(err)
 		}
-		job, err := facts.Job(&batch.Job{})
+		job, err := jobsummary.Job(&batch.Job{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := [][]byte{job}
 		for _, pod := range c.pods {
-			text, err := facts.Pod(pod)
+			text, err := jobsummary.Pod(pod)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -295,7 +295,7 @@ func TestADaemonThatDoesNotTellWhatWasSaidIsKnown(t *testing.T) {
 			parts [][]byte
 			mute  bool
 		}{{parts, false}, {before, c.mute}} {
-			all, err := readAll(facts.AppendEnd(facts.AppendEntry(nil, one.parts...), 1))
+			all, err := readAll(jobsummary.AppendEnd(jobsummary.AppendEntry(nil, one.parts...), 1))
 			if err != nil || len(all) != 1 || all[0].Mute != one.mute {
 				t.Errorf("%s: %+v, %v, want mute %v", name, all, err, one.mute)
 			}
@@ -305,16 +305,16 @@ func TestADaemonThatDoesNotTellWhatWasSaidIsKnown(t *testing.T) {
 
 func TestAListThatWasCutOffIsAnErrorAndNoShorterList(t *testing.T) {
 	t.Parallel()
-	entry := facts.Entry{Job: &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train", Annotations: map[string]string{keys.User: "mei"}}}}
-	parts, err := facts.Parts(entry)
+	entry := jobsummary.Entry{Job: &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train", Annotations: map[string]string{keys.User: "mei"}}}}
+	parts, err := jobsummary.Parts(entry)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var stream []byte
 	for range 3 {
-		stream = facts.AppendEntry(stream, parts...)
+		stream = jobsummary.AppendEntry(stream, parts...)
 	}
-	whole := facts.AppendEnd(bytes.Clone(stream), 3)
+	whole := jobsummary.AppendEnd(bytes.Clone(stream), 3)
 	if all, err := readAll(whole); err != nil || len(all) != 3 {
 		t.Fatalf("%d entries, %v", len(all), err)
 	}
@@ -323,7 +323,7 @@ func TestAListThatWasCutOffIsAnErrorAndNoShorterList(t *testing.T) {
 			t.Errorf("of %d of %d bytes %d entries were read", n, len(whole), len(all))
 		}
 	}
-	if _, err := readAll(facts.AppendEnd(stream, 4)); err == nil || !strings.Contains(err.Error(), "3 of 4 entries") {
+	if _, err := readAll(jobsummary.AppendEnd(stream, 4)); err == nil || !strings.Contains(err.Error(), "3 of 4 entries") {
 		t.Errorf("an entry too few: %v", err)
 	}
 }
@@ -338,12 +338,12 @@ func TestAMessageThatIsTooLongIsNotReadAtAll(t *testing.T) {
 // TestWhatJobsHaveInCommonIsNotChangedByOneOfThem verifies that jobs with shared parts keep their differences.
 func TestWhatJobsHaveInCommonIsNotChangedByOneOfThem(t *testing.T) {
 	t.Parallel()
-	var entries []facts.Entry
+	var entries []jobsummary.Entry
 	for i := range 3 {
 		at := metav1.NewTime(time.Unix(now.Unix()-int64(i)*60, 0))
 		job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i)}, Status: batch.JobStatus{Conditions: []batch.JobCondition{{Status: batch.Running, LastTransitionTime: &at}}}}
 		group := &scheduling.PodGroup{Status: scheduling.PodGroupStatus{Explanation: &scheduling.Explanation{Reason: "TooLarge", EstimatedStart: &at, Queue: &scheduling.ExplainedQueue{Name: "q", Position: int32(i)}}}}
-		entries = append(entries, facts.Entry{Job: job, Group: group})
+		entries = append(entries, jobsummary.Entry{Job: job, Group: group})
 	}
 	for i, got := range across(t, entries) {
 		e, want := got.Group.Status.Explanation, entries[i].Group.Status.Explanation
@@ -361,11 +361,11 @@ func TestWhatNoListTellsStaysBehind(t *testing.T) {
 		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: message}}}}}}
 	}
 	runs := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}}}
-	got := across(t, []facts.Entry{{Job: job, Pods: []*corev1.Pod{ended("the last lines of a log")}}})[0]
+	got := across(t, []jobsummary.Entry{{Job: job, Pods: []*corev1.Pod{ended("the last lines of a log")}}})[0]
 	if len(got.Job.Labels) > 0 || len(got.Job.Annotations) != 1 || got.Pods[0].Status.ContainerStatuses[0].State.Terminated.Message != "" {
 		t.Errorf("%+v, %+v", got.Job.ObjectMeta, got.Pods[0].Status)
 	}
-	if said := facts.Said(runs); len(said) > 0 {
+	if said := jobsummary.Said(runs); len(said) > 0 {
 		t.Errorf("what runs has said %q", said)
 	}
 }
@@ -386,15 +386,15 @@ func TestPodsAreJoinedToTheirJobs(t *testing.T) {
 	pods := []*corev1.Pod{pod("nlp", "a-2", "a", corev1.PodRunning), pod("nlp", "a-1", "a", corev1.PodPending), pod("nlp", "a-0", "a", corev1.PodFailed), pod("bio", "other", "a", corev1.PodRunning),
 		pod("nlp", "nobody's", "", corev1.PodRunning)}
 	for _, c := range []struct {
-		q    facts.Query
+		q    jobsummary.Query
 		want []string
 	}{
-		{facts.Query{}, []string{"nlp/a:", "bio/a:", "nlp/:"}},
-		{facts.Query{Pods: true}, []string{"nlp/a: a-1 a-2", "bio/a: other", "nlp/:"}},
-		{facts.Query{Pods: true, Ended: true}, []string{"nlp/a: a-0 a-1 a-2", "bio/a: other", "nlp/:"}},
+		{jobsummary.Query{}, []string{"nlp/a:", "bio/a:", "nlp/:"}},
+		{jobsummary.Query{Pods: true}, []string{"nlp/a: a-1 a-2", "bio/a: other", "nlp/:"}},
+		{jobsummary.Query{Pods: true, Ended: true}, []string{"nlp/a: a-0 a-1 a-2", "bio/a: other", "nlp/:"}},
 	} {
 		var got []string
-		for _, entry := range facts.Join(c.q, jobs, nil, pods) {
+		for _, entry := range jobsummary.Join(c.q, jobs, nil, pods) {
 			text := entry.Job.Namespace + "/" + entry.Job.Name + ":"
 			for _, pod := range entry.Pods {
 				text += " " + pod.Name
@@ -408,21 +408,21 @@ func TestPodsAreJoinedToTheirJobs(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	parts, err := facts.Parts(facts.Entry{Job: &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{keys.JobID: "1"}}}, Group: &scheduling.PodGroup{}, Pods: []*corev1.Pod{{}}})
+	parts, err := jobsummary.Parts(jobsummary.Entry{Job: &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{keys.JobID: "1"}}}, Group: &scheduling.PodGroup{}, Pods: []*corev1.Pod{{}}})
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(facts.AppendEnd(facts.AppendEntry(nil, parts...), 1))
+	f.Add(jobsummary.AppendEnd(jobsummary.AppendEntry(nil, parts...), 1))
 	f.Fuzz(func(_ *testing.T, stream []byte) { _, _ = readAll(stream) })
 }
 
 func BenchmarkRead(b *testing.B) {
-	var entries []facts.Entry
+	var entries []jobsummary.Entry
 	for i := range 10_000 {
 		job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: fmt.Sprint("prepare-", i), UID: types.UID(fmt.Sprint("uid-", i)), CreationTimestamp: metav1.NewTime(now),
 			Labels: map[string]string{keys.JobID: fmt.Sprint(i)}, Annotations: map[string]string{keys.User: "mei", keys.JobTitle: "prepare", keys.Slurm: words[len(words)-1]}}}
 		job.Spec.Tasks = []batch.TaskSpec{{Name: "head", Replicas: 1}}
-		entries = append(entries, facts.Entry{Job: job, Group: &scheduling.PodGroup{Status: scheduling.PodGroupStatus{Explanation: &scheduling.Explanation{Reason: "TooLarge", Queue: &scheduling.ExplainedQueue{Position: int32(i)}}}}})
+		entries = append(entries, jobsummary.Entry{Job: job, Group: &scheduling.PodGroup{Status: scheduling.PodGroupStatus{Explanation: &scheduling.Explanation{Reason: "TooLarge", Queue: &scheduling.ExplainedQueue{Position: int32(i)}}}}})
 	}
 	for b.Loop() {
 		across(b, entries)

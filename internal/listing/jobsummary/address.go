@@ -1,4 +1,4 @@
-package facts
+package jobsummary
 
 // The names of the lists in the API.
 const (
