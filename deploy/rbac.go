@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/listing/jobsummary"
+	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
 // The service accounts of the components.
@@ -157,7 +157,7 @@ func components() []component {
 				// internal/controllers/hypernode
 				rule(netGroup, of("hypernodes"), append(watched, "create", "update", "delete")...),
 				rule(core, of("nodes"), watched...),
-				// internal/listing: the permissions of users, and the registration of the lists
+				// internal/joblist: the permissions of users, and the registration of the lists
 				rule(reviewGroup, of("subjectaccessreviews"), "create"),
 				rule(registryGroup, of("apiservices"), "create"),
 				only(rule(registryGroup, of("apiservices"), "get", "update", "delete"), "v1."+jobsummary.GroupName),

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/api"
 
 	"github.com/vc-batch/vc/internal/controllers"
-	"github.com/vc-batch/vc/internal/listing"
+	"github.com/vc-batch/vc/internal/joblist"
 )
 
 const (
@@ -40,13 +40,13 @@ func newScheme() *runtime.Scheme {
 
 // runControllers runs the controllers, one term of leadership after the other, and serves job lists from their caches.
 func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
-	lists := &listing.Source{}
+	lists := &joblist.Source{}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		if o.Listing.ListenAddress != "" {
-			return listing.Run(ctx, o.Config, o.Listing, lists)
+			return joblist.Run(ctx, o.Config, o.Listing, lists)
 		}
-		if err := listing.Withdraw(ctx, o.Config); err != nil {
+		if err := joblist.Withdraw(ctx, o.Config); err != nil {
 			log.V(1).Info("Whether lists of jobs are still announced is not known", "reason", err.Error())
 		}
 		return nil
@@ -61,7 +61,7 @@ func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
 }
 
 // controlTerm runs one manager, whose caches start empty. The term ends as soon as a write finds the fence closed.
-func controlTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, lists *listing.Source, ready func()) error {
+func controlTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, lists *joblist.Source, ready func()) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	mgr, err := newControlManager(fencedConfig(o.Config, fence, end), log)

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/admission"
 	"github.com/vc-batch/vc/internal/backpressure"
 	"github.com/vc-batch/vc/internal/controllers"
-	"github.com/vc-batch/vc/internal/listing"
+	"github.com/vc-batch/vc/internal/joblist"
 )
 
 // The components of the daemon.
@@ -68,7 +68,7 @@ type Options struct {
 	Admission   admission.Options
 	Controllers controllers.Options
 	// Listing configures whether and where the controllers serve job lists.
-	Listing listing.Options
+	Listing joblist.Options
 
 	// Ready is called from a goroutine of Run when a component is ready for the first time: admission when its webhooks
 	// are installed, the other two when they lead and their caches are full. It may be nil.

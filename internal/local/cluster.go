@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
-	"github.com/vc-batch/vc/internal/listing"
+	"github.com/vc-batch/vc/internal/joblist"
 	"github.com/vc-batch/vc/internal/local/controlplane"
 	"github.com/vc-batch/vc/internal/local/processnode"
 )
@@ -92,7 +92,7 @@ func (c *cluster) start(ctx context.Context) error {
 	}
 	if c.settings.Components == ComponentsAPI {
 		// If the last daemon was killed, its aggregated API has no server, and no namespace could be deleted.
-		if err := listing.Withdraw(ctx, c.plane.RESTConfig()); err != nil {
+		if err := joblist.Withdraw(ctx, c.plane.RESTConfig()); err != nil {
 			return err
 		}
 	}

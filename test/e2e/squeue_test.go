@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
-	"github.com/vc-batch/vc/internal/listing"
-	"github.com/vc-batch/vc/internal/listing/jobsummary"
+	"github.com/vc-batch/vc/internal/joblist"
+	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
 // TestSqueueReadsWhatTheDaemonHasInMemory checks on a real cluster, with the real aggregator, that squeue shows each
@@ -46,7 +46,7 @@ func TestSqueueReadsWhatTheDaemonHasInMemory(t *testing.T) {
 	registration := &unstructured.Unstructured{}
 	registration.SetAPIVersion("apiregistration.k8s.io/v1")
 	registration.SetKind("APIService")
-	registration.SetName(listing.Registration)
+	registration.SetName(joblist.Registration)
 	if err := u.Delete(t.Context(), registration); err != nil {
 		t.Fatal(err)
 	}

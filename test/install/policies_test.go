@@ -13,7 +13,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/deploy"
-	"github.com/vc-batch/vc/internal/listing/jobsummary"
+	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
 // TestAUserNotesNoNamespaceInWhichNoJobsMayBeRead works without webhooks: a policy of the API server enforces the rule.

@@ -17,7 +17,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
-	"github.com/vc-batch/vc/internal/listing/jobsummary"
+	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
 // objectsOf returns the objects of a kind that a server stores.

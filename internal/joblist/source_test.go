@@ -1,4 +1,4 @@
-package listing
+package joblist
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/listing/jobsummary"
+	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
 // world is an API server with jobs, and a cache that receives changes on request.

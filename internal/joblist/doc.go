@@ -1,4 +1,4 @@
-// Package listing serves lists of jobs from the daemon's caches. For the API server to encode ten thousand Jobs and
+// Package joblist serves lists of jobs from the daemon's caches. For the API server to encode ten thousand Jobs and
 // PodGroups as JSON, and for the client to decode them, takes a second and more each.
 //
 // The lists are an aggregated API: the API server forwards a request with the name of the authenticated user to the
@@ -19,4 +19,4 @@
 //
 // Several requests are served in parallel, up to a limit, and up to half of it for one user: each request holds its
 // list in memory. Objects in the caches are only read.
-package listing
+package joblist

@@ -1,4 +1,4 @@
-package listing
+package joblist
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/listing/jobsummary"
+	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
 // informers is a manager's cache of jobs, PodGroups and pods, each filled from a source.

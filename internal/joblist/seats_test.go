@@ -1,4 +1,4 @@
-package listing
+package joblist
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 
-	"github.com/vc-batch/vc/internal/listing/jobsummary"
+	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
 // slow is a source whose lists start, and end when they are released or their client disconnects.

@@ -1,4 +1,4 @@
-package listing
+package joblist
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/listing/jobsummary"
+	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
 // patience is how long to wait for a cache that lags behind.

@@ -1,4 +1,4 @@
-package listing
+package joblist
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/listing/jobsummary"
+	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
 const (

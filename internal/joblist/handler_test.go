@@ -1,4 +1,4 @@
-package listing
+package joblist
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/vc-batch/vc/internal/listing/jobsummary"
+	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
 // answers is a source that writes a text, or fails before or after it.

@@ -1,4 +1,4 @@
-package listing
+package joblist
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 
-	"github.com/vc-batch/vc/internal/listing/jobsummary"
+	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
 // slowest is the time limit for a client to read a part of a list.
