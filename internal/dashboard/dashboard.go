@@ -21,7 +21,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/feed/live"
+	"github.com/vc-batch/vc/internal/feed/livesnapshot"
 	"github.com/vc-batch/vc/internal/podlogs"
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -92,7 +92,7 @@ func one(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, said scree
 	if err != nil {
 		return "", err
 	}
-	watches, err := live.New(live.Options{Config: quiet(config), Cluster: f.Where().Context, Namespace: own, Now: f.Now})
+	watches, err := livesnapshot.New(livesnapshot.Options{Config: quiet(config), Cluster: f.Where().Context, Namespace: own, Now: f.Now})
 	if err != nil {
 		return "", err
 	}

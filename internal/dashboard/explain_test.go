@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
-	"github.com/vc-batch/vc/internal/feed/live"
+	"github.com/vc-batch/vc/internal/feed/livesnapshot"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/screens/explain"
@@ -93,7 +93,7 @@ func failed() story {
 func seen(t *testing.T, objects []client.Object) *snapshot.Snapshot {
 	t.Helper()
 	web := httptest.NewServer(watchserver.New(watchserver.Of(objects...)))
-	l, err := live.New(live.Options{Config: &rest.Config{Host: web.URL}, Namespace: "nlp"})
+	l, err := livesnapshot.New(livesnapshot.Options{Config: &rest.Config{Host: web.URL}, Namespace: "nlp"})
 	if err != nil {
 		t.Fatal(err)
 	}

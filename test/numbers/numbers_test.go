@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/root"
-	"github.com/vc-batch/vc/internal/feed/live"
+	"github.com/vc-batch/vc/internal/feed/livesnapshot"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/screens"
@@ -73,7 +73,7 @@ func watched(t *testing.T, objects []client.Object, hidden []string) *snapshot.S
 	}
 	web := httptest.NewServer(watchserver.New(kinds))
 	defer web.Close()
-	l, err := live.New(live.Options{Config: &rest.Config{Host: web.URL}, Namespace: "nlp", Now: func() time.Time { return tuitest.Now }})
+	l, err := livesnapshot.New(livesnapshot.Options{Config: &rest.Config{Host: web.URL}, Namespace: "nlp", Now: func() time.Time { return tuitest.Now }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package live keeps a snapshot.Board up to date with watches and returns Snapshots of it, which the dashboard shows.
+// Package livesnapshot keeps a snapshot.Board up to date with watches and returns Snapshots of it, which the dashboard shows.
 //
 //	In:   watches of nodes, pods, jobs, PodGroups, queues, hypernodes, priority classes, events,
 //	      the scheduler's configuration
@@ -18,4 +18,4 @@
 // # Concurrency
 //
 // Reflectors write under a lock. One goroutine may call Next.
-package live
+package livesnapshot

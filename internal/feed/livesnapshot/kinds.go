@@ -1,4 +1,4 @@
-package live
+package livesnapshot
 
 import (
 	corev1 "k8s.io/api/core/v1"
