@@ -18,8 +18,8 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
+	"github.com/vc-batch/vc/internal/controllers/eventdedup"
 	"github.com/vc-batch/vc/internal/controllers/index"
-	"github.com/vc-batch/vc/internal/controllers/told"
 )
 
 // Options configures the controller.
@@ -37,7 +37,7 @@ type Reconciler struct {
 	api      client.Client
 	recorder record.EventRecorder
 	now      func() time.Time
-	told     told.Events
+	told     eventdedup.Events
 }
 
 // New returns a Reconciler that is not registered with a manager.

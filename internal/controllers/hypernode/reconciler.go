@@ -28,7 +28,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
-	"github.com/vc-batch/vc/internal/controllers/told"
+	"github.com/vc-batch/vc/internal/controllers/eventdedup"
 )
 
 // Reasons of events on the ConfigMap.
@@ -79,7 +79,7 @@ type Reconciler struct {
 	watching   bool
 	ask        func(context.Context, *ufmSource, credentials) ([]port, error)
 	asked      answer
-	told       told.Events
+	told       eventdedup.Events
 }
 
 // New returns a Reconciler that is not registered with a manager.

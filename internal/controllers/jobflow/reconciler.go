@@ -22,8 +22,8 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
+	"github.com/vc-batch/vc/internal/controllers/eventdedup"
 	"github.com/vc-batch/vc/internal/controllers/index"
-	"github.com/vc-batch/vc/internal/controllers/told"
 )
 
 // Options configures the controller.
@@ -43,7 +43,7 @@ type Reconciler struct {
 	now      func() time.Time
 	prober   *prober
 	listener listener
-	told     told.Events
+	told     eventdedup.Events
 	gone     graveyard
 }
 

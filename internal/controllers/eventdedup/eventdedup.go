@@ -1,6 +1,6 @@
-// Package told deduplicates events: it stores the last message per object and reason, so that an event is recorded only
+// Package eventdedup deduplicates events: it stores the last message per object and reason, so that an event is recorded only
 // when its message is new.
-package told
+package eventdedup
 
 import (
 	"sync"
