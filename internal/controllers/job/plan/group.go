@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
-	"github.com/vc-batch/vc/internal/controllers/usage"
+	"github.com/vc-batch/vc/internal/controllers/quotausage"
 )
 
 // GroupName returns the name of a job's PodGroup.
@@ -69,7 +69,7 @@ func taskRequests(job *batch.Job) string {
 	}
 	requests := make(map[string]corev1.ResourceList, len(job.Spec.Tasks))
 	for i := range job.Spec.Tasks {
-		requests[job.Spec.Tasks[i].Name] = usage.Pod(&job.Spec.Tasks[i].Template.Spec)
+		requests[job.Spec.Tasks[i].Name] = quotausage.Pod(&job.Spec.Tasks[i].Template.Spec)
 	}
 	text, err := json.Marshal(requests)
 	if err != nil {
@@ -240,7 +240,7 @@ func minResources(job *batch.Job, priorities map[string]int32) corev1.ResourceLi
 	total := corev1.ResourceList{}
 	for i, t := range order {
 		if taken[i] > 0 {
-			usage.Add(total, usage.Pod(&t.Template.Spec), taken[i])
+			quotausage.Add(total, quotausage.Pod(&t.Template.Spec), taken[i])
 		}
 	}
 	return total

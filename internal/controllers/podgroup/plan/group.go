@@ -27,7 +27,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/controllers/usage"
+	"github.com/vc-batch/vc/internal/controllers/quotausage"
 )
 
 // NameOf returns the name of a plain pod's PodGroup, derived from the UID of its controller, or of the pod itself.
@@ -66,7 +66,7 @@ func GroupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup
 		group.Annotations[keys.TakenOver] = strings.Join(taken, ",")
 	}
 	resources := corev1.ResourceList{}
-	usage.Add(resources, usage.Pod(&pod.Spec), group.Spec.MinMember)
+	quotausage.Add(resources, quotausage.Pod(&pod.Spec), group.Spec.MinMember)
 	group.Spec.MinResources = &resources
 	return group
 }

@@ -1,4 +1,4 @@
-// Package usage evaluates nodes by their real load. Nodes over a threshold accept no pods, and among the others the
+// Package quotausage evaluates nodes by their real load. Nodes over a threshold accept no pods, and among the others the
 // least loaded are best. Recently placed pods are not in measurements yet; they count with an estimate of their
 // use.
 //

@@ -1,5 +1,5 @@
-// Package usage computes how much of a quota one pod uses, in the resource names of Kubernetes quotas.
-package usage
+// Package quotausage computes how much of a quota one pod uses, in the resource names of Kubernetes quotas.
+package quotausage
 
 import (
 	"strings"
