@@ -13,7 +13,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // ensureObjects creates and updates the objects of the job's plugins. It reads them past the cache, so that the
@@ -31,7 +31,7 @@ func (a *application) ensureObjects(ctx context.Context, w plan.EnsureObjects) e
 	return nil
 }
 
-func (a *application) ensureObject(ctx context.Context, o kit.Object) error {
+func (a *application) ensureObject(ctx context.Context, o pluginapi.Object) error {
 	there, err := a.look(ctx, o.Wanted)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (a *application) ensureObject(ctx context.Context, o kit.Object) error {
 
 // foreign handles an object that has a wanted name but was not created for the job. It leaves the object unchanged and
 // informs the user by an event, or by an error if the job cannot start without its own object.
-func (a *application) foreign(o kit.Object, there client.Object) error {
+func (a *application) foreign(o pluginapi.Object, there client.Object) error {
 	what := fmt.Sprintf("%s %s exists and was not created for this job", kindOf(there), there.GetName())
 	if o.Foreign == nil {
 		return fmt.Errorf("%s, so it is not changed: delete it, or run the job under another name", what)

@@ -16,7 +16,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 	"github.com/vc-batch/vc/internal/controllers/quotausage"
 )
 
@@ -39,7 +39,7 @@ func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int)
 	annotations[keys.JobVersion] = strconv.Itoa(int(job.Status.Version))
 	return &scheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: GroupName(job), Namespace: job.Namespace, Labels: maps.Clone(job.Labels), Annotations: annotations,
-			OwnerReferences: []metav1.OwnerReference{kit.Owner(job)}},
+			OwnerReferences: []metav1.OwnerReference{pluginapi.Owner(job)}},
 		Spec:   groupSpec(job, priorities, starts),
 		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
 	}

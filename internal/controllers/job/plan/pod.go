@@ -13,7 +13,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Pod returns the pod of a place, for a job with its defaults filled in (Plan.Job). forwarding reports that pods of the
@@ -23,8 +23,8 @@ func Pod(job *batch.Job, plugins plugin.Set, place Place, forwarding bool) *core
 	template := task.Template.DeepCopy()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: kit.PodName(job, place.Task, place.Index), Namespace: job.Namespace,
-			OwnerReferences: []metav1.OwnerReference{kit.Owner(job)},
+			Name: pluginapi.PodName(job, place.Task, place.Index), Namespace: job.Namespace,
+			OwnerReferences: []metav1.OwnerReference{pluginapi.Owner(job)},
 			Labels:          template.Labels, Annotations: template.Annotations, Finalizers: template.Finalizers,
 		},
 		Spec: template.Spec,

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // ClaimName returns the name of the claim for the job's volume i: the name in the spec, or a name derived from the
@@ -50,7 +50,7 @@ func (b *builder) planVolumes() {
 		named[i] = *v
 		if v.VolumeClaim != nil && !b.in.Claims[v.VolumeClaimName] {
 			claims = append(claims, CreateClaim{Claim: &corev1.PersistentVolumeClaim{
-				ObjectMeta: kit.Meta(b.job, v.VolumeClaimName), Spec: *v.VolumeClaim,
+				ObjectMeta: pluginapi.Meta(b.job, v.VolumeClaimName), Spec: *v.VolumeClaim,
 			}})
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 	"github.com/vc-batch/vc/test/seeds"
 )
 
@@ -57,9 +57,9 @@ func TestPluginsTakeAnyJob(t *testing.T) {
 			t.Fatalf("a ConfigMap of %d bytes", size)
 		}
 		for task := range job.Spec.Tasks {
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: kit.PodName(job, task, 0)}, Spec: *job.Spec.Tasks[task].Template.Spec.DeepCopy()}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pluginapi.PodName(job, task, 0)}, Spec: *job.Spec.Tasks[task].Template.Spec.DeepCopy()}
 			set.Pod(pod, job, task, 0)
-			kit.EachContainer(pod, func(c *corev1.Container) { checkContainer(t, c, data) })
+			pluginapi.EachContainer(pod, func(c *corev1.Container) { checkContainer(t, c, data) })
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/env"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/hcclrank"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/mpi"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pytorch"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/ray"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/ssh"
@@ -24,7 +24,7 @@ import (
 // that frameworks can refer to their variables; hcclrank reads what other plugins have set.
 var known = []struct {
 	name string
-	make func(batch.PluginArguments) kit.Plugin
+	make func(batch.PluginArguments) pluginapi.Plugin
 }{
 	{env.Name, env.New},
 	{ssh.Name, ssh.New},
@@ -39,7 +39,7 @@ var known = []struct {
 // Set holds the plugins of one job, always in the same order, so that equal jobs produce equal pods.
 type Set struct {
 	names   []string
-	plugins []kit.Plugin
+	plugins []pluginapi.Plugin
 }
 
 // For returns the plugins of a job. The error names unknown plugins and invalid arguments; the set contains all other
@@ -70,7 +70,7 @@ func For(job *batch.Job) (Set, error) {
 // unlistable returns an error for each plugin that gives every pod the names of all pods, if the job has too many pods
 // for that.
 func unlistable(job *batch.Job, at *field.Path) field.ErrorList {
-	if kit.Listable(job) {
+	if pluginapi.Listable(job) {
 		return nil
 	}
 	var wrong field.ErrorList
@@ -106,8 +106,8 @@ func (s Set) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 }
 
 // Objects returns the API objects, other than pods, that the plugins need.
-func (s Set) Objects(job *batch.Job) []kit.Object {
-	var objects []kit.Object
+func (s Set) Objects(job *batch.Job) []pluginapi.Object {
+	var objects []pluginapi.Object
 	for _, p := range s.plugins {
 		objects = append(objects, p.Objects(job)...)
 	}

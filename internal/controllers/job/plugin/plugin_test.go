@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 func testJob(plugins map[string][]string) *batch.Job {
@@ -34,7 +34,7 @@ func podOf(t *testing.T, job *batch.Job, task int, index int32) *corev1.Pod {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: kit.PodName(job, task, index)}, Spec: *job.Spec.Tasks[task].Template.Spec.DeepCopy()}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pluginapi.PodName(job, task, index)}, Spec: *job.Spec.Tasks[task].Template.Spec.DeepCopy()}
 	set.Pod(pod, job, task, index)
 	return pod
 }

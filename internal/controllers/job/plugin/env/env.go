@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
@@ -22,13 +22,13 @@ const (
 type plugin struct{}
 
 // New returns the plugin. It takes no arguments.
-func New(batch.PluginArguments) kit.Plugin { return plugin{} }
+func New(batch.PluginArguments) pluginapi.Plugin { return plugin{} }
 
 func (plugin) Pod(pod *corev1.Pod, _ *batch.Job, _ int, index int32) {
 	value := strconv.Itoa(int(index))
-	kit.EachContainer(pod, func(c *corev1.Container) {
+	pluginapi.EachContainer(pod, func(c *corev1.Container) {
 		c.Env = append(c.Env, corev1.EnvVar{Name: OldTaskIndex, Value: value}, corev1.EnvVar{Name: TaskIndex, Value: value})
 	})
 }
 
-func (plugin) Objects(*batch.Job) []kit.Object { return nil }
+func (plugin) Objects(*batch.Job) []pluginapi.Object { return nil }

@@ -9,7 +9,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
@@ -21,7 +21,7 @@ const rankVariable = "RANK"
 type plugin struct{ master, worker string }
 
 // New returns the plugin.
-func New(arguments batch.PluginArguments) kit.Plugin {
+func New(arguments batch.PluginArguments) pluginapi.Plugin {
 	return &plugin{master: arguments.String("master"), worker: arguments.String("worker")}
 }
 
@@ -61,7 +61,7 @@ func (p *plugin) rank(job *batch.Job, task int, index int32) string {
 	switch job.Spec.Tasks[task].Name {
 	case p.master:
 	case p.worker:
-		if master := kit.Task(job, p.master); master >= 0 {
+		if master := pluginapi.Task(job, p.master); master >= 0 {
 			index += job.Spec.Tasks[master].Replicas
 		}
 	default:
@@ -70,4 +70,4 @@ func (p *plugin) rank(job *batch.Job, task int, index int32) string {
 	return strconv.Itoa(int(index))
 }
 
-func (*plugin) Objects(*batch.Job) []kit.Object { return nil }
+func (*plugin) Objects(*batch.Job) []pluginapi.Object { return nil }

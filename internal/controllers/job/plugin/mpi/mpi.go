@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
@@ -27,30 +27,30 @@ type plugin struct {
 }
 
 // New returns the plugin.
-func New(arguments batch.PluginArguments) kit.Plugin {
+func New(arguments batch.PluginArguments) pluginapi.Plugin {
 	return &plugin{master: arguments.String("master"), worker: arguments.String("worker"), port: arguments.Int("port")}
 }
 
 // Pod does nothing in a job without workers.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
-	workers := kit.Task(job, p.worker)
+	workers := pluginapi.Task(job, p.worker)
 	if workers < 0 {
 		return
 	}
 	if job.Spec.Tasks[task].Name == p.master {
-		p.tellHosts(pod, strings.Join(kit.Addresses(job, workers), ","))
+		p.tellHosts(pod, strings.Join(pluginapi.Addresses(job, workers), ","))
 	}
-	kit.OpenPorts(pod, pod.Spec.Containers, PortName, p.port)
-	kit.OpenPorts(pod, pod.Spec.InitContainers, PortName, p.port)
+	pluginapi.OpenPorts(pod, pod.Spec.Containers, PortName, p.port)
+	pluginapi.OpenPorts(pod, pod.Spec.InitContainers, PortName, p.port)
 }
 
 // tellHosts sets the host list, unless it is too long for an environment variable. In that case the file of plugin svc
 // provides it.
 func (p *plugin) tellHosts(pod *corev1.Pod, hosts string) {
-	if hosts == "" || len(hosts) > kit.MaxEnvBytes {
+	if hosts == "" || len(hosts) > pluginapi.MaxEnvBytes {
 		return
 	}
-	kit.EachContainer(pod, func(c *corev1.Container) { kit.SetEnv(c, Hosts, hosts) })
+	pluginapi.EachContainer(pod, func(c *corev1.Container) { pluginapi.SetEnv(c, Hosts, hosts) })
 }
 
-func (*plugin) Objects(*batch.Job) []kit.Object { return nil }
+func (*plugin) Objects(*batch.Job) []pluginapi.Object { return nil }

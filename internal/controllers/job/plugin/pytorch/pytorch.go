@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
@@ -32,7 +32,7 @@ type plugin struct {
 }
 
 // New returns the plugin.
-func New(arguments batch.PluginArguments) kit.Plugin {
+func New(arguments batch.PluginArguments) pluginapi.Plugin {
 	return &plugin{
 		master: arguments.String("master"), worker: arguments.String("worker"), port: arguments.Int("port"),
 		wait: arguments.Bool("wait-master-enabled"), waitSeconds: arguments.Int("wait-master-timeout"), waitImage: arguments.String("wait-master-image"),
@@ -41,30 +41,30 @@ func New(arguments batch.PluginArguments) kit.Plugin {
 
 // Pod does nothing in a job without a master.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
-	master := kit.Task(job, p.master)
+	master := pluginapi.Task(job, p.master)
 	if master < 0 {
 		return
 	}
 	world, rank := p.place(job, task, index)
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
-		kit.SetEnv(c, MasterAddress, kit.Address(job, master))
-		kit.SetEnv(c, MasterPort, strconv.Itoa(int(p.port)))
-		kit.SetEnv(c, WorldSize, strconv.Itoa(int(world)))
+		pluginapi.SetEnv(c, MasterAddress, pluginapi.Address(job, master))
+		pluginapi.SetEnv(c, MasterPort, strconv.Itoa(int(p.port)))
+		pluginapi.SetEnv(c, WorldSize, strconv.Itoa(int(world)))
 		if rank >= 0 {
-			kit.SetEnv(c, Rank, strconv.Itoa(int(rank)))
+			pluginapi.SetEnv(c, Rank, strconv.Itoa(int(rank)))
 		}
 	}
-	kit.OpenPorts(pod, pod.Spec.Containers, PortName, p.port)
+	pluginapi.OpenPorts(pod, pod.Spec.Containers, PortName, p.port)
 	if p.wait && task != master && job.Spec.Tasks[task].Name == p.worker {
-		waitForMaster(pod, kit.Address(job, master), p.port, p.waitSeconds, p.waitImage)
+		waitForMaster(pod, pluginapi.Address(job, master), p.port, p.waitSeconds, p.waitImage)
 	}
 }
 
 // place returns the number of processes and the rank of a pod: first the masters, then the workers. The rank of a pod
 // in another task is -1.
 func (p *plugin) place(job *batch.Job, task int, index int32) (world, rank int32) {
-	master, worker := kit.Task(job, p.master), kit.Task(job, p.worker)
+	master, worker := pluginapi.Task(job, p.master), pluginapi.Task(job, p.worker)
 	world, rank = job.Spec.Tasks[master].Replicas, -1
 	switch {
 	case task == master:
@@ -78,4 +78,4 @@ func (p *plugin) place(job *batch.Job, task int, index int32) (world, rank int32
 	return world, rank
 }
 
-func (*plugin) Objects(*batch.Job) []kit.Object { return nil }
+func (*plugin) Objects(*batch.Job) []pluginapi.Object { return nil }

@@ -10,7 +10,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
@@ -29,7 +29,7 @@ type plugin struct {
 }
 
 // New returns the plugin.
-func New(arguments batch.PluginArguments) kit.Plugin {
+func New(arguments batch.PluginArguments) pluginapi.Plugin {
 	return &plugin{
 		head: arguments.String("head"), headContainer: arguments.String("headContainer"),
 		worker: arguments.String("worker"), workerContainer: arguments.String("workerContainer"),
@@ -48,7 +48,7 @@ func (p *plugin) ports() []port {
 
 // Pod does nothing in a job without a head; admission rejects such a job.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
-	head := kit.Task(job, p.head)
+	head := pluginapi.Task(job, p.head)
 	if head < 0 {
 		return
 	}
@@ -58,10 +58,10 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
 			run(c, fmt.Sprintf("ray start --head --block --dashboard-host=0.0.0.0 --port=%d --dashboard-port=%d --ray-client-server-port=%d",
 				p.port, p.dashboardPort, p.clientPort))
 			for _, port := range p.ports() {
-				kit.OpenPort(c, port.name, port.number)
+				pluginapi.OpenPort(c, port.name, port.number)
 			}
 		case job.Spec.Tasks[task].Name == p.worker && c.Name == p.workerContainer:
-			run(c, fmt.Sprintf("ray start --block --address=%s:%d", kit.Address(job, head), p.port))
+			run(c, fmt.Sprintf("ray start --block --address=%s:%d", pluginapi.Address(job, head), p.port))
 		}
 	}
 }
@@ -72,8 +72,8 @@ func run(c *corev1.Container, line string) { c.Command = []string{"sh", "-c", li
 // ServiceName returns the name of the Service that clients of the job's Ray cluster connect to.
 func ServiceName(job *batch.Job) string { return job.Name + batch.RayHeadSuffix }
 
-func (p *plugin) Objects(job *batch.Job) []kit.Object {
-	service := &corev1.Service{ObjectMeta: kit.Meta(job, ServiceName(job)), Spec: corev1.ServiceSpec{
+func (p *plugin) Objects(job *batch.Job) []pluginapi.Object {
+	service := &corev1.Service{ObjectMeta: pluginapi.Meta(job, ServiceName(job)), Spec: corev1.ServiceSpec{
 		Type:     corev1.ServiceTypeClusterIP,
 		Selector: map[string]string{keys.JobName: job.Name, keys.JobNamespace: job.Namespace, keys.TaskSpec: p.head},
 	}}
@@ -82,5 +82,5 @@ func (p *plugin) Objects(job *batch.Job) []kit.Object {
 			Name: port.name, Port: port.number, TargetPort: intstr.FromInt32(port.number), Protocol: corev1.ProtocolTCP,
 		})
 	}
-	return []kit.Object{kit.Create(service)}
+	return []pluginapi.Object{pluginapi.Create(service)}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // maxConfigBytes is the maximum size of the config file. A Secret holds at most 1 MiB, including the keys.
@@ -20,14 +20,14 @@ const hostBytes = len("Host \n  HostName .\n  Port 65535\n")
 func (p *plugin) config(job *batch.Job) []byte {
 	var b strings.Builder
 	b.WriteString("StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n")
-	hosts, size := make([][]kit.Host, len(job.Spec.Tasks)), 0
+	hosts, size := make([][]pluginapi.Host, len(job.Spec.Tasks)), 0
 	for i := range job.Spec.Tasks {
-		if !kit.Listable(job) {
+		if !pluginapi.Listable(job) {
 			// too large anyway; two hosts are enough for a shared entry
-			hosts[i], size = kit.FirstHosts(job, i, 2), maxConfigBytes+1
+			hosts[i], size = pluginapi.FirstHosts(job, i, 2), maxConfigBytes+1
 			continue
 		}
-		hosts[i] = kit.Hosts(job, i)
+		hosts[i] = pluginapi.Hosts(job, i)
 		for _, h := range hosts[i] {
 			size += hostBytes + 2*len(h.Name) + len(h.Subdomain)
 		}
@@ -35,7 +35,7 @@ func (p *plugin) config(job *batch.Job) []byte {
 	p.writeDomains(&b, hosts)
 	for i := range hosts {
 		if size > maxConfigBytes && len(hosts[i]) > 1 {
-			p.write(&b, kit.PodName(job, i, 0)[:len(kit.PodName(job, i, 0))-1]+"*", "%h."+hosts[i][0].Subdomain)
+			p.write(&b, pluginapi.PodName(job, i, 0)[:len(pluginapi.PodName(job, i, 0))-1]+"*", "%h."+hosts[i][0].Subdomain)
 			continue
 		}
 		for _, h := range hosts[i] {
@@ -52,7 +52,7 @@ func (p *plugin) write(b *strings.Builder, host, name string) {
 // writeDomains sets the port for hosts addressed by their full names, as in the host lists and MPI_HOST, including
 // hosts added later. The default port needs no entry. These entries come first; a full name matches none of the entries
 // that follow.
-func (p *plugin) writeDomains(b *strings.Builder, hosts [][]kit.Host) {
+func (p *plugin) writeDomains(b *strings.Builder, hosts [][]pluginapi.Host) {
 	if p.port == defaultPort {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
@@ -45,7 +45,7 @@ type plugin struct {
 }
 
 // New returns the plugin. An invalid port is replaced by 22, as in Volcano.
-func New(arguments batch.PluginArguments) kit.Plugin {
+func New(arguments batch.PluginArguments) pluginapi.Plugin {
 	p := &plugin{
 		path:       arguments.String("ssh-key-file-path"),
 		privateKey: arguments.String("ssh-private-key"),
@@ -72,15 +72,15 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
 	}
 	name := SecretName(job)
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Secret: source}})
-	kit.EachContainer(pod, func(c *corev1.Container) {
+	pluginapi.EachContainer(pod, func(c *corev1.Container) {
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: p.path, SubPath: ".ssh"})
 	})
 }
 
-func (p *plugin) Objects(job *batch.Job) []kit.Object {
-	wanted := &corev1.Secret{ObjectMeta: kit.Meta(job, SecretName(job))}
+func (p *plugin) Objects(job *batch.Job) []pluginapi.Object {
+	wanted := &corev1.Secret{ObjectMeta: pluginapi.Meta(job, SecretName(job))}
 	config := p.config(job)
-	return []kit.Object{{Wanted: wanted, Merge: func(existing client.Object, random io.Reader) (client.Object, bool, error) {
+	return []pluginapi.Object{{Wanted: wanted, Merge: func(existing client.Object, random io.Reader) (client.Object, bool, error) {
 		if there, ok := existing.(*corev1.Secret); ok && len(there.Data[PrivateKey]) > 0 {
 			return refresh(there, config)
 		}

@@ -16,7 +16,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
@@ -36,7 +36,7 @@ type plugin struct {
 }
 
 // New returns the plugin.
-func New(arguments batch.PluginArguments) kit.Plugin {
+func New(arguments batch.PluginArguments) pluginapi.Plugin {
 	return &plugin{
 		publishNotReady: arguments.Bool("publish-not-ready-addresses"),
 		notReadyGiven:   arguments.Given("publish-not-ready-addresses"),
@@ -60,7 +60,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
 		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}},
 	}})
-	kit.EachContainer(pod, func(c *corev1.Container) {
+	pluginapi.EachContainer(pod, func(c *corev1.Container) {
 		c.Env = append(c.Env, variables...)
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: MountPath})
 	})
@@ -87,11 +87,11 @@ func (p *plugin) variables(job *batch.Job) []corev1.EnvVar {
 func fitting(job *batch.Job) []bool {
 	fits, size := make([]bool, len(job.Spec.Tasks)), int64(0)
 	for i := range job.Spec.Tasks {
-		size += kit.ListBytes(job, i)
+		size += pluginapi.ListBytes(job, i)
 	}
 	for i := range job.Spec.Tasks {
-		list := kit.ListBytes(job, i)
-		if fits[i] = list <= kit.MaxEnvBytes && size+list <= maxDataBytes; fits[i] {
+		list := pluginapi.ListBytes(job, i)
+		if fits[i] = list <= pluginapi.MaxEnvBytes && size+list <= maxDataBytes; fits[i] {
 			size += list
 		}
 	}
@@ -120,7 +120,7 @@ func numKey(job *batch.Job, task int) string {
 func Data(job *batch.Job) map[string]string {
 	data, fits := map[string]string{}, fitting(job)
 	for i := range job.Spec.Tasks {
-		names := kit.Addresses(job, i)
+		names := pluginapi.Addresses(job, i)
 		data[taskKey(job, i)+".host"] = strings.Join(names, "\n")
 		data[numKey(job, i)] = strconv.Itoa(len(names))
 		if fits[i] {
@@ -130,17 +130,17 @@ func Data(job *batch.Job) map[string]string {
 	return data
 }
 
-func (p *plugin) Objects(job *batch.Job) []kit.Object {
-	objects := []kit.Object{configMap(job), p.serviceObject(job)}
+func (p *plugin) Objects(job *batch.Job) []pluginapi.Object {
+	objects := []pluginapi.Object{configMap(job), p.serviceObject(job)}
 	if !p.noNetworkPolicy {
-		objects = append(objects, kit.Create(networkPolicy(job)))
+		objects = append(objects, pluginapi.Create(networkPolicy(job)))
 	}
 	return objects
 }
 
-func configMap(job *batch.Job) kit.Object {
-	wanted := &corev1.ConfigMap{ObjectMeta: kit.Meta(job, ConfigMapName(job)), Data: Data(job)}
-	return kit.Object{Wanted: wanted, Merge: func(existing client.Object, _ io.Reader) (client.Object, bool, error) {
+func configMap(job *batch.Job) pluginapi.Object {
+	wanted := &corev1.ConfigMap{ObjectMeta: pluginapi.Meta(job, ConfigMapName(job)), Data: Data(job)}
+	return pluginapi.Object{Wanted: wanted, Merge: func(existing client.Object, _ io.Reader) (client.Object, bool, error) {
 		there, ok := existing.(*corev1.ConfigMap)
 		if !ok {
 			return wanted, true, nil
@@ -160,8 +160,8 @@ func selector(job *batch.Job) map[string]string {
 }
 
 // serviceObject returns the Service. A headless Service of the user that selects the job's pods may replace it.
-func (p *plugin) serviceObject(job *batch.Job) kit.Object {
-	o := kit.Create(p.service(job))
+func (p *plugin) serviceObject(job *batch.Job) pluginapi.Object {
+	o := pluginapi.Create(p.service(job))
 	o.Foreign = func(existing client.Object) string {
 		there, ok := existing.(*corev1.Service)
 		if ok && there.Spec.ClusterIP == corev1.ClusterIPNone && maps.Equal(there.Spec.Selector, selector(job)) {
@@ -173,7 +173,7 @@ func (p *plugin) serviceObject(job *batch.Job) kit.Object {
 }
 
 func (p *plugin) service(job *batch.Job) *corev1.Service {
-	return &corev1.Service{ObjectMeta: kit.Meta(job, job.Name), Spec: corev1.ServiceSpec{
+	return &corev1.Service{ObjectMeta: pluginapi.Meta(job, job.Name), Spec: corev1.ServiceSpec{
 		ClusterIP: corev1.ClusterIPNone, Selector: selector(job), PublishNotReadyAddresses: p.publishes(job),
 	}}
 }
@@ -194,7 +194,7 @@ func (p *plugin) publishes(job *batch.Job) bool {
 
 func networkPolicy(job *batch.Job) *networkingv1.NetworkPolicy {
 	own := metav1.LabelSelector{MatchLabels: selector(job)}
-	return &networkingv1.NetworkPolicy{ObjectMeta: kit.Meta(job, job.Name), Spec: networkingv1.NetworkPolicySpec{
+	return &networkingv1.NetworkPolicy{ObjectMeta: pluginapi.Meta(job, job.Name), Spec: networkingv1.NetworkPolicySpec{
 		PodSelector: own,
 		Ingress:     []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{{PodSelector: &own}}}},
 		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},

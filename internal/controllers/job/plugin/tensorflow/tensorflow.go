@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
@@ -42,7 +42,7 @@ type plugin struct {
 }
 
 // New returns the plugin.
-func New(arguments batch.PluginArguments) kit.Plugin {
+func New(arguments batch.PluginArguments) pluginapi.Plugin {
 	return &plugin{
 		ps: arguments.String("ps"), worker: arguments.String("worker"), chief: arguments.String("chief"), evaluator: arguments.String("evaluator"),
 		port: arguments.Int("port"),
@@ -62,17 +62,17 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 		return // strings and numbers always marshal
 	}
 	for i := range pod.Spec.Containers {
-		kit.SetEnv(&pod.Spec.Containers[i], Variable, string(text))
+		pluginapi.SetEnv(&pod.Spec.Containers[i], Variable, string(text))
 	}
 }
 
 // addresses returns host:port for each pod of a role; nil if the job has no such task.
 func (p *plugin) addresses(job *batch.Job, name string) []string {
-	task := kit.Task(job, name)
+	task := pluginapi.Task(job, name)
 	if task < 0 {
 		return nil
 	}
-	addresses := kit.Addresses(job, task)
+	addresses := pluginapi.Addresses(job, task)
 	for i := range addresses {
 		addresses[i] = fmt.Sprintf("%s:%d", addresses[i], p.port)
 	}
@@ -94,4 +94,4 @@ func (p *plugin) role(task string) string {
 	return task
 }
 
-func (*plugin) Objects(*batch.Job) []kit.Object { return nil }
+func (*plugin) Objects(*batch.Job) []pluginapi.Object { return nil }

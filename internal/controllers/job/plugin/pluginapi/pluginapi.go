@@ -1,8 +1,8 @@
-// Package kit defines the interface of job plugins and the helpers that they share.
+// Package pluginapi defines the interface of job plugins and the helpers that they share.
 //
 // A plugin is pure: it changes a new pod in memory and returns the API objects that the job needs; the controller
 // writes them.
-package kit
+package pluginapi
 
 import (
 	"fmt"
