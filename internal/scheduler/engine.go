@@ -24,7 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/neighbour"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 	"github.com/vc-batch/vc/internal/scheduler/shape"
@@ -52,7 +52,7 @@ type Engine struct {
 
 	attacher session.Attacher
 
-	view       place.Overlay
+	view       overlay.Overlay
 	judge      shape.Judge
 	neighbours neighbour.Book
 	tree       session.Tree

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/neighbour"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 	"github.com/vc-batch/vc/internal/scheduler/shape"
 	"github.com/vc-batch/vc/test/seeds"
@@ -30,7 +30,7 @@ type world struct {
 	waiting    []*corev1.Pod
 
 	cluster *model.Cluster
-	view    place.Overlay
+	view    overlay.Overlay
 	judge   shape.Judge
 	book    neighbour.Book
 }

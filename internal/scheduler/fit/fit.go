@@ -17,7 +17,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
 // Filters holds the switches of policy predicates. The resources that a pod requests are always checked.
@@ -127,7 +127,7 @@ func Intolerable(s *model.Shape, info *model.NodeInfo) int {
 }
 
 // Dynamic reports whether the node has enough free resources and free ports now.
-func (f *Filters) Dynamic(o *place.Overlay, id model.NodeID, s *model.Shape) bool {
+func (f *Filters) Dynamic(o *overlay.Overlay, id model.NodeID, s *model.Shape) bool {
 	if len(f.Closed)+len(f.Proportions) > 0 && f.bars(o, id, s, false) {
 		return false
 	}
@@ -135,7 +135,7 @@ func (f *Filters) Dynamic(o *place.Overlay, id model.NodeID, s *model.Shape) boo
 }
 
 // Later is like Dynamic, but counts resources and ports that are being released as free.
-func (f *Filters) Later(o *place.Overlay, id model.NodeID, s *model.Shape) bool {
+func (f *Filters) Later(o *overlay.Overlay, id model.NodeID, s *model.Shape) bool {
 	if len(f.Closed)+len(f.Proportions) > 0 && f.bars(o, id, s, true) {
 		return false
 	}
@@ -144,7 +144,7 @@ func (f *Filters) Later(o *place.Overlay, id model.NodeID, s *model.Shape) bool 
 
 // Room returns the dynamic filter that rejects a node. For amounts it also returns the resource and how much is
 // missing.
-func (f *Filters) Room(o *place.Overlay, id model.NodeID, s *model.Shape) (code reason.Code, index int, short int64) {
+func (f *Filters) Room(o *overlay.Overlay, id model.NodeID, s *model.Shape) (code reason.Code, index int, short int64) {
 	base := int(id) * o.Nodes.Stride
 	free := func(i int) int64 { return min(o.Idle[base+i], o.Future[base+i]) }
 	if s.Request.Get(model.Pods) > free(model.Pods) {

@@ -3,7 +3,7 @@ package fit
 import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
 // Closing is a policy's list of nodes that currently accept no tasks. When a node's entry changes, the policy must
@@ -28,7 +28,7 @@ type Proportion struct {
 }
 
 // keeps reports whether a node still has the reserved proportion with the shape on it.
-func (p *Proportion) keeps(o *place.Overlay, room []int64, id model.NodeID, s *model.Shape) bool {
+func (p *Proportion) keeps(o *overlay.Overlay, room []int64, id model.NodeID, s *model.Shape) bool {
 	if p.Index < 0 || p.Index >= o.Nodes.Stride || s.Request.Get(p.Index) > 0 {
 		return true
 	}
@@ -43,7 +43,7 @@ func (p *Proportion) keeps(o *place.Overlay, room []int64, id model.NodeID, s *m
 }
 
 // bars reports whether a policy excludes all tasks of the shape from a node.
-func (f *Filters) bars(o *place.Overlay, id model.NodeID, s *model.Shape, later bool) bool {
+func (f *Filters) bars(o *overlay.Overlay, id model.NodeID, s *model.Shape, later bool) bool {
 	for _, c := range f.Closed {
 		if c.closes(id, s) {
 			return true
@@ -72,7 +72,7 @@ func (f *Filters) WhyClosed(id model.NodeID, s *model.Shape) (reason.Code, strin
 }
 
 // Disproportion returns the scarce resource for which a node reserves what the shape requests.
-func (f *Filters) Disproportion(o *place.Overlay, id model.NodeID, s *model.Shape) (reason.Code, string) {
+func (f *Filters) Disproportion(o *overlay.Overlay, id model.NodeID, s *model.Shape) (reason.Code, string) {
 	for _, p := range f.Proportions {
 		if !p.keeps(o, o.Idle, id, s) {
 			return reason.KeptForOthers, p.Resource

@@ -4,7 +4,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
 // Extra returns why a node is unsuitable for a task beyond the filters; "" if it is suitable. A nil Extra rejects
@@ -12,13 +12,13 @@ import (
 type Extra func(model.NodeID) (reason.Code, string)
 
 // Nodes evaluates a shape on every live node.
-func (f *Filters) Nodes(o *place.Overlay, resources *model.Resources, s *model.Shape, extra Extra) explain.Tally {
+func (f *Filters) Nodes(o *overlay.Overlay, resources *model.Resources, s *model.Shape, extra Extra) explain.Tally {
 	return f.NodesOf(o.Order, o, resources, s, nil, extra)
 }
 
 // NodesOf evaluates a shape on some live nodes. A rejection by policy takes precedence over missing free resources;
 // extra is called only if the resources suffice.
-func (f *Filters) NodesOf(nodes []model.NodeID, o *place.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) explain.Tally {
+func (f *Filters) NodesOf(nodes []model.NodeID, o *overlay.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) explain.Tally {
 	var t explain.Tally
 	for _, id := range nodes {
 		t.Add(f.why(id, o, resources, s, policy, extra))
@@ -28,7 +28,7 @@ func (f *Filters) NodesOf(nodes []model.NodeID, o *place.Overlay, resources *mod
 }
 
 // why returns the first filter that rejects a node, with the details.
-func (f *Filters) why(id model.NodeID, o *place.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) (code reason.Code, detail string, short int64) {
+func (f *Filters) why(id model.NodeID, o *overlay.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) (code reason.Code, detail string, short int64) {
 	if code, detail = f.Static(s, o.Nodes.Info[id]); code != "" {
 		return code, detail, 0
 	}

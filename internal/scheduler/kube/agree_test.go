@@ -28,7 +28,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/seeds"
@@ -294,7 +294,7 @@ func TestVolumesAgree(t *testing.T) {
 			pods = append(pods, pod)
 			c.Apply(model.TaskFrom(pod, true))
 		}
-		var view place.Overlay
+		var view overlay.Overlay
 		view.Sync(c)
 		a := New()
 		a.Open(&session.Session{Cluster: c, View: &view}, everything)

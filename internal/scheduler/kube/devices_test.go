@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/seeds"
@@ -142,7 +142,7 @@ func TestDevicesAgree(t *testing.T) {
 			pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "it", ResourceClaimName: &claim.Name}}
 			c.Apply(model.TaskFrom(pod, true))
 		}
-		var view place.Overlay
+		var view overlay.Overlay
 		view.Sync(c)
 		a := New()
 		a.Open(&session.Session{Cluster: c, View: &view}, everything)

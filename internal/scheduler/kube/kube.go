@@ -10,7 +10,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -24,7 +24,7 @@ type Adapter struct {
 	broken  string // the error if the plugins could not be built
 
 	cluster *model.Cluster
-	view    *place.Overlay
+	view    *overlay.Overlay
 	cases   map[*model.Shape]*shapeCase
 
 	cycle uint64

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
@@ -15,7 +15,7 @@ type Book struct {
 	Relieved bool
 
 	cluster *model.Cluster
-	view    *place.Overlay
+	view    *overlay.Overlay
 	judge   *shape.Judge
 
 	// The terms and sets that shapes use, each stored once.
@@ -70,7 +70,7 @@ type hold struct {
 }
 
 // Open updates the counts from the model. The overlay must be up to date.
-func (b *Book) Open(c *model.Cluster, view *place.Overlay, judge *shape.Judge) {
+func (b *Book) Open(c *model.Cluster, view *overlay.Overlay, judge *shape.Judge) {
 	b.cluster, b.view, b.judge = c, view, judge
 	b.Relieved = false
 	b.lastTask = nil

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
 // gpu is the device that counts like cpu and memory when a pod requests it.
@@ -26,13 +26,13 @@ func (w *Weights) prepareBalance(resources *model.Resources, s *model.Shape) []p
 
 // balancing returns 50 to 100 points for a node: about 75 if the pod leaves the used fractions as even as they are,
 // more if it makes them more even. It computes kube-scheduler's NodeResourcesBalancedAllocation (1.36).
-func (r *Request) balancing(o *place.Overlay, base int) float64 {
+func (r *Request) balancing(o *overlay.Overlay, base int) float64 {
 	return 50 + (50+evenness(o, base, r.balance, 1)-evenness(o, base, r.balance, 0))/2
 }
 
 // evenness returns 100 minus the deviation of the used fractions, in points. with is 1 if the pod's request counts
 // as used, else 0.
-func evenness(o *place.Overlay, base int, of []packed, with float64) float64 {
+func evenness(o *overlay.Overlay, base int, of []packed, with float64) float64 {
 	var parts [3]float64
 	n, sum := 0, 0.0
 	for i := range of {

@@ -12,7 +12,7 @@ import (
 	"math"
 
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
 // Weights holds the weights of the terms. A weight of 0 disables the term.
@@ -109,7 +109,7 @@ func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
 }
 
 // Dynamic returns the score of the terms that depend on the node's free resources.
-func (w *Weights) Dynamic(o *place.Overlay, id model.NodeID, r *Request) int32 {
+func (w *Weights) Dynamic(o *overlay.Overlay, id model.NodeID, r *Request) int32 {
 	base := int(id) * o.Nodes.Stride
 	cpu := use(o.Nodes.Alloc[base+model.CPU], o.Idle[base+model.CPU])
 	memory := use(o.Nodes.Alloc[base+model.Memory], o.Idle[base+model.Memory])
@@ -163,7 +163,7 @@ func (u usage) with(asked float64) float64 {
 	return min((u.used+asked)*u.each, 1)
 }
 
-func (r *Request) packing(o *place.Overlay, base int) float64 {
+func (r *Request) packing(o *overlay.Overlay, base int) float64 {
 	sum := 0.0
 	for _, p := range r.pack {
 		alloc, idle := float64(o.Nodes.Alloc[base+p.index]), float64(o.Idle[base+p.index])

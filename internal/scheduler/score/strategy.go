@@ -9,7 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
 // Strategy scores each resource by its own strategy, so that some are spread and others packed. Weight 0 disables
@@ -122,7 +122,7 @@ func (s *Strategy) prepare(resources *model.Resources, shape *model.Shape, left 
 	return out
 }
 
-func (s *strategy) points(o *place.Overlay, base int) float64 {
+func (s *strategy) points(o *overlay.Overlay, base int) float64 {
 	points := 0.0
 	if s.total > 0 {
 		points += s.weight * 100 * s.fit(o, base) / s.total
@@ -135,7 +135,7 @@ func (s *strategy) points(o *place.Overlay, base int) float64 {
 
 // fit returns the weighted sum of the used or free fractions of the resources after the pod is placed; 0 if a
 // resource would be exceeded.
-func (s *strategy) fit(o *place.Overlay, base int) float64 {
+func (s *strategy) fit(o *overlay.Overlay, base int) float64 {
 	sum := 0.0
 	for i := range s.terms {
 		t := &s.terms[i]
@@ -159,7 +159,7 @@ func (s *strategy) fit(o *place.Overlay, base int) float64 {
 // plenty returns 1 for a node without scarce resources and 0 for a node that has all of them or lacks a requested
 // resource. As in Volcano, a scarce resource that the pod requests counts as well: it affects all nodes that have
 // it equally.
-func (s *strategy) plenty(o *place.Overlay, base int) float64 {
+func (s *strategy) plenty(o *overlay.Overlay, base int) float64 {
 	for _, index := range s.asked {
 		if o.Nodes.Alloc[base+int(index)] <= 0 {
 			return 0

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
@@ -23,7 +23,7 @@ type Tree struct {
 }
 
 // Open updates the tree. Every node belongs to the group of its lowest HyperNode.
-func (t *Tree) Open(c *model.Cluster, o *place.Overlay) {
+func (t *Tree) Open(c *model.Cluster, o *overlay.Overlay) {
 	now := c.Topology()
 	if now == nil {
 		t.Topology, t.view.Groups = nil, nil

@@ -2,7 +2,7 @@
 // ordered by score, and re-evaluates only the nodes that changed. A shape is everything in a pod that decides where
 // the pod may run.
 //
-//	In:   place.Overlay and its change log, fit.Filters, score.Weights
+//	In:   overlay.Overlay and its change log, fit.Filters, score.Weights
 //	Out:  the current best node for a shape
 //
 // # Invariants
@@ -15,7 +15,7 @@ package shape
 import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
@@ -24,7 +24,7 @@ type Judge struct {
 	Filters fit.Filters
 	Weights score.Weights
 
-	overlay   *place.Overlay
+	overlay   *overlay.Overlay
 	resources *model.Resources
 	statics   map[*model.Shape]*static
 	rankings  map[aspect]*Ranking
@@ -42,7 +42,7 @@ type aspect struct {
 const maxTreeBytes = 96 << 20
 
 // Open prepares the judge for a cycle on an overlay. It drops caches of shapes that no longer exist.
-func (j *Judge) Open(o *place.Overlay, resources *model.Resources, shapes []*model.Shape) {
+func (j *Judge) Open(o *overlay.Overlay, resources *model.Resources, shapes []*model.Shape) {
 	j.overlay, j.resources = o, resources
 	if j.rankings == nil {
 		j.rankings, j.statics = map[aspect]*Ranking{}, map[*model.Shape]*static{}

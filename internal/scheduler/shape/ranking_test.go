@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/seeds"
@@ -24,7 +24,7 @@ func TestRankings(t *testing.T) {
 		}
 		c.Apply(model.TaskFrom(make.Pod("p").CPU("1").Memory("1Gi").Obj(), true))
 		task := c.Task("pod-p")
-		var view place.Overlay
+		var view overlay.Overlay
 		judge := Judge{Weights: score.Weights{LeastRequested: 1, Balanced: 1}}
 		view.Sync(c)
 		judge.Open(&view, c.Resources, c.Shapes)
@@ -55,7 +55,7 @@ func TestRankings(t *testing.T) {
 	})
 }
 
-func compareRankings(t *rapid.T, j *Judge, o *place.Overlay, task *model.Task, v *View, of []int32, barred map[model.NodeID]bool) {
+func compareRankings(t *rapid.T, j *Judge, o *overlay.Overlay, task *model.Task, v *View, of []int32, barred map[model.NodeID]bool) {
 	request := j.Weights.Prepare(j.resources, task.Shape)
 	best := nobody(len(v.Groups.ranks))
 	all := int32(-1)

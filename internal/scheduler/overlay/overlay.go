@@ -1,4 +1,4 @@
-// Package place provides an overlay of the nodes' free resources with an undo log. A cycle tries placements on it,
+// Package overlay provides an overlay of the nodes' free resources with an undo log. A cycle tries placements on it,
 // so that a gang is placed as a whole or not at all.
 //
 //	In:   model.Cluster (read only)
@@ -13,7 +13,7 @@
 // # Concurrency
 //
 // An Overlay belongs to one engine.
-package place
+package overlay
 
 import (
 	"github.com/vc-batch/vc/internal/model"

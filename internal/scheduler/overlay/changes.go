@@ -1,4 +1,4 @@
-package place
+package overlay
 
 import "github.com/vc-batch/vc/internal/model"
 
