@@ -23,7 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/internal/scheduler/neighbour"
+	"github.com/vc-batch/vc/internal/scheduler/interpod"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -54,7 +54,7 @@ type Engine struct {
 
 	view       overlay.Overlay
 	judge      shape.Judge
-	neighbours neighbour.Book
+	neighbours interpod.Book
 	tree       session.Tree
 	told       *model.Topology // topology whose HyperNode statuses were last written, at toldGen
 	toldGen    uint64

@@ -13,7 +13,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
-	"github.com/vc-batch/vc/internal/scheduler/neighbour"
+	"github.com/vc-batch/vc/internal/scheduler/interpod"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 	"github.com/vc-batch/vc/internal/scheduler/shape"
@@ -32,7 +32,7 @@ type world struct {
 	cluster *model.Cluster
 	view    overlay.Overlay
 	judge   shape.Judge
-	book    neighbour.Book
+	book    interpod.Book
 }
 
 // newWorld enables only the scores that depend on other pods. TestPoints and TestPreferences compare the other scores.

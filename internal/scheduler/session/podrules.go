@@ -3,7 +3,7 @@ package session
 import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/neighbour"
+	"github.com/vc-batch/vc/internal/scheduler/interpod"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
@@ -16,7 +16,7 @@ func (s *Session) placedRule(t *model.Task, id model.NodeID) { s.Neighbours.Plac
 func (s *Session) unplacedRule(t *model.Task, id model.NodeID) { s.Neighbours.Placed(t, id, -1) }
 
 // findByRules is like find, for tasks with rules about other pods or rules of policies about nodes.
-func (s *Session) findByRules(j *Job, t *model.Task, near *neighbour.Profile, rules []NodeRule) (node model.NodeID, later, ok bool) {
+func (s *Session) findByRules(j *Job, t *model.Task, near *interpod.Profile, rules []NodeRule) (node model.NodeID, later, ok bool) {
 	if s.looking > 0 {
 		node, ok = s.bestByRules(j, t, near, rules, true)
 		return node, false, ok
@@ -32,7 +32,7 @@ func (s *Session) findByRules(j *Job, t *model.Task, near *neighbour.Profile, ru
 }
 
 // bestByRules evaluates every node with enough free resources, by name, if policies have rules about single nodes.
-func (s *Session) bestByRules(j *Job, t *model.Task, near *neighbour.Profile, rules []NodeRule, later bool) (model.NodeID, bool) {
+func (s *Session) bestByRules(j *Job, t *model.Task, near *interpod.Profile, rules []NodeRule, later bool) (model.NodeID, bool) {
 	if len(rules) == 0 {
 		return near.Best(later)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/internal/scheduler/neighbour"
+	"github.com/vc-batch/vc/internal/scheduler/interpod"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/shape"
@@ -37,7 +37,7 @@ type Session struct {
 	// Tree splits the nodes among the HyperNodes; nil if it is not set up.
 	Tree *Tree
 	// Neighbours evaluates the rules that depend on other pods.
-	Neighbours *neighbour.Book
+	Neighbours *interpod.Book
 	Out        decision.Decisions
 	Rules      Rules
 	// Attacher checks the volumes and devices that pods attach; nil if they are not checked.

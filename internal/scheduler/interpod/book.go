@@ -1,4 +1,4 @@
-package neighbour
+package interpod
 
 import (
 	"slices"

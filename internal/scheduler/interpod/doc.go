@@ -1,4 +1,4 @@
-// Package neighbour evaluates the rules that depend on other pods: topology spread, affinity and anti-affinity,
+// Package interpod evaluates the rules that depend on other pods: topology spread, affinity and anti-affinity,
 // including the rules of pods that already run.
 //
 //	In:   model.Cluster, the overlay, what the cycle places and rolls back
@@ -20,4 +20,4 @@
 // # Concurrency
 //
 // A Book belongs to one engine.
-package neighbour
+package interpod
