@@ -23,11 +23,11 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/interpod"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 // Engine runs cycles.
@@ -53,7 +53,7 @@ type Engine struct {
 	attacher session.Attacher
 
 	view       overlay.Overlay
-	judge      shape.Judge
+	judge      equivalence.Judge
 	neighbours interpod.Book
 	tree       session.Tree
 	told       *model.Topology // topology whose HyperNode statuses were last written, at toldGen

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/session"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 // TestManualsTellWhatIsRead compares the manuals with the settings that policies and actions read, and with the
@@ -84,7 +84,7 @@ var all = cmp.Options{
 
 type configured struct {
 	Policy session.Policy
-	Judge  shape.Judge
+	Judge  equivalence.Judge
 }
 
 func built(t *testing.T, name string, arguments config.Arguments) configured {

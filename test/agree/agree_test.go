@@ -12,11 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/interpod"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/score"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 	"github.com/vc-batch/vc/test/seeds"
 )
 
@@ -31,7 +31,7 @@ type world struct {
 
 	cluster *model.Cluster
 	view    overlay.Overlay
-	judge   shape.Judge
+	judge   equivalence.Judge
 	book    interpod.Book
 }
 

@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/score"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 	"github.com/vc-batch/vc/test/seeds"
 )
 
@@ -81,7 +81,7 @@ func TestPreferences(t *testing.T) {
 			"preferred node affinity": {score.Weights{NodeAffinity: 1}, k.nodeAffinity},
 			"taints":                  {score.Weights{Taints: 1}, k.taints},
 		} {
-			judge := shape.Judge{Filters: fit.Filters{Cordon: true, Affinity: true, Taints: true}, Weights: term.weights}
+			judge := equivalence.Judge{Filters: fit.Filters{Cordon: true, Affinity: true, Taints: true}, Weights: term.weights}
 			judge.Open(&w.view, w.cluster.Resources, w.cluster.Shapes)
 			for _, pod := range w.waiting {
 				s := w.cluster.Task(pod.UID).Shape

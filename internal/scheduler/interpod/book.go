@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 // Book stores the counts of pods by topology domain. It lives as long as its engine.
@@ -16,7 +16,7 @@ type Book struct {
 
 	cluster *model.Cluster
 	view    *overlay.Overlay
-	judge   *shape.Judge
+	judge   *equivalence.Judge
 
 	// The terms and sets that shapes use, each stored once.
 	rules       map[*model.Shape]*rules
@@ -70,7 +70,7 @@ type hold struct {
 }
 
 // Open updates the counts from the model. The overlay must be up to date.
-func (b *Book) Open(c *model.Cluster, view *overlay.Overlay, judge *shape.Judge) {
+func (b *Book) Open(c *model.Cluster, view *overlay.Overlay, judge *equivalence.Judge) {
 	b.cluster, b.view, b.judge = c, view, judge
 	b.Relieved = false
 	b.lastTask = nil

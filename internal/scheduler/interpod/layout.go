@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 )
 
 // layout describes how a profile evaluates its nodes: by groups or one by one.
@@ -27,7 +27,7 @@ type grouping struct {
 	tops   []*topology
 	sum    uint64
 	epoch  uint64
-	groups *shape.Groups // nil if there are too many groups
+	groups *equivalence.Groups // nil if there are too many groups
 	first  []model.NodeID
 }
 
@@ -185,6 +185,6 @@ func (g *grouping) split(order []model.NodeID) {
 		}
 	}
 	if len(g.first) <= maxGroups(len(order)) {
-		g.groups = shape.NewGroups(of, len(g.first))
+		g.groups = equivalence.NewGroups(of, len(g.first))
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 )
 
 // Profile holds the rules that apply to tasks of one shape that match the same terms of other pods.
@@ -20,7 +20,7 @@ type Profile struct {
 	pulls  []*tally
 
 	all, coarse, fine checks
-	view              shape.View
+	view              equivalence.View
 	layout            layout
 }
 

@@ -2,7 +2,7 @@ package session
 
 import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 )
 
 // Policy takes part in decisions. One value serves all cycles of an engine. It registers its rules in every cycle
@@ -23,7 +23,7 @@ type Documented interface{ Manual() config.Manual }
 // Judging is a policy that sets filters or score weights, once.
 type Judging interface {
 	Policy
-	Configure(j *shape.Judge)
+	Configure(j *equivalence.Judge)
 }
 
 // Closing is a policy that is called at the end of a cycle.

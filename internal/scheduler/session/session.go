@@ -21,10 +21,10 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/interpod"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 // Session is the state of one cycle.
@@ -32,7 +32,7 @@ type Session struct {
 	Now     time.Time
 	Cluster *model.Cluster
 	View    *overlay.Overlay
-	Judge   *shape.Judge
+	Judge   *equivalence.Judge
 	Ledger  *queue.Ledger
 	// Tree splits the nodes among the HyperNodes; nil if it is not set up.
 	Tree *Tree
@@ -136,7 +136,7 @@ type failed struct {
 }
 
 // Open starts a cycle. The overlay, judge and ledger must be up to date with the model.
-func Open(now time.Time, c *model.Cluster, view *overlay.Overlay, judge *shape.Judge, ledger *queue.Ledger, jobOf func(*model.Gang) *Job) *Session {
+func Open(now time.Time, c *model.Cluster, view *overlay.Overlay, judge *equivalence.Judge, ledger *queue.Ledger, jobOf func(*model.Gang) *Job) *Session {
 	return &Session{
 		Now: now, Cluster: c, View: view, Judge: judge, Ledger: ledger, jobOf: jobOf,
 		memo: map[*model.Shape]failed{},

@@ -10,15 +10,15 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 // Tree caches, between cycles, how the nodes are split among the HyperNodes.
 type Tree struct {
 	// Topology is nil if there are no HyperNodes.
 	Topology *model.Topology
-	view     shape.View
+	view     equivalence.View
 	epoch    uint64
 }
 
@@ -37,7 +37,7 @@ func (t *Tree) Open(c *model.Cluster, o *overlay.Overlay) {
 		of[rank] = int32(now.Lowest(id).Index)
 	}
 	t.Topology, t.epoch = now, o.Epoch
-	t.view.Groups = shape.NewGroups(of, len(now.Domains))
+	t.view.Groups = equivalence.NewGroups(of, len(now.Domains))
 	t.view.Stamp++
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/score"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 // scope restricts the search for nodes to a domain. It fills the domain's leaves one after another, so that a gang
@@ -82,7 +82,7 @@ func (s *Session) bestWithin(sc *scope, j *Job, t *model.Task, later bool) (mode
 // bestOf returns the best of some nodes by all rules.
 func (s *Session) bestOf(among []model.NodeID, j *Job, t *model.Task, later bool) (model.NodeID, bool) {
 	near, rules := s.Neighbours.For(t), s.nodeRules(j, t)
-	var view *shape.View
+	var view *equivalence.View
 	if s.Tree != nil {
 		view = &s.Tree.view
 	}

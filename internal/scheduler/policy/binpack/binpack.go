@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/session"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 // Policy is the policy binpack.
@@ -35,7 +35,7 @@ func (p *Policy) Reads() config.Reads {
 func (*Policy) Open(*session.Session) {}
 
 // Configure sets the weights. As in Volcano, a negative weight becomes 1.
-func (p *Policy) Configure(j *shape.Judge) {
+func (p *Policy) Configure(j *equivalence.Judge) {
 	if !p.conf.Enabled("enableNodeOrder") {
 		return
 	}

@@ -24,8 +24,8 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/session"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 // lockTime is the maximum time to wait for a node that is allocating devices.
@@ -134,7 +134,7 @@ func (p *Policy) names() (names []string) {
 }
 
 // Configure excludes the resources of shared devices from other scores.
-func (p *Policy) Configure(j *shape.Judge) {
+func (p *Policy) Configure(j *equivalence.Judge) {
 	for _, name := range p.names() {
 		if j.Weights.Left == nil {
 			j.Weights.Left = map[string]bool{}

@@ -4,8 +4,8 @@ package nodeorder
 
 import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/session"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 // Policy is the policy nodeorder.
@@ -29,7 +29,7 @@ func (*Policy) Reads() config.Reads {
 func (*Policy) Open(*session.Session) {}
 
 // Configure sets the weights. The defaults are Volcano's.
-func (p *Policy) Configure(j *shape.Judge) {
+func (p *Policy) Configure(j *equivalence.Judge) {
 	if !p.conf.Enabled("enableNodeOrder") {
 		return
 	}

@@ -4,8 +4,8 @@ package predicates
 
 import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/session"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 // Policy is the policy predicates.
@@ -40,7 +40,7 @@ func (p *Policy) Open(s *session.Session) {
 }
 
 // Configure sets the filters.
-func (p *Policy) Configure(j *shape.Judge) {
+func (p *Policy) Configure(j *equivalence.Judge) {
 	if !p.conf.Enabled("enablePredicate") {
 		return
 	}

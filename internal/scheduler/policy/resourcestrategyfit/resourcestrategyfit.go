@@ -11,10 +11,10 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 	"github.com/vc-batch/vc/internal/scheduler/session"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 // Policy is the policy resource-strategy-fit.
@@ -47,7 +47,7 @@ func (*Policy) Reads() config.Reads {
 }
 
 // Configure sets weights and filters.
-func (p *Policy) Configure(j *shape.Judge) {
+func (p *Policy) Configure(j *equivalence.Judge) {
 	if p.conf.Enabled("enableNodeOrder") {
 		j.Weights.Strategy = p.strategy
 	}

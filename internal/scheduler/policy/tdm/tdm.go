@@ -20,10 +20,10 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 	"github.com/vc-batch/vc/internal/scheduler/session"
-	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 const (
@@ -102,7 +102,7 @@ func (p *Policy) Reads() config.Reads {
 }
 
 // Configure passes the tables to the judge.
-func (p *Policy) Configure(j *shape.Judge) {
+func (p *Policy) Configure(j *equivalence.Judge) {
 	if p.conf.Enabled("enablePredicate") {
 		j.Filters.Closed = append(j.Filters.Closed, &p.shut, &p.lent)
 	}

@@ -1,4 +1,4 @@
-// Package shape finds the best node for pods with equal requests. For every shape it keeps the nodes that fit,
+// Package equivalence finds the best node for pods with equal requests. For every shape it keeps the nodes that fit,
 // ordered by score, and re-evaluates only the nodes that changed. A shape is everything in a pod that decides where
 // the pod may run.
 //
@@ -10,7 +10,7 @@
 //   - Best is the node with the highest score among the nodes that pass every filter. Among equals it is the first
 //     by name.
 //   - A Ranking that has replayed the change log equals a newly built one.
-package shape
+package equivalence
 
 import (
 	"github.com/vc-batch/vc/internal/model"

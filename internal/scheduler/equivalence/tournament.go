@@ -1,4 +1,4 @@
-package shape
+package equivalence
 
 import "math/bits"
 

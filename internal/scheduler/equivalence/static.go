@@ -1,4 +1,4 @@
-package shape
+package equivalence
 
 import (
 	"github.com/vc-batch/vc/internal/model"
