@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
-	"github.com/vc-batch/vc/internal/slurm/asked"
+	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
 // hostile is a text that a malicious user may write into an object. It sets the window title, clears the screen and
@@ -54,7 +54,7 @@ func poisoned(value any, key string) any {
 
 func hostileWorld(t *testing.T) []client.Object {
 	t.Helper()
-	asked, err := json.Marshal(asked.Options{Account: hostile, QOS: hostile, Partition: hostile, Comment: hostile, WCKey: hostile, Extra: hostile, WorkDir: hostile,
+	asked, err := json.Marshal(submission.Options{Account: hostile, QOS: hostile, Partition: hostile, Comment: hostile, WCKey: hostile, Extra: hostile, WorkDir: hostile,
 		StdOut: hostile, StdErr: hostile, StdIn: hostile, SubmitHost: hostile, Command: hostile, SubmitLine: hostile, Features: hostile, Nodes: hostile, Exclude: hostile,
 		Gres: hostile, MailUser: hostile, MailType: hostile})
 	if err != nil {

@@ -53,7 +53,7 @@ func (c *call) allocate(ctx context.Context, command request.Command, title stri
 			line.Given = append(line.Given, given)
 		}
 	}
-	s := &submission{title: title, interactive: true}
+	s := &jobInput{title: title, interactive: true}
 	if err := c.complete(ctx, s, request.Input{Command: command, Environ: c.environ(), Line: line, Now: c.f.Now()}); err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
-	"github.com/vc-batch/vc/internal/slurm/asked"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
 // batch returns a job of a user as sbatch creates it, with its number, that entered a phase some minutes ago.
@@ -24,7 +24,7 @@ func batch(id int, name, user, queue string, phase batchv1alpha1.JobPhase, age t
 	j.Labels = map[string]string{keys.JobID: fmt.Sprint(id)}
 	j.Annotations = map[string]string{keys.User: user, keys.JobTitle: name}
 	j.Spec.Tasks[0].Name = "head"
-	asked.Write(j, asked.Options{WorkDir: "/home/" + user, Command: "/home/" + user + "/" + name, StdOut: "/home/" + user + "/slurm-%j.out", SubmitLine: "sbatch " + name, Requeue: true})
+	submission.Write(j, submission.Options{WorkDir: "/home/" + user, Command: "/home/" + user + "/" + name, StdOut: "/home/" + user + "/slurm-%j.out", SubmitLine: "sbatch " + name, Requeue: true})
 	j.Status.State.LastTransitionTime = golden.Ago(age / 4)
 	if phase != batchv1alpha1.Pending {
 		j.Status.Conditions = []batchv1alpha1.JobCondition{golden.NewCondition(batchv1alpha1.Running, age/2)}
@@ -55,9 +55,9 @@ func wide(j *batchv1alpha1.Job) {
 		j.Spec.Tasks[i].Template.Spec.Containers[0].Resources.Requests = nil
 	}
 	j.Spec.MinAvailable, j.Status.Running = 4, 4
-	o := asked.Of(j)
+	o := submission.Of(j)
 	o.Gres, o.Tasks, o.CPUsPerTask, o.MemPerNode, o.Account = "gpu:a100:8", 32, 4, 200<<10, "nlp-a"
-	asked.Write(j, o)
+	submission.Write(j, o)
 }
 
 func podOf(j *batchv1alpha1.Job, task string, index int, node string, phase corev1.PodPhase, change ...func(*corev1.Pod)) *corev1.Pod {

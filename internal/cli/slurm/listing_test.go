@@ -21,7 +21,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
-	"github.com/vc-batch/vc/internal/slurm/asked"
+	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
 // siteProfile is the part of the profile in docs/slurm.md that listings show.
@@ -51,9 +51,9 @@ func siteCluster(server *clitest.Server) {
 	waits := func(id int, name, class string, place int32, change ...func(*batchv1alpha1.Job)) {
 		j := batch(id, name, "mei", "research", batchv1alpha1.Pending, 20*time.Minute, change...)
 		j.Spec.PriorityClassName = class
-		o := asked.Of(j)
+		o := submission.Of(j)
 		o.Partition = "gpu"
-		asked.Write(j, o)
+		submission.Write(j, o)
 		why := golden.Waiting()
 		if why.Queue = nil; place > 0 {
 			why.Queue = &schedulingv1beta1.ExplainedQueue{Name: "research", Position: place}

@@ -57,8 +57,8 @@ func newSbatch(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// submission is the input of a job to submit.
-type submission struct {
+// jobInput is the input of a job to submit.
+type jobInput struct {
 	request  *request.Request
 	title    string
 	script   []byte
@@ -101,7 +101,7 @@ func sbatch(ctx context.Context, c *call) error {
 
 // say prints the line with the job number, which programs parse. A job without a number is printed by name, with a
 // warning. Ctrl-C before the job has a number does not cancel the job.
-func (c *call) say(ctx context.Context, s *submission, job *batchv1alpha1.Job) error {
+func (c *call) say(ctx context.Context, s *jobInput, job *batchv1alpha1.Job) error {
 	id := idOf(job)
 	var interruption error
 	switch {
@@ -138,8 +138,8 @@ func idOf(job *batchv1alpha1.Job) string {
 }
 
 // readBatch reads the script, all its options and the site's configuration.
-func (c *call) readBatch(ctx context.Context, operands []string) (*submission, error) {
-	s := &submission{}
+func (c *call) readBatch(ctx context.Context, operands []string) (*jobInput, error) {
+	s := &jobInput{}
 	script, err := c.readDirectives(s, operands)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (c *call) readBatch(ctx context.Context, operands []string) (*submission, e
 
 // readDirectives reads the script and its directives. It rejects unsupported requests and warns about lines that have
 // no effect.
-func (c *call) readDirectives(s *submission, operands []string) (directive.Script, error) {
+func (c *call) readDirectives(s *jobInput, operands []string) (directive.Script, error) {
 	if len(operands) > 0 && operands[0] == nextComponent {
 		return directive.Script{}, heterogeneous()
 	}
@@ -184,7 +184,7 @@ func mpiLine(script []byte) int {
 	return 0
 }
 
-func (c *call) remarks(s *submission, script *directive.Script) error {
+func (c *call) remarks(s *jobInput, script *directive.Script) error {
 	if len(script.Components) > 1 {
 		return heterogeneous()
 	}
@@ -202,7 +202,7 @@ func (c *call) remarks(s *submission, script *directive.Script) error {
 
 // complete parses the options and applies the site's configuration. It reports errors in the options before it connects
 // to the cluster.
-func (c *call) complete(ctx context.Context, s *submission, in request.Input) error {
+func (c *call) complete(ctx context.Context, s *jobInput, in request.Input) error {
 	in.Ignore = request.RefusedNames()
 	early, _, err := request.Build(in)
 	if err != nil {
@@ -224,7 +224,7 @@ func (c *call) complete(ctx context.Context, s *submission, in request.Input) er
 }
 
 // translated creates the job's objects and prints warnings.
-func (c *call) translated(s *submission) (*translate.Result, error) {
+func (c *call) translated(s *jobInput) (*translate.Result, error) {
 	in, err := c.inputOf(s)
 	if err != nil {
 		return nil, err
@@ -251,7 +251,7 @@ func (c *call) translated(s *submission) (*translate.Result, error) {
 }
 
 // notes prints the translation's notes about differences from Slurm. id is empty if no job was submitted.
-func (c *call) notes(s *submission, r *translate.Result, id string) {
+func (c *call) notes(s *jobInput, r *translate.Result, id string) {
 	if s.request.Quiet {
 		return
 	}
@@ -287,7 +287,7 @@ func missing(needs []translate.Need) []string {
 }
 
 // inputOf collects the input of the translation.
-func (c *call) inputOf(s *submission) (translate.Input, error) {
+func (c *call) inputOf(s *jobInput) (translate.Input, error) {
 	in := translate.Input{
 		Request: s.request, Profile: s.site.profile, Facts: s.site.facts, Title: s.title, Script: s.script, Args: s.args, Interactive: s.interactive, Environ: c.environ(),
 		Namespace: s.site.namespace, Cluster: s.site.cluster, User: c.me(), Line: c.line(),

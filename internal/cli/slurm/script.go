@@ -16,7 +16,7 @@ import (
 )
 
 // readScript reads the script from the command of --wrap, a file, or standard input.
-func (c *call) readScript(s *submission, operands []string) error {
+func (c *call) readScript(s *jobInput, operands []string) error {
 	if wrap, given := c.parsed.Last("wrap"); given {
 		if len(operands) > 0 {
 			return fault.Errorf("write the arguments into the command of --wrap", "Script arguments not permitted with --wrap option")

@@ -41,7 +41,7 @@ func (t *crontab) plan(ctx context.Context, e *scrontab.Entry) (*planned, error)
 	if len(parsed.Operands) > 0 {
 		return nil, fault.Errorf("options begin with -", "Invalid directive found in scrontab: %s", parsed.Operands[0])
 	}
-	s := &submission{script: []byte(e.Script()), title: e.Title()}
+	s := &jobInput{script: []byte(e.Script()), title: e.Title()}
 	if err := t.complete(ctx, s, request.Input{Command: request.Sbatch, Words: e.Options, Now: t.f.Now()}); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ const planPatience = 30 * time.Second
 
 // testOnly requests the estimated start of a job from the scheduler and submits nothing. The job has no number, so it
 // is printed as job 0.
-func (c *call) testOnly(ctx context.Context, s *submission, r *translate.Result) error {
+func (c *call) testOnly(ctx context.Context, s *jobInput, r *translate.Result) error {
 	raw, err := json.Marshal(r.Job)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func newTranslate(f *cli.Factory) *cobra.Command {
 
 func translateScript(ctx context.Context, c *call) error {
 	format := c.takeFormat()
-	var s *submission
+	var s *jobInput
 	var err error
 	if file, given := c.parsed.Last(siteOption); given {
 		s, err = c.readOffline(file)
@@ -94,7 +94,7 @@ func (c *call) takeFormat() string {
 }
 
 // readOffline reads the script and its options with the profile from a file.
-func (c *call) readOffline(file string) (*submission, error) {
+func (c *call) readOffline(file string) (*jobInput, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		if at := (*fs.PathError)(nil); errors.As(err, &at) {
@@ -106,7 +106,7 @@ func (c *call) readOffline(file string) (*submission, error) {
 	if err != nil {
 		return nil, fault.Errorf("docs/slurm.md says what is in a profile", "%s: %v", file, err)
 	}
-	s := &submission{site: &site{namespace: "default", cluster: p.ClusterName, profile: p}}
+	s := &jobInput{site: &site{namespace: "default", cluster: p.ClusterName, profile: p}}
 	if namespace := *c.f.Config.Namespace; namespace != "" {
 		s.site.namespace = namespace
 	}
@@ -131,7 +131,7 @@ type translation struct {
 	Notes    []string         `json:"notes,omitempty"`
 }
 
-func asJSON(s *submission, r *translate.Result) translation {
+func asJSON(s *jobInput, r *translate.Result) translation {
 	all := translation{Objects: []any{r.Job, r.ConfigMap}, Options: r.Made, Warnings: append(s.warnings, r.Warnings...), Notes: r.Notes}
 	if r.Secret != nil {
 		all.Objects = append(all.Objects, r.Secret)

@@ -19,12 +19,12 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/slurm/asked"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/submission"
 	"github.com/vc-batch/vc/internal/slurm/translate"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
@@ -52,7 +52,7 @@ func (c *call) update(ctx context.Context, given []string) error {
 // jobChange is the parsed update of a job.
 type jobChange struct {
 	annotations map[string]any
-	asked       []func(*asked.Options)
+	asked       []func(*submission.Options)
 	// limit and partition can be changed only before the job has a PodGroup. A running job can get a shorter limit.
 	limit     *int64
 	partition string
@@ -99,11 +99,11 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			}
 			change.annotations[keys.Begin] = t.UTC().Format(time.RFC3339)
 		case word.Is("Comment"):
-			change.asked = append(change.asked, func(o *asked.Options) { o.Comment = word.Value })
+			change.asked = append(change.asked, func(o *submission.Options) { o.Comment = word.Value })
 		case word.Is("Account"):
-			change.asked = append(change.asked, func(o *asked.Options) { o.Account = word.Value })
+			change.asked = append(change.asked, func(o *submission.Options) { o.Account = word.Value })
 		case word.Is("WCKey"):
-			change.asked = append(change.asked, func(o *asked.Options) { o.WCKey = word.Value })
+			change.asked = append(change.asked, func(o *submission.Options) { o.WCKey = word.Value })
 		case word.Is("TimeLimit"):
 			minutes, err := value.ParseTime(word.Value)
 			if err != nil {
@@ -112,10 +112,10 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			change.limit = new(max(0, int64(minutes)) * 60) // 0: no limit
 		case word.Is("Partition"):
 			change.partition = word.Value
-			change.asked = append(change.asked, func(o *asked.Options) { o.Partition = word.Value })
+			change.asked = append(change.asked, func(o *submission.Options) { o.Partition = word.Value })
 		case word.Is("QOS"):
 			change.qos = word.Value
-			change.asked = append(change.asked, func(o *asked.Options) { o.QOS = word.Value })
+			change.asked = append(change.asked, func(o *submission.Options) { o.QOS = word.Value })
 		case word.Is("Features"):
 			features := value.Features{}
 			if word.Value != "" {
@@ -125,7 +125,7 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 				}
 			}
 			change.features = &features
-			change.asked = append(change.asked, func(o *asked.Options) { o.Features = features.String() })
+			change.asked = append(change.asked, func(o *submission.Options) { o.Features = features.String() })
 		case word.Is("Priority", "Nice"):
 			return nil, fault.Errorf("the order of jobs follows from priority classes (--qos) and shares; hold and release start and stop", "%s cannot be set", word.Name)
 		default:
@@ -199,12 +199,12 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 	}
 	annotations := change.annotations
 	if len(sets) > 0 {
-		o := asked.Of(job)
+		o := submission.Of(job)
 		for _, set := range sets {
 			set(&o)
 		}
 		changed := &batchv1alpha1.Job{}
-		asked.Write(changed, o)
+		submission.Write(changed, o)
 		annotations[keys.Slurm] = changed.Annotations[keys.Slurm]
 	}
 	patch["metadata"] = map[string]any{"uid": job.UID, "resourceVersion": job.ResourceVersion, "annotations": annotations}
@@ -294,7 +294,7 @@ func (c *call) changeFeatures(ctx context.Context, job *batchv1alpha1.Job, tasks
 		return err
 	}
 	var old value.Features
-	if text := asked.Of(job).Features; text != "" {
+	if text := submission.Of(job).Features; text != "" {
 		if old, err = value.ParseFeatures(text); err != nil {
 			return err
 		}
@@ -334,7 +334,7 @@ func (c *call) withinLimit(ctx context.Context, job *batchv1alpha1.Job, change *
 	if err != nil {
 		return err
 	}
-	most := site.LongestIn(cmp.Or(change.partition, asked.Of(job).Partition))
+	most := site.LongestIn(cmp.Or(change.partition, submission.Of(job).Partition))
 	limit := value.Minutes((int64(state.Limit(job)/time.Second) + 59) / 60)
 	if change.limit != nil {
 		limit = value.Minutes(*change.limit / 60)

@@ -16,18 +16,18 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/slurm/asked"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
 // checkShorter returns an error if a running job cannot get this time limit, in seconds. Kubernetes permits only
 // shorter deadlines of pods.
 func checkShorter(job *batchv1alpha1.Job, limit int64) error {
 	id := (&record.Source{Job: job}).Number()
-	now := (&record.Row{Source: &record.Source{Job: job}, Asked: asked.Of(job)}).Limit()
+	now := (&record.Row{Source: &record.Source{Job: job}, Asked: submission.Of(job)}).Limit()
 	isLonger := limit <= 0 || now > 0 && time.Duration(limit)*time.Second > now
 	switch {
 	case isLonger:
@@ -58,8 +58,8 @@ func shortenedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
 
 // keepLimit returns a function that records a limit in the job's options. If the job's templates keep the first limit,
 // the new limit applies only to the current pods.
-func keepLimit(job *batchv1alpha1.Job, limit int64) func(*asked.Options) {
-	return func(o *asked.Options) {
+func keepLimit(job *batchv1alpha1.Job, limit int64) func(*submission.Options) {
+	return func(o *submission.Options) {
 		o.TimeLimit, o.TimeLimitRestarts = 0, 0
 		if !limitsTemplates(job) {
 			o.TimeLimit, o.TimeLimitRestarts = limit, state.Restarts(job)
@@ -85,7 +85,7 @@ func (c *call) shortenPods(ctx context.Context, job *batchv1alpha1.Job, limit in
 		return err
 	}
 	for _, pod := range pods {
-		isHead := pod.Labels[keys.TaskSpec] == launch.HeadTask && pod.Status.Phase == corev1.PodRunning && asked.Made(job)
+		isHead := pod.Labels[keys.TaskSpec] == launch.HeadTask && pod.Status.Phase == corev1.PodRunning && submission.Made(job)
 		if !isHead {
 			continue
 		}

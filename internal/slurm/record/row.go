@@ -11,8 +11,8 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/slurm/asked"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
 // Source holds the data about a job.
@@ -35,7 +35,7 @@ type Source struct {
 // Row is a job, an element of an array, or several elements in the same state.
 type Row struct {
 	*Source
-	Asked asked.Options
+	Asked submission.Options
 	// Elements lists the elements of the row; nil if the job is not an array.
 	Elements batch.Indices
 	// Folded marks a row for all pending elements of an array. They are written in brackets, even if there is only
@@ -62,7 +62,7 @@ func Rows(s *Source, each bool) []Row {
 	if s.PodsRead {
 		sum = state.Summarize(s.Pods)
 	}
-	options := asked.Of(s.Job)
+	options := submission.Of(s.Job)
 	facts := s.facts(sum)
 	parts, isArray := state.Elements(facts)
 	if !isArray {
@@ -92,7 +92,7 @@ func (r *Row) exitOfState() {
 	}
 }
 
-func (s *Source) elements(options asked.Options, facts state.Facts, parts []state.Part, each bool) []Row {
+func (s *Source) elements(options submission.Options, facts state.Facts, parts []state.Part, each bool) []Row {
 	all, _, _ := batch.ElementsOf(s.Job)
 	pods := byElement(s.Pods)
 	known := state.ElementTimes(s.Job)

@@ -15,9 +15,9 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/asked"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/submission"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -319,7 +319,7 @@ func (b *builder) remember() {
 	if (r.MailType != "" || r.MailUser != "") && b.p.MailNotifier == "" && !strings.EqualFold(r.MailType, "NONE") {
 		b.warn("mail-type", "mail-user")
 	}
-	asked.Write(b.job, *o)
+	submission.Write(b.job, *o)
 }
 
 // warn warns, with --verbose or --strict, that the first of these options that was specified has no effect.

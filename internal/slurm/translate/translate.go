@@ -19,11 +19,11 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/asked"
 	"github.com/vc-batch/vc/internal/slurm/equip"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/submission"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -128,7 +128,7 @@ type builder struct {
 	gresGPUs        bool
 	job             *batchv1alpha1.Job
 	spec            *launch.Spec
-	asked           asked.Options
+	asked           submission.Options
 	warnings, notes []string
 	needs           []Need
 	made            map[string][]string

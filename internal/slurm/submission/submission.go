@@ -1,9 +1,9 @@
-// Package asked stores Slurm options of a batch job that its Job object does not contain. squeue, sacct and scontrol
+// Package submission stores Slurm options of a batch job that its Job object does not contain. squeue, sacct and scontrol
 // read them from an annotation of the Job.
 //
 //	In:   options
 //	Out:  an annotation, and the options decoded from it
-package asked
+package submission
 
 import (
 	"encoding/json"
