@@ -19,8 +19,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/equip"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/podsetup"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/submission"
@@ -358,7 +358,7 @@ func (b *builder) objects() *Result {
 		}
 	}
 	b.each(func(pod *corev1.PodSpec) {
-		equip.Pod(pod, equip.Options{Object: object, ToolsImage: b.toolsImage(), Secret: result.Secret != nil})
+		podsetup.Pod(pod, podsetup.Options{Object: object, ToolsImage: b.toolsImage(), Secret: result.Secret != nil})
 	})
 	return result
 }

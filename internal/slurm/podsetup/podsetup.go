@@ -1,4 +1,4 @@
-// Package equip prepares the pods of a batch job: it adds the program vc-step, the files that it reads, and variables
+// Package podsetup prepares the pods of a batch job: it adds the program vc-step, the files that it reads, and variables
 // that describe the pod.
 //
 //	In:   the PodSpec of a task, with its first container's image and resources
@@ -9,7 +9,7 @@
 //   - Pure, and the same for head, nodes and array elements: each pod determines its role when it starts.
 //   - The pod gets no additional permissions: commands of a script that affect its own job use the exit code of
 //     the container.
-package equip
+package podsetup
 
 import (
 	corev1 "k8s.io/api/core/v1"

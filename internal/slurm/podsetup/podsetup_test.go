@@ -1,4 +1,4 @@
-package equip
+package podsetup
 
 import (
 	"flag"
