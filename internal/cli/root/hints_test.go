@@ -82,7 +82,7 @@ func hintless(node ast.Node) bool {
 	case *ast.Ident:
 		name = called.Name
 	case *ast.SelectorExpr:
-		if from, is := called.X.(*ast.Ident); is && (from.Name == "cli" || from.Name == "fault") {
+		if from, is := called.X.(*ast.Ident); is && (from.Name == "cli" || from.Name == "usererror") {
 			name = called.Sel.Name
 		}
 	}

@@ -23,10 +23,10 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/clusterops"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // quietTime is how long an allocation may take before the user sees a message that the job is queued.
@@ -94,10 +94,10 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 		select {
 		case <-ctx.Done():
 			a.cancel(ctx)
-			return fault.Errorf("it was interrupted while it waited, and is cancelled; run the command again to ask anew", "Job allocation %s has been revoked", a.id).WithCode(interrupted)
+			return usererror.Errorf("it was interrupted while it waited, and is cancelled; run the command again to ask anew", "Job allocation %s has been revoked", a.id).WithCode(interrupted)
 		case <-busy:
 			a.cancel(ctx)
-			return fault.Errorf("it was not there after "+patience.String()+", as --immediate asks; leave that away to wait", "Unable to allocate resources: Requested nodes are busy")
+			return usererror.Errorf("it was not there after "+patience.String()+", as --immediate asks; leave that away to wait", "Unable to allocate resources: Requested nodes are busy")
 		case <-queued.C:
 			told = true
 			a.sayf("job %s queued and waiting for resources", a.id)
@@ -107,9 +107,9 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 			case ended.unseen:
 				a.notef("warning", "whether job %s is cancelled while it waits is not seen here: %v", a.id, ended.err)
 			case ended.err != nil:
-				return fault.Errorf("sacct -j "+a.id+" tells what is kept of it; run the command again to ask anew", "Job allocation %s has been revoked: %v", a.id, ended.err)
+				return usererror.Errorf("sacct -j "+a.id+" tells what is kept of it; run the command again to ask anew", "Job allocation %s has been revoked: %v", a.id, ended.err)
 			default:
-				return fault.Errorf(ended.job.Status.State.Message, "Job allocation %s has been revoked: the job is %s", a.id, ended.job.Status.State.Phase)
+				return usererror.Errorf(ended.job.Status.State.Message, "Job allocation %s has been revoked: the job is %s", a.id, ended.job.Status.State.Phase)
 			}
 		case a.head = <-pods:
 			if told {

@@ -12,8 +12,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // untilEnd waits for the end of a job and returns an exit status for it: the exit code of the script, the highest one
@@ -94,7 +94,7 @@ func awaitJob(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, 
 		away = err != nil
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && now.UID != job.UID:
-			return nil, fault.Errorf("nothing is kept of it; submit it again", "job %s was deleted", idOf(job))
+			return nil, usererror.Errorf("nothing is kept of it; submit it again", "job %s was deleted", idOf(job))
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), gaveUp(err):
 			return nil, err
 		case err != nil:

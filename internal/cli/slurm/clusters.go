@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // clusters returns the contexts that -M names. given is false without -M. all reports that -M selects all contexts.
@@ -31,11 +31,11 @@ func (c *call) clusters() (names []string, given, all bool, err error) {
 	}
 	hint := "clusters are contexts of the kubeconfig: " + strings.Join(known, ", ") + ", or all"
 	if len(names) == 0 {
-		return nil, true, false, fault.Errorf(hint, "--clusters is empty")
+		return nil, true, false, usererror.Errorf(hint, "--clusters is empty")
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, true, false, fault.Errorf(hint, "'%s' is an invalid entry for --cluster.", name)
+			return nil, true, false, usererror.Errorf(hint, "'%s' is an invalid entry for --cluster.", name)
 		}
 	}
 	return names, true, false, nil
@@ -149,7 +149,7 @@ const invalidJob = "Invalid job id specified"
 // notThere reports whether an error only means that jobs do not exist.
 func notThere(err error) bool {
 	for _, one := range flatten(err) {
-		var f *fault.Error
+		var f *usererror.Error
 		if !errors.As(one, &f) || !strings.HasSuffix(f.What, invalidJob) {
 			return false
 		}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/vc-batch/vc/internal/printable"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // wordWidth is the default width of a column of -O.
@@ -24,7 +24,7 @@ func askedColumns[T any](c *call, letters, words string, fields []layout.Field[T
 		columns, unknown, err = layout.Short(letters, fields)
 	}
 	if err != nil {
-		return nil, fault.Errorf("write a smaller width, as %.18i or JobID:18", "%s: %s", invalid, err)
+		return nil, usererror.Errorf("write a smaller width, as %.18i or JobID:18", "%s: %s", invalid, err)
 	}
 	for _, name := range unknown {
 		fmt.Fprintf(c.f.Streams.Err, "%s: error: %s: %s\n", c.table.Program, invalid, printable.Line(name))

@@ -11,9 +11,9 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -33,7 +33,7 @@ func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*ba
 		}
 	}
 	if len(titles)+len(named) == 0 {
-		return nil, fault.Errorf("name jobs, as 42 or 42,43", "too few arguments")
+		return nil, usererror.Errorf("name jobs, as 42 or 42,43", "too few arguments")
 	}
 	refs, err := jobsNamed(named)
 	if err != nil {
@@ -61,13 +61,13 @@ func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*ba
 	for _, ref := range refs {
 		i := slices.IndexFunc(jobs, func(job *batchv1alpha1.Job) bool { _, ok := record.Match(ref, job); return ok })
 		if i < 0 {
-			return nil, fault.Errorf("squeue and sacct list jobs", "Invalid job id specified for job %s", ref)
+			return nil, usererror.Errorf("squeue and sacct list jobs", "Invalid job id specified for job %s", ref)
 		}
 		if elements, _ := record.Match(ref, jobs[i]); elements != nil {
 			if !changing {
 				continue
 			}
-			return nil, fault.Errorf("name the array, as "+(&record.Source{Job: jobs[i]}).Number()+"; scancel knows elements", "%s: elements of an array cannot be changed by themselves", ref)
+			return nil, usererror.Errorf("name the array, as "+(&record.Source{Job: jobs[i]}).Number()+"; scancel knows elements", "%s: elements of an array cannot be changed by themselves", ref)
 		}
 	}
 	return jobs, nil
@@ -114,7 +114,7 @@ func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1a
 		var refused *clusterops.Refused
 		switch {
 		case errors.As(err, &refused):
-			problems = append(problems, fault.Errorf(refused.Hint, "job %s: %s", id, strings.TrimPrefix(refused.What, "job \""+job.Name+"\": ")))
+			problems = append(problems, usererror.Errorf(refused.Hint, "job %s: %s", id, strings.TrimPrefix(refused.What, "job \""+job.Name+"\": ")))
 		case err != nil:
 			problems = append(problems, err)
 		case already != "":

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/remotecommand"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // saidIn returns the error message of a command in a pod as an error, with the command's hint as its hint.
@@ -24,7 +24,7 @@ func saidIn(pod, text string) error {
 		what = append(what, strings.TrimPrefix(line, "vc-step: error: "))
 	}
 	hint := cmp.Or(strings.Join(hints, "\n"), "kubectl logs "+pod+" shows what else it says")
-	return fault.Errorf(hint, "%s: %s", pod, strings.Join(what, "\n"))
+	return usererror.Errorf(hint, "%s: %s", pod, strings.Join(what, "\n"))
 }
 
 // execIn runs a command in the first container of a pod. If it fails, its output on stderr becomes the error.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -78,12 +78,12 @@ func (c *call) someJobs(refs []value.Job, options ...string) error {
 
 // noNodes returns the error about a text that is not a list of nodes.
 func noNodes(text string) error {
-	return fault.Errorf("write names with commas between, as n7 or n[7-9,12]; sinfo -N lists the nodes", "Invalid node name specified: %s", text)
+	return usererror.Errorf("write names with commas between, as n7 or n[7-9,12]; sinfo -N lists the nodes", "Invalid node name specified: %s", text)
 }
 
 // empty returns the error about an option with an empty value.
 func empty(option string) error {
-	return fault.Errorf("say which; an unset variable of the shell looks like this", "--%s is empty", option)
+	return usererror.Errorf("say which; an unset variable of the shell looks like this", "--%s is empty", option)
 }
 
 // words returns the non-empty words of a comma-separated list.

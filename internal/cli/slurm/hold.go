@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // hold keeps jobs from starting. If an operator holds another user's job, only operators can release it, as in Slurm.
@@ -39,7 +39,7 @@ func (c *call) release(ctx context.Context, words []string) error {
 		}
 		runs, err := c.runsCluster(ctx)
 		if err == nil && !runs {
-			err = fault.Errorf("somebody who runs the cluster holds it; ask them to release it", "job %s: Access/permission denied", (&record.Source{Job: job}).Number())
+			err = usererror.Errorf("somebody who runs the cluster holds it; ask them to release it", "job %s: Access/permission denied", (&record.Source{Job: job}).Number())
 		}
 		return clusterops.Release, err
 	}, nil)

@@ -15,10 +15,10 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/clusterops"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // partitionCalled returns the partition with this name or of the queue with this name.
@@ -32,7 +32,7 @@ func (c *call) partitionCalled(ctx context.Context, name string) (*sinfo.Partiti
 		i = slices.IndexFunc(partitions, func(p *sinfo.Partition) bool { return p.Queue.Name == name })
 	}
 	if i < 0 {
-		return nil, fault.Errorf("sinfo lists the partitions", "Invalid partition name specified: %s", name)
+		return nil, usererror.Errorf("sinfo lists the partitions", "Invalid partition name specified: %s", name)
 	}
 	return partitions[i], nil
 }
@@ -51,14 +51,14 @@ func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.W
 		case word.Is("Reason"):
 			reason = word.Value
 		default:
-			return fault.Errorf("of a node can be changed: State (DRAIN, RESUME) and Reason", "Update of this parameter is not supported: %s", word.Name)
+			return usererror.Errorf("of a node can be changed: State (DRAIN, RESUME) and Reason", "Update of this parameter is not supported: %s", word.Name)
 		}
 	}
 	if state == "DRAIN" && reason == "" {
-		return fault.Errorf("write Reason='fan broken'", "You must specify a reason when DOWNING a node")
+		return usererror.Errorf("write Reason='fan broken'", "You must specify a reason when DOWNING a node")
 	}
 	if state != "DRAIN" && state != "RESUME" && state != "UNDRAIN" && (state != "" || reason == "") {
-		return fault.Errorf("states are DRAIN and RESUME; what runs on a drained node goes on", "Invalid node state: %s", state)
+		return usererror.Errorf("states are DRAIN and RESUME; what runs on a drained node goes on", "Invalid node state: %s", state)
 	}
 	cl, err := c.f.Client()
 	if err != nil {
@@ -92,11 +92,11 @@ func (c *call) updatePartition(ctx context.Context, name string, change []scontr
 	const hint = "of a partition can be changed: State (UP, INACTIVE); vcctl queue update changes queues"
 	open := map[string]bool{"UP": true, "DOWN": false, "DRAIN": false, "INACTIVE": false}
 	if len(change) != 1 || !change[0].Is("State") {
-		return fault.Errorf(hint, "Update of this parameter is not supported")
+		return usererror.Errorf(hint, "Update of this parameter is not supported")
 	}
 	wish, known := open[strings.ToUpper(change[0].Value)]
 	if !known {
-		return fault.Errorf(hint, "Invalid partition state: %s", change[0].Value)
+		return usererror.Errorf(hint, "Invalid partition state: %s", change[0].Value)
 	}
 	p, err := c.partitionCalled(ctx, name)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *call) updatePartition(ctx context.Context, name string, change []scontr
 	_, err = (&clusterops.Cluster{Client: cl, Now: c.f.Now}).SwitchQueue(ctx, p.Queue.Name, wish)
 	var refused *clusterops.Refused
 	if errors.As(err, &refused) {
-		return fault.Errorf(refused.Hint, "%s", refused.What)
+		return usererror.Errorf(refused.Hint, "%s", refused.What)
 	}
 	return err
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/vc-batch/vc/internal/build"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/printable"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // program describes one of Slurm's commands.
@@ -93,7 +93,7 @@ func command(f *cli.Factory, p program) *cobra.Command {
 func (c *call) do(cmd *cobra.Command, run func(context.Context, *call) error) error {
 	var err error
 	if c.parsed, err = c.table.Parse(c.words); err != nil {
-		return fault.Usage(c.table.Program, err)
+		return usererror.Usage(c.table.Program, err)
 	}
 	out := c.f.Streams.Out
 	switch {
@@ -159,13 +159,13 @@ func flatten(err error) []error {
 }
 
 // faultOf converts an error to a Slurm error.
-func (c *call) faultOf(err error) *fault.Error {
-	var f *fault.Error
+func (c *call) faultOf(err error) *usererror.Error {
+	var f *usererror.Error
 	if errors.As(err, &f) {
 		return f
 	}
 	human := cli.Humanize(err, c.f.Where())
-	return &fault.Error{What: human.What, Hint: inSlurmsOptions(human.Hint), Code: human.Code}
+	return &usererror.Error{What: human.What, Hint: inSlurmsOptions(human.Hint), Code: human.Code}
 }
 
 // noEffect begins the help of options that are accepted but do nothing.

@@ -21,8 +21,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -223,9 +223,9 @@ func (v *view) unknown(refs []value.Job) error {
 // notThere returns the error about a job that does not exist. A reference by number may be of a job that was deleted.
 func (v *view) notThere(ref value.Job) error {
 	if ref.ID == 0 {
-		return fault.Errorf("jobs are named by their numbers, or by their names in namespace "+v.home+"; sacct lists those that are kept", "%s: "+invalidJob, ref)
+		return usererror.Errorf("jobs are named by their numbers, or by their names in namespace "+v.home+"; sacct lists those that are kept", "%s: "+invalidJob, ref)
 	}
-	return fault.Errorf(fmt.Sprintf("sacct -j %s tells of it when it is over, as long as it is kept", ref), invalidJob)
+	return usererror.Errorf(fmt.Sprintf("sacct -j %s tells of it when it is over, as long as it is kept", ref), invalidJob)
 }
 
 func (v *view) listJobs(ctx context.Context, named []value.Job, options ...client.ListOption) error {
@@ -482,7 +482,7 @@ func jobsNamed(words []string) ([]value.Job, error) {
 	for _, word := range words {
 		list, err := value.ParseJobs(word)
 		if err != nil {
-			return nil, fault.Errorf("write the number of a job, as 42, with _7 or _[1-3,9] after it for elements of an array", "Invalid job id: %s", word)
+			return nil, usererror.Errorf("write the number of a job, as 42, with _7 or _[1-3,9] after it for elements of an array", "Invalid job id: %s", word)
 		}
 		all = append(all, list...)
 	}

@@ -14,13 +14,13 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/clock"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -115,7 +115,7 @@ func runSacct(ctx context.Context, c *call) error {
 	style := sacct.Style{Time: clock.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))}
 	if units, ok := c.parsed.Last("units"); ok {
 		if len(units) != 1 || !strings.ContainsAny(units, "KMGTP") {
-			return fault.Errorf("units are K, M, G, T and P", "Invalid unit type: %s", units)
+			return usererror.Errorf("units are K, M, G, T and P", "Invalid unit type: %s", units)
 		}
 		style.Units = units[0]
 	}
@@ -174,7 +174,7 @@ func (c *call) sacctHelp(style sacct.Style) error {
 func (c *call) sacctView(style sacct.Style) (*sacctView, error) {
 	v := &sacctView{form: c.form()}
 	if len(c.parsed.Operands) > 0 {
-		return nil, fault.Errorf("name jobs by -j", "Unrecognized option: %s", c.parsed.Operands[0])
+		return nil, usererror.Errorf("name jobs by -j", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
 	if err := c.sacctFilter(v); err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (c *call) sacctView(style sacct.Style) (*sacctView, error) {
 	}
 	var err error
 	if v.columns, err = layout.Sized(format, style.Fields()); err != nil {
-		return nil, fault.Errorf("sacct -e lists the columns", "%s", err)
+		return nil, usererror.Errorf("sacct -e lists the columns", "%s", err)
 	}
 	return v, nil
 }
@@ -237,7 +237,7 @@ func (c *call) sacctFilter(v *sacctView) error {
 	if text, ok := c.parsed.Last("state"); ok {
 		codes, all, err := squeue.ParseStates(text)
 		if err != nil {
-			return fault.Errorf("states are "+stateWords(), "%s", err)
+			return usererror.Errorf("states are "+stateWords(), "%s", err)
 		}
 		if !all {
 			v.states = codes
@@ -268,12 +268,12 @@ func (c *call) sacctWindow(v *sacctView) error {
 		}
 		t, err := moment(text, now)
 		if err != nil {
-			return fault.Errorf("write 2026-11-21T22:18, 22:18, 11/21 or now-2days", "Invalid time specification: %s", text)
+			return usererror.Errorf("write 2026-11-21T22:18, 22:18, 11/21 or now-2days", "Invalid time specification: %s", text)
 		}
 		*at = t
 	}
 	if v.window.From.After(v.window.To) {
-		return fault.Errorf("-S is where the span begins, -E where it ends; without -E it ends now", "Start time (%s) requested is after end time (%s).", v.window.From.Format(clock.Standard), v.window.To.Format(clock.Standard))
+		return usererror.Errorf("-S is where the span begins, -E where it ends; without -E it ends now", "Start time (%s) requested is after end time (%s).", v.window.From.Format(clock.Standard), v.window.To.Format(clock.Standard))
 	}
 	return nil
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/step"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 func newSattach(f *cli.Factory) *cobra.Command {
@@ -76,7 +76,7 @@ const recentLines = 100
 func (a *allocation) followScript(ctx context.Context) error {
 	for _, option := range []string{"label", "layout", "output-filter", "error-filter"} {
 		if a.parsed.Has(option) {
-			return fault.Errorf("name a step, as "+a.id+".0; a script is a single process", "--%s is for steps", option)
+			return usererror.Errorf("name a step, as "+a.id+".0; a script is a single process", "--%s is for steps", option)
 		}
 	}
 	clientset, err := a.f.Clientset()

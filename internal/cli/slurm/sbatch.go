@@ -21,9 +21,9 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/directive"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/translate"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 var sbatchTable = request.Table(request.Sbatch, "SCRIPT [ARGS...]")
@@ -168,7 +168,7 @@ func (c *call) readDirectives(s *jobInput, operands []string) (directive.Script,
 const nextComponent = ":"
 
 func heterogeneous() error {
-	return fault.Errorf("submit the components as jobs of their own, or write a Volcano Job with a task for each", "heterogeneous jobs are not supported here")
+	return usererror.Errorf("submit the components as jobs of their own, or write a Volcano Job with a task for each", "heterogeneous jobs are not supported here")
 }
 
 // startsMPI matches a line that uses srun as the process manager of an MPI library.
@@ -237,7 +237,7 @@ func (c *call) translated(s *jobInput) (*translate.Result, error) {
 	if s.request.Strict && len(warnings) > 0 {
 		var refusals []error
 		for _, text := range warnings {
-			refusals = append(refusals, fault.Errorf("--strict refuses it; leave one of them away", "%s", text))
+			refusals = append(refusals, usererror.Errorf("--strict refuses it; leave one of them away", "%s", text))
 		}
 		return nil, errors.Join(refusals...)
 	}
@@ -306,7 +306,7 @@ func (c *call) inputOf(s *jobInput) (translate.Input, error) {
 	if name := s.request.ExportFile; name != "" {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return in, fault.Errorf("--export-file is a file of NAME=value, each ended by a NUL byte", "Unable to open file %s", name)
+			return in, usererror.Errorf("--export-file is a file of NAME=value, each ended by a NUL byte", "Unable to open file %s", name)
 		}
 		in.ExportFile = strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/step"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 func newSbcast(f *cli.Factory) *cobra.Command {
@@ -40,7 +40,7 @@ func sbcast(ctx context.Context, c *call) error {
 	}
 	id, given := c.parsed.Last("jobid")
 	if !given {
-		return fault.Errorf("write --jobid=JOB; inside a job sbcast knows it", "Need a job id to run this command.")
+		return usererror.Errorf("write --jobid=JOB; inside a job sbcast knows it", "Need a job id to run this command.")
 	}
 	file, info, err := step.OpenRegular(c.parsed.Operands[0])
 	if err != nil {
@@ -109,5 +109,5 @@ func newSgather(f *cli.Factory) *cobra.Command {
 }
 
 func sgather(context.Context, *call) error {
-	return fault.Errorf("run it in the job: srun --jobid=JOB --overlap -N1 -n1 sgather SOURCE DESTINATION", "sgather works inside a job only")
+	return usererror.Errorf("run it in the job: srun --jobid=JOB --overlap -N1 -n1 sgather SOURCE DESTINATION", "sgather works inside a job only")
 }

@@ -20,12 +20,12 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/printable"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -103,10 +103,10 @@ func runScancel(ctx context.Context, c *call) error {
 		return err
 	}
 	if len(refs) == 0 && len(c.parsed.Operands) > 0 {
-		return fault.Errorf("an unset variable of the shell looks like this", "Invalid job id specified: %q", strings.Join(c.parsed.Operands, " "))
+		return usererror.Errorf("an unset variable of the shell looks like this", "Invalid job id specified: %q", strings.Join(c.parsed.Operands, " "))
 	}
 	if len(refs) == 0 && !filtered {
-		return fault.Errorf("name jobs, as 42 or 42_7, or say which: --me, -u, -p, -n, -t", "No job identification provided")
+		return usererror.Errorf("name jobs, as 42 or 42_7, or say which: --me, -u, -p, -n, -t", "No job identification provided")
 	}
 	signal, err := c.scancelSignal()
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 		filtered = true
 		code, known := state.Parse(text)
 		if !known || !slices.Contains([]state.Code{state.Pending, state.Running, state.Suspended}, code) {
-			return f, filtered, fault.Errorf("squeue lists jobs with their states; what is over needs no cancelling", "Invalid job state: %s\nValid job states are: PENDING, RUNNING, SUSPENDED", text)
+			return f, filtered, usererror.Errorf("squeue lists jobs with their states; what is over needs no cancelling", "Invalid job state: %s\nValid job states are: PENDING, RUNNING, SUSPENDED", text)
 		}
 		f.States = []state.Code{code}
 		if code == state.Running {
@@ -174,7 +174,7 @@ func (c *call) scancelSignal() (string, error) {
 	}
 	number, err := value.SignalNumber(text)
 	if err != nil {
-		return "", fault.Errorf("signals are names as USR1 or SIGTERM, or numbers", "Unknown job signal: %s", text)
+		return "", usererror.Errorf("signals are names as USR1 or SIGTERM, or numbers", "Unknown job signal: %s", text)
 	}
 	return value.SignalName(number), nil
 }
@@ -225,7 +225,7 @@ func (s *scancel) killError(id, why string) error {
 		}
 		return nil
 	}
-	return fault.Errorf(strings.ReplaceAll(instead[why], "JOB", id), "Kill job error on job id %s: %s", id, why)
+	return usererror.Errorf(strings.ReplaceAll(instead[why], "JOB", id), "Kill job error on job id %s: %s", id, why)
 }
 
 // agreed asks the user, with -i, to confirm a target.
@@ -243,7 +243,7 @@ func (s *scancel) agreed(t target) (bool, error) {
 	fmt.Fprintf(s.f.Streams.Out, "%s job_id=%s name=%s partition=%s [y/n]? ", verb, t.ref, printable.Line(t.row.Name()), printable.Line(t.row.Partition()))
 	answer, err := s.input.ReadString('\n')
 	if err != nil && answer == "" {
-		return false, fault.Errorf("without a terminal leave out -i", "no answer")
+		return false, usererror.Errorf("without a terminal leave out -i", "no answer")
 	}
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y"), nil
 }
@@ -261,7 +261,7 @@ func (s *scancel) one(ctx context.Context, t target) error {
 	case s.signal != "" || t.step != "":
 		return s.send(ctx, t)
 	case s.parsed.Has("purge") && t.elements != nil:
-		return fault.Errorf("leave out --purge to cancel them", "--purge deletes whole jobs, not some elements of one: %s", t.ref)
+		return usererror.Errorf("leave out --purge to cancel them", "--purge deletes whole jobs, not some elements of one: %s", t.ref)
 	case s.parsed.Has("purge"):
 		return s.view.c.Delete(ctx, t.row.Job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &t.row.Job.UID})
 	case t.elements != nil:

@@ -17,7 +17,6 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/clock"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launch"
@@ -26,6 +25,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/translate"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -108,7 +108,7 @@ func runScontrol(ctx context.Context, c *call) error {
 	}
 	words := c.parsed.Operands
 	if len(words) == 0 {
-		return fault.Errorf("scontrol --help lists the commands; there is no prompt here", "no command")
+		return usererror.Errorf("scontrol --help lists the commands; there is no prompt here", "no command")
 	}
 	for _, v := range verbs {
 		if len(words[0]) >= v.least && strings.HasPrefix(v.name, strings.ToLower(words[0])) {
@@ -116,17 +116,17 @@ func runScontrol(ctx context.Context, c *call) error {
 		}
 	}
 	if hint, known := unknownVerbs[strings.ToLower(words[0])]; known {
-		return fault.Errorf(hint, "%s is not supported here", words[0])
+		return usererror.Errorf(hint, "%s is not supported here", words[0])
 	}
-	return fault.Errorf("scontrol --help lists the commands", "invalid keyword: %s", words[0])
+	return usererror.Errorf("scontrol --help lists the commands", "invalid keyword: %s", words[0])
 }
 
 func (c *call) show(ctx context.Context, words []string) error {
 	if len(words) == 0 {
-		return fault.Errorf("show job, node, partition, hostnames, hostlist", "too few arguments for keyword:show")
+		return usererror.Errorf("show job, node, partition, hostnames, hostlist", "too few arguments for keyword:show")
 	}
 	if len(words) > 2 {
-		return fault.Errorf("write lists with commas, as 42,43", "too many arguments for keyword:show")
+		return usererror.Errorf("write lists with commas, as 42,43", "too many arguments for keyword:show")
 	}
 	what, name := strings.ToLower(words[0]), ""
 	if word, value, ok := strings.Cut(words[0], "="); ok {
@@ -138,7 +138,7 @@ func (c *call) show(ctx context.Context, words []string) error {
 	isJob := begins("jobs", 3) || what == "jobid"
 	for _, kind := range machineFormats {
 		if c.parsed.Has(kind) && !isJob {
-			return fault.Errorf("jobs have it; sinfo --"+kind+" tells of nodes and partitions", "--%s is not supported here for show %s", kind, words[0])
+			return usererror.Errorf("jobs have it; sinfo --"+kind+" tells of nodes and partitions", "--%s is not supported here for show %s", kind, words[0])
 		}
 	}
 	switch {
@@ -165,7 +165,7 @@ func (c *call) show(ctx context.Context, words []string) error {
 		_, err := fmt.Fprintln(c.f.Streams.Out, "No reservations in the system")
 		return err
 	}
-	return fault.Errorf("show job, node, partition, step, config, hostnames, hostlist, hostlistsorted", "invalid entity: %s for keyword:show", words[0])
+	return usererror.Errorf("show job, node, partition, step, config, hostnames, hostlist, hostlistsorted", "invalid entity: %s for keyword:show", words[0])
 }
 
 // machineFormats are the options for machine-readable output.
@@ -200,11 +200,11 @@ func (c *call) hostnames(list string) error {
 		list = c.f.Streams.Env("SLURM_JOB_NODELIST")
 	}
 	if list == "" {
-		return fault.Errorf("it is set inside of jobs; else give a list", "host list is empty: SLURM_JOB_NODELIST is not set")
+		return usererror.Errorf("it is set inside of jobs; else give a list", "host list is empty: SLURM_JOB_NODELIST is not set")
 	}
 	names, err := hostlist.Expand(list)
 	if err != nil {
-		return fault.Errorf("write names with commas between, as n1,n[3-5]", "Invalid hostlist: %s", list)
+		return usererror.Errorf("write names with commas between, as n1,n[3-5]", "Invalid hostlist: %s", list)
 	}
 	_, err = io.WriteString(c.f.Streams.Out, strings.Join(names, "\n")+"\n")
 	return err
@@ -213,7 +213,7 @@ func (c *call) hostnames(list string) error {
 // hostlist prints names, or the lines of a file, as a compressed host list.
 func (c *call) hostlist(list string, sorted bool) error {
 	if list == "" {
-		return fault.Errorf("write scontrol show hostlist n1,n2,n3, or the path of a file", "host list is empty")
+		return usererror.Errorf("write scontrol show hostlist n1,n2,n3, or the path of a file", "host list is empty")
 	}
 	if strings.HasPrefix(list, "/") {
 		text, err := os.ReadFile(list)
@@ -224,7 +224,7 @@ func (c *call) hostlist(list string, sorted bool) error {
 	}
 	names, err := hostlist.Expand(list)
 	if err != nil {
-		return fault.Errorf("write names with commas between, as n1,n[3-5]", "Invalid hostlist: %s", list)
+		return usererror.Errorf("write names with commas between, as n1,n[3-5]", "Invalid hostlist: %s", list)
 	}
 	if sorted {
 		hostlist.Sort(names)
@@ -245,7 +245,7 @@ func (c *call) showJobs(ctx context.Context, name string) error {
 	rows := slices.DeleteFunc(c.rows(v, false), func(r *record.Row) bool { return len(refs) > 0 && !matchesAny(r, refs) })
 	if len(rows) == 0 {
 		if len(refs) > 0 {
-			return fault.Errorf("squeue and sacct list jobs", "Invalid job id specified")
+			return usererror.Errorf("squeue and sacct list jobs", "Invalid job id specified")
 		}
 		_, err := fmt.Fprintln(c.f.Streams.Out, "No jobs in the system")
 		return err
@@ -280,7 +280,7 @@ func (c *call) showNodes(ctx context.Context, name string) error {
 	var problems []error
 	for _, one := range wanted {
 		if !slices.ContainsFunc(nodes, func(n *sinfo.Node) bool { return n.Name == one }) {
-			problems = append(problems, fault.Errorf("sinfo -N lists the nodes", "Node %s not found", one))
+			problems = append(problems, usererror.Errorf("sinfo -N lists the nodes", "Node %s not found", one))
 		}
 	}
 	for _, n := range nodes {
@@ -317,7 +317,7 @@ func (c *call) showPartitions(ctx context.Context, name string) error {
 		b.WriteString(scontrol.Partition(p, hostlist.Compress(names), c.parsed.Has("oneliner")))
 	}
 	if b.Len() == 0 {
-		return fault.Errorf("sinfo lists the partitions", "Partition %s not found", name)
+		return usererror.Errorf("sinfo lists the partitions", "Partition %s not found", name)
 	}
 	_, err = io.WriteString(c.f.Streams.Out, b.String())
 	return err
@@ -346,14 +346,14 @@ func (c *call) version(context.Context, []string) error {
 // write writes the batch script of a job to a file.
 func (c *call) write(ctx context.Context, words []string) error {
 	if len(words) < 2 || !strings.HasPrefix("batch_script", strings.ToLower(words[0])) {
-		return fault.Errorf("write batch_script JOB [FILE]", "too few arguments for keyword:write")
+		return usererror.Errorf("write batch_script JOB [FILE]", "too few arguments for keyword:write")
 	}
 	jobs, err := c.jobsOf(ctx, words[1:2], false)
 	if err != nil {
 		return err
 	}
 	if len(jobs) == 0 {
-		return fault.Errorf("squeue and sacct list jobs", "Invalid job id specified")
+		return usererror.Errorf("squeue and sacct list jobs", "Invalid job id specified")
 	}
 	job := jobs[0]
 	cl, err := c.f.Client()
@@ -362,7 +362,7 @@ func (c *call) write(ctx context.Context, words []string) error {
 	}
 	kept := &corev1.ConfigMap{}
 	if err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept); err != nil {
-		return fault.Errorf("only jobs that sbatch made have one", "job script retrieval failed: %v", err)
+		return usererror.Errorf("only jobs that sbatch made have one", "job script retrieval failed: %v", err)
 	}
 	script := kept.Data[launch.ScriptKey]
 	file := "slurm-" + words[1] + ".sh"

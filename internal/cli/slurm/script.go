@@ -10,16 +10,16 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/directive"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // readScript reads the script from the command of --wrap, a file, or standard input.
 func (c *call) readScript(s *jobInput, operands []string) error {
 	if wrap, given := c.parsed.Last("wrap"); given {
 		if len(operands) > 0 {
-			return fault.Errorf("write the arguments into the command of --wrap", "Script arguments not permitted with --wrap option")
+			return usererror.Errorf("write the arguments into the command of --wrap", "Script arguments not permitted with --wrap option")
 		}
 		s.title, s.script = "wrap", []byte("#!/bin/sh\n# This script was created by sbatch --wrap.\n\n"+wrap+"\n")
 		return nil
@@ -40,7 +40,7 @@ func (c *call) readScript(s *jobInput, operands []string) error {
 		if !errors.Is(err, fs.ErrNotExist) {
 			hint = err.Error()
 		}
-		return fault.Errorf(hint, "Unable to open file %s", name)
+		return usererror.Errorf(hint, "Unable to open file %s", name)
 	}
 	return directive.Check(s.script)
 }
@@ -85,7 +85,7 @@ func lookedFor(name string) string {
 func readNodefile(r *request.Request, name string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return fault.Errorf("--nodefile is a file that lists nodes", "Unable to open file %s", name)
+		return usererror.Errorf("--nodefile is a file that lists nodes", "Unable to open file %s", name)
 	}
 	var words []string
 	for line := range strings.Lines(string(text)) {
@@ -94,7 +94,7 @@ func readNodefile(r *request.Request, name string) error {
 	}
 	nodes, err := hostlist.Expand(strings.Join(words, ","))
 	if err != nil || len(nodes) == 0 {
-		return fault.Errorf("write names of nodes, or lists such as n[1-3], with blanks, commas or line ends between", "%s is no list of nodes: %v", name, cmp.Or(err, errors.New("it is empty")))
+		return usererror.Errorf("write names of nodes, or lists such as n[1-3], with blanks, commas or line ends between", "%s is no list of nodes: %v", name, cmp.Or(err, errors.New("it is empty")))
 	}
 	r.Nodelist = nodes
 	return nil

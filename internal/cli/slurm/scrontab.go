@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/scrontab"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 var scrontabTable = getopt.Table{Program: "scrontab", Operands: "[FILE]", Options: []getopt.Option{
@@ -73,7 +73,7 @@ func runScrontab(ctx context.Context, c *call) error {
 		}
 	}
 	if ways+len(c.parsed.Operands) > 1 {
-		return fault.Errorf("write one of -l, -e, -r and FILE", "Only one of --list, --edit, --remove and a file can be given.")
+		return usererror.Errorf("write one of -l, -e, -r and FILE", "Only one of --list, --edit, --remove and a file can be given.")
 	}
 	switch {
 	case c.parsed.Has("list"):
@@ -83,7 +83,7 @@ func runScrontab(ctx context.Context, c *call) error {
 	case c.parsed.Has("edit"):
 		return t.edit(ctx)
 	case len(c.parsed.Operands) == 0 && c.f.Streams.InTTY:
-		return fault.Errorf("write -e to edit the table, -l to print it, or name a file", "no file")
+		return usererror.Errorf("write -e to edit the table, -l to print it, or name a file", "no file")
 	}
 	text, err := c.readTable()
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *call) readTable() (string, error) {
 	}
 	text, err := os.ReadFile(c.parsed.Operands[0])
 	if err != nil {
-		return "", fault.Errorf("name a file that is there and that you may read", "Unable to open file %s", c.parsed.Operands[0])
+		return "", usererror.Errorf("name a file that is there and that you may read", "Unable to open file %s", c.parsed.Operands[0])
 	}
 	return string(text), nil
 }
@@ -135,7 +135,7 @@ func (t *crontab) name() string { return "scrontab-" + scrontab.ObjectName(t.use
 
 // none returns the error about a user without a table.
 func (t *crontab) none() error {
-	return fault.Errorf("scrontab -e makes one", "no crontab for %s", t.user)
+	return usererror.Errorf("scrontab -e makes one", "no crontab for %s", t.user)
 }
 
 func (t *crontab) list() error {
@@ -183,7 +183,7 @@ func (t *crontab) edit(ctx context.Context) error {
 	for {
 		s := t.f.Streams
 		if err := s.RunEditor(s.EditorCommand(), file.Name()); err != nil {
-			return fault.Errorf("VCCTL_EDITOR or EDITOR names the editor, a command that is given the file and ends when it is closed", "the editor %q: %v", s.EditorCommand(), err)
+			return usererror.Errorf("VCCTL_EDITOR or EDITOR names the editor, a command that is given the file and ends when it is closed", "the editor %q: %v", s.EditorCommand(), err)
 		}
 		edited, err := os.ReadFile(file.Name())
 		if err != nil {
@@ -229,7 +229,7 @@ func (t *crontab) replace(ctx context.Context, text string) error {
 func onLine(line int, err error) error {
 	var all []error
 	for _, one := range flatten(err) {
-		f := *fault.Of(one)
+		f := *usererror.Of(one)
 		if !strings.Contains(f.What, "(line ") {
 			f.What = fmt.Sprintf("line %d: %s", line, f.What)
 		}

@@ -12,10 +12,10 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/directive"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/scrontab"
 	"github.com/vc-batch/vc/internal/slurm/translate"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // planned holds the objects of one entry.
@@ -33,13 +33,13 @@ const historyLimit = 100
 func (t *crontab) plan(ctx context.Context, e *scrontab.Entry) (*planned, error) {
 	parsed, err := sbatchTable.Parse(directive.Texts(e.Options))
 	if err != nil {
-		return nil, fault.Errorf("options are those of sbatch", "%v", err)
+		return nil, usererror.Errorf("options are those of sbatch", "%v", err)
 	}
 	if option := refusedOption(parsed.Given); option != "" {
-		return nil, fault.Errorf("remove it: the schedule says when the job starts", "--%s has no meaning in scrontab", option)
+		return nil, usererror.Errorf("remove it: the schedule says when the job starts", "--%s has no meaning in scrontab", option)
 	}
 	if len(parsed.Operands) > 0 {
-		return nil, fault.Errorf("options begin with -", "Invalid directive found in scrontab: %s", parsed.Operands[0])
+		return nil, usererror.Errorf("options begin with -", "Invalid directive found in scrontab: %s", parsed.Operands[0])
 	}
 	s := &jobInput{script: []byte(e.Script()), title: e.Title()}
 	if err := t.complete(ctx, s, request.Input{Command: request.Sbatch, Words: e.Options, Now: t.f.Now()}); err != nil {
@@ -135,7 +135,7 @@ func (t *crontab) changed(what string, c *batchv1alpha1.CronJob) {
 
 func (t *crontab) failedEntry(p *planned, err error) error {
 	human := cli.Humanize(err, t.f.Where())
-	return fault.Errorf(inSlurmsOptions(human.Hint), "There was an issue with the entry %q of the crontab: %s", p.cronJob.Spec.Schedule, human.What)
+	return usererror.Errorf(inSlurmsOptions(human.Hint), "There was an issue with the entry %q of the crontab: %s", p.cronJob.Spec.Schedule, human.What)
 }
 
 // create creates a CronJob and the objects that its jobs read, which the CronJob owns.

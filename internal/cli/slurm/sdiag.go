@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/sdiag"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 var sdiagTable = getopt.Table{Program: "sdiag", Options: []getopt.Option{
@@ -49,7 +49,7 @@ func runSdiag(ctx context.Context, c *call) error {
 		return err
 	}
 	if len(c.parsed.Operands) > 0 {
-		return fault.Errorf("sdiag has options only", "Unrecognized option: %s", c.parsed.Operands[0])
+		return usererror.Errorf("sdiag has options only", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
 	return c.sideBySide("\n", func(one *call, _ bool) error {
 		v, err := one.read(ctx, wants{pods: true, ended: true, facts: true})

@@ -14,11 +14,11 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 const whichNodes = "Which nodes"
@@ -114,7 +114,7 @@ func (c *call) sinfoView() (*sinfoView, error) {
 	}
 	f.Dead, f.Responding, f.Reasoned = has("dead"), has("responding"), v.reasoned
 	if err := sinfo.CheckStates(f.States); err != nil {
-		return nil, fault.Errorf("states are idle, planned, mix, alloc, drain, drng, maint, down and unknown", "%s", err)
+		return nil, usererror.Errorf("states are idle, planned, mix, alloc, drain, drng, maint, down and unknown", "%s", err)
 	}
 	var err error
 	if f.Nodes, err = c.hosts("nodes"); err != nil {
@@ -126,7 +126,7 @@ func (c *call) sinfoView() (*sinfoView, error) {
 		}
 	}
 	if len(c.parsed.Operands) > 0 {
-		return nil, fault.Errorf("partitions are named with -p, nodes with -n, as sinfo -p research", "Unrecognized option: %s", c.parsed.Operands[0])
+		return nil, usererror.Errorf("partitions are named with -p, nodes with -n, as sinfo -p research", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
 	return v, c.sinfoLooks(v)
 }
@@ -176,7 +176,7 @@ func (c *call) sinfoLooks(v *sinfoView) error {
 		order = text
 	}
 	if v.order, err = sinfo.Order(order); err != nil {
-		return fault.Errorf("write letters of columns, as P,-t", "%s", err)
+		return usererror.Errorf("write letters of columns, as P,-t", "%s", err)
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func (c *call) sinfoOnce(ctx context.Context, v *sinfoView) error {
 	}
 	for _, name := range v.filter.Partitions {
 		if !slices.ContainsFunc(partitions, func(p *sinfo.Partition) bool { return p.Name == name }) {
-			return fault.Errorf("sinfo without -p lists the partitions", "Invalid partition name specified: %s", name)
+			return usererror.Errorf("sinfo without -p lists the partitions", "Invalid partition name specified: %s", name)
 		}
 	}
 	rows := sinfo.Rows(partitions, v.columns, v.filter, v.each, v.exact, c.cluster())

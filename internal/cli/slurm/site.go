@@ -15,10 +15,10 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/translate"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // systemNamespace is the namespace of the site's default profile.
@@ -82,7 +82,7 @@ func readProfile(ctx context.Context, cl client.Client, namespace string) (p *pr
 			return nil, "", err
 		}
 		if p, err = profile.Parse([]byte(found.Data[profile.Key])); err != nil {
-			return nil, "", fault.Errorf("it is in namespace "+where, "%v", err)
+			return nil, "", usererror.Errorf("it is in namespace "+where, "%v", err)
 		}
 		return p, "", nil
 	}

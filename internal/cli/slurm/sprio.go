@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
@@ -20,6 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/sshare"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 var sprioTable = getopt.Table{Program: "sprio", Options: []getopt.Option{
@@ -64,7 +64,7 @@ func runSprio(ctx context.Context, c *call) error {
 		named, operands = append(named, operands...), nil
 	}
 	if len(operands) > 0 {
-		return fault.Errorf("name jobs by -j", "Unrecognized option: %s", operands[0])
+		return usererror.Errorf("name jobs by -j", "Unrecognized option: %s", operands[0])
 	}
 	refs, err := jobsNamed(named)
 	if err != nil {
@@ -96,7 +96,7 @@ func runSprio(ctx context.Context, c *call) error {
 	}
 	if text, ok := c.parsed.Last("sort"); ok {
 		if order, err = (squeue.Style{}).Order(text); err != nil {
-			return fault.Errorf("write letters, as i or -p", "%s", err)
+			return usererror.Errorf("write letters, as i or -p", "%s", err)
 		}
 	}
 	return c.sideBySide("\n", func(one *call, _ bool) error {
@@ -160,7 +160,7 @@ func newSshare(f *cli.Factory) *cobra.Command {
 
 func runSshare(ctx context.Context, c *call) error {
 	if len(c.parsed.Operands) > 0 {
-		return fault.Errorf("queues are named with -A, as sshare -A research", "Unrecognized option: %s", c.parsed.Operands[0])
+		return usererror.Errorf("queues are named with -A, as sshare -A research", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
 	format := sshare.Default
 	if c.parsed.Has("long") {
@@ -171,7 +171,7 @@ func runSshare(ctx context.Context, c *call) error {
 	}
 	columns, err := layout.Sized(format, sshare.Fields())
 	if err != nil {
-		return fault.Errorf("columns are "+sshare.Verbose+",Cluster", "%s", err)
+		return usererror.Errorf("columns are "+sshare.Verbose+",Cluster", "%s", err)
 	}
 	var accounts, users []string
 	if err := c.lists(listed{"accounts", "", &accounts}, listed{"users", "", &users}); err != nil {

@@ -15,12 +15,12 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/clock"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 const (
@@ -109,7 +109,7 @@ type squeueView struct {
 func (c *call) refused(because map[string]string) error {
 	for _, g := range c.parsed.Given {
 		if why, is := because[g.Name]; is {
-			return fault.Errorf("leave --"+g.Name+" away", "--%s is not supported here (%s)", g.Name, why)
+			return usererror.Errorf("leave --"+g.Name+" away", "--%s is not supported here (%s)", g.Name, why)
 		}
 	}
 	return nil
@@ -152,7 +152,7 @@ func (c *call) period() (time.Duration, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n <= 0 || n > 1<<30 {
-		return 0, fault.Errorf("write a number of seconds of at least 1, as -i 5", "Invalid numeric value %q for --iterate.", text)
+		return 0, usererror.Errorf("write a number of seconds of at least 1, as -i 5", "Invalid numeric value %q for --iterate.", text)
 	}
 	return time.Duration(n) * time.Second, nil
 }
@@ -224,7 +224,7 @@ func (c *call) squeueFilter(v *squeueView) error {
 	if text, ok := c.given("states", "SQUEUE_STATES"); ok {
 		codes, all, err := squeue.ParseStates(text)
 		if err != nil {
-			return fault.Errorf("states are "+stateWords()+", or all", "%s", err)
+			return usererror.Errorf("states are "+stateWords()+", or all", "%s", err)
 		}
 		f.States, f.All = codes, all
 	}
@@ -243,7 +243,7 @@ func (c *call) squeueFilter(v *squeueView) error {
 		named, operands = append(named, operands...), nil
 	}
 	if len(operands) > 0 {
-		return fault.Errorf("jobs are named with -j, as squeue -j 42", "Unrecognized option: %s", operands[0])
+		return usererror.Errorf("jobs are named with -j, as squeue -j 42", "Unrecognized option: %s", operands[0])
 	}
 	if f.Jobs, err = jobsNamed(named); err != nil {
 		return err
@@ -298,7 +298,7 @@ func (c *call) squeueLooks(v *squeueView) error {
 		v.sorted = order
 	}
 	if v.order, err = v.style.Order(order); err != nil {
-		return fault.Errorf("write letters of columns, as P,t,-p", "%s", err)
+		return usererror.Errorf("write letters of columns, as P,t,-p", "%s", err)
 	}
 	return nil
 }

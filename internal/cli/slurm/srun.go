@@ -17,11 +17,11 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/step"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -75,7 +75,7 @@ func srun(ctx context.Context, c *call) error {
 		return err
 	}
 	if len(c.parsed.Operands) == 0 {
-		return fault.Errorf("write what is to run, as srun -n2 hostname", "No command given to execute.")
+		return usererror.Errorf("write what is to run, as srun -n2 hostname", "No command given to execute.")
 	}
 	c.parsed.Given = append(c.stepsFromEnvironment(), c.parsed.Given...)
 	run, err := c.readStep()
@@ -120,7 +120,7 @@ func (c *call) readStep() (*stepRun, error) {
 		case given.Name == "input" && isFile(given.Value):
 			file, err := os.Open(given.Value)
 			if err != nil {
-				return nil, fault.Errorf("name a file that you may read; --input=none reads nothing", "Could not open stdin file %s: %v", given.Value, err)
+				return nil, usererror.Errorf("name a file that you may read; --input=none reads nothing", "Could not open stdin file %s: %v", given.Value, err)
 			}
 			r.input, r.files = file, append(r.files, file)
 		case given.Name == "output" && isFile(given.Value) && isWhole(given.Value):
@@ -196,7 +196,7 @@ func (r *stepRun) open(a *allocation) (out, failed io.Writer, err error) {
 			}
 			file, err := os.OpenFile(filepath.Clean(path), flags, 0o644)
 			if err != nil {
-				return nil, nil, fault.Errorf("name a file in a directory that is there and that you may write to", "Could not open file %s: %v", path, err)
+				return nil, nil, usererror.Errorf("name a file in a directory that is there and that you may write to", "Could not open file %s: %v", path, err)
 			}
 			opened[path], r.files = file, append(r.files, file)
 		}
@@ -299,7 +299,7 @@ func (c *call) existing(ctx context.Context, id, what string) (*allocation, erro
 		return nil, err
 	}
 	if len(v.jobs) == 0 {
-		return nil, fault.Errorf("squeue -t R lists the jobs that run", "Unable to confirm allocation for job %s: Invalid job id specified", id)
+		return nil, usererror.Errorf("squeue -t R lists the jobs that run", "Unable to confirm allocation for job %s: Invalid job id specified", id)
 	}
 	job := v.jobs[0]
 	for _, pod := range v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] {
@@ -307,7 +307,7 @@ func (c *call) existing(ctx context.Context, id, what string) (*allocation, erro
 			return &allocation{call: c, job: job, id: id, head: pod}, nil
 		}
 	}
-	return nil, fault.Errorf("squeue says what it waits for, sacct how it ended", "%s: Job is pending execution or has ended", what)
+	return nil, usererror.Errorf("squeue says what it waits for, sacct how it ended", "%s: Job is pending execution or has ended", what)
 }
 
 // isElement reports whether a pod belongs to the referenced element, or to the job if the reference names no element.

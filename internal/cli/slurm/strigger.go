@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 var striggerTable = getopt.Table{Program: "strigger", Options: []getopt.Option{
@@ -50,7 +50,7 @@ func newStrigger(f *cli.Factory) *cobra.Command {
 }
 
 func strigger(_ context.Context, c *call) error {
-	return fault.Errorf(c.inPlaceOfTrigger(), "triggers are not supported here")
+	return usererror.Errorf(c.inPlaceOfTrigger(), "triggers are not supported here")
 }
 
 // inPlaceOfTrigger returns a hint about an alternative to the requested trigger.

@@ -14,8 +14,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/translate"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // idPatience is how long to wait for a job's number. Tests set a shorter time.
@@ -88,9 +88,9 @@ func (c *call) takenUp(ctx context.Context, cl client.WithWatch, job *batchv1alp
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case !ok:
-		return nil, fault.Errorf("the job was taken back and nothing of it ran; submit it again when vc's job controller runs", notSubmitted+"no job controller took the job up in %s", idPatience+awayPatience)
+		return nil, usererror.Errorf("the job was taken back and nothing of it ran; submit it again when vc's job controller runs", notSubmitted+"no job controller took the job up in %s", idPatience+awayPatience)
 	case !isOurs(now):
-		return nil, fault.Errorf("it took the job up and gave it no number, as vc's does", notSubmitted+"this cluster's job controller cannot %s; drop %s", what, option)
+		return nil, usererror.Errorf("it took the job up and gave it no number, as vc's does", notSubmitted+"this cluster's job controller cannot %s; drop %s", what, option)
 	}
 	return now, nil
 }
@@ -108,7 +108,7 @@ func (c *call) noteAway(ctx context.Context, cl client.Client, job *batchv1alpha
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case apierrors.IsForbidden(err):
-		return fault.Errorf("the job was taken back: you may not read jobs in namespace "+job.Namespace, notSubmitted+"it cannot be seen whether this cluster's job controller can %s", what)
+		return usererror.Errorf("the job was taken back: you may not read jobs in namespace "+job.Namespace, notSubmitted+"it cannot be seen whether this cluster's job controller can %s", what)
 	case err != nil || !hasPhase(now):
 		c.notef("note", "no job controller has taken the job up in %s; waiting for one for %s", idPatience, awayPatience)
 	}
@@ -155,7 +155,7 @@ func (c *call) failed(err error) error {
 		_, why, _ := strings.Cut(human.What, at)
 		human.What, human.Hint = "Job dependency problem", why
 	}
-	return fault.Errorf(inSlurmsOptions(human.Hint), "Batch job submission failed: %s", human.What)
+	return usererror.Errorf(inSlurmsOptions(human.Hint), "Batch job submission failed: %s", human.What)
 }
 
 // inSlurmsOptions adapts a hint of vcctl to the options of Slurm's commands, where -n does not select a namespace.

@@ -5,9 +5,9 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // target is a job, or some of its elements, to cancel or signal.
@@ -55,7 +55,7 @@ func (s *scancel) targets() (targets []target, problems []error) {
 			}
 		}
 		if !found {
-			problems = append(problems, fault.Errorf("squeue and sacct list jobs", "Kill job error on job id %s: Invalid job id specified", ref))
+			problems = append(problems, usererror.Errorf("squeue and sacct list jobs", "Kill job error on job id %s: Invalid job id specified", ref))
 		}
 	}
 	return targets, problems

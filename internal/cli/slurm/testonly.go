@@ -14,10 +14,10 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli/plan"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/translate"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // planPatience is how long to wait for the scheduler's answer.
@@ -35,7 +35,7 @@ func (c *call) testOnly(ctx context.Context, s *jobInput, r *translate.Result) e
 		return err
 	}
 	if len(p.Status.Answers) == 0 {
-		return fault.Errorf("it may be starting; vcctl plan asks it, too", "allocation failure: the scheduler did not answer")
+		return usererror.Errorf("it may be starting; vcctl plan asks it, too", "allocation failure: the scheduler did not answer")
 	}
 	a := &p.Status.Answers[0]
 	if a.Verdict == insightv1alpha1.VerdictNever {
@@ -70,7 +70,7 @@ func neverStarts(a *insightv1alpha1.Answer) error {
 			hint += "; " + e.Hint
 		}
 	}
-	return fault.Errorf(hint, "allocation failure: Requested node configuration is not available")
+	return usererror.Errorf(hint, "allocation failure: Requested node configuration is not available")
 }
 
 // startOf returns the time when the job would start: the time of the answer if it can start now, or else the latest

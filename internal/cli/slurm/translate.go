@@ -19,12 +19,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/translate"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // siteOption is the option that names a file with a profile, to use instead of the cluster's profile.
@@ -100,11 +100,11 @@ func (c *call) readOffline(file string) (*jobInput, error) {
 		if at := (*fs.PathError)(nil); errors.As(err, &at) {
 			err = at.Err
 		}
-		return nil, fault.Errorf("name a file that holds the site's profile; docs/slurm.md says what is in one", "Unable to open file %s: %v", file, err)
+		return nil, usererror.Errorf("name a file that holds the site's profile; docs/slurm.md says what is in one", "Unable to open file %s: %v", file, err)
 	}
 	p, err := profile.Parse(text)
 	if err != nil {
-		return nil, fault.Errorf("docs/slurm.md says what is in a profile", "%s: %v", file, err)
+		return nil, usererror.Errorf("docs/slurm.md says what is in a profile", "%s: %v", file, err)
 	}
 	s := &jobInput{site: &site{namespace: "default", cluster: p.ClusterName, profile: p}}
 	if namespace := *c.f.Config.Namespace; namespace != "" {

@@ -16,11 +16,11 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/submission"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // checkShorter returns an error if a running job cannot get this time limit, in seconds. Kubernetes permits only
@@ -31,10 +31,10 @@ func checkShorter(job *batchv1alpha1.Job, limit int64) error {
 	isLonger := limit <= 0 || now > 0 && time.Duration(limit)*time.Second > now
 	switch {
 	case isLonger:
-		return fault.Errorf("its pods can be given a shorter limit only; scontrol requeuehold "+id+" stops it, and then it can have a longer one",
+		return usererror.Errorf("its pods can be given a shorter limit only; scontrol requeuehold "+id+" stops it, and then it can have a longer one",
 			"Access/permission denied for job %s: the time limit of a running job cannot be made longer", id)
 	case job.Annotations[keys.Array] != "":
-		return fault.Errorf("scancel ends elements; arrays that are held can have another limit", "TimeLimit of a running array cannot be changed: %s is one", id)
+		return usererror.Errorf("scancel ends elements; arrays that are held can have another limit", "TimeLimit of a running array cannot be changed: %s is one", id)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (c *call) shortenPod(ctx context.Context, pod *corev1.Pod, limit int64) err
 func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jobChange, patch map[string]any) error {
 	id := (&record.Source{Job: job}).Number()
 	if phase := jobstatus.Phase(job); phase != batchv1alpha1.Pending && !batchv1alpha1.AtGate(job) {
-		return fault.Errorf("scontrol requeuehold "+id+" stops it, and then it can have another", "QOS can be changed of jobs that wait only: job %s is %s", id, phase)
+		return usererror.Errorf("scontrol requeuehold "+id+" stops it, and then it can have another", "QOS can be changed of jobs that wait only: job %s is %s", id, phase)
 	}
 	cl, err := c.f.Client()
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		class = change.qos
 	}
 	if known := classesOf(ctx, cl); known != nil && !slices.Contains(known, class) {
-		return fault.Errorf("kubectl get priorityclasses lists them; the site's profile may have other names", "Invalid qos specification for job %s: %s", id, change.qos)
+		return usererror.Errorf("kubectl get priorityclasses lists them; the site's profile may have other names", "Invalid qos specification for job %s: %s", id, change.qos)
 	}
 	spec, _ := patch["spec"].(map[string]any)
 	if spec == nil {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // findAbbreviated returns the field with the given name or else the alphabetically first field whose name begins with
@@ -38,13 +38,13 @@ func Sized[T any](text string, fields []Field[T]) (Columns[T], error) {
 		name, width, sized := strings.Cut(word, "%")
 		f, ok := findAbbreviated(name, fields)
 		if !ok {
-			return nil, fault.Errorf("", "Invalid field requested: %q", name)
+			return nil, usererror.Errorf("", "Invalid field requested: %q", name)
 		}
 		n := f.Width
 		if sized && width != "" {
 			var err error
 			if n, err = strconv.Atoi(width); err != nil || n > maxWidth || n < -maxWidth {
-				return nil, fault.Errorf("", "Invalid field size: %q", word)
+				return nil, usererror.Errorf("", "Invalid field size: %q", word)
 			}
 		}
 		c := Column[T]{Field: f, Width: n, Right: true, After: " ", Mark: "+"}

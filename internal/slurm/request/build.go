@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/directive"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // Input holds the sources of options. Later sources take precedence: the script, the environment, the command line.
@@ -28,7 +28,7 @@ type Input struct {
 }
 
 // Build creates a request. Warnings are lines without the program's name; warnings about options without effect
-// require --verbose. The error joins one fault.Error for each mistake.
+// require --verbose. The error joins one usererror.Error for each mistake.
 func Build(in Input) (r *Request, warnings []string, err error) {
 	settings, err := collect(in)
 	if err != nil {
@@ -58,11 +58,11 @@ func Build(in Input) (r *Request, warnings []string, err error) {
 
 // located adds the exit code for directives to an error of a directive.
 func located(err error, from Source) error {
-	f := fault.Of(err)
+	f := usererror.Of(err)
 	if from.Line == 0 {
 		return f
 	}
-	return f.WithCode(fault.CodeDirective)
+	return f.WithCode(usererror.CodeDirective)
 }
 
 // stray returns the error for a word of a directive that is not an option.
@@ -71,7 +71,7 @@ func stray(words []directive.Word, text string) error {
 	if i := slices.IndexFunc(words, func(w directive.Word) bool { return w.Text == text }); i >= 0 {
 		hint = fmt.Sprintf("line %d: %s", words[i].Line, hint)
 	}
-	return fault.Errorf(hint, "Invalid directive found in batch script: %s", text).WithCode(fault.CodeDirective)
+	return usererror.Errorf(hint, "Invalid directive found in batch script: %s", text).WithCode(usererror.CodeDirective)
 }
 
 // collect returns all settings in order of increasing precedence.
@@ -79,7 +79,7 @@ func collect(in Input) ([]Setting, error) {
 	var all []Setting
 	parsed, err := Table(in.Command, "").Parse(directive.Texts(in.Words))
 	if err != nil {
-		return nil, fault.Usage(program[in.Command], err).WithCode(fault.CodeDirective)
+		return nil, usererror.Usage(program[in.Command], err).WithCode(usererror.CodeDirective)
 	}
 	if len(parsed.Operands) > 0 {
 		return nil, stray(in.Words, parsed.Operands[0])
@@ -153,7 +153,7 @@ func (r *Request) conflicts() []error {
 			}
 		}
 		if left > 1 {
-			problems = append(problems, fault.Errorf(group.hint, "%s", group.message))
+			problems = append(problems, usererror.Errorf(group.hint, "%s", group.message))
 		}
 	}
 	return problems
@@ -168,12 +168,12 @@ func (r *Request) judge(ignore, effective []string) (warnings []string, refusals
 			continue
 		}
 		if o.Class == Refused && !slices.Contains(ignore, o.Long) {
-			refusals = append(refusals, located(fault.Errorf("leave --"+o.Long+" away, or have the site's profile ignore it", "--%s is not supported here (%s)", o.Long, o.Why), s.From))
+			refusals = append(refusals, located(usererror.Errorf("leave --"+o.Long+" away, or have the site's profile ignore it", "--%s is not supported here (%s)", o.Long, o.Why), s.From))
 			continue
 		}
 		text := fmt.Sprintf("%s has no effect here%s", s, s.From)
 		if r.Strict {
-			refusals = append(refusals, located(fault.Errorf("--strict refuses it; leave one of them away", "%s", text), s.From))
+			refusals = append(refusals, located(usererror.Errorf("--strict refuses it; leave one of them away", "%s", text), s.From))
 			continue
 		}
 		if o.Class == Ignored {

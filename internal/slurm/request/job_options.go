@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -93,7 +93,7 @@ func setNoKill(r *Request, text string, given bool) error {
 func setArray(r *Request, text string, _ bool) error {
 	a, err := value.ParseArray(text)
 	if err != nil {
-		return fault.Errorf(hintOf(err), "Batch job submission failed: Invalid job array specification")
+		return usererror.Errorf(hintOf(err), "Batch job submission failed: Invalid job array specification")
 	}
 	r.Array = &a
 	return nil

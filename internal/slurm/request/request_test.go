@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vc-batch/vc/internal/slurm/directive"
-	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 var now = time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
@@ -42,11 +42,11 @@ func printed(err error) string {
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		return fault.Of(err).Text("sbatch")
+		return usererror.Of(err).Text("sbatch")
 	}
 	var all string
 	for _, one := range joined.Unwrap() {
-		all += fault.Of(one).Text("sbatch")
+		all += usererror.Of(one).Text("sbatch")
 	}
 	return all
 }
@@ -137,7 +137,7 @@ func TestErrorsInDirectivesEndWith255(t *testing.T) {
 		if diff := cmp.Diff(want, printed(err)); diff != "" {
 			t.Errorf("%s: %s", script, diff)
 		}
-		var f *fault.Error
+		var f *usererror.Error
 		if !errors.As(err, &f) || f.Code != 255 {
 			t.Errorf("%s ends with %+v", script, f)
 		}

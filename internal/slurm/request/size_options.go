@@ -3,8 +3,8 @@ package request
 import (
 	"errors"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -37,7 +37,7 @@ func number(option string, field func(*Request) *int64) func(*Request, string, b
 	return func(r *Request, text string, _ bool) error {
 		n, err := value.ParseNumber(text)
 		if err != nil {
-			return fault.Errorf(hintOf(err), "Invalid numeric value \"%s\" for --%s.", text, option)
+			return usererror.Errorf(hintOf(err), "Invalid numeric value \"%s\" for --%s.", text, option)
 		}
 		*field(r) = n
 		return nil
@@ -71,7 +71,7 @@ func gres(option string, parse func(string) ([]value.Gres, error), field func(*R
 func setNodes(r *Request, text string, _ bool) error {
 	c, err := value.ParseCount(text)
 	if err != nil {
-		return fault.Errorf(hintOf(err), "Invalid node count specification: %s", text)
+		return usererror.Errorf(hintOf(err), "Invalid node count specification: %s", text)
 	}
 	r.Nodes = &c
 	return nil
@@ -102,7 +102,7 @@ func setTRES(r *Request, text string, _ bool) error {
 
 // invalid returns Slurm's error for an invalid value. Slurm's commands then exit with 255.
 func invalid(option string, err error) error {
-	return fault.Errorf(hintOf(err), "Invalid --%s specification", option).WithCode(fault.CodeDirective)
+	return usererror.Errorf(hintOf(err), "Invalid --%s specification", option).WithCode(usererror.CodeDirective)
 }
 
 func hintOf(err error) string {

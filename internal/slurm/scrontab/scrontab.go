@@ -21,7 +21,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/directive"
-	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // Label is the label of the CronJobs of a table and of the ConfigMap that stores its text. Its value is the user.
@@ -64,7 +64,7 @@ func Parse(text, user string) ([]Entry, error) {
 		}
 	}
 	if len(p.options) > 0 {
-		p.problems = append(p.problems, fault.Errorf("write a line with a time and a command below them", "line %d: options without an entry", p.options[0].Line))
+		p.problems = append(p.problems, usererror.Errorf("write a line with a time and a command below them", "line %d: options without an entry", p.options[0].Line))
 	}
 	return p.entries, errors.Join(p.problems...)
 }
@@ -96,7 +96,7 @@ func (p *parser) line(line string, number int) error {
 	p.options = nil
 	var err error
 	if e.Schedule, e.Command, err = split(line); err != nil {
-		return fault.Errorf("write minute, hour, day, month, weekday and a command, as 0 4 * * * /home/mei/clean.sh, or @daily and a command", "line %d: %s", number, err)
+		return usererror.Errorf("write minute, hour, day, month, weekday and a command, as 0 4 * * * /home/mei/clean.sh, or @daily and a command", "line %d: %s", number, err)
 	}
 	e.Suffix = p.suffix(&e)
 	p.entries = append(p.entries, e)

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vc-batch/vc/internal/slurm/directive"
-	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 func TestParseReadsATable(t *testing.T) {
@@ -88,7 +88,7 @@ func TestParseReportsAllMistakes(t *testing.T) {
 		"TZ=UTC\nTZ * * * * date": `line 2: "TZ * * * *" is no time`,
 	} {
 		_, err := Parse(text, "mei")
-		if err == nil || !strings.Contains(err.Error(), want) || fault.Of(err).Hint == "" {
+		if err == nil || !strings.Contains(err.Error(), want) || usererror.Of(err).Hint == "" {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

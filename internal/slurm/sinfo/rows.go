@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // Filter selects nodes and partitions; an empty list selects all.
@@ -36,7 +36,7 @@ const allStates = "all"
 func CheckStates(words []string) error {
 	for _, word := range words {
 		if _, known := flags[strings.ToLower(word)]; !known && !strings.EqualFold(word, allStates) {
-			return fault.Errorf("", "Bad state string: %q", word)
+			return usererror.Errorf("", "Bad state string: %q", word)
 		}
 	}
 	return nil

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -29,7 +29,7 @@ func ParseStates(text string) (codes []state.Code, all bool, err error) {
 		}
 		code, ok := state.Parse(word)
 		if !ok {
-			return nil, false, fault.Errorf("", "Invalid job state specified: %s", word)
+			return nil, false, usererror.Errorf("", "Invalid job state specified: %s", word)
 		}
 		codes = append(codes, code)
 	}

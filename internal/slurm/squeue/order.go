@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // The default orders of squeue.
@@ -26,11 +26,11 @@ func (s Style) Order(text string) (compare, error) {
 		word = strings.TrimSpace(word)
 		letter := strings.TrimLeft(word, "+-")
 		if len(letter) != 1 {
-			return nil, fault.Errorf("", "Invalid sort specification: %s", word)
+			return nil, usererror.Errorf("", "Invalid sort specification: %s", word)
 		}
 		by, ok := s.by(letter[0])
 		if !ok {
-			return nil, fault.Errorf("", "Invalid sort specification: %s", word)
+			return nil, usererror.Errorf("", "Invalid sort specification: %s", word)
 		}
 		if strings.HasPrefix(word, "-") {
 			up := by

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // attachRequest asks for the output of a running step.
@@ -92,7 +92,7 @@ func (h *head) attach(w *wire, r *attachRequest) error {
 	s := h.live[r.Step]
 	if s == nil {
 		h.mu.Unlock()
-		return fault.Errorf("scontrol show step and squeue -s list the steps that run", "no job step %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
+		return usererror.Errorf("scontrol show step and squeue -s list the steps that run", "no job step %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
 	}
 	isFirst := !s.view.mirrors
 	s.view.mirrors = true

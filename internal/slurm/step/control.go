@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/clock"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // scontrolTable lists the options of scontrol that are supported inside a job.
@@ -72,7 +72,7 @@ func show(ctx context.Context, out io.Writer, words []string, oneLine bool) erro
 	switch {
 	case isWord(what, "hostnames", 5):
 		if list == "" {
-			return fault.Errorf("write the list behind it, as scontrol show hostnames n[1-3]", "SLURM_JOB_NODELIST is not set, and no list of hosts was given")
+			return usererror.Errorf("write the list behind it, as scontrol show hostnames n[1-3]", "SLURM_JOB_NODELIST is not set, and no list of hosts was given")
 		}
 		hosts, err := hostlist.Expand(list)
 		if err != nil {
@@ -180,7 +180,7 @@ func (j *jobAnswer) called(id string) bool {
 }
 
 func foreign(id string, job *jobAnswer) error {
-	return fault.Errorf("where it was submitted the same command reaches all jobs",
+	return usererror.Errorf("where it was submitted the same command reaches all jobs",
 		"job %s is not this job, %s: from inside a job only the job itself can be reached, because its pods have no rights in the cluster", id, job.Pod.ID())
 }
 
@@ -217,7 +217,7 @@ func requeue(ctx context.Context, ids []string) error {
 		}
 	}
 	if job.Spec.NoRequeue {
-		return fault.Errorf("submit it with --requeue", "Requested operation is presently disabled for job %s: it was submitted with --no-requeue", job.Pod.ID())
+		return usererror.Errorf("submit it with --requeue", "Requested operation is presently disabled for job %s: it was submitted with --no-requeue", job.Pod.ID())
 	}
 	return h.question(ctx, request{End: &endRequest{Requeue: true}}, nil)
 }

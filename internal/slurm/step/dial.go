@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 )
 
 // errNoJob reports that a command was called outside a job.
-var errNoJob = fault.Errorf("it works in batch scripts, and in what srun and salloc start; elsewhere use vcctl slurm", "this is no pod of a batch job")
+var errNoJob = usererror.Errorf("it works in batch scripts, and in what srun and salloc start; elsewhere use vcctl slurm", "this is no pod of a batch job")
 
 // here describes the job and the pod in which a command runs.
 type here struct {
@@ -112,7 +112,7 @@ func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 	if host == h.place.Host() {
 		connection, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "unix", h.dirs.socket())
 		if err != nil {
-			return nil, fault.Hinted(fmt.Errorf("the job's launcher cannot be reached: %w", err), launcherGone)
+			return nil, usererror.Hinted(fmt.Errorf("the job's launcher cannot be reached: %w", err), launcherGone)
 		}
 		return connection, nil
 	}
@@ -121,7 +121,7 @@ func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 		return nil, err
 	}
 	if identity == nil {
-		return nil, fault.Errorf("submit it again with sbatch, srun or salloc, which make one", "the job has no key with which its pods know each other")
+		return nil, usererror.Errorf("submit it again with sbatch, srun or salloc, which make one", "the job has no key with which its pods know each other")
 	}
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		connection, err := dialHost(ctx, host, h.pod.Job, identity)
@@ -130,7 +130,7 @@ func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fault.Hinted(fmt.Errorf("node %s cannot be reached: %w", host, err), "its pod may not run, or its network be closed to port "+Port+": kubectl get pods tells")
+			return nil, usererror.Hinted(fmt.Errorf("node %s cannot be reached: %w", host, err), "its pod may not run, or its network be closed to port "+Port+": kubectl get pods tells")
 		case <-time.After(pause):
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // names lists the commands that a script can call. They are all links to this program.
@@ -76,7 +76,7 @@ func Main(ctx context.Context, args []string) int {
 
 func report(program string, err error) int {
 	if err != nil {
-		f := *fault.Of(err)
+		f := *usererror.Of(err)
 		f.What = err.Error() // keep the context that was added to the error with the hint
 		fmt.Fprint(os.Stderr, f.Text(program))
 		return 1

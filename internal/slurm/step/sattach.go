@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // SattachTable lists the options of sattach.
@@ -37,7 +37,7 @@ func Sattach(ctx context.Context, args []string) int {
 	}
 	p, err := SattachTable.Parse(args)
 	if err != nil {
-		return report("sattach", fault.Usage("sattach", err))
+		return report("sattach", usererror.Usage("sattach", err))
 	}
 	if informed(&SattachTable, p) {
 		return 0
@@ -53,7 +53,7 @@ func sattach(ctx context.Context, p getopt.Parsed) (int, error) {
 	}
 	number, err := strconv.Atoi(step)
 	if err != nil || number < 0 {
-		return 0, fault.Errorf("name a running step, as "+job+".0; the output of the script is in its file, and in the pod's log", "Invalid job id specified: %s", p.Operands[0])
+		return 0, usererror.Errorf("name a running step, as "+job+".0; the output of the script is in its file, and in the pod's log", "Invalid job id specified: %s", p.Operands[0])
 	}
 	h, err := findHere()
 	if err != nil {
@@ -86,17 +86,17 @@ func sattach(ctx context.Context, p getopt.Parsed) (int, error) {
 func AttachTarget(p getopt.Parsed) (job, step string, err error) {
 	for option, hint := range map[string]string{"pty": "srun --jobid=JOB --overlap --pty bash opens a terminal in a job", "input-filter": "tasks read what their srun reads"} {
 		if p.Has(option) {
-			return "", "", fault.Errorf(hint, "--%s is not supported here", option)
+			return "", "", usererror.Errorf(hint, "--%s is not supported here", option)
 		}
 	}
 	for _, option := range []string{"output-filter", "error-filter"} {
 		text, given := p.Last(option)
 		if n, err := strconv.Atoi(text); given && (err != nil || n < 0) {
-			return "", "", fault.Errorf("write the number of a task, as --"+option+"=0", "Invalid numeric value %q for --%s.", text, option)
+			return "", "", usererror.Errorf("write the number of a task, as --"+option+"=0", "Invalid numeric value %q for --%s.", text, option)
 		}
 	}
 	if len(p.Operands) != 1 {
-		return "", "", fault.Errorf("write the job and the number of the step, as 42.0", "Did not supply a job step id")
+		return "", "", usererror.Errorf("write the job and the number of the step, as 42.0", "Did not supply a job step id")
 	}
 	job, step, _ = strings.Cut(p.Operands[0], ".")
 	return job, step, nil
@@ -146,7 +146,7 @@ func (w *wire) watch(to *outputs, quiet bool) (int, error) {
 	for {
 		f, err := w.receive()
 		if err != nil {
-			return 1, fault.Hinted(fmt.Errorf("the job's launcher is gone: %w", err), launcherGone)
+			return 1, usererror.Hinted(fmt.Errorf("the job's launcher is gone: %w", err), launcherGone)
 		}
 		switch f.kind {
 		case stdoutFrame, stderrFrame:

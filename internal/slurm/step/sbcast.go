@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // copyOptions lists the options that sbcast and sgather share.
@@ -62,7 +62,7 @@ func Sbcast(ctx context.Context, args []string) int {
 	}
 	p, err := SbcastTable.Parse(args)
 	if err != nil {
-		return report("sbcast", fault.Usage("sbcast", err))
+		return report("sbcast", usererror.Usage("sbcast", err))
 	}
 	if informed(&SbcastTable, p) {
 		return 0
@@ -103,7 +103,7 @@ func sbcast(ctx context.Context, p getopt.Parsed) error {
 
 // TwoNames returns the error for a number of file names other than two.
 func TwoNames(operands []string) error {
-	return fault.Errorf("write the file and where its copies are to be, as data.bin /tmp/data.bin", "Need two file names, have %d names", len(operands))
+	return usererror.Errorf("write the file and where its copies are to be, as data.bin /tmp/data.bin", "Need two file names, have %d names", len(operands))
 }
 
 // IsOn reports whether a switch is set by its option or by an environment variable.
@@ -143,11 +143,11 @@ func openSource(p getopt.Parsed) (*source, error) {
 func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, nil, fault.Errorf("name a file that is there and that you may read", "Can't open `%s`: %v", name, reasonOf(err))
+		return nil, nil, usererror.Errorf("name a file that is there and that you may read", "Can't open `%s`: %v", name, reasonOf(err))
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fault.Errorf("pack a directory with tar and copy the archive", "Can't copy `%s`: it is no regular file", name)
+		err = usererror.Errorf("pack a directory with tar and copy the archive", "Can't copy `%s`: it is no regular file", name)
 	}
 	if err != nil {
 		_ = file.Close()
@@ -171,7 +171,7 @@ func (j *jobAnswer) hostsOf(p getopt.Parsed) ([]string, error) {
 			return hostlist.Expand(s.Nodes)
 		}
 	}
-	return nil, fault.Errorf("steps are numbered from 0; without a step the file goes to all nodes of the job", "Invalid job id specified: job %s has no step %s", j.Pod.ID(), step)
+	return nil, usererror.Errorf("steps are numbered from 0; without a step the file goes to all nodes of the job", "Invalid job id specified: job %s has no step %s", j.Pod.ID(), step)
 }
 
 // copies copies files through the agents of nodes.
@@ -225,7 +225,7 @@ func (c *copies) send(ctx context.Context, hosts []string, from *source, r *file
 			if t.err.Error() == "file exists" {
 				hint = "--force replaces it"
 			}
-			problems = append(problems, fault.Errorf(hint, "%s: %s: %v", t.host, r.Path, t.err))
+			problems = append(problems, usererror.Errorf(hint, "%s: %s: %v", t.host, r.Path, t.err))
 		case c.verbose:
 			fmt.Fprintf(os.Stderr, "%s: %s: %s\n", c.program, t.host, r.Path)
 		}
@@ -262,11 +262,11 @@ func joined(problems []error) error {
 	}
 	var what, hints []string
 	for _, problem := range problems {
-		f := fault.Of(problem)
+		f := usererror.Of(problem)
 		what = append(what, f.What)
 		if f.Hint != "" && (len(hints) == 0 || hints[len(hints)-1] != f.Hint) {
 			hints = append(hints, f.Hint)
 		}
 	}
-	return fault.Errorf(strings.Join(hints, "\n"), "%s", strings.Join(what, "\n"))
+	return usererror.Errorf(strings.Join(hints, "\n"), "%s", strings.Join(what, "\n"))
 }

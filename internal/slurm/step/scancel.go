@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // scancelTable lists the options of scancel that are supported inside a job.
@@ -38,7 +38,7 @@ func Scancel(ctx context.Context, args []string) int {
 		return 0
 	}
 	if len(p.Operands) == 0 {
-		return report("scancel", fault.Errorf("from inside a job only the job itself and its steps can be cancelled: scancel $SLURM_JOB_ID", "No job identification provided"))
+		return report("scancel", usererror.Errorf("from inside a job only the job itself and its steps can be cancelled: scancel $SLURM_JOB_ID", "No job identification provided"))
 	}
 	h, job, err := ownJob(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func done(r *request, signal string) string {
 func signalOf(text, step string, batch, full bool) (*signalRequest, error) {
 	number, err := signalNumber(text)
 	if err != nil {
-		return nil, fault.Errorf("signals are names as USR1 or SIGTERM, or numbers", "Unknown job signal: %s", text)
+		return nil, usererror.Errorf("signals are names as USR1 or SIGTERM, or numbers", "Unknown job signal: %s", text)
 	}
 	r := &signalRequest{Number: number, Step: -1, Batch: batch || full, Steps: full || !batch}
 	switch step {
@@ -88,7 +88,7 @@ func signalOf(text, step string, batch, full bool) (*signalRequest, error) {
 		r.Batch, r.Steps = true, false
 	default:
 		if r.Step, err = strconv.Atoi(step); err != nil || r.Step < 0 {
-			return nil, fault.Errorf("write the number of a step behind the dot, or batch for the script", "Invalid job id specified: step %q", step)
+			return nil, usererror.Errorf("write the number of a step behind the dot, or batch for the script", "Invalid job id specified: step %q", step)
 		}
 		r.Batch, r.Steps = false, false
 	}

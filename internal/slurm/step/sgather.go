@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // SgatherTable lists the options of sgather.
@@ -24,7 +24,7 @@ var SgatherTable = *(&getopt.Table{Program: "sgather", Operands: "SOURCE DESTINA
 func Sgather(ctx context.Context, args []string) int {
 	p, err := SgatherTable.Parse(args)
 	if err != nil {
-		return report("sgather", fault.Usage("sgather", err))
+		return report("sgather", usererror.Usage("sgather", err))
 	}
 	if informed(&SgatherTable, p) {
 		return 0
@@ -63,7 +63,7 @@ func sgather(ctx context.Context, p getopt.Parsed) error {
 	for i, err := range problems {
 		switch {
 		case err != nil:
-			told = append(told, fault.Errorf(fault.Of(err).Hint, "%s: %v", hosts[i], err))
+			told = append(told, usererror.Errorf(usererror.Of(err).Hint, "%s: %v", hosts[i], err))
 		case p.Has("verbose"):
 			fmt.Fprintf(os.Stderr, "sgather: %s.%s\n", to, hosts[i])
 		}
@@ -87,7 +87,7 @@ func gatherNames(p getopt.Parsed) (from, to string, err error) {
 	}
 	for i, name := range []*string{&from, &to} {
 		if p.Operands[i] == "" {
-			return "", "", fault.Errorf("an unset variable of the shell looks like this", "A file name is empty")
+			return "", "", usererror.Errorf("an unset variable of the shell looks like this", "A file name is empty")
 		}
 		if *name, err = filepath.Abs(p.Operands[i]); err != nil {
 			return "", "", err
@@ -95,7 +95,7 @@ func gatherNames(p getopt.Parsed) (from, to string, err error) {
 	}
 	isInside := strings.HasPrefix(to, strings.TrimSuffix(from, "/")+"/")
 	if p.Has("recursive") && isInside {
-		return "", "", fault.Errorf("name a destination beside it", "Can't copy `%s` into itself: %s", from, to)
+		return "", "", usererror.Errorf("name a destination beside it", "Can't copy `%s` into itself: %s", from, to)
 	}
 	return from, to, nil
 }
@@ -144,7 +144,7 @@ func (g *gathering) receive(w *wire, to string) error {
 		if os.IsExist(err) {
 			hint = "--force replaces it"
 		}
-		return fault.Errorf(hint, "%s: %v", to, err)
+		return usererror.Errorf(hint, "%s: %v", to, err)
 	}
 	if err := begun.complete(); err != nil {
 		return fmt.Errorf("%s: %w", to, err)

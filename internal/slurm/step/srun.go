@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // runner runs one srun command: a step, from its start to its end.
@@ -90,7 +90,7 @@ func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
 		return 1, err
 	}
 	if id := options.jobID; id != "" && id != r.job.Pod.ID() && id != r.job.Pod.JobID {
-		return 1, fault.Errorf("leave --jobid away", "--jobid=%s is not this job, %s: from inside a pod only its own job can be reached", id, r.job.Pod.ID())
+		return 1, usererror.Errorf("leave --jobid away", "--jobid=%s is not this job, %s: from inside a pod only its own job can be reached", id, r.job.Pod.ID())
 	}
 	options.inherit(&r.job.Spec)
 	idle := unheeded(parsed, os.LookupEnv, r.job.Script)
@@ -292,7 +292,7 @@ func (r *runner) follow(n *nodeTasks) error {
 			fmt.Fprintln(r.errors, "slurmstepd:", string(f.data))
 		case errorFrame:
 			e := errorOf(f.data)
-			return fault.Errorf(e.Hint, "node %s: %s", n.host, e.What)
+			return usererror.Errorf(e.Hint, "node %s: %s", n.host, e.What)
 		case answerFrame:
 			_ = n.wire.Close() // the agent waits for this, which confirms that everything has arrived
 			return nil

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // stepOptions holds the options of srun.
@@ -55,7 +55,7 @@ func readOptions(p getopt.Parsed, lookup func(string) (string, bool)) (*stepOpti
 		return nil, r.err
 	}
 	if len(o.command) == 0 {
-		return nil, fault.Errorf("write what is to run, as srun -n2 hostname", "No command given to execute.")
+		return nil, usererror.Errorf("write what is to run, as srun -n2 hostname", "No command given to execute.")
 	}
 	if o.begin.Name == "" {
 		o.begin.Name = filepath.Base(o.command[0])
@@ -82,7 +82,7 @@ func (r *optionReader) fail(format string, args ...any) {
 // wrong is like fail, with a hint for the user.
 func (r *optionReader) wrong(hint, format string, args ...any) {
 	if r.err == nil {
-		r.err = fault.Errorf(hint, format, args...)
+		r.err = usererror.Errorf(hint, format, args...)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // kind is the type of a frame.
@@ -58,13 +58,13 @@ const hintMark = "\x00"
 
 // errorText encodes an error for a frame.
 func errorText(err error) []byte {
-	return []byte(strings.TrimSuffix(err.Error()+hintMark+fault.Of(err).Hint, hintMark))
+	return []byte(strings.TrimSuffix(err.Error()+hintMark+usererror.Of(err).Hint, hintMark))
 }
 
 // errorOf decodes the error in a frame.
-func errorOf(text []byte) *fault.Error {
+func errorOf(text []byte) *usererror.Error {
 	what, hint, _ := strings.Cut(string(text), hintMark)
-	return fault.Errorf(hint, "%s", what)
+	return usererror.Errorf(hint, "%s", what)
 }
 
 type frame struct {
@@ -144,7 +144,7 @@ func (w *wire) answer(to any, notice func(string)) error {
 	for {
 		f, err := w.receive()
 		if err != nil {
-			return fault.Hinted(fmt.Errorf("the job's launcher does not answer: %w", err), launcherGone)
+			return usererror.Hinted(fmt.Errorf("the job's launcher does not answer: %w", err), launcherGone)
 		}
 		switch f.kind {
 		case errorFrame:

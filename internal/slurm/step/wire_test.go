@@ -6,7 +6,7 @@ import (
 	"net"
 	"testing"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // An error of the head arrives with its hint, and without a trailing mark if it has no hint.
@@ -16,10 +16,10 @@ func TestAnErrorCrossesTheWireWithItsHint(t *testing.T) {
 		sent error
 		want string
 	}{
-		"with a hint":            {fault.Errorf("wait for them", "Requested nodes are busy"), "srun: error: Requested nodes are busy\nsrun: hint: wait for them\n"},
-		"said of something":      {fmt.Errorf("step 3: %w", fault.Errorf("wait", "nodes are busy")), "srun: error: step 3: nodes are busy\nsrun: hint: wait\n"},
+		"with a hint":            {usererror.Errorf("wait for them", "Requested nodes are busy"), "srun: error: Requested nodes are busy\nsrun: hint: wait for them\n"},
+		"said of something":      {fmt.Errorf("step 3: %w", usererror.Errorf("wait", "nodes are busy")), "srun: error: step 3: nodes are busy\nsrun: hint: wait\n"},
 		"without one":            {errors.New("no room is left"), "srun: error: no room is left\n"},
-		"a hint of two lines":    {fault.Errorf("wait\nor share them", "nodes are busy"), "srun: error: nodes are busy\nsrun: hint: wait\nsrun: hint: or share them\n"},
+		"a hint of two lines":    {usererror.Errorf("wait\nor share them", "nodes are busy"), "srun: error: nodes are busy\nsrun: hint: wait\nsrun: hint: or share them\n"},
 		"of two lines by itself": {errors.New("one\ntwo"), "srun: error: one\nsrun: error: two\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestAnErrorCrossesTheWireWithItsHint(t *testing.T) {
 				defer theirs.Close()
 				_ = newWire(theirs).send(errorFrame, 0, errorText(c.sent))
 			}()
-			if got := fault.Of(newWire(ours).answer(nil, nil)).Text("srun"); got != c.want {
+			if got := usererror.Of(newWire(ours).answer(nil, nil)).Text("srun"); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
@@ -43,7 +43,7 @@ func TestWhoeverGetsNoAnswerIsToldWhatToDo(t *testing.T) {
 	defer ours.Close()
 	_ = theirs.Close()
 	err := newWire(ours).answer(nil, nil)
-	if f := fault.Of(err); err == nil || f.Hint != launcherGone {
+	if f := usererror.Of(err); err == nil || f.Hint != launcherGone {
 		t.Errorf("%v, hint %q", err, f.Hint)
 	}
 }

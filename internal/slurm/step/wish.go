@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // wish describes what a step needs: a number of tasks on each of its nodes, which are chosen from the candidates.
@@ -21,11 +21,11 @@ type wish struct {
 // plan returns what a step needs, regardless of other steps. It returns an error if the job can never provide that.
 func (h *head) plan(r *beginRequest) (*wish, error) {
 	impossible := func(hint, why string) error {
-		return fault.Errorf(hint, "Unable to create step for job %s: %s", h.pod.ID(), why)
+		return usererror.Errorf(hint, "Unable to create step for job %s: %s", h.pod.ID(), why)
 	}
 	candidates, err := h.candidates(r)
 	if err != nil {
-		return nil, impossible(fault.Of(err).Hint, err.Error())
+		return nil, impossible(usererror.Of(err).Hint, err.Error())
 	}
 	nodes := r.Nodes
 	switch {
@@ -82,7 +82,7 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 func (h *head) candidates(r *beginRequest) ([]int, error) {
 	for _, name := range append(slices.Clone(r.Only), r.Not...) {
 		if !slices.Contains(h.hosts, name) {
-			return nil, fault.Errorf("its nodes are "+hostlist.Compress(slices.Clone(h.hosts)), "Requested node configuration is not available (%s is no node of this job)", name)
+			return nil, usererror.Errorf("its nodes are "+hostlist.Compress(slices.Clone(h.hosts)), "Requested node configuration is not available (%s is no node of this job)", name)
 		}
 	}
 	var candidates []int
@@ -94,7 +94,7 @@ func (h *head) candidates(r *beginRequest) ([]int, error) {
 		return slices.Compact(candidates), nil
 	}
 	if r.Relative >= len(h.hosts) {
-		return nil, fault.Errorf("nodes are counted from 0", "Requested node configuration is not available (--relative=%d of %d nodes)", r.Relative, len(h.hosts))
+		return nil, usererror.Errorf("nodes are counted from 0", "Requested node configuration is not available (--relative=%d of %d nodes)", r.Relative, len(h.hosts))
 	}
 	for i := r.Relative; i < len(h.hosts); i++ {
 		if !slices.Contains(r.Not, h.hosts[i]) {

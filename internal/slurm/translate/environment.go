@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // maxEnvironment is the maximum size of the exported variables in bytes.
@@ -67,7 +67,7 @@ func (b *builder) exported() []string {
 		size += len(entry) + 1
 	}
 	if size > maxEnvironment {
-		b.fail(fault.Errorf("export what is needed: --export=NAME,NAME", "the exported environment has %d bytes, more than %d", size, maxEnvironment))
+		b.fail(usererror.Errorf("export what is needed: --export=NAME,NAME", "the exported environment has %d bytes, more than %d", size, maxEnvironment))
 	}
 	return all
 }

@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -35,14 +35,14 @@ func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated value.
 		labels := b.labelsOf(old[0])
 		rest := len(all) - len(labels)
 		if len(b.err) > 0 || rest < 0 || !apiequality.Semantic.DeepEqual(all[rest:], labels) {
-			return fault.Errorf("cancel it and submit it again with --constraint", "the features of the job were those of another profile of the site")
+			return usererror.Errorf("cancel it and submit it again with --constraint", "the features of the job were those of another profile of the site")
 		}
 		all = all[:rest]
 	}
 	terms := b.termsOf(all, updated)
 	if len(b.err) > 0 {
-		unknown := fault.Of(b.err[0])
-		return fault.Errorf(unknown.Hint, "%s", strings.TrimPrefix(unknown.What, submissionFailed))
+		unknown := usererror.Of(b.err[0])
+		return usererror.Errorf(unknown.Hint, "%s", strings.TrimPrefix(unknown.What, submissionFailed))
 	}
 	nodes.RequiredDuringSchedulingIgnoredDuringExecution = nil
 	if len(terms[0].MatchExpressions) > 0 {

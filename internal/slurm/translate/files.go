@@ -7,9 +7,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/profile"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // InPodLog is the end of the note about output that no volume covers.
@@ -64,7 +64,7 @@ func (b *builder) workDir() string {
 			b.needs = append(b.needs, Need{r.Said("chdir"), dir})
 		}
 	case r.Chdir != "":
-		b.fail(fault.Errorf("volumes cover "+b.covered()+"; --container-workdir is a directory of the image", "--chdir=%s is on no volume of the site's profile", r.Chdir))
+		b.fail(usererror.Errorf("volumes cover "+b.covered()+"; --container-workdir is a directory of the image", "--chdir=%s is on no volume of the site's profile", r.Chdir))
 	}
 	b.by("chdir", "launch.workDir")
 	b.by("container-workdir", "launch.workDir")
@@ -104,7 +104,7 @@ func (b *builder) file(option, dir, pattern string) string {
 		element = -1
 	}
 	if _, err := (launch.Names{ArrayIndex: element}).Expand(pattern); err != nil {
-		b.fail(fault.Errorf(err.Error(), "Invalid --%s specification", option))
+		b.fail(usererror.Errorf(err.Error(), "Invalid --%s specification", option))
 		return ""
 	}
 	full := absolute(dir, pattern)
@@ -127,7 +127,7 @@ func (b *builder) file(option, dir, pattern string) string {
 		rest := strings.TrimPrefix(strings.TrimPrefix(plain, filepath.Dir(fixed+"x")), "/")
 		return full[:len(full)-len(plain)] + filepath.Join(inside, rest)
 	case option == "input":
-		b.fail(fault.Errorf("volumes cover "+b.covered(), "--input=%s is on no volume of the site's profile", pattern))
+		b.fail(usererror.Errorf("volumes cover "+b.covered(), "--input=%s is on no volume of the site's profile", pattern))
 	case option == "output":
 		b.notes = append(b.notes, "no shared volume covers "+filepath.Dir(plain)+"; "+InPodLog)
 	default:
@@ -169,7 +169,7 @@ func (b *builder) image() string {
 		b.fail(b.noImage())
 	}
 	if strings.HasSuffix(image, ".sqsh") || strings.HasPrefix(image, "/") {
-		b.fail(fault.Errorf("push it to a registry, and name it as registry/name:tag", "--container-image=%s: squashfs files cannot be run here", image))
+		b.fail(usererror.Errorf("push it to a registry, and name it as registry/name:tag", "--container-image=%s: squashfs files cannot be run here", image))
 	}
 	return strings.Replace(strings.TrimPrefix(image, "docker://"), "#", "/", 1)
 }
@@ -178,10 +178,10 @@ func (b *builder) image() string {
 // account that the user may not be allowed to read the profile.
 func (b *builder) noImage() error {
 	if where := b.Facts.HiddenProfile; where != "" {
-		return fault.Errorf("give --container-image, or ask an administrator for the right to get ConfigMap slurm-profile in namespace "+where,
+		return usererror.Errorf("give --container-image, or ask an administrator for the right to get ConfigMap slurm-profile in namespace "+where,
 			"no image is named, and you may not read the site's profile in namespace %s, which may name one", where)
 	}
-	return fault.Errorf("give --container-image or SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile", "no image is named, and the site's profile has none")
+	return usererror.Errorf("give --container-image or SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile", "no image is named, and the site's profile has none")
 }
 
 // processImage is the image name on nodes that run the machine's own programs and ignore images.
@@ -215,11 +215,11 @@ func (b *builder) mounts() {
 			e.mode = parts[2]
 		}
 		if !filepath.IsAbs(e.source) || !filepath.IsAbs(e.target) || len(parts) > 3 || e.mode != "" && e.mode != "ro" && e.mode != "rw" {
-			b.fail(fault.Errorf("write SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths, and commas between", "Invalid --container-mounts specification"))
+			b.fail(usererror.Errorf("write SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths, and commas between", "Invalid --container-mounts specification"))
 			continue
 		}
 		if _, _, ok := b.p.Covering(e.source); !ok {
-			b.fail(fault.Errorf("volumes cover "+b.covered(), "--container-mounts: %s is on no volume of the site's profile", e.source))
+			b.fail(usererror.Errorf("volumes cover "+b.covered(), "--container-mounts: %s is on no volume of the site's profile", e.source))
 			continue
 		}
 		extras = append(extras, e)

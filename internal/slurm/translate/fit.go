@@ -7,9 +7,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -80,7 +80,7 @@ func (b *builder) fewest(most int64) int {
 		n = b.smallest(have, limit)
 	}
 	if n == 0 {
-		b.fail(fault.Errorf(fmt.Sprintf("the nodes that it may use in queue %s have no room for all of it in up to %d pods; if there will be more of them, say with --nodes how many it needs", b.job.Spec.Queue, limit),
+		b.fail(usererror.Errorf(fmt.Sprintf("the nodes that it may use in queue %s have no room for all of it in up to %d pods; if there will be more of them, say with --nodes how many it needs", b.job.Spec.Queue, limit),
 			"Batch job submission failed: Requested node configuration is not available"))
 		return 1
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -21,7 +21,7 @@ func (b *builder) gpus() {
 	case len(r.GPUsPerNode) == 0:
 		b.gresGPUs, r.GPUsPerNode = true, ofGres
 	case countOf(ofGres, "gpu") != countOf(r.GPUsPerNode, "gpu"):
-		b.fail(fault.Errorf("give one of them", "%s and %s do not agree on the GPUs of a node", r.Said("gres"), r.Said("gpus-per-node")))
+		b.fail(usererror.Errorf("give one of them", "%s and %s do not agree on the GPUs of a node", r.Said("gres"), r.Said("gpus-per-node")))
 	}
 	b.otherGres = slices.DeleteFunc(slices.Clone(r.Gres), isGPU)
 	if r.TasksPerGPU > 0 && r.Tasks > 0 && len(r.GPUs)+len(r.GPUsPerNode) == 0 {
@@ -58,7 +58,7 @@ func (b *builder) gresOfNode(s *size) ([]value.Gres, error) {
 	var uneven error
 	for _, g := range r.GPUs {
 		if each := divideUp(g.Count, int64(s.nodes)); g.Count%int64(s.nodes) != 0 {
-			uneven = fault.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --gpus=%d", each, each*int64(s.nodes)), "%s cannot be spread evenly over --nodes=%d", b.saidGPUs(), s.nodes)
+			uneven = usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --gpus=%d", each, each*int64(s.nodes)), "%s cannot be spread evenly over --nodes=%d", b.saidGPUs(), s.nodes)
 		}
 		g.Count /= int64(s.nodes)
 		all = append(all, g)

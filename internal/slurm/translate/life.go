@@ -15,9 +15,9 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/submission"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -34,7 +34,7 @@ func (b *builder) partition() {
 	account, knownAccount := b.p.Accounts[b.r.Account]
 	if b.r.Account != "" && len(b.p.Accounts) > 0 && !knownAccount {
 		known := strings.Join(slices.Sorted(maps.Keys(b.p.Accounts)), ", ")
-		b.fail(fault.Errorf("known accounts: "+known, "Batch job submission failed: Invalid account or account/partition combination specified"))
+		b.fail(usererror.Errorf("known accounts: "+known, "Batch job submission failed: Invalid account or account/partition combination specified"))
 	}
 	if name == "" && account.Queue == "" {
 		name = b.p.DefaultPartition
@@ -121,7 +121,7 @@ func exceeds(limit, most value.Minutes) bool {
 // notTooMany rejects more nodes than the partition allows.
 func (b *builder) notTooMany(nodes int) {
 	if limit := b.p.Partitions[b.r.Partition].MaxNodes; limit > 0 && int64(nodes) > limit {
-		b.fail(fault.Errorf("partition "+b.r.Partition+" has a limit of "+itoa(limit), "Batch job submission failed: Node count specification invalid"))
+		b.fail(usererror.Errorf("partition "+b.r.Partition+" has a limit of "+itoa(limit), "Batch job submission failed: Node count specification invalid"))
 	}
 }
 
@@ -137,7 +137,7 @@ func (b *builder) knownQueue(partition, queue string) {
 		}
 	}
 	slices.Sort(open)
-	b.fail(fault.Errorf("open queues: "+join(open), "invalid partition specified: %s\nBatch job submission failed: Invalid partition name specified", partition))
+	b.fail(usererror.Errorf("open queues: "+join(open), "invalid partition specified: %s\nBatch job submission failed: Invalid partition name specified", partition))
 }
 
 // priority sets the priority class from --qos.
@@ -159,7 +159,7 @@ func (b *builder) priority() {
 		if len(known) > 0 {
 			hint = "known: " + join(slices.Compact(known))
 		}
-		b.fail(fault.Errorf(hint, "Batch job submission failed: Invalid qos specification"))
+		b.fail(usererror.Errorf(hint, "Batch job submission failed: Invalid qos specification"))
 	}
 	b.job.Spec.PriorityClassName = class
 	b.spec.QOS, b.asked.QOS = b.r.QOS, b.r.QOS
@@ -180,7 +180,7 @@ func (b *builder) gates() {
 	}
 	if b.r.Dependency != "" {
 		if _, err := batchv1alpha1.ParseDependency(b.r.Dependency, b.Namespace); err != nil {
-			b.fail(fault.Errorf(err.Error(), "Batch job submission failed: Job dependency problem"))
+			b.fail(usererror.Errorf(err.Error(), "Batch job submission failed: Job dependency problem"))
 		}
 		set("dependency", keys.Dependency, b.r.Dependency)
 		b.spec.Dependency = b.r.Dependency
@@ -271,7 +271,7 @@ func (b *builder) limit() {
 	case most > 0 && limit < 0 && b.r.Time == nil:
 		limit = most
 	case most > 0 && (limit < 0 || limit > most):
-		b.fail(fault.Errorf("the longest is "+most.String(), "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)"))
+		b.fail(usererror.Errorf("the longest is "+most.String(), "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)"))
 	}
 	if limit < 0 {
 		b.by("time")

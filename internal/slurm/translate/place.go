@@ -9,8 +9,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -35,7 +35,7 @@ func (b *builder) nodes(affinity *corev1.Affinity) {
 		all = append(all, corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: list})
 		b.asked.Nodes = hostlist.Compress(list)
 		if b.size.least > len(list) {
-			b.fail(fault.Errorf("name more nodes, or ask for fewer", "--nodes=%d is more than --nodelist names (%d)", b.size.least, len(list)))
+			b.fail(usererror.Errorf("name more nodes, or ask for fewer", "--nodes=%d is more than --nodelist names (%d)", b.size.least, len(list)))
 		}
 		b.by("nodelist", b.eachField(required)...)
 		b.by("nodefile", b.eachField(required)...)
@@ -82,7 +82,7 @@ func (b *builder) labelsOf(features []string) []corev1.NodeSelectorRequirement {
 			if len(names) > 0 {
 				hint = "features: " + join(names)
 			}
-			b.fail(fault.Errorf(hint, "Batch job submission failed: Invalid feature specification: %s", feature))
+			b.fail(usererror.Errorf(hint, "Batch job submission failed: Invalid feature specification: %s", feature))
 			continue
 		}
 		all = append(all, requirements(labels)...)
@@ -119,7 +119,7 @@ func (b *builder) typesOfGres(required string) []corev1.NodeSelectorRequirement 
 			if len(names) > 0 {
 				hint = "types of " + g.Name + ": " + join(names)
 			}
-			b.fail(fault.Errorf(hint, "Batch job submission failed: Invalid generic resource (gres) specification: %s", g.Name+":"+g.Type))
+			b.fail(usererror.Errorf(hint, "Batch job submission failed: Invalid generic resource (gres) specification: %s", g.Name+":"+g.Type))
 			continue
 		}
 		all = append(all, requirements(labels)...)
@@ -189,14 +189,14 @@ func (b *builder) topology() {
 	switch {
 	case n == 0:
 	case b.size.nodes%n != 0:
-		b.fail(fault.Errorf("write --nodes as a multiple of --segment", "--segment=%d: --nodes=%d is no multiple of it", n, b.size.nodes))
+		b.fail(usererror.Errorf("write --nodes as a multiple of --segment", "--segment=%d: --nodes=%d is no multiple of it", n, b.size.nodes))
 	case b.r.Array != nil:
-		b.fail(fault.Errorf("leave --segment away: the elements are groups already", "--segment is not supported here together with --array"))
+		b.fail(usererror.Errorf("leave --segment away: the elements are groups already", "--segment is not supported here together with --array"))
 	case n == b.size.nodes:
 		b.job.Spec.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: batchv1alpha1.HardNetworkTopologyMode, HighestTierAllowed: new(1)}
 		b.by("segment", "spec.networkTopology")
 	default:
-		b.fail(fault.Errorf("remove the option, or use --switches", "--segment=%d is supported here only for all nodes of a job (--nodes=%d): smaller groups cannot be told from each other", n, b.size.nodes))
+		b.fail(usererror.Errorf("remove the option, or use --switches", "--segment=%d is supported here only for all nodes of a job (--nodes=%d): smaller groups cannot be told from each other", n, b.size.nodes))
 	}
 }
 
@@ -223,7 +223,7 @@ func (b *builder) knownNodes() {
 	}
 	for _, name := range b.r.Nodelist {
 		if !slices.Contains(b.Facts.NodeNames, name) {
-			b.fail(fault.Errorf("there is no node "+name+"; sinfo -N lists the nodes", "Batch job submission failed: Invalid node name specified"))
+			b.fail(usererror.Errorf("there is no node "+name+"; sinfo -N lists the nodes", "Batch job submission failed: Invalid node name specified"))
 			return
 		}
 	}

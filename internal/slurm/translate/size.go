@@ -3,7 +3,7 @@ package translate
 import (
 	"fmt"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -40,7 +40,7 @@ func (b *builder) measure() {
 		nodes = least
 	}
 	if nodes > maxNodes {
-		b.fail(fault.Errorf(fmt.Sprintf("a job has %d nodes at most: --array runs more side by side", maxNodes), "Batch job submission failed: Requested node configuration is not available (%d nodes)", nodes))
+		b.fail(usererror.Errorf(fmt.Sprintf("a job has %d nodes at most: --array runs more side by side", maxNodes), "Batch job submission failed: Requested node configuration is not available (%d nodes)", nodes))
 		nodes, least = 1, 1
 	}
 	var uneven error

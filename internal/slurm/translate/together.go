@@ -3,7 +3,7 @@ package translate
 import (
 	"fmt"
 
-	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // together rejects inconsistent sizes, which would leave a task or a GPU without a place.
@@ -15,7 +15,7 @@ func (b *builder) together() {
 
 // badTasks returns Slurm's error for an invalid number of tasks.
 func badTasks(hint string, args ...any) error {
-	return fault.Errorf(fmt.Sprintf(hint, args...), "Batch job submission failed: Task count specification invalid")
+	return usererror.Errorf(fmt.Sprintf(hint, args...), "Batch job submission failed: Task count specification invalid")
 }
 
 func (b *builder) tasksTogether() {
@@ -39,20 +39,20 @@ func (b *builder) gpusTogether() {
 	}
 	switch {
 	case total > 0 && perNode > 0 && total != perNode*int64(s.nodes):
-		b.fail(fault.Errorf(fmt.Sprintf("use --gpus=%d, or leave one of them away", perNode*int64(s.nodes)), "%s and %s do not go together on %d nodes", b.saidGPUs(), r.Said(node), s.nodes))
+		b.fail(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or leave one of them away", perNode*int64(s.nodes)), "%s and %s do not go together on %d nodes", b.saidGPUs(), r.Said(node), s.nodes))
 	case perNode > 0 && perTask*s.onNode > perNode:
-		b.fail(fault.Errorf(fmt.Sprintf("use --gpus-per-node=%d, or --ntasks-per-node=%d", perTask*s.onNode, max(perNode/perTask, 1)), "%s and %s do not go together with %d tasks on a node", r.Said(node), r.Said("gpus-per-task"), s.onNode))
+		b.fail(usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d, or --ntasks-per-node=%d", perTask*s.onNode, max(perNode/perTask, 1)), "%s and %s do not go together with %d tasks on a node", r.Said(node), r.Said("gpus-per-task"), s.onNode))
 	case perNode == 0 && total > 0 && perTask > 0 && perTask*s.tasks != total:
-		b.fail(fault.Errorf(fmt.Sprintf("use --gpus=%d, or leave one of them away", perTask*s.tasks), "%s and %s do not go together with %d tasks", b.saidGPUs(), r.Said("gpus-per-task"), s.tasks))
+		b.fail(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or leave one of them away", perTask*s.tasks), "%s and %s do not go together with %d tasks", b.saidGPUs(), r.Said("gpus-per-task"), s.tasks))
 	}
 	none := countOf(s.gres, "gpu") == 0
 	for _, name := range []string{"cpus-per-gpu", "mem-per-gpu", "ntasks-per-gpu"} {
 		if none && r.Has(name) {
-			b.fail(fault.Errorf("ask for GPUs with --gpus or --gpus-per-node", "--%s is given, and no GPUs are asked for", name))
+			b.fail(usererror.Errorf("ask for GPUs with --gpus or --gpus-per-node", "--%s is given, and no GPUs are asked for", name))
 		}
 	}
 	if r.CPUsPerGPU > 0 && r.CPUsPerTask > 0 { // set by --tres-per-task
-		b.fail(fault.Errorf("give one of them", "%s and %s both say how many CPUs there are", r.Said("cpus-per-gpu"), r.Said("tres-per-task")))
+		b.fail(usererror.Errorf("give one of them", "%s and %s both say how many CPUs there are", r.Said("cpus-per-gpu"), r.Said("tres-per-task")))
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/directive"
-	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // Run go test ./internal/slurm/translate -rewrite to rewrite the golden files.
@@ -287,13 +287,13 @@ func TestWhatCannotBeTranslated(t *testing.T) {
 			t.Errorf("sbatch %s is no mistake", line)
 			continue
 		}
-		f := fault.Of(err)
+		f := usererror.Of(err)
 		if got := f.What + "|" + f.Hint; got != want {
 			t.Errorf("sbatch %s:\n got %s\nwant %s", line, got, want)
 		}
 	}
 	_, err := try(t, "", func(in *Input) { in.Profile = &profile.Profile{} })
-	if want := "no image is named, and the site's profile has none"; err == nil || err.Error() != want || !strings.Contains(fault.Of(err).Hint, "give --container-image") {
+	if want := "no image is named, and the site's profile has none"; err == nil || err.Error() != want || !strings.Contains(usererror.Of(err).Hint, "give --container-image") {
 		t.Errorf("without an image: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package fault defines the errors of Slurm commands, with hints and in Slurm's format.
-package fault
+// Package usererror defines the errors of Slurm commands, with hints and in Slurm's format.
+package usererror
 
 import (
 	"errors"
