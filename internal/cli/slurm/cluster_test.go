@@ -13,7 +13,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
@@ -120,7 +120,7 @@ func slurmCluster(server *clitest.Server) {
 	cancelled := batch(59, "stopped", "ann", "default", batchv1alpha1.Terminated, 2*time.Hour, func(j *batchv1alpha1.Job) {
 		j.Annotations[keys.CancelledBy] = "mei"
 		j.Status.Nodes = []batchv1alpha1.JobNode{{Name: "r05n07", Tasks: map[string]string{"node": "0"}}, {Name: "r05n08", Tasks: map[string]string{"head": "0"}}}
-		j.Status.Reports = []batchv1alpha1.PodReport{{Task: "head", Message: launch.Report{Signal: 15, Usage: launch.Usage{CPUMillis: 1200}, Steps: []launch.Step{
+		j.Status.Reports = []batchv1alpha1.PodReport{{Task: "head", Message: launchconfig.Report{Signal: 15, Usage: launchconfig.Usage{CPUMillis: 1200}, Steps: []launchconfig.Step{
 			{ID: 0, Name: "prepare", Nodes: "stopped-head-0,stopped-node-0", Tasks: 2, Start: golden.Ago(time.Hour).Unix(), End: golden.Ago(55 * time.Minute).Unix()},
 			{ID: 1, Name: "train", Nodes: "stopped-head-0", Tasks: 1, Start: golden.Ago(55 * time.Minute).Unix(), End: golden.Ago(30 * time.Minute).Unix(), Signal: 15, Cancelled: true},
 		}}.Text()}}
@@ -131,12 +131,12 @@ func slurmCluster(server *clitest.Server) {
 	explained := golden.Waiting()
 	explained.EstimatedStart = &metav1.Time{Time: golden.Now.Add(3 * time.Hour)}
 	began := golden.Ago(40 * time.Minute).Unix()
-	report := launch.Report{Usage: launch.Usage{CPUMillis: 95_500, MaxRSS: 301_000}, Steps: []launch.Step{
+	report := launchconfig.Report{Usage: launchconfig.Usage{CPUMillis: 95_500, MaxRSS: 301_000}, Steps: []launchconfig.Step{
 		{ID: 0, Name: "hostname", Nodes: "prepare-head-0", Tasks: 1, Start: began, End: began + 2},
-		{ID: 1, Name: "python", Nodes: "prepare-head-0", Tasks: 2, CPUs: 2, Start: began + 2, End: began + 600, Code: 3, Usage: launch.Usage{CPUMillis: 90_000, MaxRSS: 300_032}},
+		{ID: 1, Name: "python", Nodes: "prepare-head-0", Tasks: 2, CPUs: 2, Start: began + 2, End: began + 600, Code: 3, Usage: launchconfig.Usage{CPUMillis: 90_000, MaxRSS: 300_032}},
 		{ID: 2, Name: "sleep", Nodes: "prepare-head-0", Tasks: 1, Start: began + 2, End: began + 600, Signal: 15, Cancelled: true},
 	}}.Text()
-	broken := launch.Report{Code: 3}.Text()
+	broken := launchconfig.Report{Code: 3}.Text()
 	server.Set(train, eval, held, after, closed, done, sweep, failed, cancelled, late, paused,
 		golden.NewGroup(train, schedulingv1beta1.PodGroupRunning, nil), golden.NewGroup(eval, schedulingv1beta1.PodGroupPending, explained),
 		golden.NewGroup(sweep, schedulingv1beta1.PodGroupRunning, nil), golden.NewGroup(closed, schedulingv1beta1.PodGroupPending, nil),

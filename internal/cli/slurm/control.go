@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
@@ -165,7 +165,7 @@ func (c *call) requeueElement(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.execIn(ctx, a.head, []string{launch.Program, "scontrol", "requeue", a.idInPod()})
+	return c.execIn(ctx, a.head, []string{launchconfig.Program, "scontrol", "requeue", a.idInPod()})
 }
 
 // requeueHold requeues jobs and holds them. The annotation is written first so that the job does not start again.

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -185,7 +185,7 @@ func (c *call) withoutEffect() {
 }
 
 // isInJob reports whether the program runs in a pod of a batch job.
-func (c *call) isInJob() bool { return c.f.Streams.Env(launch.EnvPod) != "" }
+func (c *call) isInJob() bool { return c.f.Streams.Env(launchconfig.EnvPod) != "" }
 
 // noteOnce prints a note about data that could not be read, unless the note was printed before. In a job, which has few
 // permissions on purpose, it prints nothing, because scripts read both streams.

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
 	"github.com/vc-batch/vc/internal/slurm/translate"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
@@ -111,7 +111,7 @@ func (c *call) sacctTexts(ctx context.Context) error {
 func scriptOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (string, error) {
 	kept := &corev1.ConfigMap{}
 	err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept)
-	return kept.Data[launch.ScriptKey], client.IgnoreNotFound(err)
+	return kept.Data[launchconfig.ScriptKey], client.IgnoreNotFound(err)
 }
 
 // environmentOf returns the environment that a job was submitted with, as lines of NAME=value. It is empty if no
@@ -126,7 +126,7 @@ func environmentOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job
 		return "", err
 	}
 	text := ""
-	for _, entry := range launch.SplitEnvironment(kept.Data[launch.EnvironmentKey]) {
+	for _, entry := range launchconfig.SplitEnvironment(kept.Data[launchconfig.EnvironmentKey]) {
 		text += entry + "\n"
 	}
 	return text, nil

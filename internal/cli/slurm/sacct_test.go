@@ -8,7 +8,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 func TestSacct(t *testing.T) {
@@ -70,7 +70,7 @@ func withEnvironments(r golden.Run) golden.Run {
 	r.Prepare = func(server *clitest.Server) {
 		prepare(server)
 		server.Set(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train-sh-x7k2p-slurm"},
-			Data: map[string][]byte{launch.EnvironmentKey: []byte("HOME=/home/mei\x00LR=0.1 0.2\x00")}})
+			Data: map[string][]byte{launchconfig.EnvironmentKey: []byte("HOME=/home/mei\x00LR=0.1 0.2\x00")}})
 	}
 	return r
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/request"
 )
 
@@ -46,7 +46,7 @@ func salloc(ctx context.Context, c *call) error {
 	working := context.WithoutCancel(ctx)
 	go func() {
 		s := c.f.Streams
-		code, err := a.connect(working, session{command: append([]string{launch.Program, "session"}, command...), terminal: s.InTTY && s.OutTTY, streams: c.ownStreams()})
+		code, err := a.connect(working, session{command: append([]string{launchconfig.Program, "session"}, command...), terminal: s.InTTY && s.OutTTY, streams: c.ownStreams()})
 		if err == nil {
 			err = exit(code)
 		} else {

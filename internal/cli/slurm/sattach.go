@@ -10,7 +10,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/step"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
@@ -45,7 +45,7 @@ func sattach(ctx context.Context, c *call) error {
 	if number == "" || number == "batch" {
 		return a.followScript(ctx)
 	}
-	command := []string{launch.Program, c.table.Program}
+	command := []string{launchconfig.Program, c.table.Program}
 	for _, given := range c.parsed.Given {
 		if step.SattachTable.Has(given.Name) {
 			command = append(command, word(given))

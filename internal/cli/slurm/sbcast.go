@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/step"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
@@ -63,7 +63,7 @@ func sbcast(ctx context.Context, c *call) error {
 	if hasStep {
 		inPod += "." + number
 	}
-	command := []string{launch.Program, c.table.Program, "--jobid=" + inPod, "--from-stdin", fmt.Sprintf("--stdin-mode=%o", info.Mode().Perm())}
+	command := []string{launchconfig.Program, c.table.Program, "--jobid=" + inPod, "--from-stdin", fmt.Sprintf("--stdin-mode=%o", info.Mode().Perm())}
 	if step.IsOn(c.parsed, "preserve", "SBCAST_PRESERVE", c.f.Streams.Env) {
 		command = append(command, "--stdin-time="+strconv.FormatInt(info.ModTime().UnixNano(), 10))
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
@@ -364,7 +364,7 @@ func (c *call) write(ctx context.Context, words []string) error {
 	if err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept); err != nil {
 		return usererror.Errorf("only jobs that sbatch made have one", "job script retrieval failed: %v", err)
 	}
-	script := kept.Data[launch.ScriptKey]
+	script := kept.Data[launchconfig.ScriptKey]
 	file := "slurm-" + words[1] + ".sh"
 	if len(words) > 2 {
 		file = words[2]

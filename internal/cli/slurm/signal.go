@@ -10,7 +10,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
@@ -27,7 +27,7 @@ func (s *scancel) send(ctx context.Context, t target) error {
 	if signal == "" {
 		signal = "TERM"
 	}
-	command := []string{launch.Program, "signal", "--signal=" + signal}
+	command := []string{launchconfig.Program, "signal", "--signal=" + signal}
 	switch {
 	case t.step == "batch" || s.parsed.Has("batch") || s.f.Streams.Env("SCANCEL_BATCH") != "":
 		command = append(command, "--batch")

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/step"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
@@ -169,7 +169,7 @@ func isFile(mode string) bool {
 
 // isWhole reports whether a pattern is one file for all tasks, which this process writes.
 func isWhole(pattern string) bool {
-	task, node := launch.PerTask(pattern)
+	task, node := launchconfig.PerTask(pattern)
 	return !task && !node
 }
 
@@ -184,7 +184,7 @@ func (r *stepRun) open(a *allocation) (out, failed io.Writer, err error) {
 		if one.pattern == "" {
 			continue
 		}
-		names := launch.Names{JobID: a.id, ArrayID: a.id, ArrayIndex: -1, User: r.me(), JobName: a.job.Annotations[keys.JobTitle], Step: "0"}
+		names := launchconfig.Names{JobID: a.id, ArrayID: a.id, ArrayIndex: -1, User: r.me(), JobName: a.job.Annotations[keys.JobTitle], Step: "0"}
 		path, err := names.Expand(one.pattern)
 		if err != nil {
 			return nil, nil, err
@@ -230,7 +230,7 @@ func (r *stepRun) in(ctx context.Context, a *allocation, how string) error {
 	defer leave()
 	ended := make(chan error, 1)
 	go func() {
-		code, err := a.connect(working, session{command: append([]string{launch.Program, how, "srun"}, r.args...), terminal: r.terminal, streams: streams})
+		code, err := a.connect(working, session{command: append([]string{launchconfig.Program, how, "srun"}, r.args...), terminal: r.terminal, streams: streams})
 		switch {
 		case err == nil:
 			err = exit(code)
@@ -285,7 +285,7 @@ func (a *allocation) signal(ctx context.Context) {
 	defer stop()
 	streams := a.ownStreams()
 	streams.Stdin = nil
-	_, _ = a.connect(ctx, session{command: []string{launch.Program, "signal", "--signal=INT"}, streams: streams})
+	_, _ = a.connect(ctx, session{command: []string{launchconfig.Program, "signal", "--signal=INT"}, streams: streams})
 }
 
 // existing returns the allocation of a running job. what begins the error message if the job does not run.
@@ -303,7 +303,7 @@ func (c *call) existing(ctx context.Context, id, what string) (*allocation, erro
 	}
 	job := v.jobs[0]
 	for _, pod := range v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] {
-		if pod.Labels[keys.TaskSpec] == launch.HeadTask && pod.Status.Phase == corev1.PodRunning && isElement(pod, named[0]) {
+		if pod.Labels[keys.TaskSpec] == launchconfig.HeadTask && pod.Status.Phase == corev1.PodRunning && isElement(pod, named[0]) {
 			return &allocation{call: c, job: job, id: id, head: pod}, nil
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/clock"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/state"
@@ -97,9 +97,9 @@ func (c *call) notify(ctx context.Context, given []string) error {
 	for _, job := range jobs {
 		told := false
 		for _, pod := range v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] {
-			if pod.Labels[keys.TaskSpec] == launch.HeadTask && pod.Status.Phase == corev1.PodRunning {
+			if pod.Labels[keys.TaskSpec] == launchconfig.HeadTask && pod.Status.Phase == corev1.PodRunning {
 				told = true
-				problems = append(problems, c.execIn(ctx, pod, []string{launch.Program, "notify", strings.Join(given[1:], " ")}))
+				problems = append(problems, c.execIn(ctx, pod, []string{launchconfig.Program, "notify", strings.Join(given[1:], " ")}))
 			}
 		}
 		if !told {

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // submitted runs sbatch and returns its output and the job, script and Secret that it created. They are nil if it
@@ -28,15 +28,15 @@ func submitted(t *testing.T, run golden.Run) (got golden.Result, job map[string]
 		job = jobs[0]
 	}
 	for _, object := range server.Created("ConfigMap") {
-		script, _ = object["data"].(map[string]any)[launch.ScriptKey].(string)
+		script, _ = object["data"].(map[string]any)[launchconfig.ScriptKey].(string)
 	}
 	for _, object := range server.Created("Secret") {
-		text, _ := object["data"].(map[string]any)[launch.EnvironmentKey].(string)
+		text, _ := object["data"].(map[string]any)[launchconfig.EnvironmentKey].(string)
 		raw, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		exported = launch.SplitEnvironment(raw)
+		exported = launchconfig.SplitEnvironment(raw)
 	}
 	return got, job, script, exported
 }

@@ -20,7 +20,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/translate"
@@ -146,7 +146,7 @@ func (c *call) explain(r *translate.Result, out io.Writer) error {
 	for _, m := range r.Made {
 		for _, field := range m.Fields {
 			if name, is := strings.CutPrefix(field, "launch."); is {
-				launcher["data["+launch.SpecKey+"]"] = append(launcher["data["+launch.SpecKey+"]"], name+": "+m.Option)
+				launcher["data["+launchconfig.SpecKey+"]"] = append(launcher["data["+launchconfig.SpecKey+"]"], name+": "+m.Option)
 			} else if name, is := strings.CutPrefix(field, "ConfigMap"); is {
 				launcher["data"+name] = append(launcher["data"+name], m.Option)
 			} else if name, is := strings.CutPrefix(field, "Secret"); is {

@@ -19,7 +19,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/state"
@@ -235,19 +235,19 @@ func (c *call) tellLauncher(ctx context.Context, job *batchv1alpha1.Job, limit i
 	if err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if kept.Data[launch.SpecKey] == "" {
+	if kept.Data[launchconfig.SpecKey] == "" {
 		return nil
 	}
 	var spec map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(kept.Data[launch.SpecKey]), &spec); err != nil {
-		return fmt.Errorf("ConfigMap %s/%s: %s: %w", kept.Namespace, kept.Name, launch.SpecKey, err)
+	if err := json.Unmarshal([]byte(kept.Data[launchconfig.SpecKey]), &spec); err != nil {
+		return fmt.Errorf("ConfigMap %s/%s: %s: %w", kept.Namespace, kept.Name, launchconfig.SpecKey, err)
 	}
 	spec["timeLimit"] = json.RawMessage(strconv.FormatInt(limit, 10))
 	text, err := json.MarshalIndent(spec, "", "  ")
 	if err != nil {
 		return err
 	}
-	patch, err := json.Marshal(map[string]any{"data": map[string]string{launch.SpecKey: string(text)}})
+	patch, err := json.Marshal(map[string]any{"data": map[string]string{launchconfig.SpecKey: string(text)}})
 	if err != nil {
 		return err
 	}

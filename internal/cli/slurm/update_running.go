@@ -16,7 +16,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/submission"
@@ -85,11 +85,11 @@ func (c *call) shortenPods(ctx context.Context, job *batchv1alpha1.Job, limit in
 		return err
 	}
 	for _, pod := range pods {
-		isHead := pod.Labels[keys.TaskSpec] == launch.HeadTask && pod.Status.Phase == corev1.PodRunning && submission.Made(job)
+		isHead := pod.Labels[keys.TaskSpec] == launchconfig.HeadTask && pod.Status.Phase == corev1.PodRunning && submission.Made(job)
 		if !isHead {
 			continue
 		}
-		if err := c.execIn(ctx, pod, []string{launch.Program, "limit", strconv.FormatInt(limit, 10)}); err != nil {
+		if err := c.execIn(ctx, pod, []string{launchconfig.Program, "limit", strconv.FormatInt(limit, 10)}); err != nil {
 			c.notef("warning", "the script of job %s does not know of its new limit, so that its --signal comes by the old one: %v", id, err)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/joblist/jobsummary"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
@@ -37,8 +37,8 @@ var words = append(strings.Fields("0-3 1 2,5-7 r1 r2 true user admin OOMKilled D
 
 // said contains termination messages: reports of launchers, other texts, and a truncated report.
 var said = []string{
-	"", "out of room", launch.Report{Code: 143}.Text(), launch.Report{Signal: 9, Usage: launch.Usage{CPUMillis: 95_500, MaxRSS: 301_000}}.Text(), launch.Report{Code: 3}.Text()[:12],
-	launch.Report{Steps: []launch.Step{{ID: 0, Name: "hostname", Nodes: "job-0-head-0", Tasks: 1, Start: now.Unix() - 90, End: now.Unix() - 30}, {ID: 1, Name: "python", Tasks: 2, Start: now.Unix() - 20, Code: 3}}}.Text(),
+	"", "out of room", launchconfig.Report{Code: 143}.Text(), launchconfig.Report{Signal: 9, Usage: launchconfig.Usage{CPUMillis: 95_500, MaxRSS: 301_000}}.Text(), launchconfig.Report{Code: 3}.Text()[:12],
+	launchconfig.Report{Steps: []launchconfig.Step{{ID: 0, Name: "hostname", Nodes: "job-0-head-0", Tasks: 1, Start: now.Unix() - 90, End: now.Unix() - 30}, {ID: 1, Name: "python", Tasks: 2, Start: now.Unix() - 20, Code: 3}}}.Text(),
 }
 
 // custom returns a generator for values of all kinds.

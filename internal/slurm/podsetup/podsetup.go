@@ -15,7 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // Options configures Pod.
@@ -34,25 +34,25 @@ const toolsInit = "vc-slurm-tools"
 // Pod prepares a pod. It must be called once per pod.
 func Pod(pod *corev1.PodSpec, o Options) {
 	main := &pod.Containers[0]
-	main.Command, main.Args = []string{launch.Program, "launch"}, nil
+	main.Command, main.Args = []string{launchconfig.Program, "launch"}, nil
 	main.TerminationMessagePolicy = corev1.TerminationMessageReadFile
 	main.Env = append(variables(), main.Env...)
 
-	tools := corev1.VolumeMount{Name: launch.ToolsVolume, MountPath: launch.ToolsDir}
+	tools := corev1.VolumeMount{Name: launchconfig.ToolsVolume, MountPath: launchconfig.ToolsDir}
 	pod.InitContainers = append(pod.InitContainers, corev1.Container{
-		Name: toolsInit, Image: o.ToolsImage, Command: []string{"vc-step", "install", launch.ToolsDir + "/bin"}, VolumeMounts: []corev1.VolumeMount{tools},
+		Name: toolsInit, Image: o.ToolsImage, Command: []string{"vc-step", "install", launchconfig.ToolsDir + "/bin"}, VolumeMounts: []corev1.VolumeMount{tools},
 	})
-	main.VolumeMounts = append(main.VolumeMounts, tools, corev1.VolumeMount{Name: launch.JobVolume, MountPath: launch.SpecDir, ReadOnly: true})
+	main.VolumeMounts = append(main.VolumeMounts, tools, corev1.VolumeMount{Name: launchconfig.JobVolume, MountPath: launchconfig.SpecDir, ReadOnly: true})
 	pod.Volumes = append(pod.Volumes,
-		corev1.Volume{Name: launch.ToolsVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-		corev1.Volume{Name: launch.JobVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+		corev1.Volume{Name: launchconfig.ToolsVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		corev1.Volume{Name: launchconfig.JobVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: o.Object}, DefaultMode: new(int32(0o555)),
 		}}})
 	if !o.Secret {
 		return
 	}
-	main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: launch.SecretVolume, MountPath: launch.SecretDir, ReadOnly: true})
-	pod.Volumes = append(pod.Volumes, corev1.Volume{Name: launch.SecretVolume, VolumeSource: corev1.VolumeSource{
+	main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: launchconfig.SecretVolume, MountPath: launchconfig.SecretDir, ReadOnly: true})
+	pod.Volumes = append(pod.Volumes, corev1.Volume{Name: launchconfig.SecretVolume, VolumeSource: corev1.VolumeSource{
 		Secret: &corev1.SecretVolumeSource{SecretName: o.Object, DefaultMode: new(int32(0o444))},
 	}})
 }
@@ -66,14 +66,14 @@ func variables() []corev1.EnvVar {
 	label := func(key string) string { return "metadata.labels['" + key + "']" }
 	annotation := func(key string) string { return "metadata.annotations['" + key + "']" }
 	return []corev1.EnvVar{
-		field(launch.EnvPod, "metadata.name"),
-		field(launch.EnvJob, label(keys.JobName)),
-		field(launch.EnvTask, label(keys.TaskSpec)),
-		field(launch.EnvJobID, label(keys.JobID)),
-		field(launch.EnvElement, annotation(keys.ElementID)),
-		field(launch.EnvRestarts, annotation(keys.Restarts)),
-		field(launch.EnvRetries, annotation(keys.JobRetryCount)),
-		field(launch.EnvNode, "spec.nodeName"),
-		field(launch.EnvAddress, "status.podIP"),
+		field(launchconfig.EnvPod, "metadata.name"),
+		field(launchconfig.EnvJob, label(keys.JobName)),
+		field(launchconfig.EnvTask, label(keys.TaskSpec)),
+		field(launchconfig.EnvJobID, label(keys.JobID)),
+		field(launchconfig.EnvElement, annotation(keys.ElementID)),
+		field(launchconfig.EnvRestarts, annotation(keys.Restarts)),
+		field(launchconfig.EnvRetries, annotation(keys.JobRetryCount)),
+		field(launchconfig.EnvNode, "spec.nodeName"),
+		field(launchconfig.EnvAddress, "status.podIP"),
 	}
 }

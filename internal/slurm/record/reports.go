@@ -2,16 +2,16 @@ package record
 
 import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // KeptReport returns the launcher's report from the job's status. It is used for a row that has ended and whose head
 // pod was deleted. ok is false if there is no report.
-func (r *Row) KeptReport() (report launch.Report, ok bool) {
+func (r *Row) KeptReport() (report launchconfig.Report, ok bool) {
 	if kept := r.keptReport(); kept != nil {
-		return launch.ParseReport(kept.Message)
+		return launchconfig.ParseReport(kept.Message)
 	}
-	return launch.Report{}, false
+	return launchconfig.Report{}, false
 }
 
 func (r *Row) keptReport() *batch.PodReport {
@@ -21,7 +21,7 @@ func (r *Row) keptReport() *batch.PodReport {
 	_, size, _ := batch.ElementsOf(r.Job)
 	for i := range r.Job.Status.Reports {
 		kept := &r.Job.Status.Reports[i]
-		if _, isLauncher := launch.ParseReport(kept.Message); !isLauncher {
+		if _, isLauncher := launchconfig.ParseReport(kept.Message); !isLauncher {
 			continue
 		}
 		isOfOtherElement := r.IsArray() && size > 0 && int(kept.Index/size) != r.Position

@@ -8,7 +8,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 func TestCancelledElementsHaveTheReportsOfTheirLaunchers(t *testing.T) {
@@ -18,7 +18,7 @@ func TestCancelledElementsHaveTheReportsOfTheirLaunchers(t *testing.T) {
 	job.Spec.Tasks = []batch.TaskSpec{{Name: "head", Replicas: 6, PartitionPolicy: &batch.PartitionPolicySpec{PartitionSize: 2}}}
 	job.Status.State.Phase = batch.Running
 	job.Status.Array = &batch.ArrayStatus{Running: "5", Cancelled: "7,9"}
-	report := launch.Report{Signal: 15}
+	report := launchconfig.Report{Signal: 15}
 	job.Status.Reports = []batch.PodReport{
 		{Task: "head", Index: 0, Message: report.Text()}, // of an element that runs again
 		{Task: "head", Index: 2, StartTime: &began, FinishTime: &ended, Message: report.Text()},

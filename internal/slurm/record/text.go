@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
@@ -351,7 +351,7 @@ func (r *Row) headPod() string {
 			index *= int(size)
 		}
 	}
-	return r.Job.Name + "-" + launch.HeadTask + "-" + strconv.Itoa(index)
+	return r.Job.Name + "-" + launchconfig.HeadTask + "-" + strconv.Itoa(index)
 }
 
 // File returns the file name for a pattern. It returns the pattern itself for a folded row or if the pattern is
@@ -360,7 +360,7 @@ func (r *Row) File(pattern string) string {
 	if r.Folded || pattern == "" {
 		return pattern
 	}
-	names := launch.Names{JobID: r.RawID(), ArrayID: r.Number(), ArrayIndex: -1, JobName: r.Name(), User: r.User(), Step: "batch", Restarts: state.Restarts(r.Job)}
+	names := launchconfig.Names{JobID: r.RawID(), ArrayID: r.Number(), ArrayIndex: -1, JobName: r.Name(), User: r.User(), Step: "batch", Restarts: state.Restarts(r.Job)}
 	if r.IsArray() {
 		names.ArrayIndex = int(r.Elements[0].First)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/clock"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
@@ -226,7 +226,7 @@ func averageCPU(l *Line) string {
 }
 
 // totalCPU formats the CPU time as sacct does: MM:SS.mmm, or [D-]HH:MM:SS from one hour on.
-func totalCPU(u launch.Usage) string {
+func totalCPU(u launchconfig.Usage) string {
 	d := time.Duration(u.CPUMillis) * time.Millisecond
 	if d == 0 {
 		return "00:00:00"

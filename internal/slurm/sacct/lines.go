@@ -15,7 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
@@ -34,7 +34,7 @@ type Line struct {
 	Nodes string
 	// CPUs, Tasks and Pods are counts.
 	CPUs, Tasks, Pods int
-	Usage             launch.Usage
+	Usage             launchconfig.Usage
 	// Highest is the highest exit code of the steps.
 	Highest state.Exit
 }
@@ -87,13 +87,13 @@ func Lines(r *record.Row, jobsOnly bool) []Line {
 var terminated = state.Exit{Signal: int(syscall.SIGTERM)}
 
 // exitOf returns how the script ended according to its launcher.
-func exitOf(report launch.Report) state.Exit {
+func exitOf(report launchconfig.Report) state.Exit {
 	return state.Exit{Code: report.Code, Signal: report.Signal}
 }
 
 // keptBatchLine returns the line of the batch script of an ended job whose pods were deleted, if the script's node is
 // known.
-func keptBatchLine(job Line, report launch.Report, reported bool) []Line {
+func keptBatchLine(job Line, report launchconfig.Report, reported bool) []Line {
 	host := job.BatchHost()
 	if host == "" || !job.Code.Ended() {
 		return nil
@@ -109,7 +109,7 @@ func keptBatchLine(job Line, report launch.Report, reported bool) []Line {
 	return []Line{batch}
 }
 
-func batchLine(job Line, head *corev1.Pod, report launch.Report, reported bool) Line {
+func batchLine(job Line, head *corev1.Pod, report launchconfig.Report, reported bool) Line {
 	batch := job
 	batch.Step, batch.Label, batch.Pods, batch.Tasks, batch.CPUs, batch.Nodes = "batch", "batch", 1, 1, job.PerNode().CPUs, head.Spec.NodeName
 	sum := state.Summarize([]*corev1.Pod{head})
@@ -134,7 +134,7 @@ func batchLine(job Line, head *corev1.Pod, report launch.Report, reported bool) 
 	return batch
 }
 
-func stepLine(job Line, s launch.Step) Line {
+func stepLine(job Line, s launchconfig.Step) Line {
 	step := job
 	step.Step, step.Label, step.Nodes, step.Tasks, step.CPUs, step.Usage = strconv.Itoa(s.ID), s.Name, job.nodesOf(s.Nodes), s.Tasks, cmp.Or(s.CPUs, s.Tasks), s.Usage
 	step.Start, step.End, step.Ended = time.Unix(s.Start, 0), time.Time{}, state.Exit{Code: s.Code, Signal: s.Signal}
@@ -171,18 +171,18 @@ func (l *Line) nodesOf(pods string) string {
 }
 
 // reportOf returns the launcher's report from a pod's termination message.
-func reportOf(pod *corev1.Pod) (launch.Report, bool) {
+func reportOf(pod *corev1.Pod) (launchconfig.Report, bool) {
 	if pod == nil {
-		return launch.Report{}, false
+		return launchconfig.Report{}, false
 	}
 	for i := range pod.Status.ContainerStatuses {
 		if t := pod.Status.ContainerStatuses[i].State.Terminated; t != nil {
-			if report, ok := launch.ParseReport(t.Message); ok {
+			if report, ok := launchconfig.ParseReport(t.Message); ok {
 				return report, true
 			}
 		}
 	}
-	return launch.Report{}, false
+	return launchconfig.Report{}, false
 }
 
 // Elapsed returns how long the line has run.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
@@ -13,17 +13,17 @@ import (
 func TestTheStateOfAStep(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		step launch.Step
+		step launchconfig.Step
 		code state.Code
 		exit string
 	}{
-		"it runs":                      {launch.Step{}, state.Running, "0:0"},
-		"it went well":                 {launch.Step{End: 2}, state.Completed, "0:0"},
-		"a task failed":                {launch.Step{End: 2, Code: 3}, state.Failed, "3:0"},
-		"a signal ended it":            {launch.Step{End: 2, Signal: 9}, state.Cancelled, "0:9"},
-		"it was cancelled":             {launch.Step{End: 2, Signal: 15, Cancelled: true}, state.Cancelled, "0:15"},
-		"its memory was used up":       {launch.Step{End: 2, Signal: 125}, state.OutOfMemory, "0:125"},
-		"and then it was sent SIGKILL": {launch.Step{End: 2, Signal: 125, Cancelled: true}, state.OutOfMemory, "0:125"},
+		"it runs":                      {launchconfig.Step{}, state.Running, "0:0"},
+		"it went well":                 {launchconfig.Step{End: 2}, state.Completed, "0:0"},
+		"a task failed":                {launchconfig.Step{End: 2, Code: 3}, state.Failed, "3:0"},
+		"a signal ended it":            {launchconfig.Step{End: 2, Signal: 9}, state.Cancelled, "0:9"},
+		"it was cancelled":             {launchconfig.Step{End: 2, Signal: 15, Cancelled: true}, state.Cancelled, "0:15"},
+		"its memory was used up":       {launchconfig.Step{End: 2, Signal: 125}, state.OutOfMemory, "0:125"},
+		"and then it was sent SIGKILL": {launchconfig.Step{End: 2, Signal: 125, Cancelled: true}, state.OutOfMemory, "0:125"},
 	} {
 		line := stepLine(Line{Row: &record.Row{Source: &record.Source{Job: &batchv1alpha1.Job{}}}}, c.step)
 		if line.Code != c.code || line.Ended.String() != c.exit {

@@ -11,7 +11,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // Part is a set of elements of an array in the same state.
@@ -67,7 +67,7 @@ func Elements(f Facts) (parts []Part, ok bool) {
 		switch {
 		case !known:
 			add(set, EndState(NodeFail), Exit{}, false)
-		case code == launch.ExitCancelled && f.Job.Labels[keys.JobID] != "": // the script cancelled its own element
+		case code == launchconfig.ExitCancelled && f.Job.Labels[keys.JobID] != "": // the script cancelled its own element
 			add(set, EndState(Cancelled), Exit{}, true)
 		default:
 			add(set, EndState(Failed), ExitOf(int32(code)), true)

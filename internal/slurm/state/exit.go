@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // Exit describes how a program ended: its exit code, or the signal that ended it.
@@ -48,7 +48,7 @@ func exitOf(pod *corev1.Pod) Exit {
 		if end.Reason == "OOMKilled" {
 			return NoMemory
 		}
-		if report, ok := launch.ParseReport(end.Message); ok {
+		if report, ok := launchconfig.ParseReport(end.Message); ok {
 			return Exit{Code: report.Code, Signal: report.Signal}
 		}
 		if end.Signal > 0 { // set by process nodes and some runtimes; 0 does not prove that there was no signal

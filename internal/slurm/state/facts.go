@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // Facts holds the data about a job.
@@ -94,7 +94,7 @@ func endOf(f Facts) Code {
 	codes := []reason.Code{reason.Code(f.Job.Status.State.Reason)}
 	if failure := f.Job.Status.Failure; failure != nil {
 		codes = append(codes, reason.Code(failure.Reason))
-		if failure.ExitCode != nil && *failure.ExitCode == launch.ExitCancelled && reason.Code(failure.Reason) == reason.PodFailed && f.Job.Labels[keys.JobID] != "" {
+		if failure.ExitCode != nil && *failure.ExitCode == launchconfig.ExitCancelled && reason.Code(failure.Reason) == reason.PodFailed && f.Job.Labels[keys.JobID] != "" {
 			return Cancelled // the script cancelled its own job
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // Pods summarizes the pods of a job or of one element of an array.
@@ -118,7 +118,7 @@ func failureOf(pod *corev1.Pod) Code {
 		return Failed
 	case end.Reason == "OOMKilled", exitOf(pod) == NoMemory:
 		return OutOfMemory
-	case end.ExitCode == launch.ExitCancelled && pod.Labels[keys.JobID] != "":
+	case end.ExitCode == launchconfig.ExitCancelled && pod.Labels[keys.JobID] != "":
 		return Cancelled // the script cancelled its own job
 	case end.Reason == "NodeStopped", end.Reason == "ContainerStatusUnknown":
 		return NodeFail

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 func pod(task, node string, phase corev1.PodPhase, change ...func(*corev1.Pod)) *corev1.Pod {
@@ -27,7 +27,7 @@ func exited(code int32, why string) func(*corev1.Pod) {
 	}
 }
 
-func reported(r launch.Report) func(*corev1.Pod) {
+func reported(r launchconfig.Report) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Terminated.Message = r.Text() }
 }
 
@@ -47,9 +47,9 @@ func TestHowAPodEndedIsHowItsJobEnded(t *testing.T) {
 	}{
 		"an exit code":                {pod("head", "n1", corev1.PodFailed, exited(3, "Error")), Failed, "3:0"},
 		"a signal":                    {pod("head", "n1", corev1.PodFailed, exited(137, "Error")), Failed, "0:9"},
-		"a code like a signal's":      {pod("head", "n1", corev1.PodFailed, exited(130, "Error"), reported(launch.Report{Code: 130})), Failed, "130:0"},
-		"a signal, as reported":       {pod("head", "n1", corev1.PodFailed, exited(139, "Error"), reported(launch.Report{Signal: 11})), Failed, "0:11"},
-		"a code of the launcher's":    {pod("head", "n1", corev1.PodFailed, exited(1, "Error"), reported(launch.Report{Code: 234})), Failed, "234:0"},
+		"a code like a signal's":      {pod("head", "n1", corev1.PodFailed, exited(130, "Error"), reported(launchconfig.Report{Code: 130})), Failed, "130:0"},
+		"a signal, as reported":       {pod("head", "n1", corev1.PodFailed, exited(139, "Error"), reported(launchconfig.Report{Signal: 11})), Failed, "0:11"},
+		"a code of the launcher's":    {pod("head", "n1", corev1.PodFailed, exited(1, "Error"), reported(launchconfig.Report{Code: 234})), Failed, "234:0"},
 		"a code that is no signal":    {pod("head", "n1", corev1.PodFailed, exited(255, "Error")), Failed, "255:0"},
 		"a signal that is told":       {pod("head", "n1", corev1.PodFailed, exited(1, "Error"), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Terminated.Signal = 10 }), Failed, "0:10"},
 		"too much memory":             {pod("head", "n1", corev1.PodFailed, exited(137, "OOMKilled")), OutOfMemory, "0:125"},

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -88,7 +88,7 @@ func TestEveryStateOfAJobHasSlurmsCode(t *testing.T) {
 		"a policy ended it, eviction was kept":     {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.Evicted, 0))}, State{NodeFail, "NodeDown"}},
 		"a policy ended it, preemption was kept":   {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.Preempted, 0))}, State{Preempted, "Preempted"}},
 		"a policy ended it, its exit was kept":     {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.PodFailed, 3))}, State{Failed, "NonZeroExitCode"}},
-		"its script cancelled it":                  {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.PodFailed, launch.ExitCancelled))}, State{Cancelled, None}},
+		"its script cancelled it":                  {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.PodFailed, launchconfig.ExitCancelled))}, State{Cancelled, None}},
 		"it was restarted too often":               {Facts{Job: job(batch.Failed, because("RestartJob", ""))}, State{Failed, "NonZeroExitCode"}},
 	} {
 		t.Run(name, func(t *testing.T) {

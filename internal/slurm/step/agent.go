@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // Port is the TCP port on which the agents of a job with several pods listen.
@@ -135,7 +135,7 @@ func (a *agent) runTasks(w *wire, r *tasksRequest) error {
 	a.countSteps(1)
 	defer a.countSteps(-1)
 	group := &taskGroup{agent: a, wire: w, processes: map[uint32]*process{}}
-	env := launch.Merge(a.container, r.Env, a.own)
+	env := launchconfig.Merge(a.container, r.Env, a.own)
 	if r.Dir != "" {
 		if info, err := os.Stat(r.Dir); err != nil || !info.IsDir() {
 			_ = w.send(noticeFrame, 0, []byte(fmt.Sprintf("error: couldn't chdir to `%s': No such file or directory: going to /tmp instead", r.Dir)))
@@ -157,7 +157,7 @@ func (a *agent) runTasks(w *wire, r *tasksRequest) error {
 	go func() {
 		defer close(over)
 		group.ends.Wait()
-		group.tellOfMemory(launch.Value(env, "SLURM_JOB_ID"), r.Step)
+		group.tellOfMemory(launchconfig.Value(env, "SLURM_JOB_ID"), r.Step)
 	}()
 	select {
 	case <-over:
@@ -214,7 +214,7 @@ func (g *taskGroup) start(r *tasksRequest, t *task, env []string) error {
 			return err
 		}
 	}
-	p, err := startProcess(t, r.Dir, launch.Merge(env, t.Env), tty, stream{g.wire, stdoutFrame, rank}, stream{g.wire, stderrFrame, rank})
+	p, err := startProcess(t, r.Dir, launchconfig.Merge(env, t.Env), tty, stream{g.wire, stdoutFrame, rank}, stream{g.wire, stderrFrame, rank})
 	if err != nil {
 		return g.wire.sendJSON(exitFrame, rank, notStarted(err))
 	}

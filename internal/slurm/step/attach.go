@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -73,7 +73,7 @@ type view struct {
 	mirrors bool
 	recent  backlog
 	over    chan struct{} // closed at the end of the step
-	result  launch.Step
+	result  launchconfig.Step
 }
 
 // show forwards a piece of output to the viewers of a step.

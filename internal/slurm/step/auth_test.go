@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 func identityOf(t *testing.T, digits string) *tls.Config {
@@ -99,8 +99,8 @@ func TestMessagesThatAreTooLongAreRefused(t *testing.T) {
 	}
 }
 
-func headOf(nodes, cpus int, change ...func(*launch.Spec)) *head {
-	spec := &launch.Spec{Nodes: nodes, CPUs: cpus}
+func headOf(nodes, cpus int, change ...func(*launchconfig.Spec)) *head {
+	spec := &launchconfig.Spec{Nodes: nodes, CPUs: cpus}
 	for _, f := range change {
 		f(spec)
 	}
@@ -108,12 +108,12 @@ func headOf(nodes, cpus int, change ...func(*launch.Spec)) *head {
 	for i := range hosts {
 		hosts[i] = "n" + string(rune('0'+i))
 	}
-	return newHead(spec, &launch.Pod{JobID: "42"}, hosts)
+	return newHead(spec, &launchconfig.Pod{JobID: "42"}, hosts)
 }
 
 func TestStepsGetNodes(t *testing.T) {
 	t.Parallel()
-	eight := func(s *launch.Spec) { s.Tasks = 8 }
+	eight := func(s *launchconfig.Spec) { s.Tasks = 8 }
 	cases := map[string]struct {
 		head  *head
 		asked beginRequest
@@ -134,7 +134,7 @@ func TestStepsGetNodes(t *testing.T) {
 		"those that are free":                 {headOf(4, 2), beginRequest{Tasks: 1, CPUs: 2}, []int{2, 1, 0, 0}, []int{2}, []int{1}, ""},
 		"busy nodes are waited for":           {headOf(2, 2), beginRequest{Tasks: 4}, []int{1, 0}, nil, nil, ""},
 		"overlapping steps wait for nobody":   {headOf(2, 2), beginRequest{Tasks: 4, Overlap: true}, []int{2, 2}, []int{0, 1}, []int{2, 2}, ""},
-		"processors of a task as for the job": {headOf(1, 4, func(s *launch.Spec) { s.CPUsPerTask = 2 }), beginRequest{Tasks: 3}, nil, nil, nil, "More processors requested than permitted"},
+		"processors of a task as for the job": {headOf(1, 4, func(s *launchconfig.Spec) { s.CPUsPerTask = 2 }), beginRequest{Tasks: 3}, nil, nil, nil, "More processors requested than permitted"},
 		"more nodes than there are":           {headOf(2, 2), beginRequest{Nodes: 3}, nil, nil, nil, "Requested node configuration is not available"},
 		"fewer tasks than nodes":              {headOf(3, 2), beginRequest{Nodes: 3, Tasks: 2}, nil, nil, nil, "2 tasks cannot run on 3 nodes"},
 		"more tasks than fit, a node":         {headOf(2, 8), beginRequest{Nodes: 2, Tasks: 5, PerNode: 2}, nil, nil, nil, "More tasks requested than --ntasks-per-node has room for"},
@@ -218,7 +218,7 @@ func TestTimesAndSignalsOfSteps(t *testing.T) {
 			t.Errorf("%s is taken for %s", text, got)
 		}
 	}
-	for text, want := range map[string]launch.Signal{"USR1@30": {Number: 10, Seconds: 30}, "SIGTERM": {Number: 15, Seconds: 60}, "9@0": {Number: 9}} {
+	for text, want := range map[string]launchconfig.Signal{"USR1@30": {Number: 10, Seconds: 30}, "SIGTERM": {Number: 15, Seconds: 60}, "9@0": {Number: 9}} {
 		if got, err := parseSignal(text); err != nil || *got != want {
 			t.Errorf("%s: %+v %v", text, got, err)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -196,8 +196,8 @@ func (j *jobAnswer) expand(h *here, pattern string) string {
 }
 
 // namesOf returns the replacements for patterns in the job's file names.
-func namesOf(j *jobAnswer, h *here) launch.Names {
-	return launch.NamesOf(&j.Spec, &j.Pod, launch.Place{Hosts: h.place.Hosts})
+func namesOf(j *jobAnswer, h *here) launchconfig.Names {
+	return launchconfig.NamesOf(&j.Spec, &j.Pod, launchconfig.Place{Hosts: h.place.Hosts})
 }
 
 // requeue ends the job so that it is started again.

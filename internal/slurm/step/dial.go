@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -28,9 +28,9 @@ var errNoJob = usererror.Errorf("it works in batch scripts, and in what srun and
 // here describes the job and the pod in which a command runs.
 type here struct {
 	dirs  directories
-	spec  launch.Spec
-	pod   launch.Pod
-	place launch.Place
+	spec  launchconfig.Spec
+	pod   launchconfig.Pod
+	place launchconfig.Place
 }
 
 // findHere reads the description of this pod from its files and environment.
@@ -40,10 +40,10 @@ func findHere() (*here, error) {
 	if h.spec, err = h.dirs.readSpec(); err != nil {
 		return nil, errNoJob
 	}
-	if h.pod, err = launch.PodOf(os.Getenv); err != nil {
+	if h.pod, err = launchconfig.PodOf(os.Getenv); err != nil {
 		return nil, err
 	}
-	h.place, err = launch.PlaceOf(&h.spec, &h.pod)
+	h.place, err = launchconfig.PlaceOf(&h.spec, &h.pod)
 	return h, err
 }
 

@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// EnvDir is the variable with the tools directory where the program vc-step is not installed in launch.ToolsDir.
+// EnvDir is the variable with the tools directory where the program vc-step is not installed in launchconfig.ToolsDir.
 const EnvDir = "VC_STEP_DIR"
 
 // envVolumes is set on process nodes, which cannot mount volumes. Its value is the directory that contains the pod's
@@ -30,9 +30,9 @@ type directories struct {
 
 // directoriesOf returns the directories for an environment. The program vc-step is in the directory bin below tools.
 func directoriesOf(env func(string) string) directories {
-	d := directories{tools: launch.ToolsDir, spec: launch.SpecDir, secret: launch.SecretDir, termination: "/dev/termination-log"}
+	d := directories{tools: launchconfig.ToolsDir, spec: launchconfig.SpecDir, secret: launchconfig.SecretDir, termination: "/dev/termination-log"}
 	if volumes := env(envVolumes); volumes != "" {
-		d.tools, d.spec, d.secret = filepath.Join(volumes, launch.ToolsVolume), filepath.Join(volumes, launch.JobVolume), filepath.Join(volumes, launch.SecretVolume)
+		d.tools, d.spec, d.secret = filepath.Join(volumes, launchconfig.ToolsVolume), filepath.Join(volumes, launchconfig.JobVolume), filepath.Join(volumes, launchconfig.SecretVolume)
 	}
 	if tools := env(EnvDir); tools != "" {
 		d.tools, d.termination = tools, filepath.Join(tools, "run", "termination-log")
@@ -46,14 +46,14 @@ func (d directories) script() string   { return filepath.Join(d.tools, "run", "s
 func (d directories) hostfile() string { return filepath.Join(d.tools, "run", "hostfile") }
 
 // readSpec reads the launcher's description of the job.
-func (d directories) readSpec() (launch.Spec, error) {
-	var spec launch.Spec
-	text, err := os.ReadFile(filepath.Join(d.spec, launch.SpecKey))
+func (d directories) readSpec() (launchconfig.Spec, error) {
+	var spec launchconfig.Spec
+	text, err := os.ReadFile(filepath.Join(d.spec, launchconfig.SpecKey))
 	if err != nil {
 		return spec, fmt.Errorf("what this job is: %w", err)
 	}
 	if err := json.Unmarshal(text, &spec); err != nil {
-		return spec, fmt.Errorf("%s: %w", filepath.Join(d.spec, launch.SpecKey), err)
+		return spec, fmt.Errorf("%s: %w", filepath.Join(d.spec, launchconfig.SpecKey), err)
 	}
 	return spec, nil
 }
@@ -77,7 +77,7 @@ func (d directories) began(now time.Time) time.Time {
 
 // readIdentity reads the job's key. It returns nil if the job has no key.
 func (d directories) readIdentity() (*tls.Config, error) {
-	key, err := os.ReadFile(filepath.Join(d.secret, launch.StepKey))
+	key, err := os.ReadFile(filepath.Join(d.secret, launchconfig.StepKey))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -89,9 +89,9 @@ func (d directories) readIdentity() (*tls.Config, error) {
 
 // readExported reads the environment that was submitted with the job.
 func (d directories) readExported() []string {
-	text, err := os.ReadFile(filepath.Join(d.secret, launch.EnvironmentKey))
+	text, err := os.ReadFile(filepath.Join(d.secret, launchconfig.EnvironmentKey))
 	if err != nil {
 		return nil
 	}
-	return launch.SplitEnvironment(text)
+	return launchconfig.SplitEnvironment(text)
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // endBy ends the job at the request of a process inside it. Requeue and cancellation take effect after the answer was
@@ -65,7 +65,7 @@ func (l *launcher) notify(message string) {
 	fmt.Fprintf(l.errors, "slurmstepd: error: %s\n", message)
 }
 
-// stopAll asks steps and script to end and kills them after launch.KillWait.
+// stopAll asks steps and script to end and kills them after launchconfig.KillWait.
 func (l *launcher) stopAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (l *launcher) stopAll() {
 			l.script.signal(int(number))
 		}
 	}
-	time.AfterFunc(launch.KillWait, func() {
+	time.AfterFunc(launchconfig.KillWait, func() {
 		l.signalScript(int(syscall.SIGKILL), false)
 		l.head.cut()
 	})
@@ -110,7 +110,7 @@ func (l *launcher) finish(e ending) {
 	patience, cancel := context.WithTimeout(context.Background(), killWait)
 	defer cancel()
 	l.agent.idle(patience)
-	report := launch.Report{Code: e.Code, Signal: e.Signal, Usage: usageOfAll(), Steps: l.head.job().Steps}
+	report := launchconfig.Report{Code: e.Code, Signal: e.Signal, Usage: usageOfAll(), Steps: l.head.job().Steps}
 	_ = os.WriteFile(l.dirs.termination, []byte(report.Text()), 0o666)
 }
 
@@ -139,9 +139,9 @@ func (l *launcher) code(e ending) int {
 	case l.asked == nil:
 		return ownCode(e.status())
 	case l.asked.Requeue:
-		return launch.ExitRequeue
+		return launchconfig.ExitRequeue
 	case l.asked.Cancel:
-		return launch.ExitCancelled
+		return launchconfig.ExitCancelled
 	}
 	return ownCode(l.asked.Code)
 }
@@ -149,7 +149,7 @@ func (l *launcher) code(e ending) int {
 // ownCode replaces a program's exit code that would be mistaken for a special code of the launcher. The Report
 // contains the original code.
 func ownCode(code int) int {
-	if code == launch.ExitRequeue || code == launch.ExitCancelled {
+	if code == launchconfig.ExitRequeue || code == launchconfig.ExitCancelled {
 		return 1
 	}
 	return code
@@ -163,7 +163,7 @@ func (l *launcher) leftWith() int {
 
 // sessionEnding returns how an interactive allocation ended. A session reports only an exit code; a code of 128 plus
 // the signal that ended the last step counts as that signal.
-func sessionEnding(code int, steps []launch.Step) ending {
+func sessionEnding(code int, steps []launchconfig.Step) ending {
 	if len(steps) > 0 {
 		if last := steps[len(steps)-1]; last.Signal > 0 && code == 128+last.Signal {
 			return ending{Signal: last.Signal}
@@ -197,11 +197,11 @@ func (l *launcher) sessions() func(bool) {
 }
 
 // usageOfAll returns the resource usage of all processes of this pod that have ended and that were waited for.
-func usageOfAll() launch.Usage {
+func usageOfAll() launchconfig.Usage {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage) != nil {
-		return launch.Usage{}
+		return launchconfig.Usage{}
 	}
 	used := time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-	return launch.Usage{CPUMillis: used.Milliseconds(), MaxRSS: usage.Maxrss}
+	return launchconfig.Usage{CPUMillis: used.Milliseconds(), MaxRSS: usage.Maxrss}
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // needs returns the number of accelerators that a step takes on each of its nodes; room is the number on each node.
@@ -17,9 +17,9 @@ func (r *gpuRequest) needs(counts []int, room int) (each []int, ok bool) {
 			each = append(each, tasks*r.PerTask)
 		}
 	case r.Total > 0:
-		each = launch.Spread(r.Total, len(counts), 0)
+		each = launchconfig.Spread(r.Total, len(counts), 0)
 	default:
-		each = launch.Repeat(r.PerNode, len(counts))
+		each = launchconfig.Repeat(r.PerNode, len(counts))
 	}
 	return each, slices.Max(each) <= room
 }
@@ -105,7 +105,7 @@ func (r *optionReader) accelerators() {
 }
 
 // inherit uses the job's number of accelerators for each task unless the step has its own request.
-func (o *stepOptions) inherit(spec *launch.Spec) {
+func (o *stepOptions) inherit(spec *launchconfig.Spec) {
 	if o.begin.GPUs != nil || spec.GPUsPerTask == "" || spec.GPUsOnNode == 0 {
 		return
 	}
@@ -120,7 +120,7 @@ func (r *runner) gpuEnv(local, node int) []string {
 	onNode := r.job.Spec.GPUsOnNode
 	switch {
 	case r.given.GPUs == nil && onNode > 0:
-		return []string{"SLURM_STEP_GPUS=" + launch.Ordinals(onNode)}
+		return []string{"SLURM_STEP_GPUS=" + launchconfig.Ordinals(onNode)}
 	case r.given.GPUs == nil:
 		return nil
 	}

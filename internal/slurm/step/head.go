@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // head manages the job's steps: it assigns their numbers, nodes, processors and accelerators, and forwards signals to
 // them.
 type head struct {
-	spec  *launch.Spec
-	pod   *launch.Pod
+	spec  *launchconfig.Spec
+	pod   *launchconfig.Pod
 	hosts []string
 	start time.Time
 	// container is the environment of the container; script is the environment of the job's script.
@@ -42,13 +42,13 @@ type head struct {
 	free    [][]int // numbers of the free accelerators, by node
 	freed   chan struct{}
 	live    map[int]*liveStep
-	done    []launch.Step
+	done    []launchconfig.Step
 	closing bool
 }
 
 // liveStep is a step whose srun is connected.
 type liveStep struct {
-	launch.Step
+	launchconfig.Step
 	wire    *wire
 	nodeIDs []int
 	// takes is the number of processors that the step uses on each of its nodes.
@@ -60,7 +60,7 @@ type liveStep struct {
 	view *view
 }
 
-func newHead(spec *launch.Spec, pod *launch.Pod, hosts []string) *head {
+func newHead(spec *launchconfig.Spec, pod *launchconfig.Pod, hosts []string) *head {
 	free := make([][]int, len(hosts))
 	for i := range free {
 		for n := range spec.GPUsOnNode {
@@ -104,7 +104,7 @@ func (h *head) job() jobAnswer {
 	for _, s := range h.live {
 		answer.Steps = append(answer.Steps, s.Step)
 	}
-	slices.SortFunc(answer.Steps, func(a, b launch.Step) int { return a.ID - b.ID })
+	slices.SortFunc(answer.Steps, func(a, b launchconfig.Step) int { return a.ID - b.ID })
 	return answer
 }
 
@@ -168,7 +168,7 @@ func (h *head) step(w *wire, r *beginRequest) error {
 
 // outcome waits for the result that srun sends at its end. If srun disconnects without a result, the step counts as
 // killed.
-func (h *head) outcome(w *wire, s *liveStep) launch.Step {
+func (h *head) outcome(w *wire, s *liveStep) launchconfig.Step {
 	result := s.Step
 	for {
 		f, err := w.receive()
@@ -180,7 +180,7 @@ func (h *head) outcome(w *wire, s *liveStep) launch.Step {
 			h.show(s, f)
 			continue
 		}
-		var told launch.Step
+		var told launchconfig.Step
 		if f.kind == answerFrame && json.Unmarshal(f.data, &told) == nil {
 			result.Code, result.Signal, result.Cancelled, result.Usage = told.Code, told.Signal, told.Cancelled, told.Usage
 			_ = w.send(answerFrame, 0, []byte("{}"))
@@ -241,7 +241,7 @@ func waitFor(w *wire, freed <-chan struct{}) bool {
 
 // take records the resources of a step; the caller holds the lock.
 func (h *head) take(w *wire, r *beginRequest, want *wish, nodes []int) *liveStep {
-	s := &liveStep{wire: w, nodeIDs: nodes, view: &view{counts: want.counts, over: make(chan struct{})}, Step: launch.Step{ID: h.next, Name: r.Name, Start: h.now().Unix()}}
+	s := &liveStep{wire: w, nodeIDs: nodes, view: &view{counts: want.counts, over: make(chan struct{})}, Step: launchconfig.Step{ID: h.next, Name: r.Name, Start: h.now().Unix()}}
 	h.next++
 	names := make([]string, len(nodes))
 	for i, node := range nodes {

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 const (
@@ -30,9 +30,9 @@ const (
 // launcher runs a job's script in the head, and only the agent in the other pods.
 type launcher struct {
 	dirs  directories
-	spec  launch.Spec
-	pod   launch.Pod
-	place launch.Place
+	spec  launchconfig.Spec
+	pod   launchconfig.Pod
+	place launchconfig.Place
 	agent *agent
 	head  *head
 	// roll records which nodes are connected.
@@ -70,10 +70,10 @@ func (l *launcher) run(ctx context.Context) (int, error) {
 	if l.spec, err = l.dirs.readSpec(); err != nil {
 		return 1, err
 	}
-	if l.pod, err = launch.PodOf(os.Getenv); err != nil {
+	if l.pod, err = launchconfig.PodOf(os.Getenv); err != nil {
 		return 1, err
 	}
-	if l.place, err = launch.PlaceOf(&l.spec, &l.pod); err != nil {
+	if l.place, err = launchconfig.PlaceOf(&l.spec, &l.pod); err != nil {
 		return 1, err
 	}
 	listeners, err := l.listen()
@@ -130,8 +130,8 @@ func (l *launcher) prepareHead(ctx context.Context) error {
 	l.head.signalScript, l.head.end, l.head.session, l.head.notify = l.signalScript, l.endBy, l.sessions(), l.notify
 	l.head.limitChanged = l.limitChanged
 	l.agent.head = l.head.answer
-	slots := launch.Spread(l.spec.TasksOf(len(hosts)), len(hosts), l.spec.TasksPerNode)
-	if err := os.WriteFile(l.dirs.hostfile(), []byte(launch.Hostfile(hosts, slots)), 0o644); err != nil {
+	slots := launchconfig.Spread(l.spec.TasksOf(len(hosts)), len(hosts), l.spec.TasksPerNode)
+	if err := os.WriteFile(l.dirs.hostfile(), []byte(launchconfig.Hostfile(hosts, slots)), 0o644); err != nil {
 		return err
 	}
 	l.head.script = l.environment(hosts)
@@ -143,19 +143,19 @@ func (l *launcher) prepareHead(ctx context.Context) error {
 func (l *launcher) environment(hosts []string) []string {
 	exported, user := l.dirs.readExported(), currentUser()
 	exported = slices.DeleteFunc(exported, func(entry string) bool { return strings.HasPrefix(entry, "VC_") }) // these variables identify the pod
-	env := launch.Merge(
-		launch.Login(&l.spec, user), launch.VisibleGPUs(&l.spec),
-		launch.Meeting(&l.pod, hosts), launch.MPI(l.dirs.hostfile(), filepath.Join(l.dirs.bin(), rshName), os.Getuid() == 0),
-		l.agent.container, exported, launch.Environment(&l.spec, &l.pod, hosts, l.start), launch.Identity(user),
+	env := launchconfig.Merge(
+		launchconfig.Login(&l.spec, user), launchconfig.VisibleGPUs(&l.spec),
+		launchconfig.Meeting(&l.pod, hosts), launchconfig.MPI(l.dirs.hostfile(), filepath.Join(l.dirs.bin(), rshName), os.Getuid() == 0),
+		l.agent.container, exported, launchconfig.Environment(&l.spec, &l.pod, hosts, l.start), launchconfig.Identity(user),
 	)
-	return launch.Merge(env, []string{"PATH=" + l.dirs.bin() + ":" + pathOf(env)})
+	return launchconfig.Merge(env, []string{"PATH=" + l.dirs.bin() + ":" + pathOf(env)})
 }
 
 // defaultPath is the PATH of a container whose image does not set one.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 func pathOf(env []string) string {
-	if path := launch.Value(env, "PATH"); path != "" {
+	if path := launchconfig.Value(env, "PATH"); path != "" {
 		return path
 	}
 	return defaultPath

@@ -12,14 +12,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 func TestTheScriptRunsOnceWithItsArgumentsAndItsCode(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, "#!/bin/sh\necho \"$1|$2|$GREETING|$SLURM_JOB_ID|$(pwd)\"\necho problem >&2\nexit 3\n", func(p *pod) {
 		p.spec.Args = []string{"a", "b c"}
-		p.write(filepath.Join(launch.SecretVolume, launch.EnvironmentKey), "GREETING=hi\x00")
+		p.write(filepath.Join(launchconfig.SecretVolume, launchconfig.EnvironmentKey), "GREETING=hi\x00")
 	})
 	if code != 3 || p.out.String() != "a|b c|hi|42|"+p.dir+"\n" || p.err.String() != "problem\n" {
 		t.Errorf("%d\n%s%s", code, p.out.String(), p.err.String())
@@ -129,11 +129,11 @@ func TestInputAndWorkingDirectory(t *testing.T) {
 func TestASignalComesBeforeTheTimeLimit(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		signal launch.Signal
+		signal launchconfig.Signal
 		script string
 	}{
-		"to the script alone": {launch.Signal{Number: int(syscall.SIGUSR1), Seconds: 3599, Batch: true}, "#!/bin/bash\ntrap 'echo caught; exit 7' USR1\nwhile :; do read -t 1 <> <(:); done\n"},
-		"to the steps":        {launch.Signal{Number: int(syscall.SIGUSR1), Seconds: 3599}, "#!/bin/bash\nsrun -n1 bash -c \"trap 'echo caught; exit 7' USR1; while :; do read -t 1 <> <(:); done\"\n"},
+		"to the script alone": {launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 3599, Batch: true}, "#!/bin/bash\ntrap 'echo caught; exit 7' USR1\nwhile :; do read -t 1 <> <(:); done\n"},
+		"to the steps":        {launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 3599}, "#!/bin/bash\nsrun -n1 bash -c \"trap 'echo caught; exit 7' USR1; while :; do read -t 1 <> <(:); done\"\n"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestASignalComesBeforeTheTimeLimit(t *testing.T) {
 func TestTheSignalFollowsAShorterLimit(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, "#!/bin/bash\ntrap 'squeue -h -o %l; exit 7' USR1\nvc-step limit soon; vc-step limit 60\nwhile :; do read -t 1 <> <(:); done\n", func(p *pod) {
-		p.spec.TimeLimit, p.spec.Signal = 3600, &launch.Signal{Number: int(syscall.SIGUSR1), Seconds: 60, Batch: true}
+		p.spec.TimeLimit, p.spec.Signal = 3600, &launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 60, Batch: true}
 	})
 	if code != 7 || p.out.String() != "1:00\n" || !strings.Contains(p.err.String(), `"soon" is no number of seconds`) {
 		t.Errorf("%d %s%s", code, p.out.String(), p.err.String())
@@ -161,7 +161,7 @@ func TestTheSignalFollowsAShorterLimit(t *testing.T) {
 func TestTheSignalOfFiveSecondsLeavesFiveSeconds(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, "#!/bin/bash\ntrap 'echo $((SLURM_JOB_END_TIME - $(date +%s))); exit 7' USR1\nwhile :; do read -t 1 <> <(:); done\n", func(p *pod) {
-		p.spec.TimeLimit, p.spec.Signal = 7, &launch.Signal{Number: int(syscall.SIGUSR1), Seconds: 5, Batch: true}
+		p.spec.TimeLimit, p.spec.Signal = 7, &launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 5, Batch: true}
 	})
 	if left, err := strconv.Atoi(strings.TrimSpace(p.out.String())); code != 7 || err != nil || left < 1 || left > 5 { // fewer on a busy machine
 		t.Errorf("%d, with %q seconds left\n%s", code, p.out.String(), p.err.String())
@@ -188,10 +188,10 @@ func TestAJobCanBeRequeuedAndCancelledFromInside(t *testing.T) {
 		code    int
 		says    string
 	}{
-		"requeue":      {"scontrol requeue $SLURM_JOB_ID", launch.ExitRequeue, "DUE TO JOB REQUEUE"},
-		"cancel":       {"scancel $SLURM_JOB_ID", launch.ExitCancelled, "*** JOB 42 ON t-head-0 CANCELLED"},
+		"requeue":      {"scontrol requeue $SLURM_JOB_ID", launchconfig.ExitRequeue, "DUE TO JOB REQUEUE"},
+		"cancel":       {"scancel $SLURM_JOB_ID", launchconfig.ExitCancelled, "*** JOB 42 ON t-head-0 CANCELLED"},
 		"another job":  {"scancel 43; exit 9", 9, "job 43 is not this job, 42"},
-		"said aloud":   {"scancel -v $SLURM_JOB_ID", launch.ExitCancelled, "scancel: Terminating job 42"},
+		"said aloud":   {"scancel -v $SLURM_JOB_ID", launchconfig.ExitCancelled, "scancel: Terminating job 42"},
 		"a signal":     {"trap 'exit 7' USR1; scancel -v -b --signal=SIGUSR1 42; while :; do sleep 0.01; done", 7, "scancel: Signal USR1 to job 42"},
 		"what is not":  {"scontrol suspend 42; exit 9", 9, "cannot be done from inside a job"},
 		"bad signal":   {"scancel -s NOSUCH 42; exit 9", 9, "Unknown job signal: NOSUCH"},
@@ -220,15 +220,15 @@ func TestCommandsThatEndTheirOwnCallerReturnFirst(t *testing.T) {
 		code   int
 		out    string
 	}{
-		"requeue of the script":            {"scontrol requeue $SLURM_JOB_ID; echo returned $?; sleep 60", launch.ExitRequeue, returned},
-		"cancellation of the script":       {"scancel $SLURM_JOB_ID; echo returned $?; sleep 60", launch.ExitCancelled, returned},
-		"requeue from a step":              {inStep("scontrol requeue $SLURM_JOB_ID"), launch.ExitRequeue, returned},
-		"cancellation from a step":         {inStep("scancel $SLURM_JOB_ID"), launch.ExitCancelled, returned},
+		"requeue of the script":            {"scontrol requeue $SLURM_JOB_ID; echo returned $?; sleep 60", launchconfig.ExitRequeue, returned},
+		"cancellation of the script":       {"scancel $SLURM_JOB_ID; echo returned $?; sleep 60", launchconfig.ExitCancelled, returned},
+		"requeue from a step":              {inStep("scontrol requeue $SLURM_JOB_ID"), launchconfig.ExitRequeue, returned},
+		"cancellation from a step":         {inStep("scancel $SLURM_JOB_ID"), launchconfig.ExitCancelled, returned},
 		"cancellation of the own step":     {inStep("scancel $SLURM_JOB_ID.0"), 143, returned},
 		"a signal to all steps":            {inStep("scancel -s USR1 $SLURM_JOB_ID"), 138, returned},
 		"a signal that cannot be caught":   {inStep("scancel -f -s KILL $SLURM_JOB_ID"), 137, returned},
 		"a step that is not there":         {"scancel $SLURM_JOB_ID.7; echo returned $?", 0, "returned 1\n"},
-		"a requeue before the script ends": {"scontrol requeue $SLURM_JOB_ID; echo returned $?", launch.ExitRequeue, returned},
+		"a requeue before the script ends": {"scontrol requeue $SLURM_JOB_ID; echo returned $?", launchconfig.ExitRequeue, returned},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -337,15 +337,15 @@ func TestAnInteractiveAllocationEndsWithItsSession(t *testing.T) {
 
 func TestAnAllocationEndsAsItsLastStepDid(t *testing.T) {
 	t.Parallel()
-	killed, failed := launch.Step{Signal: 9}, launch.Step{Code: 1}
+	killed, failed := launchconfig.Step{Signal: 9}, launchconfig.Step{Code: 1}
 	cases := map[string]struct {
 		code  int
-		steps []launch.Step
+		steps []launchconfig.Step
 		want  ending
 	}{
-		"a step that a signal ended":      {137, []launch.Step{failed, killed}, ending{Signal: 9}},
-		"a step with the code of a shell": {137, []launch.Step{killed, {Code: 137}}, ending{Code: 137}},
-		"a shell after such a step":       {3, []launch.Step{killed}, ending{Code: 3}},
+		"a step that a signal ended":      {137, []launchconfig.Step{failed, killed}, ending{Signal: 9}},
+		"a step with the code of a shell": {137, []launchconfig.Step{killed, {Code: 137}}, ending{Code: 137}},
+		"a shell after such a step":       {3, []launchconfig.Step{killed}, ending{Code: 3}},
 		"no step":                         {137, nil, ending{Code: 137}},
 	}
 	for name, c := range cases {

@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // outputs writes the output of the tasks to srun's own streams or to files. It writes whole lines, which may begin
 // with the number of the task.
 type outputs struct {
 	options *stepOptions
-	names   launch.Names // names of the step; task and node are added for each task
+	names   launchconfig.Names // names of the step; task and node are added for each task
 	tasks   int
 
 	mu    sync.Mutex // guards the fields below and the order of lines
@@ -39,7 +39,7 @@ type line struct {
 	label string
 }
 
-func newOutputs(o *stepOptions, names launch.Names, tasks int) *outputs {
+func newOutputs(o *stepOptions, names launchconfig.Names, tasks int) *outputs {
 	return &outputs{options: o, names: names, tasks: tasks, files: map[string]*os.File{}, lines: map[lineKey]*line{}}
 }
 
@@ -76,7 +76,7 @@ func (o *outputs) open(task int, host string, node int) error {
 
 // target returns the destination for a task and a value of --output: all, none, the rank of the only task whose
 // output is shown, or a file name pattern.
-func (o *outputs) target(pattern string, names launch.Names, own io.Writer) (io.Writer, error) {
+func (o *outputs) target(pattern string, names launchconfig.Names, own io.Writer) (io.Writer, error) {
 	switch pattern {
 	case "", "all":
 		return own, nil

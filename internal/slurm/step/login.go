@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // loginEnv returns the environment variables that a script of a login shell (#!/bin/bash -l) needs to find srun. Such
@@ -30,12 +30,12 @@ func (l *launcher) loginEnv(program string, env []string) ([]string, error) {
 			return nil, err
 		}
 		lines := "unset HOME\n"
-		if home := launch.Value(env, "HOME"); home != "" {
+		if home := launchconfig.Value(env, "HOME"); home != "" {
 			lines = fmt.Sprintf("export HOME=%s\n[ ! -r \"$HOME/.profile\" ] || . \"$HOME/.profile\"\n", quoted(home))
 		}
 		return []string{"HOME=" + own}, os.WriteFile(filepath.Join(own, ".profile"), []byte(lines+path), 0o644)
 	}
-	before := launch.Value(env, "BASH_ENV")
+	before := launchconfig.Value(env, "BASH_ENV")
 	lines := "unset BASH_ENV\n"
 	if before != "" {
 		lines = fmt.Sprintf("export BASH_ENV=%s\n[ ! -r \"$BASH_ENV\" ] || . \"$BASH_ENV\"\n", quoted(before))

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // envOOMCounter names a file that replaces the kernel's counter of killed processes.
@@ -37,7 +37,7 @@ type pod struct {
 	dir string
 	env []string
 	// spec and additional variables are set before the pod starts.
-	spec   launch.Spec
+	spec   launchconfig.Spec
 	script string
 	cmd    *exec.Cmd
 	out    lockedBuffer
@@ -69,13 +69,13 @@ func newPod(t *testing.T, script string) *pod {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	p := &pod{t: t, dir: dir, script: script, spec: launch.Spec{JobName: "test", Partition: "nlp", User: "mei", Nodes: 1, CPUs: 4, WorkDir: dir}}
+	p := &pod{t: t, dir: dir, script: script, spec: launchconfig.Spec{JobName: "test", Partition: "nlp", User: "mei", Nodes: 1, CPUs: 4, WorkDir: dir}}
 	p.env = append(os.Environ(), "VC_VOLUMES="+dir, EnvDir+"="+filepath.Join(dir, "tools"), "VC_POD_NAME=t-head-0", "VC_JOB_NAME=t", "VC_TASK_NAME=head", "VC_JOB_ID=42", "VC_NODE_NAME=n1", "GORACE=atexit_sleep_ms=0")
 	own, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, sub := range []string{"tools/bin", "tools/run", launch.JobVolume, launch.SecretVolume} {
+	for _, sub := range []string{"tools/bin", "tools/run", launchconfig.JobVolume, launchconfig.SecretVolume} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -113,8 +113,8 @@ func (p *pod) start() *pod {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.write(filepath.Join(launch.JobVolume, launch.SpecKey), string(spec))
-	p.write(filepath.Join(launch.JobVolume, launch.ScriptKey), p.script)
+	p.write(filepath.Join(launchconfig.JobVolume, launchconfig.SpecKey), string(spec))
+	p.write(filepath.Join(launchconfig.JobVolume, launchconfig.ScriptKey), p.script)
 	p.cmd = p.program("launch")
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
 	if err := p.cmd.Start(); err != nil {
@@ -146,9 +146,9 @@ func (p *pod) until(name string) {
 	}
 }
 
-func (p *pod) report() launch.Report {
+func (p *pod) report() launchconfig.Report {
 	p.t.Helper()
-	r, ok := launch.ParseReport(p.read("tools/run/termination-log"))
+	r, ok := launchconfig.ParseReport(p.read("tools/run/termination-log"))
 	if !ok {
 		p.t.Fatalf("no report: %q", p.read("tools/run/termination-log"))
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // arrives connects a node to a roll and returns a channel with the answer that the node receives in the end.
@@ -124,7 +124,7 @@ func TestNodesThatDoNotComeCostNoScriptItsTimeLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &launcher{spec: launch.Spec{TimeLimit: c.limit}, start: start}
+			l := &launcher{spec: launchconfig.Spec{TimeLimit: c.limit}, start: start}
 			if got := l.farewell(start.Add(c.after)); got != c.want {
 				t.Errorf("%v, want %v", got, c.want)
 			}
@@ -134,17 +134,17 @@ func TestNodesThatDoNotComeCostNoScriptItsTimeLimit(t *testing.T) {
 
 func TestOnlyNodesThatNobodyElseEndsReportToTheHead(t *testing.T) {
 	t.Parallel()
-	three := launch.Place{Hosts: []string{"a", "b", "c"}}
+	three := launchconfig.Place{Hosts: []string{"a", "b", "c"}}
 	cases := map[string]struct {
-		spec  launch.Spec
-		place launch.Place
+		spec  launchconfig.Spec
+		place launchconfig.Place
 		want  bool
 	}{
-		"an element of several pods":     {launch.Spec{Array: &launch.Array{}}, three, true},
-		"an element of one pod":          {launch.Spec{Array: &launch.Array{}}, launch.Place{Hosts: []string{"a"}}, false},
-		"a job that may be smaller":      {launch.Spec{MinNodes: 2}, three, true},
-		"a job of a number of nodes":     {launch.Spec{}, three, false},
-		"a job that is as large as ever": {launch.Spec{MinNodes: 3}, three, false},
+		"an element of several pods":     {launchconfig.Spec{Array: &launchconfig.Array{}}, three, true},
+		"an element of one pod":          {launchconfig.Spec{Array: &launchconfig.Array{}}, launchconfig.Place{Hosts: []string{"a"}}, false},
+		"a job that may be smaller":      {launchconfig.Spec{MinNodes: 2}, three, true},
+		"a job of a number of nodes":     {launchconfig.Spec{}, three, false},
+		"a job that is as large as ever": {launchconfig.Spec{MinNodes: 3}, three, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // drainTime limits how long output is read after a task has ended. Background processes of the task may keep the pipe
@@ -232,7 +232,7 @@ func endingOf(state *os.ProcessState, err error) ending {
 	if state == nil {
 		return ending{Code: 1, Problem: err.Error()}
 	}
-	e := ending{Code: state.ExitCode(), Usage: launch.Usage{CPUMillis: (state.UserTime() + state.SystemTime()).Milliseconds()}}
+	e := ending{Code: state.ExitCode(), Usage: launchconfig.Usage{CPUMillis: (state.UserTime() + state.SystemTime()).Milliseconds()}}
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
 		e.MaxRSS = usage.Maxrss
 	}
@@ -262,7 +262,7 @@ func lookPath(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
 	}
-	for _, directory := range filepath.SplitList(launch.Value(env, "PATH")) {
+	for _, directory := range filepath.SplitList(launchconfig.Value(env, "PATH")) {
 		if directory == "" {
 			directory = "."
 		}

@@ -3,7 +3,7 @@ package step
 import (
 	"os"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // request is the first message of a connection. Exactly one of its fields is set.
@@ -71,7 +71,7 @@ type ending struct {
 	Signal int `json:"signal,omitempty"`
 	// Problem is the reason why the task could not be started.
 	Problem string `json:"problem,omitempty"`
-	launch.Usage
+	launchconfig.Usage
 }
 
 // status returns the exit code that a shell reports for the ending.
@@ -127,14 +127,14 @@ type beginAnswer struct {
 
 // jobAnswer describes the job.
 type jobAnswer struct {
-	Spec  launch.Spec `json:"spec"`
-	Pod   launch.Pod  `json:"pod"`
-	Hosts []string    `json:"hosts"`
-	Start int64       `json:"start"`
+	Spec  launchconfig.Spec `json:"spec"`
+	Pod   launchconfig.Pod  `json:"pod"`
+	Hosts []string          `json:"hosts"`
+	Start int64             `json:"start"`
 	// Container is the environment of the head's container; Script is the environment of the script.
-	Container []string      `json:"container"`
-	Script    []string      `json:"script"`
-	Steps     []launch.Step `json:"steps"`
+	Container []string            `json:"container"`
+	Script    []string            `json:"script"`
+	Steps     []launchconfig.Step `json:"steps"`
 }
 
 // signalRequest selects the processes that receive a signal.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -132,7 +132,7 @@ func (a *attachAnswer) outputs(p getopt.Parsed) (*outputs, error) {
 	for _, count := range a.Counts {
 		total += count
 	}
-	all := newOutputs(o, launch.Names{}, total)
+	all := newOutputs(o, launchconfig.Names{}, total)
 	for rank := range total {
 		if err := all.open(rank, "", 0); err != nil {
 			return nil, err
@@ -161,7 +161,7 @@ func (w *wire) watch(to *outputs, quiet bool) (int, error) {
 			for rank := range to.tasks {
 				to.flush(rank)
 			}
-			var s launch.Step
+			var s launchconfig.Step
 			if err := json.Unmarshal(f.data, &s); err != nil {
 				return 1, err
 			}

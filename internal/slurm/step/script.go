@@ -9,12 +9,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // runScript runs the script until it ends.
 func (l *launcher) runScript() (ending, error) {
-	out, err := openOutput(&l.spec, launch.NamesOf(&l.spec, &l.pod, l.place))
+	out, err := openOutput(&l.spec, launchconfig.NamesOf(&l.spec, &l.pod, l.place))
 	if err != nil {
 		return ending{}, err
 	}
@@ -40,7 +40,7 @@ func (l *launcher) runScript() (ending, error) {
 		return ending{}, err
 	}
 	l.mu.Lock()
-	l.script, err = startProcess(t, dir, launch.Merge(l.head.script, login), nil, out.stdout, out.errors())
+	l.script, err = startProcess(t, dir, launchconfig.Merge(l.head.script, login), nil, out.stdout, out.errors())
 	script := l.script
 	l.mu.Unlock()
 	if err == nil {
@@ -72,7 +72,7 @@ func (l *launcher) ofMemory(e ending) ending {
 
 // copyScript copies the script to an executable file, which does not depend on the ConfigMap any more.
 func (l *launcher) copyScript() (string, error) {
-	text, err := os.ReadFile(filepath.Join(l.dirs.spec, launch.ScriptKey))
+	text, err := os.ReadFile(filepath.Join(l.dirs.spec, launchconfig.ScriptKey))
 	if err != nil {
 		return "", fmt.Errorf("the script: %w", err)
 	}
@@ -86,7 +86,7 @@ func (l *launcher) openInput() (*os.File, error) {
 	if l.spec.Input == "" {
 		return nil, nil
 	}
-	path, err := launch.NamesOf(&l.spec, &l.pod, l.place).Expand(l.spec.Input)
+	path, err := launchconfig.NamesOf(&l.spec, &l.pod, l.place).Expand(l.spec.Input)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (l *launcher) signalBeforeLimit() (callOff func()) {
 const never = 100 * 365 * 24 * time.Hour
 
 // untilWarning returns the time until the signal of --signal is due.
-func (l *launcher) untilWarning(s *launch.Signal) time.Duration {
+func (l *launcher) untilWarning(s *launchconfig.Signal) time.Duration {
 	limit := l.head.limit()
 	if limit == 0 {
 		return never

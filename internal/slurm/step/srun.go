@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -351,10 +351,10 @@ func (r *runner) terminate() {
 }
 
 // result returns the result of the step for the head.
-func (r *runner) result() launch.Step {
+func (r *runner) result() launchconfig.Step {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := launch.Step{Cancelled: r.cancelled}
+	s := launchconfig.Step{Cancelled: r.cancelled}
 	for _, e := range r.ends {
 		s.Code = max(s.Code, e.Code)
 		if s.Signal == 0 || e.Signal == signalNoMemory {

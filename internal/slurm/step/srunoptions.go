@@ -11,7 +11,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -30,7 +30,7 @@ type stepOptions struct {
 	killOnBadExit bool
 	wait          time.Duration
 	limit         time.Duration
-	signal        *launch.Signal
+	signal        *launchconfig.Signal
 	multiProg     bool
 	jobID         string
 	// idle lists the specified options that have no effect.
@@ -270,9 +270,9 @@ func parseLimit(text string) (time.Duration, error) {
 }
 
 // parseSignal parses a signal name or number, optionally with @ and the seconds before the limit, such as USR1@30.
-func parseSignal(text string) (*launch.Signal, error) {
+func parseSignal(text string) (*launchconfig.Signal, error) {
 	name, before, timed := strings.Cut(text, "@")
-	s := &launch.Signal{Seconds: 60}
+	s := &launchconfig.Signal{Seconds: 60}
 	var err error
 	if s.Number, err = signalNumber(name); err != nil {
 		return nil, err

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // ofThePod lists variables whose values differ between pods.
 var ofThePod = []string{
-	"HOSTNAME", launch.EnvPod, launch.EnvTask, launch.EnvNode, launch.EnvAddress, "VC_TASK_INDEX", "VK_TASK_INDEX", "SLURMD_NODENAME", envVolumes,
+	"HOSTNAME", launchconfig.EnvPod, launchconfig.EnvTask, launchconfig.EnvNode, launchconfig.EnvAddress, "VC_TASK_INDEX", "VK_TASK_INDEX", "SLURMD_NODENAME", envVolumes,
 }
 
 // stepEnv returns the variables that all tasks of the step receive in addition to the variables of their containers:
@@ -31,7 +31,7 @@ func (r *runner) stepEnv() []string {
 	}
 	step, tasks := strconv.Itoa(r.given.Step), strconv.Itoa(total)
 	list, nodes := hostlist.Compress(r.given.Hosts), strconv.Itoa(len(r.given.Hosts))
-	perNode := launch.RunLength(r.given.Counts)
+	perNode := launchconfig.RunLength(r.given.Counts)
 	env = append(env,
 		"SLURM_STEP_ID="+step, "SLURM_STEPID="+step, "SLURM_STEP_NODELIST="+list, "SLURM_NODELIST="+list,
 		"SLURM_STEP_NUM_NODES="+nodes, "SLURM_NNODES="+nodes, "SLURM_STEP_NUM_TASKS="+tasks, "SLURM_NTASKS="+tasks, "SLURM_NPROCS="+tasks,
@@ -82,7 +82,7 @@ func exported(env []string, export string) []string {
 	}
 	for _, word := range words {
 		if strings.Contains(word, "=") {
-			through = launch.Merge(through, []string{word})
+			through = launchconfig.Merge(through, []string{word})
 		}
 	}
 	return through

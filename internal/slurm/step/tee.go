@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // output holds the destinations of the script's output: the pod's log and, if requested and available in this pod, a
@@ -52,7 +52,7 @@ func (t tee) Write(data []byte) (int, error) {
 }
 
 // openOutput opens the files of --output and --error, which may be the same file.
-func openOutput(spec *launch.Spec, names launch.Names) (*output, error) {
+func openOutput(spec *launchconfig.Spec, names launchconfig.Names) (*output, error) {
 	o := &output{stdout: os.Stdout, stderr: os.Stderr}
 	opened := map[string]tee{} // by absolute path
 	for _, stream := range []struct {

@@ -5,15 +5,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // passwdFile lists the users of the pod's system.
 const passwdFile = "/etc/passwd"
 
 // currentUser returns the user that runs this process. Home and shell are empty if the image has no list of users.
-func currentUser() launch.User {
-	u := launch.User{UID: os.Getuid(), GID: os.Getgid()}
+func currentUser() launchconfig.User {
+	u := launchconfig.User{UID: os.Getuid(), GID: os.Getgid()}
 	if text, err := os.ReadFile(passwdFile); err == nil {
 		u.Home, u.Shell = userEntry(string(text), u.UID)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // Site scripts use these variables under `set -u`, and programs such as clear fail without a terminal type.
@@ -34,7 +34,7 @@ func TestScriptsFindWhatALoginGives(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, code := run(t, script, bare, func(p *pod) {
-				p.write(filepath.Join(launch.SecretVolume, launch.EnvironmentKey), c.exported)
+				p.write(filepath.Join(launchconfig.SecretVolume, launchconfig.EnvironmentKey), c.exported)
 			})
 			if code != 0 || p.out.String() != c.want {
 				t.Errorf("exit %d: %q, want %q\n%s", code, p.out.String(), c.want, p.err.String())

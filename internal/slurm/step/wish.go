@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -48,7 +48,7 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 		tasks = nodes * perNode
 	case tasks == 0:
 		perNode = h.spec.TasksPerNode
-		for _, count := range launch.Spread(h.spec.TasksOf(len(h.hosts)), len(h.hosts), perNode)[:nodes] {
+		for _, count := range launchconfig.Spread(h.spec.TasksOf(len(h.hosts)), len(h.hosts), perNode)[:nodes] {
 			tasks += count
 		}
 	}
@@ -61,7 +61,7 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 	if tasks < nodes {
 		return nil, impossible(fmt.Sprintf("write --nodes=%d, or more tasks", tasks), fmt.Sprintf("%d tasks cannot run on %d nodes", tasks, nodes))
 	}
-	w.counts = launch.Spread(tasks, nodes, perNode)
+	w.counts = launchconfig.Spread(tasks, nodes, perNode)
 	if slices.Max(w.counts)*w.cpus > h.spec.CPUs && !r.Overlap {
 		return nil, impossible(fmt.Sprintf("a node of the job has %d: ask for fewer tasks, or share them with --overcommit", h.spec.CPUs), "More processors requested than permitted")
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -24,7 +24,7 @@ var (
 
 // stays reports whether --export=ALL leaves out a variable.
 func (b *builder) stays(name string) bool {
-	if b.InJob && launch.IsOfPod(name) {
+	if b.InJob && launchconfig.IsOfPod(name) {
 		return true
 	}
 	return matches(name, ofTheSubmission) || !b.ownPrograms() && matches(name, ofTheMachine)
@@ -55,12 +55,12 @@ func (b *builder) exported() []string {
 	}
 	if b.r.Has("export") {
 		b.spec.ExportEnv = WithoutValues(what, "")
-		b.by("export", "Secret["+launch.EnvironmentKey+"]")
+		b.by("export", "Secret["+launchconfig.EnvironmentKey+"]")
 	}
 	all := b.chosen(what)
 	if len(b.ExportFile) > 0 {
-		all = launch.Merge(all, b.ExportFile)
-		b.by("export-file", "Secret["+launch.EnvironmentKey+"]")
+		all = launchconfig.Merge(all, b.ExportFile)
+		b.by("export-file", "Secret["+launchconfig.EnvironmentKey+"]")
 	}
 	size := 0
 	for _, entry := range all {
@@ -99,7 +99,7 @@ func (b *builder) chosen(what string) []string {
 		name, value, set := strings.Cut(word, "=")
 		switch {
 		case set:
-			all = launch.Merge(all, []string{name + "=" + value})
+			all = launchconfig.Merge(all, []string{name + "=" + value})
 		case i == 0 && strings.EqualFold(name, "ALL"):
 			for _, entry := range b.Environ {
 				if name, _, ok := strings.Cut(entry, "="); ok && !b.stays(name) {
@@ -109,7 +109,7 @@ func (b *builder) chosen(what string) []string {
 		case i == 0 && (strings.EqualFold(name, "NONE") || strings.EqualFold(name, "NIL")), name == "":
 		default:
 			if value, there := environ[name]; there {
-				all = launch.Merge(all, []string{name + "=" + value})
+				all = launchconfig.Merge(all, []string{name + "=" + value})
 			} else {
 				b.warnings = append(b.warnings, fmt.Sprintf("--export: there is no variable %s", name))
 			}

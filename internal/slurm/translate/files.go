@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
@@ -103,7 +103,7 @@ func (b *builder) file(option, dir, pattern string) string {
 	if b.r.Array == nil {
 		element = -1
 	}
-	if _, err := (launch.Names{ArrayIndex: element}).Expand(pattern); err != nil {
+	if _, err := (launchconfig.Names{ArrayIndex: element}).Expand(pattern); err != nil {
 		b.fail(usererror.Errorf(err.Error(), "Invalid --%s specification", option))
 		return ""
 	}
@@ -138,7 +138,7 @@ func (b *builder) file(option, dir, pattern string) string {
 
 // home removes the volume of the home directory if --no-container-mount-home requests that.
 func (b *builder) home() {
-	home := launch.Value(b.Environ, "HOME")
+	home := launchconfig.Value(b.Environ, "HOME")
 	if !b.r.NoHome || home == "" {
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/vc-batch/vc/internal/slurm/directive"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 )
@@ -71,10 +71,10 @@ func TestTheScriptRunsOnceAndIsNotChanged(t *testing.T) {
 	t.Parallel()
 	const script = "#!/bin/bash\n#SBATCH -N4\npython prepare.py\nsrun python train.py\n"
 	r := batchJob(t, script, "")
-	if got := r.ConfigMap.Data[launch.ScriptKey]; got != script {
+	if got := r.ConfigMap.Data[launchconfig.ScriptKey]; got != script {
 		t.Errorf("the script is %q", got)
 	}
-	if n := r.Job.Spec.Tasks[0].Replicas; r.Job.Spec.Tasks[0].Name != launch.HeadTask || n != 1 {
+	if n := r.Job.Spec.Tasks[0].Replicas; r.Job.Spec.Tasks[0].Name != launchconfig.HeadTask || n != 1 {
 		t.Errorf("the task that runs it has %d pods", n)
 	}
 }
@@ -83,7 +83,7 @@ func TestTheScriptRunsOnceAndIsNotChanged(t *testing.T) {
 func TestSlurmsCommandsInAScriptAreAllowed(t *testing.T) {
 	t.Parallel()
 	const script = "#!/bin/bash\nsqueue --me\nscontrol show hostnames\nscancel $SLURM_JOB_ID\n"
-	if r := batchJob(t, script, ""); r.ConfigMap.Data[launch.ScriptKey] != script {
-		t.Errorf("the script is %q", r.ConfigMap.Data[launch.ScriptKey])
+	if r := batchJob(t, script, ""); r.ConfigMap.Data[launchconfig.ScriptKey] != script {
+		t.Errorf("the script is %q", r.ConfigMap.Data[launchconfig.ScriptKey])
 	}
 }

@@ -15,7 +15,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/submission"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
@@ -210,7 +210,7 @@ func (b *builder) life() {
 		b.jobPolicies()
 	}
 	if s := b.r.Signal; s != nil {
-		b.spec.Signal = &launch.Signal{Number: s.Number, Seconds: s.Before, Batch: s.Batch}
+		b.spec.Signal = &launchconfig.Signal{Number: s.Number, Seconds: s.Before, Batch: s.Batch}
 		b.by("signal", "launch.signal")
 		if b.spec.TimeLimit == 0 {
 			b.notes = append(b.notes, "--signal="+s.String()+" is sent before the time is over, and there is no --time")
@@ -228,8 +228,8 @@ func (b *builder) jobPolicies() {
 	b.by("no-requeue", "spec.policies[0].action")
 	tasks := b.job.Spec.Tasks
 	tasks[0].Policies = []batchv1alpha1.LifecyclePolicy{
-		{ExitCode: new(int32(launch.ExitRequeue)), Action: busv1alpha1.RestartJobAction},
-		{ExitCode: new(int32(launch.ExitCancelled)), Action: busv1alpha1.TerminateJobAction},
+		{ExitCode: new(int32(launchconfig.ExitRequeue)), Action: busv1alpha1.RestartJobAction},
+		{ExitCode: new(int32(launchconfig.ExitCancelled)), Action: busv1alpha1.TerminateJobAction},
 		{Event: busv1alpha1.TaskCompletedEvent, Action: busv1alpha1.CompleteJobAction},
 		{Event: busv1alpha1.PodFailedEvent, Action: busv1alpha1.TerminateJobAction},
 	}
@@ -245,7 +245,7 @@ func (b *builder) arrayPolicies() {
 	if b.size.nodes > 1 {
 		again = busv1alpha1.RestartPartitionAction
 	}
-	policies := []batchv1alpha1.LifecyclePolicy{{ExitCode: new(int32(launch.ExitRequeue)), Action: again}}
+	policies := []batchv1alpha1.LifecyclePolicy{{ExitCode: new(int32(launchconfig.ExitRequeue)), Action: again}}
 	if b.asked.Requeue {
 		policies = append(policies, batchv1alpha1.LifecyclePolicy{Event: busv1alpha1.PodEvictedEvent, Action: again})
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // longestName is the maximum length of a title within the name of an object.
@@ -67,7 +67,7 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 func join(words []string) string { return strings.Join(words, ", ") }
 
 // specText returns the content of the launcher's file.
-func specText(spec *launch.Spec) string {
+func specText(spec *launchconfig.Spec) string {
 	text, err := json.MarshalIndent(spec, "", " ")
 	if err != nil {
 		return "{}" // never happens: texts and numbers can always be encoded

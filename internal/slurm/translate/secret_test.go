@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // Only the Secret contains values of exported variables.
@@ -17,7 +17,7 @@ func TestValuesThatAreExportedAreInTheSecretOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := launch.Value(launch.SplitEnvironment(r.Secret.Data[launch.EnvironmentKey]), "TOKEN"); got != "hunter2" {
+		if got := launchconfig.Value(launchconfig.SplitEnvironment(r.Secret.Data[launchconfig.EnvironmentKey]), "TOKEN"); got != "hunter2" {
 			t.Errorf("%s exports %q", line, got)
 		}
 		for _, object := range []any{r.Job, r.ConfigMap} {

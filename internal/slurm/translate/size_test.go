@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/test/seeds"
 )
 
@@ -32,7 +32,7 @@ func TestNoTaskAndNoGPUIsLost(t *testing.T) {
 		s := r.Spec
 		tasks := s.TasksOf(s.Nodes)
 		placed := 0
-		for _, n := range launch.Spread(tasks, s.Nodes, s.TasksPerNode) {
+		for _, n := range launchconfig.Spread(tasks, s.Nodes, s.TasksPerNode) {
 			placed += n
 			if each := max(s.CPUsPerTask, 1); n*each > s.CPUs {
 				rt.Errorf("%s: %d tasks of %d processors on a node with %d", line, n, each, s.CPUs)

@@ -19,7 +19,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/podsetup"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
@@ -91,7 +91,7 @@ type Result struct {
 	// Secret is nil if the job needs none.
 	Secret *corev1.Secret
 	// Spec is the launcher's specification in the ConfigMap.
-	Spec *launch.Spec
+	Spec *launchconfig.Spec
 	// Needs lists files and directories that must exist before the script can start.
 	Needs []Need
 	// Made lists the specified options with their effects.
@@ -127,7 +127,7 @@ type builder struct {
 	otherGres       []value.Gres
 	gresGPUs        bool
 	job             *batchv1alpha1.Job
-	spec            *launch.Spec
+	spec            *launchconfig.Spec
 	asked           submission.Options
 	warnings, notes []string
 	needs           []Need
@@ -154,7 +154,7 @@ func Job(in Input) (*Result, error) {
 		b.title = in.Title
 	}
 	b.name = objectName(b.title) + "-" + in.Suffix
-	b.spec = &launch.Spec{JobName: b.title, User: in.User, Cluster: in.Cluster, Interactive: in.Interactive, Args: in.Args}
+	b.spec = &launchconfig.Spec{JobName: b.title, User: in.User, Cluster: in.Cluster, Interactive: in.Interactive, Args: in.Args}
 	b.job = &batchv1alpha1.Job{
 		TypeMeta: metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"},
 		ObjectMeta: metav1.ObjectMeta{Name: b.name, Namespace: in.Namespace, Labels: map[string]string{},
@@ -223,10 +223,10 @@ func (b *builder) everyTask(fields []string) []string {
 // tasks creates the tasks of the job: the head, which runs the script, and the nodes, which wait for steps.
 func (b *builder) tasks() {
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(launch.GraceSeconds),
+		RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(launchconfig.GraceSeconds),
 		Containers: []corev1.Container{{Name: "main", Image: b.image(), Resources: b.resources()}},
 	}}
-	head := batchv1alpha1.TaskSpec{Name: launch.HeadTask, Replicas: 1, Template: template}
+	head := batchv1alpha1.TaskSpec{Name: launchconfig.HeadTask, Replicas: 1, Template: template}
 	b.job.Spec.MinAvailable = int32(b.size.least)
 	switch {
 	case b.r.Array != nil:
@@ -235,7 +235,7 @@ func (b *builder) tasks() {
 	case b.size.nodes == 1:
 		b.job.Spec.Tasks = []batchv1alpha1.TaskSpec{head}
 	default:
-		node := batchv1alpha1.TaskSpec{Name: launch.NodeTask, Replicas: int32(b.size.nodes) - 1, Template: *template.DeepCopy()}
+		node := batchv1alpha1.TaskSpec{Name: launchconfig.NodeTask, Replicas: int32(b.size.nodes) - 1, Template: *template.DeepCopy()}
 		if b.size.least < b.size.nodes {
 			node.MinAvailable = new(int32(b.size.least) - 1)
 			b.spec.MinNodes = b.size.least
@@ -245,7 +245,7 @@ func (b *builder) tasks() {
 	}
 	b.by("nodes", "spec.minAvailable")
 	b.by("ntasks", "launch.tasks")
-	b.by("wrap", "ConfigMap["+launch.ScriptKey+"]")
+	b.by("wrap", "ConfigMap["+launchconfig.ScriptKey+"]")
 	b.by("container-image", "spec.tasks[0].template.spec.containers[0].image")
 	b.network()
 	b.rights()
@@ -297,7 +297,7 @@ func (b *builder) array(head *batchv1alpha1.TaskSpec) {
 		b.by("array", path("metadata.annotations", keys.ArrayLimit))
 	}
 	first, last := a.Elements[0].First, a.Elements[len(a.Elements)-1].Last
-	b.spec.Array = &launch.Array{Count: int(count), Min: int(first), Max: int(last), Step: stepOf(a.Elements), Elements: a.Elements.String()}
+	b.spec.Array = &launchconfig.Array{Count: int(count), Min: int(first), Max: int(last), Step: stepOf(a.Elements), Elements: a.Elements.String()}
 }
 
 // stepOf returns the distance between elements, or 1 if the distance is not constant.
@@ -347,14 +347,14 @@ func (b *builder) objects() *Result {
 	meta := metav1.ObjectMeta{Name: object, Namespace: b.Namespace}
 	result := &Result{ConfigMap: &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: meta, Data: map[string]string{}}}
 	if len(b.Script) > 0 {
-		result.ConfigMap.Data[launch.ScriptKey] = string(b.Script)
+		result.ConfigMap.Data[launchconfig.ScriptKey] = string(b.Script)
 	}
 	exported := b.exported()
-	result.ConfigMap.Data[launch.SpecKey] = specText(b.spec)
+	result.ConfigMap.Data[launchconfig.SpecKey] = specText(b.spec)
 	if b.size.nodes > 1 || b.Interactive || len(exported) > 0 {
-		result.Secret = &corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: meta, Data: map[string][]byte{launch.StepKey: []byte(b.Key)}}
+		result.Secret = &corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: meta, Data: map[string][]byte{launchconfig.StepKey: []byte(b.Key)}}
 		if len(exported) > 0 {
-			result.Secret.Data[launch.EnvironmentKey] = launch.JoinEnvironment(exported)
+			result.Secret.Data[launchconfig.EnvironmentKey] = launchconfig.JoinEnvironment(exported)
 		}
 	}
 	b.each(func(pod *corev1.PodSpec) {

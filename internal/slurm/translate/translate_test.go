@@ -17,7 +17,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/directive"
-	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
@@ -318,7 +318,7 @@ func TestExport(t *testing.T) {
 		}
 		var got []string
 		if r.Secret != nil {
-			got = launch.SplitEnvironment(r.Secret.Data[launch.EnvironmentKey])
+			got = launchconfig.SplitEnvironment(r.Secret.Data[launchconfig.EnvironmentKey])
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s exports %q, want %q", line, got, want)
@@ -363,7 +363,7 @@ func TestJobsOfTheOwnMachineGetTheWholeEnvironment(t *testing.T) {
 			}
 			var got []string
 			if r.Secret != nil {
-				got = launch.SplitEnvironment(r.Secret.Data[launch.EnvironmentKey])
+				got = launchconfig.SplitEnvironment(r.Secret.Data[launchconfig.EnvironmentKey])
 			}
 			if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
 				t.Errorf("exported (-want +got)\n%s", diff)
@@ -384,7 +384,7 @@ func TestAJobThatAnotherSubmitsInheritsNothingOfItsPod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(launch.SplitEnvironment(r.Secret.Data[launch.EnvironmentKey]), " "); got != want {
+		if got := strings.Join(launchconfig.SplitEnvironment(r.Secret.Data[launchconfig.EnvironmentKey]), " "); got != want {
 			t.Errorf("in a job: %v: exported %q, want %q", inJob, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package launch defines the interface between the submitting side of Slurm's commands and the program vc-step inside
+// Package launchconfig defines the interface between the submitting side of Slurm's commands and the program vc-step inside
 // the pods: the job's specification for the launcher, its location, and the report that the launcher writes at its
 // end. It also computes everything that follows from the specification: the node number of each pod, the environment
 // of the script, the distribution of tasks over nodes, and the names of output files.
@@ -10,4 +10,4 @@
 //
 //   - Pure, and imports only the standard library and package hostlist, which keeps vc-step small.
 //   - All pods of a job compute the same nodes in the same order.
-package launch
+package launchconfig
