@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/vc-batch/vc/internal/printable"
-	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -14,14 +14,14 @@ const wordWidth = 20
 // askedColumns returns the columns that -O selects with words or, if words is empty, the columns that -o selects with
 // letters. Like Slurm, it reports unknown columns on stderr and returns the others. invalid is the first part of that
 // message.
-func askedColumns[T any](c *call, letters, words string, fields []layout.Field[T], invalid string) (layout.Columns[T], error) {
-	var columns layout.Columns[T]
+func askedColumns[T any](c *call, letters, words string, fields []tableformat.Field[T], invalid string) (tableformat.Columns[T], error) {
+	var columns tableformat.Columns[T]
 	var unknown []string
 	var err error
 	if words != "" {
-		columns, unknown, err = layout.Long(words, fields, wordWidth)
+		columns, unknown, err = tableformat.Long(words, fields, wordWidth)
 	} else {
-		columns, unknown, err = layout.Short(letters, fields)
+		columns, unknown, err = tableformat.Short(letters, fields)
 	}
 	if err != nil {
 		return nil, usererror.Errorf("write a smaller width, as %.18i or JobID:18", "%s: %s", invalid, err)

@@ -15,11 +15,11 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
@@ -102,8 +102,8 @@ type sacctView struct {
 	states  []state.Code
 	window  sacct.Window
 	sizes   sacct.Sizes
-	columns layout.Columns[*sacct.Line]
-	form    layout.Form
+	columns tableformat.Columns[*sacct.Line]
+	form    tableformat.Form
 }
 
 func runSacct(ctx context.Context, c *call) error {
@@ -202,7 +202,7 @@ func (c *call) sacctView(style sacct.Style) (*sacctView, error) {
 		}
 	}
 	var err error
-	if v.columns, err = layout.Sized(format, style.Fields()); err != nil {
+	if v.columns, err = tableformat.Sized(format, style.Fields()); err != nil {
 		return nil, usererror.Errorf("sacct -e lists the columns", "%s", err)
 	}
 	return v, nil

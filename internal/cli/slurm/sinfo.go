@@ -15,9 +15,9 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -75,7 +75,7 @@ func newSinfo(f *cli.Factory) *cobra.Command {
 // sinfoView holds the parsed options of sinfo.
 type sinfoView struct {
 	filter            sinfo.Filter
-	columns           layout.Columns[*sinfo.Row]
+	columns           tableformat.Columns[*sinfo.Row]
 	order             func(a, b *sinfo.Row) int
 	each, exact       bool
 	heading, dated    bool

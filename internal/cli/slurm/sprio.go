@@ -13,12 +13,12 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/sprio"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/sshare"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -114,7 +114,7 @@ func runSprio(ctx context.Context, c *call) error {
 }
 
 // printLines prints rows, with a heading if requested.
-func printLines[T any](out io.Writer, columns layout.Columns[T], rows []T, heading bool) error {
+func printLines[T any](out io.Writer, columns tableformat.Columns[T], rows []T, heading bool) error {
 	var b strings.Builder
 	if heading {
 		b.WriteString(columns.Heading() + "\n")
@@ -169,7 +169,7 @@ func runSshare(ctx context.Context, c *call) error {
 	if text, ok := c.parsed.Last("format"); ok {
 		format = text
 	}
-	columns, err := layout.Sized(format, sshare.Fields())
+	columns, err := tableformat.Sized(format, sshare.Fields())
 	if err != nil {
 		return usererror.Errorf("columns are "+sshare.Verbose+",Cluster", "%s", err)
 	}

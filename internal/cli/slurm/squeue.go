@@ -16,10 +16,10 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -94,7 +94,7 @@ func newSqueue(f *cli.Factory) *cobra.Command {
 type squeueView struct {
 	filter   squeue.Filter
 	style    squeue.Style
-	columns  layout.Columns[*record.Row]
+	columns  tableformat.Columns[*record.Row]
 	order    func(a, b *record.Row) int
 	sorted   string // the letters of the requested order
 	each     bool
@@ -358,7 +358,7 @@ func (v *squeueView) needsPods() bool {
 	if v.machine != "" || len(v.filter.Nodes) > 0 || v.filter.States != nil || strings.ContainsAny(v.sorted, byPods) {
 		return true
 	}
-	return slices.ContainsFunc(v.columns, func(c layout.Column[*record.Row]) bool {
+	return slices.ContainsFunc(v.columns, func(c tableformat.Column[*record.Row]) bool {
 		return c.Field.Letter == 0 || strings.IndexByte(byPods, c.Field.Letter) >= 0
 	})
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
 )
 
 // The default columns of sacct.
@@ -30,7 +30,7 @@ type Style struct {
 	Cluster string
 }
 
-type field = layout.Field[*Line]
+type field = tableformat.Field[*Line]
 
 // Fields returns all columns. Columns that apply to jobs only are empty in the lines of steps.
 func (s Style) Fields() []field {
@@ -38,7 +38,7 @@ func (s Style) Fields() []field {
 	all := []field{}
 	add := func(words string, width int, value func(line) string) {
 		title, _, _ := strings.Cut(words, "|")
-		all = append(all, layout.New(0, words, title, width, value))
+		all = append(all, tableformat.New(0, words, title, width, value))
 	}
 	job := func(value func(line) string) func(line) string {
 		return func(l line) string {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
 )
 
 // The default formats of sinfo.
@@ -35,12 +35,12 @@ type Row struct {
 	Cluster string
 }
 
-type field = layout.Field[*Row]
+type field = tableformat.Field[*Row]
 
 // Fields returns all columns.
 func Fields() []field {
 	column := func(letter byte, words, title string, value func(*Row) string) field {
-		return layout.New(letter, words, title, 0, value)
+		return tableformat.New(letter, words, title, 0, value)
 	}
 	text := func(value string) func(*Row) string { return func(*Row) string { return value } }
 	first := func(value func(*Node) string) func(*Row) string {

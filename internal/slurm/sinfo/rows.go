@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -56,7 +56,7 @@ func (f *Filter) keeps(n *Node) bool {
 const together, exactly = "abtTEuUHGfovP", "cmdeYz"
 
 // Rows groups the nodes of partitions into lines. With each, every node has its own line.
-func Rows(partitions []*Partition, columns layout.Columns[*Row], f Filter, each, exact bool, cluster string) []*Row {
+func Rows(partitions []*Partition, columns tableformat.Columns[*Row], f Filter, each, exact bool, cluster string) []*Row {
 	letters := ""
 	for _, c := range columns {
 		if strings.IndexByte(together, c.Field.Letter) >= 0 || exact && strings.IndexByte(exactly, c.Field.Letter) >= 0 {
@@ -65,7 +65,7 @@ func Rows(partitions []*Partition, columns layout.Columns[*Row], f Filter, each,
 		each = each || c.Field.Letter == 'n' || c.Field.Letter == 'o'
 	}
 	partitions = slices.DeleteFunc(slices.Clone(partitions), func(p *Partition) bool { return len(f.Partitions) > 0 && !slices.Contains(f.Partitions, p.Name) })
-	if !slices.ContainsFunc(columns, func(c layout.Column[*Row]) bool { return strings.IndexByte(ofPartitions, c.Field.Letter) >= 0 }) {
+	if !slices.ContainsFunc(columns, func(c tableformat.Column[*Row]) bool { return strings.IndexByte(ofPartitions, c.Field.Letter) >= 0 }) {
 		partitions = merged(partitions)
 	}
 	var rows []*Row
@@ -114,7 +114,7 @@ func merged(partitions []*Partition) []*Partition {
 	return []*Partition{&one}
 }
 
-func (r *Row) key(columns layout.Columns[*Row], letters string) string {
+func (r *Row) key(columns tableformat.Columns[*Row], letters string) string {
 	var b strings.Builder
 	for _, c := range columns {
 		if strings.IndexByte(letters, c.Field.Letter) >= 0 {

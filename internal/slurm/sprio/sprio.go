@@ -11,8 +11,8 @@ package sprio
 import (
 	"strconv"
 
-	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
 )
 
 // The default formats of sprio.
@@ -22,12 +22,12 @@ const (
 )
 
 // Fields returns all columns.
-func Fields() []layout.Field[*record.Row] {
+func Fields() []tableformat.Field[*record.Row] {
 	type row = *record.Row
-	column := func(letter byte, title string, value func(row) string) layout.Field[row] {
-		return layout.New(letter, "", title, 0, value)
+	column := func(letter byte, title string, value func(row) string) tableformat.Field[row] {
+		return tableformat.New(letter, "", title, 0, value)
 	}
-	return []layout.Field[row]{
+	return []tableformat.Field[row]{
 		column('i', "JOBID", func(r row) string { return r.ID(0) }),
 		column('r', "PARTITION", func(r row) string { return r.Partition() }),
 		column('u', "USER", func(r row) string { return r.User() }),

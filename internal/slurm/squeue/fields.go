@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/clock"
-	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
 )
 
 // The default formats of squeue.
@@ -31,11 +31,11 @@ type Style struct {
 	Bits int
 }
 
-type field = layout.Field[*record.Row]
+type field = tableformat.Field[*record.Row]
 
 // column creates a field; the words of -O are separated by |.
 func column(letter byte, words, title string, value func(*record.Row) string) field {
-	return layout.New(letter, words, title, 0, value)
+	return tableformat.New(letter, words, title, 0, value)
 }
 
 // none is the text of a column that does not apply.

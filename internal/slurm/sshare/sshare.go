@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
 )
 
 // The default columns of sshare.
@@ -96,9 +96,9 @@ func UserLines(users, accounts []string, cluster string) []*Line {
 }
 
 // Fields returns all columns.
-func Fields() []layout.Field[*Line] {
-	column := func(name string, width int, value func(*Line) string) layout.Field[*Line] {
-		return layout.New(0, name, name, width, value)
+func Fields() []tableformat.Field[*Line] {
+	column := func(name string, width int, value func(*Line) string) tableformat.Field[*Line] {
+		return tableformat.New(0, name, name, width, value)
 	}
 	part := func(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
 	notRoot := func(value func(*Line) string) func(*Line) string {
@@ -109,7 +109,7 @@ func Fields() []layout.Field[*Line] {
 			return value(l)
 		}
 	}
-	return []layout.Field[*Line]{
+	return []tableformat.Field[*Line]{
 		column("Account", -20, func(l *Line) string { return strings.Repeat(" ", l.Depth) + l.Name }),
 		column("User", 10, func(l *Line) string { return l.User }),
 		column("RawShares", 10, notRoot(func(l *Line) string { return strconv.Itoa(int(l.Weight)) })),

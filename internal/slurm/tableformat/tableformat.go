@@ -1,9 +1,9 @@
-// Package layout creates the tables of Slurm's listing commands. Columns are selected by letters (%.18i), by words
+// Package tableformat creates the tables of Slurm's listing commands. Columns are selected by letters (%.18i), by words
 // (JobID:10) or by sacct's words (State%20), and are cut to their widths.
 //
 //	In:   a format from the user and the available fields
 //	Out:  columns; a heading and lines
-package layout
+package tableformat
 
 import (
 	"fmt"
