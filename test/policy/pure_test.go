@@ -13,7 +13,7 @@ var pure = []string{
 	"internal/tui/queuerow", "internal/tui/jobact", "internal/tui/screens",
 	"internal/slurm/submission", "internal/slurm/clock", "internal/slurm/directive", "internal/slurm/podsetup", "internal/slurm/usererror", "internal/slurm/getopt", "internal/slurm/hostlist", "internal/slurm/tableformat",
 	"internal/slurm/profile", "internal/slurm/record", "internal/slurm/request", "internal/slurm/sacct", "internal/slurm/scontrol", "internal/slurm/sinfo", "internal/slurm/sprio",
-	"internal/slurm/squeue", "internal/slurm/sshare", "internal/slurm/state", "internal/slurm/translate", "internal/slurm/value",
+	"internal/slurm/squeue", "internal/slurm/sshare", "internal/slurm/state", "internal/slurm/translate", "internal/slurm/optionvalue",
 }
 
 // impure lists exceptions in these directories.

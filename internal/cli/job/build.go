@@ -16,7 +16,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/value"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
 // recipe is a job as described by flags.
@@ -125,7 +125,7 @@ func (r *recipe) makeArray(job *batchv1alpha1.Job) error {
 	if r.array == "" {
 		return nil
 	}
-	array, err := value.ParseArray(r.array)
+	array, err := optionvalue.ParseArray(r.array)
 	if err != nil {
 		return cli.Errorf("examples: --array 0-15  --array 1,3,5-7  --array 0-99%10 (ten at once)", "--array %s: %v", r.array, err)
 	}

@@ -10,7 +10,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/value"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
 // startFlags holds the start conditions of a new job: --after, --begin and --hold.
@@ -64,7 +64,7 @@ func beginTime(text string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
-	at, err := value.ParseDate(text, now, value.Coming)
+	at, err := optionvalue.ParseDate(text, now, optionvalue.Coming)
 	if err != nil {
 		return time.Time{}, cli.Errorf("examples: --begin 2h  --begin 18:30  --begin tomorrow  --begin 2026-11-22T18:30", "--begin: %q is not a time", text)
 	}

@@ -11,13 +11,13 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/value"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
 // readByElements adds the arrays that have one of the given numbers or an element with one of them. It searches the
 // daemon's list, or the metadata of all jobs if the daemon does not answer. It then reads the jobs it found from the
 // API server.
-func (v *view) readByElements(ctx context.Context, numbers []value.Job) error {
+func (v *view) readByElements(ctx context.Context, numbers []optionvalue.Job) error {
 	found, err := v.arraysInFacts(ctx, numbers)
 	if err != nil && ctx.Err() == nil {
 		found, err = v.arraysInMetadata(ctx, numbers)
@@ -35,7 +35,7 @@ func (v *view) readByElements(ctx context.Context, numbers []value.Job) error {
 	return nil
 }
 
-func (v *view) arraysInFacts(ctx context.Context, numbers []value.Job) (found []types.NamespacedName, err error) {
+func (v *view) arraysInFacts(ctx context.Context, numbers []optionvalue.Job) (found []types.NamespacedName, err error) {
 	told := &view{rest: v.rest, namespace: v.namespace, home: v.home}
 	if err := told.readFacts(ctx, wants{arrays: true}); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (v *view) arraysInFacts(ctx context.Context, numbers []value.Job) (found []
 	return found, nil
 }
 
-func (v *view) arraysInMetadata(ctx context.Context, numbers []value.Job) (found []types.NamespacedName, err error) {
+func (v *view) arraysInMetadata(ctx context.Context, numbers []optionvalue.Job) (found []types.NamespacedName, err error) {
 	page := &metav1.PartialObjectMetadataList{}
 	page.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("JobList"))
 	err = cli.Pages(ctx, v.c, page, func() error {
@@ -65,6 +65,6 @@ func (v *view) arraysInMetadata(ctx context.Context, numbers []value.Job) (found
 }
 
 // isOneOf reports whether a job is an array that one of the references names, as a whole or by an element.
-func (v *view) isOneOf(numbers []value.Job, job *batchv1alpha1.Job) bool {
-	return job.Annotations[keys.Array] != "" && slices.ContainsFunc(numbers, func(ref value.Job) bool { return v.means(ref, job) })
+func (v *view) isOneOf(numbers []optionvalue.Job, job *batchv1alpha1.Job) bool {
+	return job.Annotations[keys.Array] != "" && slices.ContainsFunc(numbers, func(ref optionvalue.Job) bool { return v.means(ref, job) })
 }

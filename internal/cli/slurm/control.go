@@ -12,13 +12,13 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-func matchesAny(r *record.Row, refs []value.Job) bool {
-	return slices.ContainsFunc(refs, func(ref value.Job) bool { return r.Matches(ref) })
+func matchesAny(r *record.Row, refs []optionvalue.Job) bool {
+	return slices.ContainsFunc(refs, func(ref optionvalue.Job) bool { return r.Matches(ref) })
 }
 
 // jobsOf reads the jobs that words name: numbers, names, or jobname=NAME. It is an error if one of them does not exist.
@@ -54,7 +54,7 @@ func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*ba
 	var jobs []*batchv1alpha1.Job
 	for _, job := range v.jobs {
 		byName := slices.Contains(titles, batchv1alpha1.Title(job)) && !jobstatus.Finished(jobstatus.Phase(job))
-		if byName || slices.ContainsFunc(refs, func(ref value.Job) bool { _, ok := record.Match(ref, job); return ok }) {
+		if byName || slices.ContainsFunc(refs, func(ref optionvalue.Job) bool { _, ok := record.Match(ref, job); return ok }) {
 			jobs = append(jobs, job)
 		}
 	}
@@ -137,7 +137,7 @@ func (c *call) requeue(ctx context.Context, words []string) error {
 	var whole []string
 	var problems []error
 	for _, word := range words {
-		refs, err := value.ParseJobs(word)
+		refs, err := optionvalue.ParseJobs(word)
 		if err != nil { // jobname=NAME, or an error that is reported below
 			whole = append(whole, word)
 			continue
@@ -147,7 +147,7 @@ func (c *call) requeue(ctx context.Context, words []string) error {
 				whole = append(whole, ref.String())
 				continue
 			}
-			array := value.Job{ID: ref.ID, Name: ref.Name}
+			array := optionvalue.Job{ID: ref.ID, Name: ref.Name}
 			for n := range ref.Elements.All() {
 				problems = append(problems, c.requeueElement(ctx, fmt.Sprintf("%s_%d", array, n)))
 			}

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // given returns the value of an option or, without it, of an environment variable. ok is false if neither is set.
@@ -64,7 +64,7 @@ func (c *call) hosts(option string) ([]string, error) {
 
 // someJobs returns an error if one of the options is given with a list that names no job. Only an option without a list
 // selects all jobs. The list may also be a separate operand.
-func (c *call) someJobs(refs []value.Job, options ...string) error {
+func (c *call) someJobs(refs []optionvalue.Job, options ...string) error {
 	if len(refs) > 0 {
 		return nil
 	}

@@ -21,15 +21,15 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // wants selects the data to read in addition to the jobs.
 type wants struct {
 	// named are the references of the jobs to read. If it is empty, all jobs are read.
-	named []value.Job
+	named []optionvalue.Job
 	// pods selects the pods of running jobs. ended also selects pods that have ended, which show how a job ended.
 	pods, ended bool
 	// groups selects the PodGroups, which contain the reason why a job waits.
@@ -144,12 +144,12 @@ func (c *call) scope(v *view) error {
 
 // readJobs reads all jobs, or the named ones: jobs with numbers by label, jobs with names one by one. It never lists
 // all jobs to find named ones, because programs poll single jobs often, even jobs that were deleted.
-func (v *view) readJobs(ctx context.Context, named []value.Job) error {
+func (v *view) readJobs(ctx context.Context, named []optionvalue.Job) error {
 	v.jobs = nil
 	if len(named) == 0 {
 		return v.listJobs(ctx, nil)
 	}
-	numbers := slices.DeleteFunc(slices.Clone(named), func(ref value.Job) bool { return ref.ID == 0 })
+	numbers := slices.DeleteFunc(slices.Clone(named), func(ref optionvalue.Job) bool { return ref.ID == 0 })
 	if selector := byNumber(numbers); selector != nil {
 		if err := v.listJobs(ctx, named, selector); err != nil {
 			return err
@@ -180,7 +180,7 @@ func (v *view) getJob(ctx context.Context, name types.NamespacedName) error {
 }
 
 // byNumber returns a list option that selects jobs by their numbers, or nil if no reference has a number.
-func byNumber(named []value.Job) client.ListOption {
+func byNumber(named []optionvalue.Job) client.ListOption {
 	var numbers []string
 	for _, ref := range named {
 		numbers = append(numbers, batchv1alpha1.FormatJobID(ref.ID))
@@ -196,13 +196,13 @@ func byNumber(named []value.Job) client.ListOption {
 }
 
 // has reports whether the view contains a job that a reference names.
-func (v *view) has(ref value.Job) bool {
+func (v *view) has(ref optionvalue.Job) bool {
 	return slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return v.means(ref, job) })
 }
 
 // means reports whether a reference names a job. Numbers are unique in the cluster. Names are resolved in one namespace
 // only, so that scancel does not cancel another user's job with the same name.
-func (v *view) means(ref value.Job, job *batchv1alpha1.Job) bool {
+func (v *view) means(ref optionvalue.Job, job *batchv1alpha1.Job) bool {
 	if _, ok := record.Match(ref, job); !ok {
 		return false
 	}
@@ -211,7 +211,7 @@ func (v *view) means(ref value.Job, job *batchv1alpha1.Job) bool {
 
 // unknown returns an error about the first reference that is a name of no job. References by number are skipped,
 // because the job may have existed and been deleted.
-func (v *view) unknown(refs []value.Job) error {
+func (v *view) unknown(refs []optionvalue.Job) error {
 	for _, ref := range refs {
 		if ref.ID == 0 && !v.has(ref) {
 			return v.notThere(ref)
@@ -221,19 +221,19 @@ func (v *view) unknown(refs []value.Job) error {
 }
 
 // notThere returns the error about a job that does not exist. A reference by number may be of a job that was deleted.
-func (v *view) notThere(ref value.Job) error {
+func (v *view) notThere(ref optionvalue.Job) error {
 	if ref.ID == 0 {
 		return usererror.Errorf("jobs are named by their numbers, or by their names in namespace "+v.home+"; sacct lists those that are kept", "%s: "+invalidJob, ref)
 	}
 	return usererror.Errorf(fmt.Sprintf("sacct -j %s tells of it when it is over, as long as it is kept", ref), invalidJob)
 }
 
-func (v *view) listJobs(ctx context.Context, named []value.Job, options ...client.ListOption) error {
+func (v *view) listJobs(ctx context.Context, named []optionvalue.Job, options ...client.ListOption) error {
 	page := &batchv1alpha1.JobList{}
 	return cli.Pages(ctx, v.c, page, func() error {
 		for i := range page.Items {
 			job := &page.Items[i]
-			if len(named) == 0 || slices.ContainsFunc(named, func(ref value.Job) bool { return v.means(ref, job) }) {
+			if len(named) == 0 || slices.ContainsFunc(named, func(ref optionvalue.Job) bool { return v.means(ref, job) }) {
 				job.ManagedFields = nil
 				v.jobs = append(v.jobs, job)
 			}
@@ -477,10 +477,10 @@ func (c *call) me() string {
 }
 
 // jobsNamed parses the words of a command line as lists of jobs.
-func jobsNamed(words []string) ([]value.Job, error) {
-	var all []value.Job
+func jobsNamed(words []string) ([]optionvalue.Job, error) {
+	var all []optionvalue.Job
 	for _, word := range words {
-		list, err := value.ParseJobs(word)
+		list, err := optionvalue.ParseJobs(word)
 		if err != nil {
 			return nil, usererror.Errorf("write the number of a job, as 42, with _7 or _[1-3,9] after it for elements of an array", "Invalid job id: %s", word)
 		}

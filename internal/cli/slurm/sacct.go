@@ -15,13 +15,13 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
@@ -303,10 +303,10 @@ func (c *call) noteKept(ctx context.Context, v *sacctView) error {
 
 // moment parses the start or end of the window. A time without a date means today, even if it is in the future.
 func moment(text string, now time.Time) (time.Time, error) {
-	if coming, err := value.ParseDate(text, now, value.Coming); err == nil && coming.YearDay() == now.YearDay() && coming.Year() == now.Year() {
+	if coming, err := optionvalue.ParseDate(text, now, optionvalue.Coming); err == nil && coming.YearDay() == now.YearDay() && coming.Year() == now.Year() {
 		return coming, nil
 	}
-	return value.ParseDate(text, now, value.Past)
+	return optionvalue.ParseDate(text, now, optionvalue.Past)
 }
 
 func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, error) {
@@ -338,8 +338,8 @@ func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, err
 }
 
 // wantsStep reports whether the references select a step of a job.
-func wantsStep(refs []value.Job, r *record.Row, step string) bool {
-	return len(refs) == 0 || slices.ContainsFunc(refs, func(ref value.Job) bool { return r.Matches(ref) && (ref.Step == "" || ref.Step == step) })
+func wantsStep(refs []optionvalue.Job, r *record.Row, step string) bool {
+	return len(refs) == 0 || slices.ContainsFunc(refs, func(ref optionvalue.Job) bool { return r.Matches(ref) && (ref.Step == "" || ref.Step == step) })
 }
 
 func (c *call) sacctPrint(v *sacctView, lines []*sacct.Line) error {

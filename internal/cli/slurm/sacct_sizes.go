@@ -14,10 +14,10 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
 	"github.com/vc-batch/vc/internal/slurm/translate"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // sacctSizes parses -i, -I, -k, -K, -R and -C.
@@ -35,7 +35,7 @@ func (c *call) sacctSizes() (sacct.Sizes, error) {
 		if !given {
 			continue
 		}
-		minutes, err := value.ParseTime(text)
+		minutes, err := optionvalue.ParseTime(text)
 		if err != nil {
 			return s, usererror.Hinted(fmt.Errorf("Invalid time limit %q for --%s", text, option), "write minutes, H:MM:SS or D-HH:MM") //nolint:staticcheck // Slurm's words
 		}
@@ -55,7 +55,7 @@ func (c *call) countRange(option string) (sacct.Range[int64], error) {
 	if !given {
 		return r, nil
 	}
-	count, err := value.ParseCount(text)
+	count, err := optionvalue.ParseCount(text)
 	if err != nil {
 		return r, usererror.Errorf("write a number, as 4, or a range, as 2-8", "Invalid value %q for --%s", text, option)
 	}

@@ -22,11 +22,11 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 const how = "How"
@@ -172,17 +172,17 @@ func (c *call) scancelSignal() (string, error) {
 	case !ok:
 		return "", nil
 	}
-	number, err := value.SignalNumber(text)
+	number, err := optionvalue.SignalNumber(text)
 	if err != nil {
 		return "", usererror.Errorf("signals are names as USR1 or SIGTERM, or numbers", "Unknown job signal: %s", text)
 	}
-	return value.SignalName(number), nil
+	return optionvalue.SignalName(number), nil
 }
 
 // scancel is one run of the command in one cluster.
 type scancel struct {
 	*call
-	refs   []value.Job
+	refs   []optionvalue.Job
 	filter squeue.Filter
 	signal string
 	view   *view
@@ -193,7 +193,7 @@ func (s *scancel) all(ctx context.Context) error {
 	var err error
 	// The node filter needs the nodes of pods. Signals and step cancellation need the pods themselves. For arrays, only
 	// the pods show which elements have nodes and run.
-	steps := slices.ContainsFunc(s.refs, func(ref value.Job) bool { return ref.Step != "" })
+	steps := slices.ContainsFunc(s.refs, func(ref optionvalue.Job) bool { return ref.Step != "" })
 	send := s.signal != "" || steps
 	if s.view, err = s.read(ctx, wants{named: s.refs, pods: len(s.filter.Nodes) > 0 || send, facts: !send}); err != nil {
 		return err

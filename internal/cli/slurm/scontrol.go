@@ -20,13 +20,13 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/translate"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Options: []getopt.Option{
@@ -190,7 +190,7 @@ PriorityType            = priority/vc
 SchedulerType           = sched/vc
 SLURM_VERSION           = %s
 SlurmctldHost[0]        = %s
-`, c.f.Now().Format(clock.Standard), c.cluster(), value.MaxArraySize, int(minJobAge/time.Second), slurmVersion, host)
+`, c.f.Now().Format(clock.Standard), c.cluster(), optionvalue.MaxArraySize, int(minJobAge/time.Second), slurmVersion, host)
 	return err
 }
 

@@ -19,10 +19,10 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/step"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // ofSteps are the options that affect only a step and not the allocation that srun creates for it. They are passed to
@@ -311,7 +311,7 @@ func (c *call) existing(ctx context.Context, id, what string) (*allocation, erro
 }
 
 // isElement reports whether a pod belongs to the referenced element, or to the job if the reference names no element.
-func isElement(pod *corev1.Pod, named value.Job) bool {
+func isElement(pod *corev1.Pod, named optionvalue.Job) bool {
 	if named.Elements.Count() == 0 {
 		return true
 	}

@@ -20,13 +20,13 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/submission"
 	"github.com/vc-batch/vc/internal/slurm/translate"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // update changes a job, a node or a partition.
@@ -59,7 +59,7 @@ type jobChange struct {
 	// qos is the name of a QOS of the site or of a priority class.
 	qos string
 	// features are the required features of nodes. An empty list removes the requirement, and nil leaves it unchanged.
-	features *value.Features
+	features *optionvalue.Features
 }
 
 // isOfLimitAlone reports whether the change sets a time limit, and no partition or features.
@@ -93,7 +93,7 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			}
 			change.annotations[keys.ArrayLimit] = word.Value
 		case word.Is("StartTime"):
-			t, err := value.ParseDate(word.Value, c.f.Now(), value.Coming)
+			t, err := optionvalue.ParseDate(word.Value, c.f.Now(), optionvalue.Coming)
 			if err != nil {
 				return nil, usererror.Errorf("write 2026-11-21T22:18, 22:18, 11/21 or now+2hours", "Invalid StartTime: %s", word.Value)
 			}
@@ -105,7 +105,7 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 		case word.Is("WCKey"):
 			change.asked = append(change.asked, func(o *submission.Options) { o.WCKey = word.Value })
 		case word.Is("TimeLimit"):
-			minutes, err := value.ParseTime(word.Value)
+			minutes, err := optionvalue.ParseTime(word.Value)
 			if err != nil {
 				return nil, usererror.Errorf("write minutes, 2:00:00 or 1-12", "Invalid TimeLimit: %s", word.Value)
 			}
@@ -117,10 +117,10 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			change.qos = word.Value
 			change.asked = append(change.asked, func(o *submission.Options) { o.QOS = word.Value })
 		case word.Is("Features"):
-			features := value.Features{}
+			features := optionvalue.Features{}
 			if word.Value != "" {
 				var err error
-				if features, err = value.ParseFeatures(word.Value); err != nil {
+				if features, err = optionvalue.ParseFeatures(word.Value); err != nil {
 					return nil, usererror.Errorf(strings.TrimPrefix(err.Error(), "invalid value: "), "Invalid Features: %s", word.Value)
 				}
 			}
@@ -284,7 +284,7 @@ func (c *call) changedSpec(ctx context.Context, job *batchv1alpha1.Job, change *
 }
 
 // changeFeatures changes the node features that the tasks of a job require.
-func (c *call) changeFeatures(ctx context.Context, job *batchv1alpha1.Job, tasks []batchv1alpha1.TaskSpec, features value.Features) error {
+func (c *call) changeFeatures(ctx context.Context, job *batchv1alpha1.Job, tasks []batchv1alpha1.TaskSpec, features optionvalue.Features) error {
 	cl, err := c.f.Client()
 	if err != nil {
 		return err
@@ -293,9 +293,9 @@ func (c *call) changeFeatures(ctx context.Context, job *batchv1alpha1.Job, tasks
 	if err != nil {
 		return err
 	}
-	var old value.Features
+	var old optionvalue.Features
 	if text := submission.Of(job).Features; text != "" {
-		if old, err = value.ParseFeatures(text); err != nil {
+		if old, err = optionvalue.ParseFeatures(text); err != nil {
 			return err
 		}
 	}
@@ -335,9 +335,9 @@ func (c *call) withinLimit(ctx context.Context, job *batchv1alpha1.Job, change *
 		return err
 	}
 	most := site.LongestIn(cmp.Or(change.partition, submission.Of(job).Partition))
-	limit := value.Minutes((int64(state.Limit(job)/time.Second) + 59) / 60)
+	limit := optionvalue.Minutes((int64(state.Limit(job)/time.Second) + 59) / 60)
 	if change.limit != nil {
-		limit = value.Minutes(*change.limit / 60)
+		limit = optionvalue.Minutes(*change.limit / 60)
 	}
 	if most > 0 && (limit <= 0 || limit > most) {
 		return usererror.Errorf("the longest is "+most.String(), "Requested time limit is invalid (missing or exceeds some limit) for job %s", (&record.Source{Job: job}).Number())

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/request"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // reserved is the prefix of the names of volumes that every batch job has.
@@ -32,7 +32,7 @@ func (p *Profile) problems() []string {
 		c.times("partitions."+name+".", p.Partitions[name].DefaultTime, p.Partitions[name].MaxTime)
 	}
 	if p.DefMemPerCPU != "" {
-		if _, err := value.ParseMemory(p.DefMemPerCPU); err != nil {
+		if _, err := optionvalue.ParseMemory(p.DefMemPerCPU); err != nil {
 			c.wrong("defMemPerCPU", "%q is not an amount of memory: %v", p.DefMemPerCPU, err)
 		}
 	}
@@ -65,14 +65,14 @@ func (p *Profile) problems() []string {
 
 // times checks the time limits of the site or of a partition.
 func (c *checker) times(at, usual, most string) {
-	read := func(field, text string) value.Minutes {
+	read := func(field, text string) optionvalue.Minutes {
 		if text == "" {
-			return value.Unlimited
+			return optionvalue.Unlimited
 		}
-		minutes, err := value.ParseTime(text)
+		minutes, err := optionvalue.ParseTime(text)
 		if err != nil {
 			c.wrong(at+field, "%q is not a time: %v", text, err)
-			return value.Unlimited
+			return optionvalue.Unlimited
 		}
 		return minutes
 	}

@@ -16,7 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/vc-batch/vc/internal/slurm/value"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
 const (
@@ -141,14 +141,14 @@ func (p *Profile) GresNames() []string {
 	return slices.Compact(names)
 }
 
-// LongestIn returns the maximum time limit in a partition, or value.Unlimited if there is no limit.
-func (p *Profile) LongestIn(partition string) value.Minutes {
+// LongestIn returns the maximum time limit in a partition, or optionvalue.Unlimited if there is no limit.
+func (p *Profile) LongestIn(partition string) optionvalue.Minutes {
 	for _, text := range []string{p.Partitions[partition].MaxTime, p.MaxTime} {
-		if limit, err := value.ParseTime(text); err == nil && text != "" {
+		if limit, err := optionvalue.ParseTime(text); err == nil && text != "" {
 			return limit
 		}
 	}
-	return value.Unlimited
+	return optionvalue.Unlimited
 }
 
 // Covering returns the volume that contains a path of the submitting machine, and the corresponding path in the pod.

@@ -4,13 +4,13 @@ import (
 	"cmp"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/slurm/value"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
 // Match reports whether a reference names a job, and returns the referenced elements; nil stands for the whole job.
 // The number of an element is the number of the array plus the element's position; the number of the array itself
 // stands for the whole array.
-func Match(ref value.Job, job *batch.Job) (elements batch.Indices, ok bool) {
+func Match(ref optionvalue.Job, job *batch.Job) (elements batch.Indices, ok bool) {
 	if ref.ID == 0 {
 		return ref.Elements, ref.Name == job.Name
 	}
@@ -30,7 +30,7 @@ func Match(ref value.Job, job *batch.Job) (elements batch.Indices, ok bool) {
 }
 
 // Matches reports whether a reference names a row or one of its elements.
-func (r *Row) Matches(ref value.Job) bool {
+func (r *Row) Matches(ref optionvalue.Job) bool {
 	elements, ok := Match(ref, r.Job)
 	if !ok || elements == nil {
 		return ok
@@ -40,7 +40,7 @@ func (r *Row) Matches(ref value.Job) bool {
 
 // Narrow reduces a folded row to the referenced elements. It keeps all elements if there are no references or if one
 // of them names the whole array.
-func (r *Row) Narrow(refs []value.Job) {
+func (r *Row) Narrow(refs []optionvalue.Job) {
 	if !r.Folded || len(refs) == 0 {
 		return
 	}

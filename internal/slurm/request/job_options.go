@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 var jobOptions = grouped("The job",
@@ -71,7 +71,7 @@ func setKillOnInvalid(r *Request, text string, _ bool) error {
 	case "no":
 		r.KillOnInvalidDependency = false
 	default:
-		return invalid("kill-on-invalid-dep", &value.Bad{Hint: "yes or no"})
+		return invalid("kill-on-invalid-dep", &optionvalue.Bad{Hint: "yes or no"})
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func setNoKill(r *Request, text string, given bool) error {
 }
 
 func setArray(r *Request, text string, _ bool) error {
-	a, err := value.ParseArray(text)
+	a, err := optionvalue.ParseArray(text)
 	if err != nil {
 		return usererror.Errorf(hintOf(err), "Batch job submission failed: Invalid job array specification")
 	}
@@ -100,7 +100,7 @@ func setArray(r *Request, text string, _ bool) error {
 }
 
 func setTime(r *Request, text string, _ bool) error {
-	minutes, err := value.ParseTime(text)
+	minutes, err := optionvalue.ParseTime(text)
 	if err != nil {
 		return invalid("time", err)
 	}
@@ -109,7 +109,7 @@ func setTime(r *Request, text string, _ bool) error {
 }
 
 func setBegin(r *Request, text string, _ bool) error {
-	at, err := value.ParseDate(text, r.Now, value.Coming)
+	at, err := optionvalue.ParseDate(text, r.Now, optionvalue.Coming)
 	if err != nil {
 		return invalid("begin", err)
 	}
@@ -126,7 +126,7 @@ func setImmediate(r *Request, text string, given bool) error {
 	if !given || text == "" {
 		return nil
 	}
-	n, err := value.ParseNumber(text)
+	n, err := optionvalue.ParseNumber(text)
 	if err != nil {
 		return invalid("immediate", err)
 	}
@@ -135,7 +135,7 @@ func setImmediate(r *Request, text string, given bool) error {
 }
 
 func setSignal(r *Request, text string, _ bool) error {
-	s, err := value.ParseSignal(text)
+	s, err := optionvalue.ParseSignal(text)
 	if err != nil {
 		return invalid("signal", err)
 	}

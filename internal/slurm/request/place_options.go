@@ -4,15 +4,15 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/value"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
 var placeOptions = grouped("Where",
 	Option{Option: need("nodelist", 'w', "NODES", "These nodes only: n[1-3],n7; a file when it has a /"), Env: "NODELIST", set: setNodelist},
 	Option{Option: need("nodefile", 'F', "FILE", "These nodes only, listed in a file"), Env: "NODEFILE", set: setNodefile},
 	Option{Option: need("exclude", 'x', "NODES", "Not these nodes"), Env: "EXCLUDE", set: hosts("exclude", func(r *Request) *[]string { return &r.Exclude })},
-	Option{Option: need("constraint", 'C', "FEATURES", "Features that nodes must have: a&b, a|b"), Env: "CONSTRAINT", set: features("constraint", func(r *Request) *value.Features { return &r.Constraint })},
-	Option{Option: need("prefer", 0, "FEATURES", "Features that nodes had better have"), Env: "PREFER", set: features("prefer", func(r *Request) *value.Features { return &r.Prefer })},
+	Option{Option: need("constraint", 'C', "FEATURES", "Features that nodes must have: a&b, a|b"), Env: "CONSTRAINT", set: features("constraint", func(r *Request) *optionvalue.Features { return &r.Constraint })},
+	Option{Option: need("prefer", 0, "FEATURES", "Features that nodes had better have"), Env: "PREFER", set: features("prefer", func(r *Request) *optionvalue.Features { return &r.Prefer })},
 	Option{Option: may("exclusive", 0, "user", "Share nodes with no other job; =user: with none of others"), Env: "EXCLUSIVE", set: setExclusive},
 	Option{Option: need("switches", 0, "N[@TIME]", "Within so few leaf switches"), Env: "REQ_SWITCH", set: setSwitches},
 	Option{Option: need("segment", 0, "N", "Nodes in groups of N, each near each other"), Env: "SEGMENT_SIZE", set: number("segment", func(r *Request) *int64 { return &r.Segment })},
@@ -47,9 +47,9 @@ func setNodefile(r *Request, text string, _ bool) error {
 	return nil
 }
 
-func features(option string, field func(*Request) *value.Features) func(*Request, string, bool) error {
+func features(option string, field func(*Request) *optionvalue.Features) func(*Request, string, bool) error {
 	return func(r *Request, text string, _ bool) error {
-		f, err := value.ParseFeatures(text)
+		f, err := optionvalue.ParseFeatures(text)
 		if err != nil {
 			return invalid(option, err)
 		}
@@ -65,13 +65,13 @@ func setExclusive(r *Request, text string, given bool) error {
 	case text == "user":
 		r.Exclusive = "user"
 	default:
-		return invalid("exclusive", &value.Bad{Hint: "--exclusive alone or --exclusive=user; " + text + " is not supported here"})
+		return invalid("exclusive", &optionvalue.Bad{Hint: "--exclusive alone or --exclusive=user; " + text + " is not supported here"})
 	}
 	return nil
 }
 
 func setSwitches(r *Request, text string, _ bool) error {
-	s, err := value.ParseSwitches(text)
+	s, err := optionvalue.ParseSwitches(text)
 	if err != nil {
 		return invalid("switches", err)
 	}

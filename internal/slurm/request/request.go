@@ -3,7 +3,7 @@ package request
 import (
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/value"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
 // Request holds the requested options of one component of a job. Numbers that were not specified are 0, pointers nil.
@@ -19,32 +19,32 @@ type Request struct {
 	Begin                                                   *time.Time
 	Dependency                                              string
 	KillOnInvalidDependency                                 bool
-	Array                                                   *value.Array
+	Array                                                   *optionvalue.Array
 	MailType, MailUser                                      string
 	// Requeue is nil if it was not specified.
 	Requeue *bool
 	NoKill  bool
-	Signal  *value.Signal
+	Signal  *optionvalue.Signal
 
-	Nodes                                         *value.Count
+	Nodes                                         *optionvalue.Count
 	Tasks, TasksPerNode, TasksPerGPU, CPUsPerTask int64
 	CPUsPerGPU                                    int64
-	Mem, MemPerCPU, MemPerGPU                     *value.MiB
-	Tmp                                           value.MiB
-	Gres, GPUs, GPUsPerNode, GPUsPerTask          []value.Gres
+	Mem, MemPerCPU, MemPerGPU                     *optionvalue.MiB
+	Tmp                                           optionvalue.MiB
+	Gres, GPUs, GPUsPerNode, GPUsPerTask          []optionvalue.Gres
 	Licenses                                      string
 
 	Nodelist, Exclude []string
 	// Nodefile is a file with a list of nodes. The caller reads it into Nodelist.
 	Nodefile           string
-	Constraint, Prefer value.Features
+	Constraint, Prefer optionvalue.Features
 	// Exclusive is "", "exclusive" or "user".
 	Exclusive string
-	Switches  *value.Switches
+	Switches  *optionvalue.Switches
 	Segment   int64
 	SpreadJob bool
 
-	Time *value.Minutes
+	Time *optionvalue.Minutes
 	// Immediate limits how long the command waits for an allocation; 0 means no limit.
 	Immediate time.Duration
 

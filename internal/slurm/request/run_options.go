@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/value"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
 var fileOptions = grouped("Files",
@@ -64,7 +64,7 @@ func setOpenMode(r *Request, text string, _ bool) error {
 	case "truncate", "t":
 		r.Append = false
 	default:
-		return invalid("open-mode", &value.Bad{Hint: "append or truncate"})
+		return invalid("open-mode", &optionvalue.Bad{Hint: "append or truncate"})
 	}
 	return nil
 }
@@ -75,5 +75,5 @@ func setMPI(r *Request, text string, _ bool) error {
 		r.MPI = text
 		return nil
 	}
-	return invalid("mpi", &value.Bad{Hint: "use mpirun, or srun --mpi=none: " + text + " is not supported here"})
+	return invalid("mpi", &optionvalue.Bad{Hint: "use mpirun, or srun --mpi=none: " + text + " is not supported here"})
 }

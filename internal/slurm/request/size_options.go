@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 var sizeOptions = grouped("How large",
@@ -16,17 +16,17 @@ var sizeOptions = grouped("How large",
 	alias("ntasks-per-tres", "ntasks-per-gpu", getopt.Required),
 	Option{Option: need("ntasks-per-gpu", 0, "N", "Tasks for each GPU"), Env: "NTASKS_PER_GPU", set: number("ntasks-per-gpu", func(r *Request) *int64 { return &r.TasksPerGPU })},
 	Option{Option: need("cpus-per-task", 'c', "N", "CPUs of each task"), Env: "CPUS_PER_TASK", set: number("cpus-per-task", func(r *Request) *int64 { return &r.CPUsPerTask })},
-	Option{Option: need("mem", 0, "SIZE", "Memory of each node, in MiB or with K, M, G, T"), Env: "MEM_PER_NODE", set: memory("mem", func(r *Request) **value.MiB { return &r.Mem })},
-	Option{Option: need("mem-per-cpu", 0, "SIZE", "Memory for each CPU"), Env: "MEM_PER_CPU", set: memory("mem-per-cpu", func(r *Request) **value.MiB { return &r.MemPerCPU })},
-	Option{Option: need("mem-per-gpu", 0, "SIZE", "Memory for each GPU"), Env: "MEM_PER_GPU", set: memory("mem-per-gpu", func(r *Request) **value.MiB { return &r.MemPerGPU })},
+	Option{Option: need("mem", 0, "SIZE", "Memory of each node, in MiB or with K, M, G, T"), Env: "MEM_PER_NODE", set: memory("mem", func(r *Request) **optionvalue.MiB { return &r.Mem })},
+	Option{Option: need("mem-per-cpu", 0, "SIZE", "Memory for each CPU"), Env: "MEM_PER_CPU", set: memory("mem-per-cpu", func(r *Request) **optionvalue.MiB { return &r.MemPerCPU })},
+	Option{Option: need("mem-per-gpu", 0, "SIZE", "Memory for each GPU"), Env: "MEM_PER_GPU", set: memory("mem-per-gpu", func(r *Request) **optionvalue.MiB { return &r.MemPerGPU })},
 	Option{Option: need("tmp", 0, "SIZE", "Local disk of each node"), Env: "TMP", set: setTmp},
 )
 
 var deviceOptions = grouped("GPUs and the like",
-	Option{Option: need("gres", 0, "NAME[:TYPE]:N", "Generic resources of each node: gpu:2, gpu:a100:4"), Env: "GRES", set: gres("gres", value.ParseGres, func(r *Request) *[]value.Gres { return &r.Gres })},
-	Option{Option: need("gpus", 'G', "[TYPE:]N", "GPUs in all"), Env: "GPUS", set: gres("gpus", value.ParseGPUs, func(r *Request) *[]value.Gres { return &r.GPUs })},
-	Option{Option: need("gpus-per-node", 0, "[TYPE:]N", "GPUs of each node"), Env: "GPUS_PER_NODE", set: gres("gpus-per-node", value.ParseGPUs, func(r *Request) *[]value.Gres { return &r.GPUsPerNode })},
-	Option{Option: need("gpus-per-task", 0, "[TYPE:]N", "GPUs of each task"), Env: "GPUS_PER_TASK", set: gres("gpus-per-task", value.ParseGPUs, func(r *Request) *[]value.Gres { return &r.GPUsPerTask })},
+	Option{Option: need("gres", 0, "NAME[:TYPE]:N", "Generic resources of each node: gpu:2, gpu:a100:4"), Env: "GRES", set: gres("gres", optionvalue.ParseGres, func(r *Request) *[]optionvalue.Gres { return &r.Gres })},
+	Option{Option: need("gpus", 'G', "[TYPE:]N", "GPUs in all"), Env: "GPUS", set: gres("gpus", optionvalue.ParseGPUs, func(r *Request) *[]optionvalue.Gres { return &r.GPUs })},
+	Option{Option: need("gpus-per-node", 0, "[TYPE:]N", "GPUs of each node"), Env: "GPUS_PER_NODE", set: gres("gpus-per-node", optionvalue.ParseGPUs, func(r *Request) *[]optionvalue.Gres { return &r.GPUsPerNode })},
+	Option{Option: need("gpus-per-task", 0, "[TYPE:]N", "GPUs of each task"), Env: "GPUS_PER_TASK", set: gres("gpus-per-task", optionvalue.ParseGPUs, func(r *Request) *[]optionvalue.Gres { return &r.GPUsPerTask })},
 	Option{Option: need("cpus-per-gpu", 0, "N", "CPUs for each GPU"), Env: "CPUS_PER_GPU", set: number("cpus-per-gpu", func(r *Request) *int64 { return &r.CPUsPerGPU })},
 	Option{Option: need("tres-per-task", 0, "cpu=N,gres/gpu=N", "CPUs and GPUs of each task"), Env: "TRES_PER_TASK", set: setTRES},
 	Option{Option: need("licenses", 'L', "NAME[:N]", "Licences, where the profile knows them"), Env: "LICENSES", set: text(func(r *Request) *string { return &r.Licenses })},
@@ -35,7 +35,7 @@ var deviceOptions = grouped("GPUs and the like",
 // number returns the setter of an option whose value is a positive number.
 func number(option string, field func(*Request) *int64) func(*Request, string, bool) error {
 	return func(r *Request, text string, _ bool) error {
-		n, err := value.ParseNumber(text)
+		n, err := optionvalue.ParseNumber(text)
 		if err != nil {
 			return usererror.Errorf(hintOf(err), "Invalid numeric value \"%s\" for --%s.", text, option)
 		}
@@ -45,9 +45,9 @@ func number(option string, field func(*Request) *int64) func(*Request, string, b
 }
 
 // memory returns the setter of an option whose value is an amount of memory.
-func memory(option string, field func(*Request) **value.MiB) func(*Request, string, bool) error {
+func memory(option string, field func(*Request) **optionvalue.MiB) func(*Request, string, bool) error {
 	return func(r *Request, text string, _ bool) error {
-		m, err := value.ParseMemory(text)
+		m, err := optionvalue.ParseMemory(text)
 		if err != nil {
 			return invalid(option, err)
 		}
@@ -57,7 +57,7 @@ func memory(option string, field func(*Request) **value.MiB) func(*Request, stri
 }
 
 // gres returns the setter of an option whose value is a list of generic resources.
-func gres(option string, parse func(string) ([]value.Gres, error), field func(*Request) *[]value.Gres) func(*Request, string, bool) error {
+func gres(option string, parse func(string) ([]optionvalue.Gres, error), field func(*Request) *[]optionvalue.Gres) func(*Request, string, bool) error {
 	return func(r *Request, text string, _ bool) error {
 		list, err := parse(text)
 		if err != nil {
@@ -69,7 +69,7 @@ func gres(option string, parse func(string) ([]value.Gres, error), field func(*R
 }
 
 func setNodes(r *Request, text string, _ bool) error {
-	c, err := value.ParseCount(text)
+	c, err := optionvalue.ParseCount(text)
 	if err != nil {
 		return usererror.Errorf(hintOf(err), "Invalid node count specification: %s", text)
 	}
@@ -78,7 +78,7 @@ func setNodes(r *Request, text string, _ bool) error {
 }
 
 func setTmp(r *Request, text string, _ bool) error {
-	m, err := value.ParseMemory(text)
+	m, err := optionvalue.ParseMemory(text)
 	if err != nil {
 		return invalid("tmp", err)
 	}
@@ -87,7 +87,7 @@ func setTmp(r *Request, text string, _ bool) error {
 }
 
 func setTRES(r *Request, text string, _ bool) error {
-	cpus, gpus, err := value.ParseTRES(text)
+	cpus, gpus, err := optionvalue.ParseTRES(text)
 	if err != nil {
 		return invalid("tres-per-task", err)
 	}
@@ -106,7 +106,7 @@ func invalid(option string, err error) error {
 }
 
 func hintOf(err error) string {
-	var bad *value.Bad
+	var bad *optionvalue.Bad
 	if errors.As(err, &bad) {
 		return bad.Hint
 	}

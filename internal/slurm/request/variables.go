@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/value"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
 // named lists the variables that do not consist of the command's prefix and the option's Env, by command and option.
@@ -105,12 +105,12 @@ const maxVerbose = 3
 func (r *Request) waitForSwitches(environ []string) error {
 	name := prefix[r.Command] + waitVariable
 	text := variables(environ)[name]
-	if r.Switches == nil || r.Switches.Wait != value.Unlimited || text == "" {
+	if r.Switches == nil || r.Switches.Wait != optionvalue.Unlimited || text == "" {
 		return nil
 	}
-	wait, err := value.ParseTime(text)
+	wait, err := optionvalue.ParseTime(text)
 	if err != nil {
-		return invalid("switches", &value.Bad{Hint: name + ": " + hintOf(err)})
+		return invalid("switches", &optionvalue.Bad{Hint: name + ": " + hintOf(err)})
 	}
 	r.Switches.Wait = wait
 	return nil

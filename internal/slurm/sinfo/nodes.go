@@ -19,10 +19,10 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/slurm/clock"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // Node is a Kubernetes node.
@@ -223,8 +223,8 @@ func (p *Partition) MostNodes(unlimited string) string {
 
 // limitText formats a time limit from the profile as sinfo does.
 func limitText(text, none string) string {
-	limit, err := value.ParseTime(text)
-	if err != nil || limit == value.Unlimited {
+	limit, err := optionvalue.ParseTime(text)
+	if err != nil || limit == optionvalue.Unlimited {
 		return none
 	}
 	return state.Clock(limit.Duration())

@@ -4,15 +4,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // Filter selects rows; an empty list selects all rows.
 type Filter struct {
-	Jobs                                                   []value.Job
+	Jobs                                                   []optionvalue.Job
 	Users, Partitions, Accounts, QOS, Names, Nodes, WCKeys []string
 	// States are the selected states; nil selects the states of jobs that have not ended.
 	States []state.Code
@@ -55,7 +55,7 @@ func (f *Filter) keepsState(code state.Code) bool {
 }
 
 func (f *Filter) keepsJob(r *record.Row) bool {
-	return len(f.Jobs) == 0 || slices.ContainsFunc(f.Jobs, func(j value.Job) bool { return r.Matches(j) })
+	return len(f.Jobs) == 0 || slices.ContainsFunc(f.Jobs, func(j optionvalue.Job) bool { return r.Matches(j) })
 }
 
 func among(list []string, word string) bool { return len(list) == 0 || slices.Contains(list, word) }

@@ -7,10 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // submissionFailed is the prefix of sbatch's error messages.
@@ -18,7 +18,7 @@ const submissionFailed = "Batch job submission failed: "
 
 // ChangeFeatures replaces the features that translated pods require from their nodes. All other requirements on nodes
 // remain.
-func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated value.Features) error {
+func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated optionvalue.Features) error {
 	b := &builder{r: &request.Request{}, p: p}
 	if pod.Affinity == nil {
 		pod.Affinity = &corev1.Affinity{}
@@ -59,7 +59,7 @@ func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated value.
 
 // termsOf returns the node selector terms for features. Each term contains all requirements and the labels of one
 // list of features.
-func (b *builder) termsOf(all []corev1.NodeSelectorRequirement, features value.Features) []corev1.NodeSelectorTerm {
+func (b *builder) termsOf(all []corev1.NodeSelectorRequirement, features optionvalue.Features) []corev1.NodeSelectorTerm {
 	if len(features) == 0 {
 		return []corev1.NodeSelectorTerm{{MatchExpressions: all}}
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/profile"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 func TestOtherFeaturesLeaveTheOtherConditionsOnNodes(t *testing.T) {
@@ -42,11 +42,11 @@ func TestOtherFeaturesLeaveTheOtherConditionsOnNodes(t *testing.T) {
 		"a profile that changed":    {with(list{is("gpu", "old")}), "a100", "h100", nil, "the features of the job were those of another profile of the site"},
 		"a feature that went":       {with(list{is("gpu", "v100")}), "v100", "h100", nil, "the features of the job were those of another profile of the site"},
 	} {
-		read := func(text string) value.Features {
+		read := func(text string) optionvalue.Features {
 			if text == "" {
 				return nil
 			}
-			features, err := value.ParseFeatures(text)
+			features, err := optionvalue.ParseFeatures(text)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,10 +7,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // Node describes a set of identical nodes that accept pods.
@@ -166,7 +166,7 @@ func (b *builder) rooms() []*Node {
 
 // chooses reports whether a node satisfies the request's node names, features and device types. Unknown features and
 // types are rejected elsewhere.
-func (b *builder) chooses(n *Node, gres []value.Gres) bool {
+func (b *builder) chooses(n *Node, gres []optionvalue.Gres) bool {
 	if !profile.Carries(n.Labels, b.p.NodeSelector) {
 		return false
 	}

@@ -4,18 +4,18 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // isGPU reports whether a generic resource is a GPU.
-func isGPU(g value.Gres) bool { return g.Name == "gpu" }
+func isGPU(g optionvalue.Gres) bool { return g.Name == "gpu" }
 
 // gpus reduces the options for GPUs to three: in total, per node and per task. --gres=gpu counts per node.
 // --ntasks-per-gpu with a number of tasks determines the total.
 func (b *builder) gpus() {
 	r := b.r
-	ofGres := slices.DeleteFunc(slices.Clone(r.Gres), func(g value.Gres) bool { return !isGPU(g) })
+	ofGres := slices.DeleteFunc(slices.Clone(r.Gres), func(g optionvalue.Gres) bool { return !isGPU(g) })
 	switch {
 	case len(ofGres) == 0:
 	case len(r.GPUsPerNode) == 0:
@@ -25,7 +25,7 @@ func (b *builder) gpus() {
 	}
 	b.otherGres = slices.DeleteFunc(slices.Clone(r.Gres), isGPU)
 	if r.TasksPerGPU > 0 && r.Tasks > 0 && len(r.GPUs)+len(r.GPUsPerNode) == 0 {
-		r.GPUs = []value.Gres{{Name: "gpu", Count: divideUp(r.Tasks, r.TasksPerGPU)}}
+		r.GPUs = []optionvalue.Gres{{Name: "gpu", Count: divideUp(r.Tasks, r.TasksPerGPU)}}
 		b.by("ntasks-per-gpu", container("resources.limits[nvidia.com/gpu]"))
 	}
 	r.GPUs, r.GPUsPerNode, r.GPUsPerTask = slices.Clone(r.GPUs), slices.Clone(r.GPUsPerNode), slices.Clone(r.GPUsPerTask)
@@ -35,7 +35,7 @@ func (b *builder) gpus() {
 }
 
 // inherit copies the type of GPUs from another option to an entry without a type.
-func inherit(to []value.Gres, from ...[]value.Gres) {
+func inherit(to []optionvalue.Gres, from ...[]optionvalue.Gres) {
 	if len(to) != 1 || to[0].Type != "" {
 		return
 	}
@@ -49,7 +49,7 @@ func inherit(to []value.Gres, from ...[]value.Gres) {
 
 // gresOfNode returns the generic resources of each pod from all options. It returns an error if a total cannot be
 // divided evenly among the pods, which are all identical.
-func (b *builder) gresOfNode(s *size) ([]value.Gres, error) {
+func (b *builder) gresOfNode(s *size) ([]optionvalue.Gres, error) {
 	r := b.r
 	all := slices.Clone(b.otherGres)
 	if len(r.GPUsPerNode) > 0 { // tasks share them, and the total follows from them
@@ -83,7 +83,7 @@ func (b *builder) saidGPUs() string {
 }
 
 // countOf returns the sum of the counts of all resources with a name.
-func countOf(all []value.Gres, name string) int64 {
+func countOf(all []optionvalue.Gres, name string) int64 {
 	var n int64
 	for _, g := range all {
 		if g.Name == name {
@@ -94,7 +94,7 @@ func countOf(all []value.Gres, name string) int64 {
 }
 
 // shortGPUs formats GPUs as in the options, for example 4 or a100:4.
-func shortGPUs(all []value.Gres) string {
+func shortGPUs(all []optionvalue.Gres) string {
 	text := ""
 	for _, g := range all {
 		if text != "" {

@@ -16,9 +16,9 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/submission"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 const (
@@ -104,18 +104,18 @@ func (b *builder) takes(partition string) bool {
 	if slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue && !q.Open }) {
 		return false
 	}
-	if limit, err := value.ParseTime(known.MaxTime); err == nil && known.MaxTime != "" && b.r.Time != nil && exceeds(*b.r.Time, limit) {
+	if limit, err := optionvalue.ParseTime(known.MaxTime); err == nil && known.MaxTime != "" && b.r.Time != nil && exceeds(*b.r.Time, limit) {
 		return false
 	}
 	return known.MaxNodes == 0 || b.r.Nodes == nil || b.r.Nodes.Min <= known.MaxNodes
 }
 
 // exceeds reports whether limit is longer than most; Unlimited is the longest.
-func exceeds(limit, most value.Minutes) bool {
-	if most == value.Unlimited {
+func exceeds(limit, most optionvalue.Minutes) bool {
+	if most == optionvalue.Unlimited {
 		return false
 	}
-	return limit == value.Unlimited || limit > most
+	return limit == optionvalue.Unlimited || limit > most
 }
 
 // notTooMany rejects more nodes than the partition allows.
@@ -257,7 +257,7 @@ func (b *builder) arrayPolicies() {
 // limit sets the time limit: the requested one or the profile's default.
 func (b *builder) limit() {
 	part := b.p.Partitions[b.r.Partition]
-	limit := value.Unlimited
+	limit := optionvalue.Unlimited
 	for _, text := range []string{b.p.DefaultTime, part.DefaultTime} {
 		if text != "" {
 			limit = b.minutes(text)
@@ -285,8 +285,8 @@ func (b *builder) limit() {
 }
 
 // minutes parses a time from the profile, which was validated earlier.
-func (b *builder) minutes(text string) value.Minutes {
-	m, err := value.ParseTime(text)
+func (b *builder) minutes(text string) optionvalue.Minutes {
+	m, err := optionvalue.ParseTime(text)
 	if err != nil {
 		b.fail(err)
 	}

@@ -10,8 +10,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // place sets the requirements on nodes and the relations between pods.
@@ -179,7 +179,7 @@ func apart(everywhere bool, of ...metav1.LabelSelectorRequirement) corev1.PodAff
 func (b *builder) topology() {
 	if s := b.r.Switches; s != nil {
 		mode := batchv1alpha1.HardNetworkTopologyMode
-		if s.Wait != value.Unlimited || s.Count > 1 {
+		if s.Wait != optionvalue.Unlimited || s.Count > 1 {
 			mode = batchv1alpha1.SoftNetworkTopologyMode
 		}
 		b.job.Spec.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: mode, HighestTierAllowed: new(1)}

@@ -4,9 +4,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // amounts returns the Kubernetes resources that a pod of a size requests. It leaves out unknown resources.
@@ -62,7 +62,7 @@ func (b *builder) licences(list corev1.ResourceList) {
 	if b.r.Licenses == "" {
 		return
 	}
-	all, err := value.ParseGres(b.r.Licenses)
+	all, err := optionvalue.ParseGres(b.r.Licenses)
 	if err != nil {
 		b.fail(usererror.Errorf("write NAME or NAME:NUMBER with commas between", "Invalid --licenses specification"))
 	}

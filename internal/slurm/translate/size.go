@@ -3,8 +3,8 @@ package translate
 import (
 	"fmt"
 
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // size is the size of a job: the number of pods and the resources of each pod.
@@ -15,8 +15,8 @@ type size struct {
 	tasks, onNode int64
 	// cpus, memory and gres are the resources of each pod. If memory is 0, no memory is requested.
 	cpus   int64
-	memory value.MiB
-	gres   []value.Gres
+	memory optionvalue.MiB
+	gres   []optionvalue.Gres
 }
 
 // maxNodes limits the number of pods of a job.
@@ -113,19 +113,19 @@ func (b *builder) tasksInAll(nodes int64) int64 {
 }
 
 // memoryOfNode returns the memory of each pod.
-func (b *builder) memoryOfNode(s *size, gpus int64) value.MiB {
+func (b *builder) memoryOfNode(s *size, gpus int64) optionvalue.MiB {
 	r := b.r
 	switch {
 	case r.Mem != nil:
 		return *r.Mem
 	case r.MemPerCPU != nil:
-		return *r.MemPerCPU * value.MiB(s.cpus)
+		return *r.MemPerCPU * optionvalue.MiB(s.cpus)
 	case r.MemPerGPU != nil:
-		return *r.MemPerGPU * value.MiB(gpus)
+		return *r.MemPerGPU * optionvalue.MiB(gpus)
 	case b.p.DefMemPerCPU != "":
-		each, err := value.ParseMemory(b.p.DefMemPerCPU) // the profile was validated earlier
+		each, err := optionvalue.ParseMemory(b.p.DefMemPerCPU) // the profile was validated earlier
 		if err == nil {
-			return each * value.MiB(s.cpus)
+			return each * optionvalue.MiB(s.cpus)
 		}
 	}
 	return 0
@@ -141,14 +141,14 @@ func (b *builder) tell() {
 		b.spec.Tasks = int(s.tasks)
 	}
 	b.spec.TasksPerNode, b.spec.CPUsPerTask = int(r.TasksPerNode), int(r.CPUsPerTask)
-	for memory, to := range map[*value.MiB]*int64{r.Mem: &b.spec.MemPerNode, r.MemPerCPU: &b.spec.MemPerCPU, r.MemPerGPU: &b.spec.MemPerGPU} {
+	for memory, to := range map[*optionvalue.MiB]*int64{r.Mem: &b.spec.MemPerNode, r.MemPerCPU: &b.spec.MemPerCPU, r.MemPerGPU: &b.spec.MemPerGPU} {
 		if memory != nil {
 			*to = int64(*memory)
 		}
 	}
 	for _, said := range []struct {
 		option string
-		gpus   []value.Gres
+		gpus   []optionvalue.Gres
 		to     *string
 	}{{"gpus", r.GPUs, &b.spec.GPUs}, {"gpus-per-node", r.GPUsPerNode, &b.spec.GPUsPerNode}, {"gpus-per-task", r.GPUsPerTask, &b.spec.GPUsPerTask}, {"tres-per-task", r.GPUsPerTask, &b.spec.GPUsPerTask}} {
 		if r.Has(said.option) {

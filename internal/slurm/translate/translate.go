@@ -20,11 +20,11 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/podsetup"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/submission"
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // Input holds everything that a job is made from.
@@ -124,7 +124,7 @@ type builder struct {
 	title string
 	size  size
 	// otherGres lists the generic resources except GPUs; gresGPUs reports that --gres set the GPUs of a node.
-	otherGres       []value.Gres
+	otherGres       []optionvalue.Gres
 	gresGPUs        bool
 	job             *batchv1alpha1.Job
 	spec            *launchconfig.Spec

@@ -1,4 +1,4 @@
-// Package value parses and formats the values of Slurm's options: times, sizes, counts, arrays, generic resources,
+// Package optionvalue parses and formats the values of Slurm's options: times, sizes, counts, arrays, generic resources,
 // dates, signals, job numbers, features.
 //
 //	In:   the text of one value
@@ -8,7 +8,7 @@
 //
 //   - Pure. The caller provides the current time.
 //   - Parsing the result of String with the same type's Parse function returns the same value.
-package value
+package optionvalue
 
 // Bad is the error for an invalid value. The caller adds the name of the option and Slurm's message.
 type Bad struct {
