@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/record"
@@ -21,6 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -112,7 +112,7 @@ func runSacct(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	style := sacct.Style{Time: clock.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))}
+	style := sacct.Style{Time: timeformat.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))}
 	if units, ok := c.parsed.Last("units"); ok {
 		if len(units) != 1 || !strings.ContainsAny(units, "KMGTP") {
 			return usererror.Errorf("units are K, M, G, T and P", "Invalid unit type: %s", units)
@@ -273,7 +273,7 @@ func (c *call) sacctWindow(v *sacctView) error {
 		*at = t
 	}
 	if v.window.From.After(v.window.To) {
-		return usererror.Errorf("-S is where the span begins, -E where it ends; without -E it ends now", "Start time (%s) requested is after end time (%s).", v.window.From.Format(clock.Standard), v.window.To.Format(clock.Standard))
+		return usererror.Errorf("-S is where the span begins, -E where it ends; without -E it ends now", "Start time (%s) requested is after end time (%s).", v.window.From.Format(timeformat.Standard), v.window.To.Format(timeformat.Standard))
 	}
 	return nil
 }
@@ -296,7 +296,7 @@ func (c *call) noteKept(ctx context.Context, v *sacctView) error {
 		keep = time.Duration(p.KeepSeconds) * time.Second
 	}
 	if oldest := c.f.Now().Add(-keep); v.window.From.Before(oldest) {
-		c.noteOnce("jobs are kept for %s after their end; jobs that ended before %s are no longer listed", state.LongClock(keep), oldest.Format(clock.Standard))
+		c.noteOnce("jobs are kept for %s after their end; jobs that ended before %s are no longer listed", state.LongClock(keep), oldest.Format(timeformat.Standard))
 	}
 	return nil
 }

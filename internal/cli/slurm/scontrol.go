@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
@@ -25,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 	"github.com/vc-batch/vc/internal/slurm/translate"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
@@ -190,7 +190,7 @@ PriorityType            = priority/vc
 SchedulerType           = sched/vc
 SLURM_VERSION           = %s
 SlurmctldHost[0]        = %s
-`, c.f.Now().Format(clock.Standard), c.cluster(), optionvalue.MaxArraySize, int(minJobAge/time.Second), slurmVersion, host)
+`, c.f.Now().Format(timeformat.Standard), c.cluster(), optionvalue.MaxArraySize, int(minJobAge/time.Second), slurmVersion, host)
 	return err
 }
 
@@ -256,7 +256,7 @@ func (c *call) showJobs(ctx context.Context, name string) error {
 			return printDocument(c.f.Streams.Out, kind, squeue.JSON(rows, append([]string{c.table.Program}, c.words...), slurmVersion, c.f.Now()))
 		}
 	}
-	style := clock.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))
+	style := timeformat.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))
 	var b strings.Builder
 	for _, r := range rows {
 		r.Narrow(refs)
@@ -275,7 +275,7 @@ func (c *call) showNodes(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	style := clock.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))
+	style := timeformat.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))
 	var b strings.Builder
 	var problems []error
 	for _, one := range wanted {

@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -184,7 +184,7 @@ func (c *call) squeueView() (*squeueView, error) {
 	env := c.f.Streams.Env
 	v := &squeueView{heading: !c.parsed.Has("noheader"), starting: c.parsed.Has("start")}
 	v.each = c.parsed.Has("array") || c.parsed.Has("array-unique") || env("SQUEUE_ARRAY") != "" || env("SQUEUE_ARRAY_UNIQUE") != ""
-	v.style = squeue.Style{Time: clock.New(env("SLURM_TIME_FORMAT"))}
+	v.style = squeue.Style{Time: timeformat.New(env("SLURM_TIME_FORMAT"))}
 	if bits := env("SLURM_BITSTR_LEN"); bits != "" {
 		if n, err := strconv.Atoi(bits); err == nil && n >= 0 {
 			v.style.Bits = n

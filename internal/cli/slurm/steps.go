@@ -13,11 +13,11 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -39,7 +39,7 @@ func (c *call) showSteps(ctx context.Context, name string) error {
 		return usererror.Errorf("squeue -s lists what runs; the steps of a running job are known inside of it, and to sacct when it has ended", "No job steps in the system")
 	}
 	slices.SortStableFunc(rows, record.ByNumber)
-	form := scontrol.Form{Style: clock.New(c.f.Streams.Env("SLURM_TIME_FORMAT")), OneLine: c.parsed.Has("oneliner")}
+	form := scontrol.Form{Style: timeformat.New(c.f.Streams.Env("SLURM_TIME_FORMAT")), OneLine: c.parsed.Has("oneliner")}
 	var b strings.Builder
 	for _, r := range rows {
 		b.WriteString(scontrol.BatchStep(r, form))

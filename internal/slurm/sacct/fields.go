@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
 // The default columns of sacct.
@@ -23,7 +23,7 @@ const (
 
 // Style is the format of values.
 type Style struct {
-	Time clock.Style
+	Time timeformat.Style
 	// Units is the unit of memory: K, M, G, T or P; 0 selects a suitable unit.
 	Units byte
 	// Cluster is the name of the cluster.

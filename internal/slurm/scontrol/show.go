@@ -14,10 +14,10 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/printable"
-	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
 // noValue is printed for a missing text, as in Slurm.
@@ -43,7 +43,7 @@ func joined(lines []string, oneLine bool) string {
 	return strings.Join(lines, "\n   ") + "\n\n"
 }
 
-func at(t, now time.Time, style clock.Style) string {
+func at(t, now time.Time, style timeformat.Style) string {
 	if t.IsZero() {
 		return "Unknown"
 	}
@@ -52,7 +52,7 @@ func at(t, now time.Time, style clock.Style) string {
 
 // Form is the format of objects.
 type Form struct {
-	Style clock.Style
+	Style timeformat.Style
 	// OneLine prints an object on one line; Details adds the resources of a job on each node.
 	OneLine, Details bool
 }
@@ -155,7 +155,7 @@ func limit(r *record.Row) string {
 	return state.LongClock(r.Limit())
 }
 
-func suspended(r *record.Row, style clock.Style) string {
+func suspended(r *record.Row, style timeformat.Style) string {
 	if r.State.Code == state.Suspended {
 		return at(r.Times.End, r.Now, style)
 	}
@@ -191,7 +191,7 @@ var nodeStates = map[string]string{
 }
 
 // Node returns the description of a node; partitions are the names of its partitions.
-func Node(n *sinfo.Node, partitions []string, now time.Time, style clock.Style, oneLine bool) string {
+func Node(n *sinfo.Node, partitions []string, now time.Time, style timeformat.Style, oneLine bool) string {
 	used, all := n.CPUs()
 	info := n.Node.Status.NodeInfo
 	mega := func(bytes int64) int64 { return bytes >> 20 }

@@ -18,11 +18,11 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/nodecapacity"
-	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
 // Node is a Kubernetes node.
@@ -168,7 +168,7 @@ func nodeOf(node *corev1.Node, held *nodecapacity.Amounts, busy bool, now time.T
 	}
 	n.By, n.At = cmp.Or(node.Annotations[keys.DrainedBy], "Unknown"), "Unknown"
 	if at, err := time.Parse(time.RFC3339, node.Annotations[keys.DrainedAt]); err == nil {
-		n.At = at.In(now.Location()).Format(clock.Standard)
+		n.At = at.In(now.Location()).Format(timeformat.Standard)
 	}
 	return n
 }

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
 // The default formats of squeue.
@@ -26,7 +26,7 @@ const (
 // Style is the format of values.
 type Style struct {
 	// Time formats times.
-	Time clock.Style
+	Time timeformat.Style
 	// Bits is the maximum length of a list of elements; see record.Row.ID.
 	Bits int
 }

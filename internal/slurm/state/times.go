@@ -4,7 +4,7 @@ import (
 	"time"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/slurm/clock"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
 // Times are the times of a job or of an element of an array. A time that is not known yet is zero.
@@ -79,12 +79,12 @@ const Unlimited = "UNLIMITED"
 
 // Clock formats a duration as squeue does: [D-][HH:]MM:SS without leading zeros, such as 0:07, 1:02:03, 2-00:00:00.
 func Clock(d time.Duration) string {
-	return clock.Short(d)
+	return timeformat.Short(d)
 }
 
 // LongClock formats a duration as sacct does: [D-]HH:MM:SS.
 func LongClock(d time.Duration) string {
-	return clock.Long(d)
+	return timeformat.Long(d)
 }
 
 // LimitClock formats a time limit as squeue does.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -124,7 +124,7 @@ func (j *jobAnswer) lines(h *here, now time.Time) []string {
 	end, limit := "Unknown", "UNLIMITED"
 	start := time.Unix(j.Start, 0)
 	if s.TimeLimit > 0 {
-		end, limit = start.Add(time.Duration(s.TimeLimit)*time.Second).Format(clock.Standard), clock.Long(time.Duration(s.TimeLimit)*time.Second)
+		end, limit = start.Add(time.Duration(s.TimeLimit)*time.Second).Format(timeformat.Standard), timeformat.Long(time.Duration(s.TimeLimit)*time.Second)
 	}
 	const none = "(null)"
 	out := cmp.Or(j.expand(h, s.Output), none)
@@ -138,8 +138,8 @@ func (j *jobAnswer) lines(h *here, now time.Time) []string {
 		fmt.Sprintf("Nice=0 Account=%s QOS=%s", cmp.Or(s.Account, none), cmp.Or(s.QOS, none)),
 		fmt.Sprintf("JobState=RUNNING Reason=None Dependency=%s", none), // a running job has no unmet dependency
 		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=%d Reboot=0 ExitCode=0:0", bit(!s.NoRequeue), j.Pod.Restarts, bit(!s.Interactive)),
-		fmt.Sprintf("RunTime=%s TimeLimit=%s TimeMin=N/A", clock.Long(now.Sub(start)), limit),
-		fmt.Sprintf("StartTime=%s EndTime=%s Deadline=N/A", start.Format(clock.Standard), end),
+		fmt.Sprintf("RunTime=%s TimeLimit=%s TimeMin=N/A", timeformat.Long(now.Sub(start)), limit),
+		fmt.Sprintf("StartTime=%s EndTime=%s Deadline=N/A", start.Format(timeformat.Standard), end),
 		fmt.Sprintf("Partition=%s AllocNode:Sid=%s:N/A", s.Partition, cmp.Or(s.SubmitHost, "N/A")),
 		"NodeList=" + hostlist.Compress(slices.Clone(j.Hosts)),
 		"BatchHost=" + j.Hosts[0],

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
 // squeueTable lists the options of squeue that are supported inside a job.
@@ -91,15 +91,15 @@ func (j *jobAnswer) fields(now time.Time) map[byte]string {
 	limit, left, end := "UNLIMITED", "UNLIMITED", "N/A"
 	used := now.Unix() - j.Start
 	if s := j.Spec.TimeLimit; s > 0 {
-		limit, left, end = clock.Short(seconds(s)), clock.Short(seconds(s-used)), time.Unix(j.Start+s, 0).Format(clock.Standard)
+		limit, left, end = timeformat.Short(seconds(s)), timeformat.Short(seconds(s-used)), time.Unix(j.Start+s, 0).Format(timeformat.Standard)
 	}
 	id := j.Pod.ID()
 	if j.Pod.ArrayIndex >= 0 {
 		id = j.Pod.JobID + "_" + strconv.Itoa(j.Pod.ArrayIndex)
 	}
 	nodes := hostlist.Compress(j.Hosts)
-	return map[byte]string{'i': id, 'A': j.Pod.ID(), 'P': j.Spec.Partition, 'j': j.Spec.JobName, 'u': j.Spec.User, 't': "R", 'T': "RUNNING", 'M': clock.Short(seconds(used)), 'L': left, 'l': limit,
-		'D': strconv.Itoa(len(j.Hosts)), 'R': nodes, 'N': nodes, 'S': time.Unix(j.Start, 0).Format(clock.Standard), 'e': end, 'a': j.Spec.Account, 'q': j.Spec.QOS, 'r': "None",
+	return map[byte]string{'i': id, 'A': j.Pod.ID(), 'P': j.Spec.Partition, 'j': j.Spec.JobName, 'u': j.Spec.User, 't': "R", 'T': "RUNNING", 'M': timeformat.Short(seconds(used)), 'L': left, 'l': limit,
+		'D': strconv.Itoa(len(j.Hosts)), 'R': nodes, 'N': nodes, 'S': time.Unix(j.Start, 0).Format(timeformat.Standard), 'e': end, 'a': j.Spec.Account, 'q': j.Spec.QOS, 'r': "None",
 		'C': strconv.Itoa(len(j.Hosts) * j.Spec.CPUs), 'Z': j.Spec.WorkDir}
 }
 

@@ -1,8 +1,8 @@
-// Package clock formats times as Slurm's commands do, depending on SLURM_TIME_FORMAT.
+// Package timeformat formats times as Slurm's commands do, depending on SLURM_TIME_FORMAT.
 //
 //	In:   a time, the current time, the format
 //	Out:  text
-package clock
+package timeformat
 
 import (
 	"fmt"
