@@ -12,7 +12,7 @@ var pure = []string{
 	"internal/tui/canvas", "internal/tui/theme", "internal/tui/screen", "internal/tui/widget", "internal/tui/filter", "internal/tui/jobrow", "internal/tui/noderow",
 	"internal/tui/queuerow", "internal/tui/jobact", "internal/tui/screens",
 	"internal/slurm/submission", "internal/slurm/timeformat", "internal/slurm/directive", "internal/slurm/podsetup", "internal/slurm/usererror", "internal/slurm/getopt", "internal/slurm/hostlist", "internal/slurm/tableformat",
-	"internal/slurm/profile", "internal/slurm/record", "internal/slurm/request", "internal/slurm/sacct", "internal/slurm/scontrol", "internal/slurm/sinfo", "internal/slurm/sprio",
+	"internal/slurm/profile", "internal/slurm/listrow", "internal/slurm/request", "internal/slurm/sacct", "internal/slurm/scontrol", "internal/slurm/sinfo", "internal/slurm/sprio",
 	"internal/slurm/squeue", "internal/slurm/sshare", "internal/slurm/state", "internal/slurm/translate", "internal/slurm/optionvalue",
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-func matchesAny(r *record.Row, refs []optionvalue.Job) bool {
+func matchesAny(r *listrow.Row, refs []optionvalue.Job) bool {
 	return slices.ContainsFunc(refs, func(ref optionvalue.Job) bool { return r.Matches(ref) })
 }
 
@@ -54,20 +54,20 @@ func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*ba
 	var jobs []*batchv1alpha1.Job
 	for _, job := range v.jobs {
 		byName := slices.Contains(titles, batchv1alpha1.Title(job)) && !jobstatus.Finished(jobstatus.Phase(job))
-		if byName || slices.ContainsFunc(refs, func(ref optionvalue.Job) bool { _, ok := record.Match(ref, job); return ok }) {
+		if byName || slices.ContainsFunc(refs, func(ref optionvalue.Job) bool { _, ok := listrow.Match(ref, job); return ok }) {
 			jobs = append(jobs, job)
 		}
 	}
 	for _, ref := range refs {
-		i := slices.IndexFunc(jobs, func(job *batchv1alpha1.Job) bool { _, ok := record.Match(ref, job); return ok })
+		i := slices.IndexFunc(jobs, func(job *batchv1alpha1.Job) bool { _, ok := listrow.Match(ref, job); return ok })
 		if i < 0 {
 			return nil, usererror.Errorf("squeue and sacct list jobs", "Invalid job id specified for job %s", ref)
 		}
-		if elements, _ := record.Match(ref, jobs[i]); elements != nil {
+		if elements, _ := listrow.Match(ref, jobs[i]); elements != nil {
 			if !changing {
 				continue
 			}
-			return nil, usererror.Errorf("name the array, as "+(&record.Source{Job: jobs[i]}).Number()+"; scancel knows elements", "%s: elements of an array cannot be changed by themselves", ref)
+			return nil, usererror.Errorf("name the array, as "+(&listrow.Source{Job: jobs[i]}).Number()+"; scancel knows elements", "%s: elements of an array cannot be changed by themselves", ref)
 		}
 	}
 	return jobs, nil
@@ -93,7 +93,7 @@ func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1a
 	cluster := &clusterops.Cluster{Client: cl, Now: c.f.Now}
 	var problems []error
 	for _, job := range jobs {
-		id := (&record.Source{Job: job}).Number()
+		id := (&listrow.Source{Job: job}).Number()
 		verb, err := choose(job)
 		if err != nil {
 			problems = append(problems, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -39,7 +39,7 @@ func (c *call) release(ctx context.Context, words []string) error {
 		}
 		runs, err := c.runsCluster(ctx)
 		if err == nil && !runs {
-			err = usererror.Errorf("somebody who runs the cluster holds it; ask them to release it", "job %s: Access/permission denied", (&record.Source{Job: job}).Number())
+			err = usererror.Errorf("somebody who runs the cluster holds it; ask them to release it", "job %s: Access/permission denied", (&listrow.Source{Job: job}).Number())
 		}
 		return clusterops.Release, err
 	}, nil)

@@ -21,8 +21,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
@@ -203,7 +203,7 @@ func (v *view) has(ref optionvalue.Job) bool {
 // means reports whether a reference names a job. Numbers are unique in the cluster. Names are resolved in one namespace
 // only, so that scancel does not cancel another user's job with the same name.
 func (v *view) means(ref optionvalue.Job, job *batchv1alpha1.Job) bool {
-	if _, ok := record.Match(ref, job); !ok {
+	if _, ok := listrow.Match(ref, job); !ok {
 		return false
 	}
 	return ref.ID != 0 || job.Namespace == v.home
@@ -441,8 +441,8 @@ func (v *view) readPodsOfArrays(ctx context.Context) error {
 }
 
 // source returns the data of one job in the view.
-func (c *call) source(v *view, job *batchv1alpha1.Job) *record.Source {
-	s := &record.Source{Job: job, Group: v.groups[job.UID], Cluster: c.cluster(), Now: c.f.Now(), Priority: v.byDefault}
+func (c *call) source(v *view, job *batchv1alpha1.Job) *listrow.Source {
+	s := &listrow.Source{Job: job, Group: v.groups[job.UID], Cluster: c.cluster(), Now: c.f.Now(), Priority: v.byDefault}
 	if job.Spec.PriorityClassName != "" {
 		s.Priority = v.priorities[job.Spec.PriorityClassName]
 	}
@@ -457,10 +457,10 @@ func (c *call) source(v *view, job *batchv1alpha1.Job) *record.Source {
 }
 
 // rows returns the rows of all jobs in the view.
-func (c *call) rows(v *view, each bool) []*record.Row {
-	var rows []*record.Row
+func (c *call) rows(v *view, each bool) []*listrow.Row {
+	var rows []*listrow.Row
 	for _, job := range v.jobs {
-		list := record.Rows(c.source(v, job), each)
+		list := listrow.Rows(c.source(v, job), each)
 		for i := range list {
 			rows = append(rows, &list[i])
 		}
@@ -473,7 +473,7 @@ func (c *call) cluster() string { return cmp.Or(c.f.Where().Context, "cluster") 
 
 // me returns the name of the user. In a job, it is the user who submitted the job.
 func (c *call) me() string {
-	return cmp.Or(c.f.Streams.Env("SLURM_JOB_USER"), c.f.Streams.User(), record.Nobody)
+	return cmp.Or(c.f.Streams.Env("SLURM_JOB_USER"), c.f.Streams.User(), listrow.Nobody)
 }
 
 // jobsNamed parses the words of a command line as lists of jobs.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
@@ -317,10 +317,10 @@ func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, err
 	if err := read.unknown(v.filter.Jobs); err != nil {
 		return nil, err
 	}
-	rows := slices.DeleteFunc(c.rows(read, c.parsed.Has("array")), func(r *record.Row) bool {
+	rows := slices.DeleteFunc(c.rows(read, c.parsed.Has("array")), func(r *listrow.Row) bool {
 		return !v.filter.Keeps(r) || !v.window.Holds(r, v.states) || !v.sizes.Hold(r)
 	})
-	slices.SortStableFunc(rows, record.ByNumber)
+	slices.SortStableFunc(rows, listrow.ByNumber)
 	var lines []*sacct.Line
 	for _, r := range rows {
 		r.Narrow(v.filter.Jobs)
@@ -338,7 +338,7 @@ func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, err
 }
 
 // wantsStep reports whether the references select a step of a job.
-func wantsStep(refs []optionvalue.Job, r *record.Row, step string) bool {
+func wantsStep(refs []optionvalue.Job, r *listrow.Row, step string) bool {
 	return len(refs) == 0 || slices.ContainsFunc(refs, func(ref optionvalue.Job) bool { return r.Matches(ref) && (ref.Step == "" || ref.Step == step) })
 }
 

@@ -22,8 +22,8 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
@@ -272,7 +272,7 @@ func (s *scancel) one(ctx context.Context, t target) error {
 
 // cancel records in an annotation who cancels the job, and then terminates it. If the command is rejected, it removes
 // the annotation.
-func (s *scancel) cancel(ctx context.Context, r *record.Row) error {
+func (s *scancel) cancel(ctx context.Context, r *listrow.Row) error {
 	note := map[string]any{keys.CancelledBy: s.me()}
 	if err := s.annotate(ctx, r.Job, note); err != nil {
 		return err

@@ -19,8 +19,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
@@ -242,7 +242,7 @@ func (c *call) showJobs(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	rows := slices.DeleteFunc(c.rows(v, false), func(r *record.Row) bool { return len(refs) > 0 && !matchesAny(r, refs) })
+	rows := slices.DeleteFunc(c.rows(v, false), func(r *listrow.Row) bool { return len(refs) > 0 && !matchesAny(r, refs) })
 	if len(rows) == 0 {
 		if len(refs) > 0 {
 			return usererror.Errorf("squeue and sacct list jobs", "Invalid job id specified")
@@ -250,7 +250,7 @@ func (c *call) showJobs(ctx context.Context, name string) error {
 		_, err := fmt.Fprintln(c.f.Streams.Out, "No jobs in the system")
 		return err
 	}
-	slices.SortStableFunc(rows, record.ByNumber)
+	slices.SortStableFunc(rows, listrow.ByNumber)
 	for _, kind := range machineFormats {
 		if c.parsed.Has(kind) {
 			return printDocument(c.f.Streams.Out, kind, squeue.JSON(rows, append([]string{c.table.Program}, c.words...), slurmVersion, c.f.Now()))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/sprio"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/sshare"
@@ -88,11 +88,11 @@ func runSprio(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	order := func(a, b *record.Row) int {
+	order := func(a, b *listrow.Row) int {
 		if n := strings.Compare(a.Partition(), b.Partition()); n != 0 {
 			return n
 		}
-		return cmp.Or(record.ByPlace(a, b), record.ByNumber(a, b))
+		return cmp.Or(listrow.ByPlace(a, b), listrow.ByNumber(a, b))
 	}
 	if text, ok := c.parsed.Last("sort"); ok {
 		if order, err = (squeue.Style{}).Order(text); err != nil {
@@ -107,7 +107,7 @@ func runSprio(ctx context.Context, c *call) error {
 		if err := v.unknown(refs); err != nil {
 			return err
 		}
-		rows := slices.DeleteFunc(one.rows(v, false), func(r *record.Row) bool { return !filter.Keeps(r) })
+		rows := slices.DeleteFunc(one.rows(v, false), func(r *listrow.Row) bool { return !filter.Keeps(r) })
 		slices.SortStableFunc(rows, order)
 		return printLines(one.f.Streams.Out, columns, rows, !c.parsed.Has("noheader"))
 	})

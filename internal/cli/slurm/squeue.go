@@ -15,7 +15,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
@@ -94,8 +94,8 @@ func newSqueue(f *cli.Factory) *cobra.Command {
 type squeueView struct {
 	filter   squeue.Filter
 	style    squeue.Style
-	columns  tableformat.Columns[*record.Row]
-	order    func(a, b *record.Row) int
+	columns  tableformat.Columns[*listrow.Row]
+	order    func(a, b *listrow.Row) int
 	sorted   string // the letters of the requested order
 	each     bool
 	heading  bool
@@ -317,7 +317,7 @@ func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
 	if err := read.readPodsOfArrays(ctx); err != nil {
 		return err
 	}
-	rows := slices.DeleteFunc(c.rows(read, v.each), func(r *record.Row) bool {
+	rows := slices.DeleteFunc(c.rows(read, v.each), func(r *listrow.Row) bool {
 		isOfExcludedUser := v.without != "" && r.User() == v.without
 		return !v.filter.Keeps(r) || isOfExcludedUser || isPurged(r)
 	})
@@ -325,7 +325,7 @@ func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
 		r.Narrow(v.filter.Jobs)
 	}
 	if c.parsed.Has("steps") {
-		rows = slices.DeleteFunc(rows, func(r *record.Row) bool { return r.State.Code != state.Running })
+		rows = slices.DeleteFunc(rows, func(r *listrow.Row) bool { return r.State.Code != state.Running })
 	}
 	if len(rows) == 0 && len(v.filter.Jobs) == 1 && v.machine == "" && c.allPurged(read) {
 		return read.notThere(v.filter.Jobs[0])
@@ -339,13 +339,13 @@ func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
 const minJobAge = 300 * time.Second
 
 // isPurged reports whether a job ended longer than minJobAge ago.
-func isPurged(r *record.Row) bool {
+func isPurged(r *listrow.Row) bool {
 	return r.State.Code.Ended() && !r.Times.End.IsZero() && r.Now.Sub(r.Times.End) > minJobAge
 }
 
 // allPurged reports whether all jobs in the view are purged.
 func (c *call) allPurged(read *view) bool {
-	return !slices.ContainsFunc(c.rows(read, false), func(r *record.Row) bool { return !isPurged(r) })
+	return !slices.ContainsFunc(c.rows(read, false), func(r *listrow.Row) bool { return !isPurged(r) })
 }
 
 // byPods are the letters of columns that depend on pods: the nodes of a job, the start times of its elements, and how
@@ -358,12 +358,12 @@ func (v *squeueView) needsPods() bool {
 	if v.machine != "" || len(v.filter.Nodes) > 0 || v.filter.States != nil || strings.ContainsAny(v.sorted, byPods) {
 		return true
 	}
-	return slices.ContainsFunc(v.columns, func(c tableformat.Column[*record.Row]) bool {
+	return slices.ContainsFunc(v.columns, func(c tableformat.Column[*listrow.Row]) bool {
 		return c.Field.Letter == 0 || strings.IndexByte(byPods, c.Field.Letter) >= 0
 	})
 }
 
-func (c *call) squeuePrint(v *squeueView, rows []*record.Row) error {
+func (c *call) squeuePrint(v *squeueView, rows []*listrow.Row) error {
 	out := c.f.Streams.Out
 	if v.machine != "" {
 		return printDocument(out, v.machine, squeue.JSON(rows, append([]string{c.table.Program}, c.words...), slurmVersion, c.f.Now()))

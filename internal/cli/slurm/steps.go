@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
@@ -32,13 +32,13 @@ func (c *call) showSteps(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	rows := slices.DeleteFunc(c.rows(v, true), func(r *record.Row) bool {
+	rows := slices.DeleteFunc(c.rows(v, true), func(r *listrow.Row) bool {
 		return r.State.Code.Base() != state.Running || len(refs) > 0 && !matchesAny(r, refs)
 	})
 	if len(rows) == 0 || one && step != "batch" {
 		return usererror.Errorf("squeue -s lists what runs; the steps of a running job are known inside of it, and to sacct when it has ended", "No job steps in the system")
 	}
-	slices.SortStableFunc(rows, record.ByNumber)
+	slices.SortStableFunc(rows, listrow.ByNumber)
 	form := scontrol.Form{Style: timeformat.New(c.f.Streams.Env("SLURM_TIME_FORMAT")), OneLine: c.parsed.Has("oneliner")}
 	var b strings.Builder
 	for _, r := range rows {

@@ -5,14 +5,14 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // target is a job, or some of its elements, to cancel or signal.
 type target struct {
-	row      *record.Row // the row of the whole job
+	row      *listrow.Row // the row of the whole job
 	elements batchv1alpha1.Indices
 	step     string
 	ref      string // the user's reference
@@ -21,13 +21,13 @@ type target struct {
 // targets returns the targets that the command line names and the filters accept, in the order of the command line.
 // problems contains an error for each named job that has ended or does not exist.
 func (s *scancel) targets() (targets []target, problems []error) {
-	rows := make([]*record.Row, len(s.view.jobs))
+	rows := make([]*listrow.Row, len(s.view.jobs))
 	for i, job := range s.view.jobs {
-		rows[i] = &record.Rows(s.source(s.view, wholeOf(job)), false)[0]
+		rows[i] = &listrow.Rows(s.source(s.view, wholeOf(job)), false)[0]
 		rows[i].Source.Job = job
 	}
 	if len(s.refs) == 0 {
-		slices.SortStableFunc(rows, record.ByNumber)
+		slices.SortStableFunc(rows, listrow.ByNumber)
 		for _, row := range rows {
 			t := target{row: row, ref: row.Number()}
 			if s.over(t) {
@@ -42,7 +42,7 @@ func (s *scancel) targets() (targets []target, problems []error) {
 	for _, ref := range s.refs {
 		found := false
 		for _, row := range rows {
-			elements, named := record.Match(ref, row.Job)
+			elements, named := listrow.Match(ref, row.Job)
 			if !named {
 				continue
 			}
@@ -91,7 +91,7 @@ func (s *scancel) kept(t target) (_ target, meant bool) {
 		return t, false
 	}
 	var wanted, others batchv1alpha1.Indices
-	for _, row := range record.Rows(s.source(s.view, t.row.Job), true) {
+	for _, row := range listrow.Rows(s.source(s.view, t.row.Job), true) {
 		switch {
 		case row.State.Code.Ended():
 		case f.Keeps(&row):

@@ -15,7 +15,7 @@ import (
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli/plan"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/translate"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
@@ -135,5 +135,5 @@ func (c *call) numberOf(ctx context.Context, namespace, name string) string {
 	if err != nil || cl.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, job) != nil {
 		return name
 	}
-	return (&record.Source{Job: job}).Number()
+	return (&listrow.Source{Job: job}).Number()
 }

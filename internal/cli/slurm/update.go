@@ -20,8 +20,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/submission"
@@ -162,7 +162,7 @@ func (c *call) updateJobs(ctx context.Context, named []string, list []scontrol.W
 // changeJob applies a change to a job. It changes limit, partition and features only of a job that has no PodGroup yet,
 // such as a held one. The exception is a shorter limit of a running job.
 func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) error {
-	id := (&record.Source{Job: job}).Number()
+	id := (&listrow.Source{Job: job}).Number()
 	cl, err := c.f.Client()
 	if err != nil {
 		return err
@@ -340,7 +340,7 @@ func (c *call) withinLimit(ctx context.Context, job *batchv1alpha1.Job, change *
 		limit = optionvalue.Minutes(*change.limit / 60)
 	}
 	if most > 0 && (limit <= 0 || limit > most) {
-		return usererror.Errorf("the longest is "+most.String(), "Requested time limit is invalid (missing or exceeds some limit) for job %s", (&record.Source{Job: job}).Number())
+		return usererror.Errorf("the longest is "+most.String(), "Requested time limit is invalid (missing or exceeds some limit) for job %s", (&listrow.Source{Job: job}).Number())
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/submission"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
@@ -26,8 +26,8 @@ import (
 // checkShorter returns an error if a running job cannot get this time limit, in seconds. Kubernetes permits only
 // shorter deadlines of pods.
 func checkShorter(job *batchv1alpha1.Job, limit int64) error {
-	id := (&record.Source{Job: job}).Number()
-	now := (&record.Row{Source: &record.Source{Job: job}, Asked: submission.Of(job)}).Limit()
+	id := (&listrow.Source{Job: job}).Number()
+	now := (&listrow.Row{Source: &listrow.Source{Job: job}, Asked: submission.Of(job)}).Limit()
 	isLonger := limit <= 0 || now > 0 && time.Duration(limit)*time.Second > now
 	switch {
 	case isLonger:
@@ -69,7 +69,7 @@ func keepLimit(job *batchv1alpha1.Job, limit int64) func(*submission.Options) {
 
 // shortenPods gives the pods of a running job a shorter time limit, in seconds.
 func (c *call) shortenPods(ctx context.Context, job *batchv1alpha1.Job, limit int64) error {
-	id := (&record.Source{Job: job}).Number()
+	id := (&listrow.Source{Job: job}).Number()
 	v, err := c.read(ctx, wants{pods: true})
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (c *call) shortenPod(ctx context.Context, pod *corev1.Pod, limit int64) err
 
 // changeQOS sets the priority class of a pending job to the one of another QOS.
 func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jobChange, patch map[string]any) error {
-	id := (&record.Source{Job: job}).Number()
+	id := (&listrow.Source{Job: job}).Number()
 	if phase := jobstatus.Phase(job); phase != batchv1alpha1.Pending && !batchv1alpha1.AtGate(job) {
 		return usererror.Errorf("scontrol requeuehold "+id+" stops it, and then it can have another", "QOS can be changed of jobs that wait only: job %s is %s", id, phase)
 	}

@@ -23,7 +23,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/test/seeds"
@@ -187,14 +187,14 @@ func readAll(stream []byte) ([]jobsummary.Entry, error) {
 func rows(entries []jobsummary.Entry, q jobsummary.Query, each bool) [][]string {
 	var all [][]string
 	for _, e := range entries {
-		source := &record.Source{Job: e.Job, Group: e.Group, Pods: e.Pods, PodsRead: q.Pods, Cluster: "c", Now: now}
-		list := record.Rows(source, each)
+		source := &listrow.Source{Job: e.Job, Group: e.Group, Pods: e.Pods, PodsRead: q.Pods, Cluster: "c", Now: now}
+		list := listrow.Rows(source, each)
 		for i := range list {
 			var row []string
 			for _, f := range (squeue.Style{}).Fields() {
 				row = append(row, f.Title+"="+f.Value(&list[i]))
 			}
-			row = append(row, fmt.Sprintf("%+v", squeue.JSON([]*record.Row{&list[i]}, nil, "", now).Jobs))
+			row = append(row, fmt.Sprintf("%+v", squeue.JSON([]*listrow.Row{&list[i]}, nil, "", now).Jobs))
 			all = append(all, row)
 		}
 	}
@@ -223,8 +223,8 @@ func accounts(entries []jobsummary.Entry, q jobsummary.Query, each bool) [][]str
 	var all [][]string
 	var lines []*sacct.Line
 	for _, e := range entries {
-		source := &record.Source{Job: e.Job, Group: e.Group, Pods: e.Pods, PodsRead: q.Pods, Cluster: "c", Now: now}
-		rows := record.Rows(source, each)
+		source := &listrow.Source{Job: e.Job, Group: e.Group, Pods: e.Pods, PodsRead: q.Pods, Cluster: "c", Now: now}
+		rows := listrow.Rows(source, each)
 		for i := range rows {
 			list := sacct.Lines(&rows[i], false)
 			for n := range list {

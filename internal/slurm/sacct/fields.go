@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
@@ -248,5 +248,5 @@ func (s Style) size(bytes int64) string {
 	if bytes%(1<<20) != 0 {
 		return strconv.FormatInt((bytes+1023)/1024, 10) + "K"
 	}
-	return record.Memory(bytes)
+	return listrow.Memory(bytes)
 }

@@ -16,13 +16,13 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
 // Line is a job, its batch script or one of its steps.
 type Line struct {
-	*record.Row
+	*listrow.Row
 	// Step is the part of the ID after the dot, such as batch or 0; it is empty for the whole job.
 	Step string
 	// Label is the name of the line: the name of the job, batch, or the command of the step.
@@ -40,7 +40,7 @@ type Line struct {
 }
 
 // Lines returns the lines of a row: the job and, unless jobsOnly is set, its batch script and its steps.
-func Lines(r *record.Row, jobsOnly bool) []Line {
+func Lines(r *listrow.Row, jobsOnly bool) []Line {
 	job := Line{Row: r, Label: r.Name(), Code: r.State.Code.Accounted(), Ended: r.Exit, Start: r.Times.Start, End: r.Times.End, Nodes: r.NodeList(), Pods: r.NumNodes(), Tasks: r.Tasks()}
 	ran := r.State.Code.Ended() && len(r.Nodes()) > 0
 	if !job.Start.IsZero() || ran {
@@ -198,7 +198,7 @@ type Window struct{ From, To time.Time }
 
 // Holds reports whether a row existed during the window. If states are given, it reports whether the row was in one
 // of them during the window.
-func (w Window) Holds(r *record.Row, states []state.Code) bool {
+func (w Window) Holds(r *listrow.Row, states []state.Code) bool {
 	t := r.Times
 	there := func(from, to time.Time) bool {
 		return !from.IsZero() && !from.After(w.To) && (to.IsZero() || !to.Before(w.From))

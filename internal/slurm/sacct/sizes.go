@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 )
 
 // Range is a range of values; a nil bound is unlimited.
@@ -27,7 +27,7 @@ type Sizes struct {
 
 // Hold reports whether a row is selected. Only jobs that have started have a size; a job without a time limit is in
 // no range of limits.
-func (s Sizes) Hold(r *record.Row) bool {
+func (s Sizes) Hold(r *listrow.Row) bool {
 	ran := !r.Times.Start.IsZero()
 	switch {
 	case !s.Nodes.isOpen() && !(ran && s.Nodes.holds(int64(r.NumNodes()))):

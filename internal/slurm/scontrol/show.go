@@ -14,7 +14,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/printable"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
@@ -58,7 +58,7 @@ type Form struct {
 }
 
 // Job returns the description of a row.
-func Job(r *record.Row, form Form) string {
+func Job(r *listrow.Row, form Form) string {
 	style := form.Style
 	start, end := r.Foretold()
 	when := func(t time.Time) string { return at(t, r.Now, style) }
@@ -107,7 +107,7 @@ func Job(r *record.Row, form Form) string {
 }
 
 // eligible returns when the job could start, or zero while it is held.
-func eligible(r *record.Row) time.Time {
+func eligible(r *listrow.Row) time.Time {
 	if strings.HasPrefix(r.State.Reason, "JobHeld") {
 		return time.Time{}
 	}
@@ -115,7 +115,7 @@ func eligible(r *record.Row) time.Time {
 }
 
 // exit returns how the job ended. SIGTERM ended a job that was cancelled while it ran.
-func exit(r *record.Row) state.Exit {
+func exit(r *listrow.Row) state.Exit {
 	if r.State.Code == state.Cancelled && !r.Times.Start.IsZero() {
 		return state.Exit{Signal: int(syscall.SIGTERM)}
 	}
@@ -123,14 +123,14 @@ func exit(r *record.Row) state.Exit {
 }
 
 // group returns NAME(NUMBER) of the user's group.
-func group(r *record.Row) string {
+func group(r *listrow.Row) string {
 	if r.Asked.GID == "" {
 		return "N/A"
 	}
 	return fmt.Sprintf("%s(%s)", r.Asked.Group, r.Asked.GID)
 }
 
-func title(r *record.Row) string {
+func title(r *listrow.Row) string {
 	text := "JobId=" + r.RawID()
 	if r.IsArray() {
 		text += fmt.Sprintf(" ArrayJobId=%s ArrayTaskId=%s", r.Number(), strings.Trim(r.ElementText(-1), "[]"))
@@ -148,36 +148,36 @@ func digit(yes bool) int {
 	return 0
 }
 
-func limit(r *record.Row) string {
+func limit(r *listrow.Row) string {
 	if r.Limit() == 0 {
 		return state.Unlimited
 	}
 	return state.LongClock(r.Limit())
 }
 
-func suspended(r *record.Row, style timeformat.Style) string {
+func suspended(r *listrow.Row, style timeformat.Style) string {
 	if r.State.Code == state.Suspended {
 		return at(r.Times.End, r.Now, style)
 	}
 	return "None"
 }
 
-func allocated(r *record.Row) string {
+func allocated(r *listrow.Row) string {
 	if r.Times.Start.IsZero() {
 		return noValue
 	}
 	return r.TRES()
 }
 
-func memory(r *record.Row, per record.Ask) string {
-	name, amount := "MinMemoryNode", record.Memory(per.Memory)
+func memory(r *listrow.Row, per listrow.Ask) string {
+	name, amount := "MinMemoryNode", listrow.Memory(per.Memory)
 	if r.Asked.MemPerCPU > 0 {
-		name, amount = "MinMemoryCPU", record.Memory(r.Asked.MemPerCPU<<20)
+		name, amount = "MinMemoryCPU", listrow.Memory(r.Asked.MemPerCPU<<20)
 	}
 	return fmt.Sprintf("MinCPUsNode=%d %s=%s MinTmpDiskNode=0", r.MinCPUs(), name, amount)
 }
 
-func overSubscribe(r *record.Row) string {
+func overSubscribe(r *listrow.Row) string {
 	if r.Asked.Exclusive {
 		return "NO"
 	}

@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
 // details returns the lines of a running job about each of its nodes. Processors and devices are numbered from 0, as
 // in the job's pods.
-func details(r *record.Row) []string {
+func details(r *listrow.Row) []string {
 	lines := []string{"JOB_GRES=" + gresOf(r.Total().Devices, false)}
 	if r.State.Code.Base() != state.Running {
 		return lines
@@ -36,7 +36,7 @@ func upTo(n int64) string {
 func gresOf(devices map[string]int64, numbered bool) string {
 	var list []string
 	for name, n := range devices {
-		text := fmt.Sprintf("%s:%d", record.GresName(name), n)
+		text := fmt.Sprintf("%s:%d", listrow.GresName(name), n)
 		if numbered {
 			text += "(IDX:" + upTo(n) + ")"
 		}
@@ -51,12 +51,12 @@ func gresOf(devices map[string]int64, numbered bool) string {
 }
 
 // BatchStep returns the description of the batch step of a running row.
-func BatchStep(r *record.Row, form Form) string {
+func BatchStep(r *listrow.Row, form Form) string {
 	per := r.PerNode()
 	host := or(r.BatchHost(), "N/A")
 	tres := "cpu=" + strconv.Itoa(per.CPUs)
 	if per.Memory > 0 {
-		tres += ",mem=" + record.Memory(per.Memory)
+		tres += ",mem=" + listrow.Memory(per.Memory)
 	}
 	return joined([]string{
 		fmt.Sprintf("StepId=%s.batch UserId=%s StartTime=%s TimeLimit=UNLIMITED", r.ID(0), r.UserID(), at(r.Times.Start, r.Now, form.Style)),

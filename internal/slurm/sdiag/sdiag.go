@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
@@ -34,7 +34,7 @@ type Jobs struct {
 }
 
 // Count counts the jobs in rows.
-func Count(rows []*record.Row) Jobs {
+func Count(rows []*listrow.Row) Jobs {
 	var n Jobs
 	for _, r := range rows {
 		count := max(1, r.Elements.Count())

@@ -9,21 +9,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
 func TestCountCountsElements(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) time.Time { return time.Date(2026, 3, 1, 12, minutes, 0, 0, time.UTC) }
-	row := func(code state.Code, submit int, started bool, elements batchv1alpha1.Indices) *record.Row {
-		r := &record.Row{State: state.State{Code: code}, Times: state.Times{Submit: at(submit)}, Elements: elements}
+	row := func(code state.Code, submit int, started bool, elements batchv1alpha1.Indices) *listrow.Row {
+		r := &listrow.Row{State: state.State{Code: code}, Times: state.Times{Submit: at(submit)}, Elements: elements}
 		if started {
 			r.Times.Start = at(30)
 		}
 		return r
 	}
-	got := Count([]*record.Row{
+	got := Count([]*listrow.Row{
 		row(state.Pending, 9, false, batchv1alpha1.Indices{{First: 3, Last: 7}}), row(state.Running, 5, true, nil), row(state.Completing, 6, true, nil),
 		row(state.Completed, 7, true, nil), row(state.Cancelled, 8, false, nil), row(state.Timeout, 8, true, nil), row(state.Failed, 8, true, nil),
 	})

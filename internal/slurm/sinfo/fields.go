@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
 )
 
@@ -117,7 +117,7 @@ func or(text, other string) string {
 func used(n *Node) string {
 	var parts []string
 	for name := range n.Has.Devices {
-		parts = append(parts, fmt.Sprintf("%s:%d", record.GresName(string(name)), n.Used.Devices[name]))
+		parts = append(parts, fmt.Sprintf("%s:%d", listrow.GresName(string(name)), n.Used.Devices[name]))
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ",")

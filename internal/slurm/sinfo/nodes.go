@@ -18,9 +18,9 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/nodecapacity"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/profile"
-	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
@@ -80,7 +80,7 @@ func (n *Node) Gres() string {
 		if count == 0 {
 			continue
 		}
-		part := record.GresName(string(name)) + ":"
+		part := listrow.GresName(string(name)) + ":"
 		if kind := n.types[string(name)]; kind != "" {
 			part += kind + ":"
 		}
@@ -98,12 +98,12 @@ func TRES(a nodecapacity.Amounts) string {
 		parts = append(parts, "cpu="+strconv.FormatInt(cpus, 10))
 	}
 	if a.MemoryBytes > 0 {
-		parts = append(parts, "mem="+record.Memory(a.MemoryBytes))
+		parts = append(parts, "mem="+listrow.Memory(a.MemoryBytes))
 	}
 	var devices []string
 	for name, count := range a.Devices {
 		if count > 0 {
-			devices = append(devices, fmt.Sprintf("gres/%s=%d", record.GresName(string(name)), count))
+			devices = append(devices, fmt.Sprintf("gres/%s=%d", listrow.GresName(string(name)), count))
 		}
 	}
 	slices.Sort(devices)

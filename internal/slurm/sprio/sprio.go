@@ -11,7 +11,7 @@ package sprio
 import (
 	"strconv"
 
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
 )
 
@@ -22,8 +22,8 @@ const (
 )
 
 // Fields returns all columns.
-func Fields() []tableformat.Field[*record.Row] {
-	type row = *record.Row
+func Fields() []tableformat.Field[*listrow.Row] {
+	type row = *listrow.Row
 	column := func(letter byte, title string, value func(row) string) tableformat.Field[row] {
 		return tableformat.New(letter, "", title, 0, value)
 	}
@@ -44,21 +44,21 @@ func Fields() []tableformat.Field[*record.Row] {
 
 // share returns the percentage of its deserved resources that the row's queue uses. The queue with the lowest share
 // is next.
-func share(r *record.Row) string {
+func share(r *listrow.Row) string {
 	if r.Queue == nil {
 		return "N/A"
 	}
 	return strconv.Itoa(int(r.Queue.Status.Share)) + "%"
 }
 
-func weight(r *record.Row) string {
+func weight(r *listrow.Row) string {
 	if r.Queue == nil {
 		return "N/A"
 	}
 	return strconv.Itoa(int(r.Queue.Spec.Weight))
 }
 
-func place(r *record.Row) string {
+func place(r *listrow.Row) string {
 	if n := r.Place(); n > 0 {
 		return strconv.Itoa(n)
 	}

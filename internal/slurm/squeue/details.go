@@ -3,7 +3,7 @@ package squeue
 import (
 	"strconv"
 
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
@@ -48,7 +48,7 @@ type Allocation struct {
 	} `json:"memory"`
 }
 
-func detailsOf(r *record.Row) Details {
+func detailsOf(r *listrow.Row) Details {
 	per := r.PerNode()
 	d := Details{
 		BatchFlag: true, BatchHost: or(r.BatchHost(), none), CPUsPerTask: given(int64(r.Asked.CPUsPerTask)), GroupID: idOf(or(r.Asked.GID, noID)), GroupName: r.Asked.Group,

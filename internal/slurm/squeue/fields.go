@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
@@ -27,14 +27,14 @@ const (
 type Style struct {
 	// Time formats times.
 	Time timeformat.Style
-	// Bits is the maximum length of a list of elements; see record.Row.ID.
+	// Bits is the maximum length of a list of elements; see listrow.Row.ID.
 	Bits int
 }
 
-type field = tableformat.Field[*record.Row]
+type field = tableformat.Field[*listrow.Row]
 
 // column creates a field; the words of -O are separated by |.
-func column(letter byte, words, title string, value func(*record.Row) string) field {
+func column(letter byte, words, title string, value func(*listrow.Row) string) field {
 	return tableformat.New(letter, words, title, 0, value)
 }
 
@@ -51,11 +51,11 @@ func or(text, other string) string {
 	return other
 }
 
-func text(value string) func(*record.Row) string { return func(*record.Row) string { return value } }
+func text(value string) func(*listrow.Row) string { return func(*listrow.Row) string { return value } }
 
 // Fields returns all columns with their letters for -o and their words for -O.
 func (s Style) Fields() []field {
-	type row = *record.Row
+	type row = *listrow.Row
 	at := func(t time.Time, r row) string {
 		if t.IsZero() {
 			return none
@@ -150,21 +150,21 @@ func digit(yes bool) int {
 	return 0
 }
 
-func overSubscribe(r *record.Row) string {
+func overSubscribe(r *listrow.Row) string {
 	if r.Asked.Exclusive {
 		return "NO"
 	}
 	return "OK"
 }
 
-func minMemory(r *record.Row) string {
+func minMemory(r *listrow.Row) string {
 	if r.Asked.MemPerCPU > 0 {
-		return record.Memory(r.Asked.MemPerCPU << 20)
+		return listrow.Memory(r.Asked.MemPerCPU << 20)
 	}
-	return record.Memory(r.PerNode().Memory)
+	return listrow.Memory(r.PerNode().Memory)
 }
 
-func pendingTime(r *record.Row) string {
+func pendingTime(r *listrow.Row) string {
 	start := r.Times.Start
 	if start.IsZero() {
 		start = r.Now

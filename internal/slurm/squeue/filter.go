@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
@@ -37,7 +37,7 @@ func ParseStates(text string) (codes []state.Code, all bool, err error) {
 }
 
 // Keeps reports whether the filter selects a row.
-func (f *Filter) Keeps(r *record.Row) bool {
+func (f *Filter) Keeps(r *listrow.Row) bool {
 	return f.keepsState(r.State.Code) && f.keepsJob(r) &&
 		(among(f.Users, r.User()) || among(f.Users, r.UserID())) && (among(f.Partitions, r.Partition()) || among(f.Partitions, r.QueueName())) && among(f.Accounts, r.Account()) && among(f.QOS, r.QOS()) &&
 		among(f.Names, r.Name()) && among(f.WCKeys, r.Asked.WCKey) &&
@@ -54,7 +54,7 @@ func (f *Filter) keepsState(code state.Code) bool {
 	return slices.Contains(f.States, code) || slices.Contains(f.States, code.Base())
 }
 
-func (f *Filter) keepsJob(r *record.Row) bool {
+func (f *Filter) keepsJob(r *listrow.Row) bool {
 	return len(f.Jobs) == 0 || slices.ContainsFunc(f.Jobs, func(j optionvalue.Job) bool { return r.Matches(j) })
 }
 

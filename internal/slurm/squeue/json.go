@@ -6,7 +6,7 @@ import (
 	"time"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
@@ -98,7 +98,7 @@ type ExitCode struct {
 }
 
 // JSON returns the document for rows.
-func JSON(rows []*record.Row, command []string, version string, now time.Time) Document {
+func JSON(rows []*listrow.Row, command []string, version string, now time.Time) Document {
 	d := Document{Jobs: make([]Job, len(rows)), LastUpdate: number(now.Unix()), Errors: []string{}, Warnings: []string{},
 		Meta: Meta{Plugin: map[string]string{"type": "openapi/vc"}, Command: command, Slurm: map[string]string{"release": version}}}
 	for i, r := range rows {
@@ -107,7 +107,7 @@ func JSON(rows []*record.Row, command []string, version string, now time.Time) D
 	return d
 }
 
-func jobOf(r *record.Row) Job {
+func jobOf(r *listrow.Row) Job {
 	start, end := r.Foretold()
 	j := Job{
 		Account: r.Account(), Cluster: r.Cluster, Command: r.Asked.Command, Comment: r.Asked.Comment, CPUs: number(int64(r.Total().CPUs)),
@@ -132,7 +132,7 @@ func jobOf(r *record.Row) Job {
 	return j
 }
 
-func (j *Job) array(r *record.Row) {
+func (j *Job) array(r *listrow.Row) {
 	j.ArrayJobID = number(0)
 	if !r.IsArray() {
 		return

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
@@ -17,7 +17,7 @@ const (
 	StartOrder   = "S"
 )
 
-type compare func(a, b *record.Row) int
+type compare func(a, b *listrow.Row) int
 
 // Order parses the value of -S: comma-separated letters of columns, each with an optional + or - before it.
 func (s Style) Order(text string) (compare, error) {
@@ -34,26 +34,26 @@ func (s Style) Order(text string) (compare, error) {
 		}
 		if strings.HasPrefix(word, "-") {
 			up := by
-			by = func(a, b *record.Row) int { return up(b, a) }
+			by = func(a, b *listrow.Row) int { return up(b, a) }
 		}
 		all = append(all, by)
 	}
-	return func(a, b *record.Row) int {
+	return func(a, b *listrow.Row) int {
 		for _, by := range all {
 			if n := by(a, b); n != 0 {
 				return n
 			}
 		}
-		return cmp.Or(record.ByPlace(a, b), record.ByNumber(a, b))
+		return cmp.Or(listrow.ByPlace(a, b), listrow.ByNumber(a, b))
 	}, nil
 }
 
 // by returns the comparison for a column. Numbers and times are compared as such, all other values as text.
 func (s Style) by(letter byte) (compare, bool) {
-	type row = *record.Row
+	type row = *listrow.Row
 	switch letter {
 	case 'i', 'A', 'F':
-		return record.ByNumber, true
+		return listrow.ByNumber, true
 	case 'p', 'Q':
 		return func(a, b row) int { return cmp.Compare(a.Priority, b.Priority) }, true
 	case 't', 'T':
@@ -86,7 +86,7 @@ func (s Style) by(letter byte) (compare, bool) {
 }
 
 // forEver returns the row's time limit, or a value above all limits if there is no limit.
-func forEver(r *record.Row) time.Duration {
+func forEver(r *listrow.Row) time.Duration {
 	if limit := r.Limit(); limit > 0 {
 		return limit
 	}
@@ -94,7 +94,7 @@ func forEver(r *record.Row) time.Duration {
 }
 
 // byMoment orders rows by their start or end; rows without a known time come last.
-func byMoment(a, b *record.Row, end bool) int {
+func byMoment(a, b *listrow.Row, end bool) int {
 	one, other := moment(a, end), moment(b, end)
 	if one.IsZero() != other.IsZero() {
 		if one.IsZero() {
@@ -105,7 +105,7 @@ func byMoment(a, b *record.Row, end bool) int {
 	return one.Compare(other)
 }
 
-func moment(r *record.Row, end bool) time.Time {
+func moment(r *listrow.Row, end bool) time.Time {
 	start, last := r.Foretold()
 	if end {
 		return last
@@ -114,7 +114,7 @@ func moment(r *record.Row, end bool) time.Time {
 }
 
 // rank returns the position of the row's state: pending, running, suspended, ended.
-func rank(r *record.Row) int {
+func rank(r *listrow.Row) int {
 	return slices.Index([]state.Code{
 		state.Pending, state.Requeued, state.Configuring, state.Running, state.Completing, state.Suspended, state.Completed, state.Cancelled, state.Failed,
 		state.Timeout, state.NodeFail, state.Preempted, state.BootFail, state.OutOfMemory,

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
@@ -15,15 +15,15 @@ import (
 // they are ordered next to that state.
 func TestStatesAreSortedAsSlurmNumbersThem(t *testing.T) {
 	t.Parallel()
-	var rows []*record.Row
+	var rows []*listrow.Row
 	for _, code := range state.Codes() {
-		r := &record.Row{State: state.State{Code: code}}
+		r := &listrow.Row{State: state.State{Code: code}}
 		if rank(r) < 0 {
 			t.Errorf("%s has no place", code)
 		}
 		rows = append(rows, r)
 	}
-	slices.SortFunc(rows, func(a, b *record.Row) int { return rank(a) - rank(b) })
+	slices.SortFunc(rows, func(a, b *listrow.Row) int { return rank(a) - rank(b) })
 	var got []state.Code
 	for i, r := range rows {
 		got = append(got, r.State.Code)

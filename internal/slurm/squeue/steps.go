@@ -1,7 +1,7 @@
 package squeue
 
 import (
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 )
 
 // StepFields returns the columns of -s: the columns of the job, but with the ID and the name of the step. From
@@ -12,9 +12,9 @@ func StepFields(fields []field) []field {
 		switch f.Letter {
 		case 'i', 'A':
 			f.Title = "STEPID"
-			f.Value = func(r *record.Row) string { return r.ID(0) + ".batch" }
+			f.Value = func(r *listrow.Row) string { return r.ID(0) + ".batch" }
 		case 'j':
-			f.Value = func(*record.Row) string { return "batch" }
+			f.Value = func(*listrow.Row) string { return "batch" }
 		}
 		steps[i] = f
 	}

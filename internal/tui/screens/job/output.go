@@ -1,7 +1,7 @@
 package job
 
 import (
-	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
@@ -11,7 +11,7 @@ func (j *Job) output(ctx *screen.Context) string {
 	if j.job == nil {
 		return ""
 	}
-	rows := record.Rows(&record.Source{Job: j.job.Object, Group: j.job.Group, Now: ctx.Now}, false)
+	rows := listrow.Rows(&listrow.Source{Job: j.job.Object, Group: j.job.Group, Now: ctx.Now}, false)
 	if len(rows) == 0 {
 		return ""
 	}

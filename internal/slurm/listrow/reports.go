@@ -1,4 +1,4 @@
-package record
+package listrow
 
 import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
