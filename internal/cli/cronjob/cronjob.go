@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
-	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/cli/resourcecmd"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -34,8 +34,8 @@ func New(f *cli.Factory) *cobra.Command {
 	return cronJobs().Command(f, newSuspend(f, change), newResume(f, change), newTrigger(f, trigger))
 }
 
-func cronJobs() *kind.Kind[cronJob] {
-	return &kind.Kind[cronJob]{
+func cronJobs() *resourcecmd.Kind[cronJob] {
+	return &resourcecmd.Kind[cronJob]{
 		Noun: "cronjob", Called: "cron job", Aliases: []string{"cronjobs", "cron", "cronvj"}, Sample: "nightly",
 		Short: "Jobs made by a schedule: see when, suspend, resume, make one now",
 		Long: `
@@ -45,7 +45,7 @@ func cronJobs() *kind.Kind[cronJob] {
 		New: func() cronJob { return &batchv1alpha1.CronJob{} }, NewList: func() client.ObjectList { return &batchv1alpha1.CronJobList{} },
 		Columns: columns, Spare: []string{"ZONE", "AGE", "LAST", "ACTIVE", "SUSPENDED"}, View: view,
 		State: func(c cronJob) string { return stateOf(c) },
-		ListHelp: kind.Help{
+		ListHelp: resourcecmd.Help{
 			Short: "List cron jobs: schedule, last and next time, jobs that run",
 			Long: `
 				List cron jobs. ACTIVE is how many of their jobs have not ended. LAST is how long
@@ -59,7 +59,7 @@ func cronJobs() *kind.Kind[cronJob] {
 				# The one that comes next first, wherever it is
 				vcctl cronjob list -A --sort-by next`,
 		},
-		ViewHelp: kind.Help{
+		ViewHelp: resourcecmd.Help{
 			Short: "Show a cron job: schedule, next times, its jobs",
 			Long: `
 				Show a cron job: its schedule and the next times of it, its jobs that are still
@@ -141,10 +141,10 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, cron cronJob, ev
 	if suspended(cron) {
 		schedule += " " + style.Warn("(suspended; `"+f.Typed("cronjob resume "+cron.Name)+"` goes on)")
 	}
-	sheet.Fact("Schedule", schedule+kind.Leaving(cron))
+	sheet.Fact("Schedule", schedule+resourcecmd.Leaving(cron))
 	sheet.Fact("Time zone", zoneFact(cron, now))
-	sheet.Fact("Last time", kind.Moment(timeOf(cron.Status.LastScheduleTime), now))
-	sheet.Fact("Last success", kind.Moment(timeOf(cron.Status.LastSuccessfulTime), now))
+	sheet.Fact("Last time", resourcecmd.Moment(timeOf(cron.Status.LastScheduleTime), now))
+	sheet.Fact("Last success", resourcecmd.Moment(timeOf(cron.Status.LastSuccessfulTime), now))
 	addNext(sheet, cron, now)
 	sheet.Fact("While one runs", policyText(cron.Spec.ConcurrencyPolicy))
 	if late := cron.Spec.StartingDeadlineSeconds; late != nil {
@@ -152,7 +152,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, cron cronJob, ev
 	}
 	sheet.Fact("Kept", fmt.Sprintf("%s completed, %s failed jobs", limitText(cron.Spec.SuccessfulJobsHistoryLimit, 3), limitText(cron.Spec.FailedJobsHistoryLimit, 1)))
 	sheet.Fact("Queue", cmp.Or(cron.Spec.JobTemplate.Spec.Queue, keys.DefaultQueue))
-	sheet.Fact("Created", kind.Created(cron, now))
+	sheet.Fact("Created", resourcecmd.Created(cron, now))
 	jobs, err := jobsOf(ctx, c, cron)
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func addNext(sheet *cli.Sheet, cron cronJob, now time.Time) {
 		if i > 0 {
 			name = "Then"
 		}
-		sheet.Fact(name, kind.Moment(next, now))
+		sheet.Fact(name, resourcecmd.Moment(next, now))
 		if next, why = after(cron, now, next); why != "" {
 			return
 		}

@@ -23,7 +23,7 @@ import (
 
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/cli/resourcecmd"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -35,8 +35,8 @@ func New(f *cli.Factory) *cobra.Command {
 	return flows().Command(f, newWait(f, waitForFlows), newRetry(f, retry), newLogs(f, logs))
 }
 
-func flows() *kind.Kind[jobFlow] {
-	return &kind.Kind[jobFlow]{
+func flows() *resourcecmd.Kind[jobFlow] {
+	return &resourcecmd.Kind[jobFlow]{
 		Noun: "jobflow", Called: "job flow", Aliases: []string{"jobflows", "jf"}, OldWord: "JobFlow", Sample: "night",
 		Short: "Jobs that wait for each other: create, watch, retry, delete",
 		Long: `
@@ -51,7 +51,7 @@ func flows() *kind.Kind[jobFlow] {
 			return phaseOf(flow) == flowv1alpha1.Succeed || phaseOf(flow) == flowv1alpha1.Failed
 		},
 		State: func(flow jobFlow) string { return string(phaseOf(flow)) },
-		ListHelp: kind.Help{
+		ListHelp: resourcecmd.Help{
 			Short: "List job flows: phase, steps, and what they are at",
 			Long: `
 				List job flows. STEPS is how many have completed, of all. NOW says which steps
@@ -66,7 +66,7 @@ func flows() *kind.Kind[jobFlow] {
 				# Volcano's table
 				vcctl jobflow list --compat`,
 		},
-		ViewHelp: kind.Help{
+		ViewHelp: resourcecmd.Help{
 			Short: "Show a job flow: its steps as a tree, and what each waits for",
 			Long: `
 				Show a job flow: its steps below those that they depend on, how the job of each
@@ -124,7 +124,7 @@ func compatTable(out io.Writer, f *cli.Factory, flows []jobFlow, _ bool) error {
 	for _, flow := range flows {
 		rows = append(rows, []string{flow.Name, flow.Namespace, string(flow.Status.State.Phase), render.Age(f.Now(), flow.CreationTimestamp.Time)})
 	}
-	return kind.CompatTable(out, []string{"Name", "Namespace", "Phase", "Age"}, rows, 4, 4)
+	return resourcecmd.CompatTable(out, []string{"Name", "Namespace", "Phase", "Age"}, rows, 4, 4)
 }
 
 // missingTemplates returns the steps that can still begin but whose JobTemplate does not exist. It returns no steps
@@ -170,10 +170,10 @@ func sheetOf(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sheet {
 	sheet := &cli.Sheet{}
 	sheet.Fact("Name", flow.Name)
 	sheet.Fact("Namespace", flow.Namespace)
-	sheet.Fact("Phase", style.Phase(string(phaseOf(flow)))+kind.Leaving(flow))
+	sheet.Fact("Phase", style.Phase(string(phaseOf(flow)))+resourcecmd.Leaving(flow))
 	sheet.Fact("Steps", fmt.Sprintf("%d of %d completed", completed(flow), len(flow.Spec.Flows)))
 	sheet.Fact("Jobs", retained(flow)+" when all have completed")
-	sheet.Fact("Created", kind.Created(flow, now))
+	sheet.Fact("Created", resourcecmd.Created(flow, now))
 	steps := stepsOf(flow, missing)
 	table := render.Table{Header: []string{"STEP", "STATE", "JOB", "RUNTIME", "RETRIES", "AFTER"}, FreeText: true}
 	table.CanSpare("RETRIES", "RUNTIME", "JOB")

@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
-	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/cli/resourcecmd"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -31,8 +31,8 @@ type jobTemplate = *flowv1alpha1.JobTemplate
 // New returns `vcctl jobtemplate` with all its verbs.
 func New(f *cli.Factory) *cobra.Command { return templates().Command(f) }
 
-func templates() *kind.Kind[jobTemplate] {
-	return &kind.Kind[jobTemplate]{
+func templates() *resourcecmd.Kind[jobTemplate] {
+	return &resourcecmd.Kind[jobTemplate]{
 		Noun: "jobtemplate", Called: "job template", Aliases: []string{"jobtemplates", "jt"}, OldWord: "JobTemplate", Sample: "serve",
 		Short: "What job flows make jobs from: see, create and delete templates",
 		Long: `
@@ -42,7 +42,7 @@ func templates() *kind.Kind[jobTemplate] {
 		New: func() jobTemplate { return &flowv1alpha1.JobTemplate{} }, NewList: func() client.ObjectList { return &flowv1alpha1.JobTemplateList{} },
 		Columns: columns, Spare: []string{"AGE", "MIN", "TASKS", "JOBS"}, Compat: compatTable, View: view,
 		State: func(template jobTemplate) string { return madeText(template) },
-		ListHelp: kind.Help{
+		ListHelp: resourcecmd.Help{
 			Short: "List job templates: what their jobs would be, and how many",
 			Long: `
 				List job templates. PODS and MIN are those of a job made from the template, JOBS
@@ -57,7 +57,7 @@ func templates() *kind.Kind[jobTemplate] {
 				# Volcano's table
 				vcctl jobtemplate list --compat`,
 		},
-		ViewHelp: kind.Help{
+		ViewHelp: resourcecmd.Help{
 			Short: "Show a job template: its tasks, and the jobs made from it",
 			Long: `
 				Show a job template: the tasks of its jobs, what they ask for, the jobs that were
@@ -106,7 +106,7 @@ func compatTable(out io.Writer, _ *cli.Factory, templates []jobTemplate, _ bool)
 	for _, t := range templates {
 		rows = append(rows, []string{t.Name, t.Namespace})
 	}
-	return kind.CompatTable(out, []string{"Name", "Namespace"}, rows, 4, 4)
+	return resourcecmd.CompatTable(out, []string{"Name", "Namespace"}, rows, 4, 4)
 }
 
 // maxJobs is the maximum number of jobs of a template that a view names.
@@ -125,7 +125,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, t jobTemplate, e
 		text += fmt.Sprintf(" and %d more", len(jobs)-maxJobs)
 	}
 	sheet.Fact("Jobs", cmp.Or(text, "none"))
-	sheet.Fact("Created", kind.Created(t, f.Now()))
+	sheet.Fact("Created", resourcecmd.Created(t, f.Now()))
 	sheet.Add("Tasks", job.TemplateTable(t.Spec.Tasks))
 	if !events {
 		return sheet, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/cli/resourcecmd"
 )
 
 // filters holds the filters of `pod list`.
@@ -30,7 +30,7 @@ type filters struct {
 
 var phases = []string{"Pending", "Running", "Succeeded", "Failed", "Unknown"}
 
-func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (kind.Narrowed[*corev1.Pod], error) {
+func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (resourcecmd.Narrowed[*corev1.Pod], error) {
 	flags := cmd.Flags()
 	o := &filters{f: f, everywhere: func() bool { all, err := flags.GetBool("all-namespaces"); return err == nil && all }}
 	flags.StringVarP(&o.job, "job", "j", "", "Only pods of this job")
@@ -46,8 +46,8 @@ func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (kin
 	return o.narrow
 }
 
-func (o *filters) narrow(ctx context.Context, named bool) (kind.Narrowed[*corev1.Pod], error) {
-	var narrowed kind.Narrowed[*corev1.Pod]
+func (o *filters) narrow(ctx context.Context, named bool) (resourcecmd.Narrowed[*corev1.Pod], error) {
+	var narrowed resourcecmd.Narrowed[*corev1.Pod]
 	o.f.WarnUnknown(ctx, "--queue", "queue", schedulingv1beta1.GroupVersion.WithKind("Queue"), o.queue)
 	o.f.WarnUnknown(ctx, "--node", "node", corev1.SchemeGroupVersion.WithKind("Node"), o.node)
 	wanted, err := cli.Words("--phase", "phase of a pod", o.phases, phases)

@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
-	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/cli/resourcecmd"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -28,8 +28,8 @@ import (
 // New returns `vcctl pod` with all its verbs.
 func New(f *cli.Factory) *cobra.Command { return pods().Command(f) }
 
-func pods() *kind.Kind[*corev1.Pod] {
-	return &kind.Kind[*corev1.Pod]{
+func pods() *resourcecmd.Kind[*corev1.Pod] {
+	return &resourcecmd.Kind[*corev1.Pod]{
 		Noun: "pod", Called: "pod", Aliases: []string{"pods", "po"}, Sample: "train-worker-0",
 		Short: "The pods of jobs: by task, node, queue, and why they do not run",
 		Long: `
@@ -43,7 +43,7 @@ func pods() *kind.Kind[*corev1.Pod] {
 			return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 		},
 		State: cli.PodStatus,
-		ListHelp: kind.Help{
+		ListHelp: resourcecmd.Help{
 			Short: "List the pods of jobs: task, node, status, and why they do not run",
 			Long: `
 				List the pods of jobs. Other pods are listed when they are named, and with --any.
@@ -62,7 +62,7 @@ func pods() *kind.Kind[*corev1.Pod] {
 				# Volcano's table
 				vcctl pod list --queue research --compat`,
 		},
-		ViewHelp: kind.Help{
+		ViewHelp: resourcecmd.Help{
 			Short: "Show a pod: its containers, its gang, and why it does not run",
 			Long: `
 				Show a pod: job, task and gang that it belongs to, its containers and how they
@@ -129,7 +129,7 @@ func compatTable(out io.Writer, f *cli.Factory, pods []*corev1.Pod, allNamespace
 		}
 		rows = append(rows, row)
 	}
-	return kind.CompatTable(out, titles, rows, 2, 8)
+	return resourcecmd.CompatTable(out, titles, rows, 2, 8)
 }
 
 func view(ctx context.Context, f *cli.Factory, c client.Client, pod *corev1.Pod, events bool) (*cli.Sheet, error) {
@@ -148,7 +148,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, pod *corev1.Pod,
 	sheet.Fact("Nominated", pod.Status.NominatedNodeName)
 	sheet.Fact("IP", pod.Status.PodIP)
 	sheet.Fact("Requests", job.RequestsText(&pod.Spec))
-	sheet.Fact("Created", kind.Created(pod, now))
+	sheet.Fact("Created", resourcecmd.Created(pod, now))
 	sheet.Add("Containers", containerTable(pod, style, f))
 	conditions := render.Table{Header: []string{"TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"}, FreeText: true}
 	for _, one := range pod.Status.Conditions {

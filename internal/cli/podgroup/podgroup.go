@@ -21,7 +21,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
-	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/cli/resourcecmd"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
@@ -32,8 +32,8 @@ type podGroup = *schedulingv1beta1.PodGroup
 // New returns `vcctl podgroup` with all its verbs.
 func New(f *cli.Factory) *cobra.Command { return podGroups().Command(f) }
 
-func podGroups() *kind.Kind[podGroup] {
-	return &kind.Kind[podGroup]{
+func podGroups() *resourcecmd.Kind[podGroup] {
+	return &resourcecmd.Kind[podGroup]{
 		Noun: "podgroup", Called: "pod group", Aliases: []string{"podgroups", "pg"}, Sample: "train",
 		Short: "Gangs of pods: where they stand, and why they wait",
 		Long: `
@@ -44,7 +44,7 @@ func podGroups() *kind.Kind[podGroup] {
 		Columns: columns, FreeText: true, Spare: []string{"AGE", "QUEUE", "OWNER", "MIN", "READY"}, Filter: filter, View: view,
 		Ended: func(g podGroup) bool { return g.Status.Phase == schedulingv1beta1.PodGroupCompleted },
 		State: func(g podGroup) string { return string(phaseOf(g)) },
-		ListHelp: kind.Help{
+		ListHelp: resourcecmd.Help{
 			Short: "List pod groups: queue, phase, pods that run, and why they wait",
 			Long: `
 				List pod groups. READY is the number of pods that run or have succeeded, MIN how
@@ -64,7 +64,7 @@ func podGroups() *kind.Kind[podGroup] {
 				# Follow: a row is added whenever one changes
 				vcctl podgroup list -w`,
 		},
-		ViewHelp: kind.Help{
+		ViewHelp: resourcecmd.Help{
 			Short: "Show a pod group: its pods, conditions, and why it waits",
 			Long: `
 				Show a pod group: what it needs, its pods, its conditions, the last events, and,
@@ -94,19 +94,19 @@ func phaseOf(g podGroup) schedulingv1beta1.PodGroupPhase {
 
 var phases = []string{"Pending", "Inqueue", "Running", "Unknown", "Completed"}
 
-func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (kind.Narrowed[podGroup], error) {
+func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (resourcecmd.Narrowed[podGroup], error) {
 	var queues, wanted []string
 	cmd.Flags().StringSliceVarP(&queues, "queue", "q", nil, "Only groups of these queues (filtered at the client)")
 	cmd.Flags().StringSliceVar(&wanted, "phase", nil, "Only groups in these phases (filtered at the client): "+strings.Join(phases, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("phase", cli.Values(phases...))
-	return func(ctx context.Context, _ bool) (kind.Narrowed[podGroup], error) {
+	return func(ctx context.Context, _ bool) (resourcecmd.Narrowed[podGroup], error) {
 		f.WarnUnknown(ctx, "--queue", "queue", schedulingv1beta1.GroupVersion.WithKind("Queue"), queues...)
 		words, err := cli.Words("--phase", "phase of a pod group", wanted, phases)
 		if err != nil || len(queues)+len(words) == 0 {
-			return kind.Narrowed[podGroup]{}, err
+			return resourcecmd.Narrowed[podGroup]{}, err
 		}
-		return kind.Narrowed[podGroup]{Keep: func(g podGroup) bool {
+		return resourcecmd.Narrowed[podGroup]{Keep: func(g podGroup) bool {
 			return (len(queues) == 0 || slices.Contains(queues, queueOf(g))) && (len(words) == 0 || slices.Contains(words, string(phaseOf(g))))
 		}}, nil
 	}
@@ -191,7 +191,7 @@ func facts(g podGroup, style render.Style, now time.Time) *cli.Sheet {
 	sheet.Fact("Name", g.Name)
 	sheet.Fact("Namespace", g.Namespace)
 	sheet.Fact("Owner", ownerText(g))
-	sheet.Fact("Phase", style.Phase(string(phaseOf(g)))+kind.Leaving(g))
+	sheet.Fact("Phase", style.Phase(string(phaseOf(g)))+resourcecmd.Leaving(g))
 	sheet.Fact("Queue", queueOf(g))
 	sheet.Fact("Priority", g.Spec.PriorityClassName)
 	sheet.Fact("Members", fmt.Sprintf("%d must start together; %d run, %d succeeded, %d failed", g.Spec.MinMember, g.Status.Running, g.Status.Succeeded, g.Status.Failed))
@@ -208,7 +208,7 @@ func facts(g podGroup, style render.Style, now time.Time) *cli.Sheet {
 	for _, policy := range g.Spec.SubGroupPolicy {
 		sheet.Fact("Sub-groups", subGroupText(&policy))
 	}
-	sheet.Fact("Created", kind.Created(g, now))
+	sheet.Fact("Created", resourcecmd.Created(g, now))
 	return sheet
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	kinds "github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/cli/resourcecmd"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/queueusage"
@@ -30,11 +30,11 @@ const mostWaiting = 10
 
 // newView returns `vcctl queue view`.
 func newView(f *cli.Factory) *cobra.Command {
-	queues := &kinds.Kind[*schedulingv1beta1.Queue]{
+	queues := &resourcecmd.Kind[*schedulingv1beta1.Queue]{
 		Noun: "queue", Called: "queue", GVK: kind(), ClusterScoped: true,
 		New: func() *schedulingv1beta1.Queue { return &schedulingv1beta1.Queue{} }, NewList: newQueues,
 		View: view,
-		ViewHelp: kinds.Help{
+		ViewHelp: resourcecmd.Help{
 			Short: "Show a queue: what it holds and may hold, who waits in it and why",
 			Long: `
 				Show a queue: its state and place, for each resource what its jobs hold and what it
@@ -93,13 +93,13 @@ func queueFacts(ctx context.Context, f *cli.Factory, q *schedulingv1beta1.Queue,
 	}
 	sheet := &cli.Sheet{}
 	sheet.Fact("Name", q.Name)
-	sheet.Fact("State", style.Phase(string(stateOf(q)))+kinds.Leaving(q))
+	sheet.Fact("State", style.Phase(string(stateOf(q)))+resourcecmd.Leaving(q))
 	sheet.Fact("Parent", q.Spec.Parent)
 	sheet.Fact("Children", strings.Join(children, ", "))
 	sheet.Fact("Weight", strconv.Itoa(int(q.Spec.Weight)))
 	sheet.Fact("Priority", strconv.Itoa(int(q.Spec.Priority)))
 	sheet.Fact("Reclaimable", strconv.FormatBool(q.Spec.Reclaimable == nil || *q.Spec.Reclaimable))
-	sheet.Fact("Created", kinds.Created(q, now))
+	sheet.Fact("Created", resourcecmd.Created(q, now))
 	sheet.Fact("Jobs", jobsText(&q.Status))
 	sheet.Fact("Note", forest.Note(q))
 	return sheet

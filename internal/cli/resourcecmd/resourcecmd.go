@@ -1,9 +1,9 @@
-// Package kind implements the verbs that are the same for all kinds of objects: list, get, view, create and delete. A
+// Package resourcecmd implements the verbs that are the same for all kinds of objects: list, get, view, create and delete. A
 // noun (podgroup, jobflow, …) defines a Kind with its texts, columns and view, and adds verbs of its own.
 //
 //	In:   a Kind; arguments, files; objects from the API server
 //	Out:  cobra commands; tables and sheets; objects created and deleted
-package kind
+package resourcecmd
 
 import (
 	"context"
