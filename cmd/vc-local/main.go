@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/vc-batch/vc/internal/cli/flagwords"
+	"github.com/vc-batch/vc/internal/cli/flagerrors"
 	"github.com/vc-batch/vc/internal/local"
 	"github.com/vc-batch/vc/internal/local/processnode"
 )
@@ -87,7 +87,7 @@ func usageError(cmd *cobra.Command, err error) error {
 
 // flagError explains an invalid flag, with an example and a hint to the help.
 func flagError(cmd *cobra.Command, err error) error {
-	what, example, ok := flagwords.Of(err)
+	what, example, ok := flagerrors.Of(err)
 	if !ok {
 		return usageError(cmd, err)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/vc-batch/vc/internal/cli/flagwords"
+	"github.com/vc-batch/vc/internal/cli/flagerrors"
 )
 
 // FlagError rewords pflag's error about a flag that is unknown, lacks its value or has an invalid value.
@@ -25,7 +25,7 @@ func FlagError(f *Factory, cmd *cobra.Command, err error) error {
 			e.Hint = fmt.Sprintf("did you mean --%s? %s", near, see)
 		}
 	}
-	if what, example, ok := flagwords.Of(err); ok {
+	if what, example, ok := flagerrors.Of(err); ok {
 		e.What = what
 		if example != "" {
 			e.Hint = example + "; " + see

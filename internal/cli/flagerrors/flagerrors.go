@@ -1,5 +1,5 @@
-// Package flagwords rewords pflag's errors about a flag that lacks its value or has an invalid one.
-package flagwords
+// Package flagerrors rewords pflag's errors about a flag that lacks its value or has an invalid one.
+package flagerrors
 
 import (
 	"errors"
