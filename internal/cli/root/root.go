@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/build"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/completion"
-	"github.com/vc-batch/vc/internal/cli/conf"
+	"github.com/vc-batch/vc/internal/cli/configcmd"
 	"github.com/vc-batch/vc/internal/cli/cronjob"
 	"github.com/vc-batch/vc/internal/cli/diff"
 	"github.com/vc-batch/vc/internal/cli/events"
@@ -141,7 +141,7 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
 	addGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), diff.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f), slurm.New(f))
-	addGroup(cmd, "tool", conf.New(f), version.New(f), completion.New(f), newOptions(f))
+	addGroup(cmd, "tool", configcmd.New(f), version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
 	cmd.SetHelpCommandGroupID("tool")
 	holdHelp(f, cmd)

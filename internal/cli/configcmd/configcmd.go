@@ -1,6 +1,6 @@
-// Package conf implements `vcctl config`, which checks the scheduler's configuration before it is installed and shows
+// Package configcmd implements `vcctl config`, which checks the scheduler's configuration before it is installed and shows
 // the configuration in effect.
-package conf
+package configcmd
 
 import (
 	"github.com/spf13/cobra"

@@ -1,4 +1,4 @@
-package conf_test
+package configcmd_test
 
 import (
 	"testing"
