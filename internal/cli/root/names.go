@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/legacy"
 	"github.com/vc-batch/vc/internal/cli/slurm"
+	"github.com/vc-batch/vc/internal/cli/volcanocli"
 )
 
 // completionPrefix is the prefix of the program that kubectl calls to complete a plugin's arguments.
@@ -33,9 +33,9 @@ func ProgramName(argv0 string) string {
 func treeFor(f *cli.Factory, argv0 string, args []string) (*cobra.Command, []string) {
 	name := program(argv0)
 	switch {
-	case legacy.Is(name):
+	case volcanocli.Is(name):
 		f.OldProgram = name
-		return legacy.New(f, name, func(ctx context.Context, words []string) error {
+		return volcanocli.New(f, name, func(ctx context.Context, words []string) error {
 			cmd := New(f)
 			cmd.SetArgs(words)
 			return cmd.ExecuteContext(ctx)

@@ -20,8 +20,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
-	"github.com/vc-batch/vc/internal/cli/legacy"
 	"github.com/vc-batch/vc/internal/cli/root"
+	"github.com/vc-batch/vc/internal/cli/volcanocli"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	programs := map[string]func(){}
-	for _, name := range append([]string{"vcctl", "kubectl-vc", "kubectl_complete-vc"}, legacy.Programs...) {
+	for _, name := range append([]string{"vcctl", "kubectl-vc", "kubectl_complete-vc"}, volcanocli.Programs...) {
 		programs[name] = as(name)
 	}
 	testscript.Main(m, programs)

@@ -1,10 +1,10 @@
-// Package legacy implements Volcano's short programs (vsub, vjobs, vqueues, vcancel, vsuspend and vresume) as names
+// Package volcanocli implements Volcano's short programs (vsub, vjobs, vqueues, vcancel, vsuspend and vresume) as names
 // of the vcctl binary. Each program takes Volcano's flags, in which -n is the name and -N the namespace. It
 // translates them to a vcctl command line with the flags of Volcano's vcctl, so that the output is Volcano's as well.
 //
 //	In:   Volcano's flags, the VOLCANO_… variables of vsub
 //	Out:  the arguments of a vcctl command line; vqueues prints its table itself
-package legacy
+package volcanocli
 
 import (
 	"context"
