@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // hands carries out the actions of the dashboard's keys and returns messages in the words of the command line.
@@ -28,7 +28,7 @@ type hands struct {
 	readAt time.Time // when it was read
 }
 
-var _ screen.Actions = (*hands)(nil)
+var _ screenapi.Actions = (*hands)(nil)
 
 func newHands(f *cli.Factory) (*hands, error) {
 	client, err := f.Client()
@@ -46,13 +46,13 @@ func newHands(f *cli.Factory) (*hands, error) {
 	return &hands{f: f, cluster: &clusterops.Cluster{Client: client, Typed: typed, Config: quiet(config), Now: f.Now}}, nil
 }
 
-var jobVerbs = map[screen.Verb]*clusterops.Verb{
-	screen.Suspend: clusterops.Suspend, screen.Resume: clusterops.Resume, screen.Requeue: clusterops.Restart, screen.Hold: clusterops.Hold, screen.Release: clusterops.Release,
-	screen.Cancel: clusterops.Cancel, screen.Delete: clusterops.Delete,
+var jobVerbs = map[screenapi.Verb]*clusterops.Verb{
+	screenapi.Suspend: clusterops.Suspend, screenapi.Resume: clusterops.Resume, screenapi.Requeue: clusterops.Restart, screenapi.Hold: clusterops.Hold, screenapi.Release: clusterops.Release,
+	screenapi.Cancel: clusterops.Cancel, screenapi.Delete: clusterops.Delete,
 }
 
 // Jobs applies an action to jobs.
-func (h *hands) Jobs(ctx context.Context, verb screen.Verb, jobs []*snapshot.Job) (string, error) {
+func (h *hands) Jobs(ctx context.Context, verb screenapi.Verb, jobs []*snapshot.Job) (string, error) {
 	v := jobVerbs[verb]
 	if v == nil {
 		return "", fmt.Errorf("%s is nothing that is done to jobs", verb)
@@ -66,23 +66,23 @@ func (h *hands) Jobs(ctx context.Context, verb screen.Verb, jobs []*snapshot.Job
 }
 
 // Queue opens or closes a queue.
-func (h *hands) Queue(ctx context.Context, verb screen.Verb, queue string) (string, error) {
-	said, err := h.cluster.SwitchQueue(ctx, queue, verb == screen.OpenIt)
+func (h *hands) Queue(ctx context.Context, verb screenapi.Verb, queue string) (string, error) {
+	said, err := h.cluster.SwitchQueue(ctx, queue, verb == screenapi.OpenIt)
 	return said, h.human(err)
 }
 
 // EditQueue changes a queue's limits.
-func (h *hands) EditQueue(ctx context.Context, queue string, edit screen.QueueEdit) (string, error) {
+func (h *hands) EditQueue(ctx context.Context, queue string, edit screenapi.QueueEdit) (string, error) {
 	said, err := h.cluster.EditQueue(ctx, queue, clusterops.QueueEdit(edit))
 	return said, h.human(err)
 }
 
 // Node cordons, uncordons or drains a node.
-func (h *hands) Node(ctx context.Context, verb screen.Verb, node string) (said string, err error) {
-	if verb == screen.Drain {
+func (h *hands) Node(ctx context.Context, verb screenapi.Verb, node string) (said string, err error) {
+	if verb == screenapi.Drain {
 		said, err = h.cluster.Drain(ctx, node)
 	} else {
-		said, err = h.cluster.Cordon(ctx, node, verb == screen.Cordon)
+		said, err = h.cluster.Cordon(ctx, node, verb == screenapi.Cordon)
 	}
 	return said, h.human(err)
 }
@@ -149,7 +149,7 @@ func wait(ctx context.Context, d time.Duration) error {
 var shell = []string{"sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash; exec sh"}
 
 // Attach connects the terminal to a shell in a pod.
-func (h *hands) Attach(ctx context.Context, pod screen.PodRef, in io.Reader, out, errOut io.Writer) error {
+func (h *hands) Attach(ctx context.Context, pod screenapi.PodRef, in io.Reader, out, errOut io.Writer) error {
 	fmt.Fprintf(errOut, "a shell in %s/%s; exit or Ctrl-D ends it\n", pod.Namespace, pod.Name)
 	restore, sizes := h.f.Streams.Raw(ctx)
 	defer restore()

@@ -24,7 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/feed/livesnapshot"
 	"github.com/vc-batch/vc/internal/podlogs"
 	"github.com/vc-batch/vc/internal/tui"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
@@ -35,7 +35,7 @@ func In(f *cli.Factory) { f.Dashboard = show }
 // show runs the dashboard until the user ends it. If the user switches to another cluster, show starts that cluster's
 // dashboard. If that fails, it returns to the previous one and shows the error.
 func show(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
-	var said screen.Notice
+	var said screenapi.Notice
 	before, as := f, o
 	for {
 		next, err := one(ctx, f, o, said)
@@ -43,15 +43,15 @@ func show(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
 		case err != nil && f == before:
 			return err
 		case err != nil:
-			said, f, o = screen.Notice{Text: cli.Humanize(err, f.Where()).What, Bad: true}, before, as
+			said, f, o = screenapi.Notice{Text: cli.Humanize(err, f.Where()).What, Bad: true}, before, as
 			continue
 		case next == "":
 			return nil
 		}
-		before, as, said = f, o, screen.Notice{}
+		before, as, said = f, o, screenapi.Notice{}
 		var left []string
 		if f, left = of(f, next); len(left) > 0 {
-			said = screen.Notice{Text: strings.Join(left, " and ") + " of the command line: not for context " + next}
+			said = screenapi.Notice{Text: strings.Join(left, " and ") + " of the command line: not for context " + next}
 		}
 		o.Namespace = ""
 	}
@@ -83,7 +83,7 @@ func of(f *cli.Factory, name string) (other *cli.Factory, left []string) {
 }
 
 // one shows one cluster. next is the context that the user switches to, or "".
-func one(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, said screen.Notice) (next string, err error) {
+func one(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, said screenapi.Notice) (next string, err error) {
 	config, err := f.RESTConfig()
 	if err != nil {
 		return "", err

@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/feed/livesnapshot"
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens/explain"
 	"github.com/vc-batch/vc/test/watchserver"
 )
@@ -156,12 +156,12 @@ func TestWhyIsWhatTheCommandLineSays(t *testing.T) {
 // whyOf returns the text of the screen Why for the only job, after all requested data was read.
 func whyOf(t *testing.T, h *hands, snap *snapshot.Snapshot) string {
 	t.Helper()
-	ctx := &screen.Context{Snap: snap, Now: golden.Now, Program: "vcctl", Actions: h}
+	ctx := &screenapi.Context{Snap: snap, Now: golden.Now, Program: "vcctl", Actions: h}
 	why := explain.New(string(snap.Jobs[0].UID))
-	for effects := why.Update(ctx, screen.Refresh{}); len(effects) > 0; {
-		run := effects[0].(screen.Run)
+	for effects := why.Update(ctx, screenapi.Refresh{}); len(effects) > 0; {
+		run := effects[0].(screenapi.Run)
 		value, err := run.Fetch(t.Context())
-		effects = why.Update(ctx, screen.Done{Name: run.Name, Value: value, Err: err})
+		effects = why.Update(ctx, screenapi.Done{Name: run.Name, Value: value, Err: err})
 	}
 	return why.Twin(ctx)
 }
@@ -197,7 +197,7 @@ func TestWhatTheClusterRefusesIsSaidAsOnTheCommandLine(t *testing.T) {
 	a, b := golden.NewJob("a", "default", batchv1alpha1.Running, time.Hour), golden.NewJob("b", "default", batchv1alpha1.Running, time.Hour)
 	s := clitest.Start(t, a, b)
 	s.Refuse(http.MethodDelete, "/apis/batch.volcano.sh", http.StatusForbidden, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh "a" is forbidden: User "mei" cannot delete resource "jobs" in API group "batch.volcano.sh" in the namespace "nlp"`)
-	_, err := able(t, s).Jobs(t.Context(), screen.Delete, []*snapshot.Job{{Object: a}, {Object: b}})
+	_, err := able(t, s).Jobs(t.Context(), screenapi.Delete, []*snapshot.Job{{Object: a}, {Object: b}})
 	if err == nil || err.Error() != `forbidden: user "mei" cannot delete jobs.batch.volcano.sh in namespace "nlp" (403) (and 1 more)` {
 		t.Errorf("%v", err)
 	}

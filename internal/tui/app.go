@@ -10,7 +10,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -26,7 +26,7 @@ const noticeFor = 10 * time.Second
 // Settings configures the dashboard.
 type Settings struct {
 	// Specs lists the screens. Screens with a Number are tabs, in this order. The first tab is shown first.
-	Specs []screen.Spec
+	Specs []screenapi.Spec
 	// Theme is one of theme.Names. Colors and ASCII describe the terminal.
 	Theme  string
 	Colors theme.Colors
@@ -38,23 +38,23 @@ type Settings struct {
 	ReadOnly       bool
 	// Program is the command that the user typed: vcctl, or kubectl vc.
 	Program string
-	Actions screen.Actions
+	Actions screenapi.Actions
 	Now     time.Time
 	// Contexts lists the kubeconfig's contexts for the palette.
 	Contexts []string
 	// Notice is the first notice to show.
-	Notice screen.Notice
+	Notice screenapi.Notice
 }
 
 // App is the dashboard without a terminal.
 type App struct {
-	specs map[string]screen.Spec
-	tabs  []screen.Spec
+	specs map[string]screenapi.Spec
+	tabs  []screenapi.Spec
 	// tables caches the keys of each screen.
-	tables map[string][]screen.Binding
-	roots  map[string]screen.Screen
-	stack  []screen.Screen
-	ctx    screen.Context
+	tables map[string][]screenapi.Binding
+	roots  map[string]screenapi.Screen
+	stack  []screenapi.Screen
+	ctx    screenapi.Context
 
 	themeName string
 	colors    theme.Colors
@@ -65,9 +65,9 @@ type App struct {
 	contexts  []string
 
 	overlay  overlay
-	filters  map[screen.Screen]string
-	stale    map[screen.Screen]bool // screens that have not received the last snapshot
-	notice   screen.Notice
+	filters  map[screenapi.Screen]string
+	stale    map[screenapi.Screen]bool // screens that have not received the last snapshot
+	notice   screenapi.Notice
 	noticeAt time.Time
 	places   []tabPlace
 	out      []Request
@@ -75,8 +75,8 @@ type App struct {
 
 // Request is an effect to carry out outside the App. Its result goes to From.
 type Request struct {
-	Effect screen.Effect
-	From   screen.Screen
+	Effect screenapi.Effect
+	From   screenapi.Screen
 }
 
 // overlay covers a screen and receives the keys: help or a question.
@@ -88,7 +88,7 @@ type overlay interface {
 // New returns the dashboard before the first snapshot.
 func New(s Settings) (*App, error) {
 	a := &App{
-		specs: map[string]screen.Spec{}, tables: map[string][]screen.Binding{}, roots: map[string]screen.Screen{}, filters: map[screen.Screen]string{}, stale: map[screen.Screen]bool{},
+		specs: map[string]screenapi.Spec{}, tables: map[string][]screenapi.Binding{}, roots: map[string]screenapi.Screen{}, filters: map[screenapi.Screen]string{}, stale: map[screenapi.Screen]bool{},
 		themeName: s.Theme, colors: s.Colors, mono: s.Colors == theme.NoColor, ascii: s.ASCII, own: s.Own, contexts: s.Contexts,
 	}
 	for _, spec := range s.Specs {
@@ -100,14 +100,14 @@ func New(s Settings) (*App, error) {
 	if len(a.tabs) == 0 {
 		return nil, fmt.Errorf("the dashboard has no screens")
 	}
-	a.ctx = screen.Context{
+	a.ctx = screenapi.Context{
 		Snap: snapshot.Empty(s.Now), Now: s.Now, Namespace: s.Namespace, User: s.User, ReadOnly: s.ReadOnly, Program: s.Program, Actions: s.Actions,
 	}
 	if err := a.setTheme(s.Theme); err != nil {
 		return nil, err
 	}
-	a.stack = []screen.Screen{a.root(a.tabs[0].Name)}
-	a.tell(screen.Refresh{})
+	a.stack = []screenapi.Screen{a.root(a.tabs[0].Name)}
+	a.tell(screenapi.Refresh{})
 	a.say(s.Notice)
 	return a, nil
 }
@@ -140,7 +140,7 @@ func (a *App) SetBackground(dark bool) {
 }
 
 // root returns the screen of a tab. The screen is kept, so that it looks the same when the user returns to it.
-func (a *App) root(name string) screen.Screen {
+func (a *App) root(name string) screenapi.Screen {
 	if a.roots[name] == nil {
 		a.roots[name] = a.specs[name].New("")
 		a.stale[a.roots[name]] = true
@@ -149,10 +149,10 @@ func (a *App) root(name string) screen.Screen {
 }
 
 // Top returns the visible screen.
-func (a *App) Top() screen.Screen { return a.stack[len(a.stack)-1] }
+func (a *App) Top() screenapi.Screen { return a.stack[len(a.stack)-1] }
 
 // Context returns the context that screens currently receive.
-func (a *App) Context() *screen.Context { return &a.ctx }
+func (a *App) Context() *screenapi.Context { return &a.ctx }
 
 // Take returns and removes the pending requests.
 func (a *App) Take() []Request {
@@ -162,9 +162,9 @@ func (a *App) Take() []Request {
 }
 
 // tell sends an event to the screen on top and applies the resulting effects.
-func (a *App) tell(event screen.Event) {
+func (a *App) tell(event screenapi.Event) {
 	top := a.Top()
-	if _, refresh := event.(screen.Refresh); refresh {
+	if _, refresh := event.(screenapi.Refresh); refresh {
 		delete(a.stale, top)
 	}
 	a.apply(top.Update(&a.ctx, event), top)
@@ -173,14 +173,14 @@ func (a *App) tell(event screen.Event) {
 // Resize sets the size of the terminal.
 func (a *App) Resize(w, h int) {
 	a.ctx.W, a.ctx.H = w, h
-	a.tell(screen.Resize{})
+	a.tell(screenapi.Resize{})
 }
 
 // Tick sets the current time.
 func (a *App) Tick(now time.Time) {
 	a.ctx.Now = now
 	if a.notice.Text != "" && now.Sub(a.noticeAt) >= noticeFor {
-		a.notice = screen.Notice{}
+		a.notice = screenapi.Notice{}
 	}
 }
 
@@ -198,26 +198,26 @@ func (a *App) refreshAll() {
 	for _, s := range a.stack {
 		a.stale[s] = true
 	}
-	a.tell(screen.Refresh{})
+	a.tell(screenapi.Refresh{})
 }
 
 // SetLogs sets the current log view.
-func (a *App) SetLogs(logs *screen.LogView) {
+func (a *App) SetLogs(logs *screenapi.LogView) {
 	a.ctx.Logs = logs
-	a.tell(screen.NewLines{})
+	a.tell(screenapi.NewLines{})
 }
 
 // Done reports the end of a Run to its screen and to the user. If a Run succeeded in part, both its message and its
 // error are shown.
-func (a *App) Done(from screen.Screen, run screen.Run, done screen.Done) {
+func (a *App) Done(from screenapi.Screen, run screenapi.Run, done screenapi.Done) {
 	if done.Err != nil {
 		before := run.Name + ": "
 		if done.Said != "" {
 			before = done.Said + "; but "
 		}
-		a.say(screen.Notice{Text: before + inALine(done.Err), Bad: true})
+		a.say(screenapi.Notice{Text: before + inALine(done.Err), Bad: true})
 	} else if !run.Quiet && done.Said != "" {
-		a.say(screen.Notice{Text: done.Said})
+		a.say(screenapi.Notice{Text: done.Said})
 	}
 	if from != nil && a.holds(from) {
 		a.apply(from.Update(&a.ctx, done), from)
@@ -236,11 +236,11 @@ func inALine(err error) string {
 }
 
 // holds reports whether a screen is open or kept as a tab.
-func (a *App) holds(s screen.Screen) bool {
+func (a *App) holds(s screenapi.Screen) bool {
 	return a.roots[s.Name()] == s || slices.Contains(a.stack, s)
 }
 
 // Say shows a notice in the frame.
-func (a *App) Say(notice screen.Notice) { a.say(notice) }
+func (a *App) Say(notice screenapi.Notice) { a.say(notice) }
 
-func (a *App) say(notice screen.Notice) { a.notice, a.noticeAt = notice, a.ctx.Now }
+func (a *App) say(notice screenapi.Notice) { a.notice, a.noticeAt = notice, a.ctx.Now }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -14,7 +14,7 @@ import (
 func (a *App) commands() []command {
 	var all []command
 	for _, tab := range a.tabs {
-		all = append(all, command{name: strings.ToLower(tab.Tab), help: "the screen " + tab.Tab, do: a.doing(screen.Open{Screen: tab.Name})})
+		all = append(all, command{name: strings.ToLower(tab.Tab), help: "the screen " + tab.Tab, do: a.doing(screenapi.Open{Screen: tab.Name})})
 	}
 	for _, c := range []command{
 		{name: "job", takes: "ID or name", help: "open a job"},
@@ -46,7 +46,7 @@ func (a *App) commands() []command {
 // moves are cursor movements, which the palette does not offer.
 var moves = map[string]bool{"up": true, "down": true, "page up": true, "page down": true, "first": true, "last": true}
 
-func (a *App) doing(effects ...screen.Effect) func() {
+func (a *App) doing(effects ...screenapi.Effect) func() {
 	return func() { a.apply(effects, a.Top()) }
 }
 
@@ -54,7 +54,7 @@ func (a *App) doing(effects ...screen.Effect) func() {
 // returns nil if the name takes no argument.
 func (a *App) withArgument(name, argument string) []command {
 	var all []command
-	add := func(called, help string, effects ...screen.Effect) {
+	add := func(called, help string, effects ...screenapi.Effect) {
 		all = append(all, command{name: name + " " + called, help: help, do: a.doing(effects...)})
 	}
 	switch name {
@@ -62,31 +62,31 @@ func (a *App) withArgument(name, argument string) []command {
 		return a.jobsCalled(argument)
 	case "queue":
 		for _, q := range a.ctx.Snap.Queues {
-			add(q.Name, "its jobs", screen.Open{Screen: screen.Jobs}, screen.SetFilter{Text: "queue=" + q.Name})
+			add(q.Name, "its jobs", screenapi.Open{Screen: screenapi.Jobs}, screenapi.SetFilter{Text: "queue=" + q.Name})
 		}
 	case "node":
 		for _, n := range a.ctx.Snap.Nodes {
-			add(n.Name, string(n.State), screen.Open{Screen: screen.Nodes, Target: n.Name})
+			add(n.Name, string(n.State), screenapi.Open{Screen: screenapi.Nodes, Target: n.Name})
 		}
 	case "ns":
-		add("all", "all namespaces", screen.SetNamespace{})
+		add("all", "all namespaces", screenapi.SetNamespace{})
 		for _, namespace := range a.namespaces() {
-			add(namespace, "only this namespace", screen.SetNamespace{Namespace: namespace})
+			add(namespace, "only this namespace", screenapi.SetNamespace{Namespace: namespace})
 		}
 	case "ctx":
 		for _, c := range a.contexts {
-			add(c, "the cluster of this context", screen.SwitchContext{Name: c})
+			add(c, "the cluster of this context", screenapi.SwitchContext{Name: c})
 		}
 	case "theme":
 		for _, t := range theme.Names() {
-			add(t, "", screen.SetTheme{Name: t})
+			add(t, "", screenapi.SetTheme{Name: t})
 		}
 	case "resource":
-		for _, r := range screen.Resources(a.ctx.Snap) {
-			add(r, "in heat maps and bars", screen.SetResource{Resource: r})
+		for _, r := range screenapi.Resources(a.ctx.Snap) {
+			add(r, "in heat maps and bars", screenapi.SetResource{Resource: r})
 		}
 	case "filter":
-		return []command{{name: "filter " + argument, help: "show only what matches", do: a.doing(screen.SetFilter{Text: argument})}}
+		return []command{{name: "filter " + argument, help: "show only what matches", do: a.doing(screenapi.SetFilter{Text: argument})}}
 	default:
 		return nil
 	}
@@ -118,7 +118,7 @@ func (a *App) jobsCalled(text string) []command {
 			if hit && len(all) < most {
 				all = append(all, command{
 					name: "job " + strings.TrimSpace(job.ID+" "+job.Name), help: job.Namespace + ", " + job.State,
-					do: a.doing(screen.Open{Screen: screen.Job, Target: string(job.UID)}),
+					do: a.doing(screenapi.Open{Screen: screenapi.Job, Target: string(job.UID)}),
 				})
 			}
 		}

@@ -1,49 +1,49 @@
 package tui
 
-import "github.com/vc-batch/vc/internal/tui/screen"
+import "github.com/vc-batch/vc/internal/tui/screenapi"
 
 // apply applies a screen's effects: it changes the dashboard at once, and queues requests for all other effects.
-func (a *App) apply(effects []screen.Effect, from screen.Screen) {
+func (a *App) apply(effects []screenapi.Effect, from screenapi.Screen) {
 	for _, effect := range effects {
 		a.one(effect, from)
 	}
 }
 
-func (a *App) one(effect screen.Effect, from screen.Screen) {
+func (a *App) one(effect screenapi.Effect, from screenapi.Screen) {
 	switch e := effect.(type) {
-	case screen.Open:
+	case screenapi.Open:
 		a.open(e)
-	case screen.Back:
+	case screenapi.Back:
 		a.back()
-	case screen.SetFilter:
+	case screenapi.SetFilter:
 		if err := a.filter(e.Text); err != nil {
-			a.say(screen.Notice{Text: err.Error(), Bad: true})
+			a.say(screenapi.Notice{Text: err.Error(), Bad: true})
 		}
-	case screen.Ask:
+	case screenapi.Ask:
 		a.overlay = &question{ask: e, from: from, line: newLine("")}
-	case screen.Input:
+	case screenapi.Input:
 		a.overlay = &input{ask: e, from: from, line: newLine(e.Value)}
-	case screen.Choose:
+	case screenapi.Choose:
 		a.overlay = newChooser(e, from)
-	case screen.Notice:
+	case screenapi.Notice:
 		a.say(e)
-	case screen.SetMine:
+	case screenapi.SetMine:
 		a.ctx.Mine = e.Mine
 		a.refreshAll()
-	case screen.SetNamespace:
+	case screenapi.SetNamespace:
 		a.ctx.Namespace = e.Namespace
 		a.refreshAll()
-	case screen.SetResource:
+	case screenapi.SetResource:
 		a.ctx.Resource = e.Resource
 		a.refreshAll()
-	case screen.SetTheme:
+	case screenapi.SetTheme:
 		if err := a.setTheme(e.Name); err != nil {
-			a.say(screen.Notice{Text: err.Error(), Bad: true})
+			a.say(screenapi.Notice{Text: err.Error(), Bad: true})
 		}
-	case screen.Copy:
-		a.say(screen.Notice{Text: e.What + " copied"})
+	case screenapi.Copy:
+		a.say(screenapi.Notice{Text: e.What + " copied"})
 		a.out = append(a.out, Request{e, from})
-	case screen.StopLogs:
+	case screenapi.StopLogs:
 		a.ctx.Logs = nil
 		a.out = append(a.out, Request{e, from})
 	default:
@@ -52,10 +52,10 @@ func (a *App) one(effect screen.Effect, from screen.Screen) {
 }
 
 // open shows a screen: the tab if there is no target, otherwise a new screen above the current one.
-func (a *App) open(e screen.Open) {
+func (a *App) open(e screenapi.Open) {
 	spec, ok := a.specs[e.Screen]
 	if !ok {
-		a.say(screen.Notice{Text: "there is no screen " + e.Screen, Bad: true})
+		a.say(screenapi.Notice{Text: "there is no screen " + e.Screen, Bad: true})
 		return
 	}
 	if e.Target == "" && spec.Number != "" {
@@ -68,7 +68,7 @@ func (a *App) open(e screen.Open) {
 		return
 	}
 	for at, s := range a.stack {
-		targeted, ok := s.(screen.Targeted)
+		targeted, ok := s.(screenapi.Targeted)
 		if ok && s.Name() == e.Screen && targeted.Target() == e.Target {
 			for len(a.stack) > at+1 {
 				a.back()
@@ -84,10 +84,10 @@ func (a *App) open(e screen.Open) {
 
 func (a *App) leave() {
 	top := a.Top()
-	a.apply(top.Update(&a.ctx, screen.Left{}), top)
+	a.apply(top.Update(&a.ctx, screenapi.Left{}), top)
 }
 
-func (a *App) push(s screen.Screen) {
+func (a *App) push(s screenapi.Screen) {
 	a.stack = append(a.stack, s)
 	a.enter()
 }
@@ -95,9 +95,9 @@ func (a *App) push(s screen.Screen) {
 // enter sends Entered to the screen on top, and Refresh before if the screen is stale.
 func (a *App) enter() {
 	if a.stale[a.Top()] {
-		a.tell(screen.Refresh{})
+		a.tell(screenapi.Refresh{})
 	}
-	a.tell(screen.Entered{})
+	a.tell(screenapi.Entered{})
 }
 
 // back closes the screen on top. A tab stays.
@@ -113,7 +113,7 @@ func (a *App) back() {
 }
 
 // forget drops the state of a closed screen. Tabs keep their state.
-func (a *App) forget(closed screen.Screen) {
+func (a *App) forget(closed screenapi.Screen) {
 	if a.roots[closed.Name()] == closed {
 		return
 	}
@@ -123,7 +123,7 @@ func (a *App) forget(closed screen.Screen) {
 
 // filter filters the screen on top. If the filter is invalid, the previous one stays.
 func (a *App) filter(text string) error {
-	top, ok := a.Top().(screen.Filterer)
+	top, ok := a.Top().(screenapi.Filterer)
 	if !ok {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -24,7 +24,7 @@ func (f *filterLine) key(a *App, key tea.KeyPressMsg) {
 	case "enter":
 		a.overlay = nil
 		if f.bad != "" {
-			a.say(screen.Notice{Text: f.bad + "; the filter is as it was", Bad: true})
+			a.say(screenapi.Notice{Text: f.bad + "; the filter is as it was", Bad: true})
 		}
 		return
 	case "esc":
@@ -51,7 +51,7 @@ func (a *App) filterShown() bool {
 func (a *App) filterRow(c canvas.Canvas) {
 	right, end := "", c.W-1
 	typing, isTyping := a.overlay.(*filterLine)
-	if top, ok := a.Top().(screen.Filterer); ok {
+	if top, ok := a.Top().(screenapi.Filterer); ok {
 		shown, all := top.Matches(&a.ctx)
 		right = fmt.Sprintf("%s of %s", widget.Count(shown), widget.Count(all))
 		if c.W >= 80 {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -178,7 +178,7 @@ func (a *App) link() string {
 
 // tabRow draws the tabs: the screen's own pages, or all screens.
 func (a *App) tabRow(c canvas.Canvas) {
-	if tabbed, ok := a.Top().(screen.Tabbed); ok {
+	if tabbed, ok := a.Top().(screenapi.Tabbed); ok {
 		x := 1
 		for _, tab := range tabbed.Tabs(&a.ctx) {
 			x = a.tab(c, x, tab.Key, tabTitle(tab), tab.Open)
@@ -216,7 +216,7 @@ func (a *App) problem(c canvas.Canvas, x int) {
 }
 
 // tabTitle marks the key in the title if the title contains it: [s]ummary.
-func tabTitle(tab screen.Tab) string {
+func tabTitle(tab screenapi.Tab) string {
 	if at := strings.Index(tab.Title, tab.Key); at >= 0 {
 		return tab.Title[:at] + "[" + tab.Key + "]" + tab.Title[at+len(tab.Key):]
 	}
@@ -267,13 +267,13 @@ func (a *App) footer(c canvas.Canvas) {
 func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' }
 
 // footerKeys returns the keys of the footer in order, without keys that --readonly disables.
-func (a *App) footerKeys() []screen.Binding {
-	var keys []screen.Binding
+func (a *App) footerKeys() []screenapi.Binding {
+	var keys []screenapi.Binding
 	for _, b := range a.table(a.Top().Name()) {
 		if b.Footer != 0 && (!b.Writes || !a.ctx.ReadOnly) {
 			keys = append(keys, b)
 		}
 	}
-	slices.SortStableFunc(keys, func(x, y screen.Binding) int { return cmp.Compare(x.Footer, y.Footer) })
+	slices.SortStableFunc(keys, func(x, y screenapi.Binding) int { return cmp.Compare(x.Footer, y.Footer) })
 	return keys
 }

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -36,7 +36,7 @@ func (h *help) draw(a *App, c canvas.Canvas) {
 	var lines []helpLine
 	for _, part := range []struct {
 		title string
-		keys  []screen.Binding
+		keys  []screenapi.Binding
 	}{{a.Top().Crumb(&a.ctx), a.specs[name].Keys}, {"On all screens", a.everywhere()}} {
 		if len(part.keys) == 0 {
 			continue
@@ -61,7 +61,7 @@ type helpLine struct {
 	refused           bool
 }
 
-func (a *App) helpLine(binding *screen.Binding) helpLine {
+func (a *App) helpLine(binding *screenapi.Binding) helpLine {
 	keys := binding.Keys()
 	for i := range keys {
 		keys[i] = KeyName(keys[i])

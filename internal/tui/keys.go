@@ -6,61 +6,61 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // everywhere returns the keys of all screens. Keys that change the App itself are handled by functions of the App,
 // because bindings only have access to screens.
-func (a *App) everywhere() []screen.Binding {
-	open := func(name string) func(*screen.Context, screen.Screen) []screen.Effect {
-		return func(*screen.Context, screen.Screen) []screen.Effect {
-			return []screen.Effect{screen.Open{Screen: name}}
+func (a *App) everywhere() []screenapi.Binding {
+	open := func(name string) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		return func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+			return []screenapi.Effect{screenapi.Open{Screen: name}}
 		}
 	}
-	own := func(do func()) func(*screen.Context, screen.Screen) []screen.Effect {
-		return func(*screen.Context, screen.Screen) []screen.Effect { do(); return nil }
+	own := func(do func()) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		return func(*screenapi.Context, screenapi.Screen) []screenapi.Effect { do(); return nil }
 	}
-	e := screen.Everywhere
-	keys := []screen.Binding{
+	e := screenapi.Everywhere
+	keys := []screenapi.Binding{
 		{Screen: e, Key: "?", Name: "help", Help: "the keys of this screen", Footer: 1, Do: own(func() { a.overlay = &help{} })},
 		{Screen: e, Key: "/", Name: "filter", Help: "show only what matches, while you type", Footer: 2, Guard: a.noFilter, Do: own(func() { a.overlay = a.newFilterLine() })},
 		{Screen: e, Key: ":", Name: "command", Help: "go to a screen, a job, a queue, a node; or do anything that has a key", Footer: 3, Do: own(func() { a.overlay = newPaletteBox(a) })},
 	}
 	for _, tab := range a.tabs {
-		keys = append(keys, screen.Binding{Screen: e, Key: tab.Number, Name: strings.ToLower(tab.Tab), Help: "the screen " + tab.Tab, Do: open(tab.Name)})
+		keys = append(keys, screenapi.Binding{Screen: e, Key: tab.Number, Name: strings.ToLower(tab.Tab), Help: "the screen " + tab.Tab, Do: open(tab.Name)})
 	}
 	return append(keys,
-		screen.Binding{Screen: e, Key: "esc", Name: "back", Help: "clear marks, then the filter, then close the screen", Do: own(a.escape)},
-		screen.Binding{Screen: e, Key: "M", Name: "mine", Help: "only my jobs, or those of all", Do: func(ctx *screen.Context, _ screen.Screen) []screen.Effect {
-			return []screen.Effect{screen.SetMine{Mine: !ctx.Mine}}
+		screenapi.Binding{Screen: e, Key: "esc", Name: "back", Help: "clear marks, then the filter, then close the screen", Do: own(a.escape)},
+		screenapi.Binding{Screen: e, Key: "M", Name: "mine", Help: "only my jobs, or those of all", Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
+			return []screenapi.Effect{screenapi.SetMine{Mine: !ctx.Mine}}
 		}},
-		screen.Binding{Screen: e, Key: "0", Name: "all namespaces", Help: "all namespaces, or only mine", Do: func(ctx *screen.Context, _ screen.Screen) []screen.Effect {
+		screenapi.Binding{Screen: e, Key: "0", Name: "all namespaces", Help: "all namespaces, or only mine", Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 			if ctx.Namespace == "" {
-				return []screen.Effect{screen.SetNamespace{Namespace: a.own}}
+				return []screenapi.Effect{screenapi.SetNamespace{Namespace: a.own}}
 			}
-			return []screen.Effect{screen.SetNamespace{}}
+			return []screenapi.Effect{screenapi.SetNamespace{}}
 		}},
-		screen.Binding{Screen: e, Key: "y", Name: "copy", Help: "copy the screen as text into the clipboard of the terminal", Do: func(ctx *screen.Context, s screen.Screen) []screen.Effect {
-			return []screen.Effect{screen.Copy{Text: s.Twin(ctx), What: s.Crumb(ctx)}}
+		screenapi.Binding{Screen: e, Key: "y", Name: "copy", Help: "copy the screen as text into the clipboard of the terminal", Do: func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
+			return []screenapi.Effect{screenapi.Copy{Text: s.Twin(ctx), What: s.Crumb(ctx)}}
 		}},
-		screen.Binding{Screen: e, Key: "ctrl+l", Name: "redraw", Help: "draw everything anew; the data is live without it", Do: func(*screen.Context, screen.Screen) []screen.Effect {
-			return []screen.Effect{screen.Redraw{}}
+		screenapi.Binding{Screen: e, Key: "ctrl+l", Name: "redraw", Help: "draw everything anew; the data is live without it", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+			return []screenapi.Effect{screenapi.Redraw{}}
 		}},
-		screen.Binding{Screen: e, Key: "q", Also: []string{"ctrl+c"}, Name: "quit", Help: "end the dashboard", Footer: 90, Do: func(*screen.Context, screen.Screen) []screen.Effect {
-			return []screen.Effect{screen.Quit{}}
+		screenapi.Binding{Screen: e, Key: "q", Also: []string{"ctrl+c"}, Name: "quit", Help: "end the dashboard", Footer: 90, Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+			return []screenapi.Effect{screenapi.Quit{}}
 		}},
 	)
 }
 
-func (a *App) noFilter(_ *screen.Context, s screen.Screen) string {
-	if _, ok := s.(screen.Filterer); !ok {
+func (a *App) noFilter(_ *screenapi.Context, s screenapi.Screen) string {
+	if _, ok := s.(screenapi.Filterer); !ok {
 		return "there is nothing to filter here"
 	}
 	return ""
 }
 
 // table returns the keys of a screen: its own, then the common ones. The caller must not change it.
-func (a *App) table(name string) []screen.Binding {
+func (a *App) table(name string) []screenapi.Binding {
 	if a.tables[name] == nil {
 		a.tables[name] = append(slices.Clone(a.specs[name].Keys), a.everywhere()...)
 	}
@@ -68,7 +68,7 @@ func (a *App) table(name string) []screen.Binding {
 }
 
 // Table returns the whole table of keys: the common ones, then each screen's own.
-func (a *App) Table() []screen.Binding {
+func (a *App) Table() []screenapi.Binding {
 	all := a.everywhere()
 	for _, tab := range a.tabs {
 		all = append(all, tab.Keys...)
@@ -99,15 +99,15 @@ func KeyName(key string) string {
 
 // Key handles a key.
 func (a *App) Key(key tea.KeyPressMsg) {
-	a.notice = screen.Notice{}
+	a.notice = screenapi.Notice{}
 	name := key.String()
 	if name == "ctrl+c" {
-		a.out = append(a.out, Request{screen.Quit{}, nil})
+		a.out = append(a.out, Request{screenapi.Quit{}, nil})
 		return
 	}
 	if a.tooSmall() { // the user cannot see the effect of a key, but can always quit
 		if name == "q" && a.overlay == nil {
-			a.out = append(a.out, Request{screen.Quit{}, nil})
+			a.out = append(a.out, Request{screenapi.Quit{}, nil})
 		}
 		return
 	}
@@ -115,8 +115,8 @@ func (a *App) Key(key tea.KeyPressMsg) {
 		a.overlay.key(a, key)
 		return
 	}
-	if reader, ok := a.Top().(screen.Reader); ok && reader.Reading() {
-		a.tell(screen.Typed{Key: name, Text: key.Key().Text})
+	if reader, ok := a.Top().(screenapi.Reader); ok && reader.Reading() {
+		a.tell(screenapi.Typed{Key: name, Text: key.Key().Text})
 		return
 	}
 	for _, binding := range a.table(a.Top().Name()) {
@@ -129,7 +129,7 @@ func (a *App) Key(key tea.KeyPressMsg) {
 
 // Paste types text into an input line. Elsewhere it does nothing, because pasted letters are not meant as keys.
 func (a *App) Paste(text string) {
-	reader, ok := a.Top().(screen.Reader)
+	reader, ok := a.Top().(screenapi.Reader)
 	typing := a.overlay == nil && ok && reader.Reading()
 	switch o := a.overlay.(type) {
 	case *filterLine, *paletteBox, *input:
@@ -145,17 +145,17 @@ func (a *App) Paste(text string) {
 }
 
 // press carries out a key's action if it is permitted.
-func (a *App) press(binding *screen.Binding) {
+func (a *App) press(binding *screenapi.Binding) {
 	top := a.Top()
 	if why := a.refused(binding); why != "" {
-		a.say(screen.Notice{Text: why, Bad: true})
+		a.say(screenapi.Notice{Text: why, Bad: true})
 		return
 	}
 	a.apply(binding.Do(&a.ctx, top), top)
 }
 
 // refused returns the reason why a key does nothing now, or "".
-func (a *App) refused(binding *screen.Binding) string {
+func (a *App) refused(binding *screenapi.Binding) string {
 	switch {
 	case binding.Writes && a.ctx.ReadOnly:
 		return binding.Name + " changes something, and --readonly was given"
@@ -169,7 +169,7 @@ func (a *App) refused(binding *screen.Binding) string {
 
 // escape clears the first thing that can be cleared, or else closes the screen.
 func (a *App) escape() {
-	if s, ok := a.Top().(screen.Escaper); ok && s.Escape() {
+	if s, ok := a.Top().(screenapi.Escaper); ok && s.Escape() {
 		return
 	}
 	if a.filters[a.Top()] != "" {
@@ -180,12 +180,12 @@ func (a *App) escape() {
 }
 
 // Mouse handles a click or the wheel.
-func (a *App) Mouse(m screen.Mouse) {
+func (a *App) Mouse(m screenapi.Mouse) {
 	if a.overlay != nil || a.tooSmall() {
 		return
 	}
-	if m.Kind == screen.Click || m.Kind == screen.DoubleClick {
-		a.notice = screen.Notice{}
+	if m.Kind == screenapi.Click || m.Kind == screenapi.DoubleClick {
+		a.notice = screenapi.Notice{}
 		for _, p := range a.places {
 			if m.Y == p.y && m.X >= p.from && m.X < p.to {
 				a.pressKey(p.key)

@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -92,8 +92,8 @@ func wrapped(lines []string, w int) []string {
 
 // question asks the user for a confirmation.
 type question struct {
-	ask  screen.Ask
-	from screen.Screen
+	ask  screenapi.Ask
+	from screenapi.Screen
 	line *line
 }
 
@@ -118,7 +118,7 @@ func (q *question) key(a *App, key tea.KeyPressMsg) {
 
 func (q *question) end(a *App, why string) {
 	a.overlay = nil
-	a.say(screen.Notice{Text: why})
+	a.say(screenapi.Notice{Text: why})
 }
 
 func (q *question) draw(a *App, c canvas.Canvas) {
@@ -130,7 +130,7 @@ func (q *question) draw(a *App, c canvas.Canvas) {
 }
 
 // drawAsk draws a question, its objects, and a line for the answer.
-func drawAsk(a *App, c canvas.Canvas, ask *screen.Ask, foot string, typed bool, answer *line) {
+func drawAsk(a *App, c canvas.Canvas, ask *screenapi.Ask, foot string, typed bool, answer *line) {
 	width := min(max(widest(slices.Concat(ask.Named, ask.Lines, []string{foot, ask.Question})...), 30), c.W-8)
 	extra := 2
 	if typed {
@@ -154,7 +154,7 @@ func drawAsk(a *App, c canvas.Canvas, ask *screen.Ask, foot string, typed bool, 
 
 // fitted wraps a question to the width and limits it to room lines. If not all fits, it lists fewer objects; the
 // question and the effects stay.
-func fitted(ask *screen.Ask, width, room int) []string {
+func fitted(ask *screenapi.Ask, width, room int) []string {
 	for shown := len(ask.Named); ; shown-- {
 		lines := append([]string{ask.Question}, ask.Named[:max(shown, 0)]...)
 		if more := ask.Count - max(shown, 0); more > 0 && shown > 0 {
@@ -172,8 +172,8 @@ func fitted(ask *screen.Ask, width, room int) []string {
 
 // input asks for a line of text.
 type input struct {
-	ask  screen.Input
-	from screen.Screen
+	ask  screenapi.Input
+	from screenapi.Screen
 	line *line
 	bad  string
 }
@@ -182,7 +182,7 @@ func (i *input) key(a *App, key tea.KeyPressMsg) {
 	switch key.String() {
 	case "esc":
 		a.overlay = nil
-		a.say(screen.Notice{Text: "nothing was done"})
+		a.say(screenapi.Notice{Text: "nothing was done"})
 	case "enter":
 		if i.ask.Check != nil {
 			if err := i.ask.Check(i.line.text()); err != nil {
@@ -203,18 +203,18 @@ func (i *input) draw(a *App, c canvas.Canvas) {
 	if i.bad != "" {
 		foot = i.bad
 	}
-	drawAsk(a, c, &screen.Ask{Question: i.ask.Question, Lines: i.ask.Lines}, foot, true, i.line)
+	drawAsk(a, c, &screenapi.Ask{Question: i.ask.Question, Lines: i.ask.Lines}, foot, true, i.line)
 }
 
 // chooser lets the user select items in a list.
 type chooser struct {
-	ask    screen.Choose
-	from   screen.Screen
+	ask    screenapi.Choose
+	from   screenapi.Screen
 	ticked []bool
 	at     int
 }
 
-func newChooser(ask screen.Choose, from screen.Screen) *chooser {
+func newChooser(ask screenapi.Choose, from screenapi.Screen) *chooser {
 	c := &chooser{ask: ask, from: from}
 	for _, choice := range ask.Choices {
 		c.ticked = append(c.ticked, choice.On)

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -47,7 +47,7 @@ func (p *paletteBox) key(a *App, key tea.KeyPressMsg) {
 			p.found[p.at].do()
 			return
 		}
-		a.say(screen.Notice{Text: "no command is called " + p.line.text(), Bad: true})
+		a.say(screenapi.Notice{Text: "no command is called " + p.line.text(), Bad: true})
 		return
 	case "up":
 		p.at = max(p.at-1, 0)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -26,11 +26,11 @@ type Source interface {
 // LogSource supplies log lines.
 type LogSource interface {
 	// Follow follows these pods instead of the previous ones.
-	Follow(pods []screen.PodRef)
+	Follow(pods []screenapi.PodRef)
 	// Stop stops following pods.
 	Stop()
 	// Next waits for new lines or states and returns the current view.
-	Next(context.Context) (*screen.LogView, error)
+	Next(context.Context) (*screenapi.LogView, error)
 }
 
 // World holds the environment of a Program: a terminal and a cluster.
@@ -111,13 +111,13 @@ type (
 	failedMsg   struct{ err error }
 	tickMsg     time.Time
 	doneMsg     struct {
-		from screen.Screen
-		run  screen.Run
-		done screen.Done
+		from screenapi.Screen
+		run  screenapi.Run
+		done screenapi.Done
 	}
 	logsMsg struct {
 		following int
-		view      *screen.LogView
+		view      *screenapi.LogView
 		err       error
 	}
 )
@@ -169,7 +169,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		more = m.next()
 	case failedMsg:
 		if m.ctx.Err() == nil {
-			m.app.Say(screen.Notice{Text: msg.err.Error(), Bad: true})
+			m.app.Say(screenapi.Notice{Text: msg.err.Error(), Bad: true})
 		}
 	case doneMsg:
 		m.app.Done(msg.from, msg.run, msg.done)
@@ -186,20 +186,20 @@ func (m *model) clicked(mouse tea.Mouse) {
 		return
 	}
 	at := m.world.Now()
-	kind := screen.Click
+	kind := screenapi.Click
 	if at.Sub(m.clickAt) < doubleClick && mouse.X == m.click.X && mouse.Y == m.click.Y {
-		kind = screen.DoubleClick
+		kind = screenapi.DoubleClick
 	}
 	m.click, m.clickAt = mouse, at
-	m.app.Mouse(screen.Mouse{Kind: kind, X: mouse.X, Y: mouse.Y})
+	m.app.Mouse(screenapi.Mouse{Kind: kind, X: mouse.X, Y: mouse.Y})
 }
 
 func (m *model) wheel(mouse tea.Mouse) {
 	switch mouse.Button {
 	case tea.MouseWheelUp:
-		m.app.Mouse(screen.Mouse{Kind: screen.WheelUp, X: mouse.X, Y: mouse.Y})
+		m.app.Mouse(screenapi.Mouse{Kind: screenapi.WheelUp, X: mouse.X, Y: mouse.Y})
 	case tea.MouseWheelDown:
-		m.app.Mouse(screen.Mouse{Kind: screen.WheelDown, X: mouse.X, Y: mouse.Y})
+		m.app.Mouse(screenapi.Mouse{Kind: screenapi.WheelDown, X: mouse.X, Y: mouse.Y})
 	}
 }
 
@@ -222,29 +222,29 @@ func (m *model) requests() tea.Cmd {
 	var all []tea.Cmd
 	for _, r := range m.app.Take() {
 		switch e := r.Effect.(type) {
-		case screen.Quit:
+		case screenapi.Quit:
 			all = append(all, tea.Quit)
-		case screen.SwitchContext:
+		case screenapi.SwitchContext:
 			m.wanted = e.Name
 			all = append(all, tea.Quit)
-		case screen.Redraw:
+		case screenapi.Redraw:
 			all = append(all, tea.ClearScreen)
-		case screen.Copy:
+		case screenapi.Copy:
 			all = append(all, tea.SetClipboard(e.Text))
-		case screen.Run:
+		case screenapi.Run:
 			all = append(all, m.run(r.From, e))
-		case screen.StreamLogs:
+		case screenapi.StreamLogs:
 			m.following++
 			if m.world.Logs != nil {
 				m.world.Logs.Follow(e.Pods)
 				all = append(all, m.nextLogs())
 			}
-		case screen.StopLogs:
+		case screenapi.StopLogs:
 			m.following++
 			if m.world.Logs != nil {
 				m.world.Logs.Stop()
 			}
-		case screen.Shell:
+		case screenapi.Shell:
 			all = append(all, m.shell(r.From, e))
 		}
 	}
@@ -252,9 +252,9 @@ func (m *model) requests() tea.Cmd {
 }
 
 // run carries out a Run. It reports a panic as an error, so that the terminal is restored properly.
-func (m *model) run(from screen.Screen, run screen.Run) tea.Cmd {
+func (m *model) run(from screenapi.Screen, run screenapi.Run) tea.Cmd {
 	return func() (msg tea.Msg) {
-		done := screen.Done{Name: run.Name}
+		done := screenapi.Done{Name: run.Name}
 		defer func() {
 			if p := recover(); p != nil {
 				done.Err = fmt.Errorf("internal error: %v", p)
@@ -284,7 +284,7 @@ func (m *model) logs(msg logsMsg) tea.Cmd {
 	}
 	if msg.err != nil {
 		if m.ctx.Err() == nil {
-			m.app.Say(screen.Notice{Text: "logs: " + msg.err.Error(), Bad: true})
+			m.app.Say(screenapi.Notice{Text: "logs: " + msg.err.Error(), Bad: true})
 		}
 		return nil
 	}
@@ -293,9 +293,9 @@ func (m *model) logs(msg logsMsg) tea.Cmd {
 }
 
 // shell hands the terminal over to a command until the command ends.
-func (m *model) shell(from screen.Screen, e screen.Shell) tea.Cmd {
+func (m *model) shell(from screenapi.Screen, e screenapi.Shell) tea.Cmd {
 	return tea.Exec(&shell{ctx: m.ctx, do: e.Do}, func(err error) tea.Msg {
-		return doneMsg{from, screen.Run{Name: e.Name, Quiet: true}, screen.Done{Name: e.Name, Err: err}}
+		return doneMsg{from, screenapi.Run{Name: e.Name, Quiet: true}, screenapi.Done{Name: e.Name, Err: err}}
 	})
 }
 

@@ -12,22 +12,22 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
 // plain is a screen that shows the last event.
 type plain struct{ said string }
 
-func (*plain) Name() string                 { return screen.Overview }
-func (*plain) Crumb(*screen.Context) string { return "Overview" }
-func (*plain) Note(*screen.Context) string  { return "" }
-func (*plain) Twin(*screen.Context) string  { return "" }
-func (p *plain) Draw(_ *screen.Context, c canvas.Canvas) {
+func (*plain) Name() string                    { return screenapi.Overview }
+func (*plain) Crumb(*screenapi.Context) string { return "Overview" }
+func (*plain) Note(*screenapi.Context) string  { return "" }
+func (*plain) Twin(*screenapi.Context) string  { return "" }
+func (p *plain) Draw(_ *screenapi.Context, c canvas.Canvas) {
 	c.Put(0, 0, "said: "+p.said, theme.Plain)
 }
-func (p *plain) Update(_ *screen.Context, event screen.Event) []screen.Effect {
-	if done, ok := event.(screen.Done); ok && done.Err != nil {
+func (p *plain) Update(_ *screenapi.Context, event screenapi.Event) []screenapi.Effect {
+	if done, ok := event.(screenapi.Done); ok && done.Err != nil {
 		p.said = done.Err.Error()
 	}
 	return nil
@@ -35,9 +35,9 @@ func (p *plain) Update(_ *screen.Context, event screen.Event) []screen.Effect {
 
 var start = time.Date(2026, 11, 21, 21, 53, 39, 0, time.UTC)
 
-func settings(keys ...screen.Binding) Settings {
+func settings(keys ...screenapi.Binding) Settings {
 	return Settings{
-		Specs: []screen.Spec{{Name: screen.Overview, Tab: "Overview", Number: "1", New: func(string) screen.Screen { return &plain{} }, Keys: keys}},
+		Specs: []screenapi.Spec{{Name: screenapi.Overview, Tab: "Overview", Number: "1", New: func(string) screenapi.Screen { return &plain{} }, Keys: keys}},
 		Theme: "dark", Colors: theme.NoColor, Program: "vcctl", Now: start,
 	}
 }
@@ -80,8 +80,8 @@ func TestTheProgramEndsWithItsContext(t *testing.T) {
 
 func TestAnotherContextIsHandedBack(t *testing.T) {
 	t.Parallel()
-	key := screen.Binding{Screen: screen.Overview, Key: "t", Name: "to", Help: "go", Do: func(*screen.Context, screen.Screen) []screen.Effect {
-		return []screen.Effect{screen.SwitchContext{Name: "staging"}}
+	key := screenapi.Binding{Screen: screenapi.Overview, Key: "t", Name: "to", Help: "go", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		return []screenapi.Effect{screenapi.SwitchContext{Name: "staging"}}
 	}}
 	next, err := Run(t.Context(), settings(key), world(strings.NewReader("t"), io.Discard))
 	if err != nil || next != "staging" {
@@ -97,7 +97,7 @@ func TestWhatPanicsElsewhereIsToldInTheFrame(t *testing.T) {
 	}
 	app.Resize(80, 24)
 	m := &model{app: app, world: world(nil, nil), ctx: t.Context()}
-	run := screen.Run{Name: "cancel", Do: func(context.Context) (string, error) { panic("oops") }}
+	run := screenapi.Run{Name: "cancel", Do: func(context.Context) (string, error) { panic("oops") }}
 	msg := m.run(app.Top(), run)()
 	m.Update(msg)
 	if text := app.Draw().Text(); !strings.Contains(text, "cancel: internal error: oops") {
@@ -108,7 +108,7 @@ func TestWhatPanicsElsewhereIsToldInTheFrame(t *testing.T) {
 func TestPastedTextIsNeverTakenForKeys(t *testing.T) {
 	t.Parallel()
 	pressed := 0
-	key := screen.Binding{Screen: screen.Overview, Key: "x", Name: "cancel", Help: "cancel", Do: func(*screen.Context, screen.Screen) []screen.Effect {
+	key := screenapi.Binding{Screen: screenapi.Overview, Key: "x", Name: "cancel", Help: "cancel", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 		pressed++
 		return nil
 	}}
@@ -135,7 +135,7 @@ func TestAnErrorIsSaidUntilAKeyIsPressed(t *testing.T) {
 		t.Fatal(err)
 	}
 	app.Resize(80, 24)
-	app.Done(app.Top(), screen.Run{Name: "drain"}, screen.Done{Name: "drain", Err: errors.New("forbidden")})
+	app.Done(app.Top(), screenapi.Run{Name: "drain"}, screenapi.Done{Name: "drain", Err: errors.New("forbidden")})
 	if text := app.Draw().Text(); !strings.Contains(text, "drain: forbidden") || !strings.Contains(text, "said: forbidden") {
 		t.Errorf("the frame does not tell:\n%s", text)
 	}
@@ -182,11 +182,11 @@ func TestWhatHalfSucceededIsToldWithBothHalves(t *testing.T) {
 	}
 	app.Resize(120, 24)
 	refused := errors.Join(errors.New("job b may not be changed"), errors.New("job c may not be changed"))
-	app.Done(nil, screen.Run{Name: "cancel 3 jobs"}, screen.Done{Said: "job a is to be cancelled", Err: refused})
+	app.Done(nil, screenapi.Run{Name: "cancel 3 jobs"}, screenapi.Done{Said: "job a is to be cancelled", Err: refused})
 	if text := app.Draw().Text(); !strings.Contains(text, "job a is to be cancelled; but job b may not be changed; job c may not be changed") {
 		t.Errorf("the frame does not tell both:\n%s", text)
 	}
-	app.Done(nil, screen.Run{Name: "cancel 3 jobs"}, screen.Done{Err: refused})
+	app.Done(nil, screenapi.Run{Name: "cancel 3 jobs"}, screenapi.Done{Err: refused})
 	if text := app.Draw().Text(); !strings.Contains(text, "cancel 3 jobs: job b may") {
 		t.Errorf("the frame does not tell what failed:\n%s", text)
 	}
@@ -212,18 +212,18 @@ func TestColoursThatTheTerminalFindsLaterAreUsedUnlessNoneAreWanted(t *testing.T
 func TestScreensThatAreClosedAreLetGoOf(t *testing.T) {
 	t.Parallel()
 	s := settings()
-	s.Specs = append(s.Specs, screen.Spec{Name: screen.Job, New: func(string) screen.Screen { return &detail{} }})
+	s.Specs = append(s.Specs, screenapi.Spec{Name: screenapi.Job, New: func(string) screenapi.Screen { return &detail{} }})
 	app, err := New(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 10 {
-		app.apply([]screen.Effect{screen.Open{Screen: screen.Job, Target: "a"}}, nil)
+		app.apply([]screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: "a"}}, nil)
 		closed := app.Top().(*detail)
 		app.SetSnapshot(snapshot.Empty(start))
 		app.stale[closed] = true // as if another screen were above it
-		app.apply([]screen.Effect{screen.Open{Screen: screen.Overview}}, nil)
-		app.Done(closed, screen.Run{Name: "late"}, screen.Done{Err: errors.New("late")})
+		app.apply([]screenapi.Effect{screenapi.Open{Screen: screenapi.Overview}}, nil)
+		app.Done(closed, screenapi.Run{Name: "late"}, screenapi.Done{Err: errors.New("late")})
 		if closed.said != "" {
 			t.Error("a screen that is closed is told the end of what it wanted")
 		}
@@ -236,4 +236,4 @@ func TestScreensThatAreClosedAreLetGoOf(t *testing.T) {
 // detail is a screen above a tab.
 type detail struct{ plain }
 
-func (*detail) Name() string { return screen.Job }
+func (*detail) Name() string { return screenapi.Job }

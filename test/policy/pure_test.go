@@ -9,7 +9,7 @@ import (
 // pure lists the directories of code without side effects, whose results depend only on its arguments.
 var pure = []string{
 	"api", "internal/model", "internal/scheduler", "internal/explain", "internal/jobstatus", "internal/queueusage", "internal/nodecapacity", "internal/snapshot",
-	"internal/tui/canvas", "internal/tui/theme", "internal/tui/screen", "internal/tui/widget", "internal/tui/filter", "internal/tui/jobrow", "internal/tui/noderow",
+	"internal/tui/canvas", "internal/tui/theme", "internal/tui/screenapi", "internal/tui/widget", "internal/tui/filter", "internal/tui/jobrow", "internal/tui/noderow",
 	"internal/tui/queuerow", "internal/tui/jobact", "internal/tui/screens",
 	"internal/slurm/submission", "internal/slurm/timeformat", "internal/slurm/directive", "internal/slurm/podsetup", "internal/slurm/usererror", "internal/slurm/getopt", "internal/slurm/hostlist", "internal/slurm/tableformat",
 	"internal/slurm/profile", "internal/slurm/listrow", "internal/slurm/request", "internal/slurm/sacct", "internal/slurm/scontrol", "internal/slurm/sinfo", "internal/slurm/sprio",

@@ -9,17 +9,17 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // Targets returns the jobs that a key applies to: the marked ones, or the one under the cursor.
-type Targets func(*screen.Context, screen.Screen) []*snapshot.Job
+type Targets func(*screenapi.Context, screenapi.Screen) []*snapshot.Job
 
 // key is one action with its key.
 type key struct {
 	key, name, help string
 	footer          int
-	verb            screen.Verb
+	verb            screenapi.Verb
 	// effect describes what will happen to the jobs. It follows their number.
 	effect string
 	// judge decides to which jobs the action applies.
@@ -27,23 +27,25 @@ type key struct {
 }
 
 var keys = []key{
-	{"x", "cancel", "end jobs for good; they stay for the record", 10, screen.Cancel, "Their pods are stopped for good; the jobs stay for the record.", clusterops.Cancel},
-	{"p", "suspend", "stop the pods of jobs, keep the jobs", 21, screen.Suspend, "Their pods are stopped; work since the last checkpoint is lost.", clusterops.Suspend},
-	{"r", "resume", "start suspended jobs again", 20, screen.Resume, "They go back to their queues.", clusterops.Resume},
-	{"R", "requeue", "stop all pods of jobs and start them again", 22, screen.Requeue, "All their pods are stopped and they go back to their queues; work since the last checkpoint is lost.", clusterops.Restart},
-	{"h", "hold", "keep jobs from starting", 23, screen.Hold, "They do not start until they are released.", clusterops.Hold},
-	{"u", "release", "let jobs start that are held", 24, screen.Release, "They start as soon as there is room.", clusterops.Release},
-	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screen.Delete, "The jobs, their pods and their logs are gone then.", clusterops.Delete},
+	{"x", "cancel", "end jobs for good; they stay for the record", 10, screenapi.Cancel, "Their pods are stopped for good; the jobs stay for the record.", clusterops.Cancel},
+	{"p", "suspend", "stop the pods of jobs, keep the jobs", 21, screenapi.Suspend, "Their pods are stopped; work since the last checkpoint is lost.", clusterops.Suspend},
+	{"r", "resume", "start suspended jobs again", 20, screenapi.Resume, "They go back to their queues.", clusterops.Resume},
+	{"R", "requeue", "stop all pods of jobs and start them again", 22, screenapi.Requeue, "All their pods are stopped and they go back to their queues; work since the last checkpoint is lost.", clusterops.Restart},
+	{"h", "hold", "keep jobs from starting", 23, screenapi.Hold, "They do not start until they are released.", clusterops.Hold},
+	{"u", "release", "let jobs start that are held", 24, screenapi.Release, "They start as soon as there is room.", clusterops.Release},
+	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screenapi.Delete, "The jobs, their pods and their logs are gone then.", clusterops.Delete},
 }
 
 // Keys returns the rows of the key table for a screen.
-func Keys(name string, targets Targets) []screen.Binding {
-	bindings := make([]screen.Binding, len(keys))
+func Keys(name string, targets Targets) []screenapi.Binding {
+	bindings := make([]screenapi.Binding, len(keys))
 	for i, a := range keys {
-		bindings[i] = screen.Binding{
+		bindings[i] = screenapi.Binding{
 			Screen: name, Key: a.key, Name: a.name, Help: a.help, Footer: a.footer, Writes: true,
-			Guard: func(ctx *screen.Context, s screen.Screen) string { return a.guard(targets(ctx, s)) },
-			Do:    func(ctx *screen.Context, s screen.Screen) []screen.Effect { return a.ask(ctx, targets(ctx, s)) },
+			Guard: func(ctx *screenapi.Context, s screenapi.Screen) string { return a.guard(targets(ctx, s)) },
+			Do: func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
+				return a.ask(ctx, targets(ctx, s))
+			},
 		}
 	}
 	return bindings
@@ -89,7 +91,7 @@ func (a *key) guard(jobs []*snapshot.Job) string {
 const mostNamed = 6
 
 // ask returns the question, with the action as the effect of a yes.
-func (a *key) ask(ctx *screen.Context, jobs []*snapshot.Job) []screen.Effect {
+func (a *key) ask(ctx *screenapi.Context, jobs []*snapshot.Job) []screenapi.Effect {
 	fit, refused, left := a.fit(jobs)
 	var named, lines []string
 	for _, job := range fit[:min(len(fit), mostNamed)] {
@@ -104,10 +106,10 @@ func (a *key) ask(ctx *screen.Context, jobs []*snapshot.Job) []screen.Effect {
 		lines = append(lines, fmt.Sprintf("%s left as it is: %s", count(left), refused))
 	}
 	do := ctx.Actions.Jobs
-	return []screen.Effect{screen.Ask{
+	return []screenapi.Effect{screenapi.Ask{
 		Question: fmt.Sprintf("%s %s?", capital(a.name), subject(fit)),
 		Named:    named, Count: len(fit), Lines: lines,
-		Then: []screen.Effect{screen.Run{Name: a.name + " " + subject(fit), Do: func(ctx context.Context) (string, error) {
+		Then: []screenapi.Effect{screenapi.Run{Name: a.name + " " + subject(fit), Do: func(ctx context.Context) (string, error) {
 			return do(ctx, a.verb, fit)
 		}}},
 	}}
@@ -132,7 +134,7 @@ func count(n int) string {
 }
 
 // describe describes a job in a question: rm-train (913)  R 1:55:00  8 gpu.
-func describe(ctx *screen.Context, job *snapshot.Job) string {
+func describe(ctx *screenapi.Context, job *snapshot.Job) string {
 	text := job.Namespace + "/" + job.Name
 	if job.ID != "" {
 		text += " (" + job.ID + ")"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -16,8 +16,8 @@ import (
 type Column = widget.Column[Row]
 
 // text returns the Cell function of a plain text column.
-func text(of func(Row) string) func(*screen.Context, Row) (string, canvas.Style) {
-	return func(_ *screen.Context, r Row) (string, canvas.Style) { return of(r), theme.Plain }
+func text(of func(Row) string) func(*screenapi.Context, Row) (string, canvas.Style) {
+	return func(_ *screenapi.Context, r Row) (string, canvas.Style) { return of(r), theme.Plain }
 }
 
 func by[V cmp.Ordered](of func(Row) V) func(a, b Row) int {
@@ -37,10 +37,10 @@ func Columns() []Column {
 		{Key: "name", Title: "NAME", Width: 17, Narrow: 15, Cell: text(name), Compare: by(name)},
 		{Key: "queue", Title: "QUEUE", Width: 9, From: 100, Cell: text(queue), Compare: by(queue)},
 		{Key: "user", Title: "USER", Width: 6, Narrow: 4, From: 70, Cell: text(user), Compare: by(user)},
-		{Key: "st", Title: "ST", Width: 3, Narrow: 2, Cell: func(_ *screen.Context, r Row) (string, canvas.Style) { return r.Code(), StateStyle(r.Code()) }, Compare: by(Row.Code)},
+		{Key: "st", Title: "ST", Width: 3, Narrow: 2, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) { return r.Code(), StateStyle(r.Code()) }, Compare: by(Row.Code)},
 		{Key: "prio", Title: "PRIO", Width: 4, From: 120, Right: true, Descending: true, Cell: number(func(r Row) int64 { return int64(r.Job.Priority) }),
 			Compare: by(func(r Row) int32 { return r.Job.Priority })},
-		{Key: "nodes", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: func(_ *screen.Context, r Row) (string, canvas.Style) {
+		{Key: "nodes", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
 			if r.NodeCount() == 0 {
 				return "-", theme.Dim // it runs on no node, and the future number of nodes is unknown
 			}
@@ -50,26 +50,26 @@ func Columns() []Column {
 		{Key: "pods", Title: "PODS", Width: 5, Right: true, Hidden: true, Descending: true, Cell: number(func(r Row) int64 { return int64(r.Job.Replicas) }),
 			Compare: by(func(r Row) int32 { return r.Job.Replicas })},
 		{Key: "gpu", Title: "GPU", Width: 4, Right: true, Descending: true, Cell: number(Row.GPUs), Compare: by(Row.GPUs)},
-		{Key: "time", Title: "TIME", Width: 10, Ticks: true, Descending: true, Cell: func(ctx *screen.Context, r Row) (string, canvas.Style) {
+		{Key: "time", Title: "TIME", Width: 10, Ticks: true, Descending: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			if elapsed, ok := Elapsed(r.Job, ctx.Now); ok && (r.Part == nil || !r.Waits()) {
 				return state.Clock(elapsed), theme.Plain
 			}
 			return "", theme.Plain
 		}, Compare: func(a, b Row) int { return b.Job.Started.Compare(a.Job.Started) }},
-		{Key: "left", Title: "LEFT", Width: 10, From: 150, Ticks: true, Cell: func(ctx *screen.Context, r Row) (string, canvas.Style) { return Left(r.Job, ctx.Now), theme.Plain },
+		{Key: "left", Title: "LEFT", Width: 10, From: 150, Ticks: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) { return Left(r.Job, ctx.Now), theme.Plain },
 			Compare: by(func(r Row) int64 { return int64(r.Job.Limit) })},
-		{Key: "start", Title: "START", Width: 8, From: 110, Ticks: true, Cell: func(ctx *screen.Context, r Row) (string, canvas.Style) { return Start(r.Job, ctx.Now), theme.Plain },
+		{Key: "start", Title: "START", Width: 8, From: 110, Ticks: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) { return Start(r.Job, ctx.Now), theme.Plain },
 			Compare: func(a, b Row) int { return a.Job.EstimatedStart.Compare(b.Job.EstimatedStart) }},
 		{Key: "counts", Title: "R/P/F", Width: 8, From: 140, Cell: text(func(r Row) string { return Counts(r.Job) })},
-		{Key: "age", Title: "SUBMITTED", Width: 9, Hidden: true, Ticks: true, Descending: true, Cell: func(ctx *screen.Context, r Row) (string, canvas.Style) {
+		{Key: "age", Title: "SUBMITTED", Width: 9, Hidden: true, Ticks: true, Descending: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			return Moment(r.Job.Submitted, ctx.Now), theme.Plain
 		}, Compare: func(a, b Row) int { return a.Job.Submitted.Compare(b.Job.Submitted) }},
 		{Key: "why", Title: "NODELIST(REASON)", Width: 12, Flex: true, Cell: text(where), Compare: by(where)},
 	}
 }
 
-func number(of func(Row) int64) func(*screen.Context, Row) (string, canvas.Style) {
-	return func(_ *screen.Context, r Row) (string, canvas.Style) { return NumberCell(of(r)) }
+func number(of func(Row) int64) func(*screenapi.Context, Row) (string, canvas.Style) {
+	return func(_ *screenapi.Context, r Row) (string, canvas.Style) { return NumberCell(of(r)) }
 }
 
 func byNumber(a, b Row) int {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // readName is the name of the Runs of a Reading.
@@ -57,7 +57,7 @@ type read struct {
 }
 
 // Want requests the data of a job if it may have changed.
-func (r *Reading) Want(ctx *screen.Context, job *snapshot.Job) []screen.Effect {
+func (r *Reading) Want(ctx *screenapi.Context, job *snapshot.Job) []screenapi.Effect {
 	if job == nil || ctx.Actions == nil {
 		return nil
 	}
@@ -67,14 +67,14 @@ func (r *Reading) Want(ctx *screen.Context, job *snapshot.Job) []screen.Effect {
 	}
 	r.asked, r.busy = now, true
 	get := ctx.Actions.Sheet
-	return []screen.Effect{screen.Run{Name: readName, Quiet: true, Fetch: func(ctx context.Context) (any, error) {
+	return []screenapi.Effect{screenapi.Run{Name: readName, Quiet: true, Fetch: func(ctx context.Context) (any, error) {
 		sheet, err := get(ctx, job)
 		return read{job.UID, sheet, err}, nil
 	}}}
 }
 
 // Take stores the result, and requests the data again if the job has changed in the meantime.
-func (r *Reading) Take(ctx *screen.Context, done screen.Done, job *snapshot.Job) []screen.Effect {
+func (r *Reading) Take(ctx *screenapi.Context, done screenapi.Done, job *snapshot.Job) []screenapi.Effect {
 	if done.Name != readName {
 		return nil
 	}

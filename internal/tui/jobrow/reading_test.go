@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 var at = time.Date(2026, 11, 21, 21, 53, 39, 0, time.UTC)
@@ -42,7 +42,7 @@ func seen(t *testing.T, events ...*corev1.Event) *snapshot.Snapshot {
 
 // sheets implements the only action that a Reading uses.
 type sheets struct {
-	screen.Actions
+	screenapi.Actions
 	sheet *jobstatus.Sheet
 	err   error
 }
@@ -51,21 +51,21 @@ func (s sheets) Sheet(context.Context, *snapshot.Job) (*jobstatus.Sheet, error) 
 	return s.sheet, s.err
 }
 
-func done(t *testing.T, effects []screen.Effect) screen.Done {
+func done(t *testing.T, effects []screenapi.Effect) screenapi.Done {
 	t.Helper()
 	if len(effects) != 1 {
 		t.Fatalf("%d effects", len(effects))
 	}
-	run := effects[0].(screen.Run)
+	run := effects[0].(screenapi.Run)
 	value, err := run.Fetch(t.Context())
-	return screen.Done{Name: run.Name, Value: value, Err: err}
+	return screenapi.Done{Name: run.Name, Value: value, Err: err}
 }
 
 func TestWhatIsToldIsReadWhenTheJobChangesAndNotBefore(t *testing.T) {
 	t.Parallel()
 	var r jobrow.Reading
 	snap := seen(t)
-	ctx := &screen.Context{Snap: snap, Actions: sheets{sheet: &jobstatus.Sheet{}}}
+	ctx := &screenapi.Context{Snap: snap, Actions: sheets{sheet: &jobstatus.Sheet{}}}
 	first := r.Want(ctx, snap.Jobs[0])
 	if again := r.Want(ctx, snap.Jobs[0]); again != nil {
 		t.Error("it is asked for twice at once")
@@ -83,7 +83,7 @@ func TestWhatChangesWhileItIsReadIsReadAfterwards(t *testing.T) {
 	t.Parallel()
 	var r jobrow.Reading
 	before, after := seen(t), seen(t)
-	ctx := &screen.Context{Snap: before, Actions: sheets{sheet: &jobstatus.Sheet{}}}
+	ctx := &screenapi.Context{Snap: before, Actions: sheets{sheet: &jobstatus.Sheet{}}}
 	first := r.Want(ctx, before.Jobs[0])
 	ctx.Snap = after
 	if r.Take(ctx, done(t, first), after.Jobs[0]) == nil {
@@ -95,7 +95,7 @@ func TestEventsAreThoseReadAndThoseThatCameSince(t *testing.T) {
 	t.Parallel()
 	var r jobrow.Reading
 	snap := seen(t, told("twice", "BackOff", "train", 7, time.Second), told("later", "Evict", "train", 1, 2*time.Second), told("foreign", "Evict", "eval", 1, 0))
-	ctx := &screen.Context{Snap: snap, Actions: sheets{sheet: &jobstatus.Sheet{
+	ctx := &screenapi.Context{Snap: snap, Actions: sheets{sheet: &jobstatus.Sheet{
 		Events: []corev1.Event{*told("pull", "Pulling", "pod", 1, time.Minute), *told("twice", "BackOff", "train", 6, time.Minute)},
 	}}}
 	r.Take(ctx, done(t, r.Want(ctx, snap.Jobs[0])), snap.Jobs[0])
@@ -115,7 +115,7 @@ func TestWhatCannotBeReadIsSaidAndWhatWasReadStays(t *testing.T) {
 	t.Parallel()
 	var r jobrow.Reading
 	snap := seen(t)
-	ctx := &screen.Context{Snap: snap, Actions: sheets{sheet: &jobstatus.Sheet{Events: []corev1.Event{*told("pull", "Pulling", "pod", 1, 0)}}}}
+	ctx := &screenapi.Context{Snap: snap, Actions: sheets{sheet: &jobstatus.Sheet{Events: []corev1.Event{*told("pull", "Pulling", "pod", 1, 0)}}}}
 	r.Take(ctx, done(t, r.Want(ctx, snap.Jobs[0])), snap.Jobs[0])
 	ctx.Snap, ctx.Actions = seen(t), sheets{err: errors.New("no route to host")}
 	r.Take(ctx, done(t, r.Want(ctx, ctx.Snap.Jobs[0])), ctx.Snap.Jobs[0])
@@ -134,7 +134,7 @@ func TestWhatCouldNotBeReadIsReadWhenTheConnectionIsBack(t *testing.T) {
 		now.Connection = snapshot.Connection{Link: link, Since: at.Add(since)}
 		snap = &now
 	}
-	ctx := &screen.Context{Snap: snap, Actions: sheets{err: errors.New("no route to host")}}
+	ctx := &screenapi.Context{Snap: snap, Actions: sheets{err: errors.New("no route to host")}}
 	r.Take(ctx, done(t, r.Want(ctx, job)), job)
 	link(snapshot.LinkDisconnected, time.Second)
 	if ctx.Snap = snap; r.Want(ctx, job) != nil {

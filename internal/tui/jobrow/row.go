@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // Row is a job, or the elements of an array that are in the same state.
@@ -28,7 +28,7 @@ func ID(r Row) string {
 }
 
 // Keep returns the jobs to show: the jobs in the namespace and, with Mine, only the user's own.
-func Keep(ctx *screen.Context, jobs []*snapshot.Job) []*snapshot.Job {
+func Keep(ctx *screenapi.Context, jobs []*snapshot.Job) []*snapshot.Job {
 	if ctx.Namespace == "" && !ctx.Mine {
 		return jobs
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // Sorted holds the visible jobs as rows, one per job, in Default's order. It keeps them between Snapshots, so that
@@ -22,7 +22,7 @@ type keeping struct {
 }
 
 // Rows returns the current rows. The caller must not change them.
-func (s *Sorted) Rows(ctx *screen.Context) []Row {
+func (s *Sorted) Rows(ctx *screenapi.Context) []Row {
 	jobs, now := ctx.Snap.Jobs, keeping{ctx.Namespace, ctx.User, ctx.Mine}
 	gone, fresh := snapshot.ChangedJobs(s.jobs, jobs)
 	switch {

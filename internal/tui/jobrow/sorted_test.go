@@ -12,7 +12,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // TestRowsThatAreKeptSortedAreThoseThatSortingMakes adds, changes and deletes jobs at random, and changes which jobs
@@ -21,7 +21,7 @@ func TestRowsThatAreKeptSortedAreThoseThatSortingMakes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var kept Sorted
 		jobs := map[int]*snapshot.Job{}
-		ctx := &screen.Context{User: "ada"}
+		ctx := &screenapi.Context{User: "ada"}
 		for range rapid.IntRange(1, 8).Draw(t, "snapshots") {
 			for range rapid.IntRange(0, 6).Draw(t, "changes") {
 				at := rapid.IntRange(0, 30).Draw(t, "job")

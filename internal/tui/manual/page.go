@@ -10,7 +10,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -32,7 +32,7 @@ type Look struct {
 // Facts holds the guide's input from the program.
 type Facts struct {
 	Frame func(Look) (canvas.Canvas, error)
-	Keys  []screen.Binding
+	Keys  []screenapi.Binding
 	// Filters maps names of screens to their filter keys.
 	Filters map[string][]string
 }
@@ -81,22 +81,22 @@ func (f *Facts) block(look Look) (string, error) {
 	return "```\n" + strings.Join(kept, "") + "```", nil
 }
 
-// table returns the keys that only this screen has, or, with screen.Everywhere, the common keys.
+// table returns the keys that only this screen has, or, with screenapi.Everywhere, the common keys.
 func (f *Facts) table(name string) (string, error) {
-	return f.rows(func(b *screen.Binding) bool { return b.Screen == name && !f.shared(b) })
+	return f.rows(func(b *screenapi.Binding) bool { return b.Screen == name && !f.shared(b) })
 }
 
 // lists returns the keys that most screens have because they show lists. actions returns the keys for actions on jobs.
 func (f *Facts) lists() (string, error) {
-	return f.rows(func(b *screen.Binding) bool { return f.shared(b) && !b.Writes })
+	return f.rows(func(b *screenapi.Binding) bool { return f.shared(b) && !b.Writes })
 }
 
 func (f *Facts) actions() (string, error) {
-	return f.rows(func(b *screen.Binding) bool { return f.shared(b) && b.Writes })
+	return f.rows(func(b *screenapi.Binding) bool { return f.shared(b) && b.Writes })
 }
 
 // shared reports whether at least three screens have the same key with the same meaning.
-func (f *Facts) shared(b *screen.Binding) bool {
+func (f *Facts) shared(b *screenapi.Binding) bool {
 	on := 0
 	for i := range f.Keys {
 		if same(&f.Keys[i], b) {
@@ -106,16 +106,16 @@ func (f *Facts) shared(b *screen.Binding) bool {
 	return on > 2
 }
 
-func same(a, b *screen.Binding) bool { return a.Key == b.Key && a.Help == b.Help }
+func same(a, b *screenapi.Binding) bool { return a.Key == b.Key && a.Help == b.Help }
 
 // rows returns a table of the keys that match a condition, each once.
-func (f *Facts) rows(wanted func(*screen.Binding) bool) (string, error) {
+func (f *Facts) rows(wanted func(*screenapi.Binding) bool) (string, error) {
 	var text strings.Builder
 	text.WriteString("| Key | | |\n|---|---|---|\n")
-	var told []*screen.Binding
+	var told []*screenapi.Binding
 	for i := range f.Keys {
 		b := &f.Keys[i]
-		if !wanted(b) || slices.ContainsFunc(told, func(other *screen.Binding) bool { return same(other, b) }) {
+		if !wanted(b) || slices.ContainsFunc(told, func(other *screenapi.Binding) bool { return same(other, b) }) {
 			continue
 		}
 		told = append(told, b)

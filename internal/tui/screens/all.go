@@ -2,7 +2,7 @@
 package screens
 
 import (
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens/explain"
 	"github.com/vc-batch/vc/internal/tui/screens/job"
 	"github.com/vc-batch/vc/internal/tui/screens/jobs"
@@ -12,6 +12,6 @@ import (
 )
 
 // All returns the specs of all screens.
-func All() []screen.Spec {
-	return []screen.Spec{overview.Spec(), jobs.Spec(), queues.Spec(), nodes.Spec(), explain.Spec(), job.Spec()}
+func All() []screenapi.Spec {
+	return []screenapi.Spec{overview.Spec(), jobs.Spec(), queues.Spec(), nodes.Spec(), explain.Spec(), job.Spec()}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
@@ -30,10 +30,10 @@ func TestScripts(t *testing.T) {
 func TestTheTableOfKeys(t *testing.T) {
 	t.Parallel()
 	app := tuitest.Start(t, screens.All(), "empty", tuitest.Size{W: 120, H: 40})
-	var everywhere []screen.Binding
-	own := map[string][]screen.Binding{}
+	var everywhere []screenapi.Binding
+	own := map[string][]screenapi.Binding{}
 	for _, binding := range app.Table() {
-		if binding.Screen == screen.Everywhere {
+		if binding.Screen == screenapi.Everywhere {
 			everywhere = append(everywhere, binding)
 		} else {
 			own[binding.Screen] = append(own[binding.Screen], binding)
@@ -159,7 +159,7 @@ func (u *user) step() {
 		did = "world " + name
 		u.stays(u.worlds[name])
 	case n < 12:
-		m := screen.Mouse{Kind: screen.MouseKind(u.random.IntN(4)), X: u.random.IntN(u.size.W + 1), Y: u.random.IntN(u.size.H + 1)}
+		m := screenapi.Mouse{Kind: screenapi.MouseKind(u.random.IntN(4)), X: u.random.IntN(u.size.W + 1), Y: u.random.IntN(u.size.H + 1)}
 		did = fmt.Sprintf("mouse %+v", m)
 		u.app.Mouse(m)
 	case n < 15:
@@ -236,8 +236,8 @@ func (u *user) stays(snap *snapshot.Snapshot) {
 func (u *user) answer() {
 	for _, r := range u.app.Take() {
 		switch e := r.Effect.(type) {
-		case screen.Run:
-			done := screen.Done{Name: e.Name}
+		case screenapi.Run:
+			done := screenapi.Done{Name: e.Name}
 			switch {
 			case u.random.IntN(5) == 0:
 				done.Err = errors.New("the server is gone, and its name was 训练")
@@ -247,10 +247,10 @@ func (u *user) answer() {
 				done.Said, done.Err = e.Do(u.t.Context())
 			}
 			u.app.Done(r.From, e, done)
-		case screen.StreamLogs:
-			view := &screen.LogView{}
+		case screenapi.StreamLogs:
+			view := &screenapi.LogView{}
 			for i := range u.random.IntN(50) {
-				view.Lines = append(view.Lines, screen.LogLine{Pod: "worker-" + fmt.Sprint(i%3), At: u.now, Serial: i + 1, Text: "line 训练 \x1b[31m" + strings.Repeat("x", u.random.IntN(300))})
+				view.Lines = append(view.Lines, screenapi.LogLine{Pod: "worker-" + fmt.Sprint(i%3), At: u.now, Serial: i + 1, Text: "line 训练 \x1b[31m" + strings.Repeat("x", u.random.IntN(300))})
 			}
 			u.app.SetLogs(view)
 		}

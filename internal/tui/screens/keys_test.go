@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
@@ -39,7 +39,7 @@ func TestTheKeysOfTheDesign(t *testing.T) {
 	for _, row := range wanted {
 		on := strings.Fields(row.screens)
 		if row.screens == "" {
-			on = []string{screen.Everywhere}
+			on = []string{screenapi.Everywhere}
 		}
 		for _, name := range on {
 			for _, pair := range strings.Fields(row.keys) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -36,12 +36,12 @@ type look struct {
 var looks = []look{{"mono", "dark", theme.NoColor, false}, {"colour", "dark", theme.TrueColor, false}, {"ascii", "dark", theme.NoColor, true}}
 
 // Start returns a dashboard of a world in a terminal of a size, in colour and with all glyphs.
-func Start(t testing.TB, specs []screen.Spec, world string, size Size) *tui.App {
+func Start(t testing.TB, specs []screenapi.Spec, world string, size Size) *tui.App {
 	t.Helper()
 	return start(t, specs, world, size, look{theme: "dark", colors: theme.TrueColor})
 }
 
-func start(t testing.TB, specs []screen.Spec, world string, size Size, l look) *tui.App {
+func start(t testing.TB, specs []screenapi.Spec, world string, size Size, l look) *tui.App {
 	t.Helper()
 	snap, err := World(world)
 	if err != nil {
@@ -65,7 +65,7 @@ func Answer(app *tui.App) {
 			return
 		}
 		for _, request := range asked {
-			if run, ok := request.Effect.(screen.Run); ok {
+			if run, ok := request.Effect.(screenapi.Run); ok {
 				app.Done(request.From, run, carryOut(run))
 			}
 		}
@@ -73,8 +73,8 @@ func Answer(app *tui.App) {
 }
 
 // carryOut carries out a Run.
-func carryOut(run screen.Run) screen.Done {
-	done := screen.Done{Name: run.Name}
+func carryOut(run screenapi.Run) screenapi.Done {
+	done := screenapi.Done{Name: run.Name}
 	if run.Fetch != nil {
 		done.Value, done.Err = run.Fetch(context.Background())
 	} else {
@@ -95,8 +95,8 @@ func Keys(names ...string) func(*tui.App) {
 }
 
 // Always returns the same screens for every world.
-func Always(specs []screen.Spec) func(world string) []screen.Spec {
-	return func(string) []screen.Spec { return specs }
+func Always(specs []screenapi.Spec) func(world string) []screenapi.Spec {
+	return func(string) []screenapi.Spec { return specs }
 }
 
 // Frames compares the frames of a screen in all sizes, looks and worlds with the files testdata/<name>-<size>.txt.
@@ -105,7 +105,7 @@ func Always(specs []screen.Spec) func(world string) []screen.Spec {
 //
 // A file contains each frame three times: plain, in colour, and in ASCII. In the last two, a line that equals the plain
 // one is written as "=". A line that equals the one in the first world, drawn the same way, is written as "^".
-func Frames(t *testing.T, name string, specs func(world string) []screen.Spec, open func(*tui.App), worlds ...string) {
+func Frames(t *testing.T, name string, specs func(world string) []screenapi.Spec, open func(*tui.App), worlds ...string) {
 	t.Helper()
 	if len(worlds) == 0 {
 		worlds = Worlds()
@@ -136,7 +136,7 @@ type Stop struct {
 
 // Tour compares the frames of a sequence of steps in a world with files like those of Frames, but with one look only:
 // without colours if drawn is "mono", otherwise in the colours of a theme, or in "16 colours" or "256 colours".
-func Tour(t *testing.T, name string, specs []screen.Spec, world, drawn string, sizes []Size, stops ...Stop) {
+func Tour(t *testing.T, name string, specs []screenapi.Spec, world, drawn string, sizes []Size, stops ...Stop) {
 	t.Helper()
 	l := look{drawn, drawn, theme.TrueColor, false}
 	switch drawn {

@@ -13,10 +13,10 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// Recorder implements screen.Actions. It only records the calls.
+// Recorder implements screenapi.Actions. It only records the calls.
 type Recorder struct {
 	// Asked has one line per call.
 	Asked []string
@@ -28,7 +28,7 @@ type Recorder struct {
 	SheetErr error
 }
 
-var _ screen.Actions = (*Recorder)(nil)
+var _ screenapi.Actions = (*Recorder)(nil)
 
 func (r *Recorder) note(format string, args ...any) (string, error) {
 	text := fmt.Sprintf(format, args...)
@@ -40,7 +40,7 @@ func (r *Recorder) note(format string, args ...any) (string, error) {
 }
 
 // Jobs records a verb and the jobs.
-func (r *Recorder) Jobs(_ context.Context, verb screen.Verb, jobs []*snapshot.Job) (string, error) {
+func (r *Recorder) Jobs(_ context.Context, verb screenapi.Verb, jobs []*snapshot.Job) (string, error) {
 	var all []string
 	for _, job := range jobs {
 		all = append(all, job.Namespace+"/"+job.Name)
@@ -49,17 +49,17 @@ func (r *Recorder) Jobs(_ context.Context, verb screen.Verb, jobs []*snapshot.Jo
 }
 
 // Queue records a verb and the queue.
-func (r *Recorder) Queue(_ context.Context, verb screen.Verb, queue string) (string, error) {
+func (r *Recorder) Queue(_ context.Context, verb screenapi.Verb, queue string) (string, error) {
 	return r.note("%s queue %s", verb, queue)
 }
 
 // EditQueue records the changes.
-func (r *Recorder) EditQueue(_ context.Context, queue string, edit screen.QueueEdit) (string, error) {
+func (r *Recorder) EditQueue(_ context.Context, queue string, edit screenapi.QueueEdit) (string, error) {
 	return r.note("edit queue %s: %+v", queue, edit)
 }
 
 // Node records a verb and the node.
-func (r *Recorder) Node(_ context.Context, verb screen.Verb, node string) (string, error) {
+func (r *Recorder) Node(_ context.Context, verb screenapi.Verb, node string) (string, error) {
 	return r.note("%s node %s", verb, node)
 }
 
@@ -99,7 +99,7 @@ func (r *Recorder) lost() error {
 }
 
 // Attach records the pod.
-func (r *Recorder) Attach(_ context.Context, pod screen.PodRef, _ io.Reader, _, _ io.Writer) error {
+func (r *Recorder) Attach(_ context.Context, pod screenapi.PodRef, _ io.Reader, _, _ io.Writer) error {
 	_, err := r.note("attach %s/%s", pod.Namespace, pod.Name)
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/tui"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -33,7 +33,7 @@ import (
 //	expect TEXT       fails if the frame does not contain the text; refuse TEXT fails if it does
 //
 // Requests of the dashboard are printed where they occur: act, copy, follow, quit. Actions return at once.
-func Scripts(t *testing.T, pattern string, specs []screen.Spec) {
+func Scripts(t *testing.T, pattern string, specs []screenapi.Spec) {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {
@@ -55,13 +55,13 @@ func Scripts(t *testing.T, pattern string, specs []screen.Spec) {
 
 type script struct {
 	t        *testing.T
-	specs    []screen.Spec
+	specs    []screenapi.Spec
 	settings tui.Settings
 	world    string
 	size     Size
 	app      *tui.App
 	recorder *Recorder
-	logs     *screen.LogView
+	logs     *screenapi.LogView
 	now      time.Time
 	out      strings.Builder
 	line     int
@@ -209,7 +209,7 @@ func (s *script) live(word, rest string) {
 			return
 		}
 		view := *s.logs
-		view.Lines = append(view.Lines[:len(view.Lines):len(view.Lines)], screen.LogLine{Pod: pod, At: s.now, Text: text, Serial: len(view.Lines) + 1})
+		view.Lines = append(view.Lines[:len(view.Lines):len(view.Lines)], screenapi.LogLine{Pod: pod, At: s.now, Text: text, Serial: len(view.Lines) + 1})
 		s.logs = &view
 		s.app.SetLogs(s.logs)
 	case "show":
@@ -227,14 +227,14 @@ func (s *script) live(word, rest string) {
 }
 
 func (s *script) mouse(word, rest string) {
-	m := screen.Mouse{Kind: screen.Click}
+	m := screenapi.Mouse{Kind: screenapi.Click}
 	if word == "double" {
-		m.Kind = screen.DoubleClick
+		m.Kind = screenapi.DoubleClick
 	}
 	if word == "wheel" {
-		m.Kind = screen.WheelDown
+		m.Kind = screenapi.WheelDown
 		if up, ok := strings.CutPrefix(rest, "up "); ok {
-			m.Kind, rest = screen.WheelUp, up
+			m.Kind, rest = screenapi.WheelUp, up
 		}
 		rest = strings.TrimPrefix(rest, "down ")
 	}
@@ -293,7 +293,7 @@ func (s *script) settle() {
 
 func (s *script) request(r tui.Request) {
 	switch e := r.Effect.(type) {
-	case screen.Run:
+	case screenapi.Run:
 		if s.silent && e.Fetch != nil {
 			s.waiting = append(s.waiting, r)
 			return
@@ -301,21 +301,21 @@ func (s *script) request(r tui.Request) {
 		done := carryOut(e)
 		s.asked()
 		s.app.Done(r.From, e, done)
-	case screen.Shell:
+	case screenapi.Shell:
 		err := e.Do(context.Background(), strings.NewReader(""), &s.out, &s.out)
 		s.asked()
-		s.app.Done(r.From, screen.Run{Name: e.Name}, screen.Done{Name: e.Name, Err: err})
-	case screen.Copy:
+		s.app.Done(r.From, screenapi.Run{Name: e.Name}, screenapi.Done{Name: e.Name, Err: err})
+	case screenapi.Copy:
 		fmt.Fprintf(&s.out, "copy %s: %d lines\n", e.What, strings.Count(e.Text, "\n"))
-	case screen.StreamLogs:
+	case screenapi.StreamLogs:
 		var pods []string
 		for _, pod := range e.Pods {
 			pods = append(pods, pod.Name)
 		}
 		fmt.Fprintf(&s.out, "follow %s\n", strings.Join(pods, " "))
-		s.logs = &screen.LogView{}
+		s.logs = &screenapi.LogView{}
 		s.app.SetLogs(s.logs)
-	case screen.StopLogs:
+	case screenapi.StopLogs:
 		if s.logs != nil {
 			s.out.WriteString("stop following\n")
 		}

@@ -2,7 +2,7 @@ package widget
 
 import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // Column is a column of a Table.
@@ -21,8 +21,8 @@ type Column[R any] struct {
 	// Hidden omits the column until it is chosen.
 	Hidden bool
 	// Cell returns the cell's text. Draw replaces Cell for content other than text.
-	Cell func(*screen.Context, R) (string, canvas.Style)
-	Draw func(*screen.Context, R, canvas.Canvas)
+	Cell func(*screenapi.Context, R) (string, canvas.Style)
+	Draw func(*screenapi.Context, R, canvas.Canvas)
 	// Ticks means that the column changes with the clock, so its changes are not highlighted.
 	Ticks bool
 	// Compare orders rows by the column. Nil means that sorting by it is not possible.
@@ -32,7 +32,7 @@ type Column[R any] struct {
 }
 
 // shown reports whether a column is drawn.
-func (t *Table[R]) shown(ctx *screen.Context, column *Column[R]) bool {
+func (t *Table[R]) shown(ctx *screenapi.Context, column *Column[R]) bool {
 	if chosen, ok := t.chosen[column.Key]; ok {
 		return chosen
 	}
@@ -45,7 +45,7 @@ type placedColumn struct {
 }
 
 // layout assigns cells to the columns. Columns that do not fit are omitted from the right, except for the first.
-func (t *Table[R]) layout(ctx *screen.Context, width int) []placedColumn {
+func (t *Table[R]) layout(ctx *screenapi.Context, width int) []placedColumn {
 	var all []placedColumn
 	used, flex := t.gutter(), -1
 	for i := range t.Columns {
@@ -90,17 +90,17 @@ func (t *Table[R]) layout(ctx *screen.Context, width int) []placedColumn {
 func (t *Table[R]) gutter() int { return 2 }
 
 // Chooser returns the effect that lets the user choose columns.
-func (t *Table[R]) Chooser(ctx *screen.Context) []screen.Effect {
-	choices := make([]screen.Choice, len(t.Columns))
+func (t *Table[R]) Chooser(ctx *screenapi.Context) []screenapi.Effect {
+	choices := make([]screenapi.Choice, len(t.Columns))
 	for i := range t.Columns {
 		column := &t.Columns[i]
 		title := column.Title
 		if title == "" {
 			title = column.Key
 		}
-		choices[i] = screen.Choice{Title: title, On: t.shown(ctx, column), Fixed: i == 0}
+		choices[i] = screenapi.Choice{Title: title, On: t.shown(ctx, column), Fixed: i == 0}
 	}
-	return []screen.Effect{screen.Choose{Title: "Columns", Choices: choices, Then: func(ticked []bool) []screen.Effect {
+	return []screenapi.Effect{screenapi.Choose{Title: "Columns", Choices: choices, Then: func(ticked []bool) []screenapi.Effect {
 		for i, on := range ticked {
 			if on != choices[i].On {
 				if t.chosen == nil {

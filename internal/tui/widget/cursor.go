@@ -1,7 +1,7 @@
 package widget
 
 import (
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // Rows holds the operations of any table, independent of the type of its rows.
@@ -22,12 +22,12 @@ type Rows interface {
 	// Escape ends a range and clears all marks. It reports whether there were any.
 	Escape() bool
 	// NextSort sorts by the next column, Reverse in the reverse order.
-	NextSort(*screen.Context)
+	NextSort(*screenapi.Context)
 	Reverse()
 	// Chooser lets the user choose columns.
-	Chooser(*screen.Context) []screen.Effect
+	Chooser(*screenapi.Context) []screenapi.Effect
 	// Mouse handles a click or the wheel. open reports whether to open a row.
-	Mouse(*screen.Context, screen.Mouse) (taken, open bool)
+	Mouse(*screenapi.Context, screenapi.Mouse) (taken, open bool)
 }
 
 var _ Rows = (*Table[int])(nil)
@@ -136,7 +136,7 @@ func (t *Table[R]) Targets() []R {
 }
 
 // NextSort sorts by the next visible column, and after the last one in the default order.
-func (t *Table[R]) NextSort(ctx *screen.Context) {
+func (t *Table[R]) NextSort(ctx *screenapi.Context) {
 	t.reverse = false
 	found := t.sortBy == ""
 	for i := range t.Columns {
@@ -159,17 +159,17 @@ func (t *Table[R]) Reverse() {
 }
 
 // Mouse handles a click or the wheel.
-func (t *Table[R]) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
+func (t *Table[R]) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bool) {
 	x, y, inside := t.drawn.Holds(m.X, m.Y)
 	if !inside {
 		return false, false
 	}
 	switch m.Kind {
-	case screen.WheelDown:
+	case screenapi.WheelDown:
 		t.Move(3)
-	case screen.WheelUp:
+	case screenapi.WheelUp:
 		t.Move(-3)
-	case screen.Click, screen.DoubleClick:
+	case screenapi.Click, screenapi.DoubleClick:
 		if y == 0 {
 			t.clickHead(x)
 			return true, false
@@ -178,7 +178,7 @@ func (t *Table[R]) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
 			return true, false
 		}
 		row := t.lines[y-1]
-		again := row == t.at && m.Kind == screen.DoubleClick
+		again := row == t.at && m.Kind == screenapi.DoubleClick
 		t.at, t.moved = row, true
 		t.settle()
 		return true, again

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -18,7 +18,7 @@ type seenRow struct {
 
 // Draw draws the header and as many rows around the cursor as fit. The last line contains the number of rows below.
 // empty is shown if there are no rows.
-func (t *Table[R]) Draw(ctx *screen.Context, c canvas.Canvas, empty string) {
+func (t *Table[R]) Draw(ctx *screenapi.Context, c canvas.Canvas, empty string) {
 	t.expire(ctx.Now)
 	t.drawn = c
 	t.frames++
@@ -44,7 +44,7 @@ func (t *Table[R]) Draw(ctx *screen.Context, c canvas.Canvas, empty string) {
 }
 
 // Text returns all rows with their header as text of a width, without cursor and marks.
-func (t *Table[R]) Text(ctx *screen.Context, width int, empty string) string {
+func (t *Table[R]) Text(ctx *screenapi.Context, width int, empty string) string {
 	all := *t
 	all.marks, all.seen, all.still, all.top = nil, nil, true, 0
 	wide := *ctx
@@ -73,7 +73,7 @@ func (t *Table[R]) head(c canvas.Canvas) {
 	}
 }
 
-func (t *Table[R]) foot(ctx *screen.Context, c canvas.Canvas, more int) {
+func (t *Table[R]) foot(ctx *screenapi.Context, c canvas.Canvas, more int) {
 	text := fmt.Sprintf("%c %s more below (pgdn)", ctx.Theme.Glyphs.More, Count(more))
 	if more <= 0 {
 		text = fmt.Sprintf("%c end of %s", ctx.Theme.Glyphs.More, Count(len(t.rows)))
@@ -81,7 +81,7 @@ func (t *Table[R]) foot(ctx *screen.Context, c canvas.Canvas, more int) {
 	c.Fit(2, c.H-1, c.W-2, text, theme.Dim)
 }
 
-func (t *Table[R]) row(ctx *screen.Context, c canvas.Canvas, y int, row R, cursor bool, seen map[string]*seenRow) {
+func (t *Table[R]) row(ctx *screenapi.Context, c canvas.Canvas, y int, row R, cursor bool, seen map[string]*seenRow) {
 	id := t.ID(row)
 	before := t.seen[id]
 	now := &seenRow{texts: make([]string, len(t.Columns)), changed: make([]time.Time, len(t.Columns))}

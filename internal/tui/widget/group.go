@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -91,7 +91,7 @@ func (t *Table[R]) linesTo(at int) int {
 }
 
 // body draws the rows with their headings and records which row is in which line.
-func (t *Table[R]) body(ctx *screen.Context, c canvas.Canvas, lines int, seen map[string]*seenRow) {
+func (t *Table[R]) body(ctx *screenapi.Context, c canvas.Canvas, lines int, seen map[string]*seenRow) {
 	t.lines = t.lines[:0]
 	at := t.top
 	for len(t.lines) < lines && at < len(t.rows) {

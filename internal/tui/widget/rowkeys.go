@@ -1,36 +1,36 @@
 package widget
 
-import "github.com/vc-batch/vc/internal/tui/screen"
+import "github.com/vc-batch/vc/internal/tui/screenapi"
 
 // RowKeys returns the keys of all tables. of returns the current table, or nil.
-func RowKeys(name string, of func(screen.Screen) Rows) []screen.Binding {
-	do := func(what func(Rows, *screen.Context) []screen.Effect) func(*screen.Context, screen.Screen) []screen.Effect {
-		return func(ctx *screen.Context, s screen.Screen) []screen.Effect {
+func RowKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
+	do := func(what func(Rows, *screenapi.Context) []screenapi.Effect) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		return func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 			if rows := of(s); rows != nil {
 				return what(rows, ctx)
 			}
 			return nil
 		}
 	}
-	plain := func(what func(Rows)) func(*screen.Context, screen.Screen) []screen.Effect {
-		return do(func(rows Rows, _ *screen.Context) []screen.Effect { what(rows); return nil })
+	plain := func(what func(Rows)) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		return do(func(rows Rows, _ *screenapi.Context) []screenapi.Effect { what(rows); return nil })
 	}
-	return []screen.Binding{
+	return []screenapi.Binding{
 		{Screen: name, Key: "up", Also: []string{"k"}, Name: "up", Help: "the row above", Do: plain(func(r Rows) { r.Move(-1) })},
 		{Screen: name, Key: "down", Also: []string{"j"}, Name: "down", Help: "the row below", Do: plain(func(r Rows) { r.Move(1) })},
 		{Screen: name, Key: "pgup", Also: []string{"ctrl+b"}, Name: "page up", Help: "a screen of rows up", Do: plain(func(r Rows) { r.Page(-1) })},
 		{Screen: name, Key: "pgdown", Also: []string{"ctrl+f"}, Name: "page down", Help: "a screen of rows down", Do: plain(func(r Rows) { r.Page(1) })},
 		{Screen: name, Key: "home", Name: "first", Help: "the first row", Do: plain(Rows.Home)},
 		{Screen: name, Key: "end", Also: []string{"G"}, Name: "last", Help: "the last row", Do: plain(Rows.End)},
-		{Screen: name, Key: "s", Name: "sort", Help: "sort by the next column, and after the last as at first", Footer: 40, Do: do(func(r Rows, ctx *screen.Context) []screen.Effect { r.NextSort(ctx); return nil })},
+		{Screen: name, Key: "s", Name: "sort", Help: "sort by the next column, and after the last as at first", Footer: 40, Do: do(func(r Rows, ctx *screenapi.Context) []screenapi.Effect { r.NextSort(ctx); return nil })},
 		{Screen: name, Key: "S", Name: "reverse", Help: "sort the other way round", Do: plain(Rows.Reverse)},
-		{Screen: name, Key: "c", Name: "columns", Help: "choose which columns are shown", Footer: 41, Do: do(func(r Rows, ctx *screen.Context) []screen.Effect { return r.Chooser(ctx) })},
+		{Screen: name, Key: "c", Name: "columns", Help: "choose which columns are shown", Footer: 41, Do: do(func(r Rows, ctx *screenapi.Context) []screenapi.Effect { return r.Chooser(ctx) })},
 	}
 }
 
 // TopKey returns the key g for tables that cannot be grouped.
-func TopKey(name string, of func(screen.Screen) Rows) screen.Binding {
-	return screen.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row; where rows can be grouped it groups", Do: func(_ *screen.Context, s screen.Screen) []screen.Effect {
+func TopKey(name string, of func(screenapi.Screen) Rows) screenapi.Binding {
+	return screenapi.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row; where rows can be grouped it groups", Do: func(_ *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 		if rows := of(s); rows != nil {
 			rows.Home()
 		}
@@ -39,16 +39,16 @@ func TopKey(name string, of func(screen.Screen) Rows) screen.Binding {
 }
 
 // MarkKeys returns the keys of tables whose rows can be marked.
-func MarkKeys(name string, of func(screen.Screen) Rows) []screen.Binding {
-	do := func(what func(Rows)) func(*screen.Context, screen.Screen) []screen.Effect {
-		return func(_ *screen.Context, s screen.Screen) []screen.Effect {
+func MarkKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
+	do := func(what func(Rows)) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		return func(_ *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 			if rows := of(s); rows != nil {
 				what(rows)
 			}
 			return nil
 		}
 	}
-	return []screen.Binding{
+	return []screenapi.Binding{
 		{Screen: name, Key: "space", Name: "mark", Help: "mark the row, or take its mark away; actions are then for all marked rows", Footer: 42, Do: do(Rows.Mark)},
 		{Screen: name, Key: "v", Name: "range", Help: "begin a range of marks, and end it", Do: do(Rows.Range)},
 		{Screen: name, Key: "ctrl+a", Name: "mark all", Help: "mark all rows that are shown", Do: do(Rows.MarkAll)},

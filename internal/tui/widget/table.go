@@ -9,7 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // linger is the time for which a removed row stays visible and a changed cell is bold.
@@ -55,7 +55,7 @@ type Table[R any] struct {
 // SetRows sets the rows to show. The cursor stays on its row, and its row stays at the same position on the screen. If
 // lingering is set, visible rows that disappear stay for two seconds. While the lists are incomplete, the first row is
 // arbitrary, so the cursor does not stay on it unless the user chose it.
-func (t *Table[R]) SetRows(ctx *screen.Context, rows []R, lingering bool) {
+func (t *Table[R]) SetRows(ctx *screenapi.Context, rows []R, lingering bool) {
 	if t.loading && !t.moved {
 		t.at, t.top, t.cursor = 0, 0, ""
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/test/seeds"
 )
@@ -20,18 +20,18 @@ type item struct{ name, group string }
 
 func table(rows ...item) *Table[item] {
 	t := &Table[item]{
-		Columns: []Column[item]{{Key: "name", Title: "NAME", Width: 6, Cell: func(_ *screen.Context, i item) (string, canvas.Style) { return i.name, theme.Plain },
+		Columns: []Column[item]{{Key: "name", Title: "NAME", Width: 6, Cell: func(_ *screenapi.Context, i item) (string, canvas.Style) { return i.name, theme.Plain },
 			Compare: func(a, b item) int { return strings.Compare(a.name, b.name) }}},
 		ID: func(i item) string { return i.name },
 	}
-	t.SetRows(&screen.Context{}, rows, false)
+	t.SetRows(&screenapi.Context{}, rows, false)
 	return t
 }
 
 func drawn(t *Table[item], lines int) string {
 	look, _ := theme.New("mono", theme.NoColor, false)
 	c := canvas.New(24, lines, false)
-	t.Draw(&screen.Context{Snap: snapshot.Empty(time.Time{}), Theme: look, W: 120}, c, "nothing")
+	t.Draw(&screenapi.Context{Snap: snapshot.Empty(time.Time{}), Theme: look, W: 120}, c, "nothing")
 	return c.Text()
 }
 
@@ -92,7 +92,7 @@ func TestTheCursorStaysOnItsRowWhenOthersCome(t *testing.T) {
 	rows := table(item{name: "b"}, item{name: "d"})
 	rows.SortBy("name", false)
 	rows.Select("d")
-	rows.SetRows(&screen.Context{}, []item{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}, false)
+	rows.SetRows(&screenapi.Context{}, []item{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}, false)
 	if at, _ := rows.Selected(); at.name != "d" {
 		t.Errorf("the cursor went to %s", at.name)
 	}
@@ -101,10 +101,10 @@ func TestTheCursorStaysOnItsRowWhenOthersCome(t *testing.T) {
 // TestTheCursorIsOnTheFirstRowUntilSomebodyMovesIt: the first row of an incomplete list is not the user's choice, but a
 // row that the user moved to is.
 func TestTheCursorIsOnTheFirstRowUntilSomebodyMovesIt(t *testing.T) {
-	loading, live := &screen.Context{Snap: snapshot.Empty(time.Time{})}, &screen.Context{Snap: &snapshot.Snapshot{Connection: snapshot.Connection{Link: snapshot.LinkLive}}}
+	loading, live := &screenapi.Context{Snap: snapshot.Empty(time.Time{})}, &screenapi.Context{Snap: &snapshot.Snapshot{Connection: snapshot.Connection{Link: snapshot.LinkLive}}}
 	few, all := []item{{name: "m"}, {name: "z"}}, []item{{name: "a"}, {name: "m"}, {name: "z"}}
 	for name, test := range map[string]struct {
-		first *screen.Context
+		first *screenapi.Context
 		moves int
 		want  string
 	}{

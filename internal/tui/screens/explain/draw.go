@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -18,7 +18,7 @@ import (
 const boxedH = 26
 
 // Draw draws the explanation.
-func (e *Explain) Draw(ctx *screen.Context, c canvas.Canvas) {
+func (e *Explain) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if e.job == nil {
 		text := "no job waits"
 		if only := ctx.Only("jobs"); only != "" {
@@ -41,7 +41,7 @@ func (e *Explain) Draw(ctx *screen.Context, c canvas.Canvas) {
 }
 
 // head draws the job with its reason for waiting, and returns the rest of the canvas.
-func (e *Explain) head(ctx *screen.Context, c canvas.Canvas) canvas.Canvas {
+func (e *Explain) head(ctx *screenapi.Context, c canvas.Canvas) canvas.Canvas {
 	style := theme.Title
 	if e.told.Waits() {
 		style = theme.Pending | canvas.Bold
@@ -77,7 +77,7 @@ func (e *Explain) unread() string {
 }
 
 // when returns the expected start and the place in the queue.
-func (e *Explain) when(ctx *screen.Context) string {
+func (e *Explain) when(ctx *screenapi.Context) string {
 	var parts []string
 	for _, fact := range e.told.Facts() {
 		if fact.Name == "order" {
@@ -116,7 +116,7 @@ func writeFacts(c canvas.Canvas, facts []jobstatus.Fact) {
 }
 
 // helps returns the suggested changes that would start the job.
-func (e *Explain) helps(ctx *screen.Context) []string {
+func (e *Explain) helps(ctx *screenapi.Context) []string {
 	var lines []string
 	for _, help := range e.told.Why.Helps {
 		lines = append(lines, strings.ReplaceAll(help, "vcctl ", ctx.Program+" "))
@@ -128,7 +128,7 @@ func (e *Explain) helps(ctx *screen.Context) []string {
 }
 
 // boxes draws steps, nodes and suggestions below each other, each in a box.
-func (e *Explain) boxes(ctx *screen.Context, c canvas.Canvas, steps []jobstatus.Step) {
+func (e *Explain) boxes(ctx *screenapi.Context, c canvas.Canvas, steps []jobstatus.Step) {
 	_, c = c.Cut(1)
 	part, c := c.Cut(len(steps) + 3)
 	inside := widget.Box(part, ctx.Theme, "Where it stops", "")
@@ -194,7 +194,7 @@ func drawHelps(c canvas.Canvas, helps []string) {
 }
 
 // lines draws the same for small terminals, with the steps side by side.
-func (e *Explain) lines(ctx *screen.Context, c canvas.Canvas, steps []jobstatus.Step) {
+func (e *Explain) lines(ctx *screenapi.Context, c canvas.Canvas, steps []jobstatus.Step) {
 	x, y := 2, 0
 	if c.H > 14 {
 		y = 1

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobact"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -35,23 +35,23 @@ const Below = "#below"
 const AsJob = "#job"
 
 // New returns the screen for the job with a UID; "" means the first waiting job.
-func New(target string) screen.Screen {
+func New(target string) screenapi.Screen {
 	return &Explain{target: target, uid: types.UID(strings.TrimSuffix(target, Below)), nodes: groupTable()}
 }
 
 // Spec returns the description of the screen.
-func Spec() screen.Spec {
-	return screen.Spec{Name: screen.Explain, Tab: "Explain", ShortTab: "Explain", Number: "5", New: New, Keys: bindings()}
+func Spec() screenapi.Spec {
+	return screenapi.Spec{Name: screenapi.Explain, Tab: "Explain", ShortTab: "Explain", Number: "5", New: New, Keys: bindings()}
 }
 
 // Name returns the screen's name in the table of keys.
-func (e *Explain) Name() string { return screen.Explain }
+func (e *Explain) Name() string { return screenapi.Explain }
 
 // Target returns the target that the screen was opened with.
 func (e *Explain) Target() string { return e.target }
 
 // Crumb returns "Why", after the job's name if the path does not contain it yet.
-func (e *Explain) Crumb(*screen.Context) string {
+func (e *Explain) Crumb(*screenapi.Context) string {
 	if e.job == nil || strings.HasSuffix(e.target, Below) {
 		return "Why"
 	}
@@ -59,7 +59,7 @@ func (e *Explain) Crumb(*screen.Context) string {
 }
 
 // Note returns the number of waiting jobs: pending in their queues, or held.
-func (e *Explain) Note(ctx *screen.Context) string {
+func (e *Explain) Note(ctx *screenapi.Context) string {
 	if e.gone {
 		return "the job is deleted"
 	}
@@ -77,16 +77,16 @@ func (e *Explain) Note(ctx *screen.Context) string {
 }
 
 // Update handles an event.
-func (e *Explain) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
+func (e *Explain) Update(ctx *screenapi.Context, event screenapi.Event) []screenapi.Effect {
 	switch event := event.(type) {
-	case screen.Refresh, screen.Entered:
+	case screenapi.Refresh, screenapi.Entered:
 		e.refresh(ctx)
 		return e.want(ctx)
-	case screen.Done:
+	case screenapi.Done:
 		effects := e.read.Take(ctx, event, e.job)
 		e.refresh(ctx)
 		return effects
-	case screen.Mouse:
+	case screenapi.Mouse:
 		if _, open := e.nodes.Mouse(ctx, event); open {
 			return e.openNodes(ctx)
 		}
@@ -94,7 +94,7 @@ func (e *Explain) Update(ctx *screen.Context, event screen.Event) []screen.Effec
 	return nil
 }
 
-func (e *Explain) refresh(ctx *screen.Context) {
+func (e *Explain) refresh(ctx *screenapi.Context) {
 	if e.uid == "" || e.target == "" && ctx.Snap.Job(e.uid) == nil {
 		e.uid = ""
 		if all := waiting(ctx); len(all) > 0 {
@@ -116,7 +116,7 @@ func (e *Explain) refresh(ctx *screen.Context) {
 }
 
 // want requests pods and events if they are relevant for the explanation, as `vcctl job explain` does.
-func (e *Explain) want(ctx *screen.Context) []screen.Effect {
+func (e *Explain) want(ctx *screenapi.Context) []screenapi.Effect {
 	if e.job == nil {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (e *Explain) want(ctx *screen.Context) []screen.Effect {
 }
 
 // waiting returns the pending and held jobs, the user's own first, then in the order of Jobs.
-func waiting(ctx *screen.Context) []*snapshot.Job {
+func waiting(ctx *screenapi.Context) []*snapshot.Job {
 	return snapshot.Remember(ctx.Snap, waitingOf{ctx.Namespace, ctx.User, ctx.Mine}, func() []*snapshot.Job { return allWaiting(ctx) })
 }
 
@@ -137,7 +137,7 @@ type waitingOf struct {
 	mine            bool
 }
 
-func allWaiting(ctx *screen.Context) []*snapshot.Job {
+func allWaiting(ctx *screenapi.Context) []*snapshot.Job {
 	var all []*snapshot.Job
 	for _, job := range jobrow.Keep(ctx, ctx.Snap.Jobs) {
 		if row := (jobrow.Row{Job: job}); row.Queued() {
@@ -150,7 +150,7 @@ func allWaiting(ctx *screen.Context) []*snapshot.Job {
 	return all
 }
 
-func mine(ctx *screen.Context, job *snapshot.Job) int {
+func mine(ctx *screenapi.Context, job *snapshot.Job) int {
 	if ctx.User != "" && job.User == ctx.User {
 		return 0
 	}
@@ -158,10 +158,10 @@ func mine(ctx *screen.Context, job *snapshot.Job) int {
 }
 
 // next switches to the next waiting job.
-func (e *Explain) next(ctx *screen.Context, way int) []screen.Effect {
+func (e *Explain) next(ctx *screenapi.Context, way int) []screenapi.Effect {
 	all := waiting(ctx)
 	if len(all) == 0 {
-		return []screen.Effect{screen.Notice{Text: "no job waits"}}
+		return []screenapi.Effect{screenapi.Notice{Text: "no job waits"}}
 	}
 	at := slices.IndexFunc(all, func(job *snapshot.Job) bool { return job.UID == e.uid })
 	switch {
@@ -178,19 +178,19 @@ func (e *Explain) next(ctx *screen.Context, way int) []screen.Effect {
 }
 
 // openNodes shows the nodes of the reason under the cursor.
-func (e *Explain) openNodes(*screen.Context) []screen.Effect {
+func (e *Explain) openNodes(*screenapi.Context) []screenapi.Effect {
 	row, ok := e.nodes.Selected()
 	if !ok {
 		return nil
 	}
 	if len(row.nodes) == 0 {
-		return []screen.Effect{screen.Notice{Text: "which nodes these are cannot be seen from here: " + row.reason}}
+		return []screenapi.Effect{screenapi.Notice{Text: "which nodes these are cannot be seen from here: " + row.reason}}
 	}
-	return []screen.Effect{screen.Open{Screen: screen.Nodes}, screen.SetFilter{Text: "name=" + strings.Join(row.nodes, ",")}}
+	return []screenapi.Effect{screenapi.Open{Screen: screenapi.Nodes}, screenapi.SetFilter{Text: "name=" + strings.Join(row.nodes, ",")}}
 }
 
 // Twin returns the output of `vcctl job explain`.
-func (e *Explain) Twin(ctx *screen.Context) string {
+func (e *Explain) Twin(ctx *screenapi.Context) string {
 	if e.told == nil {
 		return ""
 	}
@@ -201,39 +201,39 @@ func (e *Explain) Twin(ctx *screen.Context) string {
 	return text.String()
 }
 
-func bindings() []screen.Binding {
-	name := screen.Explain
-	aJob := screen.When(func(e *Explain, _ *screen.Context) string {
+func bindings() []screenapi.Binding {
+	name := screenapi.Explain
+	aJob := screenapi.When(func(e *Explain, _ *screenapi.Context) string {
 		if e.job == nil {
 			return "no job waits"
 		}
 		return ""
 	})
-	aRow := screen.When(func(e *Explain, _ *screen.Context) string {
+	aRow := screenapi.When(func(e *Explain, _ *screenapi.Context) string {
 		if _, ok := e.nodes.Selected(); !ok {
 			return "no nodes are counted here"
 		}
 		return ""
 	})
-	keys := []screen.Binding{
-		{Screen: name, Key: "n", Name: "next job", Help: "the next job that waits, your own first", Footer: 4, Do: screen.On(func(e *Explain, ctx *screen.Context) []screen.Effect { return e.next(ctx, 1) })},
-		{Screen: name, Key: "N", Name: "job before", Help: "the job that waits before this one", Do: screen.On(func(e *Explain, ctx *screen.Context) []screen.Effect { return e.next(ctx, -1) })},
-		{Screen: name, Key: "enter", Name: "nodes", Help: "the nodes of the reason under the cursor, where they are known", Footer: 5, Guard: aRow, Do: screen.On((*Explain).openNodes)},
-		{Screen: name, Key: "o", Name: "job", Help: "the job with its pods, logs and events", Footer: 6, Guard: aJob, Do: screen.On(func(e *Explain, _ *screen.Context) []screen.Effect {
+	keys := []screenapi.Binding{
+		{Screen: name, Key: "n", Name: "next job", Help: "the next job that waits, your own first", Footer: 4, Do: screenapi.On(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.next(ctx, 1) })},
+		{Screen: name, Key: "N", Name: "job before", Help: "the job that waits before this one", Do: screenapi.On(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.next(ctx, -1) })},
+		{Screen: name, Key: "enter", Name: "nodes", Help: "the nodes of the reason under the cursor, where they are known", Footer: 5, Guard: aRow, Do: screenapi.On((*Explain).openNodes)},
+		{Screen: name, Key: "o", Name: "job", Help: "the job with its pods, logs and events", Footer: 6, Guard: aJob, Do: screenapi.On(func(e *Explain, _ *screenapi.Context) []screenapi.Effect {
 			target := string(e.uid)
 			if !strings.HasSuffix(e.target, Below) { // otherwise the job's screen is directly below, and Back returns to it
 				target += AsJob
 			}
-			return []screen.Effect{screen.Open{Screen: screen.Job, Target: target}}
+			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: target}}
 		})},
 	}
-	rows := func(s screen.Screen) widget.Rows { return &s.(*Explain).nodes }
+	rows := func(s screenapi.Screen) widget.Rows { return &s.(*Explain).nodes }
 	for _, key := range append(widget.RowKeys(name, rows), widget.TopKey(name, rows)) {
 		if key.Key != "s" && key.Key != "S" && key.Key != "c" {
 			keys = append(keys, key)
 		}
 	}
-	return append(keys, jobact.Keys(name, func(_ *screen.Context, s screen.Screen) []*snapshot.Job {
+	return append(keys, jobact.Keys(name, func(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
 		if e := s.(*Explain); e.job != nil && !e.gone {
 			return []*snapshot.Job{e.job}
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -32,13 +32,13 @@ type group struct {
 
 // groupTable returns the table of nodes grouped by the first reason for which each one fails.
 func groupTable() widget.Table[group] {
-	text := func(of func(group) string) func(*screen.Context, group) (string, canvas.Style) {
-		return func(_ *screen.Context, g group) (string, canvas.Style) { return of(g), theme.Plain }
+	text := func(of func(group) string) func(*screenapi.Context, group) (string, canvas.Style) {
+		return func(_ *screenapi.Context, g group) (string, canvas.Style) { return of(g), theme.Plain }
 	}
 	return widget.Table[group]{
 		ID: func(g group) string { return g.reason },
 		Columns: []widget.Column[group]{
-			{Key: "nodes", Title: "NODES", Width: 6, Right: true, Cell: func(_ *screen.Context, g group) (string, canvas.Style) {
+			{Key: "nodes", Title: "NODES", Width: 6, Right: true, Cell: func(_ *screenapi.Context, g group) (string, canvas.Style) {
 				if g.code == "" {
 					return widget.Count(int(g.count)), theme.Good
 				}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens/explain"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
@@ -23,9 +23,9 @@ func TestAFrameHasOneClockAndTheTextForOthersUTC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := &screen.Context{Snap: snap, Now: tuitest.Now.In(time.FixedZone("CST", 8*60*60)), Theme: look, Program: "vcctl", W: 160, H: 50}
+	ctx := &screenapi.Context{Snap: snap, Now: tuitest.Now.In(time.FixedZone("CST", 8*60*60)), Theme: look, Program: "vcctl", W: 160, H: 50}
 	why := explain.New("job-16")
-	why.Update(ctx, screen.Refresh{})
+	why.Update(ctx, screenapi.Refresh{})
 	frame := canvas.New(160, 48, false)
 	why.Draw(ctx, frame)
 	moments := regexp.MustCompile(`\d\d:\d\d:\d\d(Z|\+08:00)`)

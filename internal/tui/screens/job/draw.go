@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -20,7 +20,7 @@ const (
 )
 
 // Draw draws the open page.
-func (j *Job) Draw(ctx *screen.Context, c canvas.Canvas) {
+func (j *Job) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if j.job == nil {
 		c.Fit(2, 1, c.W-2, ctx.Nothing("there is no such job (any more); esc goes back"), theme.Dim)
 		return
@@ -89,7 +89,7 @@ func (j *Job) noPods() string {
 }
 
 // noLog returns the reason why there are no lines.
-func (j *Job) noLog(ctx *screen.Context) string {
+func (j *Job) noLog(ctx *screenapi.Context) string {
 	switch {
 	case len(j.followed) == 0:
 		return "no pod has started: there is no log yet"
@@ -106,14 +106,14 @@ func (j *Job) noLog(ctx *screen.Context) string {
 	return "nothing was written yet"
 }
 
-func (j *Job) drawPods(ctx *screen.Context, c canvas.Canvas) {
+func (j *Job) drawPods(ctx *screenapi.Context, c canvas.Canvas) {
 	widget.Rule(c, 0, ctx.Theme, "Pods  "+j.counts(), j.podNote())
 	_, rest := c.Cut(1)
 	j.pods.Draw(ctx, rest, j.noPods())
 }
 
 // drawBoxes draws the summary with boxes.
-func (j *Job) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
+func (j *Job) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 	facts, way := facts(ctx, j.job), timelineLines(ctx, j.job)
 	head, rest := c.Cut(min(max(len(facts), len(way))+2, 11))
 	left := head.W * 61 / 120
@@ -141,7 +141,7 @@ func (j *Job) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
 }
 
 // drawLines draws the summary for small terminals.
-func (j *Job) drawLines(ctx *screen.Context, c canvas.Canvas) {
+func (j *Job) drawLines(ctx *screenapi.Context, c canvas.Canvas) {
 	head := brief(ctx, j.job)
 	if c.H < 16 {
 		head = head[:min(len(head), 2)]
@@ -175,7 +175,7 @@ func (j *Job) drawLines(ctx *screen.Context, c canvas.Canvas) {
 }
 
 // lastEvents draws the last events.
-func (j *Job) lastEvents(ctx *screen.Context, c canvas.Canvas) {
+func (j *Job) lastEvents(ctx *screenapi.Context, c canvas.Canvas) {
 	lines := j.eventLines(ctx)
 	if len(lines) == 0 {
 		c.Fit(0, 0, c.W, j.noEvents(ctx, ""), theme.Dim)
@@ -187,7 +187,7 @@ func (j *Job) lastEvents(ctx *screen.Context, c canvas.Canvas) {
 }
 
 // noEvents returns the reason why there are no events. more is added if none are known.
-func (j *Job) noEvents(ctx *screen.Context, more string) string {
+func (j *Job) noEvents(ctx *screenapi.Context, more string) string {
 	if problem := j.told.Problem(); problem != "" {
 		return "the events could not be read: " + problem
 	}
@@ -201,7 +201,7 @@ func (j *Job) noEvents(ctx *screen.Context, more string) string {
 }
 
 // eventLines returns the events about the job, the newest last, followed by a note if there may be more.
-func (j *Job) eventLines(ctx *screen.Context) []string {
+func (j *Job) eventLines(ctx *screenapi.Context) []string {
 	job := j.job
 	var lines []string
 	for _, e := range j.told.Events(ctx.Snap, job) {

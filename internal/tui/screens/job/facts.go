@@ -12,12 +12,12 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
 // facts returns the lines of the job's box.
-func facts(ctx *screen.Context, job *snapshot.Job) []jobstatus.Fact {
+func facts(ctx *screenapi.Context, job *snapshot.Job) []jobstatus.Fact {
 	spec := &job.Object.Spec
 	all := []jobstatus.Fact{
 		{Name: "State", Text: stateText(job)},
@@ -106,7 +106,7 @@ func policies(job *batchv1alpha1.Job) string {
 // line is one line of the timeline: time, event, time since the submission.
 type line struct{ at, text, after string }
 
-func timelineLines(ctx *screen.Context, job *snapshot.Job) []line {
+func timelineLines(ctx *screenapi.Context, job *snapshot.Job) []line {
 	var lines []line
 	for _, s := range timeline(job) {
 		at := s.at.In(ctx.Now.Location())
@@ -147,7 +147,7 @@ func drawTimeline(c canvas.Canvas, lines []line) {
 }
 
 // brief returns the same facts in a few lines, for small terminals.
-func brief(ctx *screen.Context, job *snapshot.Job) []string {
+func brief(ctx *screenapi.Context, job *snapshot.Job) []string {
 	first := fmt.Sprintf("%s %d/%d running", state.Code(job.State).Name(), job.Running, job.Replicas)
 	if job.Waiting > 0 {
 		first += fmt.Sprintf(", %d waiting", job.Waiting)

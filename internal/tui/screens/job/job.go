@@ -11,7 +11,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens/explain"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -53,11 +53,11 @@ type Job struct {
 	// only holds the pods whose logs were requested; nil means all.
 	only map[string]bool
 	// followed lists the streamed pods, by container.
-	followed []screen.PodRef
+	followed []screenapi.PodRef
 }
 
 // New returns the screen of the job with a UID. "#logs" after the UID opens its logs.
-func New(target string) screen.Screen {
+func New(target string) screenapi.Screen {
 	uid, what, _ := strings.Cut(target, "#")
 	j := &Job{target: target, uid: types.UID(uid), pods: podTable(), log: logPane{pinned: true, found: beforeAll}}
 	if what == "logs" {
@@ -67,13 +67,13 @@ func New(target string) screen.Screen {
 }
 
 // Name returns the screen's name in the table of keys.
-func (j *Job) Name() string { return screen.Job }
+func (j *Job) Name() string { return screenapi.Job }
 
 // Target returns the target that the screen was opened with.
 func (j *Job) Target() string { return j.target }
 
 // Crumb returns the number and the name of the job, if the path does not contain them yet.
-func (j *Job) Crumb(*screen.Context) string {
+func (j *Job) Crumb(*screenapi.Context) string {
 	if j.job == nil || strings.HasSuffix(j.target, explain.AsJob) {
 		return "job"
 	}
@@ -81,7 +81,7 @@ func (j *Job) Crumb(*screen.Context) string {
 }
 
 // Note returns a note if the job is deleted.
-func (j *Job) Note(*screen.Context) string {
+func (j *Job) Note(*screenapi.Context) string {
 	if j.gone {
 		return "the job is deleted"
 	}
@@ -89,33 +89,33 @@ func (j *Job) Note(*screen.Context) string {
 }
 
 // Tabs returns the pages.
-func (j *Job) Tabs(*screen.Context) []screen.Tab {
-	tabs := make([]screen.Tab, len(pages))
+func (j *Job) Tabs(*screenapi.Context) []screenapi.Tab {
+	tabs := make([]screenapi.Tab, len(pages))
 	for i, p := range pages {
-		tabs[i] = screen.Tab{Key: p.key, Title: p.title, Open: p.page == j.page}
+		tabs[i] = screenapi.Tab{Key: p.key, Title: p.title, Open: p.page == j.page}
 	}
 	return tabs
 }
 
 // Update handles an event.
-func (j *Job) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
+func (j *Job) Update(ctx *screenapi.Context, event screenapi.Event) []screenapi.Effect {
 	switch event := event.(type) {
-	case screen.Refresh, screen.Entered:
+	case screenapi.Refresh, screenapi.Entered:
 		j.refresh(ctx)
 		return append(j.stream(), j.told.Want(ctx, j.job)...)
-	case screen.Left:
+	case screenapi.Left:
 		j.followed = nil
-		return []screen.Effect{screen.StopLogs{}}
-	case screen.Done:
+		return []screenapi.Effect{screenapi.StopLogs{}}
+	case screenapi.Done:
 		j.fetched(event)
 		return j.told.Take(ctx, event, j.job)
-	case screen.Mouse:
+	case screenapi.Mouse:
 		j.mouse(ctx, event)
 	}
 	return nil
 }
 
-func (j *Job) refresh(ctx *screen.Context) {
+func (j *Job) refresh(ctx *screenapi.Context) {
 	if now := ctx.Snap.Job(j.uid); now != nil {
 		j.job, j.gone = now, false
 	} else {
@@ -125,7 +125,7 @@ func (j *Job) refresh(ctx *screen.Context) {
 }
 
 // fill selects the pods to show.
-func (j *Job) fill(ctx *screen.Context) {
+func (j *Job) fill(ctx *screenapi.Context) {
 	if j.job == nil {
 		return
 	}
@@ -143,24 +143,24 @@ func (j *Job) fill(ctx *screen.Context) {
 }
 
 // stream requests the logs of the started pods if this set has changed.
-func (j *Job) stream() []screen.Effect {
+func (j *Job) stream() []screenapi.Effect {
 	if j.job == nil {
 		return nil
 	}
-	var wanted []screen.PodRef
+	var wanted []screenapi.PodRef
 	for _, p := range j.job.Pods {
 		if p.Started.IsZero() && !p.Exited || j.only != nil && !j.only[p.Name] {
 			continue
 		}
 		if len(wanted) < maxStreams {
-			wanted = append(wanted, screen.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
+			wanted = append(wanted, screenapi.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
 		}
 	}
 	if slices.Equal(wanted, j.followed) {
 		return nil
 	}
 	j.followed = wanted
-	return []screen.Effect{screen.StreamLogs{Pods: wanted}}
+	return []screenapi.Effect{screenapi.StreamLogs{Pods: wanted}}
 }
 
 // keep returns a function that selects the pods whose lines are shown; nil selects all.
@@ -176,18 +176,18 @@ func (j *Job) keep() func(string) bool {
 }
 
 // fetch requests the object as text.
-func (j *Job) fetch(ctx *screen.Context) []screen.Effect {
+func (j *Job) fetch(ctx *screenapi.Context) []screenapi.Effect {
 	if ctx.Actions == nil || j.job == nil {
 		return nil
 	}
 	j.asked = true
 	get, namespace, name := ctx.Actions.Manifest, j.job.Namespace, j.job.Name
-	return []screen.Effect{screen.Run{Name: manifestName, Quiet: true, Fetch: func(ctx context.Context) (any, error) { return get(ctx, "Job", namespace, name) }}}
+	return []screenapi.Effect{screenapi.Run{Name: manifestName, Quiet: true, Fetch: func(ctx context.Context) (any, error) { return get(ctx, "Job", namespace, name) }}}
 }
 
 const manifestName = "read the job"
 
-func (j *Job) fetched(done screen.Done) {
+func (j *Job) fetched(done screenapi.Done) {
 	if done.Name != manifestName {
 		return
 	}
@@ -200,7 +200,7 @@ func (j *Job) fetched(done screen.Done) {
 
 // SetFilter filters the pods. On the logs page it searches the logs, and on the yaml and events pages it searches the
 // lines.
-func (j *Job) SetFilter(ctx *screen.Context, text string) error {
+func (j *Job) SetFilter(ctx *screenapi.Context, text string) error {
 	switch {
 	case j.searches():
 		j.log.search, j.log.found = text, behindAll
@@ -222,7 +222,7 @@ func (j *Job) SetFilter(ctx *screen.Context, text string) error {
 func (j *Job) searches() bool { return j.page == logs || j.page == summary && j.inLogs }
 
 // Matches returns the number of matching rows or lines, and of all.
-func (j *Job) Matches(*screen.Context) (shown, all int) {
+func (j *Job) Matches(*screenapi.Context) (shown, all int) {
 	switch {
 	case j.job == nil:
 		return 0, 0
@@ -235,7 +235,7 @@ func (j *Job) Matches(*screen.Context) (shown, all int) {
 }
 
 // next moves to the next match of a search.
-func (j *Job) next(ctx *screen.Context, down bool) []screen.Effect {
+func (j *Job) next(ctx *screenapi.Context, down bool) []screenapi.Effect {
 	found := false
 	if j.searches() {
 		found = j.log.find(down)
@@ -243,7 +243,7 @@ func (j *Job) next(ctx *screen.Context, down bool) []screen.Effect {
 		found = j.lines.next(down)
 	}
 	if !found {
-		return []screen.Effect{screen.Notice{Text: "no more matches " + map[bool]string{true: "below", false: "above"}[down]}}
+		return []screenapi.Effect{screenapi.Notice{Text: "no more matches " + map[bool]string{true: "below", false: "above"}[down]}}
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ func (j *Job) rows() widget.Rows {
 	return &j.lines
 }
 
-func (j *Job) mouse(ctx *screen.Context, m screen.Mouse) {
+func (j *Job) mouse(ctx *screenapi.Context, m screenapi.Mouse) {
 	if j.page == summary {
 		if taken, _ := j.log.Mouse(ctx, m); taken {
 			j.inLogs = true
@@ -284,8 +284,8 @@ func (j *Job) mouse(ctx *screen.Context, m screen.Mouse) {
 }
 
 // show opens a page.
-func (j *Job) show(to page) func(*Job, *screen.Context) []screen.Effect {
-	return func(j *Job, ctx *screen.Context) []screen.Effect {
+func (j *Job) show(to page) func(*Job, *screenapi.Context) []screenapi.Effect {
+	return func(j *Job, ctx *screenapi.Context) []screenapi.Effect {
 		j.page = to
 		effects := j.unfilter(ctx)
 		if to == logs && j.only != nil {
@@ -300,18 +300,18 @@ func (j *Job) show(to page) func(*Job, *screen.Context) []screen.Effect {
 }
 
 // unfilter clears the filter or search of the previous page.
-func (j *Job) unfilter(ctx *screen.Context) []screen.Effect {
+func (j *Job) unfilter(ctx *screenapi.Context) []screenapi.Effect {
 	typed := j.filter != "" || j.log.search != "" || j.lines.search != ""
 	j.filter, j.log.search, j.lines = "", "", pager{at: -1}
 	j.fill(ctx)
 	if !typed {
 		return nil
 	}
-	return []screen.Effect{screen.SetFilter{}}
+	return []screenapi.Effect{screenapi.SetFilter{}}
 }
 
 // openPods shows the logs of the marked pods, or of the one under the cursor.
-func (j *Job) openPods(ctx *screen.Context) []screen.Effect {
+func (j *Job) openPods(ctx *screenapi.Context) []screenapi.Effect {
 	j.only = map[string]bool{}
 	for _, p := range j.pods.Targets() {
 		j.only[p.Name] = true
@@ -321,16 +321,16 @@ func (j *Job) openPods(ctx *screen.Context) []screen.Effect {
 }
 
 // attach opens a shell in the pod under the cursor.
-func (j *Job) attach(ctx *screen.Context) []screen.Effect {
+func (j *Job) attach(ctx *screenapi.Context) []screenapi.Effect {
 	p, ok := j.pods.Selected()
 	if !ok || ctx.Actions == nil {
 		return nil
 	}
-	return []screen.Effect{shell(ctx.Actions, p)}
+	return []screenapi.Effect{shell(ctx.Actions, p)}
 }
 
 // canAttach returns the reason why no shell is possible, or "".
-func (j *Job) canAttach(*screen.Context) string {
+func (j *Job) canAttach(*screenapi.Context) string {
 	p, ok := j.pods.Selected()
 	switch {
 	case !ok:

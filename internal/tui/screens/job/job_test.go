@@ -4,17 +4,17 @@ import (
 	"testing"
 
 	"github.com/vc-batch/vc/internal/tui"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens/job"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
 // of returns a dashboard that shows one job.
-func of(target string) []screen.Spec {
+func of(target string) []screenapi.Spec {
 	spec := job.Spec()
 	spec.Number, spec.Tab, spec.ShortTab = "2", "Job", "Job"
-	spec.New = func(string) screen.Screen { return job.New(target) }
-	return []screen.Spec{spec}
+	spec.New = func(string) screenapi.Screen { return job.New(target) }
+	return []screenapi.Spec{spec}
 }
 
 // shown maps a world to the job to show.
@@ -24,7 +24,7 @@ func worlds() []string {
 	return []string{"normal", "empty", "loading", "disconnected", "many", "various"}
 }
 
-func shows(world string) []screen.Spec { return of(shown[world]) }
+func shows(world string) []screenapi.Spec { return of(shown[world]) }
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
@@ -44,14 +44,14 @@ func TestFramesOfPages(t *testing.T) {
 
 func TestFramesOfLogs(t *testing.T) {
 	t.Parallel()
-	logs := func(world string) []screen.Spec { return of(shown[world] + "#logs") }
+	logs := func(world string) []screenapi.Spec { return of(shown[world] + "#logs") }
 	tuitest.Frames(t, "logs", logs, func(app *tui.App) {
 		if len(app.Context().Snap.Jobs) == 0 {
 			return
 		}
-		view := &screen.LogView{Dropped: 120}
+		view := &screenapi.LogView{Dropped: 120}
 		for i := range 100 {
-			view.Lines = append(view.Lines, screen.LogLine{Pod: []string{"crashes-worker-0", "crashes-worker-1", "crashes-worker-2"}[i%3], At: tuitest.Now, Text: line(i), Serial: i + 1})
+			view.Lines = append(view.Lines, screenapi.LogLine{Pod: []string{"crashes-worker-0", "crashes-worker-1", "crashes-worker-2"}[i%3], At: tuitest.Now, Text: line(i), Serial: i + 1})
 		}
 		app.SetLogs(view)
 	}, "various", "empty", "loading", "disconnected", "many")

@@ -5,54 +5,54 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobact"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens/explain"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
 // Spec returns the description of the screen.
-func Spec() screen.Spec { return screen.Spec{Name: screen.Job, New: New, Keys: bindings()} }
+func Spec() screenapi.Spec { return screenapi.Spec{Name: screenapi.Job, New: New, Keys: bindings()} }
 
 // on makes a Do from a function that only changes the screen.
-func on(do func(*Job)) func(*screen.Context, screen.Screen) []screen.Effect {
-	return screen.On(func(j *Job, _ *screen.Context) []screen.Effect { do(j); return nil })
+func on(do func(*Job)) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+	return screenapi.On(func(j *Job, _ *screenapi.Context) []screenapi.Effect { do(j); return nil })
 }
 
-func bindings() []screen.Binding {
-	name := screen.Job
-	open := func(to page) func(*screen.Context, screen.Screen) []screen.Effect {
-		return screen.On(func(j *Job, ctx *screen.Context) []screen.Effect { return j.show(to)(j, ctx) })
+func bindings() []screenapi.Binding {
+	name := screenapi.Job
+	open := func(to page) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		return screenapi.On(func(j *Job, ctx *screenapi.Context) []screenapi.Effect { return j.show(to)(j, ctx) })
 	}
-	searched := screen.When(func(j *Job, _ *screen.Context) string {
+	searched := screenapi.When(func(j *Job, _ *screenapi.Context) string {
 		if j.log.search == "" && j.lines.search == "" {
 			return "nothing was searched for; / searches in logs, events and yaml"
 		}
 		return ""
 	})
-	aPod := screen.When(func(j *Job, _ *screen.Context) string {
+	aPod := screenapi.When(func(j *Job, _ *screenapi.Context) string {
 		if _, ok := j.pods.Selected(); !ok {
 			return "no pod is selected"
 		}
 		return ""
 	})
-	find := func(down bool) func(*screen.Context, screen.Screen) []screen.Effect {
-		return screen.On(func(j *Job, ctx *screen.Context) []screen.Effect { return j.next(ctx, down) })
+	find := func(down bool) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		return screenapi.On(func(j *Job, ctx *screenapi.Context) []screenapi.Effect { return j.next(ctx, down) })
 	}
-	keys := []screen.Binding{
+	keys := []screenapi.Binding{
 		{Screen: name, Key: "s", Name: "summary", Help: "how the job stands, its way so far, its pods, logs and events", Do: open(summary)},
 		{Screen: name, Key: "P", Also: []string{"t"}, Name: "pods", Help: "the pods on the whole screen", Do: open(podList)},
 		{Screen: name, Key: "e", Name: "events", Help: "what was told about the job, its pod group and its pods", Do: open(events)},
 		{Screen: name, Key: "l", Name: "logs", Help: "the logs of all pods on the whole screen", Footer: 6, Do: open(logs)},
 		{Screen: name, Key: "Y", Name: "yaml", Help: "the job as it is stored", Footer: 26, Do: open(manifest)},
-		{Screen: name, Key: "w", Name: "why", Help: "why the job waits, until when, and what would start it", Footer: 5, Do: screen.On(func(j *Job, _ *screen.Context) []screen.Effect {
-			return []screen.Effect{screen.Open{Screen: screen.Explain, Target: string(j.uid) + explain.Below}}
+		{Screen: name, Key: "w", Name: "why", Help: "why the job waits, until when, and what would start it", Footer: 5, Do: screenapi.On(func(j *Job, _ *screenapi.Context) []screenapi.Effect {
+			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Explain, Target: string(j.uid) + explain.Below}}
 		})},
 		{Screen: name, Key: "tab", Name: "pane", Help: "from the pods to the logs and back", Footer: 4, Do: on(func(j *Job) { j.inLogs = !j.inLogs })},
-		{Screen: name, Key: "enter", Name: "pod's log", Help: "the logs of the marked pods, or of the one under the cursor", Footer: 7, Guard: aPod, Do: screen.On((*Job).openPods)},
+		{Screen: name, Key: "enter", Name: "pod's log", Help: "the logs of the marked pods, or of the one under the cursor", Footer: 7, Guard: aPod, Do: screenapi.On((*Job).openPods)},
 		{Screen: name, Key: "a", Name: "attach", Help: "a shell in the pod under the cursor; the dashboard comes back when it ends", Footer: 8, Writes: true,
-			Guard: screen.When((*Job).canAttach), Do: screen.On((*Job).attach)},
-		{Screen: name, Key: "o", Name: "output file", Help: "where the output of a job of sbatch goes; copies the path", Footer: 27, Guard: screen.When((*Job).noOutput), Do: screen.On((*Job).copyOutput)},
-		{Screen: name, Key: "f", Name: "failed only", Help: "only pods that failed or are held up, and their logs; or all again", Footer: 9, Do: screen.On(func(j *Job, ctx *screen.Context) []screen.Effect {
+			Guard: screenapi.When((*Job).canAttach), Do: screenapi.On((*Job).attach)},
+		{Screen: name, Key: "o", Name: "output file", Help: "where the output of a job of sbatch goes; copies the path", Footer: 27, Guard: screenapi.When((*Job).noOutput), Do: screenapi.On((*Job).copyOutput)},
+		{Screen: name, Key: "f", Name: "failed only", Help: "only pods that failed or are held up, and their logs; or all again", Footer: 9, Do: screenapi.On(func(j *Job, ctx *screenapi.Context) []screenapi.Effect {
 			j.failed = !j.failed
 			j.fill(ctx)
 			return nil
@@ -68,7 +68,7 @@ func bindings() []screen.Binding {
 		{Screen: name, Key: "n", Name: "next match", Help: "the next line that matches the search", Guard: searched, Do: find(true)},
 		{Screen: name, Key: "N", Name: "match before", Help: "the line before that matches the search", Guard: searched, Do: find(false)},
 	}
-	rows := func(s screen.Screen) widget.Rows { return s.(*Job).rows() }
+	rows := func(s screenapi.Screen) widget.Rows { return s.(*Job).rows() }
 	own := slices.Collect(func(yield func(string) bool) {
 		for _, key := range keys {
 			if !yield(key.Key) {
@@ -80,13 +80,13 @@ func bindings() []screen.Binding {
 		switch {
 		case key.Key == "S": // s opens the summary
 			key.Name, key.Help = "sort", "sort the pods by the next column"
-			key.Do = screen.On(func(j *Job, ctx *screen.Context) []screen.Effect { j.rows().NextSort(ctx); return nil })
+			key.Do = screenapi.On(func(j *Job, ctx *screenapi.Context) []screenapi.Effect { j.rows().NextSort(ctx); return nil })
 		case slices.Contains(own, key.Key):
 			continue
 		}
 		keys = append(keys, key)
 	}
-	return append(keys, jobact.Keys(name, func(_ *screen.Context, s screen.Screen) []*snapshot.Job {
+	return append(keys, jobact.Keys(name, func(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
 		j := s.(*Job)
 		if j.here() != nil {
 			return nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -29,7 +29,7 @@ type logPane struct {
 	found      spot // last line found by a search
 	height     int
 	drawn      canvas.Canvas
-	shown      []screen.LogLine // candidates for drawing
+	shown      []screenapi.LogLine // candidates for drawing
 	labels     map[string]label
 	labelWidth int
 }
@@ -44,7 +44,7 @@ type spot struct {
 // Before and after all lines.
 var beforeAll, behindAll = spot{serial: -1}, spot{serial: 1 << 62}
 
-func spotOf(line screen.LogLine) spot { return spot{line.Serial, line.At} }
+func spotOf(line screenapi.LogLine) spot { return spot{line.Serial, line.At} }
 
 // place returns the index of a spot among the shown lines. If the line was dropped or is hidden, it returns the index
 // of the last line that is not later.
@@ -55,7 +55,7 @@ func (l *logPane) place(s spot) int {
 	case behindAll:
 		return len(l.shown)
 	}
-	if at := slices.IndexFunc(l.shown, func(one screen.LogLine) bool { return one.Serial == s.serial }); at >= 0 {
+	if at := slices.IndexFunc(l.shown, func(one screenapi.LogLine) bool { return one.Serial == s.serial }); at >= 0 {
 		return at
 	}
 	for at := len(l.shown) - 1; at >= 0; at-- {
@@ -80,7 +80,7 @@ func plainText(text string) string {
 }
 
 // take selects the lines to show. keep selects pods; nil selects all.
-func (l *logPane) take(view *screen.LogView, keep func(pod string) bool) {
+func (l *logPane) take(view *screenapi.LogView, keep func(pod string) bool) {
 	l.shown = l.shown[:0]
 	if view == nil {
 		return
@@ -94,8 +94,8 @@ func (l *logPane) take(view *screen.LogView, keep func(pod string) bool) {
 
 // inTime sorts lines by time, because past lines of several pods arrive pod by pod. Lines without a time keep their
 // place.
-func inTime(lines []screen.LogLine) []screen.LogLine {
-	earlier := func(a, b screen.LogLine) int {
+func inTime(lines []screenapi.LogLine) []screenapi.LogLine {
+	earlier := func(a, b screenapi.LogLine) int {
 		if a.At.IsZero() || b.At.IsZero() {
 			return 0
 		}
@@ -142,14 +142,14 @@ func (l *logPane) Home() { l.Move(-len(l.shown)) }
 func (l *logPane) End() { l.pinned = true }
 
 // Mouse scrolls with the wheel.
-func (l *logPane) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
+func (l *logPane) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bool) {
 	if _, _, inside := l.drawn.Holds(m.X, m.Y); !inside {
 		return false, false
 	}
 	switch m.Kind {
-	case screen.WheelUp:
+	case screenapi.WheelUp:
 		l.Move(-3)
-	case screen.WheelDown:
+	case screenapi.WheelDown:
 		l.Move(3)
 	}
 	return true, false
@@ -166,7 +166,7 @@ func (l *logPane) matches() int {
 	return n
 }
 
-func (l *logPane) holds(one screen.LogLine) bool {
+func (l *logPane) holds(one screenapi.LogLine) bool {
 	return l.search != "" && strings.Contains(strings.ToLower(one.Text), strings.ToLower(l.search))
 }
 
@@ -230,7 +230,7 @@ func (l *logPane) name(job *snapshot.Job) {
 }
 
 // draw draws as many lines as fit, starting with the last.
-func (l *logPane) draw(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job, empty string) {
+func (l *logPane) draw(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job, empty string) {
 	l.height, l.drawn = c.H, c
 	if len(l.shown) == 0 {
 		c.Fit(0, 0, c.W, empty, theme.Dim)
@@ -250,7 +250,7 @@ func (l *logPane) draw(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job, 
 }
 
 // lay returns the rows of a line on the screen: one, or several if it is wrapped.
-func (l *logPane) lay(ctx *screen.Context, c canvas.Canvas, one screen.LogLine) []func(y int) {
+func (l *logPane) lay(ctx *screenapi.Context, c canvas.Canvas, one screenapi.LogLine) []func(y int) {
 	text := plainText(one.Text)
 	who := l.labels[one.Pod]
 	stamp := ""
@@ -314,7 +314,7 @@ func chunks(text string, width int) []string {
 }
 
 // note describes the visible part of the log.
-func (l *logPane) note(view *screen.LogView, failed bool) string {
+func (l *logPane) note(view *screenapi.LogView, failed bool) string {
 	var parts []string
 	if failed {
 		parts = append(parts, "failed pods")

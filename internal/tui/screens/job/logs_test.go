@@ -11,7 +11,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/test/seeds"
 )
@@ -21,14 +21,14 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func drawn(l *logPane, width, height int) []string {
 	look, _ := theme.New("mono", theme.NoColor, false)
 	c := canvas.New(width, height, false)
-	l.draw(&screen.Context{Now: noon, Theme: look, Snap: snapshot.Empty(noon)}, c, &snapshot.Job{Name: "train"}, "nothing")
+	l.draw(&screenapi.Context{Now: noon, Theme: look, Snap: snapshot.Empty(noon)}, c, &snapshot.Job{Name: "train"}, "nothing")
 	return strings.Split(strings.TrimSpace(c.Text()), "\n")
 }
 
 func TestLinesOfSeveralPodsStandInTheOrderOfTheirTimes(t *testing.T) {
 	t.Parallel()
 	l := &logPane{pinned: true}
-	l.take(&screen.LogView{Lines: []screen.LogLine{
+	l.take(&screenapi.LogView{Lines: []screenapi.LogLine{
 		{Pod: "train-a", At: noon, Text: "one"}, {Pod: "train-a", At: noon.Add(2 * time.Second), Text: "three"}, {Pod: "train-b", At: noon.Add(time.Second), Text: "two"},
 	}}, nil)
 	if diff := cmp.Diff([]string{"a | one", "b | two", "a | three"}, drawn(l, 20, 5)); diff != "" {
@@ -40,9 +40,9 @@ func TestLinesOfSeveralPodsStandInTheOrderOfTheirTimes(t *testing.T) {
 func TestALineThatArrivesLateDoesNotMoveWhatOneReads(t *testing.T) {
 	t.Parallel()
 	l := &logPane{pinned: true, height: 3}
-	view := &screen.LogView{}
+	view := &screenapi.LogView{}
 	for i := range 20 {
-		view.Lines = append(view.Lines, screen.LogLine{Pod: "train-a", At: noon.Add(time.Duration(i) * time.Second), Text: fmt.Sprintf("line %d", i), Serial: i + 1})
+		view.Lines = append(view.Lines, screenapi.LogLine{Pod: "train-a", At: noon.Add(time.Duration(i) * time.Second), Text: fmt.Sprintf("line %d", i), Serial: i + 1})
 	}
 	l.take(view, nil)
 	drawn(l, 20, 3)
@@ -55,13 +55,13 @@ func TestALineThatArrivesLateDoesNotMoveWhatOneReads(t *testing.T) {
 	}
 	reading := drawn(l, 20, 3)
 	for i := range 6 {
-		view.Lines = append(view.Lines, screen.LogLine{Pod: "train-b", At: noon.Add(time.Duration(i)*time.Second + time.Millisecond), Text: "late", Serial: 21 + i})
+		view.Lines = append(view.Lines, screenapi.LogLine{Pod: "train-b", At: noon.Add(time.Duration(i)*time.Second + time.Millisecond), Text: "late", Serial: 21 + i})
 	}
 	l.take(view, nil)
 	if diff := cmp.Diff(reading, drawn(l, 20, 3)); diff != "" {
 		t.Errorf("what one reads jumped (%v before):\n%s", before, diff)
 	}
-	view = &screen.LogView{Dropped: 3, Lines: view.Lines[3:]}
+	view = &screenapi.LogView{Dropped: 3, Lines: view.Lines[3:]}
 	l.take(view, nil)
 	if diff := cmp.Diff(reading, drawn(l, 20, 3)); diff != "" {
 		t.Errorf("when lines are dropped it jumps:\n%s", diff)
@@ -91,12 +91,12 @@ func TestEscapesOfProgramsDoNotReachTheTerminal(t *testing.T) {
 func TestAPinnedLogShowsTheNewestLine(t *testing.T) {
 	t.Parallel()
 	seeds.Check(t, 100, func(t *rapid.T) {
-		view := &screen.LogView{Dropped: rapid.IntRange(0, 1000).Draw(t, "dropped")}
+		view := &screenapi.LogView{Dropped: rapid.IntRange(0, 1000).Draw(t, "dropped")}
 		l := &logPane{pinned: true, wrap: rapid.Bool().Draw(t, "wrap"), stamps: rapid.Bool().Draw(t, "times")}
 		height := rapid.IntRange(1, 12).Draw(t, "height")
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			for range rapid.IntRange(0, 5).Draw(t, "lines") {
-				view.Lines = append(view.Lines, screen.LogLine{Pod: "train-0", Serial: len(view.Lines) + 1, Text: fmt.Sprintf("line %d; %s", len(view.Lines), strings.Repeat("x", rapid.IntRange(0, 60).Draw(t, "long")))})
+				view.Lines = append(view.Lines, screenapi.LogLine{Pod: "train-0", Serial: len(view.Lines) + 1, Text: fmt.Sprintf("line %d; %s", len(view.Lines), strings.Repeat("x", rapid.IntRange(0, 60).Draw(t, "long")))})
 			}
 			l.take(view, nil)
 			before := drawn(l, 40, height)

@@ -2,12 +2,12 @@ package job
 
 import (
 	"github.com/vc-batch/vc/internal/slurm/listrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // output returns the output file of a job submitted with sbatch, or "". For an array it returns the pattern, because
 // each element has its own file.
-func (j *Job) output(ctx *screen.Context) string {
+func (j *Job) output(ctx *screenapi.Context) string {
 	if j.job == nil {
 		return ""
 	}
@@ -22,7 +22,7 @@ func (j *Job) output(ctx *screen.Context) string {
 }
 
 // noOutput returns the reason why there is no output file, or "".
-func (j *Job) noOutput(ctx *screen.Context) string {
+func (j *Job) noOutput(ctx *screenapi.Context) string {
 	if j.output(ctx) == "" {
 		return "the job writes to its log, not to a file (l shows the log)"
 	}
@@ -30,7 +30,7 @@ func (j *Job) noOutput(ctx *screen.Context) string {
 }
 
 // copyOutput copies the path. The file itself is on the nodes and login hosts, not on this machine.
-func (j *Job) copyOutput(ctx *screen.Context) []screen.Effect {
+func (j *Job) copyOutput(ctx *screenapi.Context) []screenapi.Effect {
 	path := j.output(ctx)
-	return []screen.Effect{screen.Copy{What: "output file " + path, Text: path + "\n"}}
+	return []screenapi.Effect{screenapi.Copy{What: "output file " + path, Text: path + "\n"}}
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -32,14 +32,14 @@ func (p *pager) Home() { p.top = 0 }
 func (p *pager) End() { p.Move(len(p.text)) }
 
 // Mouse scrolls with the wheel.
-func (p *pager) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
+func (p *pager) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bool) {
 	if _, _, inside := p.drawn.Holds(m.X, m.Y); !inside {
 		return false, false
 	}
 	switch m.Kind {
-	case screen.WheelUp:
+	case screenapi.WheelUp:
 		p.Move(-3)
-	case screen.WheelDown:
+	case screenapi.WheelDown:
 		p.Move(3)
 	}
 	return true, false

@@ -1,6 +1,6 @@
 package job
 
-import "github.com/vc-batch/vc/internal/tui/screen"
+import "github.com/vc-batch/vc/internal/tui/screenapi"
 
 // plain implements the methods of widget.Rows that do not apply to lines of text: marking, sorting, choosing columns.
 type plain struct{}
@@ -13,8 +13,8 @@ func (plain) MarkAll() {}
 
 func (plain) Escape() bool { return false }
 
-func (plain) NextSort(*screen.Context) {}
+func (plain) NextSort(*screenapi.Context) {}
 
 func (plain) Reverse() {}
 
-func (plain) Chooser(*screen.Context) []screen.Effect { return nil }
+func (plain) Chooser(*screenapi.Context) []screenapi.Effect { return nil }

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -19,8 +19,8 @@ type pod = *snapshot.Pod
 
 // podTable returns the table of a job's pods, by task and index.
 func podTable() widget.Table[pod] {
-	plain := func(of func(pod) string) func(*screen.Context, pod) (string, canvas.Style) {
-		return func(_ *screen.Context, p pod) (string, canvas.Style) { return of(p), theme.Plain }
+	plain := func(of func(pod) string) func(*screenapi.Context, pod) (string, canvas.Style) {
+		return func(_ *screenapi.Context, p pod) (string, canvas.Style) { return of(p), theme.Plain }
 	}
 	text := func(key, title string, width, from int, of func(pod) string) widget.Column[pod] {
 		return widget.Column[pod]{Key: key, Title: title, Width: width, From: from, Cell: plain(of), Compare: func(a, b pod) int { return strings.Compare(of(a), of(b)) }}
@@ -35,7 +35,7 @@ func podTable() widget.Table[pod] {
 			text("task", "TASK", 8, 0, func(p pod) string { return p.Task }),
 			index,
 			text("pod", "POD", 24, 100, func(p pod) string { return p.Name }),
-			{Key: "state", Title: "STATE", Width: 17, Narrow: 11, Cell: func(_ *screen.Context, p pod) (string, canvas.Style) { return p.State, jobrow.PodStyle(p) },
+			{Key: "state", Title: "STATE", Width: 17, Narrow: 11, Cell: func(_ *screenapi.Context, p pod) (string, canvas.Style) { return p.State, jobrow.PodStyle(p) },
 				Compare: func(a, b pod) int { return strings.Compare(a.State, b.State) }},
 			text("node", "NODE", 12, 0, func(p pod) string { return p.Node }),
 			text("ready", "READY", 5, 70, func(p pod) string { return p.Ready }),
@@ -43,7 +43,7 @@ func podTable() widget.Table[pod] {
 			text("cpu", "CPU", 5, 70, func(p pod) string { return asked(p, "cpu") }),
 			text("mem", "MEM", 6, 70, func(p pod) string { return asked(p, "memory") }),
 			text("gpu", "GPU", 3, 110, func(p pod) string { return asked(p, "gpu") }),
-			{Key: "age", Title: "AGE", Width: 5, From: 100, Ticks: true, Cell: func(ctx *screen.Context, p pod) (string, canvas.Style) {
+			{Key: "age", Title: "AGE", Width: 5, From: 100, Ticks: true, Cell: func(ctx *screenapi.Context, p pod) (string, canvas.Style) {
 				return render.Age(ctx.Now, p.Created), theme.Plain
 			},
 				Compare: func(a, b pod) int { return b.Created.Compare(a.Created) }},

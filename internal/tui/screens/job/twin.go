@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // Twin returns the open page as text.
-func (j *Job) Twin(ctx *screen.Context) string {
+func (j *Job) Twin(ctx *screenapi.Context) string {
 	if j.job == nil {
 		return ""
 	}
@@ -34,7 +34,7 @@ func (j *Job) Twin(ctx *screen.Context) string {
 }
 
 // writeSheet writes the content of the summary, with all pods.
-func (j *Job) writeSheet(ctx *screen.Context, text *bytes.Buffer) {
+func (j *Job) writeSheet(ctx *screenapi.Context, text *bytes.Buffer) {
 	fmt.Fprintf(text, "%s %s/%s\n", j.job.ID, j.job.Namespace, j.job.Name)
 	for _, fact := range facts(ctx, j.job) {
 		fmt.Fprintf(text, "  %-10s%s\n", fact.Name, strings.Join(strings.Fields(fact.Text), " "))

@@ -9,13 +9,13 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
 // Draw draws the rows and, below them, the explanation of the selected job.
-func (j *Jobs) Draw(ctx *screen.Context, c canvas.Canvas) {
+func (j *Jobs) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	below := min(max(c.H/4, 4), 10)
 	if c.H < 9 {
 		below = 0
@@ -45,7 +45,7 @@ func both(n int) string {
 }
 
 // nothing returns the reason why there are no rows.
-func (j *Jobs) nothing(ctx *screen.Context) string {
+func (j *Jobs) nothing(ctx *screenapi.Context) string {
 	switch unseen := ctx.Unseen("jobs"); {
 	case j.all > 0:
 		return "no job matches the filter (esc clears it)"
@@ -63,7 +63,7 @@ func (j *Jobs) nothing(ctx *screen.Context) string {
 const nameWidth = 10
 
 // reason draws the state of the job in words, as `vcctl job explain` does.
-func reason(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job) {
+func reason(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job) {
 	a := jobrow.Account(ctx.Snap, job)
 	title := strings.TrimSpace(job.ID + " " + a.Headline(render.Style{}, ctx.Now))
 	c.Fit(1, 0, c.W-1, title, theme.Title)
@@ -90,7 +90,7 @@ func reason(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job) {
 }
 
 // facts returns the facts of the account, with the estimated start first. For a job with nodes, the nodes come first.
-func facts(ctx *screen.Context, job *snapshot.Job, a *jobstatus.Account) []jobstatus.Fact {
+func facts(ctx *screenapi.Context, job *snapshot.Job, a *jobstatus.Account) []jobstatus.Fact {
 	all := a.Facts()
 	if job.NodeList != "" {
 		where := jobstatus.Fact{Name: "nodes", Text: job.NodeList}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -21,7 +21,7 @@ var groups = []struct {
 }
 
 // nextGroup switches to the next grouping.
-func (j *Jobs) nextGroup(*screen.Context) []screen.Effect {
+func (j *Jobs) nextGroup(*screenapi.Context) []screenapi.Effect {
 	j.group = (j.group + 1) % len(groups)
 	j.table.Group(groups[j.group].of, sumUp)
 	return nil

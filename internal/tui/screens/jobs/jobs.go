@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/filter"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -36,7 +36,7 @@ type filling struct {
 }
 
 // New returns the screen.
-func New(string) screen.Screen {
+func New(string) screenapi.Screen {
 	j := &Jobs{unfolded: map[types.UID]bool{}}
 	j.table = widget.Table[jobrow.Row]{
 		Columns: jobrow.Columns(), ID: jobrow.ID, Default: jobrow.Default, DefaultSort: jobrow.DefaultSort,
@@ -46,13 +46,13 @@ func New(string) screen.Screen {
 }
 
 // Name returns the screen's name in the table of keys.
-func (j *Jobs) Name() string { return screen.Jobs }
+func (j *Jobs) Name() string { return screenapi.Jobs }
 
 // Crumb returns the screen's name in the path.
-func (j *Jobs) Crumb(*screen.Context) string { return "Jobs" }
+func (j *Jobs) Crumb(*screenapi.Context) string { return "Jobs" }
 
 // Note returns the number of rows and the sort order.
-func (j *Jobs) Note(ctx *screen.Context) string {
+func (j *Jobs) Note(ctx *screenapi.Context) string {
 	rows := widget.Count(j.all) + " rows"
 	if j.all == 1 {
 		rows = "1 row"
@@ -71,11 +71,11 @@ func (j *Jobs) Note(ctx *screen.Context) string {
 }
 
 // Update handles an event.
-func (j *Jobs) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
+func (j *Jobs) Update(ctx *screenapi.Context, event screenapi.Event) []screenapi.Effect {
 	switch event := event.(type) {
-	case screen.Refresh:
+	case screenapi.Refresh:
 		j.refresh(ctx)
-	case screen.Mouse:
+	case screenapi.Mouse:
 		if _, open := j.table.Mouse(ctx, event); open {
 			return j.open(ctx)
 		}
@@ -84,7 +84,7 @@ func (j *Jobs) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
 }
 
 // refresh makes the rows from the current snapshot.
-func (j *Jobs) refresh(ctx *screen.Context) {
+func (j *Jobs) refresh(ctx *screenapi.Context) {
 	now := filling{ctx.Snap, ctx.Namespace, ctx.Mine}
 	lingering := j.filled.namespace == now.namespace && j.filled.mine == now.mine
 	j.filled = now
@@ -92,7 +92,7 @@ func (j *Jobs) refresh(ctx *screen.Context) {
 }
 
 // fill makes the rows. If the filter is invalid, it leaves the rows unchanged.
-func (j *Jobs) fill(ctx *screen.Context, text string, lingering bool) error {
+func (j *Jobs) fill(ctx *screenapi.Context, text string, lingering bool) error {
 	matching, err := jobrow.Fields(ctx.Snap, ctx.Now).Parse(text)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (j *Jobs) fill(ctx *screen.Context, text string, lingering bool) error {
 }
 
 // rows returns all rows. The caller must not change them.
-func (j *Jobs) rows(ctx *screen.Context) []jobrow.Row {
+func (j *Jobs) rows(ctx *screenapi.Context) []jobrow.Row {
 	if len(j.unfolded) == 0 {
 		return j.sorted.Rows(ctx)
 	}
@@ -128,16 +128,16 @@ func kept(kept, rows []jobrow.Row, matching filter.Filter[jobrow.Row]) []jobrow.
 }
 
 // SetFilter filters the rows.
-func (j *Jobs) SetFilter(ctx *screen.Context, text string) error { return j.fill(ctx, text, false) }
+func (j *Jobs) SetFilter(ctx *screenapi.Context, text string) error { return j.fill(ctx, text, false) }
 
 // Matches returns the number of visible rows and of all rows.
-func (j *Jobs) Matches(*screen.Context) (shown, all int) { return j.shown, j.all }
+func (j *Jobs) Matches(*screenapi.Context) (shown, all int) { return j.shown, j.all }
 
 // Escape clears marks.
 func (j *Jobs) Escape() bool { return j.table.Escape() }
 
 // targets returns the jobs that an action applies to. Several parts of an array count as one job.
-func (j *Jobs) targets(*screen.Context, screen.Screen) []*snapshot.Job {
+func (j *Jobs) targets(*screenapi.Context, screenapi.Screen) []*snapshot.Job {
 	var jobs []*snapshot.Job
 	seen := map[types.UID]bool{}
 	for _, row := range j.table.Targets() {
@@ -149,15 +149,15 @@ func (j *Jobs) targets(*screen.Context, screen.Screen) []*snapshot.Job {
 	return jobs
 }
 
-func (j *Jobs) open(*screen.Context) []screen.Effect {
+func (j *Jobs) open(*screenapi.Context) []screenapi.Effect {
 	if row, ok := j.table.Selected(); ok {
-		return []screen.Effect{screen.Open{Screen: screen.Job, Target: string(row.Job.UID)}}
+		return []screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: string(row.Job.UID)}}
 	}
 	return nil
 }
 
 // fold folds or unfolds the array under the cursor.
-func (j *Jobs) fold(ctx *screen.Context) []screen.Effect {
+func (j *Jobs) fold(ctx *screenapi.Context) []screenapi.Effect {
 	row, _ := j.table.Selected()
 	j.unfolded[row.Job.UID] = !j.unfolded[row.Job.UID]
 	if !j.unfolded[row.Job.UID] {
@@ -174,6 +174,6 @@ func (j *Jobs) fold(ctx *screen.Context) []screen.Effect {
 }
 
 // updated returns the age of the snapshot in words.
-func updated(ctx *screen.Context) string {
+func updated(ctx *screenapi.Context) string {
 	return fmt.Sprintf("updated %s ago", ctx.Now.Sub(ctx.Snap.At).Truncate(time.Second))
 }

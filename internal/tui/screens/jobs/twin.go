@@ -7,13 +7,13 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // Twin returns the visible rows as a text table, with the filter.
-func (j *Jobs) Twin(ctx *screen.Context) string {
+func (j *Jobs) Twin(ctx *screenapi.Context) string {
 	table := render.Table{Gap: 2}
-	var cells []func(*screen.Context, jobrow.Row) (string, canvas.Style)
+	var cells []func(*screenapi.Context, jobrow.Row) (string, canvas.Style)
 	for _, column := range jobrow.Columns() {
 		if column.Hidden {
 			continue

@@ -5,7 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
@@ -21,9 +21,9 @@ func BenchmarkFrames(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	ctx := &screen.Context{Snap: snap, Now: tuitest.Now, Theme: looks, W: 160, H: 50}
+	ctx := &screenapi.Context{Snap: snap, Now: tuitest.Now, Theme: looks, W: 160, H: 50}
 	n := New("").(*Nodes)
-	n.Update(ctx, screen.Refresh{})
+	n.Update(ctx, screenapi.Refresh{})
 	draw := func(b *testing.B) {
 		for b.Loop() {
 			n.Draw(ctx, canvas.New(160, 47, false))
@@ -32,7 +32,7 @@ func BenchmarkFrames(b *testing.B) {
 	b.Run("list", draw)
 	b.Run("refresh", func(b *testing.B) {
 		for b.Loop() {
-			n.Update(ctx, screen.Refresh{})
+			n.Update(ctx, screenapi.Refresh{})
 		}
 	})
 	n.enterHeat(ctx)

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/noderow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -21,8 +21,8 @@ type column = widget.Column[*node]
 const deviceColumn = 2
 
 func (n *Nodes) columns() []column {
-	text := func(of func(*node) string) func(*screen.Context, *node) (string, canvas.Style) {
-		return func(_ *screen.Context, row *node) (string, canvas.Style) { return of(row), theme.Plain }
+	text := func(of func(*node) string) func(*screenapi.Context, *node) (string, canvas.Style) {
+		return func(_ *screenapi.Context, row *node) (string, canvas.Style) { return of(row), theme.Plain }
 	}
 	byIdle := func(name func() corev1.ResourceName) func(a, b *node) int {
 		return func(a, b *node) int { return cmp.Compare(a.Idle.Of(name()), b.Idle.Of(name())) }
@@ -31,22 +31,22 @@ func (n *Nodes) columns() []column {
 	cpu := func() corev1.ResourceName { return corev1.ResourceCPU }
 	memory := func() corev1.ResourceName { return corev1.ResourceMemory }
 	return []column{
-		{Key: "NODE", Title: "NODE", Width: 8, Cell: func(_ *screen.Context, row *node) (string, canvas.Style) {
+		{Key: "NODE", Title: "NODE", Width: 8, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return noderow.Short(row.Name), theme.Plain
 		}, Compare: func(a, b *node) int { return cmp.Compare(n.place[a.Name], n.place[b.Name]) }},
-		{Key: "STATE", Title: "STATE", Width: 6, Narrow: 5, Cell: func(_ *screen.Context, row *node) (string, canvas.Style) {
+		{Key: "STATE", Title: "STATE", Width: 6, Narrow: 5, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return noderow.State(row), noderow.StateStyle(row.State)
 		}, Compare: func(a, b *node) int { return cmp.Compare(rank(a.State), rank(b.State)) }},
 		{Key: "GPU", Title: "GPU", Width: 12, Draw: n.drawUse(device, 8), Descending: true, Compare: byIdle(device)},
 		{Key: "CPU", Title: "CPU", Width: 18, Narrow: 14, From: 80, Draw: n.drawUse(cpu, 10), Descending: true, Compare: byIdle(cpu)},
-		{Key: "CPUS", Title: "CPU", Width: 9, Below: 80, Right: true, Cell: func(_ *screen.Context, row *node) (string, canvas.Style) {
+		{Key: "CPUS", Title: "CPU", Width: 9, Below: 80, Right: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return useText(row, corev1.ResourceCPU), theme.Plain
 		}, Compare: byIdle(cpu), Descending: true},
 		{Key: "MEM", Title: "MEM", Width: 15, Narrow: 14, From: 80, Draw: n.drawUse(memory, 8), Descending: true, Compare: byIdle(memory)},
-		{Key: "MEMORY", Title: "MEM", Width: 7, Below: 80, Right: true, Cell: func(_ *screen.Context, row *node) (string, canvas.Style) {
+		{Key: "MEMORY", Title: "MEM", Width: 7, Below: 80, Right: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			return useText(row, corev1.ResourceMemory), theme.Plain
 		}, Compare: byIdle(memory), Descending: true},
-		{Key: "PODS", Title: "PODS", Width: 4, Right: true, Descending: true, Cell: func(_ *screen.Context, row *node) (string, canvas.Style) {
+		{Key: "PODS", Title: "PODS", Width: 4, Right: true, Descending: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			if row.Unknown {
 				return "?", theme.Dim
 			}
@@ -62,7 +62,7 @@ func (n *Nodes) columns() []column {
 		{Key: "STATUS", Title: "STATUS", Width: 24, Hidden: true, Cell: text(func(row *node) string { return row.Status })},
 		{Key: "TAINTS", Title: "TAINTS", Width: 24, Hidden: true, Cell: text(func(row *node) string { return strings.Join(row.Taints, ",") })},
 		{Key: "ADDRESS", Title: "ADDRESS", Width: 15, Hidden: true, Cell: text(func(row *node) string { return row.Address })},
-		{Key: "AGE", Title: "AGE", Width: 5, Hidden: true, Right: true, Ticks: true, Cell: func(ctx *screen.Context, row *node) (string, canvas.Style) {
+		{Key: "AGE", Title: "AGE", Width: 5, Hidden: true, Right: true, Ticks: true, Cell: func(ctx *screenapi.Context, row *node) (string, canvas.Style) {
 			return render.Age(ctx.Now, row.Created), theme.Plain
 		}, Compare: func(a, b *node) int { return b.Created.Compare(a.Created) }},
 	}
@@ -76,21 +76,21 @@ func (n *Nodes) fitColumns() {
 	}
 	n.table.Columns[0].Width, n.table.Columns[0].Narrow = min(widest, 24), min(widest, 15)
 	column := &n.table.Columns[deviceColumn]
-	column.Hidden, column.Title = n.device == "", strings.ToUpper(screen.ShortResource(string(n.device)))
+	column.Hidden, column.Title = n.device == "", strings.ToUpper(screenapi.ShortResource(string(n.device)))
 	for i := range n.table.Columns {
 		if n.table.Columns[i].Key != "IDLE" {
 			continue
 		}
 		n.table.Columns[i].Title = "IDLE cpu/mem"
 		if n.device != "" {
-			n.table.Columns[i].Title = "IDLE " + screen.ShortResource(string(n.device)) + "/cpu/mem"
+			n.table.Columns[i].Title = "IDLE " + screenapi.ShortResource(string(n.device)) + "/cpu/mem"
 		}
 	}
 }
 
 // drawUse draws the use of a resource: a bar, and used/total as numbers.
-func (n *Nodes) drawUse(name func() corev1.ResourceName, cells int) func(*screen.Context, *node, canvas.Canvas) {
-	return func(ctx *screen.Context, row *node, c canvas.Canvas) {
+func (n *Nodes) drawUse(name func() corev1.ResourceName, cells int) func(*screenapi.Context, *node, canvas.Canvas) {
+	return func(ctx *screenapi.Context, row *node, c canvas.Canvas) {
 		used, has := noderow.Use(row, name())
 		bar := cells
 		if ctx.W < 100 && cells > 8 || name() == corev1.ResourceMemory && ctx.W < 100 {
@@ -126,7 +126,7 @@ func useText(row *node, name corev1.ResourceName) string {
 	return render.Amount(name, used) + "/" + render.Amount(name, has)
 }
 
-func (n *Nodes) idleCell(_ *screen.Context, row *node) (string, canvas.Style) {
+func (n *Nodes) idleCell(_ *screenapi.Context, row *node) (string, canvas.Style) {
 	if row.Unknown {
 		return "?", theme.Dim
 	}
@@ -141,7 +141,7 @@ func (n *Nodes) idleCell(_ *screen.Context, row *node) (string, canvas.Style) {
 }
 
 // jobsCell returns the jobs on a node. Jobs on a node that is down are lost.
-func jobsCell(_ *screen.Context, row *node) (string, canvas.Style) {
+func jobsCell(_ *screenapi.Context, row *node) (string, canvas.Style) {
 	jobs := jobsOn(row)
 	if len(jobs) == 0 {
 		return "", theme.Plain
@@ -157,7 +157,7 @@ func jobsCell(_ *screen.Context, row *node) (string, canvas.Style) {
 }
 
 // textTable returns the table for Twin.
-func (n *Nodes) textTable(ctx *screen.Context) *render.Table {
+func (n *Nodes) textTable(ctx *screenapi.Context) *render.Table {
 	table := &render.Table{Header: []string{"NAME", "STATE", "STATUS", "CPU", "IDLE CPU", "MEMORY", "IDLE MEMORY"}}
 	devices := ctx.Snap.Resources[min(2, len(ctx.Snap.Resources)):]
 	for _, name := range devices {

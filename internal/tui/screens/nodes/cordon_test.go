@@ -6,17 +6,17 @@ import (
 	"testing"
 
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
 // oneRefused cordons all nodes except one, for which it returns an error.
 type oneRefused struct {
-	screen.Actions
+	screenapi.Actions
 	name string
 }
 
-func (o oneRefused) Node(_ context.Context, _ screen.Verb, name string) (string, error) {
+func (o oneRefused) Node(_ context.Context, _ screenapi.Verb, name string) (string, error) {
 	if name == o.name {
 		return "", errors.New(name + " may not be changed")
 	}
@@ -30,14 +30,14 @@ func TestOfNodesThatAreCordonedOnlyThoseThatWereAreNamed(t *testing.T) {
 		"none": {"3 nodes cordoned: n[1-3]", ""},
 	} {
 		n := New("").(*Nodes)
-		ctx := &screen.Context{Snap: snapshot.Empty(tuitest.Now), Now: tuitest.Now, Actions: oneRefused{name: refused}}
+		ctx := &screenapi.Context{Snap: snapshot.Empty(tuitest.Now), Now: tuitest.Now, Actions: oneRefused{name: refused}}
 		for _, name := range []string{"n1", "n2", "n3"} {
 			n.all = append(n.all, &node{Name: name, State: "idle"})
 		}
-		n.table.SetRows(&screen.Context{Now: tuitest.Now}, n.all, false)
+		n.table.SetRows(&screenapi.Context{Now: tuitest.Now}, n.all, false)
 		n.table.MarkAll()
-		ask := n.cordon(ctx)[0].(screen.Ask)
-		said, err := ask.Then[0].(screen.Run).Do(t.Context())
+		ask := n.cordon(ctx)[0].(screenapi.Ask)
+		said, err := ask.Then[0].(screenapi.Run).Do(t.Context())
 		text := ""
 		if err != nil {
 			text = err.Error()

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/noderow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -24,7 +24,7 @@ const (
 )
 
 // Draw draws the heat map, or the list with the pods on the node under the cursor.
-func (n *Nodes) Draw(ctx *screen.Context, c canvas.Canvas) {
+func (n *Nodes) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if n.heat != nil {
 		n.drawHeat(ctx, c)
 		return
@@ -66,7 +66,7 @@ func (n *Nodes) groupLines() int {
 }
 
 // empty returns the reason why there are no rows.
-func (n *Nodes) empty(ctx *screen.Context) string {
+func (n *Nodes) empty(ctx *screenapi.Context) string {
 	if why := ctx.Unseen("nodes"); why != "" {
 		return why
 	}
@@ -81,7 +81,7 @@ func (n *Nodes) empty(ctx *screen.Context) string {
 	return ctx.Nothing("the cluster has no nodes")
 }
 
-func (n *Nodes) drawPods(ctx *screen.Context, c canvas.Canvas) {
+func (n *Nodes) drawPods(ctx *screenapi.Context, c canvas.Canvas) {
 	row := n.selected()
 	if row == nil || c.H < 2 {
 		return
@@ -91,7 +91,7 @@ func (n *Nodes) drawPods(ctx *screen.Context, c canvas.Canvas) {
 	n.pods.Draw(ctx, rest, n.noPods(ctx))
 }
 
-func (n *Nodes) podsNote(ctx *screen.Context) string {
+func (n *Nodes) podsNote(ctx *screenapi.Context) string {
 	if _, ok := ctx.Snap.HiddenKind("pods"); ok {
 		return "pods: " + cmp.Or(ctx.Only("pods"), "not shown")
 	}
@@ -101,14 +101,14 @@ func (n *Nodes) podsNote(ctx *screen.Context) string {
 	return "tab"
 }
 
-func (n *Nodes) noPods(ctx *screen.Context) string {
+func (n *Nodes) noPods(ctx *screenapi.Context) string {
 	if _, hidden := ctx.Snap.HiddenKind("pods"); hidden {
 		return "no pods that you may see"
 	}
 	return "no pods"
 }
 
-func (n *Nodes) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
+func (n *Nodes) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 	row := n.selected()
 	if row == nil {
 		return
@@ -131,7 +131,7 @@ func (n *Nodes) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
 	}
 }
 
-func (n *Nodes) drawNarrow(ctx *screen.Context, c canvas.Canvas) {
+func (n *Nodes) drawNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 	row := n.selected()
 	if row == nil {
 		return
@@ -153,7 +153,7 @@ type fact struct {
 }
 
 // facts returns information about a node, the most important first.
-func (n *Nodes) facts(ctx *screen.Context, row *node) []fact {
+func (n *Nodes) facts(ctx *screenapi.Context, row *node) []fact {
 	var all []fact
 	add := func(style canvas.Style, text string) {
 		if text != "" {
@@ -191,7 +191,7 @@ func (n *Nodes) facts(ctx *screen.Context, row *node) []fact {
 }
 
 // since returns the time for which a node has been in its condition.
-func since(ctx *screen.Context, row *node) string {
+func since(ctx *screenapi.Context, row *node) string {
 	if row.Since.IsZero() {
 		return ""
 	}

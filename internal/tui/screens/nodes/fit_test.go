@@ -5,7 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
@@ -28,9 +28,9 @@ func TestFiveThousandNodesFitTheScreen(t *testing.T) {
 				row.Rack = "r" + string(rune('a'+i/inRack%26)) + string(rune('a'+i/inRack/26))
 			}
 		}
-		ctx := &screen.Context{Snap: snap, Now: tuitest.Now, Theme: looks, W: 160, H: 50}
+		ctx := &screenapi.Context{Snap: snap, Now: tuitest.Now, Theme: looks, W: 160, H: 50}
 		n := New("").(*Nodes)
-		n.Update(ctx, screen.Refresh{})
+		n.Update(ctx, screenapi.Refresh{})
 		n.enterHeat(ctx)
 		body := canvas.New(160, 47, false) // without title, tabs and footer
 		n.Draw(ctx, body)
@@ -59,9 +59,9 @@ func TestTheHeatMapScrollsToItsCursor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := &screen.Context{Snap: snap, Now: tuitest.Now, Theme: looks, W: 60, H: 15}
+	ctx := &screenapi.Context{Snap: snap, Now: tuitest.Now, Theme: looks, W: 60, H: 15}
 	n := New("").(*Nodes)
-	n.Update(ctx, screen.Refresh{})
+	n.Update(ctx, screenapi.Refresh{})
 	n.enterHeat(ctx)
 	for _, move := range []func(){n.heat.End, n.heat.Home, n.heat.End, func() { n.heat.Page(-1) }, func() { n.heat.aside(1) }} {
 		move()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/noderow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -55,30 +55,30 @@ func (h *heatMap) end(at int) {
 }
 
 // Methods of tables that do not apply to a map.
-func (h *heatMap) Mark()                                   {}
-func (h *heatMap) Range()                                  {}
-func (h *heatMap) MarkAll()                                {}
-func (h *heatMap) Escape() bool                            { return false }
-func (h *heatMap) NextSort(*screen.Context)                {}
-func (h *heatMap) Reverse()                                {}
-func (h *heatMap) Chooser(*screen.Context) []screen.Effect { return nil }
+func (h *heatMap) Mark()                                         {}
+func (h *heatMap) Range()                                        {}
+func (h *heatMap) MarkAll()                                      {}
+func (h *heatMap) Escape() bool                                  { return false }
+func (h *heatMap) NextSort(*screenapi.Context)                   {}
+func (h *heatMap) Reverse()                                      {}
+func (h *heatMap) Chooser(*screenapi.Context) []screenapi.Effect { return nil }
 
 // Mouse handles a click or the wheel.
-func (h *heatMap) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
+func (h *heatMap) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bool) {
 	return true, h.mouse(m)
 }
 
-func (h *heatMap) mouse(m screen.Mouse) (open bool) {
+func (h *heatMap) mouse(m screenapi.Mouse) (open bool) {
 	x, y, inside := h.drawn.Holds(m.X, m.Y)
 	switch {
 	case !inside:
-	case m.Kind == screen.WheelDown:
+	case m.Kind == screenapi.WheelDown:
 		h.Move(3)
-	case m.Kind == screen.WheelUp:
+	case m.Kind == screenapi.WheelUp:
 		h.Move(-3)
 	default:
 		if id := h.At(x, y); id != "" {
-			open = m.Kind == screen.DoubleClick && id == h.Cursor
+			open = m.Kind == screenapi.DoubleClick && id == h.Cursor
 			h.Cursor = id
 		}
 	}
@@ -86,7 +86,7 @@ func (h *heatMap) mouse(m screen.Mouse) (open bool) {
 }
 
 // enterHeat opens the map with the cursor on the list's current node, or closes the map.
-func (n *Nodes) enterHeat(*screen.Context) []screen.Effect {
+func (n *Nodes) enterHeat(*screenapi.Context) []screenapi.Effect {
 	if n.heat != nil {
 		n.leaveHeat()
 		return nil
@@ -125,7 +125,7 @@ func (n *Nodes) heatBy() noderow.By {
 
 const heatFacts = 4 // lines below the map: a legend and facts of the node under the cursor
 
-func (n *Nodes) drawHeat(ctx *screen.Context, c canvas.Canvas) {
+func (n *Nodes) drawHeat(ctx *screenapi.Context, c canvas.Canvas) {
 	h := n.heat
 	facts := min(heatFacts, c.H/3)
 	upper, lower := c.Cut(c.H - facts)
@@ -153,8 +153,8 @@ func (n *Nodes) scroll(height int) int {
 	return min(max(skip, line-height+1), max(n.heat.Lines()-height, 0))
 }
 
-func (n *Nodes) drawHeatFacts(ctx *screen.Context, c canvas.Canvas) {
-	resource := screen.ShortResource(string(n.resource))
+func (n *Nodes) drawHeatFacts(ctx *screenapi.Context, c canvas.Canvas) {
+	resource := screenapi.ShortResource(string(n.resource))
 	c.Fit(1, 0, c.W-2, noderow.Legend(resource, ctx.Theme.Glyphs), theme.Dim)
 	row := n.selected()
 	if row == nil {
@@ -163,7 +163,7 @@ func (n *Nodes) drawHeatFacts(ctx *screen.Context, c canvas.Canvas) {
 	x := c.Put(1, 1, noderow.Short(row.Name)+"  ", theme.Title)
 	x = c.Put(x, 1, noderow.State(row), noderow.StateStyle(row.State))
 	for _, name := range ctx.Snap.Resources {
-		x = c.Put(x, 1, fmt.Sprintf("  %s %s", screen.ShortResource(string(name)), fullText(row, name)), theme.Plain)
+		x = c.Put(x, 1, fmt.Sprintf("  %s %s", screenapi.ShortResource(string(name)), fullText(row, name)), theme.Plain)
 	}
 	c.Put(x, 1, "  "+n.placeText(row), theme.Dim)
 	said := "no jobs"

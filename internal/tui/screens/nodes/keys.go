@@ -9,12 +9,12 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/noderow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
 // rowsIn returns the target of the table keys: the heat map, the pods or the list.
-func rowsIn(s screen.Screen) widget.Rows {
+func rowsIn(s screenapi.Screen) widget.Rows {
 	n, ok := s.(*Nodes)
 	switch {
 	case !ok:
@@ -28,52 +28,52 @@ func rowsIn(s screen.Screen) widget.Rows {
 }
 
 // keyTable returns the keys of the screen.
-func keyTable() []screen.Binding {
-	name := screen.Nodes
-	aside := func(dx int) func(*screen.Context, screen.Screen) []screen.Effect {
-		return screen.On(func(n *Nodes, _ *screen.Context) []screen.Effect {
+func keyTable() []screenapi.Binding {
+	name := screenapi.Nodes
+	aside := func(dx int) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		return screenapi.On(func(n *Nodes, _ *screenapi.Context) []screenapi.Effect {
 			if n.heat != nil {
 				n.heat.aside(dx)
 			}
 			return nil
 		})
 	}
-	own := []screen.Binding{
-		{Screen: name, Key: "enter", Name: "pods", Help: "go to the pods on the node; on a pod, open its job", Footer: 10, Do: screen.On((*Nodes).enter)},
+	own := []screenapi.Binding{
+		{Screen: name, Key: "enter", Name: "pods", Help: "go to the pods on the node; on a pod, open its job", Footer: 10, Do: screenapi.On((*Nodes).enter)},
 		{Screen: name, Key: "C", Name: "cordon", Help: "let no new pods come to the node, or let them come again; asks first", Footer: 20, Writes: true,
-			Guard: screen.When((*Nodes).cannotCordon), Do: screen.On((*Nodes).cordon)},
+			Guard: screenapi.When((*Nodes).cannotCordon), Do: screenapi.On((*Nodes).cordon)},
 		{Screen: name, Key: "D", Name: "drain", Help: "cordon the node and evict the pods on it; asks for its name", Footer: 21, Writes: true,
-			Guard: screen.When((*Nodes).cannotDrain), Do: screen.On((*Nodes).drain)},
-		{Screen: name, Key: "H", Name: "heat map", Help: "a map of all nodes, a cell each, on the whole screen; again: the list", Footer: 22, Do: screen.On((*Nodes).enterHeat)},
-		{Screen: name, Key: "g", Name: "group", Help: "put nodes together by hypernode, rack or pool, or not at all", Footer: 23, Do: screen.On((*Nodes).nextGroup)},
+			Guard: screenapi.When((*Nodes).cannotDrain), Do: screenapi.On((*Nodes).drain)},
+		{Screen: name, Key: "H", Name: "heat map", Help: "a map of all nodes, a cell each, on the whole screen; again: the list", Footer: 22, Do: screenapi.On((*Nodes).enterHeat)},
+		{Screen: name, Key: "g", Name: "group", Help: "put nodes together by hypernode, rack or pool, or not at all", Footer: 23, Do: screenapi.On((*Nodes).nextGroup)},
 		{Screen: name, Key: "m", Name: "metric", Help: "show the next resource, here and in the bars of queues", Footer: 24,
-			Do: func(ctx *screen.Context, _ screen.Screen) []screen.Effect {
-				return []screen.Effect{screen.SetResource{Resource: ctx.NextResource()}}
+			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
+				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
-		{Screen: name, Key: "tab", Name: "pane", Help: "go between the nodes and the pods on the one under the cursor", Do: screen.On((*Nodes).nextPane)},
+		{Screen: name, Key: "tab", Name: "pane", Help: "go between the nodes and the pods on the one under the cursor", Do: screenapi.On((*Nodes).nextPane)},
 		{Screen: name, Key: "left", Name: "left", Help: "the cell at the left, in the heat map", Do: aside(-1)},
 		{Screen: name, Key: "right", Name: "right", Help: "the cell at the right, in the heat map", Do: aside(1)},
 	}
 	return append(append(own, widget.RowKeys(name, rowsIn)...), widget.MarkKeys(name, rowsIn)...)
 }
 
-func (n *Nodes) enter(ctx *screen.Context) []screen.Effect {
+func (n *Nodes) enter(ctx *screenapi.Context) []screenapi.Effect {
 	switch {
 	case n.heat != nil:
 		n.leaveHeat()
 		n.setPods(ctx)
 	case n.inPods:
 		if pod, ok := n.pods.Selected(); ok && pod.JobUID != "" && ctx.Snap.Job(pod.JobUID) != nil {
-			return []screen.Effect{screen.Open{Screen: screen.Job, Target: string(pod.JobUID)}}
+			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: string(pod.JobUID)}}
 		}
-		return []screen.Effect{screen.Notice{Text: "the pod is of no job"}}
+		return []screenapi.Effect{screenapi.Notice{Text: "the pod is of no job"}}
 	default:
 		return n.nextPane(ctx)
 	}
 	return nil
 }
 
-func (n *Nodes) nextPane(ctx *screen.Context) []screen.Effect {
+func (n *Nodes) nextPane(ctx *screenapi.Context) []screenapi.Effect {
 	if n.heat != nil {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (n *Nodes) nextPane(ctx *screen.Context) []screen.Effect {
 	return nil
 }
 
-func (n *Nodes) nextGroup(ctx *screen.Context) []screen.Effect {
+func (n *Nodes) nextGroup(ctx *screenapi.Context) []screenapi.Effect {
 	offered := noderow.Offered(n.all)
 	at := slices.Index(offered, n.by)
 	if n.heat != nil && n.by == "" {
@@ -125,7 +125,7 @@ func sortable(name string) string {
 }
 
 // heading returns the line above a group: its name, the states of its nodes, and its idle resources.
-func (n *Nodes) heading(_ *screen.Context, rows []*node) string {
+func (n *Nodes) heading(_ *screenapi.Context, rows []*node) string {
 	name := noderow.Group(rows[0], n.by)
 	if name == "" {
 		name = "no " + string(n.by)
@@ -145,7 +145,7 @@ func (n *Nodes) heading(_ *screen.Context, rows []*node) string {
 	if counts.Unknown > 0 {
 		left = "?"
 	}
-	return text + fmt.Sprintf("   idle %s/%s %s", left, renderAmount(n.resource, has.Of(n.resource)), screen.ShortResource(string(n.resource)))
+	return text + fmt.Sprintf("   idle %s/%s %s", left, renderAmount(n.resource, has.Of(n.resource)), screenapi.ShortResource(string(n.resource)))
 }
 
 // targets returns the nodes that an action applies to.
@@ -159,7 +159,7 @@ func (n *Nodes) targets() []*node {
 	return nil
 }
 
-func (n *Nodes) cannotCordon(ctx *screen.Context) string {
+func (n *Nodes) cannotCordon(ctx *screenapi.Context) string {
 	switch {
 	case len(n.targets()) == 0:
 		return "there is no node under the cursor"
@@ -169,7 +169,7 @@ func (n *Nodes) cannotCordon(ctx *screen.Context) string {
 	return ""
 }
 
-func (n *Nodes) cannotDrain(ctx *screen.Context) string {
+func (n *Nodes) cannotDrain(ctx *screenapi.Context) string {
 	if why := n.cannotCordon(ctx); why != "" {
 		return why
 	}
@@ -180,11 +180,11 @@ func (n *Nodes) cannotDrain(ctx *screen.Context) string {
 }
 
 // cordon cordons the nodes that are not cordoned. If all are cordoned, it uncordons them.
-func (n *Nodes) cordon(ctx *screen.Context) []screen.Effect {
-	verb, word := screen.Uncordon, "Uncordon"
+func (n *Nodes) cordon(ctx *screenapi.Context) []screenapi.Effect {
+	verb, word := screenapi.Uncordon, "Uncordon"
 	targets := n.targets()
 	if open := slices.DeleteFunc(slices.Clone(targets), func(row *node) bool { return row.Cordoned }); len(open) > 0 {
-		verb, word, targets = screen.Cordon, "Cordon", open
+		verb, word, targets = screenapi.Cordon, "Cordon", open
 	}
 	names := make([]string, len(targets))
 	for i, row := range targets {
@@ -196,11 +196,11 @@ func (n *Nodes) cordon(ctx *screen.Context) []screen.Effect {
 		question = fmt.Sprintf("%s %d nodes: %s?", word, len(names), hostlist.Compress(names))
 	}
 	line := "New pods may come again."
-	if verb == screen.Cordon {
+	if verb == screenapi.Cordon {
 		line = "No new pods come; " + n.stay(targets)
 	}
 	actions := ctx.Actions
-	return []screen.Effect{screen.Ask{Question: question, Lines: []string{line}, Then: []screen.Effect{screen.Run{
+	return []screenapi.Effect{screenapi.Ask{Question: question, Lines: []string{line}, Then: []screenapi.Effect{screenapi.Run{
 		Name: string(verb) + " " + hostlist.Compress(names),
 		Do: func(ctx context.Context) (string, error) {
 			var done []string
@@ -271,7 +271,7 @@ func held(targets []*node) (pods int, jobs []string) {
 func leaves(p *snapshot.Pod) bool { return !p.Stays && !p.Terminating }
 
 // drain asks the user to type the node's name, because all work on the node ends.
-func (n *Nodes) drain(ctx *screen.Context) []screen.Effect {
+func (n *Nodes) drain(ctx *screenapi.Context) []screenapi.Effect {
 	row, actions := n.targets()[0], ctx.Actions
 	lines := []string{"No new pods come, and there are no pods of jobs on it."}
 	if pods, jobs := held([]*node{row}); pods > 0 {
@@ -288,8 +288,8 @@ func (n *Nodes) drain(ctx *screen.Context) []screen.Effect {
 	if unseen(row) {
 		lines = []string{"No new pods come, and all that run on it are evicted, but those of daemon sets.", "Which these are cannot be seen (yet) from here."}
 	}
-	return []screen.Effect{screen.Ask{Question: "Drain node " + row.Name + "?", Lines: lines, Expect: row.Name, Then: []screen.Effect{screen.Run{
-		Name: "drain " + row.Name, Do: func(ctx context.Context) (string, error) { return actions.Node(ctx, screen.Drain, row.Name) },
+	return []screenapi.Effect{screenapi.Ask{Question: "Drain node " + row.Name + "?", Lines: lines, Expect: row.Name, Then: []screenapi.Effect{screenapi.Run{
+		Name: "drain " + row.Name, Do: func(ctx context.Context) (string, error) { return actions.Node(ctx, screenapi.Drain, row.Name) },
 	}}}}
 }
 
@@ -336,7 +336,7 @@ func lostData(row *node) int {
 }
 
 // titles returns the number and name of each job on a node.
-func titles(ctx *screen.Context, row *node) []string {
+func titles(ctx *screenapi.Context, row *node) []string {
 	var all []string
 	for _, p := range row.Pods {
 		if p.Job == "" {
@@ -353,7 +353,7 @@ func titles(ctx *screen.Context, row *node) []string {
 	return all
 }
 
-func jobName(ctx *screen.Context, p *snapshot.Pod) string {
+func jobName(ctx *screenapi.Context, p *snapshot.Pod) string {
 	if job := ctx.Snap.Job(p.JobUID); job != nil {
 		return job.Title
 	}

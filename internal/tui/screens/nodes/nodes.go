@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/filter"
 	"github.com/vc-batch/vc/internal/tui/noderow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -42,12 +42,12 @@ type Nodes struct {
 }
 
 // Spec returns the description of the screen.
-func Spec() screen.Spec {
-	return screen.Spec{Name: screen.Nodes, Tab: "Nodes", ShortTab: "Nodes", Number: "4", New: New, Keys: keyTable()}
+func Spec() screenapi.Spec {
+	return screenapi.Spec{Name: screenapi.Nodes, Tab: "Nodes", ShortTab: "Nodes", Number: "4", New: New, Keys: keyTable()}
 }
 
 // New creates the screen; target is the initial node.
-func New(target string) screen.Screen {
+func New(target string) screenapi.Screen {
 	n := &Nodes{target: target}
 	n.table = widget.Table[*node]{
 		Columns: n.columns(), ID: func(row *node) string { return row.Name },
@@ -58,10 +58,10 @@ func New(target string) screen.Screen {
 }
 
 // Name returns the screen's name.
-func (n *Nodes) Name() string { return screen.Nodes }
+func (n *Nodes) Name() string { return screenapi.Nodes }
 
 // Crumb returns the screen's name in the path.
-func (n *Nodes) Crumb(*screen.Context) string {
+func (n *Nodes) Crumb(*screenapi.Context) string {
 	if n.heat != nil {
 		return "Nodes > Heat map"
 	}
@@ -69,19 +69,19 @@ func (n *Nodes) Crumb(*screen.Context) string {
 }
 
 // Note returns the number of nodes, their order and their grouping.
-func (n *Nodes) Note(ctx *screen.Context) string {
+func (n *Nodes) Note(ctx *screenapi.Context) string {
 	note := widget.Count(len(n.all)) + " nodes"
 	order := n.table.SortNote()
 	if order == "idle" {
-		order += " " + screen.ShortResource(ctx.ShownResource())
+		order += " " + screenapi.ShortResource(ctx.ShownResource())
 	}
 	switch {
 	case ctx.W < 100:
 		return note
 	case n.heat != nil && ctx.W < 150:
-		return screen.ShortResource(ctx.ShownResource()) + " (m)   " + string(n.heatBy()) + " (g)"
+		return screenapi.ShortResource(ctx.ShownResource()) + " (m)   " + string(n.heatBy()) + " (g)"
 	case n.heat != nil:
-		return note + "   metric: " + screen.ShortResource(ctx.ShownResource()) + " (m)   group: " + string(n.heatBy()) + " (g)"
+		return note + "   metric: " + screenapi.ShortResource(ctx.ShownResource()) + " (m)   group: " + string(n.heatBy()) + " (g)"
 	case n.by == "":
 		return note + "   sort: " + order
 	}
@@ -89,17 +89,17 @@ func (n *Nodes) Note(ctx *screen.Context) string {
 }
 
 // Update handles an event.
-func (n *Nodes) Update(ctx *screen.Context, e screen.Event) []screen.Effect {
+func (n *Nodes) Update(ctx *screenapi.Context, e screenapi.Event) []screenapi.Effect {
 	switch e := e.(type) {
-	case screen.Refresh:
+	case screenapi.Refresh:
 		n.refresh(ctx, true)
-	case screen.Mouse:
+	case screenapi.Mouse:
 		return n.mouse(ctx, e)
 	}
 	return nil
 }
 
-func (n *Nodes) mouse(ctx *screen.Context, m screen.Mouse) []screen.Effect {
+func (n *Nodes) mouse(ctx *screenapi.Context, m screenapi.Mouse) []screenapi.Effect {
 	if n.heat != nil {
 		if n.heat.mouse(m) {
 			return n.enter(ctx)
@@ -122,7 +122,7 @@ func (n *Nodes) mouse(ctx *screen.Context, m screen.Mouse) []screen.Effect {
 	return nil
 }
 
-func (n *Nodes) refresh(ctx *screen.Context, lingering bool) {
+func (n *Nodes) refresh(ctx *screenapi.Context, lingering bool) {
 	n.all = ctx.Snap.Nodes
 	n.measure(ctx)
 	n.shown = n.all
@@ -145,7 +145,7 @@ func (n *Nodes) refresh(ctx *screen.Context, lingering bool) {
 }
 
 // measure determines what the columns show: the resource, the device, widths, labels.
-func (n *Nodes) measure(ctx *screen.Context) {
+func (n *Nodes) measure(ctx *screenapi.Context) {
 	n.resource, n.device = corev1.ResourceName(ctx.ShownResource()), ""
 	for _, name := range ctx.Snap.Resources {
 		if name == corev1.ResourceCPU || name == corev1.ResourceMemory {
@@ -200,7 +200,7 @@ func (n *Nodes) idle(row *node) int64 {
 	return has - used
 }
 
-func (n *Nodes) setPods(ctx *screen.Context) {
+func (n *Nodes) setPods(ctx *screenapi.Context) {
 	var pods []*snapshot.Pod
 	if row := n.selected(); row != nil {
 		pods = row.Pods
@@ -225,7 +225,7 @@ func (n *Nodes) selected() *node {
 }
 
 // SetFilter applies a filter.
-func (n *Nodes) SetFilter(ctx *screen.Context, text string) error {
+func (n *Nodes) SetFilter(ctx *screenapi.Context, text string) error {
 	parsed, err := fields.Parse(text)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (n *Nodes) SetFilter(ctx *screen.Context, text string) error {
 func FilterKeys() []string { return fields.Keys() }
 
 // Matches returns the number of visible nodes and of all nodes.
-func (n *Nodes) Matches(*screen.Context) (shown, all int) { return len(n.shown), len(n.all) }
+func (n *Nodes) Matches(*screenapi.Context) (shown, all int) { return len(n.shown), len(n.all) }
 
 // fields defines the filter keys of nodes.
 var fields = filter.Fields[*node]{
@@ -293,7 +293,7 @@ func (n *Nodes) Escape() bool {
 }
 
 // Twin returns the list as `vcctl node list` prints it, with the state.
-func (n *Nodes) Twin(ctx *screen.Context) string {
+func (n *Nodes) Twin(ctx *screenapi.Context) string {
 	var text strings.Builder
 	if err := n.textTable(ctx).Fprint(&text); err != nil || len(n.all) == 0 {
 		return "No nodes.\n"

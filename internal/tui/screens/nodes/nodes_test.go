@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/screens/nodes"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
@@ -14,15 +14,15 @@ import (
 // job replaces the screen of a job. It shows which job was opened.
 type job struct{ target string }
 
-func (*job) Name() string                                         { return screen.Job }
-func (j *job) Crumb(*screen.Context) string                       { return j.target }
-func (*job) Note(*screen.Context) string                          { return "" }
-func (*job) Update(*screen.Context, screen.Event) []screen.Effect { return nil }
-func (j *job) Draw(_ *screen.Context, c canvas.Canvas)            { c.Put(0, 0, "this is "+j.target, 0) }
-func (*job) Twin(*screen.Context) string                          { return "" }
+func (*job) Name() string                                                  { return screenapi.Job }
+func (j *job) Crumb(*screenapi.Context) string                             { return j.target }
+func (*job) Note(*screenapi.Context) string                                { return "" }
+func (*job) Update(*screenapi.Context, screenapi.Event) []screenapi.Effect { return nil }
+func (j *job) Draw(_ *screenapi.Context, c canvas.Canvas)                  { c.Put(0, 0, "this is "+j.target, 0) }
+func (*job) Twin(*screenapi.Context) string                                { return "" }
 
-func specs() []screen.Spec {
-	return []screen.Spec{nodes.Spec(), {Name: screen.Job, New: func(target string) screen.Screen { return &job{target} }}}
+func specs() []screenapi.Spec {
+	return []screenapi.Spec{nodes.Spec(), {Name: screenapi.Job, New: func(target string) screenapi.Screen { return &job{target} }}}
 }
 
 func TestFrames(t *testing.T) {
@@ -37,8 +37,8 @@ func TestScripts(t *testing.T) { tuitest.Scripts(t, "testdata/scripts/*.txt", sp
 
 func TestANodeThatComesAfterTheScreenWasOpenedForItTakesNoCursor(t *testing.T) {
 	spec := nodes.Spec()
-	spec.New = func(string) screen.Screen { return nodes.New("r02n04") }
-	app := tuitest.Start(t, []screen.Spec{spec}, "few", tuitest.Size{W: 120, H: 40})
+	spec.New = func(string) screenapi.Screen { return nodes.New("r02n04") }
+	app := tuitest.Start(t, []screenapi.Spec{spec}, "few", tuitest.Size{W: 120, H: 40})
 	app.Draw()
 	later, err := tuitest.World("normal")
 	if err != nil {

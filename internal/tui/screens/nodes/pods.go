@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -20,8 +20,8 @@ func renderAmount(name corev1.ResourceName, amount int64) string { return render
 // podColumns returns the columns of the pods on a node.
 func podColumns() []widget.Column[*snapshot.Pod] {
 	type pod = *snapshot.Pod
-	plain := func(of func(pod) string) func(*screen.Context, pod) (string, canvas.Style) {
-		return func(_ *screen.Context, p pod) (string, canvas.Style) { return of(p), theme.Plain }
+	plain := func(of func(pod) string) func(*screenapi.Context, pod) (string, canvas.Style) {
+		return func(_ *screenapi.Context, p pod) (string, canvas.Style) { return of(p), theme.Plain }
 	}
 	asks := func(name corev1.ResourceName) func(pod) string {
 		return func(p pod) string {
@@ -49,8 +49,8 @@ func podColumns() []widget.Column[*snapshot.Pod] {
 		})},
 		{Key: "CPU", Title: "CPU", Width: 5, Right: true, Cell: plain(asks(corev1.ResourceCPU))},
 		{Key: "MEM", Title: "MEM", Width: 6, Right: true, Cell: plain(asks(corev1.ResourceMemory))},
-		{Key: "STATE", Title: "STATE", Width: 9, Cell: func(_ *screen.Context, p pod) (string, canvas.Style) { return p.State, podStyle(p) }},
-		{Key: "AGE", Title: "AGE", Width: 4, Right: true, Ticks: true, Cell: func(ctx *screen.Context, p pod) (string, canvas.Style) {
+		{Key: "STATE", Title: "STATE", Width: 9, Cell: func(_ *screenapi.Context, p pod) (string, canvas.Style) { return p.State, podStyle(p) }},
+		{Key: "AGE", Title: "AGE", Width: 4, Right: true, Ticks: true, Cell: func(ctx *screenapi.Context, p pod) (string, canvas.Style) {
 			return render.Age(ctx.Now, p.Created), theme.Dim
 		}},
 	}

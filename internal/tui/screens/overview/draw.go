@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -23,7 +23,7 @@ type block struct {
 }
 
 // Draw draws nodes, queues, jobs and events from top to bottom. Jobs get the space that the other blocks do not want.
-func (o *Overview) Draw(ctx *screen.Context, c canvas.Canvas) {
+func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if o.events {
 		block := o.eventBlock(ctx, c.H)
 		block.draw(frame(ctx, c, block, ctx.W >= 100))
@@ -68,7 +68,7 @@ func (o *Overview) Draw(ctx *screen.Context, c canvas.Canvas) {
 }
 
 // frame draws a block's box or rule and returns the inside. Without boxes, the nodes have no rule either.
-func frame(ctx *screen.Context, c canvas.Canvas, b block, box bool) canvas.Canvas {
+func frame(ctx *screenapi.Context, c canvas.Canvas, b block, box bool) canvas.Canvas {
 	if box {
 		return widget.Box(c, ctx.Theme, b.title, b.note)
 	}
@@ -82,7 +82,7 @@ func frame(ctx *screen.Context, c canvas.Canvas, b block, box bool) canvas.Canva
 	return c.Sub(0, 1, c.W, c.H-1)
 }
 
-func (o *Overview) jobBlock(ctx *screen.Context) block {
+func (o *Overview) jobBlock(ctx *screenapi.Context) block {
 	mine := "(mine: M)"
 	if ctx.Mine {
 		mine = "(only mine: M)"
@@ -103,7 +103,7 @@ func (o *Overview) jobBlock(ctx *screen.Context) block {
 }
 
 // empty returns the reason why there are no jobs.
-func (o *Overview) empty(ctx *screen.Context) string {
+func (o *Overview) empty(ctx *screenapi.Context) string {
 	switch unseen := ctx.Unseen("jobs"); {
 	case unseen != "":
 		return unseen
@@ -117,7 +117,7 @@ func (o *Overview) empty(ctx *screen.Context) string {
 	return ctx.Nothing("no job runs or waits; make one with: " + ctx.Program + " job run hello --image busybox -- echo hello")
 }
 
-func (o *Overview) eventBlock(ctx *screen.Context, lines int) block {
+func (o *Overview) eventBlock(ctx *screenapi.Context, lines int) block {
 	b := block{title: "Events", short: "EVENTS", note: "e to open", want: min(lines, max(len(ctx.Snap.Events), 1)), least: 1}
 	if o.events {
 		b.note = "e to close"
@@ -145,7 +145,7 @@ func (o *Overview) eventBlock(ctx *screen.Context, lines int) block {
 }
 
 // Twin returns the blocks as text.
-func (o *Overview) Twin(ctx *screen.Context) string {
+func (o *Overview) Twin(ctx *screenapi.Context) string {
 	wide := *ctx
 	wide.W = 160
 	var text strings.Builder

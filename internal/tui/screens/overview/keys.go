@@ -3,14 +3,14 @@ package overview
 import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobact"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
 // Keys returns the screen's table of keys.
-func Keys() []screen.Binding {
-	name := screen.Overview
-	jobs := func(s screen.Screen) widget.Rows {
+func Keys() []screenapi.Binding {
+	name := screenapi.Overview
+	jobs := func(s screenapi.Screen) widget.Rows {
 		if o, ok := s.(*Overview); ok {
 			return &o.jobs
 		}
@@ -18,28 +18,28 @@ func Keys() []screen.Binding {
 	}
 	keys := append(widget.RowKeys(name, jobs), widget.MarkKeys(name, jobs)...)
 	keys = append(keys, jobact.Keys(name, targets)...)
-	selected := screen.When(func(o *Overview, _ *screen.Context) string {
+	selected := screenapi.When(func(o *Overview, _ *screenapi.Context) string {
 		if _, ok := o.jobs.Selected(); !ok {
 			return "no job is selected"
 		}
 		return ""
 	})
-	to := func(target, page string) func(*screen.Context, screen.Screen) []screen.Effect {
-		return screen.On(func(o *Overview, _ *screen.Context) []screen.Effect {
+	to := func(target, page string) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		return screenapi.On(func(o *Overview, _ *screenapi.Context) []screenapi.Effect {
 			row, _ := o.jobs.Selected()
-			return []screen.Effect{screen.Open{Screen: target, Target: string(row.Job.UID) + page}}
+			return []screenapi.Effect{screenapi.Open{Screen: target, Target: string(row.Job.UID) + page}}
 		})
 	}
 	return append(keys,
-		screen.Binding{Screen: name, Key: "enter", Name: "open", Help: "open the job under the cursor", Footer: 9, Guard: selected, Do: to(screen.Job, "")},
-		screen.Binding{Screen: name, Key: "l", Name: "logs", Help: "the logs of the job's pods", Footer: 11, Guard: selected, Do: to(screen.Job, "#logs")},
-		screen.Binding{Screen: name, Key: "w", Name: "why", Help: "why the job waits, until when, and what would start it", Footer: 12, Guard: selected, Do: to(screen.Explain, "")},
+		screenapi.Binding{Screen: name, Key: "enter", Name: "open", Help: "open the job under the cursor", Footer: 9, Guard: selected, Do: to(screenapi.Job, "")},
+		screenapi.Binding{Screen: name, Key: "l", Name: "logs", Help: "the logs of the job's pods", Footer: 11, Guard: selected, Do: to(screenapi.Job, "#logs")},
+		screenapi.Binding{Screen: name, Key: "w", Name: "why", Help: "why the job waits, until when, and what would start it", Footer: 12, Guard: selected, Do: to(screenapi.Explain, "")},
 		widget.TopKey(name, jobs),
-		screen.Binding{Screen: name, Key: "m", Name: "resource", Help: "show the next resource in the heat map and in the bars of the queues", Footer: 60,
-			Do: func(ctx *screen.Context, _ screen.Screen) []screen.Effect {
-				return []screen.Effect{screen.SetResource{Resource: ctx.NextResource()}}
+		screenapi.Binding{Screen: name, Key: "m", Name: "resource", Help: "show the next resource in the heat map and in the bars of the queues", Footer: 60,
+			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
+				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
-		screen.Binding{Screen: name, Key: "e", Name: "events", Help: "all events instead of the jobs, and back", Do: screen.On(func(o *Overview, _ *screen.Context) []screen.Effect {
+		screenapi.Binding{Screen: name, Key: "e", Name: "events", Help: "all events instead of the jobs, and back", Do: screenapi.On(func(o *Overview, _ *screenapi.Context) []screenapi.Effect {
 			o.events = !o.events
 			return nil
 		})},
@@ -47,7 +47,7 @@ func Keys() []screen.Binding {
 }
 
 // targets returns the jobs that an action applies to: the marked ones, or the one under the cursor.
-func targets(_ *screen.Context, s screen.Screen) []*snapshot.Job {
+func targets(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
 	o, ok := s.(*Overview)
 	if !ok {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/noderow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -36,7 +36,7 @@ func freeNodes(snap *snapshot.Snapshot) string {
 }
 
 // sums returns the allocatable and the idle amount of each resource over all nodes.
-func sums(ctx *screen.Context) (has, idle []amount) {
+func sums(ctx *screenapi.Context) (has, idle []amount) {
 	total := snapshot.Remember(ctx.Snap, memo("totals"), func() [2]nodecapacity.Amounts {
 		all, left := noderow.Totals(ctx.Snap.Nodes)
 		return [2]nodecapacity.Amounts{all, left}
@@ -60,10 +60,12 @@ func sums(ctx *screen.Context) (has, idle []amount) {
 }
 
 // unknown reports whether the idle amounts are unknown.
-func unknown(ctx *screen.Context) bool { return len(ctx.Snap.Nodes) > 0 && ctx.Snap.Nodes[0].Unknown }
+func unknown(ctx *screenapi.Context) bool {
+	return len(ctx.Snap.Nodes) > 0 && ctx.Snap.Nodes[0].Unknown
+}
 
 // counted returns the number of nodes in each state as text.
-func counted(ctx *screen.Context) string {
+func counted(ctx *screenapi.Context) string {
 	parts := states(count(ctx.Snap))
 	return parts[0] + ": " + strings.Join(parts[1:], "  ")
 }
@@ -84,7 +86,7 @@ func states(n noderow.Counts) []string {
 }
 
 // nodesGone returns the reason why no nodes are visible, or "".
-func nodesGone(ctx *screen.Context) string {
+func nodesGone(ctx *screenapi.Context) string {
 	if why := ctx.Unseen("nodes"); why != "" {
 		return why
 	}
@@ -94,7 +96,7 @@ func nodesGone(ctx *screen.Context) string {
 	return ctx.Nothing("the cluster has no nodes")
 }
 
-func (o *Overview) nodeBlock(ctx *screen.Context, c canvas.Canvas) block {
+func (o *Overview) nodeBlock(ctx *screenapi.Context, c canvas.Canvas) block {
 	b := block{title: "Nodes (allocatable / idle)", note: "4 to open", want: 1, least: 1}
 	wide := ctx.W >= 100
 	if why := nodesGone(ctx); why != "" {
@@ -133,7 +135,7 @@ func (o *Overview) nodeBlock(ctx *screen.Context, c canvas.Canvas) block {
 }
 
 // many draws sums and the heat map.
-func (o *Overview) many(ctx *screen.Context, c canvas.Canvas, head int) {
+func (o *Overview) many(ctx *screenapi.Context, c canvas.Canvas, head int) {
 	if head == 2 {
 		o.sumsNarrow(ctx, c)
 	} else {
@@ -151,7 +153,7 @@ func (o *Overview) many(ctx *screen.Context, c canvas.Canvas, head int) {
 		}
 		return
 	}
-	text := noderow.Legend(screen.ShortResource(ctx.ShownResource()), ctx.Theme.Glyphs) + "      m: next resource"
+	text := noderow.Legend(screenapi.ShortResource(ctx.ShownResource()), ctx.Theme.Glyphs) + "      m: next resource"
 	if hidden > 0 {
 		text = fmt.Sprintf("%s nodes more on screen 4      %s", widget.Count(hidden), text)
 	}
@@ -159,7 +161,7 @@ func (o *Overview) many(ctx *screen.Context, c canvas.Canvas, head int) {
 }
 
 // sumsWide draws one column per resource: allocatable and idle amount.
-func sumsWide(ctx *screen.Context, c canvas.Canvas) {
+func sumsWide(ctx *screenapi.Context, c canvas.Canvas) {
 	has, idle := sums(ctx)
 	c.Put(0, 1, "Allocatable", theme.Head)
 	c.Put(0, 2, "Idle", theme.Head)
@@ -182,13 +184,13 @@ func sumsWide(ctx *screen.Context, c canvas.Canvas) {
 }
 
 // sumsNarrow draws the same in two lines.
-func (o *Overview) sumsNarrow(ctx *screen.Context, c canvas.Canvas) {
+func (o *Overview) sumsNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 	has, idle := sums(ctx)
 	name := resourceName(ctx)
 	var rest []string
 	end := c.W
 	for i, resource := range ctx.Snap.Resources {
-		text := fmt.Sprintf("%s %s/%s", screen.ShortResource(has[i].name), idle[i].text, has[i].text)
+		text := fmt.Sprintf("%s %s/%s", screenapi.ShortResource(has[i].name), idle[i].text, has[i].text)
 		if resource == name {
 			text = "idle " + text
 			if with := text + " " + idle[i].percent; c.W >= 78 && idle[i].percent != "" {
@@ -218,7 +220,7 @@ func (o *Overview) sumsNarrow(ctx *screen.Context, c canvas.Canvas) {
 }
 
 // matrix draws a small number of nodes, one column per node, or one line per node on a narrow screen.
-func (o *Overview) matrix(ctx *screen.Context, c canvas.Canvas) {
+func (o *Overview) matrix(ctx *screenapi.Context, c canvas.Canvas) {
 	nodes, resources := ctx.Snap.Nodes, ctx.Snap.Resources
 	if ctx.W < 100 {
 		o.matrixNarrow(ctx, c)
@@ -234,7 +236,7 @@ func (o *Overview) matrix(ctx *screen.Context, c canvas.Canvas) {
 	c.Put(0, 1+2*len(resources), "State", theme.Head)
 	for r, name := range resources {
 		for _, y := range []int{1 + r, 1 + r + len(resources)} {
-			c.Fit(13, y, 9, screen.ShortResource(string(name)), theme.Dim)
+			c.Fit(13, y, 9, screenapi.ShortResource(string(name)), theme.Dim)
 		}
 	}
 	for i, n := range nodes {
@@ -249,7 +251,7 @@ func (o *Overview) matrix(ctx *screen.Context, c canvas.Canvas) {
 	}
 }
 
-func (o *Overview) matrixNarrow(ctx *screen.Context, c canvas.Canvas) {
+func (o *Overview) matrixNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 	// Show as many resources as fit, the chosen one first.
 	resources := slices.Clone(ctx.Snap.Resources)
 	slices.SortStableFunc(resources, func(a, b corev1.ResourceName) int { return first(a, resourceName(ctx)) - first(b, resourceName(ctx)) })
@@ -263,7 +265,7 @@ func (o *Overview) matrixNarrow(ctx *screen.Context, c canvas.Canvas) {
 		for r, name := range resources {
 			x := 24 + r*17
 			if i == 0 {
-				c.FitRight(x, 1, 15, "idle "+screen.ShortResource(string(name)), theme.Head)
+				c.FitRight(x, 1, 15, "idle "+screenapi.ShortResource(string(name)), theme.Head)
 			}
 			text, style := idleOf(n, name)
 			c.FitRight(x, 2+i, 15, text+"/"+render.Amount(name, n.Has.Of(name)), style)

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/filter"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -32,8 +32,8 @@ type Overview struct {
 }
 
 // Spec returns the description of the screen.
-func Spec() screen.Spec {
-	return screen.Spec{Name: screen.Overview, Tab: "Overview", ShortTab: "Ovw", Number: "1", New: func(string) screen.Screen { return New() }, Keys: Keys()}
+func Spec() screenapi.Spec {
+	return screenapi.Spec{Name: screenapi.Overview, Tab: "Overview", ShortTab: "Ovw", Number: "1", New: func(string) screenapi.Screen { return New() }, Keys: Keys()}
 }
 
 // New returns the screen in its initial state.
@@ -55,16 +55,16 @@ func columnsOfJobs() []jobrow.Column {
 }
 
 // Name returns the screen's name.
-func (o *Overview) Name() string { return screen.Overview }
+func (o *Overview) Name() string { return screenapi.Overview }
 
 // Crumb returns the screen's name in the path.
-func (o *Overview) Crumb(*screen.Context) string { return "Overview" }
+func (o *Overview) Crumb(*screenapi.Context) string { return "Overview" }
 
 // Note returns "", because the boxes contain the information.
-func (o *Overview) Note(*screen.Context) string { return "" }
+func (o *Overview) Note(*screenapi.Context) string { return "" }
 
 // SetFilter filters the jobs.
-func (o *Overview) SetFilter(ctx *screen.Context, text string) error {
+func (o *Overview) SetFilter(ctx *screenapi.Context, text string) error {
 	parsed, err := jobrow.Fields(ctx.Snap, ctx.Now).Parse(text)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (o *Overview) SetFilter(ctx *screen.Context, text string) error {
 }
 
 // Matches returns the number of visible jobs and of all jobs.
-func (o *Overview) Matches(*screen.Context) (shown, all int) { return len(o.jobs.Rows()), o.all }
+func (o *Overview) Matches(*screenapi.Context) (shown, all int) { return len(o.jobs.Rows()), o.all }
 
 // Escape closes the view of events, or clears marks.
 func (o *Overview) Escape() bool {
@@ -87,7 +87,7 @@ func (o *Overview) Escape() bool {
 }
 
 // refresh makes the rows from the current snapshot.
-func (o *Overview) refresh(ctx *screen.Context, lingering bool) {
+func (o *Overview) refresh(ctx *screenapi.Context, lingering bool) {
 	if o.text != "" { // filters may depend on the time
 		if parsed, err := jobrow.Fields(ctx.Snap, ctx.Now).Parse(o.text); err == nil {
 			o.filter = parsed
@@ -108,39 +108,39 @@ func (o *Overview) refresh(ctx *screen.Context, lingering bool) {
 }
 
 // Update handles an event.
-func (o *Overview) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
+func (o *Overview) Update(ctx *screenapi.Context, event screenapi.Event) []screenapi.Effect {
 	switch e := event.(type) {
-	case screen.Refresh:
+	case screenapi.Refresh:
 		o.refresh(ctx, true)
-	case screen.Mouse:
+	case screenapi.Mouse:
 		return o.mouse(ctx, e)
 	}
 	return nil
 }
 
-func (o *Overview) mouse(ctx *screen.Context, m screen.Mouse) []screen.Effect {
+func (o *Overview) mouse(ctx *screenapi.Context, m screenapi.Mouse) []screenapi.Effect {
 	if taken, open := o.jobs.Mouse(ctx, m); taken {
 		if open {
 			return o.open(ctx)
 		}
 		return nil
 	}
-	if m.Kind == screen.Click || m.Kind == screen.DoubleClick {
+	if m.Kind == screenapi.Click || m.Kind == screenapi.DoubleClick {
 		x, y, ok := o.heatAt.Holds(m.X, m.Y)
 		if name := o.heat.At(x, y); ok && name != "" {
-			return []screen.Effect{screen.Open{Screen: screen.Nodes, Target: name}}
+			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Nodes, Target: name}}
 		}
 	}
 	return nil
 }
 
 // open opens the job under the cursor.
-func (o *Overview) open(*screen.Context) []screen.Effect {
+func (o *Overview) open(*screenapi.Context) []screenapi.Effect {
 	row, ok := o.jobs.Selected()
 	if !ok {
 		return nil
 	}
-	return []screen.Effect{screen.Open{Screen: screen.Job, Target: string(row.Job.UID)}}
+	return []screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: string(row.Job.UID)}}
 }
 
 // shownQueues returns the queues of the first level: the children of root, and other queues without a parent. Without
@@ -194,6 +194,6 @@ func percent(part, whole int64) string {
 }
 
 // resourceName returns the API name of the shown resource.
-func resourceName(ctx *screen.Context) corev1.ResourceName {
+func resourceName(ctx *screenapi.Context) corev1.ResourceName {
 	return corev1.ResourceName(ctx.ShownResource())
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/queuerow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-func (o *Overview) queueBlock(ctx *screen.Context) block {
+func (o *Overview) queueBlock(ctx *screenapi.Context) block {
 	shown := shownQueues(ctx.Snap)
-	resource := screen.ShortResource(ctx.ShownResource())
+	resource := screenapi.ShortResource(ctx.ShownResource())
 	b := block{
 		title: "Queues", note: "3 to open", want: len(shown) + 1, least: min(len(shown), 2) + 1,
 		short: fmt.Sprintf("QUEUES (%s)  %s", resource, queuerow.Legend(ctx.Theme.Glyphs, false)),
@@ -61,7 +61,7 @@ func wideBar(w int) place   { return place{0, 15, max(w-55, 19), true} }
 func narrowBar(w int) place { return place{1, 10, max(w-29, 14), false} }
 
 // drawQueues draws one line per queue.
-func drawQueues(ctx *screen.Context, c canvas.Canvas, shown []*snapshot.Queue, at place) {
+func drawQueues(ctx *screenapi.Context, c canvas.Canvas, shown []*snapshot.Queue, at place) {
 	if len(shown) == 0 {
 		c.Fit(at.name, 0, c.W, ctx.Nothing("there are no queues"), theme.Dim)
 		return
@@ -87,7 +87,7 @@ func drawQueues(ctx *screen.Context, c canvas.Canvas, shown []*snapshot.Queue, a
 
 // headWait returns the waiting time of a queue's first job. If the user sees only a part of the jobs, it is a lower
 // bound.
-func headWait(ctx *screen.Context, q *snapshot.Queue) string {
+func headWait(ctx *screenapi.Context, q *snapshot.Queue) string {
 	_, hidden := ctx.Snap.HiddenKind("jobs")
 	first := snapshot.Remember(ctx.Snap, memo("first in "+q.Name), func() *snapshot.Job { return firstPending(ctx.Snap, q.Name) })
 	switch {

@@ -8,7 +8,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/queuerow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -19,7 +19,7 @@ type column = widget.Column[*row]
 func (q *Queues) columns() []column {
 	amount := func(title string, width, from int, of func(queuerow.Numbers) int64) column {
 		return column{Key: title, Title: title, Width: width, Narrow: width - 1, From: from, Right: true, Descending: true,
-			Cell: func(_ *screen.Context, r *row) (string, canvas.Style) {
+			Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) {
 				return number(text(q.resource, of(numbersOf(r.Queue, q.resource))))
 			},
 			Compare: func(a, b *row) int {
@@ -28,7 +28,7 @@ func (q *Queues) columns() []column {
 	}
 	count := func(title string, width, narrow int, of func(*row) int) column {
 		return column{Key: title, Title: title, Width: width, Narrow: narrow, Right: true, Descending: true,
-			Cell:    func(_ *screen.Context, r *row) (string, canvas.Style) { return number(fmt.Sprint(of(r))) },
+			Cell:    func(_ *screenapi.Context, r *row) (string, canvas.Style) { return number(fmt.Sprint(of(r))) },
 			Compare: func(a, b *row) int { return cmp.Compare(of(a), of(b)) }}
 	}
 	return []column{
@@ -47,16 +47,16 @@ func (q *Queues) columns() []column {
 		amount("CAP", 6, 0, func(n queuerow.Numbers) int64 { return n.Capability }),
 		count("R", 4, 4, func(r *row) int { return r.Running }),
 		count("PD", 4, 4, func(r *row) int { return r.Waiting }),
-		{Key: "RECLAIM", Title: "RECLAIM", Width: 7, From: 100, Cell: func(_ *screen.Context, r *row) (string, canvas.Style) {
+		{Key: "RECLAIM", Title: "RECLAIM", Width: 7, From: 100, Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) {
 			if r.Object.Spec.Reclaimable != nil && !*r.Object.Spec.Reclaimable {
 				return "no", theme.Plain
 			}
 			return "yes", theme.Dim
 		}},
-		{Key: "WEIGHT", Title: "WEIGHT", Width: 6, From: 150, Right: true, Cell: func(_ *screen.Context, r *row) (string, canvas.Style) {
+		{Key: "WEIGHT", Title: "WEIGHT", Width: 6, From: 150, Right: true, Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) {
 			return number(fmt.Sprint(r.Object.Spec.Weight))
 		}, Compare: func(a, b *row) int { return cmp.Compare(a.Object.Spec.Weight, b.Object.Spec.Weight) }},
-		{Key: "PRIO", Title: "PRIO", Width: 5, From: 150, Right: true, Cell: func(_ *screen.Context, r *row) (string, canvas.Style) {
+		{Key: "PRIO", Title: "PRIO", Width: 5, From: 150, Right: true, Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) {
 			return number(fmt.Sprint(r.Object.Spec.Priority))
 		}, Compare: func(a, b *row) int { return cmp.Compare(a.Object.Spec.Priority, b.Object.Spec.Priority) }},
 	}
@@ -71,7 +71,7 @@ func number(text string) (string, canvas.Style) {
 }
 
 // nameCell draws the branches of the tree before the name if the rows are in tree order.
-func (q *Queues) nameCell(ctx *screen.Context, r *row) (string, canvas.Style) {
+func (q *Queues) nameCell(ctx *screenapi.Context, r *row) (string, canvas.Style) {
 	style := theme.Plain
 	if r.Object.Invalid() != nil {
 		style = theme.Failed
@@ -104,8 +104,8 @@ func (q *Queues) nameCell(ctx *screen.Context, r *row) (string, canvas.Style) {
 
 func byState(a, b *row) int { return cmp.Compare(a.State, b.State) }
 
-func stateCell(width int) func(*screen.Context, *row) (string, canvas.Style) {
-	return func(_ *screen.Context, r *row) (string, canvas.Style) {
+func stateCell(width int) func(*screenapi.Context, *row) (string, canvas.Style) {
+	return func(_ *screenapi.Context, r *row) (string, canvas.Style) {
 		word := string(r.State)
 		if width < 3 {
 			word = map[schedulingv1beta1.QueueState]string{schedulingv1beta1.QueueStateOpen: "Op", schedulingv1beta1.QueueStateClosing: "Cg",
@@ -118,7 +118,7 @@ func stateCell(width int) func(*screen.Context, *row) (string, canvas.Style) {
 	}
 }
 
-func (q *Queues) shareCell(_ *screen.Context, r *row) (string, canvas.Style) {
+func (q *Queues) shareCell(_ *screenapi.Context, r *row) (string, canvas.Style) {
 	part, ok := numbersOf(r.Queue, q.resource).Share()
 	switch {
 	case !ok:
@@ -143,7 +143,7 @@ func shareText(part float64) string {
 }
 
 // drawBar draws the allocated and the admitted amount of the resource, with the bounds as signs.
-func (q *Queues) drawBar(ctx *screen.Context, r *row, c canvas.Canvas) {
+func (q *Queues) drawBar(ctx *screenapi.Context, r *row, c canvas.Canvas) {
 	n := numbersOf(r.Queue, q.resource)
 	bar := queuerow.Bar(n, q.scale)
 	bar.Draw(c, 0, 0, c.W, ctx.Theme)

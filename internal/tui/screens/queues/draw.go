@@ -8,7 +8,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/queuerow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -23,7 +23,7 @@ const (
 )
 
 // Draw draws the tree and, if there is space, details of the queue under the cursor.
-func (q *Queues) Draw(ctx *screen.Context, c canvas.Canvas) {
+func (q *Queues) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	rows := max(len(q.table.Rows())+1, 3)
 	switch {
 	case ctx.W >= 100 && c.H >= roomForBoxes:
@@ -40,7 +40,7 @@ func (q *Queues) Draw(ctx *screen.Context, c canvas.Canvas) {
 }
 
 // measure updates the scale of the bars if it may have changed, and the legend for this width.
-func (q *Queues) measure(ctx *screen.Context) {
+func (q *Queues) measure(ctx *screenapi.Context) {
 	name := corev1.ResourceName(ctx.ShownResource())
 	if q.resource != name || q.serial != ctx.Snap.Serial || q.scale == 0 {
 		q.resource, q.serial, q.scale = name, ctx.Snap.Serial, queuerow.Scale(ctx.Snap, ctx.Snap.Queues, name)
@@ -52,12 +52,12 @@ func (q *Queues) measure(ctx *screen.Context) {
 	}
 }
 
-func (q *Queues) drawTree(ctx *screen.Context, c canvas.Canvas) {
+func (q *Queues) drawTree(ctx *screenapi.Context, c canvas.Canvas) {
 	q.table.Draw(ctx, c, q.empty(ctx))
 }
 
 // empty returns the reason why there are no rows.
-func (q *Queues) empty(ctx *screen.Context) string {
+func (q *Queues) empty(ctx *screenapi.Context) string {
 	if why := ctx.Unseen("queues"); why != "" {
 		return why
 	}
@@ -72,7 +72,7 @@ func (q *Queues) empty(ctx *screen.Context) string {
 	return ctx.Nothing("no queues: " + ctx.Program + " queue create makes one")
 }
 
-func (q *Queues) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
+func (q *Queues) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 	r := q.selected()
 	if r == nil {
 		return
@@ -89,7 +89,7 @@ func (q *Queues) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
 	q.drawHistory(ctx, inside, r)
 }
 
-func (q *Queues) drawHistory(ctx *screen.Context, c canvas.Canvas, r *row) {
+func (q *Queues) drawHistory(ctx *screenapi.Context, c canvas.Canvas, r *row) {
 	allocated, waiting := q.history.of(r.Name, q.resource, ctx.Now)
 	n := numbersOf(r.Queue, q.resource)
 	draw := func(y int, label string, values []float64, style canvas.Style, last string) int {
@@ -106,7 +106,7 @@ func (q *Queues) drawHistory(ctx *screen.Context, c canvas.Canvas, r *row) {
 }
 
 // drawPending draws the pending jobs in order.
-func (q *Queues) drawPending(ctx *screen.Context, c canvas.Canvas, r *row) {
+func (q *Queues) drawPending(ctx *screenapi.Context, c canvas.Canvas, r *row) {
 	waiting := q.waitingIn(r)
 	if len(waiting) == 0 {
 		text := "nobody waits"
@@ -140,7 +140,7 @@ func (q *Queues) drawPending(ctx *screen.Context, c canvas.Canvas, r *row) {
 }
 
 // drawNarrow draws facts, pending jobs and history in a few lines, the most important first.
-func (q *Queues) drawNarrow(ctx *screen.Context, c canvas.Canvas) {
+func (q *Queues) drawNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 	r := q.selected()
 	if r == nil {
 		return

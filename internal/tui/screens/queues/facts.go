@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/queuerow"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
@@ -23,13 +23,13 @@ type fact struct {
 }
 
 // facts returns the content of a queue's box, with at most the given width and number of lines.
-func (q *Queues) facts(ctx *screen.Context, r *row, width, lines int) []fact {
+func (q *Queues) facts(ctx *screenapi.Context, r *row, width, lines int) []fact {
 	spec := &r.Object.Spec
 	n := numbersOf(r.Queue, q.resource)
 	all := []fact{
 		{fmt.Sprintf("%s  weight %d  priority %d  dequeue %s", r.Name, spec.Weight, spec.Priority, cmp.Or(string(spec.DequeueStrategy), "traverse")), theme.Plain},
 		{fmt.Sprintf("guarantee %s   deserved %s   capability %s  (%s)", text(q.resource, n.Guarantee), text(q.resource, n.Deserved), text(q.resource, n.Capability),
-			screen.ShortResource(string(q.resource))), theme.Plain},
+			screenapi.ShortResource(string(q.resource))), theme.Plain},
 		{q.holding(n), theme.Plain},
 	}
 	for _, note := range q.notes(r) {
@@ -42,14 +42,14 @@ func (q *Queues) facts(ctx *screen.Context, r *row, width, lines int) []fact {
 }
 
 // others returns lines about the resources that the bars do not show.
-func (q *Queues) others(ctx *screen.Context, r *row) []fact {
+func (q *Queues) others(ctx *screenapi.Context, r *row) []fact {
 	var all []fact
 	for _, name := range ctx.Snap.Resources {
 		n := numbersOf(r.Queue, name)
 		if name == q.resource || n.Allocated == 0 && max(n.Guarantee, n.Deserved, n.Capability) < 0 {
 			continue
 		}
-		line := screen.ShortResource(string(name)) + ": allocated " + text(name, n.Allocated)
+		line := screenapi.ShortResource(string(name)) + ": allocated " + text(name, n.Allocated)
 		for _, bound := range []struct {
 			word   string
 			amount int64
@@ -141,7 +141,7 @@ func needs(j *snapshot.Job) string {
 // blockedBy returns one word for the reason why a job waits.
 func blockedBy(j *snapshot.Job) string { return cmp.Or(j.Reason, j.Code, "-") }
 
-func waited(ctx *screen.Context, j *snapshot.Job) string {
+func waited(ctx *screenapi.Context, j *snapshot.Job) string {
 	if j.Submitted.IsZero() {
 		return "-"
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/clusterops"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-func rowsIn(s screen.Screen) widget.Rows {
+func rowsIn(s screenapi.Screen) widget.Rows {
 	if q, ok := s.(*Queues); ok {
 		return &q.table
 	}
@@ -22,19 +22,19 @@ func rowsIn(s screen.Screen) widget.Rows {
 }
 
 // keyTable returns the keys of the screen.
-func keyTable() []screen.Binding {
-	name := screen.Queues
-	own := []screen.Binding{
-		{Screen: name, Key: "enter", Name: "jobs", Help: "the jobs of the queue and of those below it", Footer: 10, Do: screen.On((*Queues).jobs)},
+func keyTable() []screenapi.Binding {
+	name := screenapi.Queues
+	own := []screenapi.Binding{
+		{Screen: name, Key: "enter", Name: "jobs", Help: "the jobs of the queue and of those below it", Footer: 10, Do: screenapi.On((*Queues).jobs)},
 		{Screen: name, Key: "o", Name: "open", Help: "let the queue take jobs again; asks first", Footer: 20, Writes: true,
-			Guard: screen.When((*Queues).cannotOpen), Do: screen.On((*Queues).open)},
+			Guard: screenapi.When((*Queues).cannotOpen), Do: screenapi.On((*Queues).open)},
 		{Screen: name, Key: "C", Name: "close", Help: "let the queue, and those below it, take no more jobs; asks first", Footer: 21, Writes: true,
-			Guard: screen.When((*Queues).cannotClose), Do: screen.On((*Queues).close)},
+			Guard: screenapi.When((*Queues).cannotClose), Do: screenapi.On((*Queues).close)},
 		{Screen: name, Key: "e", Name: "edit", Help: "change weight, guarantee, deserved and capability of the queue; asks first", Footer: 22, Writes: true,
-			Guard: screen.When((*Queues).cannotEdit), Do: screen.On((*Queues).edit)},
+			Guard: screenapi.When((*Queues).cannotEdit), Do: screenapi.On((*Queues).edit)},
 		{Screen: name, Key: "m", Name: "resource", Help: "show the next resource, here and in the heat maps", Footer: 23,
-			Do: func(ctx *screen.Context, _ screen.Screen) []screen.Effect {
-				return []screen.Effect{screen.SetResource{Resource: ctx.NextResource()}}
+			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
+				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
 	}
 	return append(append(own, widget.RowKeys(name, rowsIn)...), widget.TopKey(name, rowsIn))
@@ -49,15 +49,15 @@ func (q *Queues) family(r *row) []string {
 	return names
 }
 
-func (q *Queues) jobs(*screen.Context) []screen.Effect {
+func (q *Queues) jobs(*screenapi.Context) []screenapi.Effect {
 	r := q.selected()
 	if r == nil {
 		return nil
 	}
 	if r.Name == keys.RootQueue {
-		return []screen.Effect{screen.Open{Screen: screen.Jobs}}
+		return []screenapi.Effect{screenapi.Open{Screen: screenapi.Jobs}}
 	}
-	return []screen.Effect{screen.Open{Screen: screen.Jobs}, screen.SetFilter{Text: "queue=" + r.Name}}
+	return []screenapi.Effect{screenapi.Open{Screen: screenapi.Jobs}, screenapi.SetFilter{Text: "queue=" + r.Name}}
 }
 
 const (
@@ -66,7 +66,7 @@ const (
 )
 
 // cannot returns the reason why no action on the queue under the cursor is possible, or "".
-func (q *Queues) cannot(ctx *screen.Context) string {
+func (q *Queues) cannot(ctx *screenapi.Context) string {
 	switch {
 	case q.selected() == nil:
 		return nothingSelected
@@ -76,7 +76,7 @@ func (q *Queues) cannot(ctx *screen.Context) string {
 	return ""
 }
 
-func (q *Queues) cannotOpen(ctx *screen.Context) string {
+func (q *Queues) cannotOpen(ctx *screenapi.Context) string {
 	if why := q.cannot(ctx); why != "" {
 		return why
 	}
@@ -89,7 +89,7 @@ func (q *Queues) cannotOpen(ctx *screen.Context) string {
 
 // refused returns the reason why the queue controller would reject opening or closing a queue, or "". The command line
 // uses the same rule.
-func refused(ctx *screen.Context, r *row, open bool) string {
+func refused(ctx *screenapi.Context, r *row, open bool) string {
 	var parent *schedulingv1beta1.Queue
 	if above := ctx.Snap.Queue(r.Parent); above != nil {
 		parent = above.Object
@@ -100,7 +100,7 @@ func refused(ctx *screen.Context, r *row, open bool) string {
 	return ""
 }
 
-func (q *Queues) cannotClose(ctx *screen.Context) string {
+func (q *Queues) cannotClose(ctx *screenapi.Context) string {
 	if why := q.cannot(ctx); why != "" {
 		return why
 	}
@@ -111,14 +111,14 @@ func (q *Queues) cannotClose(ctx *screen.Context) string {
 	return refused(ctx, r, false)
 }
 
-func (q *Queues) cannotEdit(ctx *screen.Context) string { return q.cannot(ctx) }
+func (q *Queues) cannotEdit(ctx *screenapi.Context) string { return q.cannot(ctx) }
 
-func (q *Queues) open(ctx *screen.Context) []screen.Effect {
+func (q *Queues) open(ctx *screenapi.Context) []screenapi.Effect {
 	r := q.selected()
-	return q.ask(ctx, r, screen.OpenIt, fmt.Sprintf("Open queue %s?", r.Name), []string{"It takes jobs again."})
+	return q.ask(ctx, r, screenapi.OpenIt, fmt.Sprintf("Open queue %s?", r.Name), []string{"It takes jobs again."})
 }
 
-func (q *Queues) close(ctx *screen.Context) []screen.Effect {
+func (q *Queues) close(ctx *screenapi.Context) []screenapi.Effect {
 	r := q.selected()
 	question := fmt.Sprintf("Close queue %s?", r.Name)
 	if below := q.family(r)[1:]; len(below) > 0 {
@@ -128,7 +128,7 @@ func (q *Queues) close(ctx *screen.Context) []screen.Effect {
 	if who := occupants(r); who != "" {
 		fate = who + ": they stay. New jobs are refused."
 	}
-	return q.ask(ctx, r, screen.CloseIt, question, []string{fate, "The queue is Closing until the last of its jobs has ended."})
+	return q.ask(ctx, r, screenapi.CloseIt, question, []string{fate, "The queue is Closing until the last of its jobs has ended."})
 }
 
 // occupants returns "31 jobs run and 1 waits", or "" without jobs.
@@ -157,18 +157,18 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func (q *Queues) ask(ctx *screen.Context, r *row, verb screen.Verb, question string, lines []string) []screen.Effect {
+func (q *Queues) ask(ctx *screenapi.Context, r *row, verb screenapi.Verb, question string, lines []string) []screenapi.Effect {
 	actions, name := ctx.Actions, r.Name
-	return []screen.Effect{screen.Ask{Question: question, Lines: lines, Then: []screen.Effect{screen.Run{
+	return []screenapi.Effect{screenapi.Ask{Question: question, Lines: lines, Then: []screenapi.Effect{screenapi.Run{
 		Name: string(verb) + " queue " + name,
 		Do:   func(ctx context.Context) (string, error) { return actions.Queue(ctx, verb, name) },
 	}}}}
 }
 
-func (q *Queues) edit(ctx *screen.Context) []screen.Effect {
+func (q *Queues) edit(ctx *screenapi.Context) []screenapi.Effect {
 	r := q.selected()
 	actions, name, before := ctx.Actions, r.Name, limitsOf(&r.Object.Spec)
-	return []screen.Effect{screen.Input{
+	return []screenapi.Effect{screenapi.Input{
 		Question: "Limits of queue " + name,
 		Lines:    []string{"Change what is to be changed, for example " + example(r, string(q.resource))},
 		Value:    before.text(),
@@ -176,21 +176,21 @@ func (q *Queues) edit(ctx *screen.Context) []screen.Effect {
 			_, err := parseLimits(text)
 			return err
 		},
-		Then: func(text string) []screen.Effect {
+		Then: func(text string) []screenapi.Effect {
 			after, err := parseLimits(text)
 			if err != nil {
-				return []screen.Effect{screen.Notice{Text: err.Error(), Bad: true}}
+				return []screenapi.Effect{screenapi.Notice{Text: err.Error(), Bad: true}}
 			}
 			edit, changes := before.change(after)
 			if len(changes) == 0 {
-				return []screen.Effect{screen.Notice{Text: "nothing of queue " + name + " was changed"}}
+				return []screenapi.Effect{screenapi.Notice{Text: "nothing of queue " + name + " was changed"}}
 			}
 			lines := slices.Clone(changes)
 			if who := occupants(r); who != "" {
 				lines = append(lines, who+" in it.")
 			}
-			return []screen.Effect{screen.Ask{Question: fmt.Sprintf("Change %s of queue %s?", plural(len(changes), "limit"), name), Lines: lines,
-				Then: []screen.Effect{screen.Run{Name: "edit queue " + name,
+			return []screenapi.Effect{screenapi.Ask{Question: fmt.Sprintf("Change %s of queue %s?", plural(len(changes), "limit"), name), Lines: lines,
+				Then: []screenapi.Effect{screenapi.Run{Name: "edit queue " + name,
 					Do: func(ctx context.Context) (string, error) { return actions.EditQueue(ctx, name, edit) }}}}}
 		},
 	}}

@@ -10,7 +10,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/clusterops"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 // limits holds the editable values of a queue, in the form in which they are edited:
@@ -78,7 +78,7 @@ func parseLimits(line string) (limits, error) {
 }
 
 // change returns the changes that lead from l to after, as an edit and in words.
-func (l limits) change(after limits) (edit screen.QueueEdit, words []string) {
+func (l limits) change(after limits) (edit screenapi.QueueEdit, words []string) {
 	into := map[string]*string{"weight": &edit.Weight, "guarantee": &edit.Guarantee, "deserved": &edit.Deserved, "capability": &edit.Capability}
 	for _, name := range limitNames {
 		if value, named := after[name]; named && value != l[name] {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
 func TestLimitsOfALine(t *testing.T) {
@@ -14,13 +14,13 @@ func TestLimitsOfALine(t *testing.T) {
 	before := limits{"weight": "2", "guarantee": "-", "deserved": "cpu=8", "capability": "cpu=16"}
 	cases := map[string]struct {
 		line string
-		want screen.QueueEdit
+		want screenapi.QueueEdit
 	}{
-		"what is as it was is not changed":       {before.text(), screen.QueueEdit{}},
-		"what is not named stays":                {"weight=3", screen.QueueEdit{Weight: "3"}},
-		"a dash takes a limit away":              {"capability=-", screen.QueueEdit{Capability: "-"}},
-		"amounts may stand in any order":         {"deserved=memory=1Gi,cpu=8", screen.QueueEdit{Deserved: "cpu=8,memory=1Gi"}},
-		"the same amount in other words is none": {"deserved=cpu=8000m", screen.QueueEdit{}},
+		"what is as it was is not changed":       {before.text(), screenapi.QueueEdit{}},
+		"what is not named stays":                {"weight=3", screenapi.QueueEdit{Weight: "3"}},
+		"a dash takes a limit away":              {"capability=-", screenapi.QueueEdit{Capability: "-"}},
+		"amounts may stand in any order":         {"deserved=memory=1Gi,cpu=8", screenapi.QueueEdit{Deserved: "cpu=8,memory=1Gi"}},
+		"the same amount in other words is none": {"deserved=cpu=8000m", screenapi.QueueEdit{}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestLimitsOfALine(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if (got == screen.QueueEdit{}) != (len(words) == 0) {
+			if (got == screenapi.QueueEdit{}) != (len(words) == 0) {
 				t.Errorf("%v is said of %+v", words, got)
 			}
 		})

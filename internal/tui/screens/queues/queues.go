@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/filter"
-	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -47,12 +47,12 @@ type row struct {
 }
 
 // Spec returns the description of the screen.
-func Spec() screen.Spec {
-	return screen.Spec{Name: screen.Queues, Tab: "Queues", ShortTab: "Queues", Number: "3", New: New, Keys: keyTable()}
+func Spec() screenapi.Spec {
+	return screenapi.Spec{Name: screenapi.Queues, Tab: "Queues", ShortTab: "Queues", Number: "3", New: New, Keys: keyTable()}
 }
 
 // New creates the screen; target is the initial queue.
-func New(target string) screen.Screen {
+func New(target string) screenapi.Screen {
 	q := &Queues{target: target}
 	q.table = widget.Table[*row]{
 		Columns: q.columns(), ID: func(r *row) string { return r.Name },
@@ -63,17 +63,17 @@ func New(target string) screen.Screen {
 }
 
 // Name returns the screen's name.
-func (q *Queues) Name() string { return screen.Queues }
+func (q *Queues) Name() string { return screenapi.Queues }
 
 // Crumb returns the screen's name in the path.
-func (q *Queues) Crumb(*screen.Context) string { return "Queues" }
+func (q *Queues) Crumb(*screenapi.Context) string { return "Queues" }
 
 // Note returns the plugin that shares resources between the queues, and the resource that the bars show.
-func (q *Queues) Note(ctx *screen.Context) string {
+func (q *Queues) Note(ctx *screenapi.Context) string {
 	var names []string
 	shown := ctx.ShownResource()
-	for _, name := range screen.Resources(ctx.Snap) {
-		short := screen.ShortResource(name)
+	for _, name := range screenapi.Resources(ctx.Snap) {
+		short := screenapi.ShortResource(name)
 		if name == shown {
 			short = "[" + short + "]"
 		}
@@ -98,12 +98,12 @@ func (q *Queues) Note(ctx *screen.Context) string {
 }
 
 // Update handles an event.
-func (q *Queues) Update(ctx *screen.Context, e screen.Event) []screen.Effect {
+func (q *Queues) Update(ctx *screenapi.Context, e screenapi.Event) []screenapi.Effect {
 	q.measure(ctx)
 	switch e := e.(type) {
-	case screen.Refresh:
+	case screenapi.Refresh:
 		q.refresh(ctx, true)
-	case screen.Mouse:
+	case screenapi.Mouse:
 		if _, open := q.table.Mouse(ctx, e); open {
 			return q.jobs(ctx)
 		}
@@ -111,7 +111,7 @@ func (q *Queues) Update(ctx *screen.Context, e screen.Event) []screen.Effect {
 	return nil
 }
 
-func (q *Queues) refresh(ctx *screen.Context, lingering bool) {
+func (q *Queues) refresh(ctx *screenapi.Context, lingering bool) {
 	q.all = rowsOf(ctx.Snap.Queues)
 	objects := make([]*schedulingv1beta1.Queue, len(q.all))
 	for i, r := range q.all {
@@ -178,7 +178,7 @@ func matching(all []*row, f filter.Filter[*row]) []*row {
 }
 
 // SetFilter applies a filter.
-func (q *Queues) SetFilter(ctx *screen.Context, text string) error {
+func (q *Queues) SetFilter(ctx *screenapi.Context, text string) error {
 	parsed, err := fields.Parse(text)
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (q *Queues) SetFilter(ctx *screen.Context, text string) error {
 func FilterKeys() []string { return fields.Keys() }
 
 // Matches returns the number of matching rows and of all rows.
-func (q *Queues) Matches(*screen.Context) (shown, all int) { return q.matches, len(q.all) }
+func (q *Queues) Matches(*screenapi.Context) (shown, all int) { return q.matches, len(q.all) }
 
 // fields defines the filter keys of queues.
 var fields = filter.Fields[*row]{
@@ -222,7 +222,7 @@ func (q *Queues) selected() *row {
 }
 
 // Twin returns the output of `vcctl queue tree`.
-func (q *Queues) Twin(ctx *screen.Context) string {
+func (q *Queues) Twin(ctx *screenapi.Context) string {
 	table := render.Table{Header: []string{"NAME", "STATE", "RUN", "WAIT", "USED", "NOTE"}}
 	signs := queueusage.BranchesFor(!ctx.Theme.Glyphs.ASCII)
 	for _, b := range q.forest.Draw(func(string) bool { return true }, signs) {

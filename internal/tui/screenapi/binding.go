@@ -1,4 +1,4 @@
-package screen
+package screenapi
 
 // Binding is a row of the table of keys.
 type Binding struct {

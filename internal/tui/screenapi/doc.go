@@ -1,4 +1,4 @@
-// Package screen is the contract between the dashboard and its screens: the events for screens, their effects, and the
+// Package screenapi is the contract between the dashboard and its screens: the events for screens, their effects, and the
 // table of keys.
 //
 //	In:   Context (the data and how to show it), Event
@@ -16,4 +16,4 @@
 //
 // Screens belong to the goroutine of the program. Effects that take time (Run) are carried out in other goroutines, and
 // their results return as events.
-package screen
+package screenapi
