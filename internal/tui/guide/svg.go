@@ -1,4 +1,4 @@
-package manual
+package guide
 
 import (
 	"fmt"

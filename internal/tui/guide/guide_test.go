@@ -1,4 +1,4 @@
-package manual_test
+package guide_test
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/guide"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
-	"github.com/vc-batch/vc/internal/tui/manual"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/screens/nodes"
 	"github.com/vc-batch/vc/internal/tui/screens/queues"
@@ -16,7 +16,7 @@ import (
 )
 
 // start returns a dashboard after some key presses.
-func start(t *testing.T, look manual.Look) *tui.App {
+func start(t *testing.T, look guide.Look) *tui.App {
 	t.Helper()
 	snap, err := tuitest.World(look.World)
 	if err != nil {
@@ -56,24 +56,24 @@ func press(app *tui.App, key string) {
 	app.Draw()
 }
 
-func facts(t *testing.T) manual.Facts {
+func facts(t *testing.T) guide.Facts {
 	t.Helper()
 	snap, err := tuitest.World("normal")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return manual.Facts{
-		Frame: func(look manual.Look) (canvas.Canvas, error) { return start(t, look).Draw(), nil },
-		Keys:  start(t, manual.Look{World: "empty", W: 80, H: 24}).Table(),
+	return guide.Facts{
+		Frame: func(look guide.Look) (canvas.Canvas, error) { return start(t, look).Draw(), nil },
+		Keys:  start(t, guide.Look{World: "empty", W: 80, H: 24}).Table(),
 		Filters: map[string][]string{
 			"jobs": jobrow.Fields(snap, tuitest.Now).Keys(), "queues": queues.FilterKeys(), "nodes": nodes.FilterKeys(),
 		},
 	}
 }
 
-// docs/dashboard.md is generated from the program. To regenerate it, run go test ./internal/tui/manual -rewrite.
+// docs/dashboard.md is generated from the program. To regenerate it, run go test ./internal/tui/guide -rewrite.
 func TestTheGuideIsUpToDate(t *testing.T) {
-	page, err := manual.Page(facts(t))
+	page, err := guide.Page(facts(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,15 +82,15 @@ func TestTheGuideIsUpToDate(t *testing.T) {
 
 // docs/dashboard.svg, the picture in the README, is a frame of the program.
 func TestThePictureIsUpToDate(t *testing.T) {
-	app := start(t, manual.Look{World: "normal", W: 120, H: 40, Keys: "1"})
-	picture := manual.SVG(app.Draw(), app.Context().Theme, "vcctl top: nodes, queues, jobs and events of a cluster")
+	app := start(t, guide.Look{World: "normal", W: 120, H: 40, Keys: "1"})
+	picture := guide.SVG(app.Draw(), app.Context().Theme, "vcctl top: nodes, queues, jobs and events of a cluster")
 	tuitest.Compare(t, "../../../docs/dashboard.svg", picture)
 }
 
 // The guide contains every screen and every key of the table.
 func TestTheGuideKnowsEveryScreen(t *testing.T) {
 	f := facts(t)
-	page, err := manual.Page(f)
+	page, err := guide.Page(f)
 	if err != nil {
 		t.Fatal(err)
 	}
