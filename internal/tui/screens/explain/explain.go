@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/internal/tui/jobact"
+	"github.com/vc-batch/vc/internal/tui/jobactions"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
@@ -233,7 +233,7 @@ func bindings() []screenapi.Binding {
 			keys = append(keys, key)
 		}
 	}
-	return append(keys, jobact.Keys(name, func(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
+	return append(keys, jobactions.Keys(name, func(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
 		if e := s.(*Explain); e.job != nil && !e.gone {
 			return []*snapshot.Job{e.job}
 		}

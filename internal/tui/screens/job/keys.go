@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/internal/tui/jobact"
+	"github.com/vc-batch/vc/internal/tui/jobactions"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens/explain"
 	"github.com/vc-batch/vc/internal/tui/widget"
@@ -86,7 +86,7 @@ func bindings() []screenapi.Binding {
 		}
 		keys = append(keys, key)
 	}
-	return append(keys, jobact.Keys(name, func(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
+	return append(keys, jobactions.Keys(name, func(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
 		j := s.(*Job)
 		if j.here() != nil {
 			return nil

@@ -2,7 +2,7 @@ package jobs
 
 import (
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/internal/tui/jobact"
+	"github.com/vc-batch/vc/internal/tui/jobactions"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
@@ -45,5 +45,5 @@ func keys() []screenapi.Binding {
 	}
 	keys = append(keys, widget.RowKeys(name, rows)...)
 	keys = append(keys, widget.MarkKeys(name, rows)...)
-	return append(keys, jobact.Keys(name, func(ctx *screenapi.Context, s screenapi.Screen) []*snapshot.Job { return s.(*Jobs).targets(ctx, s) })...)
+	return append(keys, jobactions.Keys(name, func(ctx *screenapi.Context, s screenapi.Screen) []*snapshot.Job { return s.(*Jobs).targets(ctx, s) })...)
 }

@@ -2,7 +2,7 @@ package overview
 
 import (
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/internal/tui/jobact"
+	"github.com/vc-batch/vc/internal/tui/jobactions"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -17,7 +17,7 @@ func Keys() []screenapi.Binding {
 		return nil
 	}
 	keys := append(widget.RowKeys(name, jobs), widget.MarkKeys(name, jobs)...)
-	keys = append(keys, jobact.Keys(name, targets)...)
+	keys = append(keys, jobactions.Keys(name, targets)...)
 	selected := screenapi.When(func(o *Overview, _ *screenapi.Context) string {
 		if _, ok := o.jobs.Selected(); !ok {
 			return "no job is selected"

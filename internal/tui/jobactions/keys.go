@@ -1,4 +1,4 @@
-package jobact
+package jobactions
 
 import (
 	"context"
