@@ -6,7 +6,7 @@
 //	      for every node whether the task may run there and why not
 //
 // Filters and scores match kube-scheduler's plugins InterPodAffinity and PodTopologySpread (1.36). The tests in
-// test/agree verify this. The difference is the cost: a term's matching pods are counted by topology value (a
+// test/kubeparity verify this. The difference is the cost: a term's matching pods are counted by topology value (a
 // domain), the counts are updated incrementally, and equal terms are counted once. Nodes that are equivalent under
 // a shape's rules are ranked as one group, so a placed pod changes the evaluation of a group rather than of each of
 // its nodes.

@@ -1,4 +1,4 @@
-package agree
+package kubeparity
 
 import (
 	"encoding/json"
