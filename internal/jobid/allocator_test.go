@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 var errDown = errors.New("the API server does not answer")
@@ -81,7 +81,7 @@ func (c *clock) now() time.Time { return c.at }
 
 func TestNoNumberIsGivenTwiceWhateverHappens(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	propertytest.Check(t, 2000, func(t *rapid.T) {
 		c, clock := &cluster{}, &clock{at: time.Unix(0, 0)}
 		processes := make([]*Allocator, rapid.IntRange(1, 3).Draw(t, "processes"))
 		for i := range processes {

@@ -7,12 +7,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // TestUseFollowsFromTheRate compares Now with an integration in small steps.
 func TestUseFollowsFromTheRate(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		halfLife := time.Duration(rapid.IntRange(1, 48).Draw(t, "hours")) * time.Hour
 		u := Usage{Value: rapid.Float64Range(0, 1e6).Draw(t, "value"), At: time.Unix(0, 0), Rate: rapid.Float64Range(0, 1).Draw(t, "rate")}
 		length := time.Duration(rapid.IntRange(0, 200).Draw(t, "minutes")) * time.Minute

@@ -6,12 +6,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func TestCPUSetsAreSets(t *testing.T) {
 	numbers := rapid.SliceOf(rapid.IntRange(0, 200))
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		a, b := numbers.Draw(t, "a"), numbers.Draw(t, "b")
 		x, y := CPUs(a...), CPUs(b...)
 		for cpu := range 201 {

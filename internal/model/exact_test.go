@@ -9,12 +9,12 @@ import (
 	"pgregory.net/rapid"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // TestWide compares 128-bit sums with sums of package big.
 func TestWide(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		var w wide
 		want := new(big.Int)
 		for _, v := range rapid.SliceOf(rapid.Int64Range(-MaxSum, MaxSum)).Draw(t, "values") {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func quantities(pairs ...string) corev1.ResourceList {
@@ -221,7 +221,7 @@ func TestAssumptions(t *testing.T) {
 // TestSums checks after random changes that all sums equal newly computed ones and that nothing is left after
 // everything is deleted.
 func TestSums(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		c := New()
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			name := fmt.Sprintf("p%d", rapid.IntRange(0, 7).Draw(t, "pod"))

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // The pods of a job have their number as a label. If it were part of the shape, every pod with affinity would be
@@ -52,7 +52,7 @@ func TestShapesHaveTheLabelsThatTheirRulesAskAbout(t *testing.T) {
 
 // TestImageNodes checks that ImageNodes always equals a new count.
 func TestImageNodes(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		c := New()
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "node")

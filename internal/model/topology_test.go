@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // hyper parses a HyperNode from words: its name and tier, then its members. /x/ is a pattern, k=v a label, ^x the
@@ -145,7 +145,7 @@ func TestTopology(t *testing.T) {
 // TestTopologyIsATree changes HyperNodes and nodes at random and checks that the updated tree equals a newly built
 // one, that every usable domain leads up to the cluster, and that no domain has two parents.
 func TestTopologyIsATree(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		c := New()
 		last := map[string]Delta{}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func of(pairs ...string) corev1.ResourceList {
@@ -86,7 +86,7 @@ func TestWhatWasSaidToBeDeservedCounts(t *testing.T) {
 // its unused share.
 func TestLoansAddUp(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 1000, func(t *rapid.T) {
+	propertytest.Check(t, 1000, func(t *rapid.T) {
 		var queues []*schedulingv1beta1.Queue
 		over, under := map[string]int64{}, map[string]int64{}
 		for i := range rapid.IntRange(1, 6).Draw(t, "queues") {

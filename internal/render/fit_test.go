@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func TestNarrowTable(t *testing.T) {
@@ -50,7 +50,7 @@ func TestNarrowTable(t *testing.T) {
 // For any table, a line is too long only if the columns that must stay are too wide on their own.
 func TestNarrowTableFits(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 1000, func(t *rapid.T) {
+	propertytest.Check(t, 1000, func(t *rapid.T) {
 		cell := rapid.SampledFrom([]string{"-", "", "0", "a", "some", "much longer", "训练"})
 		columns := rapid.IntRange(2, 6).Draw(t, "columns")
 		table := Table{FreeText: rapid.Bool().Draw(t, "free text"), MaxWidth: rapid.IntRange(1, 80).Draw(t, "width")}

@@ -13,12 +13,12 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // TestEvictionsEnd re-creates every evicted pod, for 40 cycles without any other change: evictions must end (I8).
 func TestEvictionsEnd(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		e, err := New(config.Default())
 		if err != nil {
 			t.Fatal(err)

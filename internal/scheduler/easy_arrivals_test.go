@@ -13,7 +13,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // endless is the run time, in minutes, of a pod without a known one: longer than any wait in these tests.
@@ -72,7 +72,7 @@ func (r *run) promisedStart() (gang string, minute int, ok bool) {
 // gang must start by the forecast time.
 func TestWhoComesLaterDoesNotDelayTheHead(t *testing.T) {
 	promised, passed := 0, 0
-	whole := seeds.Check(t, 5000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 5000, func(t *rapid.T) {
 		nodes := drawNodes(t)
 		r := newRun(t, nodes)
 		total := 0

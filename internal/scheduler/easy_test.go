@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // timed is a gang of equal pods that run for some minutes.
@@ -138,7 +138,7 @@ func drawNodes(t *rapid.T) []int {
 // TestBackfillDoesNotDelayTheHead runs random gangs twice, with and without the gangs behind the first one that
 // cannot start. That one must not start later with them.
 func TestBackfillDoesNotDelayTheHead(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		nodes := drawNodes(t)
 		var gangs []timed
 		for i := range rapid.IntRange(2, 8).Draw(t, "gangs") {
@@ -188,7 +188,7 @@ func TestBackfillDoesNotDelayTheHead(t *testing.T) {
 // no new gangs arrive.
 func TestEstimatesOfGangsWithAffinity(t *testing.T) {
 	told, late := 0, 0
-	seeds.Check(t, 5000, func(t *rapid.T) {
+	propertytest.Check(t, 5000, func(t *rapid.T) {
 		nodes := drawNodes(t)
 		r := newRun(t, nodes)
 		var gangs []timed
@@ -237,7 +237,7 @@ func TestEstimatesOfGangsWithAffinity(t *testing.T) {
 // TestEstimatesAreExact checks that every gang starts at the first estimate if pods end exactly at their limits and
 // no new gangs arrive.
 func TestEstimatesAreExact(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		nodes := drawNodes(t)
 		var gangs []timed
 		for i := range rapid.IntRange(2, 8).Draw(t, "gangs") {

@@ -8,14 +8,14 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // TestAForkIsACopy forks a random cluster twice. One fork and the cluster itself then change independently. The other
 // fork must still lead to the same decisions as the first one did at the start, and the cluster to the same decisions
 // as without forks.
 func TestAForkIsACopy(t *testing.T) {
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	propertytest.Check(t, 2000, func(t *rapid.T) {
 		r := newRandom(t)
 		r.rich = true
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // promises is a set of queues, some of which have guarantees.
@@ -54,7 +54,7 @@ tiers:
 // set only after others used the resources.
 func TestGuaranteesAreKept(t *testing.T) {
 	taken := map[string]int{}
-	whole := seeds.Check(t, 10000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 10000, func(t *rapid.T) {
 		kind := rapid.SampledFrom([]string{"proportion", "capacity", "capacity's tree"}).Draw(t, "kind")
 		policy := map[string]string{"proportion": "{name: proportion}", "capacity": "{name: capacity}"}[kind]
 		if policy == "" {

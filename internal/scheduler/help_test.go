@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // anew rebuilds the world from its objects, with a new engine whose configuration evicts nothing.
@@ -201,7 +201,7 @@ func (r *random) enrich() {
 func TestExplanationsAreTrue(t *testing.T) {
 	kinds := map[string]int{}
 	waits, letIn := 0, 0
-	whole := seeds.Check(t, 10000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 10000, func(t *rapid.T) {
 		r := newRandom(t)
 		r.enrich()
 		for range rapid.IntRange(2, 12).Draw(t, "steps") {

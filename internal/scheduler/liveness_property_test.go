@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/kube"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 const (
@@ -354,7 +354,7 @@ func (w *livingWorld) waiting() (text string) {
 // everything that runs. Each job that starts in a cluster of its own must start here, too, after a limited number
 // of cycles.
 func TestWhoCouldStartAloneStarts(t *testing.T) {
-	seeds.Check(t, 300, func(t *rapid.T) {
+	propertytest.Check(t, 300, func(t *rapid.T) {
 		w := newLivingWorld(t)
 		for range rapid.IntRange(2, 7).Draw(t, "jobs") {
 			w.submit(w.draw())

@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // crowd is a full cluster of one greedy queue, and a gang of another queue that wants its share back.
@@ -212,7 +212,7 @@ func (w *crowd) starts(t *rapid.T, left map[string]bool) bool {
 // gangreclaim, by weights and by amounts, for gangs with a network topology and for whole sub-groups.
 func TestReclaimIsMinimal(t *testing.T) {
 	tried, evicted, treed := 0, 0, 0
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		w := drawCrowd(t)
 		w.text = rapid.SampledFrom(reclaimers).Draw(t, "configuration")
 		if w.text != "" && rapid.Bool().Draw(t, "structured") {

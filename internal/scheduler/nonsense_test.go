@@ -25,7 +25,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // everything lists configurations that together contain every policy. The extender calls another process and is not
@@ -409,7 +409,7 @@ func TestNonsenseAnywhereDoesNoHarm(t *testing.T) {
 	if len(keys) < 60 {
 		t.Fatalf("only %d keys were found in the sources: %v", len(keys), keys)
 	}
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	propertytest.Check(t, 2000, func(t *rapid.T) {
 		o := odd{t, keys, newMade()}
 		deltas := o.deltas()
 		for i, cfg := range configurations {

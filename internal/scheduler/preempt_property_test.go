@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // attacks has every action that evicts, with policies that grant and protect.
@@ -191,7 +191,7 @@ func (w *fight) check(d *decision.Decisions, held map[string]int) {
 // some cycles (I8).
 func TestFightsEnd(t *testing.T) {
 	evicted := 0
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		w := drawFight(t, rapid.SampledFrom([]string{attacks, sharesFirst}).Draw(t, "policies"), rapid.SampledFrom([]string{
 			"preempt", "reclaim, preempt", "preempt, reclaim", "gangpreempt, gangreclaim", "preempt, gangpreempt", "gangreclaim, reclaim, gangpreempt, preempt",
 		}).Draw(t, "actions"))
@@ -231,7 +231,7 @@ tiers:
 // shares.
 func TestPreemptIsMinimal(t *testing.T) {
 	evicted := 0
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		w := drawCrowd(t)
 		w.taker.queue = "greedy"
 		w.classes = []string{"high"}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // decide runs a cycle, checks it, and carries it out in the API, some of it late or never.
@@ -168,7 +168,7 @@ func (r *random) checkParts(name string) {
 // capability with its running pods until they have ended (I3). No pod is bound twice (I6). A new engine makes the
 // same decisions (I11).
 func TestInvariants(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		r := newRandom(t)
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			r.happen()

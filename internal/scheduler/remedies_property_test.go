@@ -16,7 +16,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // remedies lists a change of every kind that could be advised to a gang, derived from the objects alone. It uses
@@ -139,7 +139,7 @@ func (r *random) plain(name string) {
 // direction.
 func TestNoRemedyIsMissing(t *testing.T) {
 	kinds := map[string]int{}
-	whole := seeds.Check(t, 10000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 10000, func(t *rapid.T) {
 		r, name := oneWaits(t)
 		e, m := r.anew()
 		now := r.now.Add(time.Hour)

@@ -15,14 +15,14 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // TestWhatHelpsBehindAHeadHelps (I12) is TestExplanationsAreTrue for worlds in which resources are reserved for a
 // head: a gang with the advised run time, or the advised priority, starts. These helps are rare in the other test.
 func TestWhatHelpsBehindAHeadHelps(t *testing.T) {
 	kinds := map[string]int{}
-	whole := seeds.Check(t, 10000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 10000, func(t *rapid.T) {
 		nodes := drawNodes(t)
 		r := newRun(t, nodes)
 		gangs := map[string]mixed{}

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // throng is a cluster whose queues all want more than it has. Evicted pods are re-created, as by a controller.
@@ -110,7 +110,7 @@ func TestQueuesConvergeToWhatTheyDeserve(t *testing.T) {
 	}
 	for name, policy := range kinds {
 		t.Run(name, func(t *testing.T) {
-			seeds.Check(t, 10000, func(t *rapid.T) { converge(t, name, fmt.Sprintf(shareTiers, policy)) })
+			propertytest.Check(t, 10000, func(t *rapid.T) { converge(t, name, fmt.Sprintf(shareTiers, policy)) })
 		})
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // sized is a world of idle nodes, one quota, and one job without pods. Amounts are whole.
@@ -115,7 +115,7 @@ func (w *sized) beyond() map[string]int64 {
 // the quota removes it.
 func TestSizesAndQuotasAreToldAsTheyAre(t *testing.T) {
 	seen := map[string]int{}
-	whole := seeds.Check(t, 2000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 2000, func(t *rapid.T) {
 		w := drawSized(t)
 		e, beyond := w.explanation(t), w.beyond()
 		code := ""

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // counted is the result of checking the nodes one by one for a pod: the number of nodes by first reason, and how
@@ -85,7 +85,7 @@ func TestNodesAreCountedAsTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	waited := 0
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		e, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // saying holds what the scheduler has reported about gangs and queues since some time.
@@ -139,7 +139,7 @@ var digits = regexp.MustCompile("[0-9]+")
 // TestAQuietClusterIsToldOnce makes random changes, and then only carries out decisions: no condition flaps or
 // contradicts another, no status is written unchanged or more than once in the time, and no event is repeated.
 func TestAQuietClusterIsToldOnce(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		r := newRandom(t)
 		r.rich = true
 		for range rapid.IntRange(1, 15).Draw(t, "steps") {

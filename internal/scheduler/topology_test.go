@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // hyperNode returns a HyperNode of nodes or of other HyperNodes.
@@ -347,7 +347,7 @@ func (r *racks) within(spec *schedulingv1beta1.NetworkTopologySpec, domain *mode
 // changes HyperNodes. A gang or sub-group never starts in part (I2), none is spread wider than its tier, no gang of
 // equal pods waits although there is room for it, and a new engine makes the same decisions (I11).
 func TestNearEachOther(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		r := newRacks(t, topologyConfig)
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			switch names := r.names(); rapid.IntRange(0, 4).Draw(t, "what") {
@@ -382,7 +382,7 @@ tiers:
 // its minimum with whole sub-groups, or nothing.
 func TestEvictionsLeaveGangsNear(t *testing.T) {
 	evicted := map[string]int{}
-	whole := seeds.Check(t, 10000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 10000, func(t *rapid.T) {
 		actions := rapid.SampledFrom([]string{"preempt", "reclaim", "preempt, reclaim", "gangpreempt, gangreclaim"}).Draw(t, "actions")
 		r := newRacks(t, fmt.Sprintf(rivalry, actions, rapid.SampledFrom([]string{"proportion", "capacity"}).Draw(t, "policy")))
 		r.rivals = rapid.IntRange(1, 2).Draw(t, "queues")

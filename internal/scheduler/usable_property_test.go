@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // milliCPU returns the cpu request of a pod.
@@ -92,7 +92,7 @@ func (r *random) guaranteedMilliCPU(queue string) (own, all float64) {
 // reserved for guarantees, with independent counts of what pods of queues can use of the nodes.
 func TestSharesAreOfWhatQueuesCanUse(t *testing.T) {
 	seen := map[string]int{}
-	whole := seeds.Check(t, 5000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 5000, func(t *rapid.T) {
 		r := newRandom(t)
 		for range rapid.IntRange(1, 15).Draw(t, "steps") {
 			r.happen()

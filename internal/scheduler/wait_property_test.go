@@ -11,7 +11,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // TestWaitingHelps (I12) checks that a gang with a certain forecast has started by then, if running pods end at
@@ -19,7 +19,7 @@ import (
 // that attach volumes, that are overdue, that may not be tried.
 func TestWaitingHelps(t *testing.T) {
 	foretold, waits, beside := 0, 0, 0
-	whole := seeds.Check(t, 2000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 2000, func(t *rapid.T) {
 		r := newRandom(t)
 		r.timed = true
 		r.enrich()

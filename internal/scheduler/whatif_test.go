@@ -9,7 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // think simulates one more gang, and returns it without adding it to the model.
@@ -44,7 +44,7 @@ func (r *random) think() (gang string, h Hypothesis) {
 // and evict as simulated, and the simulation must not change anything.
 func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
 	seen := map[string]int{}
-	whole := seeds.Check(t, 5000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 5000, func(t *rapid.T) {
 		r := newRandom(t)
 		thinker, err := New(r.cfg)
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func scheme(t testing.TB) *runtime.Scheme {
@@ -143,7 +143,7 @@ func TestAStreamThatIsNoJSONEnds(t *testing.T) {
 // TestAStreamIsCutBetweenItsObjects covers any content of texts, and any division of the stream into pieces.
 func TestAStreamIsCutBetweenItsObjects(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 1000, func(t *rapid.T) {
+	propertytest.Check(t, 1000, func(t *rapid.T) {
 		var want []string
 		var stream bytes.Buffer
 		for range rapid.IntRange(1, 4).Draw(t, "objects") {

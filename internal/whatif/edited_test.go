@@ -18,7 +18,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // crowd fills a queue so that jobs wait in it that a change can start, or that others can be evicted for.
@@ -87,7 +87,7 @@ func (w *world) replace(q *scheduling.Queue) {
 // change.
 func TestWhatAnEditOfAQueueSaysIsWhatHappens(t *testing.T) {
 	seen, tried := map[string]int{}, 0
-	seeds.Check(t, 400, func(t *rapid.T) {
+	propertytest.Check(t, 400, func(t *rapid.T) {
 		tried++
 		w := newWorld(t)
 		w.crowd()

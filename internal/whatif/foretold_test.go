@@ -25,7 +25,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // configurations are the configurations of the worlds in these tests.
@@ -229,7 +229,7 @@ func (w *world) settle() bool {
 // would.
 func TestWhatAPlanSaysIsWhatHappens(t *testing.T) {
 	seen, tried := map[string]int{}, 0
-	seeds.Check(t, 400, func(t *rapid.T) {
+	propertytest.Check(t, 400, func(t *rapid.T) {
 		tried++
 		w := newWorld(t)
 		w.now = w.now.Add(time.Minute)

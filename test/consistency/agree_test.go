@@ -16,7 +16,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 	"pgregory.net/rapid"
 )
 
@@ -32,7 +32,7 @@ func TestScreensAndCommandsAgree(t *testing.T) {
 // TestTheyAgreeWhateverThereIs compares both on random clusters.
 func TestTheyAgreeWhateverThereIs(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 6, func(r *rapid.T) {
+	propertytest.Check(t, 6, func(r *rapid.T) {
 		world := drawWorld(r)
 		ok := t.Run("world", func(t *testing.T) { start(t, world).agree() })
 		if !ok {

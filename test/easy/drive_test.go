@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 var (
@@ -26,7 +26,7 @@ func byDefault(given, usual, full int) int {
 	switch {
 	case given > 0:
 		return given
-	case seeds.Full():
+	case propertytest.Full():
 		return full
 	}
 	return usual

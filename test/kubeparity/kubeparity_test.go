@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/interpod"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/score"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // world is one cluster, as the model and as objects for kube-scheduler's plugins.
@@ -187,7 +187,7 @@ func (w *world) kubeBest(k *plugins, pod *corev1.Pod, fitting []string) string {
 // TestPlacing checks that both sides permit the same nodes for every pod and find the same best node, in changing
 // clusters and while a cycle places pods.
 func TestPlacing(t *testing.T) {
-	seeds.Check(t, 1000, func(t *rapid.T) {
+	propertytest.Check(t, 1000, func(t *rapid.T) {
 		w := newWorld(t)
 		for range 1 + w.dice.n(4) {
 			for range w.dice.n(4) {

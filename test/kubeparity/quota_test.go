@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // quotaPod draws a pod with the properties that quota scopes select.
@@ -105,7 +105,7 @@ func quotaFor(t *rapid.T) *corev1.ResourceQuota {
 func TestQuotaScopesAgree(t *testing.T) {
 	evaluator := core.NewPodEvaluator(nil, clock.RealClock{})
 	covered, not := 0, 0
-	whole := seeds.Check(t, 5000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 5000, func(t *rapid.T) {
 		pod, object := quotaPod(t), quotaFor(t)
 		want, err := evaluator.Matches(object, pod)
 		if err != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/score"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // TestPoints compares the scores for a node's utilization, for balanced utilization and for images with those of
 // kube-scheduler. kube-scheduler rounds down at every step, but the engine does not.
 func TestPoints(t *testing.T) {
-	seeds.Check(t, 1000, func(t *rapid.T) {
+	propertytest.Check(t, 1000, func(t *rapid.T) {
 		w := newWorld(t)
 		for range w.dice.n(3) {
 			w.change()
@@ -66,7 +66,7 @@ func TestPoints(t *testing.T) {
 // engine normalizes them over the nodes that no label, taint or cordon excludes, regardless of their free resources.
 // The test makes kube-scheduler do the same.
 func TestPreferences(t *testing.T) {
-	seeds.Check(t, 1000, func(t *rapid.T) {
+	propertytest.Check(t, 1000, func(t *rapid.T) {
 		w := newWorld(t)
 		for range w.dice.n(3) {
 			w.change()

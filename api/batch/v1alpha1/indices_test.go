@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func TestIndicesAreReadAsSlurmWritesThem(t *testing.T) {
@@ -47,7 +47,7 @@ func TestIndicesAreReadAsSlurmWritesThem(t *testing.T) {
 func TestASetIsWhatASetOfNumbersIs(t *testing.T) {
 	t.Parallel()
 	draw := rapid.SliceOfN(rapid.Int32Range(0, 60), 0, 30)
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	propertytest.Check(t, 2000, func(t *rapid.T) {
 		in := func(numbers []int32) map[int32]bool {
 			m := map[int32]bool{}
 			for _, n := range numbers {

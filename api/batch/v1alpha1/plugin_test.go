@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func pluginsOf(name string, words ...string) func(*Job) {
@@ -147,7 +147,7 @@ func TestWhatAPluginWillNotDoIsTold(t *testing.T) {
 // defaults.
 func TestArgumentsOfAnyShape(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	propertytest.Check(t, 2000, func(t *rapid.T) {
 		name := rapid.SampledFrom(PluginNames).Draw(t, "plugin")
 		words := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"--port=1", "--port", "1", "--master", "-worker=x", "--", "-", "=", "--=", "--ssh-port=-1"}))).Draw(t, "words")
 		a, errs := ParsePlugin(name, words, nil)

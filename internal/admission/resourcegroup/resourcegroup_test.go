@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 const file = `
@@ -119,7 +119,7 @@ func TestEveryPodThatIsChangedIsSent(t *testing.T) {
 	}
 	words := []string{"a", "b", `q"uote`, `back\slash`, "ünicode", "new\nline"}
 	namespaces := []string{"a", "b", "c"}
-	seeds.Check(t, 1000, func(t *rapid.T) {
+	propertytest.Check(t, 1000, func(t *rapid.T) {
 		config := &Config{}
 		for range rapid.IntRange(0, 4).Draw(t, "groups") {
 			g := Group{Name: rapid.SampledFrom(words).Draw(t, "name"), SchedulerName: "changed"}

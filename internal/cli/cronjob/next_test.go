@@ -10,12 +10,12 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	controller "github.com/vc-batch/vc/internal/controllers/cronjob"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // The controller checks again a moment after the next time; the view shows that time.
 func TestTheNextTimeIsTheControllers(t *testing.T) {
-	seeds.Check(t, 300, func(t *rapid.T) {
+	propertytest.Check(t, 300, func(t *rapid.T) {
 		field := func(name string, low, high int) string {
 			return rapid.OneOf(rapid.Just("*"), rapid.Custom(func(t *rapid.T) string { return fmt.Sprint(rapid.IntRange(low, high).Draw(t, name)) }),
 				rapid.Custom(func(t *rapid.T) string { return fmt.Sprintf("*/%d", rapid.IntRange(1, high).Draw(t, name)) })).Draw(t, name)

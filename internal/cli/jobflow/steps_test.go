@@ -11,7 +11,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // drawFlow draws a flow whose steps depend on any of the earlier steps and are in any state that is possible for
@@ -45,7 +45,7 @@ func drawFlow(t *rapid.T) jobFlow {
 }
 
 func TestEveryStepStandsOnceInTheTreeBelowOneOfItsTargets(t *testing.T) {
-	seeds.Check(t, 300, func(t *rapid.T) {
+	propertytest.Check(t, 300, func(t *rapid.T) {
 		steps := stepsOf(drawFlow(t), nil)
 		tree := inTree(steps)
 		if len(tree) != len(steps) {
@@ -82,7 +82,7 @@ func depthOf(s *step) int {
 }
 
 func TestWhatHasNotBegunSaysWhatItWaitsFor(t *testing.T) {
-	seeds.Check(t, 300, func(t *rapid.T) {
+	propertytest.Check(t, 300, func(t *rapid.T) {
 		flow := drawFlow(t)
 		for _, s := range stepsOf(flow, map[string]bool{"s0": true}) {
 			begun := s.job != nil

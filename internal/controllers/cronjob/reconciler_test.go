@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/api"
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/test/fakeapi"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // site consists of an API server, a cache that may be outdated, and a controller that may crash before or after any
@@ -98,7 +98,7 @@ func (s *site) end() {
 // end and are deleted. No scheduled time may get two jobs; with concurrencyPolicy Allow and a running controller each
 // time gets one.
 func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
-	seeds.Check(t, 10_000, func(t *rapid.T) {
+	propertytest.Check(t, 10_000, func(t *rapid.T) {
 		c := &batch.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(epoch)}}
 		c.Spec = batch.CronJobSpec{
 			Schedule: "*/2 * * * *", TimeZone: new("UTC"),

@@ -12,7 +12,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // carriedOut returns the HyperNodes after all writes, or after the first n.
@@ -146,7 +146,7 @@ func TestHyperNodesThatVolcanoMadeKeepTheirNames(t *testing.T) {
 // writes, the final HyperNodes are the same as without a crash, and each write is made once.
 func TestACrashBetweenTwoWritesMakesNothingTwice(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 10_000, func(t *rapid.T) {
+	propertytest.Check(t, 10_000, func(t *rapid.T) {
 		labelled := func() []node {
 			nodes := make([]node, rapid.IntRange(0, 8).Draw(t, "nodes"))
 			for i := range nodes {

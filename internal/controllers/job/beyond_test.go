@@ -20,7 +20,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/test/fakeapi"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // counter allocates numbers; some calls fail.
@@ -261,7 +261,7 @@ func (w *arrayWorld) checkEnd() error {
 }
 
 func TestAnArrayComesToItsEndWhateverHappens(t *testing.T) {
-	seeds.Check(t, 10_000, func(t *rapid.T) {
+	propertytest.Check(t, 10_000, func(t *rapid.T) {
 		w := newArrayWorld(t)
 		defer func() {
 			if t.Failed() {

@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // disturb does one random thing to the world.
@@ -191,7 +191,7 @@ func (w *world) checkRest() error {
 
 // TestAJobConvergesWhateverHappens also verifies that the controller does not modify objects that caches share.
 func TestAJobConvergesWhateverHappens(t *testing.T) {
-	seeds.Check(t, 10_000, func(t *rapid.T) {
+	propertytest.Check(t, 10_000, func(t *rapid.T) {
 		w := newWorld(drawBounds(t, drawJob(t, true)))
 		w.api.Guarded = true
 		defer func() {

@@ -21,7 +21,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/test/fakeapi"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // input is an external event in the life of a job. It has the same effect in all worlds with the same state.
@@ -328,7 +328,7 @@ func (w *world) illness(t *rapid.T) error {
 // order. After every input both worlds must be equal, although the second controller reconciles only when requested,
 // and never waits for longer than a minute.
 func TestWhateverTheControllerMissesTheJobEndsTheSame(t *testing.T) {
-	seeds.Check(t, 10_000, func(t *rapid.T) {
+	propertytest.Check(t, 10_000, func(t *rapid.T) {
 		job := drawRecords(t, drawJob(t, false))
 		calm, shaken := newWorld(job.DeepCopy()), newWorld(job.DeepCopy())
 		defer func() {

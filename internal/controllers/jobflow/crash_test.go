@@ -21,7 +21,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/test/fakeapi"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // site is a cluster whose controller crashes and reads outdated objects.
@@ -170,7 +170,7 @@ func graph(t *rapid.T) []flow.Flow {
 // result.
 func TestNoStepRunsTwiceOrTooEarlyWhateverCrashes(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 10_000, func(t *rapid.T) {
+	propertytest.Check(t, 10_000, func(t *rapid.T) {
 		f := &flow.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "default", UID: "flow"}}
 		f.Spec.Flows = graph(t)
 		f.Spec.JobRetainPolicy = rapid.SampledFrom([]flow.RetainPolicy{flow.Retain, flow.Delete}).Draw(t, "retain")

@@ -15,7 +15,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // TestWhateverHappensEveryLivePodHasItsGroup simulates pods and ReplicaSets that are created, deleted and scaled, with
@@ -23,7 +23,7 @@ import (
 // group that its owner requires, workloads scaled to zero must have none, and pods of other schedulers must be
 // unchanged.
 func TestWhateverHappensEveryLivePodHasItsGroup(t *testing.T) {
-	seeds.Check(t, 10_000, func(t *rapid.T) {
+	propertytest.Check(t, 10_000, func(t *rapid.T) {
 		w := newWorld(t)
 		choose := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "which") }
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {

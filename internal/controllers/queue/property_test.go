@@ -11,7 +11,7 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/test/fakeapi"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // disturb makes one random change.
@@ -48,7 +48,7 @@ func disturb(t *rapid.T, w *world) error {
 
 func TestQueuesComeToWhatWasAskedWhateverHappens(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 10_000, func(t *rapid.T) {
+	propertytest.Check(t, 10_000, func(t *rapid.T) {
 		w := newWorld()
 		defer func() {
 			if t.Failed() {

@@ -26,7 +26,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 var now = time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC)
@@ -205,7 +205,7 @@ func rows(entries []jobsummary.Entry, q jobsummary.Query, each bool) [][]string 
 // objects of any cluster.
 func TestSqueueSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 1_000, func(t *rapid.T) {
+	propertytest.Check(t, 1_000, func(t *rapid.T) {
 		jobs, groups, pods := draw(t)
 		q := jobsummary.Query{Pods: rapid.Bool().Draw(t, "with pods"), Ended: rapid.Bool().Draw(t, "with ended pods")}
 		whole := jobsummary.Join(q, jobs, groups, pods)
@@ -246,7 +246,7 @@ func accounts(entries []jobsummary.Entry, q jobsummary.Query, each bool) [][]str
 // objects of any cluster, including steps and their usage.
 func TestSacctSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 300, func(t *rapid.T) {
+	propertytest.Check(t, 300, func(t *rapid.T) {
 		jobs, groups, pods := draw(t)
 		q := jobsummary.Query{Pods: true, Ended: true}
 		whole := jobsummary.Join(q, jobs, groups, pods)

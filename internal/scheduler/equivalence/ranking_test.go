@@ -10,13 +10,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // TestRankings checks that a ranking that followed changes finds, with and without groups, the same best node of
 // each group as an evaluation of every node.
 func TestRankings(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		c := model.New()
 		nodes := rapid.IntRange(1, 40).Draw(t, "nodes")
 		for i := range nodes {

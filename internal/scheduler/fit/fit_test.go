@@ -7,7 +7,7 @@ import (
 	"k8s.io/klog/v2"
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // TestTolerationsMeanWhatKubernetesSays compares covers with the API's own function.
@@ -15,7 +15,7 @@ func TestTolerationsMeanWhatKubernetesSays(t *testing.T) {
 	words := rapid.SampledFrom([]string{"", "a", "b", "1"})
 	effects := rapid.SampledFrom([]corev1.TaintEffect{"", corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute})
 	operators := rapid.SampledFrom([]corev1.TolerationOperator{"", corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, "Other"})
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		toleration := corev1.Toleration{
 			Key: words.Draw(t, "key"), Value: words.Draw(t, "value"), Effect: effects.Draw(t, "effect"), Operator: operators.Draw(t, "operator"),
 		}

@@ -31,7 +31,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // everything is the configuration with all plugins enabled.
@@ -275,7 +275,7 @@ func (d *direct) judge(t *rapid.T, pod *corev1.Pod) (fits map[string]bool, why m
 // running the plugins directly. After a pod is placed, the results for the next pod must agree too; after the
 // placement is undone, the first results must return.
 func TestVolumesAgree(t *testing.T) {
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	propertytest.Check(t, 2000, func(t *rapid.T) {
 		w := drawStorage(t)
 		c := model.New()
 		for _, n := range w.nodes {

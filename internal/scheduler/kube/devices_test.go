@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // deviceWorld is a random cluster with devices on single nodes and devices reachable from all nodes.
@@ -124,7 +124,7 @@ func (w *deviceWorld) allocates(t *rapid.T, a *Adapter, node *corev1.Node, claim
 // TestDevicesAgree checks, for random devices and claims, that the adapter's results equal the results of
 // Kubernetes' allocator on the complete state, also after claims got devices.
 func TestDevicesAgree(t *testing.T) {
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	propertytest.Check(t, 2000, func(t *rapid.T) {
 		w := drawDevices(t)
 		c := model.New()
 		for _, n := range w.nodes {

@@ -10,13 +10,13 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // TestRollback takes, promises, evicts and withdraws at random and rolls back. Every value must equal its earlier
 // value, and a reader of the change log must see every row that changed since it last read.
 func TestRollback(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		c := model.New()
 		for i := range 4 {
 			c.Apply(model.NodeFrom(make.Node(fmt.Sprintf("n%d", i)).CPU("8").Obj()))

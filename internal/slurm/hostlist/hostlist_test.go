@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func TestExpand(t *testing.T) {
@@ -72,7 +72,7 @@ func TestCompress(t *testing.T) {
 
 func TestExpandReadsWhatCompressWrites(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	propertytest.Check(t, 2000, func(t *rapid.T) {
 		names := rapid.SliceOf(rapid.StringMatching(`[a-c.-]{0,2}[0-2]{0,3}[a-b]?[089]{0,17}x?`).Filter(func(s string) bool { return s != "" })).Draw(t, "names")
 		got, err := Expand(Compress(names))
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func podOf(t *testing.T, env map[string]string) Pod {
@@ -144,7 +144,7 @@ func TestTasksAreSpreadAsSlurmDoes(t *testing.T) {
 }
 
 func TestNoTaskIsLostWhenTheyAreSpread(t *testing.T) {
-	seeds.Check(t, 1000, func(t *rapid.T) {
+	propertytest.Check(t, 1000, func(t *rapid.T) {
 		nodes := rapid.IntRange(1, 50).Draw(t, "nodes")
 		tasks := rapid.IntRange(0, 500).Draw(t, "tasks")
 		sum, least, most := 0, tasks, 0

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/slurm/state"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // drawArray returns an array in any phase; the elements that its status lists as running have pods in any state.
@@ -43,7 +43,7 @@ func drawArray(t *rapid.T) *Source {
 // same values as separate rows of their elements.
 func TestEveryElementIsInOneRow(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 2_000, func(t *rapid.T) {
+	propertytest.Check(t, 2_000, func(t *rapid.T) {
 		s := drawArray(t)
 		codes := map[int32]state.Code{}
 		for _, row := range Rows(s, true) {

@@ -9,13 +9,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // Every combination of options is rejected, or it has a place for every task and all requested GPUs.
 func TestNoTaskAndNoGPUIsLost(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 500, func(rt *rapid.T) {
+	propertytest.Check(t, 500, func(rt *rapid.T) {
 		asked := map[string]int{}
 		var words []string
 		for _, option := range []string{"nodes", "ntasks", "ntasks-per-node", "gpus", "gpus-per-node", "gpus-per-task", "ntasks-per-gpu", "cpus-per-task"} {

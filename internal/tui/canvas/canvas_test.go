@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func TestWhatIsDrawn(t *testing.T) {
@@ -66,7 +66,7 @@ func TestStylesAreSwitchedOnAndOff(t *testing.T) {
 }
 
 func TestNothingLeavesItsPlace(t *testing.T) {
-	seeds.Check(t, 500, func(t *rapid.T) {
+	propertytest.Check(t, 500, func(t *rapid.T) {
 		w, h := rapid.IntRange(0, 20).Draw(t, "w"), rapid.IntRange(0, 6).Draw(t, "h")
 		c := New(w, h, rapid.Bool().Draw(t, "ascii"))
 		runes := rapid.StringOf(rapid.RuneFrom([]rune("ab训é \t\x1b🚀\u0301█")))

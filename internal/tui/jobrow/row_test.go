@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 var now = time.Date(2026, 11, 21, 21, 53, 39, 0, time.UTC)
@@ -100,7 +100,7 @@ func TestAQueueStandsForThoseAboveIt(t *testing.T) {
 
 func TestTheOrderAtFirstIsOne(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 100, func(t *rapid.T) {
+	propertytest.Check(t, 100, func(t *rapid.T) {
 		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Row {
 			return Row{Job: &snapshot.Job{
 				UID: types.UID(rapid.StringMatching("[a-z]{6}").Draw(t, "uid")), Queue: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "queue"),

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func TestNumbersAreSqueezed(t *testing.T) {
@@ -28,7 +28,7 @@ func TestNumbersAreSqueezed(t *testing.T) {
 // Any count fits into four cells without a cut.
 func TestFourCellsHoldAnyCount(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 100, func(t *rapid.T) {
+	propertytest.Check(t, 100, func(t *rapid.T) {
 		n := rapid.IntRange(0, 1e14).Draw(t, "n")
 		if text := Squeeze(Count(n), 4); canvas.Width(text) > 4 {
 			t.Fatalf("%d is %s", n, text)

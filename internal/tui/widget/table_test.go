@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 type item struct{ name, group string }
@@ -66,7 +66,7 @@ func TestANumberWithoutRoomIsInALargerUnit(t *testing.T) {
 
 func TestTheRowUnderTheCursorIsAlwaysDrawn(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 200, func(t *rapid.T) {
+	propertytest.Check(t, 200, func(t *rapid.T) {
 		var items []item
 		for i := range rapid.IntRange(1, 30).Draw(t, "rows") {
 			items = append(items, item{fmt.Sprintf("r%d", i), fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "group"))})

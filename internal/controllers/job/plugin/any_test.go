@@ -9,7 +9,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // anyJob draws a job with any combination of tasks, containers and plugins, with names that plugins look for and
@@ -40,7 +40,7 @@ func anyJob(t *rapid.T) *batch.Job {
 // variable have a permitted size.
 func TestPluginsTakeAnyJob(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 300, func(t *rapid.T) {
+	propertytest.Check(t, 300, func(t *rapid.T) {
 		job := anyJob(t)
 		set, _ := For(job)
 		data := map[string]string{}

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 const conf = `
@@ -34,7 +34,7 @@ type spec struct {
 // every cycle: no admission takes a queue or an ancestor over its capability, or into another queue's guarantee,
 // and no eviction takes a guarantee away, whichever action evicts.
 func TestNoLevelIsExceeded(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		cfg, _, err := config.Parse([]byte(fmt.Sprintf(conf, rapid.SampledFrom([]string{"reclaim", "gangreclaim", "preempt, reclaim", "gangpreempt, gangreclaim"}).Draw(t, "evict"), rapid.IntRange(0, 2).Draw(t, "level"))))
 		if err != nil {
 			t.Fatal(err)

@@ -8,11 +8,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func TestGrantsSurviveTheirAnnotation(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		var g grant
 		for range rapid.IntRange(1, 3).Draw(t, "containers") {
 			var pieces []piece

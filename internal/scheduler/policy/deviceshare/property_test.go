@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 const configuration = `
@@ -194,7 +194,7 @@ func (w *world) sizeOf(node, id string) cardSize {
 // TestNoCardIsOvercommitted checks that the annotations of the pods on a card never exceed the card, whatever is
 // created, deleted, fails or restarts.
 func TestNoCardIsOvercommitted(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		cfg, _, err := config.Parse(fmt.Appendf(nil, configuration, rapid.SampledFrom([]string{"", "binpack", "spread"}).Draw(t, "policy")))
 		if err != nil {
 			t.Fatal(err)

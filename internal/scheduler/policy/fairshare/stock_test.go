@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // opened is a cycle in which only the policy has run.
@@ -46,7 +46,7 @@ func sums(p *Policy, s *session.Session) map[string]total {
 // policy that follows the changes must record and sum the same use as one that processes everything. Now and then
 // the recorded use is lost.
 func TestAStockThatIsKeptIsLikeANewOne(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		c, now, kept := model.New(), make.Epoch, policy()
 		made := 0
 		node := func() {

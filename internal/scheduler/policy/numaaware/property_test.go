@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 const configuration = `
@@ -152,7 +152,7 @@ func (w *world) check() {
 // TestCPUsAreGivenOnce checks that no CPU belongs to two pods, whatever is created, deleted or restarted, and
 // whenever the agent catches up.
 func TestCPUsAreGivenOnce(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		cfg, _, err := config.Parse([]byte(configuration))
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // machine returns sockets with one NUMA node each, and cores of two threads: CPU n and its sibling n+half, as Linux
@@ -99,7 +99,7 @@ func TestPoliciesAdmitAsTheTopologyManagerDoes(t *testing.T) {
 
 // TestTakenIsFreeAndAsMuchAsAsked checks arbitrary sets of free CPUs and requests.
 func TestTakenIsFreeAndAsMuchAsAsked(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		n := machine(rapid.IntRange(1, 3).Draw(t, "sockets"), rapid.IntRange(1, 6).Draw(t, "cores"))
 		top := newTopology(n)
 		free := model.CPUs(rapid.SliceOf(rapid.IntRange(0, len(n.CPUs)-1)).Draw(t, "free")...)

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // want is a queue of a case: its spec, its request, its deserved amount.
@@ -98,7 +98,7 @@ func TestShareOfHugeRequests(t *testing.T) {
 // TestShareLimits checks the invariants. No queue deserves more than its request (except for its guarantee) or its
 // limit. Without guarantees the sum is at most the total, and nothing is left while some queue could have it.
 func TestShareLimits(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		cores := rapid.IntRange(0, 20).Draw(t, "cores")
 		var queues []want
 		for i := range rapid.IntRange(1, 6).Draw(t, "queues") {
@@ -131,7 +131,7 @@ func TestShareLimits(t *testing.T) {
 // its guarantee, and all together deserve at most the total minus the guarantees of queues without requests. A
 // guarantee can then always be reclaimed.
 func TestGuaranteesAreDeserved(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		cores := rapid.IntRange(1, 24).Draw(t, "cores")
 		left := cores
 		var queues []want

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func TestZonesOpenAndClose(t *testing.T) {
@@ -54,7 +54,7 @@ func TestZonesOpenAndClose(t *testing.T) {
 // TestNothingChangesBeforeTheBorder checks that a zone does not change before the time it returned, for any zone
 // and day, including days with clock changes.
 func TestNothingChangesBeforeTheBorder(t *testing.T) {
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	propertytest.Check(t, 10000, func(t *rapid.T) {
 		location, err := time.LoadLocation(rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"}).Draw(t, "location"))
 		if err != nil {
 			t.Fatal(err)

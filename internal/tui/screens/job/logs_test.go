@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -90,7 +90,7 @@ func TestEscapesOfProgramsDoNotReachTheTerminal(t *testing.T) {
 
 func TestAPinnedLogShowsTheNewestLine(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 100, func(t *rapid.T) {
+	propertytest.Check(t, 100, func(t *rapid.T) {
 		view := &screenapi.LogView{Dropped: rapid.IntRange(0, 1000).Draw(t, "dropped")}
 		l := &logPane{pinned: true, wrap: rapid.Bool().Draw(t, "wrap"), stamps: rapid.Bool().Draw(t, "times")}
 		height := rapid.IntRange(1, 12).Draw(t, "height")

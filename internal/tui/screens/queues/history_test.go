@@ -9,7 +9,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/snapshot"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func seen(waiting int) *snapshot.Snapshot {
@@ -31,7 +31,7 @@ func TestAHistoryGoesOnWithWhatWasThereBefore(t *testing.T) {
 // After any time, a history has a bounded number of cells, and the last one holds the current value.
 func TestAHistoryIsBounded(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 200, func(t *rapid.T) {
+	propertytest.Check(t, 200, func(t *rapid.T) {
 		var h history
 		now := time.Unix(0, 0)
 		for range rapid.IntRange(1, 60).Draw(t, "times") {

@@ -1,5 +1,5 @@
-// Package seeds runs property tests on many seeds, and prints a command that repeats a failed run.
-package seeds
+// Package propertytest runs property tests on many seeds, and prints a command that repeats a failed run.
+package propertytest
 
 import (
 	"flag"

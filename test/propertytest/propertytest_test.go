@@ -1,4 +1,4 @@
-package seeds
+package propertytest
 
 import (
 	"os/exec"
