@@ -7,7 +7,7 @@ import (
 	"example.com/custom-policy/licence"
 
 	"github.com/vc-batch/vc/plugin"
-	"github.com/vc-batch/vc/plugin/trial"
+	"github.com/vc-batch/vc/plugin/policytest"
 )
 
 const conf = `
@@ -17,7 +17,7 @@ tiers:
 `
 
 func TestNoMorePodsRunThanThereAreLicences(t *testing.T) {
-	w := trial.New(t, conf, map[string]plugin.Builder{"licence": licence.New})
+	w := policytest.New(t, conf, map[string]plugin.Builder{"licence": licence.New})
 	w.Node("a", "cpu=8", "memory=8Gi")
 	w.Gang("first", 2, "cpu=1", "label:"+licence.Label+"=matlab")
 	w.Gang("second", 2, "cpu=1", "label:"+licence.Label+"=matlab")
@@ -38,7 +38,7 @@ func TestNoMorePodsRunThanThereAreLicences(t *testing.T) {
 // TestALicenceThatIsPromisedIsTaken covers promises of resources that are not free yet. They are renewed in every
 // cycle, and the licence with them.
 func TestALicenceThatIsPromisedIsTaken(t *testing.T) {
-	w := trial.New(t, strings.Replace(conf, "matlab: 3", "matlab: 1", 1), map[string]plugin.Builder{"licence": licence.New})
+	w := policytest.New(t, strings.Replace(conf, "matlab: 3", "matlab: 1", 1), map[string]plugin.Builder{"licence": licence.New})
 	w.Node("large", "cpu=2", "memory=8Gi")
 	w.Node("small", "cpu=1", "memory=8Gi")
 	w.Gang("old", 1, "cpu=2")

@@ -1,11 +1,11 @@
-// Package trial runs a policy in tests, with a cluster in memory and the real engine but no API server. Words describe
+// Package policytest runs a policy in tests, with a cluster in memory and the real engine but no API server. Words describe
 // nodes and gangs:
 //
-//	w := trial.New(t, conf, map[string]plugin.Builder{"licence": licence.New})
+//	w := policytest.New(t, conf, map[string]plugin.Builder{"licence": licence.New})
 //	w.Node("a", "cpu=8", "memory=8Gi", "label:zone=x")
 //	w.Gang("train", 2, "cpu=1", "nvidia.com/gpu=1")
 //	w.Settle()
-package trial
+package policytest
 
 import (
 	"fmt"
