@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -99,7 +100,7 @@ func (f *Factory) tune(config *rest.Config) *rest.Config {
 	if config.Dial == nil {
 		config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	}
-	config.WarningHandler = rest.NewWarningWriter(warningLines{f}, rest.WarningWriterOptions{Deduplicate: true})
+	config.WarningHandlerWithContext = warnings{rest.NewWarningWriter(warningLines{f}, rest.WarningWriterOptions{Deduplicate: true})}
 	return config
 }
 
@@ -112,6 +113,23 @@ func onThisMachine(server string) bool {
 	}
 	ip := net.ParseIP(u.Hostname())
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// WithoutWarnings returns a context for requests whose warnings from the server are not printed.
+func WithoutWarnings(ctx context.Context) context.Context {
+	return context.WithValue(ctx, noWarnings{}, true)
+}
+
+type noWarnings struct{}
+
+// warnings prints the server's warnings, except for requests with a context of WithoutWarnings.
+type warnings struct{ printer rest.WarningHandler }
+
+// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
+func (w warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, agent, text string) {
+	if ctx.Value(noWarnings{}) == nil {
+		w.printer.HandleWarningHeader(code, agent, text)
+	}
 }
 
 // warningLines rewrites client-go's "Warning: …" lines in the format of vcctl.

@@ -142,6 +142,6 @@ func colors(f *cli.Factory) *theme.Colors {
 func quiet(config *rest.Config) *rest.Config {
 	klog.SetLogger(logr.Discard()) // klog writes errors to stderr, whatever its output is
 	config = rest.CopyConfig(config)
-	config.WarningHandler = rest.NoWarnings{}
+	config.WarningHandlerWithContext = rest.NoWarnings{}
 	return config
 }

@@ -1,6 +1,8 @@
 package job_test
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -259,6 +261,22 @@ func TestJobExplainGolden(t *testing.T) {
 	})
 }
 
+// rejectTrials makes the server reject a dry run of a job, with a warning, because its queue does not exist yet.
+func rejectTrials(s *clitest.Server) {
+	s.Answer(jobPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Query().Has("dryRun") {
+			w.Header().Set("Warning", `299 - "there is no queue filed yet"`)
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = io.WriteString(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Invalid", "code": 422, "details": {"name": "filed"},
+				"message": "Job.batch.volcano.sh \"filed\" is invalid: spec.queue: Invalid value: \"filed\": queue \"filed\" does not exist"}`)
+			return
+		}
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.Copy(w, r.Body)
+	}))
+}
+
 func TestJobRunGolden(t *testing.T) {
 	t.Parallel()
 	golden.Hold(t, "run", []golden.Run{
@@ -302,6 +320,8 @@ func TestJobRunGolden(t *testing.T) {
 			Prepare: func(s *clitest.Server) {
 				s.Refuse("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `admission webhook "queues.example.com" denied the request: there is no queue fresh`)
 			}},
+		{About: "a queue and its job of the same name, and a warning of what is not there yet", Args: "job run -f -", Input: strings.ReplaceAll(golden.JobFile, "fresh", "filed"),
+			Check: golden.Stored(queuePath, 4), Prepare: rejectTrials},
 		{About: "a version that our group does not have, without a cluster", Args: "job run -f - --dry-run=client", NoCluster: true, Input: strings.Replace(golden.JobFile, "sh/v1alpha1", "sh/v1", 1)},
 		{About: "a kind that our group does not have, without a cluster", Args: "job run -f - --dry-run=client", NoCluster: true, Input: strings.Replace(golden.JobFile, `"Job"`, `"Jbo"`, 1)},
 		{About: "no name", Args: "job run"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,7 +14,8 @@ import (
 )
 
 // checkAtServer validates the objects with a server dry run before the first of several objects is created: quotas,
-// policies and other webhooks can reject objects that pass checkHere.
+// policies and other webhooks can reject objects that pass checkHere. Warnings are left to the creation: what they miss
+// may be in the same files.
 func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
 	if len(objects) < 2 || dryRun.Any() {
 		return nil
@@ -23,11 +25,12 @@ func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject
 		return err
 	}
 	strict := fields.Client(c)
+	withoutWarnings := cli.WithoutWarnings(ctx)
 	var problems []error
 	for _, object := range InOrder(objects) {
-		err := strict.Create(ctx, object.Object.DeepCopy(), client.DryRunAll)
+		err := strict.Create(withoutWarnings, object.Object.DeepCopy(), client.DryRunAll)
 		isRejected := apierrors.IsInvalid(err) || apierrors.IsForbidden(err)
-		if isRejected && !namesAnother(err.Error(), object, objects) {
+		if isRejected && !namesAnother(err, object, objects) {
 			problems = append(problems, cli.InFile(err, object))
 		}
 	}
@@ -36,12 +39,26 @@ func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject
 
 // namesAnother reports whether a rejection names another object of the same files. That object may be missing only
 // until it is created.
-func namesAnother(message string, rejected cli.FileObject, objects []cli.FileObject) bool {
-	words := strings.FieldsFunc(message, func(r rune) bool { return !strings.ContainsRune(nameCharacters, r) })
+func namesAnother(rejection error, rejected cli.FileObject, objects []cli.FileObject) bool {
+	words := strings.FieldsFunc(withoutSubject(rejection), func(r rune) bool { return !strings.ContainsRune(nameCharacters, r) })
 	return slices.ContainsFunc(objects, func(other cli.FileObject) bool {
 		name := other.Object.GetName()
-		return name != "" && name != rejected.Object.GetName() && slices.Contains(words, name)
+		return name != "" && other.Object != rejected.Object && slices.Contains(words, name)
 	})
+}
+
+// withoutSubject returns the message of a rejection without the name of the rejected object, with which it begins:
+// another object, such as the queue of a job, can have the same name.
+func withoutSubject(rejection error) string {
+	message := rejection.Error()
+	var status apierrors.APIStatus
+	if !errors.As(rejection, &status) || status.Status().Details == nil {
+		return message
+	}
+	if _, after, isNamed := strings.Cut(message, strconv.Quote(status.Status().Details.Name)); isNamed {
+		return after
+	}
+	return message
 }
 
 // nameCharacters are the characters of object names.
