@@ -76,6 +76,35 @@ func TestAJobStartsWhenItMay(t *testing.T) {
 	}
 }
 
+func TestAHeldJobDoesNotStartAlthoughItsPodWaitsForANode(t *testing.T) {
+	c := bigNode(t)
+	whole := func(name, command string) string {
+		return job{name: name, min: 1, tasks: []task{{name: "main", replicas: 1, cpu: "16", command: command}}}.String()
+	}
+	c.create(whole("first", "sleep 600"))
+	c.jobPhase("first", batchv1alpha1.Running, 30*time.Second)
+	c.create(whole("second", "true"))
+	c.eventually(10*time.Second, "the second has a pod", func() error {
+		if len(c.jobPods("second")) != 1 {
+			return fmt.Errorf("%d pods", len(c.jobPods("second")))
+		}
+		return nil
+	})
+	c.vcctl("job", "hold", "second")
+	c.eventually(10*time.Second, "the second has no pod", func() error {
+		if pods := c.jobPods("second"); len(pods) > 0 {
+			return fmt.Errorf("%d pods", len(pods))
+		}
+		return nil
+	})
+	c.waitsFor("second", "JobHeldUser", "held by its user")
+	c.vcctl("job", "cancel", "first")
+	c.jobPhase("first", batchv1alpha1.Terminated, 60*time.Second)
+	c.waitsFor("second", "JobHeldUser", "held by its user")
+	c.vcctl("job", "release", "second")
+	c.jobPhase("second", batchv1alpha1.Completed, 30*time.Second)
+}
+
 func TestAJobBeginsInTimeAndOneByOne(t *testing.T) {
 	c := bigNode(t)
 	begin := time.Now().Add(4 * time.Second).UTC().Truncate(time.Second)

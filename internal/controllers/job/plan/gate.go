@@ -294,13 +294,28 @@ func judgeCorresponding(job *batch.Job, term batch.DependencyTerm, target *batch
 // common reports whether two sets have a number in common.
 func common(a, b batch.Indices) bool { return a.Minus(b).Count() < a.Count() }
 
-// gate returns the gate of the job now. Once a job has run or has a PodGroup, only a hold can keep it from starting. A
-// hold has no effect while the job has live pods, because it never stops pods.
+// isHeldBeforeStart reports whether the job is held and none of its pods has a node. Its pods then leave the queue.
+func (b *builder) isHeldBeforeStart() bool {
+	return b.in.Job.Annotations[keys.Hold] != "" && b.phase() == batch.Pending && !b.hasPlacedPods()
+}
+
+// hasPlacedPods reports whether a live pod has a node.
+func (b *builder) hasPlacedPods() bool {
+	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.live() && m.pod.Spec.NodeName != "" })
+}
+
+// isSubmitted reports whether the job has been in its queue: it has run, or has a PodGroup or pods.
+func (b *builder) isSubmitted() bool {
+	return Started(b.in.Job) || b.in.PodGroup != nil || slices.ContainsFunc(b.census.members, func(m member) bool { return m.live() })
+}
+
+// gate returns the gate of the job now. Once a job has been in its queue, only a hold can keep it from starting. A hold
+// has no effect while live pods of the job have nodes, because it never stops what may run.
 func (b *builder) gate() gate {
 	switch {
-	case b.phase() != batch.Pending || slices.ContainsFunc(b.census.members, func(m member) bool { return m.live() }):
+	case b.phase() != batch.Pending || b.hasPlacedPods():
 		return gate{}
-	case Started(b.in.Job) || b.in.PodGroup != nil:
+	case b.isSubmitted():
 		held := b.in.Job.DeepCopy()
 		delete(held.Annotations, keys.Dependency)
 		delete(held.Annotations, keys.Begin)
@@ -338,7 +353,8 @@ func (b *builder) hold(status *batch.JobStatus) *obstacle {
 	return &obstacle{string(g.code), g.text}
 }
 
-// retractGroup deletes the PodGroup of a job that was held before it had pods, which removes the job from its queue.
+// retractGroup deletes the PodGroup of a job that was held before its pods had nodes, which removes the job from its
+// queue.
 func (b *builder) retractGroup() {
 	if group := b.in.PodGroup; group != nil && group.DeletionTimestamp == nil {
 		b.write(DeleteGroup{Group: group})

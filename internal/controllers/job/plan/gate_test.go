@@ -144,7 +144,8 @@ func TestWhatAGateSays(t *testing.T) {
 		"one that has run is asked only for a hold": {in: waiting("afterok:7").with(begunAgo(time.Hour)).other(7, "a", batch.Failed)},
 		"one that is let in too":                    {in: waiting("afterok:7").group(scheduling.PodGroupInqueue)},
 		"a hold takes it back":                      {in: given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue), code: reason.JobHeldUser},
-		"but not when it has pods":                  {in: given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue).pod("w", 0, corev1.PodPending)},
+		"also when it has pods without a node":      {in: given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue).pod("w", 0, corev1.PodPending), code: reason.JobHeldUser},
+		"but not when a pod has a node":             {in: given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue).pod("w", 0, corev1.PodPending, onNode("n1"))},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -269,6 +270,25 @@ func TestAJobHeldInItsQueueLeavesIt(t *testing.T) {
 	p := Compute(in.Input)
 	if diff := cmp.Diff([]string{"status Pending v0 r0", "DeleteGroup"}, digest(&p)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAHeldJobLosesThePodsThatHaveNoNode(t *testing.T) {
+	t.Parallel()
+	in := given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue).
+		pod("w", 0, corev1.PodPending).pod("w", 1, corev1.PodPending)
+	p := Compute(in.Input)
+	if diff := cmp.Diff([]string{"status Pending v0 r0", "mark w-0 w-1", "delete w-0 w-1", "DeleteGroup"}, digest(&p)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s := status(in, &p).State; s.Reason != string(reason.JobHeldUser) {
+		t.Errorf("%+v", s)
+	}
+	in = given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue).
+		pod("w", 0, corev1.PodPending, onNode("n1")).pod("w", 1, corev1.PodPending)
+	p = Compute(in.Input)
+	if digest := strings.Join(digest(&p), ", "); strings.Contains(digest, "Delete") {
+		t.Errorf("a pod has a node: %s", digest)
 	}
 }
 

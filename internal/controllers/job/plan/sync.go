@@ -165,15 +165,16 @@ func (b *builder) listResources(status *batch.JobStatus) {
 	}
 }
 
-// markUnwanted chooses pods beyond the replicas, live pods of older versions, and pods that were marked but not deleted
-// before a crash.
+// markUnwanted chooses pods beyond the replicas, pods of a job that is held before they have nodes, live pods of older
+// versions, and pods that were marked but not deleted before a crash.
 func (b *builder) markUnwanted() {
+	held := b.isHeldBeforeStart()
 	for i := range b.census.members {
 		m := &b.census.members[i]
 		if m.place.Task < 0 || m.gone {
 			continue
 		}
-		beyond := !m.inRange || m.live() && b.unwanted(m.place)
+		beyond := !m.inRange || m.live() && (held || b.unwanted(m.place))
 		m.stop = beyond || m.live() && (m.version < b.job.Status.Version || m.marked)
 		m.stopMark = beyond
 	}
