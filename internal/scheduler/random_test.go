@@ -28,13 +28,11 @@ type random struct {
 	unlimited bool
 	// capsGuarantees is true if the guarantee of a queue is at most its capability.
 	capsGuarantees bool
-	// deadline is the time after its creation at which policy sla admits a gang to its queue; zero if unset.
-	deadline time.Duration
-	engine   *Engine
-	model    *model.Cluster
-	now      time.Time
-	nodes    map[string]*corev1.Node
-	pods     map[string]*corev1.Pod
+	engine         *Engine
+	model          *model.Cluster
+	now            time.Time
+	nodes          map[string]*corev1.Node
+	pods           map[string]*corev1.Pod
 	// foreign holds the pods of another scheduler. coming holds our pods that are being bound, with their nodes.
 	foreign map[string]*corev1.Pod
 	coming  map[types.UID]string
@@ -104,9 +102,6 @@ func newRandom(t *rapid.T) *random {
 		foreign: map[string]*corev1.Pod{}, coming: map[types.UID]string{}, queueOf: map[string]string{},
 	}
 	r.capsGuarantees = name == "capacity" || name == "a tree of queues"
-	if name == "a tree of queues" {
-		r.deadline = 20 * time.Second
-	}
 	for i := range rapid.IntRange(1, 3).Draw(t, "queues") {
 		b := make.Queue(fmt.Sprintf("q%d", i)).Weight(int32(rapid.IntRange(1, 3).Draw(t, "weight"))).
 			Reclaimable(rapid.IntRange(0, 3).Draw(t, "gives") > 0)

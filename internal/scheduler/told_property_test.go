@@ -26,7 +26,7 @@ type saying struct {
 	// writes of statuses, and events without their numbers, since the last binding, eviction or ungating.
 	writes map[types.UID]int
 	gists  map[decision.Event]int
-	// admitted holds the gangs that a deadline has admitted since then.
+	// admitted holds the gangs that were admitted since then.
 	admitted map[types.UID]bool
 }
 
@@ -118,8 +118,9 @@ func (so *saying) remember(r *random, d *decision.Decisions) {
 	}
 }
 
-// noteAdmission resets the count of a gang's writes when its deadline (policy sla) admits it to its queue, because
-// the gang then waits for another reason. It fails if the gang is admitted a second time, or has no deadline.
+// noteAdmission resets the count of a gang's writes when time admits it to its queue, because the gang then waits for
+// another reason: its deadline (policy sla) has passed, or gangs whose pods did not come no longer count. It fails if the
+// gang is admitted a second time.
 func (so *saying) noteAdmission(r *random, g *decision.GangStatus) {
 	stood := r.model.Gangs[g.Gang.Key()]
 	if stood == nil || stood.Status.Phase != schedulingv1beta1.PodGroupPending || g.Status.Phase != schedulingv1beta1.PodGroupInqueue {
@@ -129,9 +130,7 @@ func (so *saying) noteAdmission(r *random, g *decision.GangStatus) {
 		r.t.Fatalf("nothing happened, and %s is admitted to its queue a second time", g.Gang.Name)
 	}
 	so.admitted[g.Gang.UID] = true
-	if r.deadline > 0 && !r.now.Before(stood.Created.Add(r.deadline)) {
-		delete(so.writes, g.Gang.UID)
-	}
+	delete(so.writes, g.Gang.UID)
 }
 
 var digits = regexp.MustCompile("[0-9]+")
