@@ -286,7 +286,7 @@ func gated(v *Verdict) string {
 
 // Condition returns the message of the Unschedulable condition, in Volcano's format.
 func Condition(v *Verdict) string {
-	unready := max(v.Members.Min-v.Members.Held, 0)
+	unready := max(v.Members.Min-v.Members.Held-v.Members.Completed, 0)
 	return fmt.Sprintf("%d/%d tasks in gang unschedulable: %s", unready, max(v.Members.Total, v.Members.Min), Sentence(v))
 }
 

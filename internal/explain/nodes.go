@@ -7,9 +7,13 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// fitting describes how many members found a node, and why the next one did not.
+// fitting describes how many members found a node, and why the next one did not. Completed pods need none.
 func fitting(v *Verdict) string {
-	return fmt.Sprintf("%s%d of %d fit; %s", place(v), v.Members.Fit, max(v.Members.Min, v.Members.Held+1), tally(v))
+	m, completed := v.Members, ""
+	if m.Completed > 0 {
+		completed = fmt.Sprintf(", %d completed", m.Completed)
+	}
+	return fmt.Sprintf("%s%d of %d fit%s; %s", place(v), m.Fit, max(m.Min-m.Completed, m.Held+1), completed, tally(v))
 }
 
 // place names the part of the cluster that was searched, and the part of the gang.

@@ -41,6 +41,10 @@ type book struct {
 	// checked.
 	loose   map[*model.Task]time.Time
 	looseAt time.Time
+	// refreshedAt is when parked gangs were last tried again for the numbers of their explanations. outdated is true if
+	// nodes or their pods changed since.
+	refreshedAt time.Time
+	outdated    bool
 	// foretold holds the first start time that was reported for each waiting gang.
 	foretold map[*session.Job]time.Time
 	// countedAt is when the waiting gangs were last counted by queue. uncounted is true if something changed since.
@@ -281,6 +285,7 @@ func (b *book) wake(s *session.Session) {
 	if s.MayFreeKept() {
 		b.wakeWhere(s, func(j *session.Job) bool { return len(j.ParkedShapes) > 0 })
 	}
+	b.refresh(s)
 	s.AllWaiting, b.seenQuotas = b.waiting, s.Cluster.QuotaGen
 	for j, at := range b.due {
 		if !s.Now.Before(at) {
@@ -288,6 +293,23 @@ func (b *book) wake(s *session.Session) {
 			s.Touch(j)
 		}
 	}
+}
+
+// refresh tries the parked gangs at the front of their queues again if nodes or their pods have changed, at most once per
+// numbersEvery. This does not start them, but their explanations name how many of their pods fit and what is free, and
+// both decrease without waking them.
+func (b *book) refresh(s *session.Session) {
+	b.outdated = b.outdated || s.View.Touched
+	if !b.outdated || len(b.waiting) == 0 {
+		return
+	}
+	if at := b.refreshedAt.Add(numbersEvery); s.Now.Before(at) {
+		s.WakeAt(at)
+		return
+	}
+	b.refreshedAt, b.outdated = s.Now, false
+	inFront := s.Front(front)
+	b.wakeWhere(s, func(j *session.Job) bool { return inFront[j] && j.QueueBound() })
 }
 
 // wakeWhere makes the parked gangs ready that which selects.

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
-	"github.com/vc-batch/vc/test/seeds"
+	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // topologyKeys are the labels by which rules about other pods group nodes. Some nodes have no zone.
@@ -334,7 +334,7 @@ func TestRulesAboutOtherPodsAreCountedAsTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := map[string]int{}
-	whole := seeds.Check(t, 5000, func(t *rapid.T) {
+	whole := propertytest.Check(t, 5000, func(t *rapid.T) {
 		w := drawRuled(t)
 		want, starts := w.outcomes()
 		e, err := New(cfg)

@@ -50,6 +50,14 @@ func (s *Session) beyondQueues(j *Job) []explain.Limit {
 	return nil
 }
 
+// beyondSmallQueues returns the limits of beyondQueues that are not above the capacity of the cluster.
+func (s *Session) beyondSmallQueues(j *Job) []explain.Limit {
+	return slices.DeleteFunc(s.beyondQueues(j), func(l explain.Limit) bool {
+		index, _ := s.Cluster.Resources.Find(l.Resource)
+		return l.Limit > s.Ledger.Total[index]+queue.Epsilon
+	})
+}
+
 // beyondCapacity returns the resources, by name, of which a gang's minimum requests more than a capacity. Each limit is a
 // copy of about, with its resource and amounts.
 func (s *Session) beyondCapacity(j *Job, capacity []float64, about explain.Limit) []explain.Limit {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -60,20 +61,23 @@ func (s *Session) Place(j *Job) (position, waiting int) {
 // result as Place without sorting the queue. n must be the same in all calls of a cycle.
 func (s *Session) InFront(j *Job, n int) bool {
 	if s.front == nil {
-		s.front = map[*Job]bool{}
-		for _, first := range s.firstOfQueues(n) {
-			for _, o := range first {
-				s.front[o] = true
-			}
-		}
+		s.front = s.firstOfQueues(n, (*Job).Lacks)
 	}
 	return s.front[j]
 }
 
-func (s *Session) firstOfQueues(n int) map[*queue.Queue][]*Job {
+// Front returns the first n gangs of each queue that wait for their minimum, and the first n that wait for more.
+func (s *Session) Front(n int) map[*Job]bool {
+	front := s.firstOfQueues(n, (*Job).Lacks)
+	maps.Copy(front, s.firstOfQueues(n, func(j *Job) bool { return !j.Lacks() }))
+	return front
+}
+
+// firstOfQueues returns the first n waiting gangs of each queue that which selects.
+func (s *Session) firstOfQueues(n int, which func(*Job) bool) map[*Job]bool {
 	lists := map[*queue.Queue][]*Job{}
 	for _, o := range s.AllWaiting {
-		if o == nil || !o.Lacks() {
+		if o == nil || !which(o) {
 			continue
 		}
 		list := lists[o.In]
@@ -84,7 +88,13 @@ func (s *Session) firstOfQueues(n int) map[*queue.Queue][]*Job {
 		list = slices.Insert(list, at, o)
 		lists[o.In] = list[:min(n, len(list))]
 	}
-	return lists
+	selected := map[*Job]bool{}
+	for _, list := range lists {
+		for _, o := range list {
+			selected[o] = true
+		}
+	}
+	return selected
 }
 
 // Lacks reports whether a gang waits for admission or for its minimum.

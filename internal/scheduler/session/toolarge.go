@@ -107,9 +107,13 @@ func (s *Session) Never(j *Job) (explain.Verdict, bool) {
 }
 
 // beyond changes the verdict of a gang that does not fit, or exceeds its queue's share, if its minimum is more than
-// the capacity of the whole cluster.
+// the capability of its queue or the capacity of the whole cluster.
 func (s *Session) beyond(j *Job, v *explain.Verdict) {
 	if !s.Rules.Gang || v.Code != reason.OverDeserved && (v.Code != reason.GangDoesNotFit || v.Limit != nil) {
+		return
+	}
+	if limits := s.beyondSmallQueues(j); len(limits) > 0 {
+		v.Code, v.Limit, v.More = reason.OverCapability, &limits[0], limits[1:]
 		return
 	}
 	var limit *explain.Limit
