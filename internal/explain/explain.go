@@ -80,7 +80,7 @@ func shortOnNodes(v *Verdict, resource string, short int64, resources *model.Res
 	s := schedulingv1beta1.Shortage{Resource: corev1.ResourceName(resource), Scope: "nodes", ShortBy: amount(resource, float64(short))}
 	if i, ok := resources.Find(resource); ok && v.Task != nil {
 		asked := v.Task.Shape.Request.Get(i)
-		s.Asked, s.Available = amount(resource, float64(asked)), amount(resource, float64(max(asked-short, 0)))
+		s.Asked, s.Available = amount(resource, float64(asked)), free(resource, float64(max(asked-short, 0)))
 	}
 	return s
 }
@@ -95,10 +95,10 @@ func limitShortage(l *Limit) schedulingv1beta1.Shortage {
 	case l.Node:
 		scope, of = "nodes", ""
 	}
-	free := max(l.Limit-l.Held-l.Promised+l.Spare, 0)
+	left := max(l.Limit-l.Held-l.Promised+l.Spare, 0)
 	return schedulingv1beta1.Shortage{
 		Resource: corev1.ResourceName(l.Resource), Scope: scope, Of: of,
-		Asked: amount(l.Resource, l.Asked), Available: amount(l.Resource, free), ShortBy: amount(l.Resource, max(l.Asked-free, 0)),
+		Asked: amount(l.Resource, l.Asked), Available: free(l.Resource, left), ShortBy: amount(l.Resource, max(l.Asked-left, 0)),
 	}
 }
 
@@ -135,14 +135,6 @@ func List(values []float64, resources *model.Resources) corev1.ResourceList {
 		list[corev1.ResourceName(name)] = model.Quantity(name, whole(math.Floor(v+0.001)))
 	}
 	return list
-}
-
-func amount(resource string, value float64) string {
-	if base, _ := model.QuotaResource(resource); base != "" { // requests.cpu and similar names
-		resource = base
-	}
-	q := model.Quantity(resource, whole(math.Ceil(value-0.001)))
-	return q.String()
 }
 
 // whole converts an amount into the value of an API quantity, limited to model.MaxSum: sums of limited amounts may

@@ -36,14 +36,28 @@ func hint(v *Verdict) string {
 	if v.Code == reason.GangDoesNotFit && v.Limit == nil && v.HyperNode != "" {
 		return "wait, let the gang use a higher tier (highestTierAllowed), or ask for less"
 	}
-	if len(v.Tally.Counts) > 0 && v.Limit == nil {
-		switch first := v.Tally.Counts[0]; first.Reason {
-		case reason.InsufficientResource, reason.TooManyPods:
-		default: // most nodes are excluded for a reason that does not change by waiting
-			return reason.Get(first.Reason).Hint
+	if len(v.Tally.Counts) == 0 || v.Limit != nil {
+		return h
+	}
+	switch code := mainReason(v.Tally.Counts); code {
+	case reason.InsufficientResource, reason.TooManyPods: // waiting can help
+		return h
+	default:
+		return reason.Get(code).Hint
+	}
+}
+
+// mainReason returns the reason of most of the nodes that are meant for the pods; if no node is, the reason of most
+// nodes.
+func mainReason(counts []Count) reason.Code {
+	for _, c := range counts {
+		switch c.Reason {
+		case reason.NodeSelectorMismatch, reason.NodeAffinityMismatch, reason.NodeGroupMismatch, reason.UntoleratedTaint:
+		default:
+			return c.Reason
 		}
 	}
-	return h
+	return counts[0].Reason
 }
 
 // smaller suggests the largest request with which a pod fits the largest node, and the gang its queue.
@@ -60,7 +74,7 @@ func askFor(limits []Limit) string {
 	var most, none []string
 	for _, l := range limits {
 		if l.Limit > 0 {
-			most = append(most, l.Resource+" "+amount(l.Resource, l.Limit))
+			most = append(most, l.Resource+" "+free(l.Resource, l.Limit))
 		} else {
 			none = append(none, l.Resource)
 		}
@@ -105,7 +119,7 @@ func atMost(v *Verdict) string {
 func amounts(limits []Limit) string {
 	var parts []string
 	for _, l := range limits {
-		parts = append(parts, l.Resource+" "+amount(l.Resource, l.Limit))
+		parts = append(parts, l.Resource+" "+free(l.Resource, l.Limit))
 	}
 	return strings.Join(parts, ", ")
 }

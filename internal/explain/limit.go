@@ -22,13 +22,13 @@ func overQuota(v *Verdict) string {
 
 // wholeQuota compares a request with the whole limit of a quota.
 func wholeQuota(l *Limit) string {
-	return fmt.Sprintf("%s requested %s, limit %s", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Limit))
+	return fmt.Sprintf("%s requested %s, limit %s", l.Resource, amount(l.Resource, l.Asked), free(l.Resource, l.Limit))
 }
 
 // leftOfQuota compares a request with the free part of a quota.
 func leftOfQuota(l *Limit) string {
-	free := max(l.Limit-l.Held-l.Promised, 0)
-	text := fmt.Sprintf("%s requested %s, %s of %s left", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, free), amount(l.Resource, l.Limit))
+	left := max(l.Limit-l.Held-l.Promised, 0)
+	text := fmt.Sprintf("%s requested %s, %s of %s left", l.Resource, amount(l.Resource, l.Asked), free(l.Resource, left), free(l.Resource, l.Limit))
 	if l.Promised > 0 {
 		text += fmt.Sprintf(" (%s in use, %s promised to jobs admitted before)", amount(l.Resource, l.Held), amount(l.Resource, l.Promised))
 	}
@@ -44,7 +44,7 @@ func limited(v *Verdict) string {
 }
 
 func gap(l *Limit) string {
-	s := fmt.Sprintf("%s, limit %s", used(l), amount(l.Resource, l.Limit))
+	s := fmt.Sprintf("%s, limit %s", used(l), free(l.Resource, l.Limit))
 	if l.Kept > 0 {
 		s += fmt.Sprintf(" (%s is kept for the guarantees of other queues)", amount(l.Resource, l.Kept))
 	}
@@ -55,7 +55,7 @@ func gap(l *Limit) string {
 func beyond(limits []Limit) string {
 	var parts []string
 	for _, l := range limits {
-		text := fmt.Sprintf("%s %s asked, limit %s", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Limit))
+		text := fmt.Sprintf("%s %s asked, limit %s", l.Resource, amount(l.Resource, l.Asked), free(l.Resource, l.Limit))
 		if l.Kept > 0 {
 			text += fmt.Sprintf(" (%s is kept for the guarantees of other queues)", amount(l.Resource, l.Kept))
 		}
@@ -93,7 +93,7 @@ func promisees(l *Limit) string {
 
 // share describes the queue's share and how it is computed.
 func share(l *Limit) string {
-	s := fmt.Sprintf("%s, its share is %s", used(l), amount(l.Resource, l.Limit))
+	s := fmt.Sprintf("%s, its share is %s", used(l), free(l.Resource, l.Limit))
 	if l.Total <= 0 {
 		return s
 	}
@@ -136,7 +136,7 @@ func largest(v *Verdict) string {
 	}
 	var parts []string
 	for _, l := range v.nodeLimits() {
-		has := "has " + amount(l.Resource, l.Limit)
+		has := "has " + free(l.Resource, l.Limit)
 		if l.Limit <= 0 {
 			has = "has none"
 		}

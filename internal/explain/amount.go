@@ -1,0 +1,39 @@
+package explain
+
+import (
+	"math"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+const (
+	mebi = 1 << 20
+	gibi = 1 << 30
+)
+
+// amount formats an amount of a resource, rounded up: a requested, used or missing amount.
+func amount(resource string, value float64) string { return formatAmount(resource, value, math.Ceil) }
+
+// free formats an amount of a resource, rounded down: a limit, or a free amount. A request of the printed amount fits.
+func free(resource string, value float64) string { return formatAmount(resource, value, math.Floor) }
+
+// formatAmount formats an amount as an API quantity. It rounds bytes that are no whole number of MiB, so that they are
+// readable: 23.5Gi instead of 24684096Ki.
+func formatAmount(resource string, value float64, round func(float64) float64) string {
+	if base, _ := model.QuotaResource(resource); base != "" { // requests.cpu and similar names
+		resource = base
+	}
+	bytes := corev1.ResourceName(resource) == corev1.ResourceMemory || corev1.ResourceName(resource) == corev1.ResourceEphemeralStorage
+	switch units := whole(math.Ceil(value - 0.001)); {
+	case !bytes || units < 100*mebi || units%mebi == 0:
+		q := model.Quantity(resource, units)
+		return q.String()
+	case units < 10*gibi:
+		return strconv.FormatFloat(round(float64(units)/mebi), 'f', -1, 64) + "Mi"
+	default:
+		return strconv.FormatFloat(round(float64(units)/gibi*10)/10, 'f', -1, 64) + "Gi"
+	}
+}

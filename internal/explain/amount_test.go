@@ -1,0 +1,62 @@
+package explain
+
+import (
+	"testing"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+func TestOddAmountsOfMemoryAreReadable(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		resource string
+		value    float64
+		up, down string
+	}{
+		{"memory", 24684096 << 10, "23.6Gi", "23.5Gi"},
+		{"memory", 6265300 << 10, "6119Mi", "6118Mi"},
+		{"requests.memory", 24684096 << 10, "23.6Gi", "23.5Gi"},
+		{"ephemeral-storage", 24684096 << 10, "23.6Gi", "23.5Gi"},
+		{"memory", 24105 << 20, "24105Mi", "24105Mi"},
+		{"memory", 500 << 30, "500Gi", "500Gi"},
+		{"memory", 300, "300", "300"},
+		{"cpu", 1500, "1500m", "1500m"},
+		{"nvidia.com/gpu", 3, "3", "3"},
+	} {
+		if got := amount(test.resource, test.value); got != test.up {
+			t.Errorf("%s %.0f, rounded up: got %s, want %s", test.resource, test.value, got, test.up)
+		}
+		if got := free(test.resource, test.value); got != test.down {
+			t.Errorf("%s %.0f, rounded down: got %s, want %s", test.resource, test.value, got, test.down)
+		}
+	}
+}
+
+func TestTheRequestThatAHintAdvisesFits(t *testing.T) {
+	t.Parallel()
+	v := &Verdict{Code: reason.TooLarge, Limit: &Limit{Resource: "memory", Asked: 500 << 30, Limit: 24684096 << 10, Node: true}}
+	e := Explanation(v, nil, model.New().Resources)
+	if want := "ask for at most memory 23.5Gi per pod, or add a larger node"; e.Hint != want {
+		t.Errorf("got  %s\nwant %s", e.Hint, want)
+	}
+	if s := e.Short[0]; s.Asked != "500Gi" || s.Available != "23.5Gi" || s.ShortBy != "476.5Gi" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestTheHintIsAboutNodesThatCanBecomeFree(t *testing.T) {
+	t.Parallel()
+	v := &Verdict{Code: reason.GangDoesNotFit, Members: Members{Min: 1, Exist: 1, Total: 1}}
+	for range 100 {
+		v.Tally.Add(reason.NodeSelectorMismatch, "pool=fast", 0)
+	}
+	correct := "correct the selector, or label a node"
+	if got := Explanation(v, nil, model.New().Resources).Hint; got != correct {
+		t.Errorf("no node matches: %s", got)
+	}
+	v.Tally.Add(reason.InsufficientResource, "cpu", 1000)
+	if got := Explanation(v, nil, model.New().Resources).Hint; got == correct {
+		t.Errorf("a node matches and is occupied: %s", got)
+	}
+}
