@@ -46,7 +46,7 @@ func (s *Sheet) ObjectOf(event *corev1.Event) string {
 	switch {
 	case about.UID == s.Job.UID:
 		return "job"
-	case s.Group != nil && about.UID == s.Group.UID:
+	case about.Kind == "PodGroup": // also of earlier runs
 		return "pod group"
 	}
 	return ShortPod(s.Job.Name, about.Name)

@@ -48,6 +48,8 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 		return Why{Code: "Suspended", Message: "the job is suspended; its pods are stopped", Hint: "vcctl job resume " + job.Name}
 	case phase == batchv1alpha1.Completed:
 		return failedElements(job)
+	case Finished(phase) && job.Status.Failure != nil: // the state names only the action that answered the failure
+		return Why{Code: job.Status.Failure.Reason, Message: OneLine(job.Status.Failure.Message)}
 	case Finished(phase):
 		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
 	case group == nil && phase == batchv1alpha1.Pending && job.Status.State.Reason != "":
@@ -172,7 +174,7 @@ func fromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	}
 	switch group.Status.Phase {
 	case schedulingv1beta1.PodGroupInqueue:
-		return Why{Code: "Starting", Message: "the gang is let in; its pods are being made and placed"}
+		return Why{Code: "Starting", Message: "the gang is admitted; its pods are being created and placed"}
 	case schedulingv1beta1.PodGroupRunning:
 		return Why{Code: "Starting", Message: "the pods have their nodes and are starting"}
 	}

@@ -42,6 +42,28 @@ func TestAnExplanationIsToldWhole(t *testing.T) {
 	}
 }
 
+func TestAJobThatAPolicyEndedTellsItsFailure(t *testing.T) {
+	t.Parallel()
+	job := &batchv1alpha1.Job{}
+	job.Status.State = batchv1alpha1.JobState{Phase: batchv1alpha1.Terminated, Reason: "TerminateJob", Message: "pod j-head-0 failed with exit code 143"}
+	if w := Explain(job, nil); w.Short() != "TerminateJob: pod j-head-0 failed with exit code 143" {
+		t.Errorf("no failure is known: %s", w.Short())
+	}
+	job.Status.Failure = &batchv1alpha1.JobFailure{Reason: "DeadlineExceeded", Message: "head-0 was over its time limit of 60s"}
+	if w := Explain(job, nil); w.Short() != "DeadlineExceeded: head-0 was over its time limit of 60s" {
+		t.Errorf("it was over its time limit: %s", w.Short())
+	}
+}
+
+func TestEventsOfEarlierPodGroupsAreAboutAPodGroup(t *testing.T) {
+	t.Parallel()
+	s := &Sheet{Job: &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "train", UID: "u"}}}
+	event := &corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "PodGroup", Name: "train-u", UID: "gone"}}
+	if got := s.ObjectOf(event); got != "pod group" {
+		t.Errorf("got %s", got)
+	}
+}
+
 // TestWhyThereAreTooFewPods verifies that failed creations of pods take precedence over the scheduler's reason that
 // there are too few pods.
 func TestWhyThereAreTooFewPods(t *testing.T) {

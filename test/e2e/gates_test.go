@@ -77,13 +77,13 @@ func TestAJobStartsWhenItMay(t *testing.T) {
 }
 
 func TestAHeldJobDoesNotStartAlthoughItsPodWaitsForANode(t *testing.T) {
-	c := bigNode(t)
-	whole := func(name, command string) string {
-		return job{name: name, min: 1, tasks: []task{{name: "main", replicas: 1, cpu: "16", command: command}}}.String()
+	c := startCluster(t, "--process-nodes", "2", "--node-cpu", "4", "--node-memory", "4Gi")
+	asking := func(name string, replicas int, cpu, command string) string {
+		return job{name: name, min: replicas, tasks: []task{{name: "main", replicas: replicas, cpu: cpu, command: command}}}.String()
 	}
-	c.create(whole("first", "sleep 600"))
+	c.create(asking("first", 2, "3", "sleep 600"))
 	c.jobPhase("first", batchv1alpha1.Running, 30*time.Second)
-	c.create(whole("second", "true"))
+	c.create(asking("second", 1, "2", "true")) // admitted, because two processors are free, on different nodes
 	c.eventually(10*time.Second, "the second has a pod", func() error {
 		if len(c.jobPods("second")) != 1 {
 			return fmt.Errorf("%d pods", len(c.jobPods("second")))

@@ -91,6 +91,13 @@ func neverStarted(s *clitest.Server) {
 	s.Log("nlp/train-worker-4", "")
 }
 
+// ending cancels the job train, whose pods have not ended yet.
+func ending(s *clitest.Server) {
+	train := golden.NewJob("train", "research", batchv1alpha1.Terminating, 2*time.Hour)
+	train.Status.State.Reason, train.Status.State.Message = "TerminateJob", "cancelled by hand (command train-terminatejob-x2v4k)"
+	s.Set(train)
+}
+
 const (
 	jobPath     = "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs"
 	queuePath   = "/apis/scheduling.volcano.sh/v1beta1/queues"
@@ -209,6 +216,7 @@ func TestJobViewGolden(t *testing.T) {
 		{About: "a job whose pods crash says so", Args: "job view train", Prepare: crashing},
 		{About: "a pod on a simulated node is marked", Args: "job view train --events=false", Prepare: onSimulatedNode},
 		{About: "a failed job", Args: "job view broken"},
+		{About: "a job that is being ended", Args: "job view train --events=false", Prepare: ending},
 		{About: "a suspended job", Args: "job view paused"},
 		{About: "two jobs, without events", Args: "job view done broken --events=false"},
 		{About: "the object", Args: "job view done -o yaml"},

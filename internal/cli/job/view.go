@@ -355,6 +355,8 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	switch phase := phaseOf(s.Job); {
 	case finished(phase):
 		title = "Why it ended:"
+	case phase == batchv1alpha1.Terminating, phase == batchv1alpha1.Completing:
+		title = "Why it ends:"
 	case phase == batchv1alpha1.Running:
 		title = "What still waits:"
 	case phase == batchv1alpha1.Aborted:

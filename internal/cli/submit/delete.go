@@ -28,7 +28,7 @@ func AskDeletion(ctx context.Context, f *cli.Factory, c client.Reader, confirm *
 			}
 			if n := queue.Status.Running + queue.Status.Pending + queue.Status.Inqueue; n > 0 {
 				what = append(what, "queue "+name)
-				effects = append(effects, fmt.Sprintf("%[2]d jobs in queue %[1]s lose their queue; the pending ones will never start", name, n))
+				effects = append(effects, losesQueue(name, int(n)))
 			}
 		}
 	}
@@ -36,4 +36,12 @@ func AskDeletion(ctx context.Context, f *cli.Factory, c client.Reader, confirm *
 		return nil
 	}
 	return confirm.Ask(ctx, f, "delete "+strings.Join(what, ", "), effects)
+}
+
+// losesQueue describes the effect of the deletion of a queue on its jobs.
+func losesQueue(queue string, jobs int) string {
+	if jobs == 1 {
+		return fmt.Sprintf("1 job in queue %s loses its queue; if it is pending, it will never start", queue)
+	}
+	return fmt.Sprintf("%d jobs in queue %s lose their queue; the pending ones will never start", jobs, queue)
 }

@@ -120,7 +120,7 @@ func disruptionText(pod *corev1.Pod) string {
 		}
 		switch c.Reason {
 		case evictionByAPI:
-			text = "the eviction was asked of the API, as kubectl drain does"
+			text = "the eviction was requested through the API, as kubectl drain does"
 		case byTaintManager:
 			text = "its node has a taint that the pods do not tolerate, or is not ready: " + text
 		}

@@ -76,10 +76,10 @@ func TestEvictionsAreRecordedOnTheJob(t *testing.T) {
 				j.Status.Evictions = earlier
 			}).pod("w", 0, corev1.PodRunning, evictedBy(at, "EvictionByEvictionAPI", "Eviction API: evicting")).pod("w", 1, corev1.PodRunning),
 			want: &batch.JobEvictions{Times: 2, Pods: 3, Last: batch.JobEviction{
-				At: metav1.NewTime(at), Reason: "Evicted", Message: "the eviction was asked of the API, as kubectl drain does", Pods: 1,
+				At: metav1.NewTime(at), Reason: "Evicted", Message: "the eviction was requested through the API, as kubectl drain does", Pods: 1,
 				Tasks: map[string]string{"w": "0"}, Ran: &metav1.Duration{Duration: 10 * time.Hour},
 			}},
-			told: []string{"Pods are evicted: the eviction was asked of the API, as kubectl drain does"},
+			told: []string{"Pods are evicted: the eviction was requested through the API, as kubectl drain does"},
 		},
 		"a pod that was deleted without a reason": {
 			story: given(batch.Running).pod("w", 0, corev1.PodRunning, func(pod *corev1.Pod) {

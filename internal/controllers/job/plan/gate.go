@@ -236,6 +236,8 @@ func judgeStart(term batch.DependencyTerm, target *batch.Job, now time.Time) ver
 type outcome struct {
 	ended, ok bool
 	name      string
+	// partly means that an array has completed, and not all of its elements have succeeded.
+	partly bool
 }
 
 // outcomeOf returns the result of the job or element that a reference names. An array as a whole is ok only if all its
@@ -247,7 +249,8 @@ func outcomeOf(target *batch.Job, r batch.JobReference) outcome {
 		return o
 	}
 	if !r.HasElement {
-		o.ok = o.ok && states.Failed == "" && states.Cancelled == ""
+		o.partly = o.ok && states.Failed+states.Cancelled != ""
+		o.ok = o.ok && !o.partly
 		return o
 	}
 	o.name = fmt.Sprintf("%s, index %d,", o.name, r.Element)
@@ -265,6 +268,8 @@ func judgeEnd(term batch.DependencyTerm, o outcome) verdict {
 	switch {
 	case !o.ended:
 		return verdict{text: fmt.Sprintf("job %s %s", o.name, whenMet[term.Kind])}
+	case term.Kind == batch.AfterOK && o.partly:
+		return verdict{never: true, text: fmt.Sprintf("job %s has ended, and not all of its elements have succeeded", o.name)}
 	case term.Kind == batch.AfterOK && !o.ok:
 		return verdict{never: true, text: fmt.Sprintf("job %s has ended and not completed", o.name)}
 	case term.Kind == batch.AfterNotOK && o.ok:

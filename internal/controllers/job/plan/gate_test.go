@@ -98,7 +98,7 @@ func TestWhatAGateSays(t *testing.T) {
 		"afterok of another namespace":   {in: waiting("afterok:elsewhere/a").other(7, "a", batch.Completed), code: reason.Dependency},
 		"afterok of an array":            {in: waiting("afterok:7").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "0-9"})), met: "afterok:7"},
 		"afterok of one that failed in part": {in: waiting("afterok:7").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "0-8", Failed: "9"})),
-			code: reason.DependencyNeverSatisfied},
+			code: reason.DependencyNeverSatisfied, text: "job 7 (ns/a) has ended, and not all of its elements have succeeded"},
 		"afterok of one element": {in: waiting("afterok:7_3").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "0-3"})), met: "afterok:7_3"},
 		"afterok of an element that waits": {in: waiting("afterok:7_4").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "0-3"})),
 			code: reason.Dependency, text: "job 7 (ns/a), index 4, has completed"},
