@@ -102,7 +102,7 @@ func (t *Thought) join(q *Question, it *item, pod *corev1.Pod, named string) {
 			continue
 		}
 		if other.job == nil {
-			it.answer.Verdict, it.answer.Message = insight.VerdictNever, fmt.Sprintf("its PodGroup %s would be refused", named)
+			it.answer.Verdict, it.answer.Message = insight.VerdictNever, fmt.Sprintf("its PodGroup %s would be rejected", named)
 			return
 		}
 		other.job.pods = append(other.job.pods, pod)

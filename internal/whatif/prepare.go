@@ -170,7 +170,7 @@ func (it *item) refuse(errs ...*field.Error) {
 		texts[i] = e.Error()
 		it.answer.Problems = append(it.answer.Problems, insight.Problem{Field: e.Field, Message: e.ErrorBody()})
 	}
-	it.answer.Message = "would be refused: " + strings.Join(texts, "; ")
+	it.answer.Message = "would be rejected: " + strings.Join(texts, "; ")
 }
 
 // addQueue validates a new or changed queue. Parts of the status that it does not set stay unchanged.

@@ -153,7 +153,7 @@ func (o *options) thereAlready(ctx context.Context, object cli.FileObject) error
 		remove = noun + " delete pod " + name
 	}
 	return cli.Errorf(fmt.Sprintf("delete it (%s -n %s), or use generateName or another name", remove, namespace),
-		"%s %q exists already in namespace %q (%s): this one would be refused", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
+		"%s %q exists already in namespace %q (%s): this one would be rejected", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
 }
 
 // groupOf returns the planned PodGroup of a pod in the files, or "".

@@ -111,7 +111,7 @@ func headline(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) string {
 	case insightv1alpha1.VerdictNever:
 		text += " can never start as it is"
 		if len(a.Problems) > 0 {
-			return p.Namespace + "/" + a.Name + " would be refused"
+			return p.Namespace + "/" + a.Name + " would be rejected"
 		}
 	default:
 		text += " would wait"
@@ -244,7 +244,7 @@ func (g *victimGroup) text() string {
 func (w *writer) queue(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 	headline := "queue " + a.Name
 	if a.Verdict == insightv1alpha1.VerdictNever {
-		fmt.Fprintln(&w.text, w.style.Bold(headline+" would be refused"))
+		fmt.Fprintln(&w.text, w.style.Bold(headline+" would be rejected"))
 		w.problems(a)
 		return
 	}
