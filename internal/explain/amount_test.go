@@ -60,3 +60,27 @@ func TestTheHintIsAboutNodesThatCanBecomeFree(t *testing.T) {
 		t.Errorf("a node matches and is occupied: %s", got)
 	}
 }
+
+func TestTheHintNamesACordonedNodeThatThePodsMayUse(t *testing.T) {
+	t.Parallel()
+	v := &Verdict{Code: reason.GangDoesNotFit, Members: Members{Min: 1, Exist: 1, Total: 1}}
+	v.Tally.Add(reason.NodeSelectorMismatch, "pool=fast", 0)
+	v.Tally.Add(reason.NodeSelectorMismatch, "pool=fast", 0)
+	v.Tally.Add(reason.NodeUnschedulable, "", 0)
+	if got, want := Explanation(v, nil, model.New().Resources).Hint, "correct the selector, or label a node"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	v.Tally.AddCordoned("n7")
+	v.Tally.AddCordoned("n3")
+	if got, want := Explanation(v, nil, model.New().Resources).Hint, "vcctl node uncordon n3"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestAGangThatIsNotAdmittedIsToldItsQueue(t *testing.T) {
+	t.Parallel()
+	v := &Verdict{Code: reason.NotEnqueued, Queue: "nlp", Limit: &Limit{Queue: "root", Resource: "cpu", Asked: 2000, Held: 15000, Limit: 16000, Cluster: true}}
+	if got, want := Sentence(v), "it is not yet admitted to queue nlp: cpu 2 asked, 15 in use, limit 16"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

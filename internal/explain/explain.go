@@ -217,6 +217,9 @@ func cause(v *Verdict) string {
 		}
 		return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
 	case reason.NotEnqueued:
+		if v.Queue != "" {
+			sentence = "it is not yet admitted to queue " + v.Queue
+		}
 		if v.Limit != nil {
 			return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
 		}

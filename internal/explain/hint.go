@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/vc-batch/vc/api/reason"
@@ -39,9 +40,14 @@ func hint(v *Verdict) string {
 	if len(v.Tally.Counts) == 0 || v.Limit != nil {
 		return h
 	}
-	switch code := mainReason(v.Tally.Counts); code {
+	switch code := v.Tally.mainReason(); code {
 	case reason.InsufficientResource, reason.TooManyPods: // waiting can help
 		return h
+	case reason.NodeUnschedulable:
+		if v.Tally.Cordoned == "" {
+			return "vcctl node list shows the cordoned nodes, vcctl node uncordon ends that"
+		}
+		return strings.ReplaceAll(reason.Get(code).Hint, "NODE", v.Tally.Cordoned)
 	default:
 		return reason.Get(code).Hint
 	}
@@ -49,15 +55,21 @@ func hint(v *Verdict) string {
 
 // mainReason returns the reason of most of the nodes that are meant for the pods; if no node is, the reason of most
 // nodes.
-func mainReason(counts []Count) reason.Code {
-	for _, c := range counts {
-		switch c.Reason {
-		case reason.NodeSelectorMismatch, reason.NodeAffinityMismatch, reason.NodeGroupMismatch, reason.UntoleratedTaint:
+func (t *Tally) mainReason() reason.Code {
+	for _, c := range t.Counts {
+		switch {
+		case c.Reason == reason.NodeUnschedulable && t.Cordoned == "":
+		case slices.Contains(notMeant, c.Reason):
 		default:
 			return c.Reason
 		}
 	}
-	return counts[0].Reason
+	return t.Counts[0].Reason
+}
+
+// notMeant are the reasons of nodes that are not meant for the pods, or not now.
+var notMeant = []reason.Code{
+	reason.NodeSelectorMismatch, reason.NodeAffinityMismatch, reason.NodeGroupMismatch, reason.UntoleratedTaint, reason.NodeNotReady,
 }
 
 // smaller suggests the largest request with which a pod fits the largest node, and the gang its queue.

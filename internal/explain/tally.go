@@ -22,6 +22,8 @@ type Tally struct {
 	Looked int
 	Fit    int
 	Counts []Count // by number of nodes, descending
+	// Cordoned is the name of a cordoned node that the pods could use otherwise; the first by name.
+	Cordoned string
 }
 
 // Add counts one node.
@@ -40,6 +42,13 @@ func (t *Tally) Add(code reason.Code, detail string, short int64) {
 		}
 	}
 	t.Counts = append(t.Counts, Count{Reason: code, Detail: detail, Nodes: 1, Short: short})
+}
+
+// AddCordoned adds the name of a cordoned node that the pods could use otherwise.
+func (t *Tally) AddCordoned(name string) {
+	if t.Cordoned == "" || name < t.Cordoned {
+		t.Cordoned = name
+	}
 }
 
 // MissingLabel returns the label of the node selector that no node has, if this alone excludes all nodes.

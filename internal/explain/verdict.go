@@ -47,7 +47,7 @@ type Verdict struct {
 	// Gated is the number of pods that wait for scheduling gates, Gates lists the names of these gates.
 	Gated int
 	Gates []string
-	// Queue is the queue in which Blocker is ahead of this gang.
+	// Queue is the queue in which Blocker is ahead of this gang, or to which the gang is not admitted.
 	Queue string
 	// Role is the task that has too few pods.
 	Role string

@@ -7,6 +7,7 @@ import (
 	"k8s.io/klog/v2"
 	"pgregory.net/rapid"
 
+	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -24,4 +25,21 @@ func TestTolerationsMeanWhatKubernetesSays(t *testing.T) {
 			t.Fatalf("%+v covers %+v: %v, want %v", toleration, taint, got, want)
 		}
 	})
+}
+
+func TestOnlyACordonKeepsPodsOffANode(t *testing.T) {
+	t.Parallel()
+	filters := &Filters{Cordon: true, Affinity: true, Taints: true}
+	cordon := corev1.Taint{Key: unschedulableTaint, Effect: corev1.TaintEffectNoSchedule}
+	node := &model.NodeInfo{Unschedulable: true, Taints: []corev1.Taint{cordon}}
+	if !filters.permitsUncordoned(&model.Shape{}, node) {
+		t.Error("the node is only cordoned")
+	}
+	node.Taints = append(node.Taints, corev1.Taint{Key: "team", Value: "nlp", Effect: corev1.TaintEffectNoSchedule})
+	if filters.permitsUncordoned(&model.Shape{}, node) {
+		t.Error("the node has another taint, too")
+	}
+	if code, _ := filters.Static(&model.Shape{}, node); code != "NodeUnschedulable" {
+		t.Errorf("the node is %s", code)
+	}
 }

@@ -1,6 +1,10 @@
 package fit
 
 import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
@@ -21,10 +25,23 @@ func (f *Filters) Nodes(o *overlay.Overlay, resources *model.Resources, s *model
 func (f *Filters) NodesOf(nodes []model.NodeID, o *overlay.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) explain.Tally {
 	var t explain.Tally
 	for _, id := range nodes {
-		t.Add(f.why(id, o, resources, s, policy, extra))
+		code, detail, short := f.why(id, o, resources, s, policy, extra)
+		t.Add(code, detail, short)
+		if code == reason.NodeUnschedulable && f.permitsUncordoned(s, o.Nodes.Info[id]) {
+			t.AddCordoned(o.Nodes.Name[id])
+		}
 	}
 	t.Sort()
 	return t
+}
+
+// permitsUncordoned reports whether a cordoned node would pass the static filters without its cordon.
+func (f *Filters) permitsUncordoned(s *model.Shape, info *model.NodeInfo) bool {
+	uncordoned := *info
+	uncordoned.Unschedulable = false
+	uncordoned.Taints = slices.DeleteFunc(slices.Clone(info.Taints), func(t corev1.Taint) bool { return t.Key == unschedulableTaint })
+	code, _ := f.Static(s, &uncordoned)
+	return code == ""
 }
 
 // why returns the first filter that rejects a node, with the details.

@@ -135,6 +135,7 @@ func (r *rules) enqueueable(j *session.Job) (session.Vote, verdict) {
 
 // claims adds the reserved and the elastic part of a limit to a verdict.
 func (r *rules) claims(p *queue.Queue, i int, v *verdict) {
+	leaf := p
 	if v.Limit.Queue != p.Name { // the limit of an ancestor
 		for p.Name != v.Limit.Queue {
 			p = p.Parent
@@ -142,7 +143,7 @@ func (r *rules) claims(p *queue.Queue, i int, v *verdict) {
 	}
 	v.Limit.Promised, v.Limit.Spare = r.promised(p, i, r.lapsed(p)), r.sums(p).Elastic[i]
 	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // the cluster is full, not too small
-		v.Code = reason.NotEnqueued
+		v.Code, v.Queue = reason.NotEnqueued, leaf.Name
 	}
 }
 

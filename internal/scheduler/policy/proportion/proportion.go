@@ -244,7 +244,7 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 	}
 	v.Limit.Promised, v.Limit.Spare = promised(q, best, lapsed), q.Own.Elastic[best]
 	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // the cluster is full, not too small
-		v.Code = reason.NotEnqueued
+		v.Code, v.Queue = reason.NotEnqueued, j.In.Name
 	}
 	return session.Reject, v
 }

@@ -87,6 +87,7 @@ func groupsOf(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.E
 		for i := range all {
 			if all[i].code == code && (detail == "" || all[i].detail == detail) {
 				all[i].nodes = append(all[i].nodes, node.Name)
+				all[i].hint = strings.ReplaceAll(all[i].hint, "NODE", node.Name)
 				break
 			}
 		}
