@@ -64,7 +64,7 @@ func columnsOfFile(file string) (string, error) {
 	titles, rest, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	names, paths := strings.Fields(titles), strings.Fields(rest)
 	if len(names) == 0 || len(names) != len(paths) {
-		return "", Errorf("a line of titles, and below it as many paths: NAME QUEUE, then .metadata.name .spec.queue",
+		return "", Errorf("write a line of titles, then a line with the same number of paths: NAME QUEUE, then .metadata.name .spec.queue",
 			"custom-columns-file %q: %d titles and %d paths", file, len(names), len(paths))
 	}
 	for i := range names {
@@ -81,7 +81,7 @@ func parsePath(path string) (*jsonpath.JSONPath, error) {
 	}
 	parsed := jsonpath.New(path).AllowMissingKeys(true)
 	if err := parsed.Parse(text); err != nil {
-		return nil, Errorf("an example of a path: {.metadata.name}", "jsonpath %q: %v", path, err)
+		return nil, Errorf("an example: {.metadata.name}", "jsonpath %q: %v", path, err)
 	}
 	return parsed, nil
 }
@@ -132,7 +132,7 @@ func sortRows[T client.Object](items []T, columns []Column[T], by string) error 
 		for i, column := range columns {
 			titles[i] = strings.ToLower(column.Title)
 		}
-		hint := "columns: " + strings.Join(titles, ", ") + "; or a jsonpath such as {.metadata.name}"
+		hint := "columns: " + strings.Join(titles, ", ") + "; or a JSONPath such as {.metadata.name}"
 		if near := Nearest(strings.ToLower(by), titles); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 		}

@@ -165,7 +165,7 @@ func NoArgs(f *Factory) cobra.PositionalArgs {
 		if len(args) == 0 {
 			return nil
 		}
-		return UsageError(f, cmd, "%s takes no arguments: what is %q?", Path(f, cmd), args[0])
+		return UsageError(f, cmd, "%s takes no arguments, but got %q", Path(f, cmd), args[0])
 	}
 }
 
@@ -175,7 +175,7 @@ func NoFileArgs(f *Factory) cobra.PositionalArgs {
 		if len(args) == 0 {
 			return nil
 		}
-		return Errorf(fmt.Sprintf("a file goes with -f: %s -f %s", Path(f, cmd), args[0]), "argument %q is not expected", args[0])
+		return Errorf(fmt.Sprintf("specify a file with -f: %s -f %s", Path(f, cmd), args[0]), "unexpected argument %q", args[0])
 	}
 }
 
@@ -213,14 +213,14 @@ type Selection struct {
 // AddFlags adds -l, --all and the hidden -N.
 func (s *Selection) AddFlags(cmd *cobra.Command, kind string) {
 	cmd.Flags().StringVarP(&s.Selector, "selector", "l", "", "Label selector, for example team=nlp,stage!=test")
-	cmd.Flags().BoolVar(&s.All, "all", false, "All "+kind+" of the namespace")
+	cmd.Flags().BoolVar(&s.All, "all", false, "All "+kind+" in the namespace")
 	s.AddOldName(cmd, kind)
 }
 
 // AddAllNamespaces adds -A.
 func (s *Selection) AddAllNamespaces(cmd *cobra.Command, usage string) {
 	cmd.Flags().BoolVarP(&s.AllNamespaces, "all-namespaces", "A", false, usage)
-	Apart(cmd, "files say which namespace each object is in, or -n does", "all-namespaces", "filename", "file", "kustomize")
+	Apart(cmd, "the files or -n specify the namespace of each object", "all-namespaces", "filename", "file", "kustomize")
 }
 
 // AddOldName adds only the hidden -N of Volcano's vcctl. kinds is the plural of the kind; names may be given as
@@ -229,7 +229,7 @@ func (s *Selection) AddOldName(cmd *cobra.Command, kinds string) {
 	s.kinds = kinds
 	cmd.Flags().StringVarP(&s.OldName, "name", "N", "", "Name of the object")
 	cmd.Flags().Lookup("name").Hidden = true
-	NotNamed(cmd, "it is the old spelling of one", "name")
+	NotNamed(cmd, "--name is the old spelling of a name argument", "name")
 }
 
 // Complete adds the arguments to Names and warns about old flags.
@@ -256,11 +256,11 @@ func (s *Selection) Need(f *Factory, cmd *cobra.Command, missing string) error {
 	case len(s.Names) == 0 && !s.Wide():
 		return Errorf(fmt.Sprintf("%s NAME, -l SELECTOR or --all; see '%s --help'", Path(f, cmd), Path(f, cmd)), "%s", missing)
 	case s.All && s.Selector != "":
-		return UsageError(f, cmd, "--all together with --selector: remove one of them")
+		return UsageError(f, cmd, "--all and --selector cannot be combined: remove one of them")
 	case len(s.Names) > 0 && s.Wide():
-		return UsageError(f, cmd, "names together with --selector or --all: remove one of them")
+		return UsageError(f, cmd, "names cannot be combined with --selector or --all: remove one of them")
 	case s.AllNamespaces && !s.Wide():
-		return UsageError(f, cmd, "--all-namespaces together with names: a name belongs to one namespace, say it with -n")
+		return UsageError(f, cmd, "--all-namespaces cannot be combined with names: specify the namespace of the name with -n")
 	}
 	return nil
 }
@@ -307,7 +307,7 @@ func (f *Factory) Deprecated(old, instead string) {
 	if f.OldProgram != "" {
 		return
 	}
-	f.Warnf("%s is Volcano's old spelling and keeps working; better: %s", old, instead)
+	f.Warnf("%s is Volcano's old spelling and still works; use instead: %s", old, instead)
 }
 
 // JobType returns the JobType column of Volcano's tables: the job's label, or Batch.

@@ -33,14 +33,14 @@ func (c *Confirm) Ask(ctx context.Context, f *Factory, what string, effects []st
 	}
 	s := f.Streams
 	if !s.InTTY {
-		return Errorf("add --yes when this is meant; it would affect: "+summary(effects),
-			"%s: not confirmed, and there is no terminal to ask on", what)
+		return Errorf("add --yes to confirm; this would affect: "+summary(effects),
+			"%s: not confirmed, and there is no terminal to prompt on", what)
 	}
 	fmt.Fprintf(s.Err, "%s:\n", what)
 	for _, effect := range effects {
 		fmt.Fprintf(s.Err, "  %s\n", printable.Line(effect))
 	}
-	fmt.Fprint(s.Err, "Go on? [y/N] ")
+	fmt.Fprint(s.Err, "Continue? [y/N] ")
 	answer, err := readLine(ctx, s.In)
 	if err != nil && !errors.Is(err, io.EOF) {
 		fmt.Fprintln(s.Err)

@@ -241,11 +241,11 @@ func humanizeStatus(err error, where Connection) *Error {
 		human.What, human.Hint = forbidden(message)
 	case IsUnknownKind(err):
 		human.What = fmt.Sprintf("the cluster %s%s does not know this kind of object", where.Server, where.inContext())
-		human.Hint = "vc is not installed there: kubectl apply -f deploy/install.yaml, or start one with `vc-local up`"
+		human.Hint = "vc is not installed there: kubectl apply -f deploy/install.yaml, or start a local cluster with `vc-local up`"
 	case apierrors.IsTooManyRequests(err):
 		human.Hint = "the API server is busy; try again in a moment"
 	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err):
-		human.Hint = "the API server did not answer in time; try again, or raise --request-timeout"
+		human.Hint = "the API server did not respond in time; try again, or raise --request-timeout"
 	default:
 		human.Hint = refusedHint(err, message)
 	}
@@ -254,14 +254,14 @@ func humanizeStatus(err error, where Connection) *Error {
 
 // deniedHint returns the hint for an object that an admission webhook denied.
 func deniedHint(webhook string) string {
-	return fmt.Sprintf("the admission webhook %q refuses it: change what it names, and send it again", webhook)
+	return fmt.Sprintf("the admission webhook %q rejects the object: change the fields in its message and try again", webhook)
 }
 
 // refusedHint returns the hint for a server error that is unrelated to the user's permissions.
 func refusedHint(err error, message string) string {
 	switch {
 	case strings.Contains(message, "failed calling webhook"):
-		return "an admission webhook does not answer; if it belongs to vc, is vcd running? kubectl get pods -n volcano-system"
+		return "an admission webhook does not respond; if it belongs to vc, check that vcd is running: kubectl get pods -n volcano-system"
 	case DeniedBy(err) != "":
 		return deniedHint(DeniedBy(err))
 	case apierrors.IsAlreadyExists(err):
@@ -269,15 +269,15 @@ func refusedHint(err error, message string) string {
 	case apierrors.IsRequestEntityTooLargeError(err), strings.Contains(message, "Request entity too large"), strings.Contains(message, "request is too large"):
 		return "make the object smaller: keep data and long scripts in a volume, an image or a ConfigMap"
 	case apierrors.IsConflict(err):
-		return "it was changed at the same moment: read it again and retry"
+		return "the object was changed at the same time: read it again and retry"
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		return "change the fields that are named; `kubectl explain KIND.FIELD` says what they take"
+		return "correct the fields in the message; `kubectl explain KIND.FIELD` describes their values"
 	case missingNamespace(err) != "":
 		return "create it (kubectl create namespace " + missingNamespace(err) + "), or choose another with -n"
 	case apierrors.IsNotFound(err):
-		return "it may have been deleted meanwhile"
+		return "it may have been deleted in the meantime"
 	}
-	return "the API server could not answer: try again; -v=6 shows its requests and answers"
+	return "the API server could not handle the request: try again; -v=6 shows requests and responses"
 }
 
 // missingNamespace returns the name of the namespace that err reports as missing, or "" for any other error.
@@ -368,9 +368,9 @@ func humanizeTransport(err error, where Connection) *Error {
 		human.Hint = "set KUBECONFIG or --kubeconfig, or start a cluster on this machine with `vc-local up`"
 	case strings.HasPrefix(err.Error(), "error loading config file "):
 		human.What = "kubeconfig" + strings.TrimPrefix(err.Error(), "error loading config file")
-		human.Hint = "it is no kubeconfig; set KUBECONFIG or --kubeconfig to one"
+		human.Hint = "the file is not a kubeconfig; set KUBECONFIG or --kubeconfig to one"
 	case clientcmd.IsContextNotFound(err), strings.Contains(err.Error(), "does not exist") && strings.Contains(err.Error(), "context"):
-		human.Hint = "kubectl config get-contexts lists the contexts there are"
+		human.Hint = "kubectl config get-contexts lists the available contexts"
 	case errors.As(err, &dial), errors.As(err, &request), os.IsTimeout(err), errors.Is(err, context.DeadlineExceeded):
 		human.What = fmt.Sprintf("cannot reach the API server %s%s: %s", where.Server, where.inContext(), rootCause(err))
 		human.Hint = "is it running, and is this the right cluster? try: kubectl cluster-info" + where.contextFlag()
@@ -383,7 +383,7 @@ func humanizeTransport(err error, where Connection) *Error {
 	case meta.IsNoMatchError(err):
 		human.Hint = unknownKind(err)
 	case strings.HasPrefix(err.Error(), "invalid resource name "):
-		human.Hint = "before a / only the kind that the command is about may stand"
+		human.Hint = "in KIND/NAME, the kind must be the one that the command works with"
 	}
 	return human
 }
@@ -409,7 +409,7 @@ func unknownKind(err error) string {
 	if near := Nearest(none.GroupKind.Kind, ourKinds(none.GroupKind.Group)); near != "" {
 		return fmt.Sprintf("did you mean kind: %s?", near)
 	}
-	return "the cluster does not know this kind: what defines it is not installed there, or apiVersion is another"
+	return "the cluster does not know this kind: its definition is not installed there, or apiVersion is wrong"
 }
 
 // isOurGroup reports whether vc defines the kinds of an API group.

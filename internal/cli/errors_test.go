@@ -95,7 +95,7 @@ func TestUnknownKindsHaveAHint(t *testing.T) {
 	for kind, want := range map[schema.GroupVersionKind]string{
 		{Group: "batch.volcano.sh", Version: "v1alpha1", Kind: "CronJob"}: "vc is not installed there: kubectl apply -f deploy/install.yaml",
 		{Group: "batch", Version: "v1alpha1", Kind: "CronJob"}:            "did you mean apiVersion: batch.volcano.sh/v1alpha1?",
-		{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"}:        "the cluster does not know this kind: what defines it is not installed there, or apiVersion is another",
+		{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"}:        "the cluster does not know this kind: its definition is not installed there, or apiVersion is wrong",
 	} {
 		err := &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 		if got := Humanize(err, Connection{}).Hint; got != want {
@@ -113,9 +113,9 @@ func TestEveryAnswerOfTheServerHasAHint(t *testing.T) {
 		err  error
 		want string // in the hint
 	}{
-		"vc's webhook does not answer":       {apierrors.NewInternalError(errors.New(`failed calling webhook "mutatejob.volcano.sh": connection refused`)), "is vcd running?"},
-		"a webhook denies":                   {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Message: `admission webhook "validatejob.volcano.sh" denied the request: too odd`}}, `the admission webhook "validatejob.volcano.sh" refuses it`},
-		"a webhook forbids":                  {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `admission webhook "v" denied the request: no`}}, `the admission webhook "v" refuses it`},
+		"vc's webhook does not answer":       {apierrors.NewInternalError(errors.New(`failed calling webhook "mutatejob.volcano.sh": connection refused`)), "check that vcd is running"},
+		"a webhook denies":                   {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Message: `admission webhook "validatejob.volcano.sh" denied the request: too odd`}}, `the admission webhook "validatejob.volcano.sh" rejects the object`},
+		"a webhook forbids":                  {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `admission webhook "v" denied the request: no`}}, `the admission webhook "v" rejects the object`},
 		"an API server in trouble":           {apierrors.NewInternalError(errors.New("etcd has no leader")), "try again"},
 		"it was changed at the same time":    {apierrors.NewConflict(jobs, "x", errors.New("modified")), "read it again"},
 		"the name is taken":                  {apierrors.NewAlreadyExists(jobs, "x"), "another name"},
@@ -143,7 +143,7 @@ func TestEveryAnswerOfTheServerHasAHint(t *testing.T) {
 func TestAnnotationsThatAreNoTextHaveAHint(t *testing.T) {
 	t.Parallel()
 	err := fileError(errors.New("unable to decode \"a.yaml\": json: cannot unmarshal number into Go struct field ObjectMeta.metadata.annotations of type string"))
-	if got, want := Humanize(err, Connection{}).Hint, `values of annotations are text: write a number in quotes, as "2" or "true"`; got != want {
+	if got, want := Humanize(err, Connection{}).Hint, `values of annotations are strings: write a number in quotes, for example "2" or "true"`; got != want {
 		t.Errorf("hint %q, want %q", got, want)
 	}
 }
@@ -152,10 +152,10 @@ func TestAnnotationsThatAreNoTextHaveAHint(t *testing.T) {
 func TestErrorsSpeakNoGo(t *testing.T) {
 	t.Parallel()
 	cases := map[string]string{
-		"spec.cpu: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'":                  "spec.cpu: this is not an amount; write for example 2, 500m or 4Gi",
+		"spec.cpu: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'":                  "spec.cpu: this is not a quantity; examples: 2, 500m, 4Gi",
 		"x.yaml: json: cannot unmarshal string into Go value of type unstructured.detector":                                      "x.yaml: this is a string, not an object with apiVersion and kind",
 		"must start with a letter (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')": "must start with a letter (for example 'my-name',  or '123-abc')",
-		"json: cannot unmarshal string into Go struct field JobSpec.spec.minAvailable of type int32":                             "spec.minAvailable: this is a string, and the field takes a int32",
+		"json: cannot unmarshal string into Go struct field JobSpec.spec.minAvailable of type int32":                             "spec.minAvailable: got a string, but the field requires a int32",
 		"nothing of this kind": "nothing of this kind",
 	}
 	for text, want := range cases {

@@ -22,7 +22,7 @@ type FieldValidation struct {
 
 // AddFlag adds --validate.
 func (v *FieldValidation) AddFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&v.Mode, "validate", "strict", "What to do about fields that the server does not know: strict (refuse), warn, or ignore")
+	cmd.Flags().StringVar(&v.Mode, "validate", "strict", "How to handle fields that the server does not know: strict (reject), warn, or ignore")
 	cmd.Flags().Lookup("validate").NoOptDefVal = "strict"
 	_ = cmd.RegisterFlagCompletionFunc("validate", Values("strict", "warn", "ignore"))
 }
@@ -36,7 +36,7 @@ func (v *FieldValidation) Validate() error {
 		v.Mode = "ignore"
 	case "strict", "warn", "ignore":
 	default:
-		return Errorf("--validate=strict, warn or ignore", "--validate: %q is none of strict, warn and ignore", v.Mode)
+		return Errorf("--validate=strict, warn or ignore", "--validate: %q is not strict, warn or ignore", v.Mode)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func UnknownFields(object *unstructured.Unstructured, err error) error {
 		}
 	}
 	for _, found := range duplicateField.FindAllStringSubmatch(err.Error(), -1) {
-		what = append(what, fmt.Sprintf("field %q stands there twice", found[1]))
+		what = append(what, fmt.Sprintf("field %q is set twice", found[1]))
 	}
 	if len(what) == 0 {
 		return nil

@@ -30,12 +30,12 @@ type Files struct {
 func (s *Files) AddFlags(f *Factory, cmd *cobra.Command) {
 	s.AddSources(f, cmd)
 	cmd.Flags().BoolVarP(&s.Recursive, "recursive", "R", false, "Recurse into subdirectories")
-	Needs(cmd, "it is about directories of files, and none is named", "recursive", "filename", "file")
+	Needs(cmd, "it applies only to directories given with -f, and none was given", "recursive", "filename", "file")
 }
 
 // AddSources adds -f and -k.
 func (s *Files) AddSources(f *Factory, cmd *cobra.Command) {
-	cmd.Flags().StringSliceVarP(&s.Names, "filename", "f", nil, "File, directory or URL with YAML or JSON; - is standard input; may be repeated")
+	cmd.Flags().StringSliceVarP(&s.Names, "filename", "f", nil, "File, directory or URL with YAML or JSON; - means standard input; may be repeated")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
 	s.addKustomize(f, cmd)
 }
@@ -108,19 +108,19 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 			if errors.Is(err, context.Canceled) {
 				return nil, err
 			}
-			return nil, Errorf("give the file with -f FILE", "%s: %v", standardInput, err)
+			return nil, Errorf("specify the file with -f FILE", "%s: %v", standardInput, err)
 		}
 		builder = builder.Stream(bytes.NewReader(stdin), standardInput)
 	}
 	if len(bytes.TrimSpace(stdin)) == 0 && len(s.Names) == 1 && s.Names[0] == "-" {
-		return nil, Errorf("is what stands before the pipe right? -f - reads YAML or JSON", "%s is empty", standardInput)
+		return nil, Errorf("check the command before the pipe; -f - reads YAML or JSON", "%s is empty", standardInput)
 	}
 	infos, err := builder.Do().Infos()
 	if err != nil {
 		return nil, fileError(err)
 	}
 	if len(infos) == 0 {
-		return nil, Errorf("a file holds YAML or JSON; in a directory those count that end with .yaml, .yml or .json", "no objects in %s", s.Where())
+		return nil, Errorf("a file must contain YAML or JSON; in a directory, only .yaml, .yml and .json files are read", "no objects in %s", s.Where())
 	}
 	return fileObjects(infos, stdin)
 }
@@ -131,7 +131,7 @@ func fileObjects(infos []*resource.Info, stdin []byte) ([]FileObject, error) {
 	for _, info := range infos {
 		object, ok := info.Object.(*unstructured.Unstructured)
 		if !ok {
-			return nil, Errorf("an object has apiVersion, kind and metadata", "%s: %T is not an object", info.Source, info.Object)
+			return nil, Errorf("an object must have apiVersion, kind and metadata", "%s: %T is not an object", info.Source, info.Object)
 		}
 		one := FileObject{Object: object, Source: info.Source}
 		if one.Source == standardInput {
@@ -147,7 +147,7 @@ func otherFile(name string) string {
 	directory, base := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Clean(directory))
 	if err != nil {
-		return fmt.Sprintf("there is no directory %q either; relative names begin in the current directory", filepath.Clean(directory))
+		return fmt.Sprintf("there is no directory %q either; relative paths start at the current directory", filepath.Clean(directory))
 	}
 	names := make([]string, len(entries))
 	for i, entry := range entries {
@@ -173,13 +173,13 @@ func fileError(err error) error {
 		hint := "is it valid YAML or JSON with apiVersion and kind?"
 		var request *url.Error
 		if errors.As(err, &request) {
-			hint = "the URL could not be read: is the address right, and does its server answer?"
+			hint = "the URL could not be read: check the address, and that its server responds"
 		}
 		if strings.Contains(err.Error(), "recognized file extensions are") {
-			hint = "in a directory only files are read that end with .yaml, .yml or .json; with -R (--recursive) those below it, too"
+			hint = "in a directory, only .yaml, .yml and .json files are read; -R (--recursive) includes subdirectories"
 		}
 		if found := notText.FindStringSubmatch(err.Error()); found != nil {
-			hint = fmt.Sprintf(`values of %s are text: write a %s in quotes, as "2" or "true"`, found[2], found[1])
+			hint = fmt.Sprintf(`values of %s are strings: write a %s in quotes, for example "2" or "true"`, found[2], found[1])
 		}
 		return Errorf(hint, "%v", err)
 	}

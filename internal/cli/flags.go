@@ -14,7 +14,7 @@ type DryRun struct{ Mode string }
 
 // AddFlag adds --dry-run.
 func (d *DryRun) AddFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&d.Mode, "dry-run", "none", "none, client (send nothing) or server (the server checks and keeps nothing)")
+	cmd.Flags().StringVar(&d.Mode, "dry-run", "none", "none, client (send nothing) or server (the server checks the request but stores nothing)")
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = "client"
 	_ = cmd.RegisterFlagCompletionFunc("dry-run", Values("none", "client", "server"))
 }
@@ -25,7 +25,7 @@ func (d *DryRun) Validate() error {
 	case "none", "client", "server", "":
 		return nil
 	}
-	return Errorf("one of: none, client, server", "--dry-run: %q is not known", d.Mode)
+	return Errorf("one of: none, client, server", "--dry-run: unknown value %q", d.Mode)
 }
 
 // Client reports whether to send nothing to the server.
@@ -84,11 +84,11 @@ func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
 	cmd.Flags().DurationVar(&w.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
 	Before(cmd, func(cmd *cobra.Command, _ []string) error {
 		if !w.Wait && Said(cmd, "timeout") && !Said(cmd, "attach") {
-			return Errorf("add --wait, or remove --timeout", "--timeout limits a wait, and nothing is waited for")
+			return Errorf("add --wait, or remove --timeout", "--timeout limits a wait, but --wait was not given")
 		}
 		return nil
 	})
-	Idle(cmd, "a dry run changes nothing that could be waited for", "dry-run", "wait", "timeout", "attach")
+	Idle(cmd, "a dry run changes nothing to wait for", "dry-run", "wait", "timeout", "attach")
 }
 
 // Limit returns a context for the wait: it ends after --timeout, if given.
@@ -101,5 +101,5 @@ func (w *Wait) Limit(ctx context.Context) (context.Context, context.CancelFunc) 
 
 // TimedOut returns the error for a wait that reached its timeout.
 func (w *Wait) TimedOut(what, state string) *Error {
-	return &Error{What: fmt.Sprintf("the wait for %s ended after %s: %s", what, w.Timeout, state), Hint: "it goes on; raise --timeout to wait longer", Code: ExitPending}
+	return &Error{What: fmt.Sprintf("the wait for %s ended after %s: %s", what, w.Timeout, state), Hint: "the operation continues; raise --timeout to wait longer", Code: ExitPending}
 }

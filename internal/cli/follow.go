@@ -19,7 +19,7 @@ var ErrGone = errors.New("the object was deleted")
 // Deleted returns the error for an object that was deleted while a command waited for it or followed it. noun is the
 // vcctl noun for the object's kind.
 func (f *Factory) Deleted(kind, noun, name string) *Error {
-	e := Errorf("`"+f.Typed(noun+" list")+"` shows what is there", "%s %q was deleted meanwhile", kind, name)
+	e := Errorf("`"+f.Typed(noun+" list")+"` shows the existing ones", "%s %q was deleted in the meantime", kind, name)
 	e.Err = ErrGone
 	return e
 }

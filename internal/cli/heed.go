@@ -44,7 +44,7 @@ func firstSaid(cmd *cobra.Command, names []string) string {
 func Apart(cmd *cobra.Command, why, flag string, others ...string) {
 	Before(cmd, func(cmd *cobra.Command, _ []string) error {
 		if other := firstSaid(cmd, others); other != "" && Said(cmd, flag) {
-			return Errorf("remove one of them", "--%s together with --%s: %s", flag, other, why)
+			return Errorf("remove one of them", "--%s cannot be combined with --%s: %s", flag, other, why)
 		}
 		return nil
 	})
@@ -64,7 +64,7 @@ func Needs(cmd *cobra.Command, why, flag string, others ...string) {
 func NotNamed(cmd *cobra.Command, why, flag string) {
 	Before(cmd, func(cmd *cobra.Command, args []string) error {
 		if Said(cmd, flag) && len(namesOf(cmd, args)) > 0 {
-			return Errorf("remove one of them", "--%s together with names: %s", flag, why)
+			return Errorf("remove one of them", "--%s cannot be combined with names: %s", flag, why)
 		}
 		return nil
 	})

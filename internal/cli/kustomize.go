@@ -15,12 +15,12 @@ import (
 // addKustomize adds -k. In Volcano's vcctl, -k names the kubeconfig on every command. vcctl still accepts that: a
 // file after -k is a kubeconfig, because a kustomization is a directory.
 func (s *Files) addKustomize(f *Factory, cmd *cobra.Command) {
-	cmd.Flags().VarP(&kustomization{files: s, f: f}, "kustomize", "k", "Directory or URL with a kustomization.yaml, whose objects are built as kubectl builds them")
+	cmd.Flags().VarP(&kustomization{files: s, f: f}, "kustomize", "k", "Directory or URL with a kustomization.yaml; its objects are built as in kubectl")
 	_ = cmd.MarkFlagDirname("kustomize")
 	// This flag replaces the root command's flag with the letter k.
 	cmd.Flags().StringVar(f.Config.KubeConfig, "kubeconfig-file", "", "Old spelling of --kubeconfig")
 	cmd.Flags().Lookup("kubeconfig-file").Hidden = true
-	Apart(cmd, "a kustomization names its files itself", "kustomize", "filename", "file", "recursive")
+	Apart(cmd, "a kustomization lists its own files", "kustomize", "filename", "file", "recursive")
 }
 
 // kustomization is the value of -k.
@@ -78,7 +78,7 @@ func (s *Files) readKustomization(f *Factory) ([]FileObject, error) {
 		return nil, kustomizeError(name, err)
 	}
 	if len(infos) == 0 {
-		return nil, Errorf("name its files under resources: in kustomization.yaml", "no objects in %s", name)
+		return nil, Errorf("list its files under resources: in kustomization.yaml", "no objects in %s", name)
 	}
 	return fileObjects(infos, nil)
 }
@@ -92,7 +92,7 @@ func checkKustomization(name string) error {
 	case err != nil:
 		return Errorf(otherKustomization(name), "kustomization %q: %v", name, errors.Unwrap(err))
 	case !info.IsDir():
-		return Errorf(fmt.Sprintf("-k takes the directory of the kustomization: -k %s", filepath.Dir(name)), "kustomization %q: it is a file", name)
+		return Errorf(fmt.Sprintf("-k takes the directory of the kustomization: -k %s", filepath.Dir(name)), "kustomization %q is a file, not a directory", name)
 	}
 	return nil
 }
@@ -121,10 +121,10 @@ var missingResource = regexp.MustCompile(`accumulation err='accumulating resourc
 func kustomizeError(name string, err error) error {
 	text := err.Error()
 	if found := missingResource.FindStringSubmatch(text); found != nil {
-		return &Error{What: fmt.Sprintf("kustomization %q: resource %q: no such file or directory", name, found[1]), Hint: "names under resources: begin in the directory of the kustomization.yaml", Err: err}
+		return &Error{What: fmt.Sprintf("kustomization %q: resource %q: no such file or directory", name, found[1]), Hint: "paths under resources: start at the directory of the kustomization.yaml", Err: err}
 	}
 	if found := noKustomization.FindStringSubmatch(text); found != nil {
-		return &Error{What: fmt.Sprintf("kustomization %q: there is no kustomization.yaml in it", name), Hint: "-k takes the directory with the kustomization.yaml; -f reads all files of a directory", Err: err}
+		return &Error{What: fmt.Sprintf("kustomization %q contains no kustomization.yaml", name), Hint: "-k takes the directory with the kustomization.yaml; -f reads all files of a directory", Err: err}
 	}
-	return &Error{What: fmt.Sprintf("kustomization %q: %s", name, text), Hint: "`kubectl kustomize " + name + "` shows what it makes of it", Err: err}
+	return &Error{What: fmt.Sprintf("kustomization %q: %s", name, text), Hint: "`kubectl kustomize " + name + "` shows what kustomize builds from it", Err: err}
 }

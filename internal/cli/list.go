@@ -140,8 +140,8 @@ func whySelected(err error, selector string) error {
 	if selector == "" || !strings.Contains(err.Error(), "field label not supported") {
 		return err
 	}
-	e := Errorf("metadata.name and metadata.namespace can be selected by, and status.phase and spec.nodeName of pods; filter flags such as --phase and --queue know more",
-		"--field-selector %s: the server cannot select by this field", selector)
+	e := Errorf("a field selector supports only metadata.name and metadata.namespace, and for pods also status.phase and spec.nodeName; for anything else use filter flags such as --phase and --queue",
+		"--field-selector %s: the server does not support this field", selector)
 	e.Err = err
 	return e
 }
@@ -288,7 +288,7 @@ func (l *List[T]) missing(ctx context.Context, c client.Client, items []T) error
 			continue
 		}
 		if l.leftOut(ctx, c, name) {
-			all = append(all, Errorf("without filters it is shown", "%s %q is there, but the filters leave it out", strings.TrimSuffix(l.Kind, "s"), name))
+			all = append(all, Errorf("remove the filters to show it", "%s %q exists, but does not match the filters", strings.TrimSuffix(l.Kind, "s"), name))
 			continue
 		}
 		if there == nil && l.Suggest != nil {
@@ -324,11 +324,11 @@ func someOf(names []string) string {
 	const most = 8
 	switch {
 	case len(names) == 0:
-		return "without a name all are shown"
+		return "omit the name to show all"
 	case len(names) <= most:
-		return "there are: " + strings.Join(names, ", ")
+		return "existing: " + strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("there are: %s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return fmt.Sprintf("existing: %s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // NotFound returns the error for an object that does not exist; the hint suggests a similar name.

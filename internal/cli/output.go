@@ -41,8 +41,8 @@ func (o *Output) AddFormat(cmd *cobra.Command, wide bool) {
 	o.flags.AddFlags(cmd)
 	output := cmd.Flags().Lookup("output")
 	output.Usage = "Format: json, yaml, name, jsonpath=…, go-template=…, custom-columns=…"
-	Apart(cmd, "Volcano's table is printed as Volcano prints it, once", "compat", "output", "no-headers", "sort-by", "watch", "watch-only", "show-labels", "label-columns")
-	Apart(cmd, "both say how it is printed", "format", "output")
+	Apart(cmd, "Volcano's table has a fixed format and is printed once", "compat", "output", "no-headers", "sort-by", "watch", "watch-only", "show-labels", "label-columns")
+	Apart(cmd, "both set the output format", "format", "output")
 	choices := formats[1:]
 	if wide {
 		output.Usage = "Format: wide, json, yaml, name, jsonpath=…, go-template=…, custom-columns=…"
@@ -60,18 +60,18 @@ func (o *Output) AddFormat(cmd *cobra.Command, wide bool) {
 func (o *Output) AddList(cmd *cobra.Command) {
 	o.AddFormat(cmd, true)
 	cmd.Flags().BoolVar(&o.NoHeaders, "no-headers", false, "Omit the header row")
-	cmd.Flags().StringVar(&o.SortBy, "sort-by", "", "Sort by the name of a column, or by a jsonpath such as {.metadata.name}")
-	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "After the list, print a row whenever one changes")
-	cmd.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "Print changes only, without the list before them")
+	cmd.Flags().StringVar(&o.SortBy, "sort-by", "", "Sort by the name of a column, or by a JSONPath such as {.metadata.name}")
+	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "After the list, print a row whenever an object changes")
+	cmd.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "Print only changes, without the initial list")
 	cmd.Flags().BoolVar(&o.ShowLabels, "show-labels", false, "Show all labels as the last column")
-	cmd.Flags().StringSliceVarP(&o.LabelColumns, "label-columns", "L", nil, "Labels that get a column each, for example team,stage; may be repeated")
-	cmd.Flags().StringVar(&o.FieldSelector, "field-selector", "", "Field selector of the server, for example metadata.name!=train; of our kinds it knows metadata.name and metadata.namespace")
-	Apart(cmd, "changes are printed as they come", "sort-by", "watch-only")
+	cmd.Flags().StringSliceVarP(&o.LabelColumns, "label-columns", "L", nil, "Labels to show in columns, for example team,stage; may be repeated")
+	cmd.Flags().StringVar(&o.FieldSelector, "field-selector", "", "Field selector, for example metadata.name!=train; vc's kinds support metadata.name and metadata.namespace")
+	Apart(cmd, "changes are printed when they occur", "sort-by", "watch-only")
 }
 
 // AcceptAllNamespaces adds -A to a command for a cluster-scoped kind. As in kubectl, the flag has no effect.
 func AcceptAllNamespaces(cmd *cobra.Command) {
-	cmd.Flags().BoolP("all-namespaces", "A", false, "Has no effect: these objects are in no namespace")
+	cmd.Flags().BoolP("all-namespaces", "A", false, "No effect: these objects do not belong to a namespace")
 	cmd.Flags().Lookup("all-namespaces").Hidden = true
 }
 
@@ -88,7 +88,7 @@ func (o *Output) checkLabels() error {
 	default:
 		return nil
 	}
-	return Errorf("remove one of them; -o custom-columns=TEAM:.metadata.labels.team prints a label, too", "--%s together with --output=%s: labels are columns of the table", flag, o.Format())
+	return Errorf("remove one of them; -o custom-columns=TEAM:.metadata.labels.team prints a label, too", "--%s cannot be combined with --output=%s: labels are columns of the table", flag, o.Format())
 }
 
 // fields parses the field selector; it returns nil for an empty one.
@@ -147,7 +147,7 @@ func (o *Output) Printer() (printers.ResourcePrinter, error) {
 		if near := Nearest(o.Format(), names); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 		}
-		return nil, Errorf(hint, "output format %q is not known", o.Format())
+		return nil, Errorf(hint, "unknown output format %q", o.Format())
 	}
 	if err != nil {
 		return nil, Errorf("an example: -o jsonpath='{.metadata.name}'; see `vcctl formats`", "output format %q: %v", o.Format(), err)

@@ -15,15 +15,15 @@ func ReadPathAim(text string) (has func(client.Object) bool, err error) {
 	const example = "an example: --for=jsonpath='{.status.running}'=3"
 	end := strings.LastIndex(text, "}")
 	if end < 0 {
-		return nil, Errorf(example, "--for: jsonpath %q has no {…}", text)
+		return nil, Errorf(example, "--for: JSONPath %q has no {…}", text)
 	}
 	path := jsonpath.New("for").AllowMissingKeys(true)
 	if err := path.Parse(text[:end+1]); err != nil {
-		return nil, Errorf(example, "--for: jsonpath %q: %v", text[:end+1], err)
+		return nil, Errorf(example, "--for: JSONPath %q: %v", text[:end+1], err)
 	}
 	want, given := strings.CutPrefix(text[end+1:], "=")
 	if !given && text[end+1:] != "" {
-		return nil, Errorf(example, "--for: %q after the path; want =VALUE", text[end+1:])
+		return nil, Errorf(example, "--for: want =VALUE after the path, got %q", text[end+1:])
 	}
 	want = strings.Trim(want, `'"`)
 	return func(object client.Object) bool {
@@ -45,5 +45,5 @@ func UnknownAim(text string, aims []string) error {
 	if near := Nearest(text, aims); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
-	return Errorf(hint, "--for: %q is not known", text)
+	return Errorf(hint, "--for: unknown condition %q", text)
 }

@@ -109,13 +109,13 @@ func (p *patient) judge(began time.Time, err error) (isAway, givenUp bool) {
 		o.lost = now
 		if o.since.IsZero() {
 			o.since = now
-			p.f.Notef("the API server does not answer (%s); waiting for it, for at most %s", rootCause(err), GivesUpAfter)
+			p.f.Notef("the API server does not respond (%s); waiting for it, for at most %s", rootCause(err), GivesUpAfter)
 		}
 	case isStarting:
 	default:
 		if !o.since.IsZero() && err == nil {
 			o.since, o.answered = time.Time{}, now
-			p.f.Notef("the API server answers again")
+			p.f.Notef("the API server responds again")
 		}
 		return false, false
 	}
@@ -124,8 +124,8 @@ func (p *patient) judge(began time.Time, err error) (isAway, givenUp bool) {
 
 func (p *patient) unreachable(err error) *Error {
 	where := p.f.Where()
-	return &Error{What: fmt.Sprintf("gave up waiting: the API server %s has not answered for %s: %s", where.Server, GivesUpAfter, rootCause(err)),
-		Hint: "what was waited for may go on; run the command again when the server is back", Code: ExitUnreachable, Err: err}
+	return &Error{What: fmt.Sprintf("gave up waiting: the API server %s has not responded for %s: %s", where.Server, GivesUpAfter, rootCause(err)),
+		Hint: "the operation may continue in the cluster; run the command again when the server responds", Code: ExitUnreachable, Err: err}
 }
 
 // IsOutage reports whether err means that the API server is unreachable or temporarily unable to answer.

@@ -7,12 +7,12 @@ var jargon = []struct {
 	theirs *regexp.Regexp
 	ours   string
 }{
-	{regexp.MustCompile(`quantities must match the regular expression '[^']*'`), "this is not an amount; write for example 2, 500m or 4Gi"},
-	{regexp.MustCompile(`unable to parse quantity's suffix`), "this is not an amount; write for example 2, 500m or 4Gi"},
+	{regexp.MustCompile(`quantities must match the regular expression '[^']*'`), "this is not a quantity; examples: 2, 500m, 4Gi"},
+	{regexp.MustCompile(`unable to parse quantity's suffix`), "this is not a quantity; examples: 2, 500m, 4Gi"},
 	{regexp.MustCompile(` ?\(e\.g\. +('[^']*'(?:, +or +'[^']*')*), regex used for validation is '[^']*'\)`), " (for example $1)"},
 	{regexp.MustCompile(`json: cannot unmarshal (\w+) into Go value of type (?:unstructured\.detector|map\[string\]\S+|struct \{.*\})`), "this is a $1, not an object with apiVersion and kind"},
-	{regexp.MustCompile(`json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (?:\w+\.)?(\w+)`), "$2: this is a $1, and the field takes a $3"},
-	{regexp.MustCompile(`cannot unmarshal (\w+) into Go (?:struct field|value of type) (\S+)(?: of type (\S+))?`), "a $1 does not fit here ($2)"},
+	{regexp.MustCompile(`json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (?:\w+\.)?(\w+)`), "$2: got a $1, but the field requires a $3"},
+	{regexp.MustCompile(`cannot unmarshal (\w+) into Go (?:struct field|value of type) (\S+)(?: of type (\S+))?`), "a $1 is not allowed here ($2)"},
 }
 
 // PlainWords replaces messages of Go and its libraries with plain words for users.

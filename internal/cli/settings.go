@@ -60,7 +60,7 @@ func (f *Factory) readSettings() (*Settings, error) {
 	switch {
 	case path == "", errors.Is(err, fs.ErrNotExist) && f.Streams.Env("VCCTL_CONFIG") == "":
 	case err != nil:
-		return nil, Errorf("VCCTL_CONFIG names the file of settings; unset it when there is none", "settings: %v", err)
+		return nil, Errorf("VCCTL_CONFIG is the path of the settings file; unset it if there is none", "settings: %v", err)
 	default:
 		if err := f.parseSettings(path, text, s); err != nil {
 			return nil, err
@@ -71,7 +71,7 @@ func (f *Factory) readSettings() (*Settings, error) {
 	}
 	if compat := f.Streams.Env("VCCTL_COMPAT"); compat != "" {
 		if s.Compat, err = strconv.ParseBool(compat); err != nil {
-			return nil, Errorf("VCCTL_COMPAT=true or false", "environment variable VCCTL_COMPAT=%q is neither true nor false", compat)
+			return nil, Errorf("VCCTL_COMPAT=true or false", "environment variable VCCTL_COMPAT=%q is not true or false", compat)
 		}
 	}
 	return s, nil
@@ -91,7 +91,7 @@ func (f *Factory) parseSettings(path string, text []byte, s *Settings) error {
 		if near := Nearest(name, settingNames); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		f.Warnf("settings %s: %q is not known and does nothing; %s", path, name, hint)
+		f.Warnf("settings %s: unknown setting %q has no effect; %s", path, name, hint)
 	}
 	if err := yaml.Unmarshal(text, s); err != nil {
 		return Errorf("an example: columns: {jobs: [name, phase, reason]}", "settings %s: %v", path, err)

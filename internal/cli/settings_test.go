@@ -25,11 +25,11 @@ func TestSettings(t *testing.T) {
 		"a variable goes before the file":    {file: "queue: research", env: "VCCTL_QUEUE=infer", want: Settings{Queue: "infer"}},
 		"a variable without a file":          {missing: true, env: "VCCTL_COMPAT=1", want: Settings{Compat: true}},
 		"an empty file":                      {file: ""},
-		"a key that is not known is told":    {file: "quue: research\n", says: `"quue" is not known and does nothing; did you mean "queue"?`},
+		"a key that is not known is told":    {file: "quue: research\n", says: `unknown setting "quue" has no effect; did you mean "queue"?`},
 		"a key that is close to none":        {file: "background: blue\n", says: "settings: queue, compat, color, columns"},
 		"a file that is no YAML":             {file: "{", fails: "settings "},
 		"a value of the wrong kind":          {file: "columns: [name]\n", fails: "settings "},
-		"a variable that is neither":         {missing: true, env: "VCCTL_COMPAT=perhaps", fails: `VCCTL_COMPAT="perhaps" is neither true nor false`},
+		"a variable that is neither":         {missing: true, env: "VCCTL_COMPAT=perhaps", fails: `VCCTL_COMPAT="perhaps" is not true or false`},
 		"a file that is named must be there": {missing: true, env: "VCCTL_CONFIG=/nosuch/file", fails: "/nosuch/file"},
 	}
 	for name, tc := range cases {

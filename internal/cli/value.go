@@ -28,7 +28,7 @@ func (v *Value) Validate() error {
 	if near := Nearest(v.Format, []string{"json", "yaml"}); near != "" {
 		hint = "did you mean \"" + near + "\"? " + hint
 	}
-	return Errorf(hint, "output format %q is not known", v.Format)
+	return Errorf(hint, "unknown output format %q", v.Format)
 }
 
 // Print prints the answer as json or yaml. done is false for the text format, which the caller prints.

@@ -18,7 +18,7 @@ func Words(flag, what string, given, known []string) ([]string, error) {
 			if near := Nearest(word, known); near != "" {
 				hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 			}
-			return nil, Errorf(hint, "%s: %q is no %s", flag, word, what)
+			return nil, Errorf(hint, "%s: %q is not a %s", flag, word, what)
 		}
 		words = append(words, known[at])
 	}

@@ -93,17 +93,17 @@ func TestEachVerbDoesToJobsWhatItSays(t *testing.T) {
 		// job is deleted.
 		command, hold string
 	}{
-		"suspend asks the controller":         {clusterops.Suspend, job("train", running), "job nlp/train is to be suspended", "AbortJob", ""},
-		"resume asks the controller":          {clusterops.Resume, job("train", aborted), "job nlp/train is to be resumed", "ResumeJob", ""},
-		"requeue asks the controller":         {clusterops.Restart, job("train", running), "job nlp/train is to be restarted", "RestartJob", ""},
-		"cancel asks the controller":          {clusterops.Cancel, job("train", running), "job nlp/train is to be cancelled", "TerminateJob", ""},
+		"suspend asks the controller":         {clusterops.Suspend, job("train", running), "job nlp/train will be suspended", "AbortJob", ""},
+		"resume asks the controller":          {clusterops.Resume, job("train", aborted), "job nlp/train will be resumed", "ResumeJob", ""},
+		"requeue asks the controller":         {clusterops.Restart, job("train", running), "job nlp/train will be restarted", "RestartJob", ""},
+		"cancel asks the controller":          {clusterops.Cancel, job("train", running), "job nlp/train will be cancelled", "TerminateJob", ""},
 		"hold is done at once":                {clusterops.Hold, job("train", pending), "job nlp/train held", "", keys.HoldUser},
 		"release is done at once":             {clusterops.Release, held, "job nlp/train released", "", ""},
 		"delete is done at once":              {clusterops.Delete, job("train", running), "job nlp/train deleted", "", "-"},
-		"what is so already is left":          {clusterops.Suspend, job("train", aborted), "train suspended already", "", ""},
-		"what cannot be done is not asked":    {clusterops.Hold, job("train", running), ` | job "train": only what has not started can be held; suspend stops what runs`, "", ""},
-		"a job that ended is not cancelled":   {clusterops.Cancel, job("train", batchv1alpha1.Completed), "train has ended already", "", ""},
-		"a suspended job can be cancelled":    {clusterops.Cancel, job("train", aborted), "job nlp/train is to be cancelled", "TerminateJob", ""},
+		"what is so already is left":          {clusterops.Suspend, job("train", aborted), "train is already suspended", "", ""},
+		"what cannot be done is not asked":    {clusterops.Hold, job("train", running), ` | job "train": only pending jobs can be held; use suspend to stop a running job`, "", ""},
+		"a job that ended is not cancelled":   {clusterops.Cancel, job("train", batchv1alpha1.Completed), "train has already ended", "", ""},
+		"a suspended job can be cancelled":    {clusterops.Cancel, job("train", aborted), "job nlp/train will be cancelled", "TerminateJob", ""},
 		"a suspended job is not restarted":    {clusterops.Restart, job("train", aborted), ` | job "train": it is suspended; resume it`, "", ""},
 		"a job that was not held stays as is": {clusterops.Release, job("train", pending), "train is not held", "", ""},
 	} {
@@ -213,12 +213,12 @@ func TestAQueueIsOpenedAndClosedByACommandAsItsControllerAllows(t *testing.T) {
 		want  string
 		asks  string
 	}{
-		"an open one is closed":              {queue("nlp", "root", open), queue("root", "", open), false, "queue nlp is to be closed", "CloseQueue"},
-		"a closed one is opened":             {queue("nlp", "root", closed), queue("root", "", open), true, "queue nlp is to be opened", "OpenQueue"},
-		"below root one opens whatever root": {queue("nlp", "root", closed), queue("root", "", closed), true, "queue nlp is to be opened", "OpenQueue"},
-		"root stays open":                    {queue("root", "", open), queue("x", "root", open), false, ` | queue "root" cannot be closed: it is what all queues stand under`, ""},
-		"below a closed one none is opened":  {queue("nlp", "ai", closed), queue("ai", "root", closed), true, ` | queue "nlp" cannot be opened: its parent ai is Closed; open that first`, ""},
-		"an annotation is stronger":          {queue("nlp", "root", open, keys.QueueState, "Open"), queue("root", "", open), false, ` | queue "nlp" says itself, by its annotation ` + keys.QueueState + `, that it is to be Open`, ""},
+		"an open one is closed":              {queue("nlp", "root", open), queue("root", "", open), false, "queue nlp will be closed", "CloseQueue"},
+		"a closed one is opened":             {queue("nlp", "root", closed), queue("root", "", open), true, "queue nlp will be opened", "OpenQueue"},
+		"below root one opens whatever root": {queue("nlp", "root", closed), queue("root", "", closed), true, "queue nlp will be opened", "OpenQueue"},
+		"root stays open":                    {queue("root", "", open), queue("x", "root", open), false, ` | queue "root" cannot be closed: it is the root of all queues`, ""},
+		"below a closed one none is opened":  {queue("nlp", "ai", closed), queue("ai", "root", closed), true, ` | queue "nlp" cannot be opened: its parent ai is Closed; open the parent first`, ""},
+		"an annotation is stronger":          {queue("nlp", "root", open, keys.QueueState, "Open"), queue("root", "", open), false, ` | the annotation ` + keys.QueueState + ` of queue "nlp" sets its state to Open`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -254,7 +254,7 @@ func TestLimitsOfAQueueAreChangedAndTakenAway(t *testing.T) {
 		t.Errorf("%v %s", spec, diff)
 	}
 	for edit, want := range map[clusterops.QueueEdit]string{
-		{Weight: "0"}: "from 1 to 65535", {Weight: "65536"}: "from 1 to 65535", {Weight: "two"}: "whole number", {Deserved: "cpu=-1"}: "less than 0",
+		{Weight: "0"}: "from 1 to 65535", {Weight: "65536"}: "from 1 to 65535", {Weight: "two"}: "whole number", {Deserved: "cpu=-1"}: "must not be negative",
 		{Guarantee: "cpu"}: "NAME=AMOUNT", {Capability: "cpu=1,cpu=2"}: "twice",
 	} {
 		if _, err := c.EditQueue(t.Context(), "nlp", edit); err == nil || !strings.Contains(err.Error(), want) {

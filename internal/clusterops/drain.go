@@ -136,12 +136,12 @@ func (d *Drain) evicted(pod *corev1.Pod) {
 // unfinished returns the error of a drain that was interrupted, or that reached its time limit.
 func (d *Drain) unfinished(ctx context.Context, node string, left []string) *Unfinished {
 	u := &Unfinished{Interrupted: !errors.Is(ctx.Err(), context.DeadlineExceeded),
-		Hint: "the node stays cordoned; drain it again, or let pods onto it with `vcctl node uncordon " + node + "`"}
+		Hint: "the node stays cordoned; drain it again, or allow pods on it with `vcctl node uncordon " + node + "`"}
 	why := fmt.Sprintf("ended after %s", d.Timeout)
 	if u.Interrupted {
 		why = "was interrupted"
 	}
-	u.What = fmt.Sprintf("the drain of node %q %s: pods that are left: %s", node, why, strings.Join(left, ", "))
+	u.What = fmt.Sprintf("the drain of node %q %s: remaining pods: %s", node, why, strings.Join(left, ", "))
 	return u
 }
 

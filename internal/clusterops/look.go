@@ -34,7 +34,7 @@ func (c *Cluster) Manifest(ctx context.Context, kind, namespace, name string) (s
 	case "Pod":
 		object = &corev1.Pod{}
 	default:
-		return "", fmt.Errorf("no manifest of kind %s", kind)
+		return "", fmt.Errorf("cannot show objects of kind %s", kind)
 	}
 	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object); err != nil {
 		return "", err

@@ -22,7 +22,7 @@ func (c *Cluster) Cordon(ctx context.Context, name string, cordoned bool) (said 
 		done = "cordoned"
 	}
 	if node.Spec.Unschedulable == cordoned {
-		return fmt.Sprintf("node %s is %s already", name, done), nil
+		return fmt.Sprintf("node %s is already %s", name, done), nil
 	}
 	if err := c.Client.Patch(ctx, node, CordonPatch(cordoned)); err != nil {
 		return "", err

@@ -164,7 +164,7 @@ func TestADrainThatIsInterruptedNamesThePodsThatAreLeft(t *testing.T) {
 	if c.Typed, err = kubernetes.NewForConfig(c.Config); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := told(c.Drain(ctx, "n1")), `node n1 cordoned; no pod was evicted | the drain of node "n1" was interrupted: pods that are left: nlp/a, nlp/b`; got != want {
+	if got, want := told(c.Drain(ctx, "n1")), `node n1 cordoned; no pod was evicted | the drain of node "n1" was interrupted: remaining pods: nlp/a, nlp/b`; got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 }
@@ -214,7 +214,7 @@ func TestANodeIsCordonedOnceAndUncordoned(t *testing.T) {
 	for _, cordoned := range []bool{true, true, false, false} {
 		got = append(got, told(c.Cordon(t.Context(), "n1", cordoned)))
 	}
-	if diff := cmp.Diff([]string{"node n1 cordoned", "node n1 is cordoned already", "node n1 uncordoned", "node n1 is uncordoned already"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"node n1 cordoned", "node n1 is already cordoned", "node n1 uncordoned", "node n1 is already uncordoned"}, got); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := c.Cordon(t.Context(), "n9", true); err == nil {

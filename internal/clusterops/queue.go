@@ -33,13 +33,13 @@ func SwitchRefused(q, parent *schedulingv1beta1.Queue, open bool) *Refused {
 	wish := q.Wish()
 	switch {
 	case !open && q.Name == keys.RootQueue:
-		return &Refused{fmt.Sprintf("queue %q cannot be closed: it is what all queues stand under", keys.RootQueue),
+		return &Refused{fmt.Sprintf("queue %q cannot be closed: it is the root of all queues", keys.RootQueue),
 			"close the queues below it instead; vcctl queue tree shows them"}
 	case !open && wish == schedulingv1beta1.QueueStateOpen, open && wish == schedulingv1beta1.QueueStateClosed:
-		return &Refused{fmt.Sprintf("queue %q says itself, by its annotation %s, that it is to be %s", q.Name, keys.QueueState, wish),
+		return &Refused{fmt.Sprintf("the annotation %[2]s of queue %[1]q sets its state to %[3]s", q.Name, keys.QueueState, wish),
 			fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState)}
 	case open && parent != nil && parent.Name != keys.RootQueue && !parent.IsOpen():
-		return &Refused{fmt.Sprintf("queue %q cannot be opened: its parent %s is %s; open that first", q.Name, parent.Name, parent.Status.State), "vcctl queue open " + parent.Name}
+		return &Refused{fmt.Sprintf("queue %q cannot be opened: its parent %s is %s; open the parent first", q.Name, parent.Name, parent.Status.State), "vcctl queue open " + parent.Name}
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (c *Cluster) SwitchQueue(ctx context.Context, name string, open bool) (said
 	if err := c.Client.Create(ctx, QueueCommand(q, action)); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("queue %s is to be %s", name, done), nil
+	return fmt.Sprintf("queue %s will be %s", name, done), nil
 }
 
 // QueueEdit holds the changes to a queue; "" leaves a field unchanged. Amounts have the form cpu=8,nvidia.com/gpu=4 and
@@ -106,7 +106,7 @@ const MaxWeight = 65535
 func ParseWeight(text string) (int32, error) {
 	weight, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || weight < 1 || weight > MaxWeight {
-		return 0, &Refused{fmt.Sprintf("weight: %q is no whole number from 1 to %d", text, MaxWeight), "a queue of weight 2 gets twice what its sibling of weight 1 gets"}
+		return 0, &Refused{fmt.Sprintf("weight: %q is not a whole number from 1 to %d", text, MaxWeight), "a queue with weight 2 gets twice the share of a sibling with weight 1"}
 	}
 	return int32(weight), nil
 }
@@ -125,11 +125,11 @@ func ParseAmounts(limit, text string) (corev1.ResourceList, error) {
 		_, twice := list[resourceName]
 		switch {
 		case !found || name == "" || err != nil:
-			return nil, &Refused{fmt.Sprintf("%s: %q is not NAME=AMOUNT; an example: %s=cpu=16,memory=64Gi", limit, part, limit), "amounts are written as in Kubernetes: 500m, 16, 64Gi"}
+			return nil, &Refused{fmt.Sprintf("%s: %q is not NAME=AMOUNT; example: %s=cpu=16,memory=64Gi", limit, part, limit), "amounts are written as in Kubernetes: 500m, 16, 64Gi"}
 		case twice:
-			return nil, &Refused{fmt.Sprintf("%s: %s stands there twice", limit, name), "name each resource once"}
+			return nil, &Refused{fmt.Sprintf("%s: %s is set twice", limit, name), "specify each resource only once"}
 		case quantity.Sign() < 0:
-			return nil, &Refused{fmt.Sprintf("%s: %s cannot be %s: nothing is less than 0", limit, name, amount), "\"-\" takes the limit away"}
+			return nil, &Refused{fmt.Sprintf("%s: %s cannot be %s: a limit must not be negative", limit, name, amount), "\"-\" removes the limit"}
 		}
 		list[resourceName] = quantity
 	}

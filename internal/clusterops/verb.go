@@ -30,9 +30,9 @@ type Verb struct {
 func (v *Verb) Told(many bool) string {
 	switch {
 	case v.Action != "" && many:
-		return "are to be " + v.Done
+		return "will be " + v.Done
 	case v.Action != "":
-		return "is to be " + v.Done
+		return "will be " + v.Done
 	}
 	return v.Done
 }
@@ -88,12 +88,12 @@ func when(holds func(batchv1alpha1.JobPhase) bool, text string) func(*batchv1alp
 var (
 	Suspend = &Verb{
 		Name: "suspend", Done: "suspended", Action: busv1alpha1.AbortJobAction, reached: inPhase(batchv1alpha1.Aborted),
-		refuse: afterEnd("there is nothing to suspend"), already: when(Suspended, "suspended already"),
+		refuse: afterEnd("there is nothing to suspend"), already: when(Suspended, "is already suspended"),
 	}
 	Resume = &Verb{
 		Name: "resume", Done: "resumed", Action: busv1alpha1.ResumeJobAction,
 		reached: inPhase(batchv1alpha1.Pending, batchv1alpha1.Running, batchv1alpha1.Restarting, batchv1alpha1.Completing, batchv1alpha1.Completed),
-		refuse:  afterEnd("run it anew"),
+		refuse:  afterEnd("run it again"),
 		already: when(func(phase batchv1alpha1.JobPhase) bool { return !Suspended(phase) }, "is not suspended"),
 	}
 	Restart = &Verb{
@@ -105,27 +105,27 @@ var (
 			if Suspended(jobstatus.Phase(job)) {
 				return "it is suspended; resume it"
 			}
-			return afterEnd("run it anew")(job)
+			return afterEnd("run it again")(job)
 		},
-		already: when(func(phase batchv1alpha1.JobPhase) bool { return phase == batchv1alpha1.Restarting }, "is being restarted already"),
+		already: when(func(phase batchv1alpha1.JobPhase) bool { return phase == batchv1alpha1.Restarting }, "is already being restarted"),
 	}
 	Cancel = &Verb{
 		Name: "cancel", Done: "cancelled", Action: busv1alpha1.TerminateJobAction, reached: inPhase(batchv1alpha1.Terminated),
 		already: when(func(phase batchv1alpha1.JobPhase) bool {
 			return jobstatus.Finished(phase) || phase == batchv1alpha1.Terminating
-		}, "has ended already"),
+		}, "has already ended"),
 	}
 	Hold = &Verb{
 		Name: "hold", Done: "held",
 		refuse: func(job *batchv1alpha1.Job) string {
 			if phase := jobstatus.Phase(job); phase != batchv1alpha1.Pending && job.Annotations[keys.Hold] == "" {
-				return "only what has not started can be held; suspend stops what runs"
+				return "only pending jobs can be held; use suspend to stop a running job"
 			}
 			return ""
 		},
 		already: func(job *batchv1alpha1.Job) string {
 			if job.Annotations[keys.Hold] != "" {
-				return "is held already"
+				return "is already held"
 			}
 			return ""
 		},
@@ -149,7 +149,7 @@ func JobCommand(job *batchv1alpha1.Job, action busv1alpha1.Action) *busv1alpha1.
 	c := command(metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job")), job.Namespace, action)
 	for _, verb := range []*Verb{Suspend, Resume, Restart, Cancel} {
 		if verb.Action == action {
-			c.Message = verb.Done + " by hand" // the job's status shows this message
+			c.Message = verb.Done + " by a user" // the job's status shows this message
 		}
 	}
 	return c

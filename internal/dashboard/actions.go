@@ -55,7 +55,7 @@ var jobVerbs = map[screenapi.Verb]*clusterops.Verb{
 func (h *hands) Jobs(ctx context.Context, verb screenapi.Verb, jobs []*snapshot.Job) (string, error) {
 	v := jobVerbs[verb]
 	if v == nil {
-		return "", fmt.Errorf("%s is nothing that is done to jobs", verb)
+		return "", fmt.Errorf("%s is not an action on jobs", verb)
 	}
 	objects := make([]*batchv1alpha1.Job, len(jobs))
 	for i, job := range jobs {
@@ -117,7 +117,7 @@ func (h *hands) Sheet(ctx context.Context, job *snapshot.Job) (*jobstatus.Sheet,
 	}
 	sheet, err := h.cluster.Sheet(ctx, job.Namespace, job.Name, known...)
 	if err == nil && sheet.Job.UID != job.UID {
-		return nil, fmt.Errorf("job %s/%s is another one now", job.Namespace, job.Name)
+		return nil, fmt.Errorf("job %s/%s was replaced by another job with this name", job.Namespace, job.Name)
 	}
 	return sheet, h.human(err)
 }
@@ -150,7 +150,7 @@ var shell = []string{"sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash; 
 
 // Attach connects the terminal to a shell in a pod.
 func (h *hands) Attach(ctx context.Context, pod screenapi.PodRef, in io.Reader, out, errOut io.Writer) error {
-	fmt.Fprintf(errOut, "a shell in %s/%s; exit or Ctrl-D ends it\n", pod.Namespace, pod.Name)
+	fmt.Fprintf(errOut, "shell in %s/%s; type exit or press Ctrl-D to leave it\n", pod.Namespace, pod.Name)
 	restore, sizes := h.f.Streams.Raw(ctx)
 	defer restore()
 	keys, done := keyboard(in)

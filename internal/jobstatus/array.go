@@ -23,7 +23,7 @@ func ArrayText(job *batchv1alpha1.Job) string {
 		parts[0] += fmt.Sprintf(", of %d pods each", size)
 	}
 	if limit, err := batchv1alpha1.ArrayLimit(job); err == nil && limit > 0 {
-		parts[0] += fmt.Sprintf(", %d at once", limit)
+		parts[0] += fmt.Sprintf(", at most %d at a time", limit)
 	}
 	states := job.Status.Array
 	if states == nil {

@@ -28,10 +28,10 @@ func TestARunningJobOfWhichNoPodRunsSaysSo(t *testing.T) {
 	t.Parallel()
 	for want, status := range map[string]batchv1alpha1.JobStatus{
 		"": {Running: 1, Pending: 3},
-		"NoPodRuns: it has started, and none of its 4 pods runs now: 4 pending":                      {Pending: 4},
-		"NoPodRuns: it has started, and none of its 4 pods runs now: 1 pending, 3 being deleted":     {Pending: 1, Terminating: 3},
-		"NoPodRuns: it has started, and none of its 4 pods runs now: 1 failed, 2 unknown":            {Failed: 1, Unknown: 2},
-		"NoPodRuns: it has started, and none of its 4 pods exists now: not created yet, or all gone": {},
+		"NoPodRuns: it has started, but none of its 4 pods is running: 4 pending":                             {Pending: 4},
+		"NoPodRuns: it has started, but none of its 4 pods is running: 1 pending, 3 being deleted":            {Pending: 1, Terminating: 3},
+		"NoPodRuns: it has started, but none of its 4 pods is running: 1 failed, 2 unknown":                   {Failed: 1, Unknown: 2},
+		"NoPodRuns: it has started, but none of its 4 pods exists: they were not created yet or were deleted": {},
 		"FailedCreate: pods is forbidden": {State: batchv1alpha1.JobState{Reason: "FailedCreate", Message: "pods is forbidden"}},
 	} {
 		job := &batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Replicas: 4}}}, Status: status}
@@ -48,10 +48,10 @@ func TestARunningJobOfWhichNoPodIsCountedSaysWhatIsKnown(t *testing.T) {
 	job := &batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Replicas: 2}}}}
 	job.Status.State.Phase = batchv1alpha1.Running
 	say := func(pods int) string { return (&Sheet{Job: job, Pods: make([]*corev1.Pod, pods)}).Cause().Short() }
-	if got, want := say(0), "NoPodRuns: it has started, and none of its 2 pods exists now: not created yet, or all gone"; got != want {
+	if got, want := say(0), "NoPodRuns: it has started, but none of its 2 pods exists: they were not created yet or were deleted"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := say(2), "NoPodRuns: it has started, and its status counts no pods yet; 2 exist"; got != want {
+	if got, want := say(2), "NoPodRuns: it has started, but its status does not count any pods yet; 2 exist"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	job.Spec.Tasks[0].Replicas = 0

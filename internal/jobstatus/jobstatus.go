@@ -146,7 +146,7 @@ func Needs(job *batchv1alpha1.Job) string {
 	case least >= all && all > 1:
 		together = fmt.Sprintf("all %d or none", all)
 	case least <= 1:
-		together = "each starts when it can"
+		together = "each starts independently"
 	}
 	if all == 1 {
 		return strings.Join(parts, " + ")
@@ -166,7 +166,7 @@ func queueFacts(q *schedulingv1beta1.ExplainedQueue) []Fact {
 	facts := []Fact{{"queue", q.Name + standing(q.Allocated, q.Deserved, q.Guarantee, q.Capability)}}
 	for _, level := range slices.Backward(q.Path) {
 		if text := standing(level.Allocated, level.Deserved, level.Guarantee, level.Capability); text != "" {
-			facts = append(facts, Fact{"above it", level.Name + text})
+			facts = append(facts, Fact{"parent", level.Name + text})
 		}
 	}
 	switch {
@@ -183,7 +183,7 @@ func shortText(s schedulingv1beta1.Shortage) string {
 	if s.Of != "" {
 		where = s.Scope + " " + s.Of
 	}
-	text := fmt.Sprintf("%s: %s short in %s (asked %s", s.Resource, s.ShortBy, where, s.Asked)
+	text := fmt.Sprintf("%s: %s short in %s (requested %s", s.Resource, s.ShortBy, where, s.Asked)
 	if s.Available != "" {
 		text += ", available " + s.Available
 	}
@@ -272,10 +272,10 @@ func (a *Account) otherFacts() []Fact {
 		facts = append(facts, Fact{"event", line})
 	}
 	if a.Waits() && a.Unreadable {
-		facts = append(facts, Fact{"source", "you may not read pod groups here: the scheduler's explanation stands there"})
+		facts = append(facts, Fact{"source", "you are not allowed to read pod groups here, which contain the scheduler's explanation"})
 	}
 	if a.Waits() && !a.placed() && a.Source == byOthers {
-		facts = append(facts, Fact{"source", fmt.Sprintf("scheduler %q gave no explanation of its own; this is what conditions and events say",
+		facts = append(facts, Fact{"source", fmt.Sprintf("scheduler %q provided no explanation; this information comes from conditions and events",
 			orElse(a.Job.Spec.SchedulerName, keys.DefaultSchedulerName))})
 	}
 	return facts

@@ -28,7 +28,7 @@ func (s *Sheet) Cause() Why {
 	}
 	why := Explain(s.Job, s.Group)
 	if why.Code == noPodRuns && countsNone(s.Job) && len(s.Pods) > 0 {
-		why.Message = fmt.Sprintf("it has started, and its status counts no pods yet; %s", exist(len(s.Pods)))
+		why.Message = fmt.Sprintf("it has started, but its status does not count any pods yet; %s", exist(len(s.Pods)))
 	}
 	return why
 }

@@ -64,7 +64,7 @@ func (a *Account) Steps() []Step {
 		stop = atDoor
 	}
 	steps := []Step{
-		{"submitted", Passed, Needs(a.Job)}, {"gate", Passed, a.gateText()}, {"queue", Passed, a.queueText()}, {"let in", Passed, a.doorText()},
+		{"submitted", Passed, Needs(a.Job)}, {"gate", Passed, a.gateText()}, {"queue", Passed, a.queueText()}, {"admitted", Passed, a.doorText()},
 		{"order", Passed, a.orderText()}, {"nodes", Passed, a.nodesText()}, {"evict", No, a.evictText()}, {"start", NotAsked, a.startText()},
 	}
 	for i := range steps {

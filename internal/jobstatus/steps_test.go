@@ -20,11 +20,11 @@ func TestAJobStopsAtTheStepOfItsReason(t *testing.T) {
 		want  string
 	}{
 		"a closed queue":                                       {explained(reason.QueueClosed, pending), batchv1alpha1.JobStatus{}, "queue"},
-		"a queue that is full":                                 {explained(reason.OverCapability, pending), batchv1alpha1.JobStatus{}, "let in"},
+		"a queue that is full":                                 {explained(reason.OverCapability, pending), batchv1alpha1.JobStatus{}, "admitted"},
 		"a gang that has to wait for its turn":                 {explained(reason.BehindOthers, inqueue), batchv1alpha1.JobStatus{}, "order"},
-		"a share that is used up before the gang is let in":    {explained(reason.OverDeserved, pending), batchv1alpha1.JobStatus{}, "let in"},
+		"a share that is used up before the gang is let in":    {explained(reason.OverDeserved, pending), batchv1alpha1.JobStatus{}, "admitted"},
 		"a share that is used up after the gang was let in":    {explained(reason.OverDeserved, inqueue), batchv1alpha1.JobStatus{}, "order"},
-		"a gang that is not let in since it would not fit":     {explained(reason.GangDoesNotFit, pending), batchv1alpha1.JobStatus{}, "let in"},
+		"a gang that is not let in since it would not fit":     {explained(reason.GangDoesNotFit, pending), batchv1alpha1.JobStatus{}, "admitted"},
 		"a gang that does not fit":                             {explained(reason.GangDoesNotFit, inqueue), batchv1alpha1.JobStatus{}, "nodes"},
 		"a reason that nobody thought of here is of the nodes": {explained(reason.ByPolicy, inqueue), batchv1alpha1.JobStatus{}, "nodes"},
 		"victims that still end":                               {explained(reason.WaitingForVictims, inqueue), batchv1alpha1.JobStatus{}, "evict"},

@@ -66,7 +66,7 @@ func (a *Account) Write(out io.Writer, program string, style render.Style, now t
 		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), asTyped(a.Why.Hint), width)
 	}
 	if len(a.Why.Helps) > 0 {
-		fmt.Fprintln(out, "  what would help, each by itself:")
+		fmt.Fprintln(out, "  each of these changes would help:")
 	}
 	for _, help := range a.Why.Helps {
 		render.WriteWrapped(out, "    - ", "      ", Relative(asTyped(help), now), width)

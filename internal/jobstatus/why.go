@@ -55,8 +55,8 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	case group == nil && phase == batchv1alpha1.Pending && job.Status.State.Reason != "":
 		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message, Hint: hintFor(job)}
 	case group == nil && phase == batchv1alpha1.Pending:
-		return Why{Code: "NoPodGroup", Message: orElse(job.Status.State.Message, "no controller has taken the job up yet"),
-			Hint: "if this lasts, is the controller running? (vcd controllers)"}
+		return Why{Code: "NoPodGroup", Message: orElse(job.Status.State.Message, "no controller has processed the job yet"),
+			Hint: "if this takes long, check that the controller is running (vcd controllers)"}
 	case group == nil && phase == batchv1alpha1.Running && job.Status.State.Message == "":
 		return noneRuns(job)
 	case group == nil:
@@ -75,8 +75,8 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 		return w
 	}
 	if notSeen(group) {
-		return Why{Code: "Submitted", Message: fmt.Sprintf("scheduler %q has not looked at it yet", orElse(job.Spec.SchedulerName, "volcano")),
-			Hint: "if this lasts, is the scheduler running? (vcd scheduler)"}
+		return Why{Code: "Submitted", Message: fmt.Sprintf("scheduler %q has not processed it yet", orElse(job.Spec.SchedulerName, "volcano")),
+			Hint: "if this takes long, check that the scheduler is running (vcd scheduler)"}
 	}
 	return fromPhases(job, group)
 }
@@ -113,7 +113,7 @@ func noneRuns(job *batchv1alpha1.Job) Why {
 	if len(parts) == 0 {
 		return noneCounted(job)
 	}
-	return Why{Code: noPodRuns, Message: fmt.Sprintf("it has started, and none of its %s runs now: %s", Count(int(Replicas(job)), "pod"), strings.Join(parts, ", "))}
+	return Why{Code: noPodRuns, Message: fmt.Sprintf("it has started, but none of its %s is running: %s", Count(int(Replicas(job)), "pod"), strings.Join(parts, ", "))}
 }
 
 // noPodRuns is the code of a job that is Running without a pod that runs.
@@ -122,17 +122,17 @@ const noPodRuns = "NoPodRuns"
 // noneCounted returns why a Running job has no running pod if its status counts no pods at all.
 func noneCounted(job *batchv1alpha1.Job) Why {
 	if Replicas(job) == 0 {
-		return Why{Code: noPodRuns, Message: "it has no pods: all its tasks have 0 replicas", Hint: "vcctl job scale " + job.Name + " --replicas N gives it some"}
+		return Why{Code: noPodRuns, Message: "it has no pods: all its tasks have 0 replicas", Hint: "vcctl job scale " + job.Name + " --replicas N adds pods"}
 	}
 	if job.Status.State.Message != "" {
 		return fromController(job)
 	}
-	pods := "its pod does not exist now: not created yet, or gone"
+	pods := "its pod does not exist: it was not created yet or was deleted"
 	if n := Replicas(job); n > 1 {
-		pods = fmt.Sprintf("none of its %d pods exists now: not created yet, or all gone", n)
+		pods = fmt.Sprintf("none of its %d pods exists: they were not created yet or were deleted", n)
 	}
-	return Why{Code: noPodRuns, Message: "it has started, and " + pods,
-		Hint: "vcctl events job/" + job.Name + " shows what became of them; if this lasts, is the controller running? (vcd controllers)"}
+	return Why{Code: noPodRuns, Message: "it has started, but " + pods,
+		Hint: "vcctl events job/" + job.Name + " shows their events; if this takes long, check that the controller is running (vcd controllers)"}
 }
 
 // countsNone reports whether the status of a Running job counts no pods at all.
@@ -162,7 +162,7 @@ func notSeen(group *schedulingv1beta1.PodGroup) bool {
 func fromController(job *batchv1alpha1.Job) Why {
 	w := Why{Code: job.Status.State.Reason, Message: OneLine(job.Status.State.Message), Controller: true}
 	if w.Hint = reason.Get(reason.Code(w.Code)).Hint; w.Hint == "" && strings.Contains(w.Message, "no PriorityClass with name") {
-		w.Hint = "create the PriorityClass, or name one that there is: kubectl get priorityclasses"
+		w.Hint = "create the PriorityClass, or specify an existing one: kubectl get priorityclasses"
 	}
 	return w
 }
@@ -174,7 +174,7 @@ func fromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	}
 	switch group.Status.Phase {
 	case schedulingv1beta1.PodGroupInqueue:
-		return Why{Code: "Starting", Message: "the gang is admitted; its pods are being created and placed"}
+		return Why{Code: "Starting", Message: "the gang is admitted to its queue; its pods are being created and placed"}
 	case schedulingv1beta1.PodGroupRunning:
 		return Why{Code: "Starting", Message: "the pods have their nodes and are starting"}
 	}
@@ -227,7 +227,7 @@ func queueLines(q *schedulingv1beta1.ExplainedQueue) []string {
 	lines := []string{line + standing(q.Allocated, q.Deserved, q.Guarantee, q.Capability)}
 	for _, level := range slices.Backward(q.Path) {
 		if text := standing(level.Allocated, level.Deserved, level.Guarantee, level.Capability); text != "" {
-			lines = append(lines, "above it: queue "+level.Name+text)
+			lines = append(lines, "parent queue "+level.Name+text)
 		}
 	}
 	return lines
@@ -258,7 +258,7 @@ func startLines(e *schedulingv1beta1.Explanation) []string {
 		lines = append(lines, "estimated start "+e.Estimate)
 	}
 	if e.Since != nil {
-		line := "waits for this since " + e.Since.UTC().Format(time.RFC3339)
+		line := "waiting for this reason since " + e.Since.UTC().Format(time.RFC3339)
 		if e.Attempts > 0 {
 			line += ", tried " + timesText(int(e.Attempts))
 			if e.LastAttempt != nil {
@@ -278,7 +278,7 @@ func nodeTally(e *schedulingv1beta1.Explanation) string {
 			part += " " + n.Detail
 		}
 		if n.ShortBy != "" {
-			part += " (nearest lacks " + n.ShortBy + ")"
+			part += " (short by " + n.ShortBy + ")"
 		}
 		parts = append(parts, part)
 	}

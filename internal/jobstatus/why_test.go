@@ -26,9 +26,9 @@ func TestAnExplanationIsToldWhole(t *testing.T) {
 	})
 	want := []string{
 		"queue leaf, position 2 of 5; allocated cpu 1; deserved cpu 2; guarantee cpu 1; capability cpu 4",
-		"above it: queue team; allocated cpu 6; capability cpu 8",
+		"parent queue team; allocated cpu 6; capability cpu 8",
 		"estimated start: 2026-01-02T03:04:05Z, by the time limits",
-		"waits for this since 2026-01-02T03:04:05Z, tried 3 times until 2026-01-02T03:04:05Z",
+		"waiting for this reason since 2026-01-02T03:04:05Z, tried 3 times until 2026-01-02T03:04:05Z",
 	}
 	if diff := cmp.Diff(want, w.Numbers); diff != "" {
 		t.Errorf("numbers (-want +got):\n%s", diff)

@@ -57,15 +57,15 @@ func (t *Tail) follow(ctx context.Context, pod Pod) {
 // outcome returns the state of an ended stream, and whether no more lines will come.
 func (t *Tail) outcome(ctx context.Context, pod Pod, err error) (state string, over bool) {
 	if apierrors.IsNotFound(err) {
-		return "the pod is gone", true
+		return "the pod was deleted", true
 	}
 	if apierrors.IsForbidden(err) {
-		return "you may not read logs here", true
+		return "you are not allowed to read logs here", true
 	}
 	now, getErr := t.pods.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(getErr), getErr == nil && pod.UID != "" && now.UID != pod.UID:
-		return "the pod is gone", true
+		return "the pod was deleted", true
 	case getErr == nil && err == nil && (now.Status.Phase == corev1.PodSucceeded || now.Status.Phase == corev1.PodFailed):
 		return "ended", true
 	case err != nil:

@@ -34,7 +34,7 @@ func (b *Board) Put(object runtime.Object) error {
 	case *topologyv1alpha1.HyperNode:
 		b.SetHyperNode(o)
 	default:
-		return fmt.Errorf("the dashboard does not look at objects of type %T", object)
+		return fmt.Errorf("the dashboard does not support objects of type %T", object)
 	}
 	return nil
 }

@@ -213,13 +213,13 @@ func (t *Thought) tell(it *item, d *decision.Decisions, c *model.Cluster) {
 	case p.Starts() || len(p.Evicts) > 0 || places.later > 0:
 		a.Verdict, a.Message = insight.VerdictStarts, "would start "+once(p.Evicts)+": "+places.sentence(a.Pods)
 	case a.Explanation != nil && a.Explanation.Never:
-		a.Verdict, a.Message = insight.VerdictNever, "can never start as it is: "+a.Explanation.Message
+		a.Verdict, a.Message = insight.VerdictNever, "can never start with its current request: "+a.Explanation.Message
 	case a.Explanation != nil:
 		a.Verdict, a.Message = insight.VerdictWaits, "would wait: "+a.Explanation.Message
 	case it.job.podsFirst && a.Pods < a.MinMember:
-		a.Verdict, a.Message = insight.VerdictWaits, fmt.Sprintf("would wait: %d pods must start together, and the plan has %d of them", a.MinMember, a.Pods)
+		a.Verdict, a.Message = insight.VerdictWaits, fmt.Sprintf("would wait: %d pods must start together, but the plan contains only %d", a.MinMember, a.Pods)
 	default:
-		a.Verdict, a.Message = insight.VerdictWaits, "would wait; the scheduler says nothing of it yet"
+		a.Verdict, a.Message = insight.VerdictWaits, "would wait; the scheduler has no explanation yet"
 	}
 }
 
@@ -227,11 +227,11 @@ func (t *Thought) tell(it *item, d *decision.Decisions, c *model.Cluster) {
 func once(evicts []decision.Evict) string {
 	switch len(evicts) {
 	case 0:
-		return "once pods that are leaving have left"
+		return "after terminating pods have ended"
 	case 1:
-		return "once 1 pod that is evicted for it has left"
+		return "after 1 pod that is evicted for it has ended"
 	}
-	return fmt.Sprintf("once %d pods that are evicted for it have left", len(evicts))
+	return fmt.Sprintf("after %d pods that are evicted for it have ended", len(evicts))
 }
 
 // tellOthers sets which other gangs start, and which other pods are evicted, because of the plan.
@@ -308,10 +308,10 @@ func queueMessage(it *item, status *insight.PlanStatus, admitted map[string]int)
 	next := ": "
 	switch starts, goes := len(status.Starts), status.VictimCount; {
 	case starts > 0 || goes > 0:
-		what += fmt.Sprintf(": %s would start and %s would be evicted at once", counted(starts, "waiting job"), counted(int(goes), "pod"))
+		what += fmt.Sprintf(": %s would start and %s would be evicted immediately", counted(starts, "waiting job"), counted(int(goes), "pod"))
 		next = "; "
 	case len(admitted) == 0:
-		what += ": nothing that is there would start or be evicted at once"
+		what += ": no existing job would start and no pod would be evicted immediately"
 	}
 	if len(admitted) > 0 {
 		what += next + letInto(admitted)
@@ -325,11 +325,11 @@ func letInto(admitted map[string]int) string {
 	for _, queue := range slices.Sorted(maps.Keys(admitted)) {
 		jobs := strconv.Itoa(admitted[queue])
 		if len(parts) == 0 {
-			jobs = counted(admitted[queue], "waiting job") + " would be let"
+			jobs = counted(admitted[queue], "waiting job") + " would be admitted"
 		}
-		parts = append(parts, jobs+" into queue "+queue)
+		parts = append(parts, jobs+" to queue "+queue)
 	}
-	return strings.Join(parts, ", ") + ", and start as there is room"
+	return strings.Join(parts, ", ") + ", and start when resources are free"
 }
 
 func counted(n int, what string) string {

@@ -74,7 +74,7 @@ type moved struct {
 }
 
 // admittedIn parses from the answer how many jobs would be admitted to which queue.
-var admittedIn = regexp.MustCompile(`(\d+)(?: waiting jobs? would be let)? into queue ([^,]+),`)
+var admittedIn = regexp.MustCompile(`(\d+)(?: waiting jobs? would be admitted)? to queue ([^,]+),`)
 
 // replace replaces the queue of the same name by the changed one.
 func (w *world) replace(q *scheduling.Queue) {

@@ -112,14 +112,14 @@ func (t *Thought) join(q *Question, it *item, pod *corev1.Pod, named string) {
 		return
 	}
 	at := field.NewPath("metadata", "annotations").Key(keys.GroupName)
-	it.refuse(field.NotFound(at, named+"; the PodGroup has to be in the same plan"))
+	it.refuse(field.NotFound(at, named+"; the PodGroup must be in the same plan"))
 }
 
 // tellMember sets the answer for a pod of a planned PodGroup: it starts or waits with its group.
 func (it *item) tellMember() {
 	a, of := &it.answer, &it.of.answer
 	a.Pods, a.Verdict = 1, of.Verdict
-	a.Message = fmt.Sprintf("a pod of PodGroup %s, which %s", of.Name, of.Message)
+	a.Message = fmt.Sprintf("belongs to PodGroup %s, which %s", of.Name, of.Message)
 	for _, place := range it.of.places {
 		if place.pod == it.pod.UID {
 			a.Starting = 1

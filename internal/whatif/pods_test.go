@@ -71,11 +71,11 @@ func TestPlansOfPods(t *testing.T) {
 	}{
 		"a pod that fits":                       {plainPod("p", "2"), insight.VerdictStarts, "default", "would start now: 1 of 1 pod on 1 node"},
 		"a pod that names its queue":            {plainPod("p", "2", inQueue("b")), insight.VerdictStarts, "b", "would start now"},
-		"a pod that no node can take":           {plainPod("p", "6"), insight.VerdictNever, "default", "can never start as it is: "},
-		"a pod that only limits its use":        {limited, insight.VerdictNever, "default", "can never start as it is: "},
+		"a pod that no node can take":           {plainPod("p", "6"), insight.VerdictNever, "default", "can never start with its current request: "},
+		"a pod that only limits its use":        {limited, insight.VerdictNever, "default", "can never start with its current request: "},
 		"a pod with a scheduling gate":          {plainPod("p", "1", gatedBy("example.com/wait")), insight.VerdictWaits, "default", "scheduling gate example.com/wait"},
 		"a pod of another scheduler":            {plainPod("p", "1", func(pod *corev1.Pod) { pod.Spec.SchedulerName = "" }), insight.VerdictNever, "", `spec.schedulerName: Unsupported value: "default-scheduler"`},
-		"a pod of a group that is not planned":  {plainPod("p", "1", ofGroup("nowhere")), insight.VerdictNever, "", "nowhere; the PodGroup has to be in the same plan"},
+		"a pod of a group that is not planned":  {plainPod("p", "1", ofGroup("nowhere")), insight.VerdictNever, "", "nowhere; the PodGroup must be in the same plan"},
 		"a pod of another namespace than asked": {plainPod("p", "1", func(pod *corev1.Pod) { pod.Namespace = "cv" }), insight.VerdictNever, "", "the pod must be in the plan's namespace, default"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,8 +101,8 @@ func TestPlansOfPodGroups(t *testing.T) {
 	}{
 		"all fit":                      {3, []string{"1", "1", "2"}, insight.VerdictStarts, 3, "would start now: 3 of 3 pods on 1 node"},
 		"more than the minimum":        {2, []string{"2", "2", "2"}, insight.VerdictStarts, 2, "would start now: 2 of 3 pods on 1 node"},
-		"they do not fit at once":      {3, []string{"2", "2", "2"}, insight.VerdictNever, 0, "can never start as it is: "},
-		"fewer pods than it must have": {3, []string{"1"}, insight.VerdictWaits, 0, "would wait: 3 pods must start together, and the plan has 1 of them"},
+		"they do not fit at once":      {3, []string{"2", "2", "2"}, insight.VerdictNever, 0, "can never start with its current request: "},
+		"fewer pods than it must have": {3, []string{"1"}, insight.VerdictWaits, 0, "would wait: 3 pods must start together, but the plan contains only 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,7 +123,7 @@ func TestPlansOfPodGroups(t *testing.T) {
 			for i := range test.pods {
 				member := status.Answers[i]
 				placed += member.Starting
-				if member.Verdict != test.verdict || !strings.HasPrefix(member.Message, "a pod of PodGroup g, which "+test.says) || len(member.Placements) != int(member.Starting) {
+				if member.Verdict != test.verdict || !strings.HasPrefix(member.Message, "belongs to PodGroup g, which "+test.says) || len(member.Placements) != int(member.Starting) {
 					t.Errorf("the pod %s: %s %+v", member.Name, member.Message, member.Placements)
 				}
 			}

@@ -110,7 +110,7 @@ func Prepare(q *Question) *Thought {
 			switch {
 			case kind != wanted:
 				if !slices.Contains(plannedKinds, kind) {
-					it.refuse(field.Invalid(field.NewPath("kind"), kind.String(), "plans are about Jobs, PodGroups, Pods and Queues"))
+					it.refuse(field.Invalid(field.NewPath("kind"), kind.String(), "plans support only Jobs, PodGroups, Pods and Queues"))
 				}
 			default:
 				t.add(q, it, kind, raw, queues, around, types.UID(fmt.Sprintf("%s-%d", q.Plan.UID, i)))
@@ -313,7 +313,7 @@ func whyNothing(p *plan.Plan) string {
 			return e.Message
 		}
 	}
-	return "the job controller would wait before it makes pods of it"
+	return "the job controller would wait before it creates pods"
 }
 
 func orNone(text string) string {

@@ -99,21 +99,21 @@ func TestPlansOfQueues(t *testing.T) {
 		"a queue that may have more takes it back from the other": {
 			queue: "b", change: `{"spec": {"capability": {"cpu": "4"}, "weight": 3}}`, verdict: insight.VerdictStarts,
 			changes: []string{"weight 1 -> 3", "capability cpu 1 -> 4"}, evicts: 2,
-			message: "weight 1 -> 3, capability cpu 1 -> 4: 0 waiting jobs would start and 2 pods would be evicted at once",
+			message: "weight 1 -> 3, capability cpu 1 -> 4: 0 waiting jobs would start and 2 pods would be evicted immediately",
 		},
 		"a change that moves nobody": {
 			queue: "a", change: `{"spec": {"priority": 5}}`, verdict: insight.VerdictStarts, changes: []string{"priority 0 -> 5"},
-			message: "priority 0 -> 5: nothing that is there would start or be evicted at once",
+			message: "priority 0 -> 5: no existing job would start and no pod would be evicted immediately",
 		},
 		"a closed queue": {
 			queue: "b", change: `{"status": {"state": "Closed"}}`, verdict: insight.VerdictStarts, changes: []string{"state Open -> Closed"},
-			message: "state Open -> Closed: nothing that is there would start or be evicted at once",
+			message: "state Open -> Closed: no existing job would start and no pod would be evicted immediately",
 		},
 		"a queue that has what it is to have": {
 			queue: "a", change: `{"spec": {"priority": 0}}`, verdict: insight.VerdictStarts,
-			message: "unchanged: nothing that is there would start or be evicted at once",
+			message: "unchanged: no existing job would start and no pod would be evicted immediately",
 		},
-		"a new queue": {change: `{"spec": {"weight": 2}}`, verdict: insight.VerdictStarts, message: "would be created: nothing that is there would start or be evicted at once"},
+		"a new queue": {change: `{"spec": {"weight": 2}}`, verdict: insight.VerdictStarts, message: "would be created: no existing job would start and no pod would be evicted immediately"},
 		"a queue that admission refuses": {
 			change: `{"spec": {"parent": "nowhere"}}`, verdict: insight.VerdictNever,
 		},
@@ -153,10 +153,10 @@ func TestWhatIsLetInIsSaidByQueue(t *testing.T) {
 		admitted map[string]int
 		want     string
 	}{
-		"one, into one":      {0, 0, map[string]int{"b": 1}, "weight 2 -> 1: 1 waiting job would be let into queue b, and start as there is room"},
-		"several, into some": {0, 0, map[string]int{"c": 1, "b": 2}, "weight 2 -> 1: 2 waiting jobs would be let into queue b, 1 into queue c, and start as there is room"},
+		"one, into one":      {0, 0, map[string]int{"b": 1}, "weight 2 -> 1: 1 waiting job would be admitted to queue b, and start when resources are free"},
+		"several, into some": {0, 0, map[string]int{"c": 1, "b": 2}, "weight 2 -> 1: 2 waiting jobs would be admitted to queue b, 1 to queue c, and start when resources are free"},
 		"and others move at once": {1, 3, map[string]int{"b": 2},
-			"weight 2 -> 1: 1 waiting job would start and 3 pods would be evicted at once; 2 waiting jobs would be let into queue b, and start as there is room"},
+			"weight 2 -> 1: 1 waiting job would start and 3 pods would be evicted immediately; 2 waiting jobs would be admitted to queue b, and start when resources are free"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -57,6 +57,6 @@ func tooLarge(pods int64) (problem, hint string) {
 	if pods <= MaxPods {
 		return "", ""
 	}
-	return fmt.Sprintf("the plan is too large: its jobs have %d pods, and at most %d can be simulated at once", pods, MaxPods),
+	return fmt.Sprintf("the plan is too large: its jobs have %d pods, but at most %d can be simulated together", pods, MaxPods),
 		"plan a job with fewer replicas, or plan the jobs one by one"
 }

@@ -66,7 +66,7 @@ func TestAnArrayRunsItsElementsSomeAtATime(t *testing.T) {
 			t.Errorf("%s wrote %q", name, got)
 		}
 	}
-	if view := c.vcctl("job", "view", strconv.Itoa(base)); containsAll(view, "Array:", "2 at once", "failed 8 (exit code 3)") != nil {
+	if view := c.vcctl("job", "view", strconv.Itoa(base)); containsAll(view, "Array:", "at most 2 at a time", "failed 8 (exit code 3)") != nil {
 		t.Errorf("job view says\n%s", view)
 	}
 	// The next job's number follows the numbers of the elements.

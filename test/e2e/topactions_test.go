@@ -48,7 +48,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	m.Presses("u", "y")
 	m.Shows("job default/huge released")
 	m.Presses("x", "y")
-	m.Shows("job default/huge is to be cancelled")
+	m.Shows("job default/huge will be cancelled")
 	c.jobPhase("huge", batchv1alpha1.Terminated, 30*time.Second)
 
 	pick("broken")
@@ -82,7 +82,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	m.Shows("work-main-0", "Timeline", "Running") // back in the dashboard
 	first := c.pod("work-main-0").UID
 	m.Presses("R", "y")
-	m.Shows("job default/work is to be restarted")
+	m.Shows("job default/work will be restarted")
 	c.eventually(60*time.Second, "work has another pod that runs", func() error {
 		text := c.kubectl("get", "pod", "work-main-0", "--ignore-not-found", "-o", "jsonpath={.metadata.uid} {.status.phase}")
 		if strings.Contains(text, string(first)) || !strings.HasSuffix(text, " Running") {
@@ -107,11 +107,11 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	m.Presses("y")
 	m.Shows("queue research changed")
 	m.Presses("C", "y")
-	m.Shows("queue research is to be closed")
+	m.Shows("queue research will be closed")
 	state(schedulingv1beta1.QueueStateClosed)
 	m.Shows("Closed")
 	m.Presses("o", "y")
-	m.Shows("queue research is to be opened")
+	m.Shows("queue research will be opened")
 	state(schedulingv1beta1.QueueStateOpen)
 
 	m.Presses("4", "/", "C-u")

@@ -12,15 +12,15 @@ import (
 
 // New returns `vcctl completion`.
 func New(f *cli.Factory) *cobra.Command {
-	cmd := cli.Group(f, "completion", "Print the completion script of a shell", `
-		Print the script that makes a shell complete commands, flags, and the names
-		of jobs, queues, namespaces and contexts as they are in the cluster right now.`)
+	cmd := cli.Group(f, "completion", "Print the completion script for a shell", `
+		Print the script that makes a shell complete commands, flags, and the current
+		names of jobs, queues, namespaces and contexts.`)
 	for _, shell := range []struct {
 		name, load, keep, note string
 		write                  func(root *cobra.Command, out io.Writer) error
 	}{
 		{"bash", "source <(vcctl completion bash)", "vcctl completion bash > ~/.local/share/bash-completion/completions/vcctl",
-			" It needs the package bash-completion.",
+			" It requires the package bash-completion.",
 			func(root *cobra.Command, out io.Writer) error { return root.GenBashCompletionV2(out, true) }},
 		{"zsh", "source <(vcctl completion zsh)", "vcctl completion zsh > ~/.zfunc/_vcctl", "",
 			func(root *cobra.Command, out io.Writer) error { return root.GenZshCompletion(out) }},
@@ -33,7 +33,7 @@ func New(f *cli.Factory) *cobra.Command {
 			Use:     shell.name,
 			Short:   "Print the completion script for " + shell.name,
 			Long:    cli.Text("Print the completion script for " + shell.name + "." + shell.note),
-			Example: "  # For this shell only\n  " + shell.load + "\n\n  # For every shell to come\n  " + shell.keep,
+			Example: "  # For this shell only\n  " + shell.load + "\n\n  # For every new shell\n  " + shell.keep,
 			Args:    cli.NoArgs(f),
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return shell.write(cmd.Root(), f.Streams.Out)

@@ -47,25 +47,25 @@ func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *c
 	o := &checkOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "check [-f FILE]",
-		Short: "Say what is wrong with a configuration, or which one is in force",
+		Short: "Check a configuration, or show the active one",
 		Long: cli.Text(`
-			With -f, read a volcano-scheduler.conf (or the ConfigMap that holds one) as the
-			scheduler would, and say what is wrong in it and what of it has no effect. The
-			cluster is not asked.
+			With -f, read a volcano-scheduler.conf (or the ConfigMap that contains one) as
+			the scheduler would, and list its errors and the settings that have no effect.
+			The cluster is not contacted.
 
-			Without -f, say which configuration the running scheduler decides by, and
-			whether it has refused its file as it is now.
+			Without -f, show the configuration that the running scheduler uses, and whether
+			it has rejected the current version of its file.
 
-			The exit code is 1 when the configuration is refused, with --strict also when
-			something in it has no effect.`),
+			The exit code is 1 if the configuration is invalid, and with --strict also if
+			some of its settings have no effect.`),
 		Example: f.Examples(`
-			# A file, before it is put in place
+			# A file, before it is installed
 			vcctl config check -f volcano-scheduler.conf
 
-			# What the running scheduler decides by
+			# The configuration of the running scheduler
 			vcctl config check
 
-			# In a pipeline: what has no effect is an error, too
+			# In a pipeline: settings without effect are errors, too
 			vcctl config check --strict -f volcano-scheduler.conf`),
 		Args: cli.NoFileArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -76,11 +76,11 @@ func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *c
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.file, "filename", "f", "", "File to check; - is standard input")
-	flags.StringVar(&o.namespace, "scheduler-namespace", "volcano-system", "Namespace that the scheduler runs in")
+	flags.StringVarP(&o.file, "filename", "f", "", "File to check; - means standard input")
+	flags.StringVar(&o.namespace, "scheduler-namespace", "volcano-system", "Namespace in which the scheduler runs")
 	o.out.AddFlag(cmd)
-	flags.BoolVar(&o.strict, "strict", false, "Fail when something has no effect")
-	cli.Apart(cmd, "a file is read without asking the cluster", "filename", "scheduler-namespace")
+	flags.BoolVar(&o.strict, "strict", false, "Fail if a setting has no effect")
+	cli.Apart(cmd, "a file is checked without contacting the cluster", "filename", "scheduler-namespace")
 	_ = cmd.RegisterFlagCompletionFunc("scheduler-namespace", f.CompleteNamespaces())
 	_ = cmd.MarkFlagFilename("filename", "conf", "yaml", "yml")
 	return cmd
@@ -96,12 +96,12 @@ func check(ctx context.Context, o *checkOptions) error {
 	}
 	switch {
 	case !report.Valid && o.file == "":
-		return cli.Errorf("mend the file; the scheduler looks at it every few seconds",
-			"the scheduler refuses its configuration as it is now: %s; an older one is in force", report.Error)
+		return cli.Errorf("fix the file; the scheduler reads it every few seconds",
+			"the scheduler rejected its current configuration: %s; an older one is active", report.Error)
 	case !report.Valid:
-		return cli.Errorf("fix it and check again; until then the scheduler keeps its present configuration", "%s: %s", report.Source, report.Error)
+		return cli.Errorf("fix it and check again; until then the scheduler keeps its current configuration", "%s: %s", report.Source, report.Error)
 	case o.strict && len(report.Warnings) > 0:
-		return cli.Errorf("remove what has no effect, or omit --strict", "%s: %s", report.Source, count(len(report.Warnings)))
+		return cli.Errorf("remove the settings without effect, or omit --strict", "%s: %s", report.Source, count(len(report.Warnings)))
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (o *checkOptions) report(ctx context.Context) (Report, error) {
 		if inner := errors.Unwrap(err); inner != nil {
 			err = inner
 		}
-		return Report{}, cli.Errorf("give -f the path of a volcano-scheduler.conf", "file %q: %v", source, err)
+		return Report{}, cli.Errorf("specify the path of a volcano-scheduler.conf with -f", "file %q: %v", source, err)
 	}
 	return Judge(source, data), nil
 }
@@ -175,8 +175,8 @@ func (o *checkOptions) running(ctx context.Context) (Report, error) {
 	key := client.ObjectKey{Namespace: o.namespace, Name: keys.ConfigurationName}
 	if err := c.Get(ctx, key, &state); err != nil {
 		if apierrors.IsNotFound(err) {
-			return Report{}, cli.Errorf("start it, name its namespace with --scheduler-namespace, or check a file with -f",
-				"no scheduler has told its configuration in namespace %s", o.namespace)
+			return Report{}, cli.Errorf("start it, specify its namespace with --scheduler-namespace, or check a file with -f",
+				"no scheduler has reported its configuration in namespace %s", o.namespace)
 		}
 		return Report{}, err
 	}

@@ -11,9 +11,9 @@ import (
 // New returns `vcctl config`.
 func New(f *cli.Factory) *cobra.Command {
 	cmd := cli.Group(f, "config", "Check the scheduler's configuration", cli.Text(`
-		The scheduler's configuration (volcano-scheduler.conf): which actions run, and
-		which policies decide. A changed file is taken over without a restart; one that
-		is wrong is refused, and the last good one stays in force.`))
+		Check the scheduler's configuration (volcano-scheduler.conf), which lists its
+		actions and policies. The scheduler reloads a changed file without a restart. It
+		rejects an invalid file and keeps the last valid configuration.`))
 	cmd.AddCommand(newCheck(f, check))
 	return cmd
 }

@@ -1,7 +1,7 @@
 // Package cronjob implements `vcctl cronjob`, the commands for jobs that are created on a schedule.
 //
 //	In:   CronJobs, their jobs, events about them
-//	Out:  tables; CronJobs created, deleted, suspended and resumed; Jobs created by hand
+//	Out:  tables; CronJobs created, deleted, suspended and resumed; Jobs created manually
 //
 // A pure function (next.go) computes the next time of a schedule.
 package cronjob
@@ -37,33 +37,33 @@ func New(f *cli.Factory) *cobra.Command {
 func cronJobs() *resourcecmd.Kind[cronJob] {
 	return &resourcecmd.Kind[cronJob]{
 		Noun: "cronjob", Called: "cron job", Aliases: []string{"cronjobs", "cron", "cronvj"}, Sample: "nightly",
-		Short: "Jobs made by a schedule: see when, suspend, resume, make one now",
+		Short: "List, show, suspend, resume and trigger cron jobs",
 		Long: `
-			Work with cron jobs (cronjobs.batch.volcano.sh): jobs that are made at the times
-			of a schedule. Kubernetes' own CronJobs (cronjobs.batch) are kubectl's.`,
+			Work with cron jobs (cronjobs.batch.volcano.sh), which create jobs on a schedule.
+			Use kubectl for the CronJobs of Kubernetes (cronjobs.batch).`,
 		GVK: batchv1alpha1.GroupVersion.WithKind("CronJob"),
 		New: func() cronJob { return &batchv1alpha1.CronJob{} }, NewList: func() client.ObjectList { return &batchv1alpha1.CronJobList{} },
 		Columns: columns, Spare: []string{"ZONE", "AGE", "LAST", "ACTIVE", "SUSPENDED"}, View: view,
 		State: func(c cronJob) string { return stateOf(c) },
 		ListHelp: resourcecmd.Help{
-			Short: "List cron jobs: schedule, last and next time, jobs that run",
+			Short: "List cron jobs: schedule, last and next time, active jobs",
 			Long: `
-				List cron jobs. ACTIVE is how many of their jobs have not ended. LAST is how long
-				ago a job was made by the schedule, NEXT in how long the next one is. A schedule
-				without a time zone is in the time zone of the controller (UTC is assumed) unless the
-				last time says that it is that of this machine.`,
+				List cron jobs. ACTIVE is the number of their jobs that have not ended. LAST is the
+				time since the schedule last created a job, and NEXT is the time until the next one.
+				A schedule without a time zone uses the time zone of the controller. UTC is assumed,
+				unless the last time shows that the controller uses the time zone of this machine.`,
 			Examples: `
 				# In this namespace
 				vcctl cronjob list
 
-				# The one that comes next first, wherever it is
+				# In all namespaces, the next one to run first
 				vcctl cronjob list -A --sort-by next`,
 		},
 		ViewHelp: resourcecmd.Help{
 			Short: "Show a cron job: schedule, next times, its jobs",
 			Long: `
-				Show a cron job: its schedule and the next times of it, its jobs that are still
-				there, what they would ask for, and the last events.`,
+				Show a cron job: its schedule and its next times, its existing jobs, the resources
+				that its jobs request, and the last events.`,
 			Examples: `
 				# One cron job
 				vcctl cronjob view nightly
@@ -71,7 +71,7 @@ func cronJobs() *resourcecmd.Kind[cronJob] {
 				# The object
 				vcctl cronjob view nightly -o yaml`,
 		},
-		DeleteNote: `The jobs of a cron job, and their pods, go with it.`,
+		DeleteNote: `The jobs of a cron job and their pods are deleted with it.`,
 	}
 }
 
@@ -139,7 +139,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, cron cronJob, ev
 	sheet.Fact("Namespace", cron.Namespace)
 	schedule := cron.Spec.Schedule
 	if suspended(cron) {
-		schedule += " " + style.Warn("(suspended; `"+f.Typed("cronjob resume "+cron.Name)+"` goes on)")
+		schedule += " " + style.Warn("(suspended; `"+f.Typed("cronjob resume "+cron.Name)+"` continues)")
 	}
 	sheet.Fact("Schedule", schedule+resourcecmd.Leaving(cron))
 	sheet.Fact("Time zone", zoneFact(cron, now))
@@ -191,11 +191,11 @@ func addNext(sheet *cli.Sheet, cron cronJob, now time.Time) {
 func policyText(policy batchv1alpha1.ConcurrencyPolicy) string {
 	switch policy {
 	case batchv1alpha1.ForbidConcurrent:
-		return "Forbid: the next job waits for its end"
+		return "Forbid: the next job starts after it ends"
 	case batchv1alpha1.ReplaceConcurrent:
-		return "Replace: it is deleted for the next job"
+		return "Replace: it is deleted when the next job is due"
 	}
-	return "Allow: the next job runs beside it"
+	return "Allow: the next job runs at the same time"
 }
 
 func limitText(limit *int32, fallback int32) string {
@@ -228,7 +228,7 @@ func jobsOf(ctx context.Context, c client.Client, cron cronJob) ([]*batchv1alpha
 func jobTable(jobs []*batchv1alpha1.Job, style render.Style, now time.Time) render.Table {
 	table := render.Table{Header: []string{"NAME", "PHASE", "FOR", "AGE"}}
 	for _, j := range jobs {
-		madeFor := "by hand"
+		madeFor := "manually"
 		if at, err := time.Parse(time.RFC3339, j.Annotations[keys.CronJobScheduled]); err == nil {
 			madeFor = at.Format(time.RFC3339)
 		}

@@ -52,7 +52,7 @@ func after(c cronJob, now, moment time.Time) (next time.Time, why string) {
 		return since.Add(passed - passed%every.Delay + every.Delay).In(zone), ""
 	}
 	if next = schedule.Next(moment.In(zone)); next.IsZero() {
-		return next, "the schedule never comes"
+		return next, "the schedule never matches a date"
 	}
 	return next, ""
 }
@@ -100,5 +100,5 @@ func zoneFact(c cronJob, now time.Time) string {
 	if err != nil {
 		return ""
 	}
-	return "that of the controller, taken for " + zone.String()
+	return "the controller's, assumed to be " + zone.String()
 }

@@ -34,9 +34,9 @@ type verbOptions struct {
 func newSuspend(f *cli.Factory, run func(context.Context, *verbOptions) error) *cobra.Command {
 	return newVerb(f, run, &verbOptions{f: f, verb: "suspend", done: "suspended", suspend: true}, &cobra.Command{
 		Use:   "suspend NAME...",
-		Short: "Make no more jobs until they are resumed",
+		Short: "Stop creating jobs until resumed",
 		Long: cli.Text(`
-			Suspend cron jobs: no more jobs are made. Those that run are left alone; stop them
+			Suspend cron jobs: they create no more jobs. Running jobs are not affected; stop them
 			with 'vcctl job suspend' or 'vcctl job cancel'.`),
 		Example: f.Examples(`
 			# One
@@ -50,15 +50,15 @@ func newSuspend(f *cli.Factory, run func(context.Context, *verbOptions) error) *
 func newResume(f *cli.Factory, run func(context.Context, *verbOptions) error) *cobra.Command {
 	return newVerb(f, run, &verbOptions{f: f, verb: "resume", done: "resumed"}, &cobra.Command{
 		Use:   "resume NAME...",
-		Short: "Make jobs by the schedule again",
+		Short: "Create jobs on the schedule again",
 		Long: cli.Text(`
-			Resume cron jobs that are suspended. Of the times that were missed the latest is
-			made up for, unless startingDeadlineSeconds says that it is too late.`),
+			Resume suspended cron jobs. If times were missed, one job is created for the latest of
+			them, unless startingDeadlineSeconds has passed.`),
 		Example: f.Examples(`
 			# One
 			vcctl cronjob resume nightly
 
-			# All of the namespace
+			# All in the namespace
 			vcctl cronjob resume --all --yes`),
 	})
 }
@@ -68,20 +68,20 @@ func newTrigger(f *cli.Factory, run func(context.Context, *verbOptions) error) *
 	cmd := newVerb(f, run, o, &cobra.Command{
 		Use:     "trigger NAME...",
 		Aliases: []string{"run"},
-		Short:   "Make a job now, whatever the schedule says",
+		Short:   "Create a job now, independent of the schedule",
 		Long: cli.Text(`
-			Make a job now from the template of a cron job, also of one that is suspended. The
-			job belongs to the cron job: it counts as active, it is kept and cleared away with
-			the others, and it goes with the cron job. The schedule goes on as before.`),
+			Create a job now from the template of a cron job, even if the cron job is suspended.
+			The job belongs to the cron job: it counts as active, the history limits apply to it,
+			and it is deleted with the cron job. The schedule does not change.`),
 		Example: f.Examples(`
 			# One job
 			vcctl cronjob trigger nightly
 
-			# With a name, and follow what it says
+			# With a name, and follow its logs
 			vcctl cronjob trigger nightly --job-name nightly-again
 			vcctl job logs nightly-again -f`),
 	})
-	cmd.Flags().StringVar(&o.name, "job-name", "", "Name of the job (default: that of the cron job and something random)")
+	cmd.Flags().StringVar(&o.name, "job-name", "", "Name of the job (default: the cron job's name and a random suffix)")
 	return cmd
 }
 
@@ -93,12 +93,12 @@ func newVerb(f *cli.Factory, run func(context.Context, *verbOptions) error, o *v
 			return err
 		}
 		if o.name != "" && len(o.sel.Names) != 1 {
-			return cli.UsageError(f, cmd, "--job-name is for one named cron job")
+			return cli.UsageError(f, cmd, "--job-name requires exactly one cron job")
 		}
 		return run(cmd.Context(), o)
 	}
 	o.sel.AddFlags(cmd, "cron jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: the cron jobs of all namespaces")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.out.AddFormat(cmd, false)
@@ -142,7 +142,7 @@ func change(ctx context.Context, o *verbOptions) error {
 	problems := []error{err}
 	for _, cron := range crons {
 		if suspended(cron) == o.suspend {
-			problems = append(problems, cli.PrintName(o.f, &o.out, cron, map[bool]string{true: "is suspended already", false: "is not suspended"}[o.suspend]))
+			problems = append(problems, cli.PrintName(o.f, &o.out, cron, map[bool]string{true: "is already suspended", false: "is not suspended"}[o.suspend]))
 			continue
 		}
 		if !o.dryRun.Client() {
@@ -187,7 +187,7 @@ func trigger(ctx context.Context, o *verbOptions) error {
 // refused adds a hint about where to correct an invalid job template.
 func (o *verbOptions) refused(cron cronJob, err error) error {
 	return cli.Hinted(err, func(*cli.Error) string {
-		return fmt.Sprintf("the template of cron job %q says so: kubectl edit cronjobs.batch.volcano.sh %s -n %s", cron.Name, cron.Name, cron.Namespace)
+		return fmt.Sprintf("the template of cron job %q is invalid: kubectl edit cronjobs.batch.volcano.sh %s -n %s", cron.Name, cron.Name, cron.Namespace)
 	})
 }
 
@@ -196,7 +196,7 @@ func notMade(made *batchv1alpha1.Job, err error) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	e := cli.Errorf("choose another --job-name, or none: then the server makes one up", "job %q already exists in namespace %q", made.Name, made.Namespace)
+	e := cli.Errorf("choose another --job-name, or omit it to get a generated name", "job %q already exists in namespace %q", made.Name, made.Namespace)
 	e.Err = err
 	return e
 }

@@ -59,8 +59,8 @@ func (o *options) compare(ctx context.Context, objects []cli.FileObject) ([]pair
 func (o *options) compareOne(ctx context.Context, c client.Client, filed *unstructured.Unstructured) (pair, error) {
 	kind, name := filed.GroupVersionKind(), filed.GetName()
 	if name == "" {
-		return pair{}, cli.Errorf("give it metadata.name to compare it; `vcctl job run -f` and `kubectl create -f` create it under a new name each time",
-			"%s %q has generateName only: there is nothing to compare it with", strings.ToLower(kind.Kind), filed.GetGenerateName())
+		return pair{}, cli.Errorf("set metadata.name to compare it; `vcctl job run -f` and `kubectl create -f` create it under a new name each time",
+			"%s %q has only generateName: there is no live object to compare it with", strings.ToLower(kind.Kind), filed.GetGenerateName())
 	}
 	one := pair{name: nameOf(filed), file: fileOf(filed)}
 	live := &unstructured.Unstructured{}

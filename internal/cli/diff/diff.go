@@ -33,15 +33,15 @@ func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 		Use:   "diff -f FILE...",
 		Short: "Show what applying files would change",
 		Long: cli.Text(`
-			Show what 'kubectl apply' of files would change: each live object beside what
-			the server would make of it, defaults and admission included. Nothing is
-			changed. Objects of any kind are compared; one that does not exist is shown as
-			new. What the server keeps for itself is left out (status, managed fields, uid,
-			versions), and so are the values of secrets.
+			Show what 'kubectl apply' of the files would change: the differences between each
+			live object and the object after the apply, including defaults and changes by
+			admission. Nothing is changed. Objects of any kind are compared; an object that
+			does not exist is shown as new. Fields that the server manages (status, managed
+			fields, uid, versions) and the values of secrets are omitted.
 
 			The exit code is 0 without differences, 1 with differences, and 2 or more after
-			an error. The variable KUBECTL_EXTERNAL_DIFF names a program that compares two
-			directories in place of the built-in comparison, for example meld.`),
+			an error. To compare with another program, for example meld, set the variable
+			KUBECTL_EXTERNAL_DIFF to a program that compares two directories.`),
 		Example: f.Examples(`
 			# What would change
 			vcctl diff -f job.yaml
@@ -56,14 +56,14 @@ func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 		Annotations: map[string]string{cli.ErrorsExitWith: cli.ErrorsExitWithTwo},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !o.files.Given() {
-				return cli.UsageError(f, cmd, "nothing to compare: name a file with -f, or a kustomization with -k")
+				return cli.UsageError(f, cmd, "nothing to compare: specify a file with -f, or a kustomization with -k")
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	o.files.AddFlags(f, cmd)
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it is about the fields of files", "validate", "filename", "kustomize")
+	cli.Needs(cmd, "it applies only to the fields of files", "validate", "filename", "kustomize")
 	return cmd
 }
 

@@ -112,7 +112,7 @@ func (o *options) runExternal(ctx context.Context, program string, pairs []pair)
 		return true, nil
 	}
 	return false, &cli.Error{What: fmt.Sprintf("program %q: %v", program, cause(err)), Err: err,
-		Hint: externalVariable + " names a program that compares two directories and ends with 0 or 1; without it the built-in comparison is used"}
+		Hint: externalVariable + " must be a program that compares two directories and exits with 0 or 1; unset it to use the built-in comparison"}
 }
 
 // cause removes the prefix of package exec from the error about a program that could not be started.

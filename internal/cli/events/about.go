@@ -70,7 +70,7 @@ func parse(text string) (reference, error) {
 		if near := cli.Nearest(word, words()); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near+"/"+name, hint)
 		}
-		return reference{}, cli.Errorf(hint, "%q: no events are kept about a %q", text, word)
+		return reference{}, cli.Errorf(hint, "%q: no events are recorded about a %q", text, word)
 	case name == "":
 		return reference{}, cli.Errorf("an example: job/train", "%q: the name is missing", text)
 	}
@@ -136,7 +136,7 @@ func (o *options) add(ctx context.Context, c client.Client, t *topic, r referenc
 	}
 	object, ok := made.(client.Object)
 	if !ok {
-		return fmt.Errorf("%s is no object", r.kind)
+		return fmt.Errorf("%s is not an object", r.kind)
 	}
 	err = c.Get(ctx, key, object)
 	if cli.IsMissing(err) && r.kind == "PodGroup" {
@@ -197,7 +197,7 @@ func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, objec
 func (o *options) addPast(ctx context.Context, c client.Client, t *topic, r reference, namespace string, cause error) error {
 	past := &topic{namespace: namespace, past: []reference{r}}
 	if found, _, err := past.fetch(ctx, c); err == nil && len(found) > 0 {
-		o.f.Warnf("%s %q does not exist any more; these are events about what had its name", r.subject.words[0], r.name)
+		o.f.Warnf("%s %q no longer exists; these are the events about objects with this name", r.subject.words[0], r.name)
 		t.past = append(t.past, r)
 		return nil
 	}
@@ -212,7 +212,7 @@ func (o *options) addPast(ctx context.Context, c client.Client, t *topic, r refe
 	missing := cli.NotFound(r.subject.words[0], r.name, where, names)
 	missing.Err = cause
 	if missing.Hint == "" {
-		missing.Hint = "KIND/NAME, of: " + strings.Join(words(), ", ")
+		missing.Hint = "KIND/NAME; kinds: " + strings.Join(words(), ", ")
 	}
 	return missing
 }

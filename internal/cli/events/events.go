@@ -41,51 +41,51 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 	cmd := &cobra.Command{
 		Use:     "events [KIND/NAME...]",
 		Aliases: []string{"event", "ev"},
-		Short:   "Show what happened: to a job and its pods, to a queue, to all",
+		Short:   "Show events about a job and its pods, a queue, or a namespace",
 		Long: cli.Text(`
-			Show events, oldest first. About a job are those of its pod group and of its pods,
-			too; about a job flow and a cron job those of the jobs that are there. Events are
-			found by the UID of what they are about, so namesakes of the past stay out, unless
-			there is nothing of the name any more: then theirs are shown. COUNT is how often something happened; what
-			is said twice about one object in the same words is one row.
+			Show events, oldest first. The events about a job include the events about its pod
+			group and its pods; the events about a job flow or cron job include the events about
+			its existing jobs. Events are matched by UID, so the events about deleted objects with
+			the same name are not shown, unless no object has the name any more. COUNT is how
+			often the event occurred; equal messages about one object share a row.
 
 			KIND is one of job, podgroup, queue, pod, node, jobflow, jobtemplate and cronjob;
-			without it a name is that of a job. -l selects jobs. --types filters here, at the
-			client.`),
+			a name without a kind means a job. -l selects jobs. --types filters on the client
+			side.`),
 		Example: f.Examples(`
-			# What happened to a job, its gang and its pods
+			# Events about a job, its gang and its pods
 			vcctl events --for job/train
 
-			# Go on showing what happens to it
+			# Keep watching for new events
 			vcctl events job/train -w
 
-			# Warnings about a queue, and those of the namespace
+			# Warnings about a queue, and all warnings in the namespace
 			vcctl events queue/research --types Warning
 			vcctl events --types Warning
 
-			# Those of the last ten minutes
+			# Events of the last ten minutes
 			vcctl events --since 10m
 
-			# For a script, everywhere
+			# For a script, in all namespaces
 			vcctl events -A -o json`),
 		ValidArgsFunction: o.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.about = append(o.about, args...)
 			switch {
 			case o.sel.AllNamespaces && len(o.about) > 0:
-				return cli.UsageError(f, cmd, "--all-namespaces together with names: a name belongs to one namespace, say it with -n")
+				return cli.UsageError(f, cmd, "--all-namespaces cannot be combined with names: specify the namespace of the name with -n")
 			case o.sel.Selector != "" && len(o.about) > 0:
-				return cli.UsageError(f, cmd, "names together with --selector: remove one of them")
+				return cli.UsageError(f, cmd, "names cannot be combined with --selector: remove one of them")
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.about, "for", nil, "What the events are about, KIND/NAME; may be repeated")
-	flags.StringSliceVar(&o.types, "types", nil, "Only events of these types: Normal, Warning (filtered at the client)")
-	flags.DurationVar(&o.since, "since", 0, "Only events of the last while, for example 10m (filtered at the client)")
+	flags.StringSliceVar(&o.about, "for", nil, "Object that the events are about, KIND/NAME; may be repeated")
+	flags.StringSliceVar(&o.types, "types", nil, "Only events of these types: Normal, Warning (filtered on the client side)")
+	flags.DurationVar(&o.since, "since", 0, "Only events newer than this, for example 10m (filtered on the client side)")
 	flags.StringVarP(&o.sel.Selector, "selector", "l", "", "Events about the jobs that match this label selector")
-	o.sel.AddAllNamespaces(cmd, "The events of all namespaces")
+	o.sel.AddAllNamespaces(cmd, "Events in all namespaces")
 	o.out.AddList(cmd)
 	cli.CompleteColumns(cmd, func() []cli.Column[*corev1.Event] { return columns(f, &topic{}) })
 	_ = cmd.RegisterFlagCompletionFunc("for", o.complete)

@@ -36,23 +36,23 @@ func nameOf(flag *pflag.Flag) string {
 // notReadable describes why a value is invalid.
 func notReadable(flag *pflag.Flag, cause error) string {
 	if errors.Is(cause, strconv.ErrRange) {
-		return "is too large a number"
+		return "is out of range"
 	}
 	var number *strconv.NumError
 	switch flag.Value.Type() {
 	case "int", "int32", "int64":
 		return "is not a whole number"
 	case "bool":
-		return "is neither true nor false"
+		return "is not true or false"
 	case "duration":
-		return "is not a length of time"
+		return "is not a duration"
 	case "stringToString":
 		return "is not KEY=VALUE"
 	}
 	if errors.As(cause, &number) {
 		return "is not a number"
 	}
-	return "cannot be read: " + cause.Error()
+	return "is invalid: " + cause.Error()
 }
 
 // exampleOf returns an example of the flag, or "" if none is known.

@@ -187,7 +187,7 @@ func (a *announcer) say(one *announced, text string) {
 		return
 	}
 	one.code, one.text, one.at = code, text, a.f.Now()
-	a.f.Notef("job %q waits: %s", one.job.Name, text)
+	a.f.Notef("job %q is waiting: %s", one.job.Name, text)
 }
 
 // reasonToWait returns why a pending job waits, and empty strings for any other job.

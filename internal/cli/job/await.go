@@ -34,26 +34,26 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 	o := &awaitOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "wait NAME...",
-		Short: "Wait for jobs to run, to end, or to be gone",
+		Short: "Wait for jobs to run, to end, or to be deleted",
 		Long: cli.Text(`
-			Wait until all the jobs are there:
+			Wait until all the jobs meet a condition:
 
-			  running            they run, or have run and are completed
-			  done               they have ended, well or not (the default)
-			  succeeded          they are completed; ends early when one cannot be any more
+			  running            they are running, or have run and completed
+			  done               they have ended, successfully or not (the default)
+			  succeeded          they have completed; ends early if one no longer can
 			  suspended          their pods are stopped and can be resumed
 			  deleted            the objects are gone
-			  jsonpath={…}=TEXT  a field of each has this value
+			  jsonpath={…}=TEXT  a field of each job has this value
 
-			The exit code is the outcome: 0 when all is well, 1 when a job or an element of an
-			array failed or ended otherwise, 8 when --timeout passed first, and 3 when the API server has not answered
-			for 5 minutes; a shorter absence is waited out. While a job is pending the reason is
-			printed on standard error when it is known and when it changes.`),
+			The exit code is 0 if all jobs met the condition, 1 if a job or an element of an array
+			failed or ended in another way, 8 if --timeout passed first, and 3 if the API server
+			did not respond for 5 minutes; shorter outages are tolerated. While a job is pending,
+			the reason is printed on standard error when it becomes known and when it changes.`),
 		Example: f.Examples(`
-			# Until the end; the exit code tells how it went
+			# Until the job ends; the exit code is the outcome
 			vcctl job wait train
 
-			# Until it runs, ten minutes at most
+			# Until it runs, for at most ten minutes
 			vcctl job wait train --for=running --timeout 10m
 
 			# All jobs with a label
@@ -71,8 +71,8 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
-	cmd.Flags().StringVar(&o.aim, "for", "done", "What to wait for: running, done, succeeded, suspended, deleted, or jsonpath={PATH}=VALUE")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
+	cmd.Flags().StringVar(&o.aim, "for", "done", "Condition to wait for: running, done, succeeded, suspended, deleted, or jsonpath={PATH}=VALUE")
 	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
 	o.out.AddFormat(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("for", cli.Values(aims...))
@@ -173,7 +173,7 @@ func await(ctx context.Context, o *awaitOptions) error {
 // nobody returns the error for a wait without any matching job. It is an error because a script must not mistake this
 // case for the jobs' end.
 func (o *awaitOptions) nobody() error {
-	hint := o.f.Typed("job list") + " shows the jobs there are"
+	hint := o.f.Typed("job list") + " shows the existing jobs"
 	if o.sel.Selector == "" {
 		return cli.Errorf(hint, "no job to wait for")
 	}
@@ -370,6 +370,6 @@ func lateJob(f *cli.Factory, wait *cli.Wait, job *batchv1alpha1.Job, group *sche
 	if text := explain(job, group).Short(); text != "" {
 		e.What += "; " + text
 	}
-	e.Hint += "; " + f.Typed("job explain "+job.Name) + " says why it waits"
+	e.Hint += "; " + f.Typed("job explain "+job.Name) + " shows why it is waiting"
 	return e
 }

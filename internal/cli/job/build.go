@@ -127,7 +127,7 @@ func (r *recipe) makeArray(job *batchv1alpha1.Job) error {
 	}
 	array, err := optionvalue.ParseArray(r.array)
 	if err != nil {
-		return cli.Errorf("examples: --array 0-15  --array 1,3,5-7  --array 0-99%10 (ten at once)", "--array %s: %v", r.array, err)
+		return cli.Errorf("examples: --array 0-15  --array 1,3,5-7  --array 0-99%10 (at most ten at a time)", "--array %s: %v", r.array, err)
 	}
 	if job.Annotations == nil {
 		job.Annotations = map[string]string{}
@@ -150,7 +150,7 @@ func (r *recipe) check() error {
 	wrong := func(hint, format string, args ...any) { problems = append(problems, cli.Errorf(hint, format, args...)) }
 	switch {
 	case r.replicas < 1:
-		wrong("a job has one pod at least, for example --replicas=3", "--replicas (-r): %d is less than 1", r.replicas)
+		wrong("a job has at least one pod, for example --replicas=3", "--replicas (-r): %d is less than 1", r.replicas)
 	case r.min > r.replicas && r.minGiven:
 		wrong("such a job could never start; lower --min or raise --replicas", "--min (-m): %d is more than --replicas, which is %d", r.min, r.replicas)
 	}
@@ -164,13 +164,13 @@ func (r *recipe) check() error {
 		wrong("for example --time=90m; omit it for no limit", "--time: %s is less than 0", r.timeLimit)
 	}
 	if wholeSeconds(r.ttl) > math.MaxInt32 {
-		wrong("omit it to keep the job", "--ttl: %s is longer than can be said", r.ttl)
+		wrong("omit it to keep the job", "--ttl: %s is too long", r.ttl)
 	}
 	if r.ttl < 0 {
 		wrong("for example --ttl=24h; omit it to keep the job", "--ttl: %s is less than 0", r.ttl)
 	}
 	if restarts := []string{"Never", "OnFailure", "Always"}; !slices.Contains(restarts, r.restart) {
-		wrong("one of: "+strings.Join(restarts, ", "), "--restart: %q is not known", r.restart)
+		wrong("one of: "+strings.Join(restarts, ", "), "--restart: unknown value %q", r.restart)
 	}
 	return errors.Join(problems...)
 }

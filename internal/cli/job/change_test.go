@@ -196,7 +196,7 @@ func TestAnEditIsSentOrKept(t *testing.T) {
 				t.Errorf("exit %d, want %d and %q: %s%s", got.Code, tc.code, tc.err, got.Out, got.Err)
 			}
 			texts := left()
-			if tc.kept == "" && len(texts) > 0 || tc.kept != "" && (len(texts) != 1 || !strings.Contains(texts[0], tc.kept) || !strings.Contains(got.Err, "a copy of your text is in ")) {
+			if tc.kept == "" && len(texts) > 0 || tc.kept != "" && (len(texts) != 1 || !strings.Contains(texts[0], tc.kept) || !strings.Contains(got.Err, "a copy of your text was saved to ")) {
 				t.Errorf("left %q, want %q; %s", texts, tc.kept, got.Err)
 			}
 			if tc.check != nil {
@@ -229,7 +229,7 @@ func TestAnEditMeetsAnother(t *testing.T) {
 		"the same field, and the user insists": {
 			other: func(job *batchv1alpha1.Job) { job.Spec.MinAvailable = 1 },
 			again: func(text string) string {
-				_, rest, _ := strings.Cut(text, "to 1;")
+				_, rest, _ := strings.Cut(text, "and save")
 				return "# gone" + rest
 			},
 			want: map[string]string{"minAvailable": "2"},

@@ -44,9 +44,9 @@ func (c *changes) apply(objects []cli.FileObject, where string, now time.Time) e
 	}
 	switch {
 	case len(jobs) == 0:
-		return cli.Errorf("beside -f, flags change the jobs of files; remove them", "no job in %s that flags could change", where)
+		return cli.Errorf("with -f, these flags change the jobs in the files; remove the flags", "no job in %s for the flags to change", where)
 	case c.name != "" && len(jobs) > 1:
-		return cli.Errorf("split the file, or change the names in it", "one name for %d jobs in %s", len(jobs), where)
+		return cli.Errorf("split the file, or set the names in it", "one name given for %d jobs in %s", len(jobs), where)
 	}
 	for _, job := range jobs {
 		if err := c.one(job, labels, now); err != nil {

@@ -44,7 +44,7 @@ func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	if v.Action != "" { // the other verbs take effect at once
@@ -130,7 +130,7 @@ func (o *commandOptions) send(ctx context.Context, c client.Client, job *batchv1
 	case o.verb.Action != "":
 		return c.Create(ctx, clusterops.JobCommand(job, o.verb.Action), o.dryRun.CreateOptions()...)
 	case o.verb.Verb == clusterops.Release && job.Annotations[keys.Hold] == keys.HoldAdmin:
-		return cli.Errorf("ask an administrator; for an operator `vcctl slurm scontrol release` releases it", "job %q is held by an administrator", job.Name)
+		return cli.Errorf("ask an administrator to release it with `vcctl slurm scontrol release`", "job %q is held by an administrator", job.Name)
 	}
 	changed := job.DeepCopy()
 	if err := c.Patch(ctx, changed, clusterops.HoldPatch(o.verb.Verb, job), o.dryRun.PatchOptions()...); err != nil {

@@ -35,25 +35,25 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 		Aliases: []string{"rm"},
 		Short:   "Delete jobs and their pods",
 		Long: cli.Text(`
-			Delete jobs: their pods are stopped, and job, pods and logs are gone. Deleting
-			by label or all of a namespace asks first. With -f every object of the files
-			is deleted, jobs or not; it asks if one is a namespace, or a queue
+			Delete jobs together with their pods and logs. Deleting by label or with --all
+			asks for confirmation. With -f, every object in the files is deleted, not only
+			jobs; you are asked for confirmation if one of them is a namespace, or a queue
 			that still has jobs.`),
 		Example: f.Examples(`
 			# Named jobs
 			vcctl job delete train eval
 
-			# What a file created
+			# The objects in a file
 			vcctl job delete -f job.yaml
 
-			# All jobs with a label, without a question
+			# All jobs with a label, without confirmation
 			vcctl job delete -l team=nlp --yes`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.Complete(f, args)
 			if o.files.Given() {
 				if len(o.sel.Names) > 0 || o.sel.Wide() {
-					return cli.UsageError(f, cmd, "files together with names or a selector: say one of them")
+					return cli.UsageError(f, cmd, "files cannot be combined with names or a selector: remove one of them")
 				}
 				return run(cmd.Context(), o)
 			}
@@ -64,13 +64,13 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, true, "Wait until the jobs are gone")
 	o.files.AddFlags(f, cmd)
 	o.out.AddFormat(cmd, false)
-	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, "A job that does not exist is no error")
+	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, "Do not fail if a job does not exist")
 	return cmd
 }
 

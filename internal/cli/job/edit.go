@@ -34,25 +34,27 @@ func newEdit(f *cli.Factory, run func(context.Context, *editOptions) error) *cob
 		Use:   "edit NAME",
 		Short: "Change a job in an editor",
 		Long: cli.Text(`
-			Open a job in an editor, and send what was changed when that is saved. The
-			variable VCCTL_EDITOR (or VC_EDITOR, KUBE_EDITOR, EDITOR) names the editor;
-			without it vi is used.
+			Open a job in an editor, and apply your changes when you save and quit. The
+			editor is taken from the variable VCCTL_EDITOR (or VC_EDITOR, KUBE_EDITOR,
+			EDITOR); the default is vi.
 
-			What cannot be changed, or cannot be read, opens again with the reasons as
-			comments, and so does a field that was changed by another user meanwhile. When
-			the edit is given up, the text is kept in a temporary file whose path is printed.
+			If a change is not allowed or the text is invalid, the editor opens again with
+			the reasons as comments; the same happens if another user changed the same field
+			in the meantime. If you cancel, your text is kept in a temporary file whose path
+			is printed.
 
-			Of a job can be changed: labels and annotations, minAvailable,
-			priorityClassName, and replicas and minAvailable of each task; of a job that is
-			held or waits to begin also queue, runningEstimate and activeDeadlineSeconds.`),
+			You can change the labels and annotations of a job, its minAvailable and
+			priorityClassName, and the replicas and minAvailable of each task; if the job is
+			held or has a later begin time, also queue, runningEstimate and
+			activeDeadlineSeconds.`),
 		Example: f.Examples(`
 			# In the editor of this shell
 			vcctl job edit train
 
-			# In another one
+			# In another editor
 			VCCTL_EDITOR=nano vcctl job edit train
 
-			# The server checks the change, and keeps nothing of it
+			# Let the server check the change without storing it
 			vcctl job edit train --dry-run=server`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -127,7 +129,7 @@ func (e *editing) run(ctx context.Context) error {
 		case len(e.body) == 0 && len(e.problems) == 0:
 			return e.cancelled()
 		case len(e.body) == 0 || len(e.problems) > 0 && !saved:
-			return cli.Errorf("save a change to try again", "job %q was not changed: %s", e.key.Name, strings.Join(e.problems, "; "))
+			return cli.Errorf("edit the text again and save it", "job %q was not changed: %s", e.key.Name, strings.Join(e.problems, "; "))
 		}
 		edited, err := parseEdited(e.body, e.opened)
 		if err != nil {
@@ -162,7 +164,7 @@ func (e *editing) launch() (changed bool, err error) {
 	}
 	s := e.o.f.Streams
 	if err := s.RunEditor(s.EditorCommand(), e.path); err != nil {
-		return false, cli.Errorf("VCCTL_EDITOR or EDITOR names the editor, a command that is given the file and ends when it is closed", "the editor %q: %v", s.EditorCommand(), err)
+		return false, cli.Errorf("set VCCTL_EDITOR or EDITOR to a command that takes the file as argument and exits when the file is closed", "editor %q: %v", s.EditorCommand(), err)
 	}
 	text, err := os.ReadFile(e.path)
 	if err != nil {
@@ -208,7 +210,7 @@ func (e *editing) send(ctx context.Context, edited *unstructured.Unstructured) (
 		}
 		return true, cli.PrintName(e.o.f, &e.o.out, wanted, "edited"+e.o.dryRun.Suffix())
 	}
-	e.problems = []string{"it is changed too often by others: try again"}
+	e.problems = []string{"it kept being changed by others during the edit: try again"}
 	return false, nil
 }
 
@@ -274,6 +276,6 @@ func (e *editing) kept(err error) error {
 	if len(e.body) == 0 || os.WriteFile(e.path, text, 0o600) != nil {
 		return err
 	}
-	fmt.Fprintf(e.o.f.Streams.Err, "a copy of your text is in %s\n", e.path)
+	fmt.Fprintf(e.o.f.Streams.Err, "a copy of your text was saved to %s\n", e.path)
 	return err
 }

@@ -17,10 +17,10 @@ import (
 
 // mayChange is the comment at the top of the text in the editor.
 const mayChange = `Edit the job, save and quit. Lines that begin with # are ignored; an empty file
-cancels the edit. Of a job can be changed: labels and annotations, and in spec
-minAvailable, priorityClassName, and replicas and minAvailable of each task. Of a
-job that is held or waits to begin also queue, runningEstimate and
-activeDeadlineSeconds.`
+cancels the edit. You can change labels and annotations, and in spec:
+minAvailable, priorityClassName, and replicas and minAvailable of each task. If
+the job is held or has a later begin time, you can also change queue,
+runningEstimate and activeDeadlineSeconds.`
 
 // editable returns the part of a job that the editor shows: without the status and the fields that only the server
 // sets.
@@ -67,17 +67,17 @@ func withoutComments(text []byte) []byte {
 func parseEdited(body []byte, opened *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	text, err := yaml.YAMLToJSONStrict(body)
 	if err != nil {
-		return nil, fmt.Errorf("it cannot be read: %s", strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "))
+		return nil, fmt.Errorf("the text is invalid: %s", strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "))
 	}
 	edited := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(text, &edited.Object); err != nil || edited.Object == nil {
-		return nil, fmt.Errorf("it is not an object: keep apiVersion, kind, metadata and spec")
+		return nil, fmt.Errorf("the text is not an object: keep apiVersion, kind, metadata and spec")
 	}
 	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"}} {
 		before, _, _ := unstructured.NestedString(opened.Object, path...)
 		after, _, err := unstructured.NestedString(edited.Object, path...)
 		if err != nil || before != after {
-			return nil, fmt.Errorf("%s: is %q and cannot be changed; `vcctl job rerun --name` makes a job of another name", strings.Join(path, "."), before)
+			return nil, fmt.Errorf("%s: is %q and cannot be changed; `vcctl job rerun --name` creates a job with another name", strings.Join(path, "."), before)
 		}
 	}
 	return edited, nil
@@ -142,7 +142,7 @@ func overlaps(mine, theirs map[string]any, path string) []string {
 			fields = append(fields, overlaps(inner, otherInner, at)...)
 			continue
 		}
-		fields = append(fields, fmt.Sprintf("%s was changed by another user meanwhile, to %s; to replace that with your value, delete this line and save", at, briefly(other)))
+		fields = append(fields, fmt.Sprintf("%s was changed to %s by another user in the meantime; to use your value instead, delete this line and save", at, briefly(other)))
 	}
 	return fields
 }

@@ -51,7 +51,7 @@ func (o *runOptions) left(created []cli.FileObject) {
 			continue
 		}
 		name := object.Object.GetName()
-		fmt.Fprintf(o.f.Streams.Err, "job %q goes on: '%s -f' follows it, '%s' ends it\n", name, o.f.Typed("job logs "+name), o.f.Typed("job cancel "+name))
+		fmt.Fprintf(o.f.Streams.Err, "job %q continues: '%s -f' follows it, '%s' ends it\n", name, o.f.Typed("job logs "+name), o.f.Typed("job cancel "+name))
 	}
 }
 

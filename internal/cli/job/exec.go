@@ -44,16 +44,17 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 		Use:   "exec NAME [-t TASK] [-i INDEX] -- COMMAND...",
 		Short: "Run a command in a pod of a job",
 		Long: cli.Text(`
-			Run a command in a container of one pod of a job: the first that runs, or the
-			one that --task and --index name. Standard input is passed on; on a terminal
-			the command gets a terminal of this size, too. The exit code is that of the
-			command; 255 when the connection was lost while it ran: then it is not known
-			whether it has ended, and it is not run again.`),
+			Run a command in a container of one pod of a job: the first running pod, or the
+			pod selected by --task and --index. Standard input is passed to the command; on a
+			terminal, the command gets a terminal of the same size. The exit code is the exit
+			code of the command, or 255 if the connection was lost while the command was
+			running. In this case it is unknown whether the command has ended; it is not run
+			again.`),
 		Example: f.Examples(`
-			# A shell in the first pod that runs
+			# A shell in the first running pod
 			vcctl job exec train -- sh
 
-			# What the third worker's accelerators do
+			# The state of the third worker's accelerators
 			vcctl job exec train -t worker -i 2 -- nvidia-smi
 
 			# Without a terminal, for a script
@@ -62,7 +63,7 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 			at := cmd.ArgsLenAtDash()
 			if at < 0 && len(args) > 1 {
 				return cli.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.Path(f, cmd), args[0], strings.Join(args[1:], " ")),
-					"the command does not stand after --")
+					"the command must follow --")
 			}
 			if at >= 0 {
 				args, o.command = args[:at], args[at:]
@@ -88,9 +89,9 @@ func execFlagError(f *cli.Factory, cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
 	switch {
 	case errors.As(err, &wrong) && wrong.GetFlag().Name == "index":
-		e.Hint = fmt.Sprintf("-i is the index of a pod here; what is typed and the terminal are passed on without -it: %s NAME -- sh", cli.Path(f, cmd))
+		e.Hint = fmt.Sprintf("-i is the index of a pod here; standard input and the terminal are passed on without -it: %s NAME -- sh", cli.Path(f, cmd))
 	case errors.As(err, &none):
-		e.Hint = fmt.Sprintf("what belongs to the command stands after --: %s NAME -- ls -l", cli.Path(f, cmd))
+		e.Hint = fmt.Sprintf("write the command and its flags after --: %s NAME -- ls -l", cli.Path(f, cmd))
 	}
 	return e
 }
@@ -99,18 +100,18 @@ func newAttach(f *cli.Factory, run func(context.Context, *execOptions) error) *c
 	o := &execOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "attach NAME [-t TASK] [-i INDEX]",
-		Short: "Connect to what runs in a pod of a job",
+		Short: "Connect to the program running in a pod of a job",
 		Long: cli.Text(`
 			Connect this terminal to the program that runs in a container of one pod of a
-			job: the first that runs, or the one that --task and --index name. What it
-			prints from now on is shown here; what is typed reaches it when its container
-			has stdin. The exit code is that of the program when it ends meanwhile, and 255
-			when the connection was lost: then the program goes on.
-			Ctrl-C leaves the program and lets it go on; where its container has a terminal
-			and stdin, Ctrl-C belongs to the program, and Ctrl-P Ctrl-Q leaves it.
-			` + "`vcctl job logs -f`" + ` shows what all pods say.`),
+			job: the first running pod, or the pod selected by --task and --index. The output
+			of the program from now on is shown here; your input is sent to the program if its
+			container has stdin. If the program ends, the exit code is the program's; if the
+			connection is lost, it is 255 and the program continues.
+			Ctrl-C disconnects without stopping the program. If the container has a terminal
+			and stdin, Ctrl-C is sent to the program; press Ctrl-P Ctrl-Q to disconnect.
+			` + "`vcctl job logs -f`" + ` shows the output of all pods.`),
 		Example: f.Examples(`
-			# The first pod that runs
+			# The first running pod
 			vcctl job attach train
 
 			# The debugger in worker 0
@@ -140,7 +141,7 @@ func (v *indexValue) Set(text string) error {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return errors.New("it is no whole number")
+		return errors.New("not a whole number")
 	}
 	*v.index = n
 	return nil
@@ -148,12 +149,12 @@ func (v *indexValue) Set(text string) error {
 
 func (o *execOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVarP(&o.task, "task", "t", "", "Task of the pod, or TASK-INDEX (default: the first pod that runs)")
+	flags.StringVarP(&o.task, "task", "t", "", "Task of the pod, or TASK-INDEX (default: the first running pod)")
 	o.index = -1
-	flags.VarP(&indexValue{&o.index}, "index", "i", "Index of the pod in its task (default: the first that runs)")
-	flags.StringVarP(&o.container, "container", "c", "", "Container of the pod (default: its first)")
-	flags.BoolVar(&o.stdin, "stdin", true, "Pass standard input on")
-	flags.BoolVar(&o.tty, "tty", false, "Give the command a terminal (default: when this is one)")
+	flags.VarP(&indexValue{&o.index}, "index", "i", "Index of the pod in its task (default: the first running pod)")
+	flags.StringVarP(&o.container, "container", "c", "", "Container of the pod (default: the first one)")
+	flags.BoolVar(&o.stdin, "stdin", true, "Pass standard input to the program")
+	flags.BoolVar(&o.tty, "tty", false, "Give the command a terminal (default: if standard input is a terminal)")
 	flags.Lookup("tty").DefValue = ""
 	cmd.ValidArgsFunction = o.f.CompleteJobs()
 	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(o.f))
@@ -170,7 +171,7 @@ func (o *execOptions) complete(cmd *cobra.Command, args []string, run func(conte
 	case !given:
 		o.tty = o.stdin && s.InTTY && s.OutTTY
 	case o.tty && !s.InTTY:
-		o.f.Warnf("--tty: standard input is no terminal; going on without one")
+		o.f.Warnf("--tty: standard input is not a terminal; continuing without one")
 		o.tty = false
 	}
 	return run(cmd.Context(), o)
@@ -201,7 +202,7 @@ func execute(ctx context.Context, o *execOptions) error {
 	case isLost(err):
 		return o.lost(pod, err)
 	case (&simulated{kind: map[string]string{}}).holds(ctx, c, pod):
-		return cli.Errorf(o.f.Typed("job view "+job.Name)+" shows where its pods are", "%s", nothingRuns(pod))
+		return cli.Errorf(o.f.Typed("job view "+job.Name)+" shows the nodes of its pods", "%s", nothingRuns(pod))
 	}
 	return notStarted(err)
 }
@@ -212,16 +213,16 @@ func (o *execOptions) asStarted(pod *corev1.Pod, container string) {
 	for i := range pod.Spec.Containers {
 		if spec := &pod.Spec.Containers[i]; spec.Name == container {
 			if o.tty && !spec.TTY && o.ttyGiven {
-				o.f.Warnf("--tty: container %s has no terminal; going on without one", spec.Name)
+				o.f.Warnf("--tty: container %s has no terminal; continuing without one", spec.Name)
 			}
 			o.stdin, o.tty = o.stdin && spec.Stdin, o.tty && spec.TTY
 		}
 	}
 	if !o.stdin && o.f.Streams.InTTY {
-		fmt.Fprintf(o.f.Streams.Err, "container %s of pod %s has no stdin: nothing can be typed; Ctrl-C leaves it\n", container, pod.Name)
+		fmt.Fprintf(o.f.Streams.Err, "container %s of pod %s has no stdin: it accepts no input; press Ctrl-C to disconnect\n", container, pod.Name)
 	}
 	if o.stdin && o.tty {
-		fmt.Fprintf(o.f.Streams.Err, "every key belongs to container %s of pod %s now; Ctrl-P Ctrl-Q leaves it\n", container, pod.Name)
+		fmt.Fprintf(o.f.Streams.Err, "all keys are sent to container %s of pod %s; press Ctrl-P Ctrl-Q to disconnect\n", container, pod.Name)
 	}
 }
 
@@ -246,13 +247,13 @@ func (o *execOptions) choose(ctx context.Context, c client.Client, job *batchv1a
 		}
 		states = append(states, fmt.Sprintf("%s (%s)", shortPod(job.Name, pod.Name), cli.PodStatus(pod)))
 	}
-	e := cli.Errorf(o.f.Typed("job explain "+job.Name)+" says why; "+o.f.Typed("job wait "+job.Name+" --for=running")+" waits",
+	e := cli.Errorf(o.f.Typed("job explain "+job.Name)+" shows why; "+o.f.Typed("job wait "+job.Name+" --for=running")+" waits",
 		"no pod of job %q is running: the job is %s", job.Name, phaseOf(job))
 	if phaseOf(job) == batchv1alpha1.Running {
-		e.What, e.Hint = fmt.Sprintf("no running pod of job %q is the one that --task and --index name", job.Name), o.f.Typed("job view "+job.Name)+" shows its pods"
+		e.What, e.Hint = fmt.Sprintf("no running pod of job %q matches --task and --index", job.Name), o.f.Typed("job view "+job.Name)+" shows its pods"
 	}
 	if finished(phaseOf(job)) {
-		e.Hint = o.f.Typed("job logs "+job.Name) + " shows what its pods said"
+		e.Hint = o.f.Typed("job logs "+job.Name) + " shows the logs of its pods"
 	}
 	if len(states) > 0 {
 		e.What += "; " + joined(states)
@@ -311,7 +312,7 @@ func (o *execOptions) connect(ctx context.Context, pod *corev1.Pod, container st
 	// The client would log that a stream was closed, which is intended here.
 	err = executor.StreamWithContext(klog.NewContext(streaming, logr.Discard()), streams)
 	if streaming.Err() != nil && len(o.command) == 0 {
-		fmt.Fprintf(s.Err, "\r\njob %q goes on: '%s' connects again, '%s' ends it\r\n", o.name, o.f.Typed("job attach "+o.name), o.f.Typed("job cancel "+o.name))
+		fmt.Fprintf(s.Err, "\r\njob %q continues: '%s' connects again, '%s' ends it\r\n", o.name, o.f.Typed("job attach "+o.name), o.f.Typed("job cancel "+o.name))
 		return ctx.Err()
 	}
 	var ended exec.CodeExitError

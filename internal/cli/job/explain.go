@@ -32,25 +32,25 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 	cmd := &cobra.Command{
 		Use:     "explain NAME...",
 		Aliases: []string{"why"},
-		Short:   "Say why a job waits, until when, and what would help",
+		Short:   "Show why a job is waiting, when it may start, and what would help",
 		Long: cli.Text(`
-			Say why a job waits: the reason in a sentence, the numbers behind it, when it
-			is expected to start, and the changes that the scheduler tried and with which
-			the job would start now. The sentence is that of the event and of the
-			condition of the job's pod group.
+			Show why a job is waiting: the reason, the numbers behind it, the estimated start,
+			and changes with which the job would start now, according to the scheduler's
+			simulation. The reason is the same as in the event and in the condition of the
+			job's pod group.
 
-			The exit code is 8 while the job waits or is suspended, and 0 once it runs or
-			has ended. With --all, -A or -l every job that waits is explained. Under a
-			scheduler that gives no explanations (Volcano's own) conditions and events are
-			told instead, and this is said.`),
+			The exit code is 8 while the job is waiting or suspended, and 0 if it is running
+			or has ended. With --all, -A or -l, every waiting job is explained. If the
+			scheduler provides no explanations (such as Volcano's own), conditions and events
+			are shown instead, and the output notes this.`),
 		Example: f.Examples(`
 			# One job
 			vcctl job explain train
 
-			# Until it runs, whenever the answer changes
+			# Until it runs, again whenever the explanation changes
 			vcctl job explain train -w
 
-			# Everything that waits, wherever it is
+			# All waiting jobs in all namespaces
 			vcctl job explain -A
 
 			# For a script: the code of the reason
@@ -63,15 +63,15 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 				return err
 			}
 			if o.watch && (len(o.sel.Names) != 1 || o.out.Machine()) {
-				return cli.UsageError(f, cmd, "--watch is for the text about one named job")
+				return cli.UsageError(f, cmd, "--watch requires one named job and the default output format")
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "What waits in all namespaces")
+	o.sel.AddAllNamespaces(cmd, "Explain the waiting jobs of all namespaces")
 	o.out.AddFormat(cmd, false)
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Say it again whenever the answer changes, until the job runs")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Print the explanation again whenever it changes, until the job runs")
 	return cmd
 }
 
@@ -166,7 +166,7 @@ func (o *explainOptions) print(accounts []*jobstatus.Account) error {
 	}
 	if len(accounts) == 0 {
 		if o.sel.Wide() {
-			fmt.Fprintln(o.f.Streams.Err, "No job waits.")
+			fmt.Fprintln(o.f.Streams.Err, "No jobs are waiting.")
 		}
 		return nil
 	}

@@ -15,9 +15,9 @@ import (
 
 // New returns `vcctl job` with all its verbs.
 func New(f *cli.Factory) *cobra.Command {
-	cmd := cli.Group(f, "job", "Run jobs, see where they stand, stop them", `
-		Work with jobs (jobs.batch.volcano.sh): sets of pods that are scheduled, run
-		and ended as one. To these commands @latest is the name of the newest job of the
+	cmd := cli.Group(f, "job", "Run, list, show and stop jobs", `
+		Work with jobs (jobs.batch.volcano.sh): sets of pods that are scheduled, run and
+		ended as a unit. In these commands, @latest stands for the newest job in the
 		namespace.`, "jobs", "j", "vj", "vcjob")
 	cmd.AddCommand(
 		newRun(f, run), newRerun(f, rerun), newScale(f, scale), newEdit(f, edit), newList(f, list), newView(f, view), newExplain(f, explainJobs), newLogs(f, logs), newWait(f, await), newExec(f, execute), newAttach(f, execute),

@@ -46,19 +46,19 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "list [NAME...]",
 		Aliases: []string{"ls", "get"},
-		Short:   "List jobs: phase, pods, runtime, and why they wait",
+		Short:   "List jobs: phase, pods, runtime, and why they are waiting",
 		Long: cli.Text(`
-			List the jobs of a namespace, or of all.
+			List the jobs of a namespace, or of all namespaces.
 
-			READY is the number of pods that have a node or have succeeded, of all pods of
-			the job. MIN is how many of them must run together. REASON says why a job waits
-			or why it failed. --queue, --phase, --user and --node filter here, at
-			the client. --user is whose job it is, not kubectl's user of the kubeconfig.`),
+			READY is the number of pods that have a node or have succeeded, out of all pods of
+			the job. MIN is the number of pods that must run together. REASON is why a job is
+			waiting or why it failed. --queue, --phase, --user and --node filter on the client
+			side. --user is the owner of the job, not the kubeconfig user as in kubectl.`),
 		Example: f.Examples(`
 			# The jobs of this namespace
 			vcctl job list
 
-			# What waits in two queues, wherever it is
+			# Pending jobs in two queues, in all namespaces
 			vcctl job list -A --queue research,infer --phase Pending
 
 			# Follow a job; a row is added whenever something changes
@@ -75,20 +75,20 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 				o.names = append(o.names, cli.BareName(arg, "jobs"))
 			}
 			if o.scheduler != "" && cmd.Flags().Lookup("scheduler").Changed {
-				f.Deprecated("--scheduler (-S)", "-o json and jq, or a label and -l")
+				f.Deprecated("--scheduler (-S)", "use -o json with jq, or label the jobs and select them with -l")
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The jobs of all namespaces")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the jobs of all namespaces")
 	flags.StringVarP(&o.labels, "labels", "l", "", "Label selector, for example team=nlp,stage!=test")
-	flags.StringVar(&o.nameOrLabels, "selector", "", "Label selector; a bare word is a part of the name, as with Volcano's vcctl")
-	flags.StringSliceVarP(&o.queues, "queue", "q", nil, "Only jobs of these queues (filtered at the client)")
-	flags.StringSliceVar(&o.phases, "phase", nil, "Only jobs in these phases (filtered at the client)")
-	flags.StringSliceVar(&o.users, "user", nil, "Only jobs of these users, as "+keys.User+" names them (filtered at the client)")
-	flags.StringSliceVar(&o.nodes, "node", nil, "Only jobs with pods on these nodes (filtered at the client)")
-	flags.StringVarP(&o.scheduler, "scheduler", "S", "", "Only jobs of this scheduler")
+	flags.StringVar(&o.nameOrLabels, "selector", "", "Label selector; a single word matches part of the name, as in Volcano's vcctl")
+	flags.StringSliceVarP(&o.queues, "queue", "q", nil, "Only jobs in these queues (filtered on the client side)")
+	flags.StringSliceVar(&o.phases, "phase", nil, "Only jobs in these phases (filtered on the client side)")
+	flags.StringSliceVar(&o.users, "user", nil, "Only jobs of these users, as "+keys.User+" shows them (filtered on the client side)")
+	flags.StringSliceVar(&o.nodes, "node", nil, "Only jobs with pods on these nodes (filtered on the client side)")
+	flags.StringVarP(&o.scheduler, "scheduler", "S", "", "Only jobs that use this scheduler")
 	flags.BoolVar(&o.compat, "compat", false, "Print the table that Volcano's vcctl prints")
 	for _, old := range []string{"scheduler", "selector"} {
 		flags.Lookup(old).Hidden = true
@@ -111,7 +111,7 @@ func (o *listOptions) selector() (labels client.ListOption, partOfName string, e
 		if strings.ContainsAny(o.nameOrLabels, "=!(, ") {
 			text = strings.Trim(text+","+o.nameOrLabels, ",")
 		} else {
-			o.f.Deprecated("--selector WORD as a part of the name", "names as arguments, or -l")
+			o.f.Deprecated("--selector WORD as part of a name", "names as arguments, or -l")
 			partOfName = o.nameOrLabels
 		}
 	}

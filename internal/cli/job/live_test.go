@@ -190,7 +190,7 @@ func TestRunInterruptedSaysThatTheJobGoesOn(t *testing.T) {
 		if code := stop(); code != cli.ExitInterrupted {
 			t.Errorf("%s: exit %d", flag, code)
 		}
-		if want := "job \"hello\" goes on: 'vcctl job logs hello -f' follows it, 'vcctl job cancel hello' ends it"; !strings.Contains(out.String(), want) {
+		if want := "job \"hello\" continues: 'vcctl job logs hello -f' follows it, 'vcctl job cancel hello' ends it"; !strings.Contains(out.String(), want) {
 			t.Errorf("%s: want %q:\n%s", flag, want, out)
 		}
 	}
@@ -251,7 +251,7 @@ func TestWhatIsFollowedIsDeleted(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		server.Remove(golden.NewJob("eval", "research", batchv1alpha1.Pending, 0))
-		want := "error: job \"eval\" was deleted meanwhile\nhint:  `vcctl job list` shows what is there\n"
+		want := "error: job \"eval\" was deleted in the meantime\nhint:  `vcctl job list` shows the existing ones\n"
 		out.Wait(t, want)
 		if code := <-done; code != cli.ExitError {
 			t.Errorf("%v: exit %d, want %d", args, code, cli.ExitError)

@@ -46,25 +46,25 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "logs NAME...",
 		Aliases: []string{"log"},
-		Short:   "Print what the pods of jobs say, in one stream",
+		Short:   "Print the logs of the pods of jobs in one stream",
 		Long: cli.Text(`
-			Print what the pods of jobs say. Every line begins with the task and the index
-			of its pod, and with the job when there are several. With -f the stream follows
-			all pods, those that start later, too, and ends with the jobs.`),
+			Print the logs of the pods of jobs. Every line begins with the task and the index
+			of its pod, and with the job if there are several. With -f, the stream follows all
+			pods, including pods that start later, until the jobs end.`),
 		Example: f.Examples(`
 			# All pods of a job
 			vcctl job logs train
 
-			# Follow the workers, from their last ten lines on
+			# Follow the workers, starting with their last ten lines
 			vcctl job logs train -t worker -f --tail 10
 
 			# One pod, without the prefix
 			vcctl job logs train -t master-0 --prefix=false
 
-			# What the failed pods said, into a file
+			# Write the logs of the failed pods to a file
 			vcctl job logs train --failed -o failed.log
 
-			# What the containers said before they were started again
+			# The logs of the containers before their last restart
 			vcctl job logs train --previous
 
 			# Several jobs in one stream
@@ -83,7 +83,7 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	}
 	o.addFlags(cmd)
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
 	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(f))
 	return cmd
 }
@@ -91,13 +91,13 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 // check rejects invalid flag values and contradicting flags.
 func (o *logsOptions) check(cmd *cobra.Command) error {
 	if o.follow && o.previous {
-		return cli.UsageError(o.f, cmd, "--follow together with --previous: what has ended cannot be followed")
+		return cli.UsageError(o.f, cmd, "--follow and --previous cannot be combined: the previous containers have ended")
 	}
 	if slices.Contains([]string{"json", "yaml", "name", "wide"}, o.file) {
-		return cli.Errorf(fmt.Sprintf("for a file of this name write -o ./%s", o.file), "--output (-o) %s: here it is a file to write to, and logs have no format", o.file)
+		return cli.Errorf(fmt.Sprintf("to write to a file with this name, use -o ./%s", o.file), "--output (-o) %s: logs have no output format; -o is the file to write to", o.file)
 	}
 	if o.since < 0 || o.tail < -1 {
-		return cli.Errorf("for example --since 5m --tail 10; --tail -1 is all", "--since and --tail are not below 0")
+		return cli.Errorf("for example --since 5m --tail 10; --tail -1 prints all lines", "--since and --tail must not be negative")
 	}
 	return nil
 }
@@ -106,20 +106,20 @@ func (o *logsOptions) check(cmd *cobra.Command) error {
 func (o *logsOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&o.tasks, "task", "t", nil, "Only pods of these tasks (worker), or these pods (worker-3)")
-	flags.StringVarP(&o.container, "container", "c", "", "Only this container (default: all of a pod)")
-	flags.BoolVarP(&o.follow, "follow", "f", false, "Go on until the job has ended; pods that start later are followed, too")
-	flags.BoolVarP(&o.previous, "previous", "p", false, "What the containers said before their last restart")
+	flags.StringVarP(&o.container, "container", "c", "", "Only this container (default: all containers)")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "Follow the logs until the job ends, including those of pods that start later")
+	flags.BoolVarP(&o.previous, "previous", "p", false, "Logs of the containers before their last restart")
 	flags.BoolVar(&o.failed, "failed", false, "Only pods that failed")
 	flags.BoolVar(&o.failed, "only-failed", false, "The same as --failed")
 	flags.Lookup("only-failed").Hidden = true
 	flags.StringVarP(&o.file, "output", "o", "", "Write to this file instead of standard output")
 	_ = cmd.MarkFlagFilename("output")
-	flags.BoolVar(&o.timestamps, "timestamps", false, "Begin every line with its time")
-	flags.BoolVar(&o.prefix, "prefix", true, "Begin every line with task and index")
-	flags.Int64Var(&o.tail, "tail", -1, "Only the last lines of each container; -1 is all")
-	flags.DurationVar(&o.since, "since", 0, "Only lines younger than this, for example 5m")
-	flags.IntVar(&o.most, "max-log-requests", 100, "How many containers may be followed at once")
-	cli.Needs(cmd, "it limits how many are followed", "max-log-requests", "follow")
+	flags.BoolVar(&o.timestamps, "timestamps", false, "Begin every line with a timestamp")
+	flags.BoolVar(&o.prefix, "prefix", true, "Begin every line with the task and index of its pod")
+	flags.Int64Var(&o.tail, "tail", -1, "Number of last lines of each container to print; -1 prints all")
+	flags.DurationVar(&o.since, "since", 0, "Only lines newer than this, for example 5m")
+	flags.IntVar(&o.most, "max-log-requests", 100, "Maximum number of containers to follow at the same time")
+	cli.Needs(cmd, "it limits the number of followed containers", "max-log-requests", "follow")
 }
 
 // completeTasks offers the tasks of the job on the command line.
@@ -206,7 +206,7 @@ func (o *logsOptions) parts(ctx context.Context, c client.Client, jobs []*batchv
 func (o *logsOptions) toFile(print func() error) error {
 	file, err := os.Create(o.file)
 	if err != nil {
-		return cli.Errorf("-o is the file that the logs are written to; its directory has to be there", "--output: %v", err)
+		return cli.Errorf("-o is the file to write the logs to; its directory must exist", "--output: %v", err)
 	}
 	streams := *o.f.Streams
 	defer func() { *o.f.Streams = streams }()
@@ -361,7 +361,7 @@ func (o *logsOptions) sources(pod *corev1.Pod) (found []source, notes []string) 
 		}
 		switch {
 		case o.previous && status.LastTerminationState.Terminated == nil:
-			notes = append(notes, label+" was not restarted: there is nothing previous")
+			notes = append(notes, label+" was not restarted: it has no previous logs")
 		case !o.previous && status.State.Running == nil && status.State.Terminated == nil && status.LastTerminationState.Terminated == nil:
 			notes = append(notes, fmt.Sprintf("%s has not started (%s)", label, cli.PodStatus(pod)))
 		default:

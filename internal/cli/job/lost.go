@@ -27,11 +27,11 @@ func isLost(err error) bool {
 // because it may have had effects.
 func (o *execOptions) lost(pod *corev1.Pod, cause error) error {
 	e := &cli.Error{Code: cli.ExitLost, Err: cause,
-		What: fmt.Sprintf("the connection to pod %q was lost: whether the command has ended is not known", pod.Name),
-		Hint: fmt.Sprintf("it was not run again, because it may have changed something; see whether it still runs: %s", o.again("exec")+" -- ps"),
+		What: fmt.Sprintf("the connection to pod %q was lost: it is unknown whether the command has ended", pod.Name),
+		Hint: fmt.Sprintf("the command was not run again, because it may have side effects; check whether it is still running: %s", o.again("exec")+" -- ps"),
 	}
 	if len(o.command) == 0 {
-		e.What = fmt.Sprintf("the connection to pod %q was lost: its program goes on", pod.Name)
+		e.What = fmt.Sprintf("the connection to pod %q was lost: its program continues", pod.Name)
 		e.Hint = "connect again: " + o.again("attach")
 	}
 	return e

@@ -27,8 +27,8 @@ func TestACommandWhoseConnectionBreaksIsNotRunAgain(t *testing.T) {
 	if got.Code != cli.ExitLost || got.Out != "it runs\n" || runs != 1 {
 		t.Errorf("exit %d after %d requests, want %d after 1: %s", got.Code, runs, cli.ExitLost, got.Out)
 	}
-	want := "error: the connection to pod \"train-worker-0\" was lost: whether the command has ended is not known\n" +
-		"hint:  it was not run again, because it may have changed something; see whether it still runs: vcctl job exec train -t worker -- ps\n"
+	want := "error: the connection to pod \"train-worker-0\" was lost: it is unknown whether the command has ended\n" +
+		"hint:  the command was not run again, because it may have side effects; check whether it is still running: vcctl job exec train -t worker -- ps\n"
 	if got.Err != want {
 		t.Errorf("it says\n%s, want\n%s", got.Err, want)
 	}

@@ -18,7 +18,7 @@ func oneName(f *cli.Factory, cmd *cobra.Command, args []string) (string, error) 
 	case 1:
 		return cli.BareName(args[0], "jobs"), nil
 	}
-	return "", cli.UsageError(f, cmd, "one job at a time; %d were given", len(args))
+	return "", cli.UsageError(f, cmd, "expected one job, but got %d", len(args))
 }
 
 // readOne connects to the cluster and reads the job that a command names.

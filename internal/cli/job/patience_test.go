@@ -43,9 +43,9 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 			out.Wait(t, tc.ready)
 			server.WaitForWatch(t)
 			server.Away()
-			out.Wait(t, "the API server does not answer")
+			out.Wait(t, "the API server does not respond")
 			server.Back()
-			out.Wait(t, "the API server answers again")
+			out.Wait(t, "the API server responds again")
 			ended := completed.DeepCopy()
 			if strings.Contains(tc.args, "fresh") {
 				ended = golden.NewJob("fresh", "default", batchv1alpha1.Completed, 0)
@@ -71,7 +71,7 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 					t.Fatalf("it does not end:\n%s", out)
 				}
 			}
-			if code != tc.code || strings.Count(out.String(), "does not answer") != 1 {
+			if code != tc.code || strings.Count(out.String(), "does not respond") != 1 {
 				t.Errorf("it ends with %d, want %d:\n%s", code, tc.code, out)
 			}
 		})
@@ -91,7 +91,7 @@ func TestWhoWaitsForANewJobIsToldTheReason(t *testing.T) {
 			fresh := golden.NewJob("fresh", "default", batchv1alpha1.Pending, time.Second)
 			fresh.UID = types.UID(golden.Field(server.Created("Job")[0], "metadata", "uid"))
 			server.Set(fresh, golden.NewGroup(fresh, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
-			out.Wait(t, `job "fresh" waits: QueueClosed: queue default is closed`)
+			out.Wait(t, `job "fresh" is waiting: QueueClosed: queue default is closed`)
 		})
 	}
 }
@@ -104,12 +104,12 @@ func TestWhoWaitsIsToldTheReason(t *testing.T) {
 			t.Parallel()
 			server := clitest.Start(t, golden.Cluster()...)
 			out, stop, _ := golden.Start(t, server, strings.Fields(args)...)
-			out.Wait(t, `job "plain" waits: NotEnoughResources: `)
+			out.Wait(t, `job "plain" is waiting: NotEnoughResources: `)
 			server.Set(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
-			out.Wait(t, `job "plain" waits: QueueClosed: queue default is closed`)
+			out.Wait(t, `job "plain" is waiting: QueueClosed: queue default is closed`)
 			server.Set(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
 			stop()
-			if n := strings.Count(out.String(), "waits:"); n != 2 {
+			if n := strings.Count(out.String(), "is waiting:"); n != 2 {
 				t.Errorf("%d reasons are said, want 2:\n%s", n, out)
 			}
 		})

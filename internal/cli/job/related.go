@@ -31,7 +31,7 @@ func newest(ctx context.Context, c client.Client, namespace string) (string, err
 		return nil
 	}, client.InNamespace(namespace))
 	if err == nil && found.Name == "" {
-		return "", cli.Errorf("vcctl job list -A shows the jobs of all namespaces", "%s: there is no job in namespace %q", latest, namespace)
+		return "", cli.Errorf("vcctl job list -A shows the jobs of all namespaces", "%s: there are no jobs in namespace %q", latest, namespace)
 	}
 	return found.Name, err
 }
@@ -68,7 +68,7 @@ func noJob(ctx context.Context, f *cli.Factory, namespace, name string, cause er
 	missing := cli.NotFound("job", name, namespace, names)
 	missing.Err = cause
 	if missing.Hint == "" {
-		missing.Hint = f.Typed("job list") + " shows those of this namespace, -A those of all"
+		missing.Hint = f.Typed("job list") + " shows the jobs of this namespace; -A shows all"
 	}
 	return missing
 }

@@ -26,21 +26,21 @@ func newRerun(f *cli.Factory, run func(context.Context, *rerunOptions) error) *c
 	o := &rerunOptions{runOptions: runOptions{f: f}}
 	cmd := &cobra.Command{
 		Use:   "rerun NAME",
-		Short: "Run a job again, as a new job",
+		Short: "Run a job again as a new job",
 		Long: cli.Text(`
-			Submit a new job with the spec of another one, whether that has ended, waits or
-			runs. The other job is left alone. The new one is called NAME-2, NAME-3 and so
-			on, or as --name says.
+			Submit a new job with the spec of an existing job, which may have ended or be
+			waiting or running. The existing job is not changed. The new job is named NAME-2,
+			NAME-3 and so on, unless --name is given.
 
-			Labels and annotations are taken over, but not what delayed the start of the
-			other job: a hold, a begin time, jobs it waited for. Claims that were created
-			for the other job are created again, empty. The annotation
-			` + keys.RerunOf + ` names the other job.`),
+			Labels and annotations are copied, except those that delayed the start of the
+			existing job: a hold, a begin time, dependencies. Claims that were created for the
+			existing job are created again, empty. The annotation
+			` + keys.RerunOf + ` of the new job contains the name of the existing one.`),
 		Example: f.Examples(`
-			# A job that failed, again
+			# Run a failed job again
 			vcctl job rerun broken
 
-			# In another queue and under another name; wait for the end
+			# In another queue and with another name; wait until it ends
 			vcctl job rerun train --name train-large --queue research --wait
 
 			# See the new job without running it
@@ -56,13 +56,13 @@ func newRerun(f *cli.Factory, run func(context.Context, *rerunOptions) error) *c
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.changes.name, "name", "", "Name of the new job (default: NAME with a number)")
-	flags.StringVarP(&o.changes.queue, "queue", "q", "", "Queue of the new job (default: that of the other)")
-	flags.StringVar(&o.changes.priority, "priority-class", "", "Priority class of the new job (default: that of the other)")
-	flags.StringSliceVar(&o.changes.labels, "labels", nil, "More labels of the new job, KEY=VALUE,…")
+	flags.StringVarP(&o.changes.queue, "queue", "q", "", "Queue of the new job (default: the queue of the existing job)")
+	flags.StringVar(&o.changes.priority, "priority-class", "", "Priority class of the new job (default: that of the existing job)")
+	flags.StringSliceVar(&o.changes.labels, "labels", nil, "Additional labels for the new job, KEY=VALUE,…")
 	o.changes.start.addFlags(f, cmd)
 	o.dryRun.AddFlag(cmd)
-	o.wait.AddFlags(cmd, false, "Wait until the new job has ended; fail when it fails")
-	flags.BoolVar(&o.attach, "attach", false, "Print what the pods say until the job has ended; exit with the code of the pod that failed first")
+	o.wait.AddFlags(cmd, false, "Wait until the new job has ended; fail if it fails")
+	flags.BoolVar(&o.attach, "attach", false, "Print the logs of the pods until the job has ended; exit with the code of the pod that failed first")
 	o.out.AddFormat(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("name", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteLeafQueues())
@@ -81,7 +81,7 @@ func rerun(ctx context.Context, o *rerunOptions) error {
 	}
 	if old.Annotations[keys.Slurm] != "" {
 		return cli.Errorf("submit the script again, or run the same job again with `vcctl slurm scontrol requeue "+old.Labels[keys.JobID]+"`",
-			"job %q was submitted by sbatch or srun: its script and environment belong to it and go with it", old.Name)
+			"job %q was submitted by sbatch or srun: its script and environment are deleted with it and cannot be copied", old.Name)
 	}
 	name := o.changes.name
 	if name == "" {
@@ -133,5 +133,5 @@ func freeName(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (str
 			return "", err
 		}
 	}
-	return "", cli.Errorf("name it with --name", "%s", fmt.Sprintf("job %q has more than %d reruns", job.Name, mostReruns-2))
+	return "", cli.Errorf("specify a name with --name", "%s", fmt.Sprintf("job %q has more than %d reruns", job.Name, mostReruns-2))
 }

@@ -43,28 +43,29 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 		Aliases: []string{"submit", "create"},
 		Short:   "Submit a job, from flags or from files",
 		Long: cli.Text(`
-			Submit a job: described by flags, or read from files. Files may hold any number
-			of objects of any kind (queues, config maps, jobs, …), in YAML or JSON; they are
-			checked as the server would check them before the first one is sent.
+			Submit a job that is described by flags, or objects from files. Files may contain
+			any number of objects of any kind (queues, config maps, jobs, …), in YAML or JSON;
+			all are checked with the server's rules before the first one is sent.
 
-			The pods of a job start together: all of them, or as many as --min says. An
-			array (--array) runs its elements one by one, as there is room; each has its
+			The pods of a job start together: all of them, or at least --min. The elements of
+			an array (--array) start independently, as resources become free; each has its
 			index in the variable VC_ARRAY_INDEX.
 
-			With -f, a name, --queue, --priority-class, --labels, --after, --begin and --hold
-			replace what the file says of its jobs; a name takes a file with one job.
+			With -f, the flags --queue, --priority-class, --labels, --after, --begin and --hold
+			override the values of the jobs in the files. A name overrides the name of the job;
+			the files must then contain only one job.
 
-			A volume is SOURCE:PATH[:ro]. The source is the name of a claim, a directory of
-			the node (it begins with /), configmap/NAME or secret/NAME; without a source
-			(--volume /scratch) the volume is empty and goes with the pod.`),
+			A volume is SOURCE:PATH[:ro]. The source is the name of a claim, a directory on
+			the node (beginning with /), configmap/NAME or secret/NAME; without a source
+			(--volume /scratch), the volume is empty and is deleted with the pod.`),
 		Example: f.Examples(`
-			# Three pods that start together, each with a cpu
+			# Three pods that start together
 			vcctl job run hello --image busybox --replicas 3 -- sh -c 'echo hello from $HOSTNAME'
 
-			# Eight workers with a GPU each, four are enough to begin; wait for the end
+			# Eight workers with one GPU each, of which four must start together; wait until the job ends
 			vcctl job run train --image pytorch --replicas 8 --min 4 --gpus 1 --memory 16Gi --queue research --time 12h --wait -- python train.py
 
-			# A hundred elements, ten at once; after another job has completed
+			# A hundred elements, at most ten at a time; after another job has completed
 			vcctl job run sweep --image python --array 0-99%10 --after prepare -- python sweep.py
 
 			# With a claim, on nodes with a taint, not before six
@@ -75,13 +76,13 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 			vcctl job run -f jobs/ --recursive
 			cat job.yaml | vcctl job run -f -
 
-			# What kustomize builds of a directory
+			# The objects that kustomize builds from a directory
 			vcctl job run -k overlays/prod/
 
-			# The job of a file under another name, in another queue
+			# The job in a file, with another name and in another queue
 			vcctl job run second -f job.yaml --queue research
 
-			# See the object, or let the server check it, without running it
+			# Print the object, or let the server check it, without running it
 			vcctl job run hello --image busybox --dry-run=client -o yaml
 			vcctl job run -f job.yaml --dry-run=server`),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -111,24 +112,24 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	flags.Int32VarP(&r.replicas, "replicas", "r", 1, "Number of pods")
 	flags.Int32VarP(&r.min, "min", "m", 1, "Number of pods that must start together (default: all)")
 	flags.Lookup("min").DefValue = "0"
-	flags.StringVar(&r.cpu, "cpu", "1", "CPU that each pod asks for")
-	flags.StringVar(&r.memory, "memory", "", "Memory that each pod asks for, and its limit")
+	flags.StringVar(&r.cpu, "cpu", "1", "CPU request of each pod")
+	flags.StringVar(&r.memory, "memory", "", "Memory request and limit of each pod")
 	flags.Int64Var(&r.gpus, "gpus", 0, "GPUs of each pod")
-	flags.StringVar(&r.gpuResource, "gpu-resource", "nvidia.com/gpu", "Name of the resource that --gpus asks for")
-	flags.DurationVar(&r.timeLimit, "time", 0, "Longest time that a pod may run, for example 90m; 0 is no limit")
-	flags.StringArrayVarP(&r.env, "env", "e", nil, "Variable of the environment, NAME=VALUE; may be repeated")
+	flags.StringVar(&r.gpuResource, "gpu-resource", "nvidia.com/gpu", "Name of the resource that --gpus requests")
+	flags.DurationVar(&r.timeLimit, "time", 0, "Maximum time that a pod may run, for example 90m; 0 means no limit")
+	flags.StringArrayVarP(&r.env, "env", "e", nil, "Environment variable, NAME=VALUE; may be repeated")
 	flags.StringSliceVar(&r.labels, "labels", nil, "Labels of the job, KEY=VALUE,…")
 	flags.StringSliceVar(&r.nodeSelector, "node-selector", nil, "Labels that a node must have, KEY=VALUE,…")
 	flags.StringVar(&r.workDir, "workdir", "", "Working directory")
-	flags.StringVar(&r.restart, "restart", "Never", "When a container is started again: Never, OnFailure or Always")
+	flags.StringVar(&r.restart, "restart", "Never", "When to restart a container: Never, OnFailure or Always")
 	flags.StringVar(&r.priority, "priority-class", "", "Priority class of the job")
 	flags.StringSliceVar(&r.plugins, "plugin", nil, "Job plugins, NAME or NAME=ARGS: "+strings.Join(batchv1alpha1.PluginNames, ", "))
-	flags.Int32Var(&r.maxRetry, "max-retry", 3, "How often the job may be restarted")
+	flags.Int32Var(&r.maxRetry, "max-retry", 3, "Maximum number of restarts of the job")
 	flags.DurationVar(&r.ttl, "ttl", 0, "Delete the finished job after this long (default: keep it)")
-	flags.StringVar(&r.task, "task", "main", "Name of the task; pods are called NAME-TASK-INDEX")
-	flags.StringVar(&r.array, "array", "", "Run an array of these elements, for example 0-15 or 0-99%10 (ten at once); --replicas is the number of pods of each")
-	flags.StringArrayVar(&r.volumes, "volume", nil, "Volume of each pod, SOURCE:PATH[:ro]: a claim, a /directory of the node, configmap/NAME, secret/NAME, or none for an empty one; may be repeated")
-	flags.StringArrayVar(&r.tolerations, "toleration", nil, "Taint that nodes may have, KEY[=VALUE][:EFFECT]; may be repeated")
+	flags.StringVar(&r.task, "task", "main", "Name of the task; pods are named NAME-TASK-INDEX")
+	flags.StringVar(&r.array, "array", "", "Run an array with these elements, for example 0-15 or 0-99%10 (at most ten at a time); --replicas is the number of pods of each element")
+	flags.StringArrayVar(&r.volumes, "volume", nil, "Volume of each pod, SOURCE:PATH[:ro]; SOURCE is a claim, a /directory on the node, configmap/NAME or secret/NAME; without SOURCE the volume is empty; may be repeated")
+	flags.StringArrayVar(&r.tolerations, "toleration", nil, "Node taint to tolerate, KEY[=VALUE][:EFFECT]; may be repeated")
 	flags.StringVar(&r.serviceAccount, "service-account", "", "Service account of the pods")
 	r.start.addFlags(o.f, cmd)
 	flags.StringVarP(&r.scheduler, "scheduler", "S", "", "Name of the scheduler (default \"volcano\")")
@@ -148,12 +149,12 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	o.files.AddSources(o.f, cmd)
 	o.dryRun.AddFlag(cmd)
 	o.fields.AddFlag(cmd)
-	o.wait.AddFlags(cmd, false, "Wait until the job has ended; fail when it fails")
-	flags.BoolVar(&o.attach, "attach", false, "Print what the pods say until the job has ended; exit with the code of the pod that failed first")
+	o.wait.AddFlags(cmd, false, "Wait until the job has ended; fail if it fails")
+	flags.BoolVar(&o.attach, "attach", false, "Print the logs of the pods until the job has ended; exit with the code of the pod that failed first")
 	o.out.AddFormat(cmd, false)
-	cli.Apart(cmd, "each element of an array starts alone, with all its pods", "array", "min")
-	cli.Needs(cmd, "it names what --gpus asks for", "gpu-resource", "gpus")
-	cli.Needs(cmd, "it is about the fields of files", "validate", "filename", "kustomize")
+	cli.Apart(cmd, "each element of an array starts independently, with all its pods", "array", "min")
+	cli.Needs(cmd, "it sets the resource that --gpus requests", "gpu-resource", "gpus")
+	cli.Needs(cmd, "it applies only to the fields of files", "validate", "filename", "kustomize")
 }
 
 // recursiveOrRequests is the value of -R: kubectl's --recursive, or Volcano's --requests if a list of resources
@@ -176,7 +177,7 @@ func (v *recursiveOrRequests) Set(text string) error {
 	case strings.Contains(text, "="):
 		v.o.requestsAfterR = text
 	default:
-		return fmt.Errorf("%q is neither true, false nor NAME=AMOUNT", text)
+		return fmt.Errorf("%q is not true, false or NAME=AMOUNT", text)
 	}
 	return nil
 }
@@ -198,7 +199,7 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	}
 	if o.requestsAfterR != "" {
 		if cmd.Flags().Lookup("requests").Changed {
-			return cli.UsageError(o.f, cmd, "--requests together with -R %s: say what a pod asks for in one way", o.requestsAfterR)
+			return cli.UsageError(o.f, cmd, "--requests and -R %s cannot be combined: specify a pod's resources in only one way", o.requestsAfterR)
 		}
 		r.requests, r.oldRequestsOrLims = o.requestsAfterR, true
 	}
@@ -218,7 +219,7 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 		o.f.Deprecated("-R with resources", "--cpu and --memory")
 	}
 	if o.oldName != "" && r.name != "" {
-		return cli.Errorf("remove one of them", "--name together with names: it is the old spelling of one")
+		return cli.Errorf("remove one of them", "--name cannot be combined with names: --name is the old spelling of a name argument")
 	}
 	r.name = orElse(o.oldName, r.name)
 	r.minGiven = cmd.Flags().Lookup("min").Changed
@@ -229,7 +230,7 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 		switch {
 		case !cmd.Flags().Lookup(flag).Changed:
 		case r.oldRequestsOrLims:
-			return cli.UsageError(o.f, cmd, "--%s together with --requests, -R or --limits: say what a pod asks for in one way", flag)
+			return cli.UsageError(o.f, cmd, "--%s cannot be combined with --requests, -R or --limits: specify a pod's resources in only one way", flag)
 		default:
 			r.amountsGiven = true
 		}
@@ -246,10 +247,10 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 		return cli.Errorf(fmt.Sprintf("%s NAME --image IMAGE -- COMMAND, or -f FILE; see '%s --help'", cli.Path(o.f, cmd), cli.Path(o.f, cmd)),
 			"job name cannot be left blank")
 	case o.files.Given() && len(o.recipe.command) > 0:
-		return cli.UsageError(o.f, cmd, "a command together with %s: the command stands in the file", o.files.Flag())
+		return cli.UsageError(o.f, cmd, "a command cannot be combined with %s: the file already contains the command", o.files.Flag())
 	}
 	if o.files.Recursive && !o.files.Given() {
-		return cli.Errorf("add --filename, or remove --recursive", "--recursive (-R): it is about directories of files, and none is named")
+		return cli.Errorf("add --filename, or remove --recursive", "--recursive (-R): it applies only to directories given with -f, and none was given")
 	}
 	return o.saidTwice(cmd)
 }
@@ -283,11 +284,11 @@ func (o *runOptions) saidTwice(cmd *cobra.Command) error {
 		}
 	}
 	if len(refused) > 0 {
-		return cli.Errorf(fmt.Sprintf("write it into the file; or leave %s away and describe the job with flags alone: %s NAME …", o.files.Flag(), cli.Path(o.f, cmd)),
-			"%s together with %s: the file describes the job", strings.Join(refused, ", "), o.files.Flag())
+		return cli.Errorf(fmt.Sprintf("set it in the file, or remove %s and describe the job with flags only: %s NAME …", o.files.Flag(), cli.Path(o.f, cmd)),
+			"%s cannot be combined with %s: the file describes the job", strings.Join(refused, ", "), o.files.Flag())
 	}
 	if len(idle) > 0 {
-		o.f.Warnf("%s: passed over, as Volcano's vcctl does: the file describes the job", strings.Join(idle, ", "))
+		o.f.Warnf("%s: ignored, as in Volcano's vcctl: the file describes the job", strings.Join(idle, ", "))
 	}
 	r := &o.recipe
 	o.changes = changes{queue: r.queue, priority: r.priority, labels: r.labels, start: r.start}
@@ -340,7 +341,7 @@ func (o *runOptions) warnOfMany(objects []cli.FileObject) {
 			pods += int64(job.Spec.Tasks[i].Replicas)
 		}
 		if pods >= manyPods {
-			o.f.Warnf("job %q has %d pods, each an object of the cluster; if that is a mistake: %s", job.Name, pods, o.f.Typed("job delete "+job.Name))
+			o.f.Warnf("job %q has %d pods, and each is an object in the cluster; if this is a mistake: %s", job.Name, pods, o.f.Typed("job delete "+job.Name))
 		}
 	}
 }
@@ -354,7 +355,7 @@ func (o *runOptions) somethingEnds(objects []cli.FileObject) error {
 	if o.attach {
 		flag = "--attach"
 	}
-	return cli.Errorf("leave "+flag+" away; vcctl queue create -f --wait waits until queues are open", "%s: no job in %s whose end could be waited for", flag, o.files.Where())
+	return cli.Errorf("remove "+flag+"; vcctl queue create -f --wait waits until queues are open", "%s: %s contains no job to wait for", flag, o.files.Where())
 }
 
 func isJob(object cli.FileObject) bool {

@@ -34,19 +34,19 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 		Use:   "scale NAME --replicas N",
 		Short: "Change the number of pods of a job",
 		Long: cli.Text(`
-			Change how many pods a task of a job has, and how many of them the job needs.
-			A job that runs gets the pods that are missing, or loses those of the highest
-			indices; what the pods do that are stopped is lost.
+			Change the number of pods of a task, and how many of them the job needs. A running
+			job gets additional pods, or loses the pods with the highest indices; the work of
+			the stopped pods is lost.
 
-			--min-available is the number of pods that the task needs to run; what the job
-			needs in all changes by the same number. Without it the job needs as many pods
-			as before, and cannot have fewer. An array has one pod for each of its elements
-			and cannot be scaled, nor can a job that has ended.`),
+			--min-available is the number of pods that the task needs to run; the minimum of
+			the job changes by the same amount. Without it, the minimum does not change, and
+			you cannot scale below it. An array has a fixed number of pods for each of its
+			elements and cannot be scaled, nor can a job that has ended.`),
 		Example: f.Examples(`
 			# A job with one task
 			vcctl job scale train --replicas 8
 
-			# The workers of a job with several tasks; four of them are enough
+			# The workers of a job with several tasks; four of them must run
 			vcctl job scale train --task worker --replicas 6 --min-available 4
 
 			# Only if it has three pods now
@@ -68,8 +68,8 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 	flags := cmd.Flags()
 	flags.Int32VarP(&replicas, "replicas", "r", 0, "Number of pods of the task")
 	flags.StringVarP(&o.task, "task", "t", "", "Task to change (default: the only one)")
-	flags.Int32Var(&minimum, "min-available", 0, "Number of pods of the task that have to run")
-	flags.Int32Var(&current, "current-replicas", 0, "Change nothing unless the task has this number of pods now")
+	flags.Int32Var(&minimum, "min-available", 0, "Number of pods of the task that must run")
+	flags.Int32Var(&current, "current-replicas", 0, "Scale only if the task currently has this number of pods")
 	o.dryRun.AddFlag(cmd)
 	o.out.AddFormat(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(f))
@@ -84,7 +84,7 @@ func scale(ctx context.Context, o *scaleOptions) error {
 		return err
 	}
 	if o.replicas == nil && o.minimum == nil {
-		return cli.Errorf("for example --replicas 4", "neither --replicas nor --min-available: there is nothing to change")
+		return cli.Errorf("for example --replicas 4", "nothing to change: specify --replicas or --min-available")
 	}
 	for try := 1; ; try++ {
 		c, job, err := readOne(ctx, o.f, o.name)
@@ -117,7 +117,7 @@ func (o *scaleOptions) scaled(job *batchv1alpha1.Job) (*batchv1alpha1.Job, error
 		return nil, cli.Errorf(o.f.Typed("job rerun "+job.Name)+" runs it again as a new job", "job %q is %s: its pods have ended", job.Name, phaseOf(job))
 	}
 	if _, _, isArray := batchv1alpha1.ElementsOf(job); isArray {
-		return nil, cli.Errorf("run another array", "job %q is an array: it has a fixed number of pods for each of its elements", job.Name)
+		return nil, cli.Errorf("submit a new array", "job %q is an array: it has a fixed number of pods for each of its elements", job.Name)
 	}
 	at, err := o.taskOf(job)
 	if err != nil {
@@ -126,7 +126,7 @@ func (o *scaleOptions) scaled(job *batchv1alpha1.Job) (*batchv1alpha1.Job, error
 	scaled := job.DeepCopy()
 	task := &scaled.Spec.Tasks[at]
 	if o.current != nil && *o.current != task.Replicas {
-		return nil, cli.Errorf("remove --current-replicas to change it all the same", "task %q of job %q has %s, not %d", task.Name, job.Name, countOf(int(task.Replicas), "pod"), *o.current)
+		return nil, cli.Errorf("remove --current-replicas to scale it anyway", "task %q of job %q has %s, not %d", task.Name, job.Name, countOf(int(task.Replicas), "pod"), *o.current)
 	}
 	before := minimumOf(task)
 	if o.replicas != nil {
@@ -136,7 +136,7 @@ func (o *scaleOptions) scaled(job *batchv1alpha1.Job) (*batchv1alpha1.Job, error
 	}
 	if o.minimum != nil {
 		if *o.minimum < 0 || *o.minimum > task.Replicas {
-			return nil, cli.Errorf(fmt.Sprintf("a number from 0 to %d", task.Replicas), "--min-available: %d is not possible for task %q, which has %s", *o.minimum, task.Name, countOf(int(task.Replicas), "pod"))
+			return nil, cli.Errorf(fmt.Sprintf("specify a number from 0 to %d", task.Replicas), "--min-available: %d is not possible for task %q, which has %s", *o.minimum, task.Name, countOf(int(task.Replicas), "pod"))
 		}
 		task.MinAvailable = o.minimum
 		scaled.Spec.MinAvailable = max(scaled.Spec.MinAvailable+*o.minimum-before, 0)
@@ -151,8 +151,8 @@ func (o *scaleOptions) setReplicas(job *batchv1alpha1.Job, task *batchv1alpha1.T
 	}
 	if p := task.PartitionPolicy; p != nil && p.PartitionSize > 0 {
 		if *o.replicas%p.PartitionSize != 0 {
-			return cli.Errorf(fmt.Sprintf("a multiple of %d, for example %d", p.PartitionSize, (*o.replicas/p.PartitionSize+1)*p.PartitionSize),
-				"--replicas: task %q of job %q has partitions of %s, and %d is not a multiple of that", task.Name, job.Name, countOf(int(p.PartitionSize), "pod"), *o.replicas)
+			return cli.Errorf(fmt.Sprintf("specify a multiple of %d, for example %d", p.PartitionSize, (*o.replicas/p.PartitionSize+1)*p.PartitionSize),
+				"--replicas: task %q of job %q has partitions of %s, and %d is not a multiple of this", task.Name, job.Name, countOf(int(p.PartitionSize), "pod"), *o.replicas)
 		}
 		p.TotalPartitions = *o.replicas / p.PartitionSize
 	}
@@ -166,12 +166,12 @@ func (o *scaleOptions) enough(job *batchv1alpha1.Job, task *batchv1alpha1.TaskSp
 	for i := range job.Spec.Tasks {
 		total += job.Spec.Tasks[i].Replicas
 	}
-	hint := fmt.Sprintf("lower it, too: --min-available %d; or keep more pods", task.Replicas)
+	hint := fmt.Sprintf("lower the minimum, too: --min-available %d; or choose a higher number of pods", task.Replicas)
 	switch {
 	case minimumOf(task) > task.Replicas:
-		return cli.Errorf(hint, "task %q of job %q needs %s at once, and would have %d", task.Name, job.Name, countOf(int(minimumOf(task)), "pod"), task.Replicas)
+		return cli.Errorf(hint, "task %q of job %q needs at least %s, but would have %d", task.Name, job.Name, countOf(int(minimumOf(task)), "pod"), task.Replicas)
 	case job.Spec.MinAvailable > total:
-		return cli.Errorf(hint, "job %q needs %s at once, and would have %d", job.Name, countOf(int(job.Spec.MinAvailable), "pod"), total)
+		return cli.Errorf(hint, "job %q needs at least %s, but would have %d", job.Name, countOf(int(job.Spec.MinAvailable), "pod"), total)
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (o *scaleOptions) taskOf(job *batchv1alpha1.Job) (int, error) {
 		if len(job.Spec.Tasks) == 1 {
 			return 0, nil
 		}
-		return 0, cli.Errorf("one of: "+strings.Join(taskNames(job), ", "), "job %q has %d tasks: say with --task which one to change", job.Name, len(job.Spec.Tasks))
+		return 0, cli.Errorf("one of: "+strings.Join(taskNames(job), ", "), "job %q has %d tasks: specify one with --task", job.Name, len(job.Spec.Tasks))
 	}
 	for i := range job.Spec.Tasks {
 		if job.Spec.Tasks[i].Name == o.task {

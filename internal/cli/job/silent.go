@@ -60,13 +60,13 @@ func (s *simulated) problem(o *logsOptions) error {
 	}
 	hint := "vcctl job run --node-selector " + keys.NodeKind + "=process (in a file: nodeSelector of the pod template) keeps a job off simulated nodes"
 	if len(s.pods) == 1 {
-		return cli.Errorf(hint, "%s, so there is no log", nothingRuns(s.pods[0]))
+		return cli.Errorf(hint, "%s, so there are no logs", nothingRuns(s.pods[0]))
 	}
 	where := make([]string, len(s.pods))
 	for i, pod := range s.pods {
 		where[i] = shortPod(o.job.Name, pod.Name) + " on " + pod.Spec.NodeName
 	}
-	return cli.Errorf(hint, "%d pods are on simulated nodes: nothing runs there, so there is no log (%s)", len(s.pods), joined(where))
+	return cli.Errorf(hint, "%d pods are on simulated nodes: nothing runs there, so there are no logs (%s)", len(s.pods), joined(where))
 }
 
 // whySilent returns the known reasons why a container wrote nothing: it never started, or its node reported a
@@ -81,7 +81,7 @@ func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) 
 			ended = status.LastTerminationState.Terminated
 		}
 		if ended != nil && (ended.Reason == "StartError" || ended.Reason == "ContainerCannotRun") {
-			return []string{fmt.Sprintf("%s has said nothing, it could not start (%s): %s", from.label, ended.Reason, jobstatus.OneLine(ended.Message))}
+			return []string{fmt.Sprintf("%s wrote no logs: it could not start (%s): %s", from.label, ended.Reason, jobstatus.OneLine(ended.Message))}
 		}
 		if ended != nil && ended.ExitCode == 0 {
 			return nil
@@ -92,7 +92,7 @@ func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) 
 		return nil
 	}
 	if warning := jobstatus.NewestWarning(from.pod, events); warning != nil {
-		return []string{fmt.Sprintf("%s has said nothing (%s): %s", from.label, warning.Reason, jobstatus.OneLine(warning.Message))}
+		return []string{fmt.Sprintf("%s wrote no logs (%s): %s", from.label, warning.Reason, jobstatus.OneLine(warning.Message))}
 	}
 	return nil
 }

@@ -23,8 +23,8 @@ type startFlags struct {
 // addFlags adds the flags and their completion.
 func (s *startFlags) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&s.after, "after", nil, "Start when these jobs have completed: NAME or number; afterany:NAME, afternotok:NAME, after:NAME+MINUTES and singleton are other conditions")
-	flags.StringVar(&s.begin, "begin", "", "Start no earlier than this: 2h (from now), 18:30, tomorrow, 2026-11-22T18:30, or with a zone 2026-11-22T18:30:00Z")
+	flags.StringSliceVar(&s.after, "after", nil, "Start after these jobs have completed: NAME or number; other conditions: afterany:NAME, afternotok:NAME, after:NAME+MINUTES, singleton")
+	flags.StringVar(&s.begin, "begin", "", "Do not start before this time: 2h (from now), 18:30, tomorrow, 2026-11-22T18:30, or with a time zone 2026-11-22T18:30:00Z")
 	flags.BoolVar(&s.hold, "hold", false, "Do not start before the job is released (vcctl job release)")
 	_ = cmd.RegisterFlagCompletionFunc("after", f.CompleteJobs())
 	_ = cmd.RegisterFlagCompletionFunc("begin", cli.Values("10m", "1h", "noon", "teatime", "midnight", "tomorrow"))

@@ -163,13 +163,13 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 		return s.noPods(ctx, c)
 	}
 	if !s.printed && len(notes) == 0 && len(s.o.tasks) > 0 && !s.o.failed {
-		notes = append(notes, strings.Join(s.o.tasks, ", ")+": no such pod yet")
+		notes = append(notes, strings.Join(s.o.tasks, ", ")+": pod not created yet")
 	}
 	if !s.printed && len(notes) > 0 && s.o.previous {
-		return silence{cli.Errorf(s.o.f.Typed("job logs "+s.o.job.Name)+" prints what they say now, or said last", "no logs of an earlier start: %s", joined(notes))}
+		return silence{cli.Errorf(s.o.f.Typed("job logs "+s.o.job.Name)+" prints their current or last logs", "no previous logs: %s", joined(notes))}
 	}
 	if !s.printed && len(notes) > 0 {
-		return silence{cli.Errorf(s.o.f.Typed("job view "+s.o.job.Name)+" says why; "+s.o.f.Typed("job logs "+s.o.job.Name)+" -f waits", "no logs yet: %s", joined(notes))}
+		return silence{cli.Errorf(s.o.f.Typed("job view "+s.o.job.Name)+" shows why; "+s.o.f.Typed("job logs "+s.o.job.Name)+" -f waits", "no logs yet: %s", joined(notes))}
 	}
 	if !s.printed && s.o.failed {
 		notes = append(notes, fmt.Sprintf("no pod of job %q has failed", s.o.job.Name))
@@ -201,7 +201,7 @@ func (s *streamer) noPods(ctx context.Context, c client.Client) error {
 		group = nil
 	}
 	w := explain(s.o.job, group)
-	e := cli.Errorf(cmp.Or(w.Hint, s.o.f.Typed("job explain "+s.o.job.Name)+" says why"), "job %q has no pods: it is %s", s.o.job.Name, phaseOf(s.o.job))
+	e := cli.Errorf(cmp.Or(w.Hint, s.o.f.Typed("job explain "+s.o.job.Name)+" shows why"), "job %q has no pods: it is %s", s.o.job.Name, phaseOf(s.o.job))
 	if w.Short() != "" {
 		e.What += "; " + w.Short()
 	}
@@ -324,7 +324,7 @@ func (s *streamer) fresh(source source) bool {
 	if s.sink.enter(s.o.most) {
 		return true
 	}
-	s.warn("%s is not followed: more than %d streams; raise --max-log-requests, or choose tasks with -t", source.label, s.o.most)
+	s.warn("%s is not followed: the limit of %d streams is reached; raise --max-log-requests, or select tasks with -t", source.label, s.o.most)
 	return false
 }
 

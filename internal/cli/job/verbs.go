@@ -18,15 +18,15 @@ type verb struct {
 	note                 string
 }
 
-const podsStop = "pods are told to stop; work since the last checkpoint is lost"
+const podsStop = "pods will be stopped; work since the last checkpoint is lost"
 
 func newSuspend(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
 	return newCommand(f, run, verb{
 		Verb: clusterops.Suspend,
-		help: "Stop the pods of jobs, keep the jobs",
+		help: "Stop the pods of jobs, but keep the jobs",
 		long: `
-			Suspend jobs: their pods are stopped, the job stays and can be resumed. This is
-			no pause: what the pods did since their last checkpoint is lost.`,
+			Suspend jobs: their pods are stopped; the jobs remain and can be resumed. This is
+			not a pause: the work of the pods since their last checkpoint is lost.`,
 		examples: `
 			# One job, or several
 			vcctl job suspend train
@@ -43,8 +43,8 @@ func newResume(f *cli.Factory, run func(context.Context, *commandOptions) error)
 		Verb: clusterops.Resume,
 		help: "Start suspended jobs again",
 		long: `
-			Resume suspended jobs: they go back to the queue and start again as soon as
-			there is room for them.`,
+			Resume suspended jobs: they return to the queue and start again as soon as enough
+			resources are free.`,
 		examples: `
 			# One job
 			vcctl job resume train
@@ -59,14 +59,14 @@ func newRestart(f *cli.Factory, run func(context.Context, *commandOptions) error
 		Verb: clusterops.Restart,
 		help: "Stop all pods of jobs and start them again",
 		long: `
-			Restart jobs: all their pods are stopped, those that succeeded as well, and
-			the jobs go back to the queue. What the pods did since their last checkpoint
-			is lost. A job that has ended cannot be restarted: submit it again.`,
+			Restart jobs: all their pods are stopped and deleted, including pods that
+			succeeded, and the jobs return to the queue. The work of the pods since their last
+			checkpoint is lost. A job that has ended cannot be restarted: submit it again.`,
 		examples: `
 			# One job
 			vcctl job restart train
 
-			# And wait until its old pods are gone and it is queued again
+			# Wait until its old pods are gone and it is queued again
 			vcctl job restart train --wait --timeout 5m`,
 		note: podsStop,
 	})
@@ -75,16 +75,16 @@ func newRestart(f *cli.Factory, run func(context.Context, *commandOptions) error
 func newCancel(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
 	return newCommand(f, run, verb{
 		Verb: clusterops.Cancel, aliases: []string{"terminate", "stop"},
-		help: "End jobs for good, keep them for the record",
+		help: "End jobs permanently, but keep their records",
 		long: `
-			Cancel jobs: their pods are stopped for good. The job stays as Terminated, so
-			that it can be looked at; ` + "`vcctl job delete`" + ` removes it, and
-			` + "`vcctl job suspend`" + ` stops a job that is to go on later.`,
+			Cancel jobs: their pods are stopped permanently. The jobs remain in the phase
+			Terminated for inspection;  ` + "`vcctl job delete`" + ` removes them, and
+			` + "`vcctl job suspend`" + ` stops jobs so that they can be resumed later.`,
 		examples: `
 			# One job
 			vcctl job cancel train
 
-			# Everything of a namespace that still waits or runs, without a question
+			# All waiting and running jobs in the namespace, without confirmation
 			vcctl job cancel --all --yes`,
 		note: podsStop,
 	})
@@ -95,8 +95,8 @@ func newHold(f *cli.Factory, run func(context.Context, *commandOptions) error) *
 		Verb: clusterops.Hold,
 		help: "Keep pending jobs from starting",
 		long: `
-			Hold jobs: a job that has not started does not start until it is released. It
-			keeps its place by age. What runs is stopped by ` + "`vcctl job suspend`" + `.`,
+			Hold jobs: a pending job does not start until it is released. Its age still
+			counts. To stop running jobs, use ` + "`vcctl job suspend`" + `.`,
 		examples: `
 			# One job
 			vcctl job hold eval
@@ -111,13 +111,13 @@ func newRelease(f *cli.Factory, run func(context.Context, *commandOptions) error
 		Verb: clusterops.Release,
 		help: "Let held jobs start",
 		long: `
-			Release jobs that were held by ` + "`vcctl job hold`" + ` or ` + "`scontrol hold`" + `: they start as soon
-			as there is room for them. A hold of an administrator stays.`,
+			Release jobs that were held by ` + "`vcctl job hold`" + ` or ` + "`scontrol hold`" + `: they start as soon as
+			enough resources are free. A hold by an administrator remains.`,
 		examples: `
 			# One job
 			vcctl job release eval
 
-			# Everything of the namespace
+			# All in the namespace
 			vcctl job release --all --yes`,
 	})
 }

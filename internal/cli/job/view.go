@@ -38,11 +38,11 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "view NAME...",
 		Aliases: []string{"describe", "show"},
-		Short:   "Show a job: tasks, pods, events, and why it waits",
+		Short:   "Show a job: tasks, pods, events, and why it is waiting",
 		Long: cli.Text(`
-			Show all there is to know about a job: its tasks, its pods, the phases it went
-			through, the last events about it, its pod group and its pods; and at the end,
-			when it waits, why, and what would help.`),
+			Show details of a job: its tasks, its pods, its phases so far, and the last events
+			about the job, its pod group and its pods. If the job is waiting, the reason and
+			possible solutions follow.`),
 		Example: f.Examples(`
 			# One job
 			vcctl job view train
@@ -50,7 +50,7 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 			# The object itself
 			vcctl job view train -o yaml
 
-			# Again and again, until it has ended
+			# Again whenever it changes, until it ends
 			vcctl job view train -w
 
 			# Without the events
@@ -66,16 +66,16 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 				return err
 			}
 			if o.watch && (len(o.sel.Names) != 1 || o.out.Machine()) {
-				return cli.UsageError(f, cmd, "--watch is for the text about one named job")
+				return cli.UsageError(f, cmd, "--watch requires one named job and the default output format")
 			}
 			return run(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.events, "events", true, "Show the last events")
-	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print what Volcano's vcctl prints")
+	cmd.Flags().BoolVar(&o.events, "events", true, "Show the latest events")
+	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the output of Volcano's vcctl")
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Show the job anew whenever it changes, until it has ended")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Show the job again whenever it changes, until it has ended")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }
@@ -351,16 +351,16 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	if w.Code == "" && w.Message == "" && len(w.Numbers) == 0 {
 		return
 	}
-	title := "Why it waits:"
+	title := "Why it is waiting:"
 	switch phase := phaseOf(s.Job); {
 	case finished(phase):
 		title = "Why it ended:"
 	case phase == batchv1alpha1.Terminating, phase == batchv1alpha1.Completing:
 		title = "Why it ends:"
 	case phase == batchv1alpha1.Running:
-		title = "What still waits:"
+		title = "What is still waiting:"
 	case phase == batchv1alpha1.Aborted:
-		title = "Why it rests:"
+		title = "Why it is suspended:"
 	}
 	out, width, now := f.Streams.Out, f.Streams.Width, f.Now()
 	fmt.Fprintf(out, "\n%s\n", style.Bold(title))
@@ -371,7 +371,7 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 		render.WriteWrapped(out, "  - ", "    ", jobstatus.Relative(line, now), width)
 	}
 	if !fromPods && s.Group != nil && s.Group.Status.Explanation == nil && slices.Contains([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Restarting}, phaseOf(s.Job)) {
-		render.WriteWrapped(out, "  - ", "    ", "the scheduler gave no explanation of its own; this is what the pod group's conditions say", width)
+		render.WriteWrapped(out, "  - ", "    ", "the scheduler provided no explanation; this reason comes from the pod group's conditions", width)
 	}
 	if w.Hint != "" {
 		render.WriteWrapped(out, "  What would help: ", "    ", strings.ReplaceAll(w.Hint, "vcctl ", f.Program+" "), width)

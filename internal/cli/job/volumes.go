@@ -12,7 +12,7 @@ import (
 )
 
 // volumeExamples is the hint for an invalid --volume.
-const volumeExamples = "examples: --volume data:/data (a claim)  --volume /srv/data:/data:ro (of the node)  --volume /scratch (empty)  --volume configmap/conf:/etc/conf  --volume secret/key:/etc/key"
+const volumeExamples = "examples: --volume data:/data (a claim)  --volume /srv/data:/data:ro (a directory on the node)  --volume /scratch (empty)  --volume configmap/conf:/etc/conf  --volume secret/key:/etc/key"
 
 // podVolumes parses --volume: SOURCE:PATH[:ro], as in docker.
 func (r *recipe) podVolumes() ([]corev1.Volume, []corev1.VolumeMount, error) {
@@ -24,7 +24,7 @@ func (r *recipe) podVolumes() ([]corev1.Volume, []corev1.VolumeMount, error) {
 			return nil, nil, err
 		}
 		if slices.ContainsFunc(mounts, func(m corev1.VolumeMount) bool { return m.MountPath == mount.MountPath }) {
-			return nil, nil, cli.Errorf("mount each volume at a path of its own", "--volume %s: another volume is mounted at %s", text, mount.MountPath)
+			return nil, nil, cli.Errorf("mount each volume at a different path", "--volume %s: another volume is mounted at %s", text, mount.MountPath)
 		}
 		mount.Name = fmt.Sprintf("volume-%d", i)
 		volumes = append(volumes, corev1.Volume{Name: mount.Name, VolumeSource: source})
@@ -48,7 +48,7 @@ func parseVolume(text string) (corev1.VolumeSource, corev1.VolumeMount, error) {
 			mount.ReadOnly = true
 		case "rw":
 		default:
-			return wrong("%q is neither a path in the container nor ro or rw", mode)
+			return wrong("%q is not a path in the container, ro or rw", mode)
 		}
 		parts = parts[:len(parts)-1]
 	}
@@ -59,7 +59,7 @@ func parseVolume(text string) (corev1.VolumeSource, corev1.VolumeMount, error) {
 	case 2:
 		source, mount.MountPath = parts[0], parts[1]
 	default:
-		return wrong("more than SOURCE:PATH:ro")
+		return wrong("too many parts; want SOURCE:PATH[:ro]")
 	}
 	if !path.IsAbs(mount.MountPath) {
 		return wrong("the path in the container is missing or does not begin with /")
@@ -67,7 +67,7 @@ func parseVolume(text string) (corev1.VolumeSource, corev1.VolumeMount, error) {
 	kind, name, hasKind := strings.Cut(source, "/")
 	switch {
 	case source == "" && mount.ReadOnly:
-		return wrong("an empty volume that cannot be written is of no use")
+		return wrong("an empty volume cannot be read-only")
 	case source == "":
 		return corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}, mount, nil
 	case path.IsAbs(source):
@@ -83,7 +83,7 @@ func parseVolume(text string) (corev1.VolumeSource, corev1.VolumeMount, error) {
 	case "secret":
 		return corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: name}}, mount, nil
 	}
-	return wrong("%q is no source of volumes; a path of the node begins with /", kind)
+	return wrong("unknown volume source %q; a path on the node begins with /", kind)
 }
 
 // podTolerations parses --toleration: KEY[=VALUE][:EFFECT], the format of kubectl taint.

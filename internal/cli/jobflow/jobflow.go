@@ -38,11 +38,11 @@ func New(f *cli.Factory) *cobra.Command {
 func flows() *resourcecmd.Kind[jobFlow] {
 	return &resourcecmd.Kind[jobFlow]{
 		Noun: "jobflow", Called: "job flow", Aliases: []string{"jobflows", "jf"}, OldWord: "JobFlow", Sample: "night",
-		Short: "Jobs that wait for each other: create, watch, retry, delete",
+		Short: "Create, watch, retry and delete flows of dependent jobs",
 		Long: `
-			Work with job flows (jobflows.flow.volcano.sh): steps that each run a job, made
-			from a job template, when the steps that they depend on have completed, or when
-			a probe of them holds.`,
+			Work with job flows (jobflows.flow.volcano.sh). Each step of a flow runs a job that
+			is created from a job template. A step starts when the steps that it depends on
+			have completed, or when its probes of them succeed.`,
 		GVK: flowv1alpha1.GroupVersion.WithKind("JobFlow"),
 		New: func() jobFlow { return &flowv1alpha1.JobFlow{} }, NewList: func() client.ObjectList { return &flowv1alpha1.JobFlowList{} },
 		Columns: columns, FreeText: true, Spare: []string{"AGE", "STEPS"}, Compat: compatTable,
@@ -52,39 +52,39 @@ func flows() *resourcecmd.Kind[jobFlow] {
 		},
 		State: func(flow jobFlow) string { return string(phaseOf(flow)) },
 		ListHelp: resourcecmd.Help{
-			Short: "List job flows: phase, steps, and what they are at",
+			Short: "List job flows: phase, steps, and current activity",
 			Long: `
-				List job flows. STEPS is how many have completed, of all. NOW says which steps
-				run, which failed, and which wait for others.`,
+				List job flows. STEPS is the number of completed steps and of all steps. NOW shows
+				which steps are running, have failed, or are waiting for others.`,
 			Examples: `
 				# In this namespace
 				vcctl jobflow list
 
-				# In all namespaces, and a row again whenever one changes
+				# In all namespaces, with a new row whenever a flow changes
 				vcctl jobflow list -A -w
 
 				# Volcano's table
 				vcctl jobflow list --compat`,
 		},
 		ViewHelp: resourcecmd.Help{
-			Short: "Show a job flow: its steps as a tree, and what each waits for",
+			Short: "Show a job flow: its steps as a tree, and what each is waiting for",
 			Long: `
-				Show a job flow: its steps below those that they depend on, how the job of each
-				stands, what those that have not begun wait for (steps, probes, templates that
-				are missing), and the last events.`,
+				Show a job flow: its steps, each below the steps that it depends on, the state of
+				their jobs, what pending steps are waiting for (steps, probes, missing templates),
+				and the latest events.`,
 			Examples: `
 				# One flow
 				vcctl jobflow view night
 
-				# Again and again, until it has ended
+				# Again whenever it changes, until it ends
 				vcctl jobflow view night -w
 
 				# The object
 				vcctl jobflow view night -o yaml`,
 		},
 		CreateNote: `The job templates of the steps may be in the same files.`,
-		Await:      awaitCreated, AwaitHelp: "Wait until the job flows have ended; fail when one fails",
-		DeleteNote: `The jobs of a flow, and their pods, go with it.`,
+		Await:      awaitCreated, AwaitHelp: "Wait until the job flows have ended; fail if one fails",
+		DeleteNote: `The jobs of a flow and their pods are deleted with it.`,
 	}
 }
 
@@ -172,7 +172,7 @@ func sheetOf(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sheet {
 	sheet.Fact("Namespace", flow.Namespace)
 	sheet.Fact("Phase", style.Phase(string(phaseOf(flow)))+resourcecmd.Leaving(flow))
 	sheet.Fact("Steps", fmt.Sprintf("%d of %d completed", completed(flow), len(flow.Spec.Flows)))
-	sheet.Fact("Jobs", retained(flow)+" when all have completed")
+	sheet.Fact("Jobs", retained(flow)+" after all have completed")
 	sheet.Fact("Created", resourcecmd.Created(flow, now))
 	steps := stepsOf(flow, missing)
 	table := render.Table{Header: []string{"STEP", "STATE", "JOB", "RUNTIME", "RETRIES", "AFTER"}, FreeText: true}
@@ -189,7 +189,7 @@ func sheetOf(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sheet {
 		}
 	}
 	if len(lines) > 0 {
-		sheet.Sections = append(sheet.Sections, cli.Section{Title: "What waits", Write: func(out io.Writer, width int) {
+		sheet.Sections = append(sheet.Sections, cli.Section{Title: "Waiting", Write: func(out io.Writer, width int) {
 			for _, line := range lines {
 				render.WriteWrapped(out, "  ", "    ", line, width)
 			}

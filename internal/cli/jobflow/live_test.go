@@ -70,7 +70,7 @@ func TestWaitForAFlowEndsAsTheFlowDoes(t *testing.T) {
 		says string
 	}{
 		"it succeeds":                  {"jobflow wait pair", plainFlow(flowv1alpha1.Succeed), cli.ExitOK, "jobflow.flow.volcano.sh/pair succeeded\n"},
-		"it fails":                     {"jobflow wait pair", plainFlow(flowv1alpha1.Failed, failed), cli.ExitError, "error: job flow \"pair\" ended as Failed: first\nhint:  vcctl job view pair-first says why; vcctl jobflow retry pair runs what failed again\n"},
+		"it fails":                     {"jobflow wait pair", plainFlow(flowv1alpha1.Failed, failed), cli.ExitError, "error: job flow \"pair\" ended as Failed: first\nhint:  vcctl job view pair-first shows why; vcctl jobflow retry pair runs the failed steps again\n"},
 		"it begins to run":             {"jobflow wait pair --for=running", plainFlow(flowv1alpha1.Running), cli.ExitOK, "jobflow.flow.volcano.sh/pair running\n"},
 		"a field has a value":          {"jobflow wait pair --for=jsonpath={.status.state.phase}=Running", plainFlow(flowv1alpha1.Running), cli.ExitOK, "has {.status.state.phase}=Running"},
 		"it fails where it should run": {"jobflow wait pair --for=running", plainFlow(flowv1alpha1.Failed, failed), cli.ExitError, "ended as Failed"},
@@ -94,7 +94,7 @@ func TestWaitForAFlowThatIsDeletedOrLate(t *testing.T) {
 		code int
 		says string
 	}{
-		"jobflow wait pair":               {cli.ExitError, "error: job flow \"pair\" was deleted meanwhile"},
+		"jobflow wait pair":               {cli.ExitError, "error: job flow \"pair\" was deleted in the meantime"},
 		"jobflow wait pair --for=deleted": {cli.ExitOK, "jobflow.flow.volcano.sh/pair deleted\n"},
 	} {
 		server := clitest.Start(t, plainFlow(flowv1alpha1.Pending))
@@ -120,7 +120,7 @@ func TestWhoWaitsForAFlowIsToldTheReasons(t *testing.T) {
 	flow := plainFlow(flowv1alpha1.Pending)
 	server := clitest.Start(t, flow)
 	out, stop, _ := golden.Start(t, server, "jobflow", "wait", "pair")
-	out.Wait(t, `job flow "pair" waits: step first: there is no job template first in namespace nlp; create it: vcctl jobtemplate create -f FILE`)
+	out.Wait(t, `job flow "pair" is waiting: step first: job template first does not exist in namespace nlp; create it: vcctl jobtemplate create -f FILE`)
 	for _, template := range templatesOf("first", "second") {
 		server.Set(template)
 	}
@@ -130,12 +130,12 @@ func TestWhoWaitsForAFlowIsToldTheReasons(t *testing.T) {
 	server.Set(first)
 	begun := plainFlow(flowv1alpha1.Pending, flowv1alpha1.JobStatus{Name: "pair-first", State: batchv1alpha1.Pending})
 	server.Set(begun)
-	out.Wait(t, `job "pair-first" waits: QueueClosed: queue research is closed`)
+	out.Wait(t, `job "pair-first" is waiting: QueueClosed: queue research is closed`)
 	other := golden.NewJob("stranger", "research", batchv1alpha1.Pending, time.Minute)
 	server.Set(other, golden.NewGroup(other, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue research is closed"}))
 	second := jobOf(flow, "second", batchv1alpha1.Pending)
 	server.Set(second, golden.NewGroup(second, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue research is closed still"}))
-	out.Wait(t, `job "pair-second" waits: QueueClosed: queue research is closed still`)
+	out.Wait(t, `job "pair-second" is waiting: QueueClosed: queue research is closed still`)
 	stop()
 	if strings.Contains(out.String(), "stranger") {
 		t.Errorf("the reason of a job of another owner is printed:\n%s", out)
@@ -151,10 +151,10 @@ func TestWaitForAFlowOutlastsAnAPIServerThatIsAway(t *testing.T) {
 			out, _, done := golden.Start(t, server, strings.Fields(args)...)
 			waitForFlowWatch(t, server)
 			server.Away()
-			out.Wait(t, "the API server does not answer")
+			out.Wait(t, "the API server does not respond")
 			server.Back()
-			out.Wait(t, "the API server answers again")
-			if code := golden.Ends(t, server, out, done, plainFlow(flowv1alpha1.Succeed)); code != cli.ExitOK || strings.Count(out.String(), "does not answer") != 1 {
+			out.Wait(t, "the API server responds again")
+			if code := golden.Ends(t, server, out, done, plainFlow(flowv1alpha1.Succeed)); code != cli.ExitOK || strings.Count(out.String(), "does not respond") != 1 {
 				t.Errorf("exit %d:\n%s", code, out)
 			}
 		})
@@ -224,7 +224,7 @@ func TestLogsOfAFlowOfWhichNothingHasBegun(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, plainFlow(flowv1alpha1.Pending))
 	got := golden.Run{Args: "jobflow logs pair second"}.Do(t, server)
-	if got.Code != cli.ExitError || !strings.Contains(got.Err, "no logs of job flow \"pair\": step second has not begun") {
+	if got.Code != cli.ExitError || !strings.Contains(got.Err, "no logs of job flow \"pair\": step second has not started") {
 		t.Errorf("exit %d: %s", got.Code, got.Err)
 	}
 	if got = (golden.Run{Args: "jobflow logs pair secnod"}).Do(t, server); got.Code != cli.ExitError || !strings.Contains(got.Err, `did you mean "second"?`) {
@@ -238,7 +238,7 @@ func TestViewWithoutTheRightToTemplates(t *testing.T) {
 	server := clitest.Start(t, plainFlow(flowv1alpha1.Pending))
 	server.Refuse("GET", "/apis/flow.volcano.sh/v1alpha1/namespaces/nlp/jobtemplates", http.StatusForbidden, metav1.StatusReasonForbidden, "no")
 	got := golden.Run{Args: "jobflow view pair --events=false"}.Do(t, server)
-	if got.Code != cli.ExitOK || strings.Contains(got.Out, "no job template") {
+	if got.Code != cli.ExitOK || strings.Contains(got.Out, "does not exist in namespace") {
 		t.Errorf("exit %d: %s%s", got.Code, got.Out, got.Err)
 	}
 }

@@ -32,17 +32,17 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "logs NAME [STEP...]",
 		Aliases: []string{"log"},
-		Short:   "Print what the pods of a job flow say, in one stream",
+		Short:   "Print the logs of the pods of a job flow in one stream",
 		Long: cli.Text(`
-			Print what the pods of the jobs of a flow say, step by step, or of the steps that
-			are named. Every line begins with the step, and the task and the index of its
-			pod. With -f the stream follows all steps, those that begin later, too, and ends
-			with the flow.`),
+			Print the logs of the pods of a flow, step by step, for all steps or the named
+			steps. Every line begins with the step, and with the task and the index of the pod.
+			With -f, the stream follows all steps, including steps that start later, until the
+			flow ends.`),
 		Example: f.Examples(`
 			# All steps of a flow
 			vcctl jobflow logs night
 
-			# Until the flow has ended
+			# Follow until the flow ends
 			vcctl jobflow logs night -f
 
 			# One step, its failed pods only
@@ -151,15 +151,15 @@ func (o *logsOptions) once(ctx context.Context, c client.WithWatch, flow jobFlow
 		case err != nil:
 			return err
 		case part == nil && step.job == nil:
-			notes = append(notes, "step "+step.name+" has not begun")
+			notes = append(notes, "step "+step.name+" has not started")
 		case part == nil:
-			notes = append(notes, fmt.Sprintf("the job of step %s is gone, and its log with it", step.name))
+			notes = append(notes, fmt.Sprintf("the job of step %s was deleted, and its logs with it", step.name))
 		default:
 			parts = append(parts, *part)
 		}
 	}
 	if len(parts) == 0 {
-		return cli.Errorf(o.f.Typed("jobflow view "+flow.Name)+" says what the steps wait for; "+o.f.Typed("jobflow logs "+flow.Name)+" -f waits",
+		return cli.Errorf(o.f.Typed("jobflow view "+flow.Name)+" shows what the steps are waiting for; "+o.f.Typed("jobflow logs "+flow.Name)+" -f waits",
 			"no logs of job flow %q: %s", flow.Name, strings.Join(notes, ", "))
 	}
 	err := o.print.Print(ctx, c, parts)

@@ -29,19 +29,18 @@ func newRetry(f *cli.Factory, run func(context.Context, *retryOptions) error) *c
 	o := &retryOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "retry NAME...",
-		Short: "Run the failed steps of job flows again, and what follows them",
+		Short: "Run the failed steps of job flows again, and the steps after them",
 		Long: cli.Text(`
-			Run those steps of job flows again whose jobs failed or were terminated. Their
-			jobs are deleted and made again from the job templates as they are now; the steps
-			that wait for them begin when they have completed. Steps that have completed do
-			not run again.
+			Run the steps of job flows again whose jobs failed or were terminated. Their jobs
+			are deleted and re-created from the current job templates; the steps that depend on
+			them start when they have completed. Completed steps do not run again.
 
-			The annotation ` + keys.RetryFailed + ` of the flow asks the controller for it.`),
+			The annotation ` + keys.RetryFailed + ` of the flow requests the retry from the controller.`),
 		Example: f.Examples(`
-			# What failed in the flow of this night
+			# The failed steps of a flow
 			vcctl jobflow retry night
 
-			# After the template of a step was corrected; wait for the end
+			# After the template of a step was corrected; wait until the flow ends
 			vcctl jobflow retry night --wait`),
 		ValidArgsFunction: completeFlows(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,7 +53,7 @@ func newRetry(f *cli.Factory, run func(context.Context, *retryOptions) error) *c
 	}
 	o.sel.AddOldName(cmd, "jobflows")
 	o.dryRun.AddFlag(cmd)
-	o.wait.AddFlags(cmd, false, "Wait until the job flows have ended; fail when one fails")
+	o.wait.AddFlags(cmd, false, "Wait until the job flows have ended; fail if one fails")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }

@@ -72,7 +72,7 @@ func (s *step) judge(byName map[string]*step, isMissing bool) {
 	if s.job != nil {
 		s.state = string(s.job.State)
 		if s.job.State == batchv1alpha1.Pending {
-			s.waits = fmt.Sprintf("its job waits to start; `vcctl job explain %s` says why", s.job.Name)
+			s.waits = fmt.Sprintf("its job is pending; `vcctl job explain %s` shows why", s.job.Name)
 		}
 		return
 	}
@@ -85,7 +85,7 @@ func (s *step) judge(byName map[string]*step, isMissing bool) {
 	failed := failedSteps(s.flow)
 	switch {
 	case len(failed) > 0:
-		s.state, s.waits = stateNever, fmt.Sprintf("it will not start, because the flow has failed: %s; `vcctl job view %s` says why", strings.Join(failed, ", "), flowv1alpha1.JobName(s.flow, failed[0]))
+		s.state, s.waits = stateNever, fmt.Sprintf("it will not start, because the flow has failed: %s; `vcctl job view %s` shows why", strings.Join(failed, ", "), flowv1alpha1.JobName(s.flow, failed[0]))
 	case len(unmet) > 0:
 		s.state, s.waits = stateWaiting, "for "+strings.Join(unmet, " and ")+" to complete"
 		if probes := s.probes(); probes != "" {
@@ -97,13 +97,13 @@ func (s *step) judge(byName map[string]*step, isMissing bool) {
 	case isMissing:
 		s.state, s.waits = stateWaiting, noTemplate(s.flow, s.name)
 	default:
-		s.state, s.waits = stateStarts, "its job is about to be made; if this lasts, is the controller running? (vcd controllers)"
+		s.state, s.waits = stateStarts, "its job is about to be created; if this takes long, check that the controller is running (vcd controllers)"
 	}
 }
 
 // noTemplate describes the missing JobTemplate of a step and how to create it.
 func noTemplate(flow jobFlow, step string) string {
-	return fmt.Sprintf("there is no job template %s in namespace %s; create it: vcctl jobtemplate create -f FILE", step, flow.Namespace)
+	return fmt.Sprintf("job template %s does not exist in namespace %s; create it: vcctl jobtemplate create -f FILE", step, flow.Namespace)
 }
 
 func stateOf(s *step) string {
@@ -111,7 +111,7 @@ func stateOf(s *step) string {
 		return "no such step"
 	}
 	if s.job == nil {
-		return "not begun"
+		return "not started"
 	}
 	return string(s.job.State)
 }
@@ -124,10 +124,10 @@ func (s *step) probes() string {
 	var parts []string
 	probe := s.spec.DependsOn.Probe
 	for _, get := range probe.HTTPGetList {
-		parts = append(parts, fmt.Sprintf("task %s answers http :%d/%s", get.TaskName, get.Port, strings.TrimPrefix(get.Path, "/")))
+		parts = append(parts, fmt.Sprintf("task %s responds to HTTP at :%d/%s", get.TaskName, get.Port, strings.TrimPrefix(get.Path, "/")))
 	}
 	for _, socket := range probe.TCPSocketList {
-		parts = append(parts, fmt.Sprintf("task %s takes connections at :%d", socket.TaskName, socket.Port))
+		parts = append(parts, fmt.Sprintf("task %s accepts connections at :%d", socket.TaskName, socket.Port))
 	}
 	for _, status := range probe.TaskStatusList {
 		parts = append(parts, fmt.Sprintf("task %s is %s", status.TaskName, status.Phase))
@@ -158,10 +158,10 @@ func stepNames(flow jobFlow, jobs []string) []string {
 	return names
 }
 
-// startable returns the steps that have not begun although they wait for no other step.
+// startable returns the steps that have not started although they wait for no other step.
 func startable(flow jobFlow) []string { return stepsIn(flow, stateStarts) }
 
-// awaited returns the steps that have not begun but still can; they need their templates.
+// awaited returns the steps that have not started but still can; they need their templates.
 func awaited(flow jobFlow) []string { return stepsIn(flow, stateStarts, stateWaiting) }
 
 // stepsIn returns the names of the steps in one of the given states.

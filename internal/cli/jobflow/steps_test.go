@@ -100,7 +100,7 @@ func TestWhatHasNotBegunSaysWhatItWaitsFor(t *testing.T) {
 				t.Fatalf("step %s is %s; failed: %v", s.name, s.state, flow.Status.FailedJobs)
 			case !begun && !failed && unmet != strings.Contains(s.waits, "to complete"):
 				t.Fatalf("step %s, unmet %v: %s", s.name, unmet, s.waits)
-			case !begun && !failed && !unmet && (s.name == "s0") != strings.Contains(s.waits, "no job template"):
+			case !begun && !failed && !unmet && (s.name == "s0") != strings.Contains(s.waits, "does not exist in namespace"):
 				t.Fatalf("step %s: %s", s.name, s.waits)
 			}
 		}

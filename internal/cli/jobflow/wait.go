@@ -34,26 +34,26 @@ func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cob
 	o := &waitOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "wait NAME...",
-		Short: "Wait for job flows to run, to end, or to be gone",
+		Short: "Wait for job flows to run, to end, or to be deleted",
 		Long: cli.Text(`
-			Wait until all the job flows are there:
+			Wait until all the job flows meet a condition:
 
-			  running            a step has begun to run, or all have completed
-			  done               they have ended, well or not (the default)
-			  succeeded          the same: a flow that has failed ends the wait
+			  running            a step has started to run, or all have completed
+			  done               they have ended, successfully or not (the default)
+			  succeeded          they have completed; a failed flow ends the wait
 			  deleted            the objects are gone
-			  jsonpath={…}=TEXT  a field of each has this value
+			  jsonpath={…}=TEXT  a field of each flow has this value
 
-			The exit code is the outcome: 0 when all is well, 1 when a flow failed, 8 when
-			--timeout passed first, and 3 when the API server has not answered for 5 minutes;
-			a shorter absence is waited out. While a step waits the reason is printed on
-			standard error when it is known and when it changes: that of its job, or the job
-			template that is missing.`),
+			The exit code is 0 if all flows met the condition, 1 if a flow failed, 8 if
+			--timeout passed first, and 3 if the API server did not respond for 5 minutes;
+			shorter outages are tolerated. While a step is waiting, the reason is printed on
+			standard error when it becomes known and when it changes: the reason of its job, or
+			the missing job template.`),
 		Example: f.Examples(`
-			# Until the end; the exit code tells how it went
+			# Until the flow ends; the exit code is the outcome
 			vcctl jobflow wait night
 
-			# An hour at most
+			# For at most one hour
 			vcctl jobflow wait night --timeout 1h
 
 			# All flows with a label, until their first steps run
@@ -68,8 +68,8 @@ func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cob
 		},
 	}
 	o.sel.AddFlags(cmd, "jobflows")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: the job flows of all namespaces")
-	cmd.Flags().StringVar(&o.aim, "for", "done", "What to wait for: running, done, succeeded, deleted, or jsonpath={PATH}=VALUE")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
+	cmd.Flags().StringVar(&o.aim, "for", "done", "Condition to wait for: running, done, succeeded, deleted, or jsonpath={PATH}=VALUE")
 	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
 	o.out.AddFormat(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("for", cli.Values(aims...))
@@ -149,7 +149,7 @@ func waitForFlows(ctx context.Context, o *waitOptions) error {
 	}
 	if o.sel.Wide() && len(found) == 0 && problem == nil {
 		if !aim.isGone {
-			return cli.Errorf(o.f.Typed("jobflow list")+" shows the job flows there are", "no job flow to wait for")
+			return cli.Errorf(o.f.Typed("jobflow list")+" shows the existing job flows", "no job flow to wait for")
 		}
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
@@ -256,7 +256,7 @@ func (w *waiter) failed(flow jobFlow) error {
 	steps := failedSteps(flow)
 	if len(steps) > 0 {
 		e.What += ": " + strings.Join(steps, ", ")
-		e.Hint = fmt.Sprintf("%s says why; %s runs what failed again", w.f.Typed("job view "+flowv1alpha1.JobName(flow, steps[0])), w.f.Typed("jobflow retry "+flow.Name))
+		e.Hint = fmt.Sprintf("%s shows why; %s runs the failed steps again", w.f.Typed("job view "+flowv1alpha1.JobName(flow, steps[0])), w.f.Typed("jobflow retry "+flow.Name))
 	}
 	return e
 }
@@ -267,7 +267,7 @@ func (w *waiter) late(flow jobFlow) error {
 	if now := nowOf(flow); now != "-" {
 		e.What += "; " + now
 	}
-	e.Hint += "; " + w.f.Typed("jobflow view "+flow.Name) + " says what each step waits for"
+	e.Hint += "; " + w.f.Typed("jobflow view "+flow.Name) + " shows what each step is waiting for"
 	return e
 }
 
@@ -283,7 +283,7 @@ func (w *waiter) sayMissing(ctx context.Context, c client.Client, flow jobFlow, 
 	for _, step := range startable(flow) {
 		if missing[step] && !said[step] {
 			said[step] = true
-			w.f.Notef("job flow %q waits: step %s: %s", flow.Name, step, strings.ReplaceAll(noTemplate(flow, step), "vcctl ", w.f.Program+" "))
+			w.f.Notef("job flow %q is waiting: step %s: %s", flow.Name, step, strings.ReplaceAll(noTemplate(flow, step), "vcctl ", w.f.Program+" "))
 		}
 	}
 	return nil

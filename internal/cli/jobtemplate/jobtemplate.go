@@ -34,19 +34,19 @@ func New(f *cli.Factory) *cobra.Command { return templates().Command(f) }
 func templates() *resourcecmd.Kind[jobTemplate] {
 	return &resourcecmd.Kind[jobTemplate]{
 		Noun: "jobtemplate", Called: "job template", Aliases: []string{"jobtemplates", "jt"}, OldWord: "JobTemplate", Sample: "serve",
-		Short: "What job flows make jobs from: see, create and delete templates",
+		Short: "List, show, create and delete the job templates of job flows",
 		Long: `
-			Work with job templates (jobtemplates.flow.volcano.sh): the jobs that steps of
-			job flows are made from.`,
+			Work with job templates (jobtemplates.flow.volcano.sh). The steps of job flows
+			create their jobs from these templates.`,
 		GVK: flowv1alpha1.GroupVersion.WithKind("JobTemplate"),
 		New: func() jobTemplate { return &flowv1alpha1.JobTemplate{} }, NewList: func() client.ObjectList { return &flowv1alpha1.JobTemplateList{} },
 		Columns: columns, Spare: []string{"AGE", "MIN", "TASKS", "JOBS"}, Compat: compatTable, View: view,
 		State: func(template jobTemplate) string { return madeText(template) },
 		ListHelp: resourcecmd.Help{
-			Short: "List job templates: what their jobs would be, and how many",
+			Short: "List job templates: the size and the number of their jobs",
 			Long: `
-				List job templates. PODS and MIN are those of a job made from the template, JOBS
-				is how many were made from it and are still there.`,
+				List job templates. PODS and MIN are the values of a job created from the template.
+				JOBS is the number of existing jobs that were created from it.`,
 			Examples: `
 				# In this namespace
 				vcctl jobtemplate list
@@ -58,10 +58,10 @@ func templates() *resourcecmd.Kind[jobTemplate] {
 				vcctl jobtemplate list --compat`,
 		},
 		ViewHelp: resourcecmd.Help{
-			Short: "Show a job template: its tasks, and the jobs made from it",
+			Short: "Show a job template: its tasks, and the jobs created from it",
 			Long: `
-				Show a job template: the tasks of its jobs, what they ask for, the jobs that were
-				made from it and are still there, and the last events.`,
+				Show a job template: its tasks and their requests, the existing jobs that were
+				created from it, and the latest events.`,
 			Examples: `
 				# One template
 				vcctl jobtemplate view serve
@@ -69,8 +69,8 @@ func templates() *resourcecmd.Kind[jobTemplate] {
 				# The object
 				vcctl jobtemplate view serve -o yaml`,
 		},
-		DeleteNote: `Jobs that were made from a template stay; steps of flows that have not begun wait until
-			there is one of its name again.`,
+		DeleteNote: `Jobs that were created from a template remain; steps that have not started wait until
+			a template with this name exists again.`,
 	}
 }
 

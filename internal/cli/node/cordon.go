@@ -27,13 +27,13 @@ func newCordon(f *cli.Factory, run func(context.Context, *cordonOptions) error) 
 		Use:   "cordon NAME...",
 		Short: "Keep new pods off nodes",
 		Long: cli.Text(`
-			Mark nodes as unschedulable, as kubectl cordon does: no new pod is placed on
-			them. Pods that are there stay; drain evicts them.`),
+			Mark nodes as unschedulable, as kubectl cordon does: no new pods are placed on
+			them. Existing pods stay; use drain to evict them.`),
 		Example: f.Examples(`
 			# Two nodes
 			vcctl node cordon n1 n2
 
-			# Those with a label: which ones would it be?
+			# Show which nodes with a label would be cordoned
 			vcctl node cordon -l gpu=a100 --dry-run`),
 	})
 }
@@ -41,15 +41,15 @@ func newCordon(f *cli.Factory, run func(context.Context, *cordonOptions) error) 
 func newUncordon(f *cli.Factory, run func(context.Context, *cordonOptions) error) *cobra.Command {
 	return cordonCommand(f, run, false, &cobra.Command{
 		Use:   "uncordon NAME...",
-		Short: "Let new pods onto nodes again",
+		Short: "Allow new pods on nodes again",
 		Long: cli.Text(`
-			Mark nodes as schedulable, as kubectl uncordon does: it undoes cordon and
-			drain. Pods that a drain has evicted do not come back by themselves.`),
+			Mark nodes as schedulable, as kubectl uncordon does. This ends a cordon or drain.
+			Pods that a drain has evicted do not return by themselves.`),
 		Example: f.Examples(`
 			# One node
 			vcctl node uncordon n1
 
-			# Those with a label
+			# All nodes with a label
 			vcctl node uncordon -l gpu=a100`),
 	})
 }

@@ -42,22 +42,22 @@ func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *c
 		Short: "Evict the pods of nodes, for maintenance",
 		Long: cli.Text(`
 			Cordon nodes, evict their pods, and wait until the pods have ended, as kubectl
-			drain does. It says first which jobs lose pods, and asks.
+			drain does. First, drain lists the jobs that lose pods and asks for confirmation.
 
-			PodDisruptionBudgets are respected: a pod that one protects is tried again until
-			it may be evicted, or until --timeout has passed. Pods that have ended stay, for
-			their logs. Before any node is changed, drain refuses pods that need one of
-			--ignore-daemonsets, --delete-emptydir-data and --force.
+			PodDisruptionBudgets are respected: the eviction of a protected pod is retried
+			until it is allowed, or until --timeout has passed. Pods that have ended stay, so
+			that their logs remain available. If a pod requires --ignore-daemonsets,
+			--delete-emptydir-data or --force, drain stops before it changes any node.
 
-			When the node is ready again, 'vcctl node uncordon' lets pods onto it.
+			When the node is ready again, use 'vcctl node uncordon' to allow pods on it.
 
 			Exit codes: 0 the pods are gone; 8 --timeout has passed and pods are left;
-			2 the answer was no.`),
+			2 you answered no.`),
 		Example: f.Examples(`
 			# Which jobs would lose pods?
 			vcctl node drain n1 --dry-run
 
-			# In a script: ask nothing, and give up after ten minutes
+			# In a script: without confirmation, for at most ten minutes
 			vcctl node drain n1 --ignore-daemonsets --timeout 10m --yes
 
 			# All nodes with a label; pods have one minute to end
@@ -73,9 +73,9 @@ func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *c
 	flags := cmd.Flags()
 	o.targets.addFlags(cmd)
 	flags.BoolVar(&o.ignoreDaemonSets, "ignore-daemonsets", false, "Leave pods of DaemonSets on the nodes")
-	flags.BoolVar(&o.deleteEmptyDirData, "delete-emptydir-data", false, "Also evict pods that keep data in an emptyDir volume; the data is lost")
-	flags.BoolVar(&o.force, "force", false, "Also evict pods that no controller creates again")
-	flags.IntVar(&o.gracePeriod, "grace-period", -1, "Seconds that each pod has to end (-1 = what the pod says)")
+	flags.BoolVar(&o.deleteEmptyDirData, "delete-emptydir-data", false, "Also evict pods with data in an emptyDir volume; the data is lost")
+	flags.BoolVar(&o.force, "force", false, "Also evict pods that no controller re-creates")
+	flags.IntVar(&o.gracePeriod, "grace-period", -1, "Grace period of each pod in seconds (-1 = the pod's own)")
 	flags.DurationVar(&o.timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
@@ -88,7 +88,7 @@ func (o *drainOptions) validate() error {
 		return cli.Errorf("for example --timeout 10m", "--timeout: %s is less than 0", o.timeout)
 	}
 	if o.gracePeriod < -1 || o.gracePeriod > math.MaxInt32 {
-		return cli.Errorf("for example --grace-period 60; -1 takes what each pod says", "--grace-period: %d is not possible", o.gracePeriod)
+		return cli.Errorf("for example --grace-period 60; -1 uses the grace period of each pod", "--grace-period: %d is less than -1", o.gracePeriod)
 	}
 	return errors.Join(o.out.Validate(), o.dryRun.Validate())
 }
@@ -137,7 +137,7 @@ func (o *drainOptions) drainer() (*clusterops.Drain, error) {
 		Typed: typed, IgnoreDaemonSets: o.ignoreDaemonSets, DeleteEmptyDirData: o.deleteEmptyDirData, Force: o.force, GracePeriod: o.gracePeriod,
 		Timeout: o.timeout, ServerDryRun: o.dryRun.Server(), RetryAfter: evictionRetry, Evicted: o.printEvicted,
 		Retried: func(pod *corev1.Pod) {
-			o.f.Notef("pod %s/%s may not be evicted yet: it is tried again until its PodDisruptionBudget allows it", pod.Namespace, pod.Name)
+			o.f.Notef("pod %s/%s cannot be evicted yet: retrying until its PodDisruptionBudget allows it", pod.Namespace, pod.Name)
 		},
 	}, nil
 }

@@ -167,7 +167,7 @@ func TestADrainAsksOnceAndYesIsEnough(t *testing.T) {
 		if got := writes(s) > 0; got != writesSomething {
 			t.Errorf("answer %q: writes %t, exit %d: %s%s", answer, got, code, out, errOut)
 		}
-		if want := "drain 192.168.51.67:\n  job nlp/train (Running) loses 2 of 3 pods: worker-1, worker-2\nGo on? [y/N] "; !strings.HasPrefix(errOut.String(), want) {
+		if want := "drain 192.168.51.67:\n  job nlp/train (Running) loses 2 of 3 pods: worker-1, worker-2\nContinue? [y/N] "; !strings.HasPrefix(errOut.String(), want) {
 			t.Errorf("it asks %q, want %q", errOut, want)
 		}
 	}
@@ -179,7 +179,7 @@ func TestADrainWithoutTimeStillCordonsTheNode(t *testing.T) {
 	managed(s)
 	s.Refuse(http.MethodPost, "/api/v1/namespaces/nlp/pods", 429, metav1.StatusReasonTooManyRequests, "the budget needs it")
 	got := golden.Run{Args: "node drain 192.168.23.24 --yes --timeout 1ns"}.Do(t, s)
-	if got.Code != cli.ExitPending || !strings.Contains(got.Out, "node/192.168.23.24 cordoned") || !strings.Contains(got.Err, "pods that are left: nlp/train-worker-0") {
+	if got.Code != cli.ExitPending || !strings.Contains(got.Out, "node/192.168.23.24 cordoned") || !strings.Contains(got.Err, "remaining pods: nlp/train-worker-0") {
 		t.Errorf("exit %d, want %d:\n%s%s", got.Code, cli.ExitPending, got.Out, got.Err)
 	}
 }
@@ -206,7 +206,7 @@ func TestADrainTriesAProtectedPodAgainAndSaysSoOnce(t *testing.T) {
 		_, _ = w.Write([]byte(`{}`))
 	}))
 	got := golden.Run{Args: "node drain 192.168.23.24 --yes"}.Do(t, s)
-	if got.Code != cli.ExitOK || asked != 4 || strings.Count(got.Err, "may not be evicted yet") != 1 || !strings.Contains(got.Out, "pod nlp/train-worker-0 evicted\n") {
+	if got.Code != cli.ExitOK || asked != 4 || strings.Count(got.Err, "cannot be evicted yet") != 1 || !strings.Contains(got.Out, "pod nlp/train-worker-0 evicted\n") {
 		t.Errorf("exit %d after %d attempts:\n%s%s", got.Code, asked, got.Out, got.Err)
 	}
 }

@@ -30,7 +30,7 @@ func effectsOf(ctx context.Context, c client.Reader, pods []corev1.Pod) []string
 			key := client.ObjectKey{Namespace: pod.Namespace, Name: job}
 			byJob[key] = append(byJob[key], jobstatus.ShortPod(job, pod.Name))
 		case metav1.GetControllerOf(pod) == nil:
-			others = append(others, fmt.Sprintf("pod %s/%s: nothing creates it again", pod.Namespace, pod.Name))
+			others = append(others, fmt.Sprintf("pod %s/%s: no controller re-creates it", pod.Namespace, pod.Name))
 		default:
 			others = append(others, fmt.Sprintf("pod %s/%s", pod.Namespace, pod.Name))
 		}

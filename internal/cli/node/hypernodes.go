@@ -34,24 +34,24 @@ func newHyperNodes(f *cli.Factory, run func(context.Context, *hyperOptions) erro
 	cmd := &cobra.Command{
 		Use:     "hypernodes [NAME...]",
 		Aliases: []string{"hypernode", "hn"},
-		Short:   "The tree of hypernodes: tiers, nodes, and what is idle in each",
+		Short:   "Show the tree of HyperNodes: tiers, nodes and idle resources",
 		Long: cli.Text(`
-			Show which nodes are near each other: the tree that the scheduler makes of the
-			HyperNodes (topology.volcano.sh), with the tier of each, how many nodes are in
-			it, and what of those is idle together. The lower the tier, the nearer the
-			nodes. Nodes that are not ready or cordoned count as nodes, and add nothing to
-			what is idle. NOTE says what of a hypernode the scheduler cannot use, and why.
+			Show which nodes are near each other: the tree that the scheduler builds from the
+			HyperNodes (topology.volcano.sh), with the tier of each HyperNode, the number of
+			its nodes, and their total idle resources. The lower the tier, the nearer the
+			nodes. Nodes that are cordoned or not ready are counted, but their idle resources
+			are not. NOTE shows which part of a HyperNode the scheduler cannot use, and why.
 
-			With names, only the trees below those. -o wide names the nodes; -o json prints
-			the HyperNodes.`),
+			With names, only the trees below these HyperNodes are shown. -o wide lists the
+			names of the nodes; -o json prints the HyperNodes.`),
 		Example: f.Examples(`
-			# The whole tree; its last line are the nodes in no hypernode
+			# The whole tree; its last line shows the nodes outside all HyperNodes
 			vcctl node hypernodes
 
-			# One branch, with the names of its nodes
+			# One subtree, with the names of its nodes
 			vcctl node hypernodes leaf-1 -o wide
 
-			# The nodes that a hypernode has, for a script
+			# The number of nodes in a HyperNode, for a script
 			vcctl node hypernodes leaf-1 -o jsonpath='{.status.nodeCount}'`),
 		ValidArgsFunction: f.CompleteKind(hyperKind(), false),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -95,7 +95,7 @@ func hyperNodes(ctx context.Context, o *hyperOptions) error {
 	pods, _, err := ReadPods(ctx, c, "")
 	unknown := apierrors.IsForbidden(err)
 	if unknown {
-		o.f.Warnf("what is idle is not known: %s", cli.Humanize(err, cli.Connection{}).What)
+		o.f.Warnf("idle resources are unknown: %s", cli.Humanize(err, cli.Connection{}).What)
 	} else if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (o *hyperOptions) missing(hypers []*topologyv1alpha1.HyperNode) error {
 	for _, name := range o.names {
 		if !slices.Contains(names, name) {
 			e := cli.NotFound("hypernode", name, "", names)
-			e.Hint = strings.TrimSpace(e.Hint + " vcctl node hypernodes shows those that there are")
+			e.Hint = strings.TrimSpace(e.Hint + " vcctl node hypernodes shows the existing ones")
 			return e
 		}
 	}

@@ -31,25 +31,25 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "list [NAME...]",
 		Aliases: []string{"ls", "get"},
-		Short:   "List nodes: what they have, and what of it is idle",
+		Short:   "List nodes: their resources, and how much is idle",
 		Long: cli.Text(`
-			List nodes with what they have and what of it is idle. DEVICES are
+			List nodes with their allocatable and idle resources. DEVICES shows
 			idle/allocatable.
 
-			Idle is what a node has minus what the pods on it ask for, as the scheduler
-			counts it; it is not what they use. It takes the right to list pods; without
-			that, idle is not shown.`),
+			Idle is a node's allocatable amount minus the requests of its pods, as in the
+			scheduler; it is not based on actual usage. To see it, you need permission to list
+			pods.`),
 		Example: f.Examples(`
 			# All nodes
 			vcctl node list
 
-			# Those with a label, with taints, pods and addresses
+			# Nodes with a label, with taints, pods and addresses
 			vcctl node list -l gpu=a100 -o wide
 
-			# The one with most cpu left comes last
+			# The node with the most idle CPU last
 			vcctl node list --sort-by 'idle cpu'
 
-			# A row whenever something starts or ends on one of two
+			# A row whenever a pod starts or ends on one of two nodes
 			vcctl node list n1 n2 -w`),
 		ValidArgsFunction: f.CompleteNodes(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -108,7 +108,7 @@ func (b *book) prepare(ctx context.Context, _ []*corev1.Node) error {
 	pods, version, err := ReadPods(ctx, c, b.only)
 	if apierrors.IsForbidden(err) {
 		b.unknown = true
-		b.f.Warnf("what is idle is not known: %s", cli.Humanize(err, cli.Connection{}).What)
+		b.f.Warnf("idle resources are unknown: %s", cli.Humanize(err, cli.Connection{}).What)
 		return nil
 	}
 	b.fill(pods)

@@ -36,7 +36,7 @@ func (t *targets) complete(f *cli.Factory, cmd *cobra.Command, args []string) er
 	case len(t.names) == 0 && t.selector == "":
 		return cli.Errorf(fmt.Sprintf("%s NAME or -l SELECTOR; `%s node list` shows the names", cli.Path(f, cmd), f.Program), "the name of a node is missing")
 	case len(t.names) > 0 && t.selector != "":
-		return cli.UsageError(f, cmd, "names together with --selector: remove one of them")
+		return cli.UsageError(f, cmd, "names cannot be combined with --selector: remove one of them")
 	}
 	return nil
 }

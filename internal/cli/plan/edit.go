@@ -29,7 +29,7 @@ func (o *options) edited(ctx context.Context) (*cli.FileObject, error) {
 		if apierrors.IsNotFound(err) {
 			names := o.f.Suggest(schedulingv1beta1.GroupVersion.WithKind("Queue"), false)(ctx)
 			missing := cli.NotFound("queue", cli.BareName(o.queue, "queues"), "", names)
-			missing.Hint = strings.TrimSpace(missing.Hint + " vcctl queue list shows those that there are; a new one is planned from a file")
+			missing.Hint = strings.TrimSpace(missing.Hint + " vcctl queue list shows the existing queues; to plan a new queue, use a file")
 			return nil, missing
 		}
 		return nil, err
@@ -100,7 +100,7 @@ func settingWords(field string) []string {
 func change(queue *schedulingv1beta1.Queue, setting string) error {
 	name, value, found := strings.Cut(setting, "=")
 	if !found {
-		return cli.Errorf("for example --set weight=4", "--set %s: no FIELD=VALUE", setting)
+		return cli.Errorf("for example --set weight=4", "--set %s: want FIELD=VALUE", setting)
 	}
 	if limit, of, ok := strings.Cut(name, "."); ok {
 		return changeLimit(queue, limit, corev1.ResourceName(of), value)
@@ -108,7 +108,7 @@ func change(queue *schedulingv1beta1.Queue, setting string) error {
 	number := func() (int32, error) {
 		n, err := strconv.ParseInt(value, 10, 32)
 		if err != nil {
-			return 0, cli.Errorf("a whole number, for example 4", "--set %s: %q is no number", name, value)
+			return 0, cli.Errorf("specify a whole number, for example 4", "--set %s: %q is not a number", name, value)
 		}
 		return int32(n), nil
 	}
@@ -125,7 +125,7 @@ func change(queue *schedulingv1beta1.Queue, setting string) error {
 	case "reclaimable":
 		yes, parseErr := strconv.ParseBool(value)
 		if parseErr != nil {
-			return cli.Errorf("true or false", "--set reclaimable: %q", value)
+			return cli.Errorf("specify true or false", "--set reclaimable: %q is not true or false", value)
 		}
 		queue.Spec.Reclaimable = &yes
 	default:
@@ -133,7 +133,7 @@ func change(queue *schedulingv1beta1.Queue, setting string) error {
 		if near := cli.Nearest(name, strings.Split(strings.ReplaceAll(fields, ".RESOURCE", ""), ", ")); near != "" {
 			hint = "did you mean " + near + "? " + hint
 		}
-		return cli.Errorf(hint, "--set %s: a queue has no such field", name)
+		return cli.Errorf(hint, "--set %s: a queue does not have this field", name)
 	}
 	return err
 }
@@ -145,7 +145,7 @@ func changeState(queue *schedulingv1beta1.Queue, value string) error {
 			return nil
 		}
 	}
-	return cli.Errorf("Open or Closed", "--set state: %q is no state", value)
+	return cli.Errorf("states: Open, Closed", "--set state: %q is not a state", value)
 }
 
 func changeLimit(queue *schedulingv1beta1.Queue, limit string, of corev1.ResourceName, value string) error {
@@ -154,7 +154,7 @@ func changeLimit(queue *schedulingv1beta1.Queue, limit string, of corev1.Resourc
 	}
 	list, ok := lists[limit]
 	if !ok {
-		return cli.Errorf("fields: "+fields, "--set %s.%s: a queue has no such field", limit, of)
+		return cli.Errorf("fields: "+fields, "--set %s.%s: a queue does not have this field", limit, of)
 	}
 	if value == "" {
 		delete(*list, of)
@@ -162,7 +162,7 @@ func changeLimit(queue *schedulingv1beta1.Queue, limit string, of corev1.Resourc
 	}
 	quantity, err := resource.ParseQuantity(value)
 	if err != nil {
-		return cli.Errorf("a quantity, for example 64 or 128Gi", "--set %s.%s: %q: %v", limit, of, value, err)
+		return cli.Errorf("specify a quantity, for example 64 or 128Gi", "--set %s.%s: %q: %v", limit, of, value, err)
 	}
 	if *list == nil {
 		*list = corev1.ResourceList{}

@@ -47,7 +47,7 @@ func queueChange() insightv1alpha1.PlanStatus {
 	return insightv1alpha1.PlanStatus{
 		Verdict: insightv1alpha1.VerdictStarts,
 		Answers: []insightv1alpha1.Answer{{Kind: "Queue", Name: "research", Verdict: insightv1alpha1.VerdictStarts,
-			Message: "weight 3 -> 4, capability cpu 16 -> 64: 1 waiting job would start and 1 pod would be evicted at once", Changes: []string{"weight 3 -> 4", "capability cpu 16 -> 64"}}},
+			Message: "weight 3 -> 4, capability cpu 16 -> 64: 1 waiting job would start and 1 pod would be evicted immediately", Changes: []string{"weight 3 -> 4", "capability cpu 16 -> 64"}}},
 		Starts:      []insightv1alpha1.StartingGang{{Namespace: "nlp", Name: "eval", Queue: "research", Pods: 2}},
 		Victims:     []insightv1alpha1.Victim{{Namespace: "cv", Pod: "segment-main-0", Job: "segment", Queue: "default", Reason: "reclaim"}},
 		VictimCount: 1,
@@ -75,7 +75,7 @@ func TestPlanGolden(t *testing.T) {
 		}))},
 		{About: "a job that waits", Args: "plan -f -", Input: golden.JobFile, Width: 120, Prepare: golden.Answering(wouldWait()), Report: true, Check: noTraces},
 		{About: "a job that waits, on a narrow terminal", Args: "plan -f -", Input: golden.JobFile, Width: 40, Prepare: golden.Answering(wouldWait()), Report: true},
-		{About: "a job that would be refused", Args: "plan -f -", Input: golden.JobFile, Prepare: golden.Answering(refused()), Report: true},
+		{About: "a job that would be rejected", Args: "plan -f -", Input: golden.JobFile, Prepare: golden.Answering(refused()), Report: true},
 		{About: "a change of a queue", Args: "plan --queue-edit research --set weight=4 --set capability.cpu=64", Width: 80, Prepare: golden.Answering(queueChange()), Check: asksForTheQueueAsChanged},
 		{About: "for programs", Args: "plan -f - -o json", Input: golden.JobFile, Prepare: golden.Answering(golden.StartsNow())},
 		{About: "the verdict alone", Args: "plan -f - -o jsonpath={.status.verdict}", Input: golden.JobFile, Prepare: golden.Answering(wouldWait()), Report: true},

@@ -51,7 +51,7 @@ func (o *options) plannable(ctx context.Context, read []cli.FileObject) ([]cli.F
 			objects, problems = append(objects, jobs...), append(problems, err)
 		case kind == templateKind && hasFlow:
 		default:
-			o.f.Warnf("%s %q is passed over: plans are about jobs, job flows, pod groups, pods and queues", strings.ToLower(object.Object.GetKind()), object.Object.GetName())
+			o.f.Warnf("%s %q is ignored: plans support only jobs, job flows, pod groups, pods and queues", strings.ToLower(object.Object.GetKind()), object.Object.GetName())
 		}
 	}
 	return objects, errors.Join(problems...)
@@ -92,10 +92,10 @@ func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []
 	}
 	if len(missing) > 0 {
 		return nil, cli.Errorf("add it to the files, or create it: vcctl jobtemplate create -f FILE",
-			"job flow %q: there is no job template %s in namespace %s: its step would wait", flow.Name, strings.Join(missing, ", "), flow.Namespace)
+			"job flow %q: job template %s does not exist in namespace %s: its step would wait", flow.Name, strings.Join(missing, ", "), flow.Namespace)
 	}
 	if later := len(flow.Spec.Flows) - len(first); later > 0 {
-		o.f.Notef("job flow %q: its first steps are planned (%s); %s after them and are not", flow.Name, strings.Join(first, ", "), moreBegin(later))
+		o.f.Notef("job flow %q: only its first steps are planned (%s); %s later", flow.Name, strings.Join(first, ", "), moreBegin(later))
 	}
 	return jobs, nil
 }
@@ -103,9 +103,9 @@ func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []
 // moreBegin describes the number of later steps, as the start of a clause.
 func moreBegin(steps int) string {
 	if steps == 1 {
-		return "1 more begins"
+		return "1 more starts"
 	}
-	return fmt.Sprintf("%d more begin", steps)
+	return fmt.Sprintf("%d more start", steps)
 }
 
 // template finds the JobTemplate of a step in the files or else in the cluster; it returns nil if it finds neither.
@@ -153,7 +153,7 @@ func (o *options) thereAlready(ctx context.Context, object cli.FileObject) error
 		remove = noun + " delete pod " + name
 	}
 	return cli.Errorf(fmt.Sprintf("delete it (%s -n %s), or use generateName or another name", remove, namespace),
-		"%s %q exists already in namespace %q (%s): this one would be rejected", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
+		"%s %q already exists in namespace %q (%s): this one would be rejected", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
 }
 
 // groupOf returns the planned PodGroup of a pod in the files, or "".

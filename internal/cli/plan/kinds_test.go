@@ -112,7 +112,7 @@ func TestPlanOfAFlowIsThatOfItsFirstSteps(t *testing.T) {
 	server := clitest.Start(t, golden.Cluster()...)
 	golden.Answering(golden.JobAnswer("night-load", insightv1alpha1.VerdictStarts, nil))(server)
 	got := golden.Run{Args: "plan -f -", Input: flowFile}.Do(t, server)
-	if want := "job flow \"night\": its first steps are planned (load, clean); 1 more begins after them and are not\n"; got.Code != cli.ExitOK || got.Err != want {
+	if want := "job flow \"night\": only its first steps are planned (load, clean); 1 more starts later\n"; got.Code != cli.ExitOK || got.Err != want {
 		t.Errorf("exit %d: %s, want %s", got.Code, got.Err, want)
 	}
 	if names := asked(t, server); !slices.Equal(names, []string{"Job/night-load", "Job/night-clean research"}) {
@@ -123,9 +123,9 @@ func TestPlanOfAFlowIsThatOfItsFirstSteps(t *testing.T) {
 func TestPlansThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ input, says string }{
-		"a step whose template is missing": {strings.Replace(flowFile, "name: clean}", "name: other}", 1), `job flow "night": there is no job template clean in namespace nlp: its step would wait`},
+		"a step whose template is missing": {strings.Replace(flowFile, "name: clean}", "name: other}", 1), `job flow "night": job template clean does not exist in namespace nlp: its step would wait`},
 		"a patch that does not fit":        {strings.Replace(flowFile, "queue: research", "tasks: [{replicas: 3}]", 1), "spec.flows[1].patch"},
-		"a pod that exists already":        {strings.ReplaceAll(gangFile, "alone", "train-worker-0"), `pod "train-worker-0" exists already in namespace "nlp" (Running): this one would be rejected`},
+		"a pod that exists already":        {strings.ReplaceAll(gangFile, "alone", "train-worker-0"), `pod "train-worker-0" already exists in namespace "nlp" (Running): this one would be rejected`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

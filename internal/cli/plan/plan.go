@@ -35,23 +35,23 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 	o := &options{f: f}
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE...",
-		Short: "Say what would happen if this were submitted now",
+		Short: "Simulate the submission of objects or a change of a queue",
 		Long: cli.Text(`
-			Say what would become of jobs, pods and queues if they were submitted now: whether
-			a job would start and on which nodes, whose pods would be evicted for it, or why
-			it would wait, until when about, and what would help. Nothing is submitted: the
-			scheduler itself decides on a copy of what it knows, as it would in earnest.
+			Simulate what would happen if jobs, pods and queues were submitted now: whether a
+			job would start, on which nodes, and which pods would be evicted for it; or why it
+			would wait, its estimated start, and what would help. Nothing is submitted: the
+			scheduler itself runs the simulation on a copy of its current state.
 
-			Files may hold any number of objects. Jobs, pod groups, pods and queues are planned
-			together, as if submitted at once; a pod belongs to the pod group of the files that
-			its annotation names. Of a job flow the jobs of its first steps are planned; their
-			templates may be in the files or in the cluster. With --queue-edit and
-			--set a change of a queue is tried: who would be evicted at once, and who could
-			start.
+			Files may contain any number of objects. Jobs, pod groups, pods and queues are
+			planned together, as if submitted at the same time; the annotation of a pod assigns
+			it to a pod group in the files. For a job flow, the jobs of its first steps are
+			planned; their templates may be in the files or in the cluster. With --queue-edit
+			and --set, a change of a queue is simulated: which pods would be evicted
+			immediately, and which jobs could start.
 
-			The exit code is 0 when everything would start, 8 when something would wait,
-			and 9 when something can never start as it is. It takes the right to create
-			plans in the namespace, which whoever may create jobs there has, too.`),
+			The exit code is 0 if everything would start, 8 if something would wait, and 9 if
+			something can never start with its current request. You need permission to create
+			plans in the namespace; users who may create jobs there have it.`),
 		Example: f.Examples(`
 			# Would it start now? Where?
 			vcctl plan -f job.yaml
@@ -60,10 +60,10 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 			vcctl plan -f gang.yaml
 			vcctl plan -f night.yaml
 
-			# Submit it only if it starts at once
+			# Submit it only if it starts immediately
 			vcctl plan -f job.yaml > /dev/null && vcctl job run -f job.yaml
 
-			# Who would start, and who would have to go, if a queue got more?
+			# What would start, and what would be evicted, if a queue got more?
 			vcctl plan --queue-edit research --set weight=4 --set capability.cpu=64
 
 			# For a script
@@ -72,19 +72,19 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case !o.files.Given() && o.queue == "":
-				return cli.UsageError(f, cmd, "nothing to plan: name a file with -f, or a queue with --queue-edit")
+				return cli.UsageError(f, cmd, "nothing to plan: specify a file with -f, or a queue with --queue-edit")
 			case (o.queue == "") != (len(o.set) == 0):
-				return cli.UsageError(f, cmd, "--queue-edit NAME and --set FIELD=VALUE go together")
+				return cli.UsageError(f, cmd, "--queue-edit NAME and --set FIELD=VALUE require each other")
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	o.files.AddFlags(f, cmd)
-	cmd.Flags().StringVar(&o.queue, "queue-edit", "", "Queue whose change is planned; --set says what changes")
+	cmd.Flags().StringVar(&o.queue, "queue-edit", "", "Queue whose change is simulated; --set specifies the change")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "FIELD=VALUE of the queue: weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE; an empty value removes it; may be repeated")
-	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "Give up on the scheduler's answer after this long (0 = never)")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "Stop waiting for the scheduler's answer after this long (0 = never)")
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it is about the fields of files", "validate", "filename", "kustomize")
+	cli.Needs(cmd, "it applies only to the fields of files", "validate", "filename", "kustomize")
 	o.out.AddFormat(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("queue-edit", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
@@ -159,7 +159,7 @@ func (o *options) objects(ctx context.Context) ([]cli.FileObject, error) {
 		return nil, err
 	}
 	if len(objects) == 0 {
-		return nil, cli.Errorf("plans are about jobs (batch.volcano.sh/v1alpha1), job flows (flow.volcano.sh/v1alpha1), pod groups and queues (scheduling.volcano.sh/v1beta1), and pods",
+		return nil, cli.Errorf("plans support jobs (batch.volcano.sh/v1alpha1), job flows (flow.volcano.sh/v1alpha1), pod groups and queues (scheduling.volcano.sh/v1beta1), and pods",
 			"nothing in %s can be planned", o.files.Where())
 	}
 	return objects, nil
@@ -240,7 +240,7 @@ func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtim
 	case err != nil:
 		return nil, err
 	case answered.Status.Problem != "":
-		return nil, cli.Errorf(cmp.Or(answered.Status.Hint, "the scheduler's log may say more"), "the scheduler has no answer: %s", answered.Status.Problem)
+		return nil, cli.Errorf(cmp.Or(answered.Status.Hint, "the scheduler's log may contain more details"), "the scheduler could not answer the plan: %s", answered.Status.Problem)
 	}
 	return answered, nil
 }
@@ -268,15 +268,15 @@ func awaitAnswer(ctx context.Context, c client.WithWatch, p *insightv1alpha1.Pla
 }
 
 // noPlans is the hint for clusters whose scheduler does not answer plans.
-const noPlans = "Volcano's own scheduler answers none; `vcctl job run -f FILE --dry-run=server` tells only what admission says"
+const noPlans = "Volcano's own scheduler does not answer plans; `vcctl job run -f FILE --dry-run=server` checks admission only"
 
 func unanswered(timeout time.Duration) error {
-	return cli.Errorf("is vc's scheduler running? "+noPlans, "nobody answered the plan within %s", timeout)
+	return cli.Errorf("check that vc's scheduler is running; "+noPlans, "no scheduler answered the plan within %s", timeout)
 }
 
 func whyNotAsked(err error) error {
 	if isUnknownKind(err) {
-		return &cli.Error{What: "this cluster knows no plans (insight.vc-batch.dev/v1alpha1)", Hint: "kubectl apply -f deploy/install.yaml, if vc runs there; " + noPlans, Err: errors.Unwrap(err)}
+		return &cli.Error{What: "this cluster does not support plans (insight.vc-batch.dev/v1alpha1)", Hint: "if vc runs there: kubectl apply -f deploy/install.yaml; " + noPlans, Err: errors.Unwrap(err)}
 	}
 	return err
 }

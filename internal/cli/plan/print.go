@@ -103,13 +103,13 @@ func headline(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) string {
 		later := slices.ContainsFunc(a.Placements, func(p insightv1alpha1.Placement) bool { return p.Later })
 		switch {
 		case a.VictimCount > 0:
-			return fmt.Sprintf("%s would start once %s evicted for it", text, havingBeen(int(a.VictimCount)))
+			return fmt.Sprintf("%s would start after %s evicted for it", text, havingBeen(int(a.VictimCount)))
 		case later:
-			return text + " would start once pods that are leaving have left"
+			return text + " would start after terminating pods have ended"
 		}
 		return text + " would start now"
 	case insightv1alpha1.VerdictNever:
-		text += " can never start as it is"
+		text += " can never start with its current request"
 		if len(a.Problems) > 0 {
 			return p.Namespace + "/" + a.Name + " would be rejected"
 		}
@@ -183,7 +183,7 @@ func placesText(places []insightv1alpha1.Placement) string {
 		parts[i] = nodes[i] + ": " + strings.Join(on[nodes[i]], ", ")
 	}
 	if more := len(nodes) - maxTold; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more (-o yaml names all)", more))
+		parts = append(parts, fmt.Sprintf("and %d more (-o yaml shows all)", more))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -196,7 +196,7 @@ func (w *writer) victims(victims []insightv1alpha1.Victim, all int32) {
 	groups := groupVictims(victims)
 	for i, g := range groups {
 		if i == maxTold {
-			job.WriteFacts(&w.text, []job.Fact{{Name: "evicts", Text: fmt.Sprintf("and pods of %d more (-o yaml names all)", len(groups)-maxTold)}}, w.style, w.width)
+			job.WriteFacts(&w.text, []job.Fact{{Name: "evicts", Text: fmt.Sprintf("and pods of %d more (-o yaml shows all)", len(groups)-maxTold)}}, w.style, w.width)
 			return
 		}
 		job.WriteFacts(&w.text, []job.Fact{{Name: "evicts", Text: g.text()}}, w.style, w.width)
@@ -252,7 +252,7 @@ func (w *writer) queue(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 	job.WriteSentence(&w.text, a.Message, w.width)
 	for i, s := range p.Status.Starts {
 		if i == maxTold {
-			job.WriteFacts(&w.text, []job.Fact{{Name: "starts", Text: fmt.Sprintf("and %d more (-o yaml names all)", len(p.Status.Starts)-maxTold)}}, w.style, w.width)
+			job.WriteFacts(&w.text, []job.Fact{{Name: "starts", Text: fmt.Sprintf("and %d more (-o yaml shows all)", len(p.Status.Starts)-maxTold)}}, w.style, w.width)
 			break
 		}
 		text := fmt.Sprintf("%s/%s with %s", s.Namespace, s.Name, jobstatus.Count(int(s.Pods), "pod"))

@@ -34,11 +34,11 @@ func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (res
 	flags := cmd.Flags()
 	o := &filters{f: f, everywhere: func() bool { all, err := flags.GetBool("all-namespaces"); return err == nil && all }}
 	flags.StringVarP(&o.job, "job", "j", "", "Only pods of this job")
-	flags.StringVarP(&o.task, "task", "t", "", "Only pods of this task (filtered at the client)")
+	flags.StringVarP(&o.task, "task", "t", "", "Only pods of this task (filtered on the client side)")
 	flags.StringVar(&o.node, "node", "", "Only pods on this node")
-	flags.StringVarP(&o.queue, "queue", "q", "", "Only pods in this queue, those of no job, too (filtered at the client)")
+	flags.StringVarP(&o.queue, "queue", "q", "", "Only pods in this queue, including pods without a job (filtered on the client side)")
 	flags.StringSliceVar(&o.phases, "phase", nil, "Only pods in these phases: "+strings.Join(phases, ", "))
-	flags.BoolVar(&o.any, "any", false, "Pods that belong to no job, too")
+	flags.BoolVar(&o.any, "any", false, "Include pods that do not belong to a job")
 	_ = cmd.RegisterFlagCompletionFunc("job", f.CompleteJobs())
 	_ = cmd.RegisterFlagCompletionFunc("node", f.CompleteNodes())
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
@@ -111,7 +111,7 @@ func (o *filters) sameQueue(ctx context.Context) error {
 		}
 		names, _ := o.f.Names(ctx, batchv1alpha1.GroupVersion.WithKind("Job"), true)
 		missing := cli.NotFound("job", cli.BareName(o.job, "jobs"), namespace, names)
-		missing.Hint = cmp.Or(missing.Hint, "`"+o.f.Typed("job list")+"` shows the jobs there are")
+		missing.Hint = cmp.Or(missing.Hint, "`"+o.f.Typed("job list")+"` shows the existing jobs")
 		return missing
 	}
 	if in := cmp.Or(job.Spec.Queue, keys.DefaultQueue); in != cli.BareName(o.queue, "queues") {

@@ -31,11 +31,10 @@ func New(f *cli.Factory) *cobra.Command { return pods().Command(f) }
 func pods() *resourcecmd.Kind[*corev1.Pod] {
 	return &resourcecmd.Kind[*corev1.Pod]{
 		Noun: "pod", Called: "pod", Aliases: []string{"pods", "po"}, Sample: "train-worker-0",
-		Short: "The pods of jobs: by task, node, queue, and why they do not run",
+		Short: "List and show the pods of jobs, and why they do not run",
 		Long: `
-			Work with the pods of jobs: list them by job, task, node and queue, and see why
-			one does not run. Everything else that can be done with pods kubectl does; what
-			they say 'vcctl job logs' shows.`,
+			Work with the pods of jobs: list them by job, task, node and queue, and see why a
+			pod does not run. For everything else use kubectl, or 'vcctl job logs' for logs.`,
 		GVK: corev1.SchemeGroupVersion.WithKind("Pod"),
 		New: func() *corev1.Pod { return &corev1.Pod{} }, NewList: func() client.ObjectList { return &corev1.PodList{} },
 		Columns: columns, FreeText: true, Spare: []string{"TASK", "RESTARTS", "JOB", "AGE", "READY", "NODE"}, Filter: filter, Compat: compatTable, View: view,
@@ -46,17 +45,17 @@ func pods() *resourcecmd.Kind[*corev1.Pod] {
 		ListHelp: resourcecmd.Help{
 			Short: "List the pods of jobs: task, node, status, and why they do not run",
 			Long: `
-				List the pods of jobs. Other pods are listed when they are named, and with --any.
-				REASON says why a pod waits or how it failed. --job, --node and --phase are asked
-				of the server; --task and --queue filter here, at the client.`,
+				List the pods of jobs. Other pods are listed if you name them, or with --any.
+				REASON is why a pod is waiting or how it failed. --job, --node and --phase filter on
+				the server; --task and --queue filter on the client side.`,
 			Examples: `
-				# The pods of all jobs of this namespace
+				# The pods of all jobs in this namespace
 				vcctl pod list
 
 				# The pods of one task of a job, with their addresses
 				vcctl pod list --job train --task worker -o wide
 
-				# What runs on a node, whoever's it is
+				# All pods on a node
 				vcctl pod list -A --node node-1 --any
 
 				# Volcano's table
@@ -65,18 +64,18 @@ func pods() *resourcecmd.Kind[*corev1.Pod] {
 		ViewHelp: resourcecmd.Help{
 			Short: "Show a pod: its containers, its gang, and why it does not run",
 			Long: `
-				Show a pod: job, task and gang that it belongs to, its containers and how they
-				ended, its conditions and the last events, and why it does not run.`,
+				Show a pod: its job, task and gang, its containers and how they ended, its
+				conditions, the latest events, and why it does not run.`,
 			Examples: `
 				# One pod
 				vcctl pod view train-worker-0
 
-				# Anew whenever it changes, until it has ended
+				# Again whenever it changes, until it ends
 				vcctl pod view train-worker-0 -w`,
 		},
-		CreateNote: `Pods are scheduled here that name our scheduler: schedulerName: volcano. Several that
-			are to start together belong into a job.`,
-		DeleteNote: `A pod of a job is made anew, or ends the job, as the job's policies say.`,
+		CreateNote: `vc schedules only pods with schedulerName: volcano. If several pods must start
+			together, create a job.`,
+		DeleteNote: `Depending on the job's policies, a deleted pod of a job is re-created or ends the job.`,
 	}
 }
 
@@ -207,7 +206,7 @@ func addWhy(sheet *cli.Sheet, f *cli.Factory, pod *corev1.Pod, events []corev1.E
 	if reason == "" {
 		return
 	}
-	title, hint := "Why it waits", ""
+	title, hint := "Why it is waiting", ""
 	switch {
 	case pod.Status.Phase == corev1.PodFailed:
 		title, hint = "Why it failed", "job logs "+jobOf(pod)+" --failed"

@@ -35,50 +35,51 @@ func New(f *cli.Factory) *cobra.Command { return podGroups().Command(f) }
 func podGroups() *resourcecmd.Kind[podGroup] {
 	return &resourcecmd.Kind[podGroup]{
 		Noun: "podgroup", Called: "pod group", Aliases: []string{"podgroups", "pg"}, Sample: "train",
-		Short: "Gangs of pods: where they stand, and why they wait",
+		Short: "List and show pod groups (gangs), and why they are waiting",
 		Long: `
 			Work with pod groups (podgroups.scheduling.volcano.sh): sets of pods that start
-			together or not at all. Every job has one; plain pods of our scheduler get one.`,
+			together or not at all. Every job has a pod group; one is also created for every
+			other pod that vc schedules.`,
 		GVK: schedulingv1beta1.GroupVersion.WithKind("PodGroup"),
 		New: func() podGroup { return &schedulingv1beta1.PodGroup{} }, NewList: func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} },
 		Columns: columns, FreeText: true, Spare: []string{"AGE", "QUEUE", "OWNER", "MIN", "READY"}, Filter: filter, View: view,
 		Ended: func(g podGroup) bool { return g.Status.Phase == schedulingv1beta1.PodGroupCompleted },
 		State: func(g podGroup) string { return string(phaseOf(g)) },
 		ListHelp: resourcecmd.Help{
-			Short: "List pod groups: queue, phase, pods that run, and why they wait",
+			Short: "List pod groups: queue, phase, running pods, and why they wait",
 			Long: `
-				List pod groups. READY is the number of pods that run or have succeeded, MIN how
-				many must start together. OWNER is what the group was made for. REASON says why it waits.
-				--queue and --phase filter here, at the client. The name of a job stands for that
-				of its pod group.`,
+				List pod groups. READY is the number of pods that are running or have succeeded.
+				MIN is the number of pods that must start together. OWNER is the object that the
+				group was created for. REASON is why it is waiting. --queue and --phase filter on the
+				client side. You can specify the name of a job instead of its pod group's.`,
 			Examples: `
 				# In this namespace
 				vcctl podgroup list
 
-				# That of a job, by the job's name
+				# The group of a job, by the job's name
 				vcctl podgroup list train
 
-				# What waits in a queue, wherever it is
+				# Waiting groups of a queue, in all namespaces
 				vcctl podgroup list -A --queue research --phase Pending,Inqueue
 
-				# Follow: a row is added whenever one changes
+				# Watch: a row is added whenever a group changes
 				vcctl podgroup list -w`,
 		},
 		ViewHelp: resourcecmd.Help{
-			Short: "Show a pod group: its pods, conditions, and why it waits",
+			Short: "Show a pod group: its pods, conditions, and why it is waiting",
 			Long: `
-				Show a pod group: what it needs, its pods, its conditions, the last events, and,
-				while it waits, why, until when, and what would help, as 'vcctl job explain'
-				tells it for a job.`,
+				Show a pod group: its requests, its pods, its conditions, and the latest events. If
+				it is waiting, the reason, the estimated start and possible solutions follow, as in
+				'vcctl job explain'.`,
 			Examples: `
 				# The group of a job, by the job's name
 				vcctl podgroup view train
 
-				# The reason alone, for a script
+				# Only the reason, for a script
 				vcctl podgroup view train -o jsonpath='{.status.explanation.reason}'`,
 		},
 		Otherwise:  ofJob,
-		DeleteNote: `The pod group of a job is made anew by the job's controller; delete the job instead.`,
+		DeleteNote: `The controller re-creates the pod group of a job; delete the job instead.`,
 	}
 }
 
@@ -96,8 +97,8 @@ var phases = []string{"Pending", "Inqueue", "Running", "Unknown", "Completed"}
 
 func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (resourcecmd.Narrowed[podGroup], error) {
 	var queues, wanted []string
-	cmd.Flags().StringSliceVarP(&queues, "queue", "q", nil, "Only groups of these queues (filtered at the client)")
-	cmd.Flags().StringSliceVar(&wanted, "phase", nil, "Only groups in these phases (filtered at the client): "+strings.Join(phases, ", "))
+	cmd.Flags().StringSliceVarP(&queues, "queue", "q", nil, "Only groups in these queues (filtered on the client side)")
+	cmd.Flags().StringSliceVar(&wanted, "phase", nil, "Only groups in these phases (filtered on the client side): "+strings.Join(phases, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("phase", cli.Values(phases...))
 	return func(ctx context.Context, _ bool) (resourcecmd.Narrowed[podGroup], error) {
@@ -168,7 +169,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, g podGroup, even
 	}
 	sheet.Add("Pods", podTable(found.pods, style, now))
 	if found.more {
-		sheet.Fact("Pods", fmt.Sprintf("some may be missing below: of the namespace's pods the first %d were looked at", mostPods))
+		sheet.Fact("Pods", fmt.Sprintf("the list below may be incomplete: only the first %d pods of the namespace were checked", mostPods))
 	}
 	sheet.Add("Conditions", conditionTable(g, now))
 	if events {
@@ -194,7 +195,7 @@ func facts(g podGroup, style render.Style, now time.Time) *cli.Sheet {
 	sheet.Fact("Phase", style.Phase(string(phaseOf(g)))+resourcecmd.Leaving(g))
 	sheet.Fact("Queue", queueOf(g))
 	sheet.Fact("Priority", g.Spec.PriorityClassName)
-	sheet.Fact("Members", fmt.Sprintf("%d must start together; %d run, %d succeeded, %d failed", g.Spec.MinMember, g.Status.Running, g.Status.Succeeded, g.Status.Failed))
+	sheet.Fact("Members", fmt.Sprintf("%d must start together; %d running, %d succeeded, %d failed", g.Spec.MinMember, g.Status.Running, g.Status.Succeeded, g.Status.Failed))
 	var tasks []string
 	for task, least := range g.Spec.MinTaskMember {
 		tasks = append(tasks, fmt.Sprintf("%s %d", task, least))
@@ -253,12 +254,12 @@ func addWhy(sheet *cli.Sheet, f *cli.Factory, g podGroup, style render.Style) {
 	if reason == "" {
 		return
 	}
-	sheet.Sections = append(sheet.Sections, cli.Section{Title: "Why it waits", Write: func(out io.Writer, width int) {
+	sheet.Sections = append(sheet.Sections, cli.Section{Title: "Why it is waiting", Write: func(out io.Writer, width int) {
 		job.WriteSentence(out, reason, width)
 		if e := g.Status.Explanation; e != nil {
 			job.WriteExplanation(out, e, f.Program, style, f.Now(), width)
 			return
 		}
-		job.WriteSentence(out, "The scheduler gave no explanation of its own; this is what the group's conditions say.", width)
+		job.WriteSentence(out, "The scheduler provided no explanation; this reason comes from the group's conditions.", width)
 	}})
 }

@@ -48,7 +48,7 @@ func awaitGone(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cl
 // stateText describes a queue's state for a wait that timed out.
 func stateText(q *schedulingv1beta1.Queue) string {
 	if text := busy(q); text != "" {
-		return fmt.Sprintf("%s, and %s", stateOf(q), text)
+		return fmt.Sprintf("%s; %s", stateOf(q), text)
 	}
 	return string(stateOf(q))
 }
@@ -58,7 +58,7 @@ func excess(q *schedulingv1beta1.Queue) string {
 	for _, name := range queueusage.Resources(q) {
 		held, limit := q.Status.Allocated[name], q.Spec.Capability[name]
 		if _, limited := q.Spec.Capability[name]; limited && held.Cmp(limit) > 0 {
-			return fmt.Sprintf("it holds %s %s, and may hold %s", held.String(), cli.ShortResource(name), limit.String())
+			return fmt.Sprintf("it uses %s %s, but its limit is %s", held.String(), cli.ShortResource(name), limit.String())
 		}
 	}
 	return ""

@@ -34,23 +34,23 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 	var state string
 	cmd := &cobra.Command{
 		Use:   "create NAME...",
-		Short: "Make a queue",
+		Short: "Create queues",
 		Long: cli.Text(`
-			Make a queue. Resources are shared between the queues by weight, or, where the
-			scheduler's policy is capacity, by what each deserves; a queue may use more while
-			others do not need it, up to its capability. With -f the queues of files are made;
-			flags add to what the files say.`),
+			Create queues. Resources are shared between queues by weight, or by their deserved
+			amounts if the scheduler uses the capacity policy. While other queues do not need
+			their share, a queue can use more, up to its capability. With -f, queues are created
+			from files; flags set additional fields.`),
 		Example: f.Examples(`
 			# A queue with three times the share of others
 			vcctl queue create research --weight 3
 
-			# One below it that never holds more than 16 cpus
+			# A child queue that never uses more than 16 CPUs
 			vcctl queue create small --parent research --capability cpu=16,memory=64Gi
 
-			# Look at the object first
+			# Print the object first
 			vcctl queue create research --weight 3 --dry-run=client -o yaml
 
-			# A tree of queues from a file; done when all are open
+			# A hierarchy of queues from a file; wait until all are open
 			vcctl queue create -f queues.yaml --wait`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.target.complete(f, cmd, args, "queue name must be specified"); err != nil {
@@ -77,7 +77,7 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the queue is open")
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it is about the fields of files", "validate", "filename", "kustomize")
+	cli.Needs(cmd, "it applies only to the fields of files", "validate", "filename", "kustomize")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }
@@ -188,7 +188,7 @@ func (o *createOptions) one(ctx context.Context, queue *schedulingv1beta1.Queue)
 // unseen returns the state of a new queue that the controller has not opened yet.
 func unseen(q *schedulingv1beta1.Queue) string {
 	if q.Status.State == "" {
-		return "no controller has seen it; is vcd running?"
+		return "no controller has processed it; check that vcd is running"
 	}
 	return stateText(q)
 }

@@ -31,17 +31,17 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 		Aliases: []string{"rm"},
 		Short:   "Delete queues",
 		Long: cli.Text(`
-			Delete queues. The default queue stays, and so does one that others stand below.
-			A queue in which jobs run or wait can be deleted, and its jobs then wait for
-			ever: this asks first. Better close it, and wait until it is empty.`),
+			Delete queues. The default queue and queues with child queues cannot be deleted. A
+			queue with jobs can be deleted after confirmation, but its pending jobs then never
+			start. It is better to close the queue and wait until it is empty.`),
 		Example: f.Examples(`
-			# One queue, when it has run empty
+			# One queue, after its jobs have ended
 			vcctl queue close research --yes --wait && vcctl queue delete research
 
-			# What a file made
+			# The queues in a file
 			vcctl queue delete -f queues.yaml
 
-			# All queues with a label, without a question
+			# All queues with a label, without confirmation
 			vcctl queue delete -l team=nlp --yes`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,7 +52,7 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 		},
 	}
 	o.target.addFlags(f, cmd, "Delete")
-	cmd.Flags().BoolVar(&o.target.passMissing, "ignore-not-found", false, "A queue that does not exist is no error")
+	cmd.Flags().BoolVar(&o.target.passMissing, "ignore-not-found", false, "Do not fail if a queue does not exist")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, true, "Wait until the queues are gone")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,7 +63,7 @@ func (e *effect) tell(ctx context.Context, ask bool) told {
 			answer = &p.Status
 			t.evicts = answer.VictimCount > 0
 		} else {
-			why = "who would be evicted is not known: " + firstLine(err)
+			why = "evictions are unknown: " + firstLine(err)
 		}
 	}
 	for i, q := range e.before {
@@ -88,11 +89,11 @@ func (e *effect) line(q *schedulingv1beta1.Queue, after []*schedulingv1beta1.Que
 	}
 	if answer != nil && total(family, queueusage.Running) > 0 {
 		of := func(v *insightv1alpha1.Victim) bool { return named(family, v.Queue) }
-		parts = append(parts, evicted(answer.Victims, of, "none of them"))
+		parts = append(parts, evicted(answer.Victims, of, "no job"))
 	}
 	if i < len(after) {
 		if over := excess(after[i]); over != "" && over != excess(q) {
-			parts = append(parts, over+": nothing new starts before that is given back")
+			parts = append(parts, over+": nothing new starts until the excess is released")
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -124,7 +125,7 @@ func total(queues []*schedulingv1beta1.Queue, count func(*schedulingv1beta1.Queu
 	return sum
 }
 
-// others describes the jobs in other queues that would start or be evicted.
+// others describes the jobs in other queues, that would start or be evicted.
 func (e *effect) others(answer *insightv1alpha1.PlanStatus, families map[string][]*schedulingv1beta1.Queue) []string {
 	var lines []string
 	elsewhere := func(v *insightv1alpha1.Victim) bool {
@@ -136,14 +137,14 @@ func (e *effect) others(answer *insightv1alpha1.PlanStatus, families map[string]
 		return true
 	}
 	if text := evicted(answer.Victims, elsewhere, ""); text != "" {
-		lines = append(lines, "in other queues "+text)
+		lines = append(lines, "in other queues, "+text)
 	}
 	if n := len(answer.Starts); n > 0 {
 		var names []string
 		for i := range answer.Starts {
 			names = append(names, answer.Starts[i].Namespace+"/"+answer.Starts[i].Name)
 		}
-		lines = append(lines, fmt.Sprintf("%s would start: %s", plural(n, "job that waits", "jobs that wait"), few(names)))
+		lines = append(lines, fmt.Sprintf("%s would start: %s", plural(n, "waiting job", "waiting jobs"), few(names)))
 	}
 	return lines
 }
@@ -184,7 +185,7 @@ func evicted(victims []insightv1alpha1.Victim, of func(*insightv1alpha1.Victim) 
 		if none == "" {
 			return ""
 		}
-		return none + " would be evicted at once"
+		return none + " would be evicted immediately"
 	}
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s (%s)", name, plural(pods[name], "pod", "pods"))
@@ -205,20 +206,20 @@ func busy(family ...*schedulingv1beta1.Queue) string {
 	running, waiting := int(total(family, queueusage.Running)), int(total(family, queueusage.Waiting))
 	where := " in it"
 	if own := family[0]; len(family) > 1 {
-		if where = " in it and below it"; queueusage.Running(own)+queueusage.Waiting(own) == 0 {
-			where = " below it"
+		if where = " in it and its child queues"; queueusage.Running(own)+queueusage.Waiting(own) == 0 {
+			where = " in its child queues"
 		}
 	}
-	runs := plural(running, "job runs", "jobs run")
+	runs := plural(running, "running job", "running jobs")
 	switch {
 	case running == 0 && waiting == 0:
 		return ""
 	case waiting == 0:
 		return runs + where
 	case running == 0:
-		return plural(waiting, "job waits", "jobs wait") + where
+		return plural(waiting, "waiting job", "waiting jobs") + where
 	}
-	return fmt.Sprintf("%s%s and %s", runs, where, plural(waiting, "waits", "wait"))
+	return fmt.Sprintf("%s%s and %s", runs, where, strconv.Itoa(waiting)+" waiting")
 }
 
 func firstLine(err error) string {

@@ -27,13 +27,13 @@ func hintOf(what string, queue *schedulingv1beta1.Queue, around *check.Around) s
 		if near := cli.Nearest(queue.Spec.Parent, names); near != "" && near != queue.Spec.Parent {
 			return fmt.Sprintf("did you mean %q?", near)
 		}
-		return "vcctl queue tree shows the queues that there are"
+		return "vcctl queue tree shows the existing queues"
 	case path == "metadata.name" && queue.Name == keys.DefaultQueue:
-		return "jobs that name no queue go there; vcctl queue close default keeps them out"
+		return "jobs without a queue use it; `vcctl queue close default` rejects them"
 	case path == "metadata.name" && strings.Contains(what, "child queues"):
-		return "vcctl queue delete takes several names: those below go first"
+		return "delete its child queues as well: vcctl queue delete accepts several names"
 	case strings.HasPrefix(path, "spec.deserved"), strings.HasPrefix(path, "spec.capability"), strings.HasPrefix(path, "spec.guarantee"):
-		return "guarantee <= deserved <= capability, in a queue and from its parent down; vcctl queue tree -o wide shows them"
+		return "guarantee <= deserved <= capability must hold in a queue and between it and its parent; vcctl queue tree -o wide shows them"
 	}
 	return ""
 }

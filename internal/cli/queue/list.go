@@ -29,21 +29,21 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "list [NAME...]",
 		Aliases: []string{"ls"},
-		Short:   "List queues: state, jobs, and what they hold",
+		Short:   "List queues: state, jobs and usage",
 		Long: cli.Text(`
-			List the queues with the number of pod groups that run in them and wait in them,
-			and what they hold of what they may (allocated/capability, or what the queue
-			deserves where it has no capability). USED shows the resource that is nearest to
-			its bound; what stands right of its mark | is more than the queue deserves, and
-			others may take it back. vcctl queue tree shows who borrows from whom.`),
+			List the queues with the number of running and waiting pod groups, and their usage
+			(allocated/capability, or allocated/deserved if the queue has no capability). USED
+			shows the resource that is closest to its limit; the part to the right of the mark |
+			exceeds what the queue deserves and can be reclaimed by other queues. vcctl queue
+			tree shows which queue borrows from which.`),
 		Example: f.Examples(`
 			# All queues
 			vcctl queue list
 
-			# Two of them, with their shares, and again whenever they change
+			# Two queues with their shares, again whenever they change
 			vcctl queue list research infer -o wide -w
 
-			# The queue that holds most first
+			# Sorted by the number of running pod groups
 			vcctl queue list --sort-by running`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,10 +62,10 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 	o := &listOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "get NAME...",
-		Short: "Show one queue or several",
+		Short: "Show one or more queues",
 		Long: cli.Text(`
-			Show queues by name: the row of the list, or with -o the object. A queue that
-			does not exist is an error.`),
+			Show queues by name, as rows of the list, or as objects with -o. It is an error if a
+			queue does not exist.`),
 		Example: f.Examples(`
 			# One queue
 			vcctl queue get research
@@ -73,7 +73,7 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 			# Its capability, for a script
 			vcctl queue get research -o jsonpath='{.spec.capability.cpu}'
 
-			# The ones in a file
+			# The queues in a file
 			vcctl queue get -f queues.yaml`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,7 +89,7 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 }
 
 func (o *listOptions) addFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table that Volcano's vcctl prints")
+	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table of Volcano's vcctl")
 	o.out.AddList(cmd)
 	cli.AcceptAllNamespaces(cmd)
 	cli.CompleteColumns(cmd, func() []column { return columns(o.f) })

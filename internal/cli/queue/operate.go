@@ -35,27 +35,27 @@ type operateOptions struct {
 }
 
 func newOpen(f *cli.Factory, run func(context.Context, *operateOptions) error) *cobra.Command {
-	return newSwitch(f, run, "open", "Let queues take jobs again", `
-		Open queues that were closed: they take jobs again.`, `
+	return newSwitch(f, run, "open", "Open queues, so that they accept jobs again", `
+		Open closed queues, so that they accept jobs again.`, `
 		# One queue
 		vcctl queue open research
 
-		# Several, checked by the server only
+		# Several queues, checked by the server only
 		vcctl queue open research infer --dry-run=server`)
 }
 
 func newClose(f *cli.Factory, run func(context.Context, *operateOptions) error) *cobra.Command {
-	return newSwitch(f, run, "close", "Let queues take no more jobs", `
-		Close queues, and those below them: they take no more jobs; what runs in them goes
-		on, and the queue is Closing until it is empty. When jobs run or wait in a queue,
-		this says what would become of them, as the scheduler sees it, and asks first.`, `
+	return newSwitch(f, run, "close", "Close queues, so that they accept no new jobs", `
+		Close queues and their child queues, so that they accept no new jobs. Running jobs
+		continue, and a queue is Closing until it is empty. If a queue has running or waiting
+		jobs, the scheduler simulates the effect on them, and you are asked for confirmation.`, `
 		# One queue
 		vcctl queue close research
 
-		# In a script, whatever runs there; done when the last job has ended
+		# In a script, without confirmation; wait until the last job has ended
 		vcctl queue close research --yes --wait
 
-		# What would it do?
+		# Show the effect without closing it
 		vcctl queue close research --dry-run=server`)
 }
 
@@ -72,7 +72,7 @@ func newSwitch(f *cli.Factory, run func(context.Context, *operateOptions) error,
 		},
 	}
 	o.addFlags(cmd, strings.ToUpper(action[:1])+action[1:], map[string]string{
-		"open": "Wait until the queues are open", "close": "Wait until the queues are closed: nothing runs or is pending in them",
+		"open": "Wait until the queues are open", "close": "Wait until the queues are closed: they have no running or pending jobs",
 	}[action])
 	return cmd
 }
@@ -89,9 +89,9 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 	o := &operateOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "operate NAME... --action open|close|update",
-		Short: "Open, close or reweigh queues, as Volcano's vcctl does",
+		Short: "Open or close queues or set their weight, as in Volcano's vcctl",
 		Long: cli.Text(`
-			Open queues, close them, or change their weight. This is Volcano's spelling of
+			Open or close queues, or change their weight. This is Volcano's spelling of
 			queue open, queue close and queue update.`),
 		Example: f.Examples(`
 			# Close a queue, and open it again
@@ -109,7 +109,7 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 				return err
 			}
 			if o.action != "update" && cli.Said(cmd, "weight") {
-				return cli.Errorf("remove --weight, or use --action update", "--weight together with --action %s: only an update changes it", o.action)
+				return cli.Errorf("remove --weight, or use --action update", "--weight cannot be combined with --action %s: only an update changes it", o.action)
 			}
 			return run(cmd.Context(), o)
 		},
@@ -122,8 +122,8 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 		if o.action != "update" || !o.target.files.Given() {
 			return nil
 		}
-		return cli.Errorf(fmt.Sprintf("vcctl queue update %s makes queues what the files say; with --weight, but for that", o.target.files.Flag()),
-			"%s together with --action update: name the queues whose weight changes", o.target.files.Flag())
+		return cli.Errorf(fmt.Sprintf("vcctl queue update %s applies the files; --weight overrides their weight", o.target.files.Flag()),
+			"%s cannot be combined with --action update: specify the queues by name", o.target.files.Flag())
 	})
 	return cmd
 }
@@ -184,7 +184,7 @@ func operate(ctx context.Context, o *operateOptions) error {
 // tellBelow prints the queues that close because an ancestor closes.
 func (o *operateOptions) tellBelow(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) {
 	if below := withBelow(ctx, c, queues)[len(queues):]; len(below) > 0 {
-		fmt.Fprintf(o.f.Streams.Err, "with it, those below: %s\n", namesOf(below))
+		fmt.Fprintf(o.f.Streams.Err, "also closing child queues: %s\n", namesOf(below))
 	}
 }
 
@@ -198,7 +198,7 @@ func (o *operateOptions) leaveRoot() error {
 }
 
 func rootStays() error {
-	return cli.Errorf("close the queues below it instead; vcctl queue tree shows them", "queue %q cannot be closed: it is what all queues stand under", keys.RootQueue)
+	return cli.Errorf("close the queues below it instead; vcctl queue tree shows them", "queue %q cannot be closed: it is the root of all queues", keys.RootQueue)
 }
 
 // refuses returns an error if the queue controller would reject the command, which it reports only in an event.
@@ -210,13 +210,13 @@ func (o *operateOptions) refuses(ctx context.Context, c client.Client, q *schedu
 		return rootStays()
 	case closing && wish == schedulingv1beta1.QueueStateOpen, !closing && wish == schedulingv1beta1.QueueStateClosed:
 		return cli.Errorf(fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState),
-			"queue %q says itself, by its annotation %s, that it is to be %s", q.Name, keys.QueueState, wish)
+			"the annotation %[2]s of queue %[1]q sets its state to %[3]s", q.Name, keys.QueueState, wish)
 	case closing || queueusage.IsRoot(q) || q.ParentName() == keys.RootQueue:
 		return nil
 	}
 	parent := &schedulingv1beta1.Queue{}
 	if err := c.Get(ctx, client.ObjectKey{Name: q.ParentName()}, parent); err == nil && !parent.IsOpen() {
-		return cli.Errorf("vcctl queue open "+parent.Name, "queue %q cannot be opened: its parent %s is %s; open that first", q.Name, parent.Name, parent.Status.State)
+		return cli.Errorf("vcctl queue open "+parent.Name, "queue %q cannot be opened: its parent %s is %s; open the parent first", q.Name, parent.Name, parent.Status.State)
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*sch
 	var lines []string
 	ask := o.target.wide()
 	if o.action == "close" && len(queues) > 0 {
-		e := &effect{f: o.f, fate: "no new ones are taken"}
+		e := &effect{f: o.f, fate: "it accepts no new jobs"}
 		e.before = withBelow(ctx, c, queues)
 		for _, q := range e.before {
 			after := q.DeepCopy()
@@ -294,7 +294,7 @@ func (o *operateOptions) mayNot(queue *schedulingv1beta1.Queue, err error) error
 		return err
 	}
 	return &cli.Error{What: fmt.Sprintf("forbidden: you may not %s queue %q (403)", o.action, queue.Name), Err: err,
-		Hint: fmt.Sprintf("it takes the right to create commands.bus.volcano.sh in namespace %q; ask an administrator for it", commandNamespace)}
+		Hint: fmt.Sprintf("this requires permission to create commands.bus.volcano.sh in namespace %q; ask an administrator", commandNamespace)}
 }
 
 // commandFor returns a Command in Volcano's wire format: its owner and its target are the queue.

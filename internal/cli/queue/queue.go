@@ -25,9 +25,9 @@ import (
 
 // New returns `vcctl queue` with all its verbs.
 func New(f *cli.Factory) *cobra.Command {
-	cmd := cli.Group(f, "queue", "List, make, change, open and close queues", `
-		Work with queues (queues.scheduling.volcano.sh): what jobs are submitted to, and
-		what resources are shared by. Queues belong to the whole cluster.`, "queues", "q")
+	cmd := cli.Group(f, "queue", "List, create, change, open and close queues", `
+		Work with queues (queues.scheduling.volcano.sh). Jobs are submitted to queues, and
+		the cluster's resources are shared between queues. Queues are cluster-scoped.`, "queues", "q")
 	cmd.AddCommand(
 		newList(f, list), newTree(f, tree), newGet(f, list), newView(f), newCreate(f, create), newUpdate(f, update),
 		newOpen(f, operate), newClose(f, operate), newOperate(f, operate), newDelete(f, remove),

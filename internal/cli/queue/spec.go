@@ -32,10 +32,10 @@ func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags.Int32VarP(&s.weight, "weight", "w", 1, "Share of the queue among its siblings")
 	flags.StringVar(&s.parent, "parent", "", "Parent queue (default \"root\")")
 	flags.Int32Var(&s.priority, "priority", 0, "Queues of higher priority come first")
-	flags.BoolVar(&s.reclaimable, "reclaimable", true, "Whether others may take back what the queue holds over its share")
-	flags.StringVar(&s.capability, "capability", "", "The most that the queue may hold: cpu=16,memory=64Gi")
-	flags.StringVar(&s.guarantee, "guarantee", "", "What is kept for the queue: cpu=2,memory=8Gi")
-	flags.StringVar(&s.deserved, "deserved", "", "What the queue deserves: cpu=8,memory=32Gi; policy capacity goes by it, proportion by --weight")
+	flags.BoolVar(&s.reclaimable, "reclaimable", true, "Whether other queues may reclaim what this queue uses beyond its share")
+	flags.StringVar(&s.capability, "capability", "", "Limit of the queue: cpu=16,memory=64Gi")
+	flags.StringVar(&s.guarantee, "guarantee", "", "Resources reserved for the queue: cpu=2,memory=8Gi")
+	flags.StringVar(&s.deserved, "deserved", "", "Resources that the queue deserves: cpu=8,memory=32Gi; used by the capacity policy (the proportion policy uses --weight)")
 	_ = cmd.RegisterFlagCompletionFunc("parent", f.CompleteQueues())
 }
 
@@ -52,7 +52,7 @@ func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (change
 	var problems []error
 	if given("weight") {
 		if q.Weight = s.weight; s.weight < 1 || s.weight > maxWeight {
-			problems = append(problems, cli.Errorf("a queue of weight 2 gets twice what its sibling of weight 1 gets", "--weight: %d is not between 1 and %d", s.weight, maxWeight))
+			problems = append(problems, cli.Errorf("a queue with weight 2 gets twice the share of a sibling with weight 1", "--weight: %d is not between 1 and %d", s.weight, maxWeight))
 		}
 	}
 	if given("parent") {

@@ -32,8 +32,8 @@ type target struct {
 func (t *target) addName(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.oldName, "name", "", "Name of the queue")
 	cmd.Flags().Lookup("name").Hidden = true
-	cli.NotNamed(cmd, "it is the old spelling of one", "name")
-	cli.Apart(cmd, "queues are named in one way", "name", "selector", "filename", "kustomize")
+	cli.NotNamed(cmd, "--name is the old spelling of a name argument", "name")
+	cli.Apart(cmd, "specify queues in only one way", "name", "selector", "filename", "kustomize")
 }
 
 // addFlags adds -l, -f and the hidden --name; verb describes the action in help texts.
@@ -63,7 +63,7 @@ func (t *target) complete(f *cli.Factory, cmd *cobra.Command, args []string, ref
 	case 1:
 		return nil
 	}
-	return cli.UsageError(f, cmd, "names, --selector, --filename and --kustomize together: say one of them")
+	return cli.UsageError(f, cmd, "names, --selector, --filename and --kustomize cannot be combined: use one of them")
 }
 
 // takeOldName takes the name from --name, or from -n if the user typed it. VCCTL_NAMESPACE sets the same flag, and a
@@ -175,7 +175,7 @@ func readQueues(f *cli.Factory, files *cli.Files) ([]filedQueue, error) {
 	var queues []filedQueue
 	for _, object := range objects {
 		if object.Object.GroupVersionKind() != kind() {
-			f.Warnf("%s %q is passed over: it is no queue", strings.ToLower(object.Object.GetKind()), object.Object.GetName())
+			f.Warnf("%s %q is ignored: it is not a queue", strings.ToLower(object.Object.GetKind()), object.Object.GetName())
 			continue
 		}
 		queue := &schedulingv1beta1.Queue{}
@@ -185,7 +185,7 @@ func readQueues(f *cli.Factory, files *cli.Files) ([]filedQueue, error) {
 		queues = append(queues, filedQueue{queue: queue, object: object})
 	}
 	if len(queues) == 0 {
-		return nil, cli.Errorf("queues are of kind Queue, scheduling.volcano.sh/v1beta1; vcctl job run -f makes other kinds, too", "no queue in %s", files.Where())
+		return nil, cli.Errorf("queues have kind Queue and apiVersion scheduling.volcano.sh/v1beta1; vcctl job run -f creates other kinds", "no queue in %s", files.Where())
 	}
 	return queues, nil
 }

@@ -26,25 +26,25 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 	o := &treeOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "tree [NAME...]",
-		Short: "Show queues below their parents: use, and who borrows from whom",
+		Short: "Show the hierarchy of queues, their usage and borrowing",
 		Long: cli.Text(`
-			Show the queues as they stand below each other; with names, the trees below
-			those. RUN and WAIT count the jobs (pod groups) that run and wait in a queue and
-			in those below it. USED shows the resource that is nearest to its bound: the
-			queue's capability, else what it deserves. What stands right of the mark | is
-			more than the queue deserves: NOTE says of which queue beside it that is
-			borrowed. It may be taken back when that one wants it.
+			Show the hierarchy of queues; with names, only the subtrees of these queues. RUN and
+			WAIT are the numbers of running and waiting jobs (pod groups) in a queue and its
+			descendants. USED shows the resource that is closest to its limit: the queue's
+			capability, or else what it deserves. The part to the right of the mark | exceeds
+			what the queue deserves: NOTE shows from which sibling queue it is borrowed. That
+			queue can reclaim it when needed.
 
-			Everything is read from the status of the queues, where the scheduler and the
-			queue controller write it once a second at most.`),
+			All values come from the status of the queues, which the scheduler and the queue
+			controller update at most once per second.`),
 		Example: f.Examples(`
 			# All queues
 			vcctl queue tree
 
-			# The tree below one, with what each deserves and may hold at most
+			# The subtree of a queue, with deserved amounts and limits
 			vcctl queue tree research -o wide
 
-			# And again whenever a queue changes
+			# Again whenever a queue changes
 			vcctl queue tree -w`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {

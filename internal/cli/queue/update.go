@@ -33,26 +33,26 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 		Use:   "update NAME...",
 		Short: "Change the weight, the limits or the parent of queues",
 		Long: cli.Text(`
-			Change queues. Only what is named by a flag changes. A resource list replaces the
-			old one as a whole; the empty one removes it. With -f the spec becomes that of
-			the file, and labels and annotations of the file are added.
+			Change queues. Only fields with a flag are changed. A resource list replaces the
+			whole old list; an empty list removes it. With -f, the spec is replaced by the
+			file's, and the labels and annotations in the file are added.
 
-			When a queue in which jobs run gets less by it, this says first who would be
-			evicted at once, as the scheduler sees it, and asks; a script is asked for --yes
-			only when somebody would be evicted. vcctl plan --queue-edit tells the same, and
-			more, without a change.`),
+			If a queue with running jobs gets less, the scheduler first simulates which pods
+			would be evicted immediately, and you are asked for confirmation. A script needs
+			--yes only if pods would be evicted. vcctl plan --queue-edit shows the same and
+			more, without changing anything.`),
 		Example: f.Examples(`
 			# Twice the share
 			vcctl queue update research --weight 2
 
-			# A limit, and none
+			# Set and remove a limit
 			vcctl queue update small --capability cpu=16,memory=64Gi
 			vcctl queue update small --capability ''
 
-			# Less for all queues of a team: what would that do?
+			# The effect of a lower limit for all queues of a team
 			vcctl queue update -l team=nlp --capability nvidia.com/gpu=8 --dry-run=server
 
-			# Less, and wait until the queue holds no more than that
+			# Lower the limit, and wait until the queue's usage is within it
 			vcctl queue update research --capability cpu=4 --yes --wait`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,7 +64,7 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 			case err != nil:
 				return err
 			case !changed && !o.target.files.Given():
-				return cli.UsageError(f, cmd, "nothing to change: no flag says what")
+				return cli.UsageError(f, cmd, "nothing to change: specify the fields to change with flags")
 			}
 			o.change = func(q *schedulingv1beta1.QueueSpec) error {
 				_, err := flags.apply(cmd, q)
@@ -77,9 +77,9 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 	flags.addUpdateFlags(f, cmd)
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
-	o.wait.AddFlags(cmd, false, "Wait until the queues hold no more than their capability")
+	o.wait.AddFlags(cmd, false, "Wait until the usage of the queues is within their capability")
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it is about the fields of files", "validate", "filename", "kustomize")
+	cli.Needs(cmd, "it applies only to the fields of files", "validate", "filename", "kustomize")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }

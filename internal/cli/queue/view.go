@@ -35,17 +35,17 @@ func newView(f *cli.Factory) *cobra.Command {
 		New: func() *schedulingv1beta1.Queue { return &schedulingv1beta1.Queue{} }, NewList: newQueues,
 		View: view,
 		ViewHelp: resourcecmd.Help{
-			Short: "Show a queue: what it holds and may hold, who waits in it and why",
+			Short: "Show a queue: its usage and limits, and its waiting jobs",
 			Long: `
-				Show a queue: its state and place, for each resource what its jobs hold and what it
-				may hold, its jobs by phase, the jobs that wait in it with the reason, in their
-				order, and the last events. Jobs of all namespaces are shown to users who may list
-				PodGroups there.`,
+				Show a queue: its state and its position in the hierarchy, its usage and limit for
+				each resource, its jobs by phase, its waiting jobs in order with their reasons, and
+				the latest events. To see the waiting jobs, you need permission to list PodGroups in
+				all namespaces.`,
 			Examples: `
 				# One queue
 				vcctl queue view research
 
-				# Follow: it is shown again whenever it changes
+				# Watch: show it again whenever it changes
 				vcctl queue view research -w`,
 		},
 	}
@@ -60,13 +60,13 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1b
 	groups, err := waitingIn(ctx, c, q.Name)
 	switch {
 	case apierrors.IsForbidden(err):
-		sheet.Fact("Waiting", "not shown: you may not list PodGroups of all namespaces")
+		sheet.Fact("Waiting", "not shown: you are not allowed to list PodGroups in all namespaces")
 	case err != nil:
 		return nil, err
 	}
 	sheet.Add("Waiting", waitingTable(groups, now))
 	if more := len(groups) - mostWaiting; more > 0 {
-		sheet.Fact("Waiting", fmt.Sprintf("the first %d of %d are below; all: %s podgroup list -A --queue %s --phase Pending,Inqueue", mostWaiting, len(groups), f.Program, q.Name))
+		sheet.Fact("Waiting", fmt.Sprintf("showing the first %d of %d; to see all: %s podgroup list -A --queue %s --phase Pending,Inqueue", mostWaiting, len(groups), f.Program, q.Name))
 	}
 	if !events {
 		return sheet, nil
@@ -75,7 +75,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1b
 	happened, err := clusterops.EventsAbout(ctx, c, metav1.NamespaceDefault, q)
 	switch {
 	case apierrors.IsForbidden(err):
-		sheet.Fact("Events", "not shown: you may not list events of namespace "+metav1.NamespaceDefault)
+		sheet.Fact("Events", "not shown: you are not allowed to list events in namespace "+metav1.NamespaceDefault)
 	case err != nil:
 		return nil, err
 	}

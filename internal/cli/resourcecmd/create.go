@@ -33,13 +33,13 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 		Short: k.words("Create KINDS from files"),
 		Long: cli.Text(k.words(`
 			Create KINDS from files, directories, URLs or standard input, in YAML or JSON.
-			Other objects in them are created, too. Everything is checked as the server
-			would check it before the first object is sent.`)) + paragraph(k.CreateNote),
+			Other objects in the files are created, too. All objects are checked with the
+			server's rules before the first one is sent.`)) + paragraph(k.CreateNote),
 		Example: f.Examples(k.words(`
 			# From a file
 			vcctl NOUN create -f SAMPLE.yaml
 
-			# From a pipe; the server checks, and keeps nothing
+			# From a pipe; let the server check the object without storing it
 			cat SAMPLE.yaml | vcctl NOUN create -f - --dry-run=server`)),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,9 +49,9 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 			}
 			switch {
 			case len(args) > 0:
-				return cli.Errorf(fmt.Sprintf("%s -f FILE", cli.Path(f, cmd)), "%q: a %s is created from a file, which gives it its name", args[0], k.Called)
+				return cli.Errorf(fmt.Sprintf("%s -f FILE", cli.Path(f, cmd)), "%q: a %s is created from a file that contains its name", args[0], k.Called)
 			case !o.submit.Files.Given():
-				return cli.Errorf(fmt.Sprintf("%s -f FILE; - is standard input", cli.Path(f, cmd)), "the file with the %s is missing", k.Called)
+				return cli.Errorf(fmt.Sprintf("%s -f FILE; - means standard input", cli.Path(f, cmd)), "the file with the %s is missing", k.Called)
 			}
 			return run(cmd.Context(), o)
 		},
@@ -129,8 +129,8 @@ func (o *createOptions[T]) accept(objects []cli.FileObject) error {
 		kinds = append(kinds, name)
 	}
 	slices.Sort(kinds)
-	return cli.Errorf(fmt.Sprintf("a %s begins with apiVersion: %s and kind: %s; `vcctl job run -f` creates objects of any kind", o.kind.Called, o.kind.GVK.GroupVersion(), o.kind.GVK.Kind),
-		"no %s in %s: it holds %s", o.kind.Called, o.submit.Files.Where(), strings.Join(kinds, ", "))
+	return cli.Errorf(fmt.Sprintf("a %s has apiVersion: %s and kind: %s; `vcctl job run -f` creates objects of any kind", o.kind.Called, o.kind.GVK.GroupVersion(), o.kind.GVK.Kind),
+		"no %s in %s: it contains %s", o.kind.Called, o.submit.Files.Where(), strings.Join(kinds, ", "))
 }
 
 // say prints the success line of an object. For kinds that Volcano's vcctl creates and deletes, it prints Volcano's

@@ -37,17 +37,17 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 		Aliases: []string{"rm"},
 		Short:   k.words("Delete KINDS"),
 		Long: cli.Text(k.words(`
-			Delete KINDS. Deleting by label, or all of a namespace, asks first. With -f
-			every object of the files is deleted, whatever its kind; it asks if one is a
-			namespace, or a queue that still has jobs.`)) + paragraph(k.DeleteNote),
+			Delete KINDS. Deleting by label or with --all asks for confirmation. With -f,
+			every object in the files is deleted, whatever its kind; you are asked for
+			confirmation if one of them is a namespace, or a queue that still has jobs.`)) + paragraph(k.DeleteNote),
 		Example: f.Examples(k.words(`
 			# By name
 			vcctl NOUN delete SAMPLE
 
-			# What a file created
+			# The objects in a file
 			vcctl NOUN delete -f SAMPLE.yaml
 
-			# All with a label, without a question
+			# All with a label, without confirmation
 			vcctl NOUN delete -l team=nlp --yes`)),
 		ValidArgsFunction: k.complete(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,7 +58,7 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 			}
 			if o.files.Given() {
 				if len(o.sel.Names) > 0 || o.sel.Wide() {
-					return cli.UsageError(f, cmd, "files together with names or a selector: say one of them")
+					return cli.UsageError(f, cmd, "files cannot be combined with names or a selector: remove one of them")
 				}
 				return run(cmd.Context(), o)
 			}
@@ -69,13 +69,13 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 		},
 	}
 	o.sel.AddFlags(cmd, k.plural())
-	o.sel.AddAllNamespaces(cmd, k.words("With --all or -l: the KINDS of all namespaces"))
+	o.sel.AddAllNamespaces(cmd, k.words("With --all or -l: in all namespaces"))
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.files.AddFlags(f, cmd)
 	addOldFiles(cmd, k.OldWord, &o.oldFiles)
 	o.out.AddFormat(cmd, false)
-	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, k.words("A KIND that does not exist is no error"))
+	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, k.words("Do not fail if a KIND does not exist"))
 	return cmd
 }
 

@@ -46,15 +46,15 @@ func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[
 	o := &listOptions[T]{f: f, kind: k}
 	cmd := &cobra.Command{
 		Use:   "get NAME...",
-		Short: k.words("Show one KIND or several as rows"),
+		Short: k.words("Show one or more KINDS as rows"),
 		Long: cli.Text(k.words(`
-			Show KINDS by name: the row of the list, or with -o the object. One that does
-			not exist is an error; so is no name, unless -l or -A says which are meant.`)),
+			Show KINDS by name, as rows of the list, or as objects with -o. It is an error if
+			one does not exist. Names are required unless you use -l or -A.`)),
 		Example: f.Examples(k.words(`
 			# One KIND
 			vcctl NOUN get SAMPLE
 
-			# Follow it: a row is added whenever something changes
+			# Watch it: a row is added whenever something changes
 			vcctl NOUN get SAMPLE -w
 
 			# The object
@@ -74,10 +74,10 @@ func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[
 
 func (o *listOptions[T]) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.sel.Selector, "selector", "l", "", "Label selector, for example team=nlp,stage!=test")
-	o.sel.AddAllNamespaces(cmd, o.kind.words("The KINDS of all namespaces"))
+	o.sel.AddAllNamespaces(cmd, o.kind.words("List the KINDS of all namespaces"))
 	o.sel.AddOldName(cmd, o.kind.plural())
 	if o.kind.Compat != nil {
-		cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table that Volcano's vcctl prints")
+		cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table of Volcano's vcctl")
 	}
 	o.out.AddList(cmd)
 	cli.CompleteColumns(cmd, func() []cli.Column[T] { return o.kind.Columns(o.f) })

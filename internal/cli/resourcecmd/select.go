@@ -87,9 +87,9 @@ func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, name
 	missing := cli.NotFound(k.Called, name, namespace, names)
 	missing.Err = err
 	if missing.Hint == "" {
-		missing.Hint = fmt.Sprintf("vcctl %s list shows those of this namespace, -A those of all", k.Noun)
+		missing.Hint = fmt.Sprintf("vcctl %s list shows this namespace; -A shows all", k.Noun)
 		if k.ClusterScoped {
-			missing.Hint = fmt.Sprintf("vcctl %s list shows their names", k.Noun)
+			missing.Hint = fmt.Sprintf("vcctl %s list shows the existing names", k.Noun)
 		}
 	}
 	return object, missing

@@ -44,20 +44,20 @@ func (k *Kind[T]) newView(f *cli.Factory, run func(context.Context, *viewOptions
 				return err
 			}
 			if o.watch && (len(o.sel.Names) != 1 || o.out.Machine() || o.format != "") {
-				return cli.UsageError(f, cmd, "--watch is for the text about one named %s", k.Called)
+				return cli.UsageError(f, cmd, "--watch requires one named %s and the default output format", k.Called)
 			}
 			return run(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.events, "events", true, "Show the last events")
+	cmd.Flags().BoolVar(&o.events, "events", true, "Show the latest events")
 	o.sel.AddFlags(cmd, k.plural())
 	if k.ClusterScoped {
 		cmd.Flags().Lookup("all").Usage = k.words("All KINDS")
 		cli.AcceptAllNamespaces(cmd)
 	} else {
-		o.sel.AddAllNamespaces(cmd, k.words("With --all or -l: the KINDS of all namespaces"))
+		o.sel.AddAllNamespaces(cmd, k.words("With --all or -l: in all namespaces"))
 	}
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, k.words("Show the KIND anew whenever it changes"))
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, k.words("Show the KIND again whenever it changes"))
 	o.out.AddFormat(cmd, false)
 	if k.OldWord != "" {
 		cmd.Flags().StringVar(&o.format, "format", "", "Old spelling of -o: yaml or json")
@@ -87,7 +87,7 @@ func (o *viewOptions[T]) oldWays(cmd *cobra.Command) error {
 			o.format = "yaml"
 		}
 	default:
-		return cli.Errorf("yaml or json; -o takes more, see 'vcctl help formats'", "Unsupported format: %s", o.format)
+		return cli.Errorf("use yaml or json; -o supports more formats, see 'vcctl help formats'", "Unsupported format: %s", o.format)
 	}
 	return nil
 }

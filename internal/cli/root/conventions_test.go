@@ -236,7 +236,7 @@ func keepsFormats(t *testing.T, cmd *cobra.Command, row convention) string {
 	if !slices.Contains(offered, "json") || !slices.Contains(offered, "yaml") {
 		return "-o offers " + strings.Join(offered, " ")
 	}
-	return says(t, append(sample(row.path), "-o", "jsno"), `output format "jsno" is not known`)
+	return says(t, append(sample(row.path), "-o", "jsno"), `unknown output format "jsno"`)
 }
 
 // keepsWatch watches an object of the golden cluster: the command must list or read it, then watch it and continue.
@@ -304,7 +304,7 @@ func keepsDryRun(t *testing.T, cmd *cobra.Command, row convention) string {
 	if cmd.Flag("dry-run").NoOptDefVal != "client" {
 		return "--dry-run alone is not --dry-run=client"
 	}
-	return says(t, append(sample(row.path), "--dry-run=perhaps"), `--dry-run: "perhaps" is not known`)
+	return says(t, append(sample(row.path), "--dry-run=perhaps"), `--dry-run: unknown value "perhaps"`)
 }
 
 func keepsWait(_ *testing.T, cmd *cobra.Command, row convention) string {

@@ -107,16 +107,16 @@ func New(f *cli.Factory) *cobra.Command {
 		Use:   strings.ReplaceAll(f.Program, " ", "-"),
 		Short: "Run and watch batch jobs on Kubernetes", Version: build.Self().Version,
 		Long: cli.Text(`
-			Run batch jobs on Kubernetes, see where they stand, and why they wait.
+			Run batch jobs on Kubernetes, check their state, and see why they are waiting.
 
-			Jobs and queues are Volcano's objects (batch.volcano.sh, scheduling.volcano.sh):
-			everything here can be done with kubectl, too, only with more typing.
-			The cluster and the namespace come from your kubeconfig, as with kubectl.`),
+			Jobs and queues are Volcano's objects (batch.volcano.sh, scheduling.volcano.sh),
+			so you can also manage them with kubectl. The cluster and the namespace come from
+			your kubeconfig, as in kubectl.`),
 		Example: f.Examples(`
 			# A job of three pods that start together
 			vcctl job run hello --image busybox --replicas 3 -- sh -c 'echo hello from $HOSTNAME'
 
-			# Where it stands, what it said, and the cluster at a glance
+			# Its state, its logs, and an overview of the cluster
 			vcctl job list
 			vcctl job logs hello -f
 			vcctl top --once`),
@@ -182,13 +182,13 @@ func addRootFlags(f *cli.Factory, cmd *cobra.Command) {
 			flag.DefValue = "$HOME/.kube/cache"
 		}
 		if flag.Usage != "" && flag.Name == "namespace" {
-			flag.Usage = "Namespace to work in (default: that of the context)"
+			flag.Usage = "Namespace to use (default: the namespace of the context)"
 		}
 	})
 	flags.StringVar(&f.Streams.ColorMode, "color", f.Streams.ColorMode, "When to use colour: auto, always or never")
 	flags.StringVarP(f.Config.KubeConfig, "kubeconfig-file", "k", "", "Old spelling of --kubeconfig")
 	flags.StringVar(f.Config.APIServer, "master", "", "Old spelling of --server")
-	flags.VarP(&verbosity{}, "v", "v", "Log level of the client; 6 shows its requests")
+	flags.VarP(&verbosity{}, "v", "v", "Log level of the client; 6 shows requests")
 	for _, old := range []string{"kubeconfig-file", "master"} {
 		flags.Lookup(old).Hidden = true
 	}
@@ -224,7 +224,7 @@ func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 			return
 		}
 		if err := flag.Value.Set(value); err != nil {
-			problem = cli.Errorf("it stands for --"+flag.Name, "environment variable %s=%q: %v", name, value, err)
+			problem = cli.Errorf("the variable sets the flag --"+flag.Name, "environment variable %s=%q: %v", name, value, err)
 		}
 	})
 	if problem != nil {
@@ -241,7 +241,7 @@ func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 	if !slices.Contains([]string{"auto", "always", "never"}, f.Streams.ColorMode) {
 		mode := f.Streams.ColorMode
 		f.Streams.ColorMode = "auto"
-		return cli.Errorf("one of: auto, always, never", "%s: %q is not known", where, mode)
+		return cli.Errorf("use auto, always or never", "%s: unknown value %q", where, mode)
 	}
 	return nil
 }
@@ -250,19 +250,19 @@ func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 func newOptions(f *cli.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "options",
-		Short: "Show the flags that every command takes",
+		Short: "Show the flags that all commands accept",
 		Long: cli.Text(`
-			Show the flags that every command takes: kubectl's connection flags, colour and
+			Show the flags that all commands accept: kubectl's connection flags, colour and
 			verbosity.`),
 		Example: f.Examples(`
-			# All of them
+			# All global flags
 			vcctl options
 
-			# The same flags on any command
+			# Use them with any command
 			vcctl job list --context prod -n nlp`),
 		Args: cli.NoArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(f.Streams.Out, "These flags may be given to any command:\n\n"+cmd.Root().PersistentFlags().FlagUsagesWrapped(80))
+			_, err := io.WriteString(f.Streams.Out, "All commands accept these flags:\n\n"+cmd.Root().PersistentFlags().FlagUsagesWrapped(80))
 			return err
 		},
 	}

@@ -33,8 +33,8 @@ Flags:
 Topics:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
   {{rpad .CommandPath .CommandPathPadding}} {{.Short}}{{end}}{{end}}{{end}}
 
-Flags for every command: "{{.Root.CommandPath}} options".{{if .HasAvailableSubCommands}}
-About a command: "{{.CommandPath}} [command] --help".{{end}}
+Global flags: "{{.Root.CommandPath}} options".{{if .HasAvailableSubCommands}}
+Help for a command: "{{.CommandPath}} [command] --help".{{end}}
 `
 
 // holdHelp makes `help WORD` fail for an unknown command or topic. Cobra would show the help of the last known
@@ -80,7 +80,7 @@ func topicAlone(f *cli.Factory, root *cobra.Command, args []string) error {
 	if problem == nil && topic.IsAdditionalHelpTopicCommand() {
 		problem = topic.ParseFlags(rest)
 		if problem == nil && topic.Flags().NArg() > 0 {
-			return cli.Errorf(fmt.Sprintf("'%s' shows it", cli.Path(f, topic)), "argument %q is not expected: %s is a help topic", topic.Flags().Arg(0), topic.Name())
+			return cli.Errorf(fmt.Sprintf("'%s' shows it", cli.Path(f, topic)), "unexpected argument %q: %s is a help topic", topic.Flags().Arg(0), topic.Name())
 		}
 	}
 	return nil // cobra finds and reports all other problems
@@ -91,62 +91,62 @@ func addTopics(root *cobra.Command) {
 	topic := func(use, short, long string) {
 		root.AddCommand(&cobra.Command{Use: use, Short: short, Long: cli.Text(long)})
 	}
-	topic("formats", "What -o takes", `
+	topic("formats", "Output formats of -o", `
 		-o json, yaml          the whole object; several come as a List
-		-o name                kind.group/name, one a line, for xargs and kubectl
+		-o name                kind.group/name, one per line, for xargs and kubectl
 		-o wide                the table with all its columns
 		-o jsonpath=…          kubectl's jsonpath: -o jsonpath='{.status.state.phase}'
 		-o go-template=…       a Go template over the object
 		-o custom-columns=…    TITLE:path,…: NAME:.metadata.name,QUEUE:.spec.queue
 
-		A table for a wide terminal and for a pipe has the same columns. On a terminal
-		that is too narrow a last column of free text is shortened, and columns that say
-		little or nothing are omitted; -o wide and a pipe omit nothing.
+		A table in a pipe has the same columns as on a wide terminal. On a terminal that is
+		too narrow, free text in the last column is shortened, and columns with little or
+		no information are omitted; -o wide and pipes show everything.
 		Scripts should use -o json, name or jsonpath.`)
-	topic("environment", "Variables that are read", `
+	topic("environment", "Environment variables", `
 		KUBECONFIG             the kubeconfig files, as for kubectl
 		VCCTL_<FLAG>           any global flag: VCCTL_NAMESPACE=nlp, VCCTL_CONTEXT=prod
-		VCCTL_QUEUE            the queue of job run, where --queue does not say it
-		VCCTL_COMPAT=true      lists print Volcano's tables, and job run says its words
-		VCCTL_CONFIG           the file of settings, else vcctl/config.yaml below
-		                       $XDG_CONFIG_HOME or ~/.config: see help settings
-		NO_COLOR, CLICOLOR=0   no colour; CLICOLOR_FORCE=1 colours a pipe, too
+		VCCTL_QUEUE            the queue for job run, unless --queue is given
+		VCCTL_COMPAT=true      print Volcano's tables, and Volcano's messages in job run
+		VCCTL_CONFIG           the settings file (default: vcctl/config.yaml in
+		                       $XDG_CONFIG_HOME or ~/.config): see help settings
+		NO_COLOR, CLICOLOR=0   no colour; CLICOLOR_FORCE=1: colour in pipes, too
 		TERM=dumb              no colour, no block characters and no pager
-		VCCTL_PAGER, PAGER     the pager of help and job explain, where they are taller
-		                       than the screen (default less); cat is none`)
-	topic("settings", "What a file may choose once and for all", `
-		~/.config/vcctl/config.yaml, which need not be there, may say:
+		VCCTL_PAGER, PAGER     the pager for help and job explain if the text is longer
+		                       than the screen (default less); cat means no pager`)
+	topic("settings", "The settings file", `
+		The optional file ~/.config/vcctl/config.yaml can contain:
 
-		queue: research        the queue of job run, where --queue does not say it
-		color: never           auto, always or never, as --color
-		compat: true           as VCCTL_COMPAT=true: Volcano's tables and words
-		columns:               the columns of a list, by what is listed (jobs, queues,
-		  jobs: [name, phase]  pods, …; tree: queue tree); -o wide still shows all
+		queue: research        the queue for job run, unless --queue is given
+		color: never           auto, always or never, like --color
+		compat: true           like VCCTL_COMPAT=true: Volcano's tables and messages
+		columns:               the columns of lists, by kind (jobs, queues, pods, …;
+		  jobs: [name, phase]  tree: queue tree); -o wide still shows all
 
-		A flag goes before a variable of the environment, and that before the file.
-		VCCTL_CONFIG names another file.`)
-	topic("old-programs", "vsub, vjobs, … and other spellings of Volcano", `
-		Scripts that were written for Volcano's command line go on working:
+		Flags take precedence over environment variables, and these over the file. To use
+		another file, set VCCTL_CONFIG.`)
+	topic("old-programs", "vsub, vjobs, … and Volcano's flags", `
+		Scripts written for Volcano's command line still work:
 
-		vcctl job run -N x -i img -r 2     flags of Volcano's vcctl keep their meaning;
-		                                   where there is a better spelling, a line on
-		                                   stderr names it
+		vcctl job run -N x -i img -r 2     the flags of Volcano's vcctl keep their
+		                                   meaning; if there is a better spelling, a
+		                                   line on stderr shows it
 		vsub, vjobs, vqueues, vcancel,     names of this program with Volcano's flags,
 		vsuspend, vresume                  in which -n is the name, -N the namespace
 		VCCTL_COMPAT=true                  lists print Volcano's tables
 
-		What is different: the namespace comes from the context, errors go to stderr,
+		Differences: the namespace comes from the context, errors are printed on stderr,
 		and the exit code of an error is 1.`)
-	topic("exit-codes", "What the exit code says", `
-		0     done
-		1     an error, wrong usage included; diff: there are differences
-		2     you said no at a prompt, nothing was changed; diff: an error
-		3     a wait was given up: the API server has not answered for 5 minutes
+	topic("exit-codes", "Meaning of the exit codes", `
+		0     success
+		1     an error, including wrong usage; diff: there are differences
+		2     you answered no at a prompt, nothing was changed; diff: an error
+		3     a wait was aborted: the API server did not respond for 5 minutes
 		4     not authenticated, or forbidden
-		8     not yet: a wait timed out and the job is alive; explain: the job waits;
-		      plan: it would wait
-		9     plan: it can never start on this cluster as it is
+		8     not yet: a wait timed out, the job still exists; explain: the job is
+		      waiting; plan: it would wait
+		9     plan: it can never start on this cluster with its current request
 		130   interrupted
 		255   job exec, job attach: the connection was lost while the command ran
-		N     that of the container: job run --attach, job exec, job attach`)
+		N     the container's exit code: job run --attach, job exec, job attach`)
 }

@@ -80,9 +80,9 @@ func TestAKubeconfigThatIsNoneIsNamed(t *testing.T) {
 		want []string
 	}{
 		"missing":   {want: []string{"no cluster is configured: KUBECONFIG: file", "does not exist"}},
-		"other":     {text: "a: b\n", want: []string{"no cluster is configured: KUBECONFIG: file", "is no kubeconfig, or names no cluster"}},
-		"garbage":   {text: "garbage\n", want: []string{"error: kubeconfig", "hint:  it is no kubeconfig"}},
-		"half-yaml": {text: "clusters: [\n", want: []string{"error: kubeconfig", "hint:  it is no kubeconfig"}},
+		"other":     {text: "a: b\n", want: []string{"no cluster is configured: KUBECONFIG: file", "is not a kubeconfig, or does not contain a cluster"}},
+		"garbage":   {text: "garbage\n", want: []string{"error: kubeconfig", "hint:  the file is not a kubeconfig"}},
+		"half-yaml": {text: "clusters: [\n", want: []string{"error: kubeconfig", "hint:  the file is not a kubeconfig"}},
 	} {
 		path := filepath.Join(dir, name)
 		if c.text != "" {

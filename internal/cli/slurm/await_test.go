@@ -313,9 +313,9 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 			}
 			server.WaitForWatch(t)
 			server.Away()
-			out.Wait(t, "the API server does not answer")
+			out.Wait(t, "the API server does not respond")
 			server.Back()
-			out.Wait(t, "the API server answers again")
+			out.Wait(t, "the API server responds again")
 			job := waiting.DeepCopy()
 			if !strings.HasPrefix(c.args, "scontrol") {
 				job = made(t, server)
@@ -324,7 +324,7 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 			server.Set(job)
 			select {
 			case code := <-done:
-				if code != c.code || !strings.Contains(out.String(), c.want) || strings.Count(out.String(), "does not answer") != 1 {
+				if code != c.code || !strings.Contains(out.String(), c.want) || strings.Count(out.String(), "does not respond") != 1 {
 					t.Errorf("it ends with %d, want %d and %q:\n%s", code, c.code, c.want, out)
 				}
 			case <-time.After(15 * time.Second):

@@ -141,7 +141,7 @@ func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulin
 		if near := cli.Nearest(name, queueNames(queues)); near != "" && near != name {
 			e.Hint = fmt.Sprintf("did you mean %q?", near)
 		} else if leaves := leavesBelow(name, queues); len(leaves) > 0 {
-			e.Hint = "jobs go to queues with none below them, here: " + strings.Join(leaves, ", ")
+			e.Hint = "submit jobs to a leaf queue: " + strings.Join(leaves, ", ")
 		}
 	}
 	if flag := flagOf(problem.Field, object.Flags); flag != "" {

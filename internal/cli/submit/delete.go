@@ -20,7 +20,7 @@ func AskDeletion(ctx context.Context, f *cli.Factory, c client.Reader, confirm *
 		switch kind := o.Object.GroupVersionKind(); {
 		case kind.Group == "" && kind.Kind == "Namespace":
 			what = append(what, "namespace "+name)
-			effects = append(effects, "everything in namespace "+name+" is gone")
+			effects = append(effects, "everything in namespace "+name+" is deleted")
 		case kind.Group == schedulingv1beta1.GroupVersion.Group && kind.Kind == "Queue":
 			queue := &schedulingv1beta1.Queue{}
 			if err := c.Get(ctx, client.ObjectKey{Name: name}, queue); err != nil {

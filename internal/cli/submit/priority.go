@@ -46,7 +46,7 @@ func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObje
 		problem := fmt.Sprintf("spec.priorityClassName: PriorityClass %q does not exist", name)
 		flag := object.Flags["spec.priorityClassName"]
 		if flag == "" {
-			f.Warnf("job %q: %s: no pod is made before it does", object.Object.GetName(), problem)
+			f.Warnf("job %q: %s: no pods are created until it exists", object.Object.GetName(), problem)
 			continue
 		}
 		problems = append(problems, cli.Errorf(somePriorities(there[2:])+"; "+flag+" sets it", "%s", problem))
@@ -59,11 +59,11 @@ func somePriorities(names []string) string {
 	const most = 8
 	switch {
 	case len(names) == 0:
-		return "there is none for jobs"
+		return "no priority classes exist for jobs"
 	case len(names) > most:
-		return "there are: " + strings.Join(names[:most], ", ") + ", …"
+		return "existing: " + strings.Join(names[:most], ", ") + ", …"
 	}
-	return "there are: " + strings.Join(names, ", ")
+	return "existing: " + strings.Join(names, ", ")
 }
 
 // priorityOf returns the PriorityClass of a job, or "" for other objects.

@@ -39,26 +39,26 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 	o := &options{f: f}
 	cmd := &cobra.Command{
 		Use:   "top",
-		Short: "The cluster live: nodes, queues, jobs, and why jobs wait",
+		Short: "Show a live dashboard of nodes, queues and jobs",
 		Long: cli.Text(`
-			Show the cluster live, in the whole terminal: is there room, who holds it, what
-			waits and why. Jobs can be opened, followed and changed there. Type ? for the
-			keys of a screen, q to end.
+			Show a live dashboard of the cluster in the whole terminal: free and used resources,
+			queues, and which jobs are waiting and why. You can open, follow and change jobs in
+			it. Press ? for the keys of a screen, q to quit.
 
-			With --once, print what the nodes have and what of it is idle, the pods and the
-			jobs of the namespace, and end. Idle is what a node has minus what the pods on it
-			ask for, as the scheduler counts it; it is not what they use.`),
+			With --once, print the allocatable and idle resources of the nodes, and the pods and
+			jobs of the namespace, and exit. Idle is a node's allocatable amount minus the
+			requests of its pods, as in the scheduler; it is not based on actual usage.`),
 		Example: f.Examples(`
 			# The dashboard
 			vcctl top
 
-			# Without the keys that change something, in a terminal without colours
+			# Read-only, without colours
 			NO_COLOR=1 vcctl top --readonly
 
 			# Nodes, pods and jobs, once
 			vcctl top --once
 
-			# Of all namespaces, again and again
+			# All namespaces, repeatedly
 			watch vcctl top --once -A`),
 		Args: cli.NoArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -69,10 +69,10 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.once, "once", false, "Print once and end")
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The pods and jobs of all namespaces; the dashboard shows them unless -n is given")
-	flags.BoolVar(&o.dashboard.ReadOnly, "readonly", false, "Refuse the keys that change something")
-	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Draw with ASCII only, as is done where the locale is not UTF-8")
+	flags.BoolVar(&o.once, "once", false, "Print once and exit")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show pods and jobs of all namespaces (the dashboard does so by default, unless -n is given)")
+	flags.BoolVar(&o.dashboard.ReadOnly, "readonly", false, "Disable the keys that change something")
+	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Draw with ASCII characters only (default if the locale is not UTF-8)")
 	flags.StringVar(&o.dashboard.Theme, "theme", "auto", "Colours: "+strings.Join(themes, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("theme", cli.Values(themes...))
 	return cmd
@@ -82,7 +82,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 func (o *options) onlyOnce(cmd *cobra.Command, run func(context.Context, *options) error) error {
 	for _, name := range []string{"readonly", "ascii", "theme"} {
 		if cmd.Flags().Changed(name) {
-			return cli.Errorf("leave one of them out", "--%s and --once cannot be together: --%s is about the dashboard", name, name)
+			return cli.Errorf("remove one of them", "--%s and --once cannot be combined: --%s applies only to the dashboard", name, name)
 		}
 	}
 	return run(cmd.Context(), o)
@@ -93,13 +93,13 @@ func (o *options) live(cmd *cobra.Command) error {
 	streams := o.f.Streams
 	if !streams.OutTTY || !streams.InTTY || streams.Env("TERM") == "dumb" {
 		return cli.Errorf("to print once: "+cli.Path(o.f, cmd)+" --once; to repeat it: watch "+cli.Path(o.f, cmd)+" --once",
-			"top shows a dashboard, and this is no terminal that it could be drawn in")
+			"top shows a dashboard, but standard output is not a suitable terminal")
 	}
 	if o.f.Dashboard == nil {
 		return cli.Errorf("use vcctl, or "+cli.Path(o.f, cmd)+" --once", "this program has no dashboard")
 	}
 	if !slices.Contains(themes, o.dashboard.Theme) {
-		return cli.Errorf("one of: "+strings.Join(themes, ", "), "--theme: %q is not known", o.dashboard.Theme)
+		return cli.Errorf("one of: "+strings.Join(themes, ", "), "--theme: unknown theme %q", o.dashboard.Theme)
 	}
 	if o.f.NamespaceGiven() && !o.allNamespaces {
 		namespace, err := o.f.Namespace()

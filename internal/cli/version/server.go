@@ -95,9 +95,9 @@ func (i *Info) apis(c discovery.DiscoveryInterface) error {
 	}
 	switch missing := i.Server.Missing; {
 	case len(i.Server.APIs) == 0:
-		i.Warnings = append(i.Warnings, "the cluster serves none of our kinds: is vc installed there (kubectl apply -f deploy/install.yaml)?")
+		i.Warnings = append(i.Warnings, "the cluster serves none of vc's kinds; if vc is not installed there: kubectl apply -f deploy/install.yaml")
 	case len(missing) > 0:
-		i.Warnings = append(i.Warnings, fmt.Sprintf("the cluster does not serve %s: an older vc, or Volcano's own CRDs, are installed there", strings.Join(missing, ", ")))
+		i.Warnings = append(i.Warnings, fmt.Sprintf("the cluster does not serve %s: an older version of vc or Volcano's own CRDs are installed there", strings.Join(missing, ", ")))
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (i *Info) fields(c discovery.DiscoveryInterface) error {
 			continue
 		}
 		if _, there := status.Properties[ourField]; !there {
-			i.Warnings = append(i.Warnings, "PodGroups of this cluster have no status."+ourField+": Volcano's CRDs, or old ones, are installed; job explain knows less")
+			i.Warnings = append(i.Warnings, "PodGroups of this cluster have no status."+ourField+": Volcano's or outdated CRDs are installed; job explain shows less information")
 		}
 	}
 	return nil
@@ -162,7 +162,7 @@ func (o *options) components(ctx context.Context, info *Info) error {
 	case err == nil && told != "":
 		info.add("scheduler", told, "configmap "+o.namespace+"/"+state.Name)
 	case apierrors.IsNotFound(err) && len(info.Server.APIs) > 0:
-		info.Warnings = append(info.Warnings, fmt.Sprintf("no scheduler of vc has started in namespace %s, so no job will; --scheduler-namespace names another one", o.namespace))
+		info.Warnings = append(info.Warnings, fmt.Sprintf("no vc scheduler has started in namespace %s, so no jobs will start; use --scheduler-namespace to check another namespace", o.namespace))
 	}
 	set, err := o.f.Clientset()
 	if err != nil {
@@ -198,6 +198,6 @@ func (i *Info) add(name, told, source string) {
 	theirs, errTheirs := version.ParseSemantic(told)
 	ours, errOurs := version.ParseSemantic(i.Client.Version)
 	if errTheirs == nil && errOurs == nil && (theirs.Major() != ours.Major() || theirs.Minor() != ours.Minor()) {
-		i.Warnings = append(i.Warnings, fmt.Sprintf("%s %s and this client %s are of different releases: one may not know what the other says", name, told, i.Client.Version))
+		i.Warnings = append(i.Warnings, fmt.Sprintf("%s %s and this client %s have different versions and may be incompatible", name, told, i.Client.Version))
 	}
 }

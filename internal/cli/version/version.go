@@ -65,12 +65,12 @@ func newVersion(f *cli.Factory, run func(context.Context, *options) error) *cobr
 		Use:   "version",
 		Short: "Show the versions of this client and of the cluster",
 		Long: cli.Text(`
-			Show the version of this client, of the cluster's Kubernetes, and of the parts of
-			vc that run there, and which of our APIs the cluster serves.
+			Show the versions of this client, of the cluster's Kubernetes, and of vc's components
+			that run there, and which of vc's APIs the cluster serves.
 
-			What does not fit is a warning: a scheduler of another version, kinds that are
-			missing or Volcano's own, a Kubernetes that is too old. So is a cluster that
-			cannot be reached; it is no error.`),
+			Incompatibilities are shown as warnings: a scheduler with another version, missing
+			kinds or Volcano's own kinds, an unsupported Kubernetes version. An unreachable
+			cluster is also only a warning, not an error.`),
 		Example: f.Examples(`
 			# Client and cluster
 			vcctl version
@@ -79,7 +79,7 @@ func newVersion(f *cli.Factory, run func(context.Context, *options) error) *cobr
 			vcctl version --client -o json`),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return cli.UsageError(f, cmd, "argument %q is not expected", args[0])
+				return cli.UsageError(f, cmd, "unexpected argument %q", args[0])
 			}
 			return nil
 		},
@@ -91,9 +91,9 @@ func newVersion(f *cli.Factory, run func(context.Context, *options) error) *cobr
 		},
 	}
 	o.out.AddFlag(cmd)
-	cmd.Flags().BoolVar(&o.client, "client", false, "Do not ask the cluster")
-	cmd.Flags().StringVar(&o.namespace, "scheduler-namespace", "volcano-system", "Namespace that vc runs in")
-	cli.Apart(cmd, "the cluster is not asked", "client", "scheduler-namespace")
+	cmd.Flags().BoolVar(&o.client, "client", false, "Do not contact the cluster")
+	cmd.Flags().StringVar(&o.namespace, "scheduler-namespace", "volcano-system", "Namespace in which vc runs")
+	cli.Apart(cmd, "the cluster is not contacted", "client", "scheduler-namespace")
 	_ = cmd.RegisterFlagCompletionFunc("scheduler-namespace", f.CompleteNamespaces())
 	return cmd
 }

@@ -18,9 +18,9 @@ func newQueues(f *cli.Factory, l *flags, _ Exec) *cobra.Command {
 		Use:   "vqueues [-n NAME] [flags]",
 		Short: "List queues, or show one",
 		Long: cli.Text(`
-			List the queues, or with -n one of them, in the table of Volcano's vqueues.
-			vcctl queue list shows what queues hold and may hold as well.`),
-		Example: "  # All queues\n  vqueues\n\n  # One of them\n  vqueues -n research",
+			List the queues, or with -n one queue, in the format of Volcano's vqueues.
+			vcctl queue list also shows the usage and limits of queues.`),
+		Example: "  # All queues\n  vqueues\n\n  # One queue\n  vqueues -n research",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l.connect(f)
 			return queues(cmd.Context(), f, l.name)

@@ -43,7 +43,7 @@ func New(f *cli.Factory, program string, exec Exec) *cobra.Command {
 	cmd := map[string]func(*cli.Factory, *flags, Exec) *cobra.Command{
 		"vsub": newSub, "vjobs": newJobs, "vqueues": newQueues,
 		"vcancel":  oneJob("vcancel", "cancel", "Delete a job", "delete", "cancel job train successfully"),
-		"vsuspend": oneJob("vsuspend", "suspend", "Stop the pods of a job, keep the job", "suspend", ""),
+		"vsuspend": oneJob("vsuspend", "suspend", "Stop the pods of a job, but keep the job", "suspend", ""),
 		"vresume":  oneJob("vresume", "resume", "Start a suspended job again", "resume", ""),
 	}[program](f, l, exec)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
@@ -53,7 +53,7 @@ func New(f *cli.Factory, program string, exec Exec) *cobra.Command {
 	cmd.SetIn(f.Streams.In)
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return cli.Errorf(seeHelp(program)+"; vcctl takes names as arguments", "argument %q is not expected: %s takes the name as -n NAME", args[0], program)
+			return cli.Errorf(seeHelp(program)+"; vcctl accepts names as arguments", "unexpected argument %q: specify the name with -n NAME", args[0])
 		}
 		return nil
 	}
@@ -68,7 +68,7 @@ func seeHelp(program string) string { return "see '" + program + " --help'" }
 
 // addJob adds the flags that select the job.
 func (l *flags) addJob(f *cli.Factory, cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&l.namespace, "namespace", "N", "", "Namespace of the job (default: that of the context)")
+	cmd.Flags().StringVarP(&l.namespace, "namespace", "N", "", "Namespace of the job (default: the namespace of the context)")
 	cmd.Flags().StringVarP(&l.name, "name", "n", "", "Name of the job")
 	_ = cmd.RegisterFlagCompletionFunc("namespace", f.CompleteNamespaces())
 	_ = cmd.RegisterFlagCompletionFunc("name", l.completeJobs(f))
@@ -111,11 +111,11 @@ func newSub(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 		Use:   "vsub -n NAME [flags]",
 		Short: "Submit a job",
 		Long: cli.Text(`
-			Submit a job of one task, as Volcano's vsub does. VOLCANO_DEFAULT_IMAGE,
-			VOLCANO_DEFAULT_JOB_NAMESPACE and VOLCANO_SCHEDULER_NAME stand for --image,
-			--namespace and --scheduler where those are not given.
+			Submit a job with one task, as Volcano's vsub does. The variables
+			VOLCANO_DEFAULT_IMAGE, VOLCANO_DEFAULT_JOB_NAMESPACE and VOLCANO_SCHEDULER_NAME
+			set the defaults of --image, --namespace and --scheduler.
 
-			vcctl job run can do more: files, queues, GPUs, waiting for the end.`),
+			vcctl job run has more features: files, queues, GPUs, waiting for the end.`),
 		Example: "  # Three pods that sleep\n  vsub -n nap -r 3 -c 'sleep 10'\n\n  # In another namespace\n  vsub -n nap -N nlp -i busybox -c 'sleep 10'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			args, err := l.submission(f)
@@ -133,7 +133,7 @@ func newSub(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	set.StringVarP(&l.requests, "requests", "R", "cpu=1000m,memory=100Mi", "Requests of each pod")
 	set.StringVarP(&l.limits, "limits", "L", "", "Limits of each pod (default \"cpu=1000m,memory=100Mi\")")
 	set.StringVarP(&l.scheduler, "scheduler", "S", "", "Name of the scheduler (default \"volcano\")")
-	set.StringVarP(&l.shell, "command", "c", "", "Command of the container, split into words as a shell does")
+	set.StringVarP(&l.shell, "command", "c", "", "Command of the container, split into words as in a shell")
 	return cmd
 }
 
@@ -162,10 +162,10 @@ func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 		Use:   "vjobs [-n NAME] [flags]",
 		Short: "List jobs, or show one",
 		Long: cli.Text(`
-			List jobs in Volcano's table, or with -n show one job.
+			List jobs in Volcano's table, or show one job with -n.
 
-			vcctl job list says why jobs wait, and takes label selectors.`),
-		Example: "  # The jobs of a namespace\n  vjobs -N nlp\n\n  # One job\n  vjobs -N nlp -n train",
+			vcctl job list shows why jobs are waiting, and accepts label selectors.`),
+		Example: "  # Jobs in a namespace\n  vjobs -N nlp\n\n  # One job\n  vjobs -N nlp -n train",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if l.name != "" {
 				return exec(cmd.Context(), l.line("job", "view", "--name="+l.name))
@@ -181,23 +181,23 @@ func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	}
 	l.addJob(f, cmd)
 	set := cmd.Flags()
-	set.StringVarP(&l.scheduler, "scheduler", "S", "", "Only jobs of this scheduler")
-	set.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "The jobs of all namespaces")
-	set.StringVar(&l.selector, "selector", "", "Only jobs with this in their name; a label selector where it has an operator")
+	set.StringVarP(&l.scheduler, "scheduler", "S", "", "Only jobs that use this scheduler")
+	set.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "List the jobs of all namespaces")
+	set.StringVar(&l.selector, "selector", "", "Only jobs with this text in their name; with an operator it is a label selector")
 	return cmd
 }
 
 // oneJob returns a constructor for a command on one job. says is the program's success message.
 func oneJob(program, verb, short, ours, says string) func(*cli.Factory, *flags, Exec) *cobra.Command {
 	return func(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
-		long := short + ", as Volcano's " + program + " does; it says nothing when it is done."
+		long := short + ", as Volcano's " + program + " does; it prints nothing on success."
 		if says != "" {
-			long = short + ", as Volcano's " + program + " does; it says `" + says + "`."
+			long = short + ", as Volcano's " + program + " does; on success it prints `" + says + "`."
 		}
 		cmd := &cobra.Command{
 			Use: program + " -n NAME [-N NAMESPACE]", Short: short,
-			Long:    long + "\nvcctl job " + ours + " takes several names, and selectors.",
-			Example: fmt.Sprintf("  # A job of this namespace\n  %s -n train\n\n  # A job of another one\n  %s -n train -N nlp", program, program),
+			Long:    long + "\nvcctl job " + ours + " accepts several names, and selectors.",
+			Example: fmt.Sprintf("  # A job in this namespace\n  %s -n train\n\n  # A job in another namespace\n  %s -n train -N nlp", program, program),
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				if l.name == "" {
 					return cli.Errorf(fmt.Sprintf("%s -n NAME; %s", program, seeHelp(program)), "job name is mandatory to %s a particular job", verb)
@@ -251,7 +251,7 @@ func split(text string) ([]string, error) {
 		}
 	}
 	if quote != 0 || escaped {
-		return nil, cli.Errorf("close the quote, or write the command in a file and call that", "--command: %q ends within a quote", text)
+		return nil, cli.Errorf("close the quote, or write the command to a script file and call the script", "--command: %q has an unclosed quote", text)
 	}
 	if within {
 		words = append(words, word.String())

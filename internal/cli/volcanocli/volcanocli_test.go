@@ -28,7 +28,7 @@ func TestProgramsAreCommandLinesOfVcctl(t *testing.T) {
 		"variables stand for flags":            {line: "vsub -n nap", env: map[string]string{"VOLCANO_DEFAULT_IMAGE": "img", "VOLCANO_DEFAULT_JOB_NAMESPACE": "nlp", "VOLCANO_SCHEDULER_NAME": "other"}, want: "--namespace=nlp job run --name=nap --replicas=1 --min=1 --requests=cpu=1000m,memory=100Mi --image=img --scheduler=other"},
 		"flags go before variables":            {line: "vsub -n nap -i mine", env: map[string]string{"VOLCANO_DEFAULT_IMAGE": "img"}, want: "job run --name=nap --replicas=1 --min=1 --requests=cpu=1000m,memory=100Mi --image=mine"},
 		"a job without a name":                 {line: "vsub -i img", fail: "job name cannot be left blank"},
-		"a command that ends within a quote":   {line: "vsub|-n|nap|-c|sh -c 'sleep", fail: `--command: "sh -c 'sleep" ends within a quote`},
+		"a command that ends within a quote":   {line: "vsub|-n|nap|-c|sh -c 'sleep", fail: `--command: "sh -c 'sleep" has an unclosed quote`},
 		"the list of jobs":                     {line: "vjobs", want: "job list --compat"},
 		"the list of jobs of all namespaces":   {line: "vjobs --all-namespaces -S volcano --selector nap", want: "job list --compat --scheduler=volcano --selector=nap --all-namespaces"},
 		"the variables of vsub are vsub's":     {line: "vjobs", env: map[string]string{"VOLCANO_DEFAULT_JOB_NAMESPACE": "nlp"}, want: "job list --compat"},
@@ -38,7 +38,7 @@ func TestProgramsAreCommandLinesOfVcctl(t *testing.T) {
 		"resume":                               {line: "vresume -n nap", want: "job resume --name=nap"},
 		"cancel without a name":                {line: "vcancel", fail: "job name is mandatory to cancel a particular job"},
 		"suspend without a name":               {line: "vsuspend", fail: "job name is mandatory to suspend a particular job"},
-		"a name as an argument is not old":     {line: "vcancel nap", fail: `argument "nap" is not expected: vcancel takes the name as -n NAME`},
+		"a name as an argument is not old":     {line: "vcancel nap", fail: `unexpected argument "nap": specify the name with -n NAME`},
 		"a flag that does not exist":           {line: "vresume --nmae x", fail: "unknown flag: --nmae"},
 		"vqueues takes no namespace, as there": {line: "vqueues -N nlp", fail: "unknown shorthand flag: 'N' in -N"},
 	}
