@@ -14,17 +14,17 @@ import (
 func (a *App) commands() []command {
 	var all []command
 	for _, tab := range a.tabs {
-		all = append(all, command{name: strings.ToLower(tab.Tab), help: "the screen " + tab.Tab, do: a.doing(screenapi.Open{Screen: tab.Name})})
+		all = append(all, command{name: strings.ToLower(tab.Tab), help: "open the screen " + tab.Tab, do: a.doing(screenapi.Open{Screen: tab.Name})})
 	}
 	for _, c := range []command{
 		{name: "job", takes: "ID or name", help: "open a job"},
-		{name: "queue", takes: "name", help: "the jobs of a queue"},
+		{name: "queue", takes: "name", help: "show the jobs of a queue"},
 		{name: "node", takes: "name", help: "open a node"},
-		{name: "ns", takes: "namespace", help: "show another namespace; all is all"},
-		{name: "ctx", takes: "context", help: "another cluster of the kubeconfig"},
+		{name: "ns", takes: "namespace", help: "show another namespace, or all"},
+		{name: "ctx", takes: "context", help: "switch to another context of the kubeconfig"},
 		{name: "theme", takes: "name", help: strings.Join(theme.Names(), ", ")},
-		{name: "resource", takes: "name", help: "what heat maps and bars show"},
-		{name: "filter", takes: "text", help: "show only what matches"},
+		{name: "resource", takes: "name", help: "resource shown in heat maps and bars"},
+		{name: "filter", takes: "text", help: "show only matching rows"},
 	} {
 		c.do = func() { a.overlay = &paletteBox{line: newLine(c.name + " ")}; a.overlay.(*paletteBox).find(a) }
 		all = append(all, c)
@@ -86,7 +86,7 @@ func (a *App) withArgument(name, argument string) []command {
 			add(r, "in heat maps and bars", screenapi.SetResource{Resource: r})
 		}
 	case "filter":
-		return []command{{name: "filter " + argument, help: "show only what matches", do: a.doing(screenapi.SetFilter{Text: argument})}}
+		return []command{{name: "filter " + argument, help: "show only matching rows", do: a.doing(screenapi.SetFilter{Text: argument})}}
 	default:
 		return nil
 	}

@@ -55,7 +55,7 @@ func (a *App) one(effect screenapi.Effect, from screenapi.Screen) {
 func (a *App) open(e screenapi.Open) {
 	spec, ok := a.specs[e.Screen]
 	if !ok {
-		a.say(screenapi.Notice{Text: "there is no screen " + e.Screen, Bad: true})
+		a.say(screenapi.Notice{Text: "no such screen: " + e.Screen, Bad: true})
 		return
 	}
 	if e.Target == "" && spec.Number != "" {

@@ -24,7 +24,7 @@ func (f *filterLine) key(a *App, key tea.KeyPressMsg) {
 	case "enter":
 		a.overlay = nil
 		if f.bad != "" {
-			a.say(screenapi.Notice{Text: f.bad + "; the filter is as it was", Bad: true})
+			a.say(screenapi.Notice{Text: f.bad + "; the filter was not changed", Bad: true})
 		}
 		return
 	case "esc":

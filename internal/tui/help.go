@@ -48,7 +48,7 @@ func (h *help) draw(a *App, c canvas.Canvas) {
 	}
 	part := c.Sub(2, 2, c.W-4, c.H-3)
 	part.Clear(0, 0, part.W, part.H)
-	in := widget.Box(part, a.ctx.Theme, "Keys", "esc to close")
+	in := widget.Box(part, a.ctx.Theme, "Keys", "esc closes")
 	h.most = max(len(lines)-in.H, 0)
 	h.top = min(h.top, h.most)
 	for y := range min(in.H, len(lines)) {

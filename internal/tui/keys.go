@@ -22,31 +22,31 @@ func (a *App) everywhere() []screenapi.Binding {
 	}
 	e := screenapi.Everywhere
 	keys := []screenapi.Binding{
-		{Screen: e, Key: "?", Name: "help", Help: "the keys of this screen", Footer: 1, Do: own(func() { a.overlay = &help{} })},
-		{Screen: e, Key: "/", Name: "filter", Help: "show only what matches, while you type", Footer: 2, Guard: a.noFilter, Do: own(func() { a.overlay = a.newFilterLine() })},
-		{Screen: e, Key: ":", Name: "command", Help: "go to a screen, a job, a queue, a node; or do anything that has a key", Footer: 3, Do: own(func() { a.overlay = newPaletteBox(a) })},
+		{Screen: e, Key: "?", Name: "help", Help: "show the keys of this screen", Footer: 1, Do: own(func() { a.overlay = &help{} })},
+		{Screen: e, Key: "/", Name: "filter", Help: "show only matching rows, while you type", Footer: 2, Guard: a.noFilter, Do: own(func() { a.overlay = a.newFilterLine() })},
+		{Screen: e, Key: ":", Name: "command", Help: "go to a screen, job, queue or node, or run any action", Footer: 3, Do: own(func() { a.overlay = newPaletteBox(a) })},
 	}
 	for _, tab := range a.tabs {
-		keys = append(keys, screenapi.Binding{Screen: e, Key: tab.Number, Name: strings.ToLower(tab.Tab), Help: "the screen " + tab.Tab, Do: open(tab.Name)})
+		keys = append(keys, screenapi.Binding{Screen: e, Key: tab.Number, Name: strings.ToLower(tab.Tab), Help: "open the screen " + tab.Tab, Do: open(tab.Name)})
 	}
 	return append(keys,
 		screenapi.Binding{Screen: e, Key: "esc", Name: "back", Help: "clear marks, then the filter, then close the screen", Do: own(a.escape)},
-		screenapi.Binding{Screen: e, Key: "M", Name: "mine", Help: "only my jobs, or those of all", Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
+		screenapi.Binding{Screen: e, Key: "M", Name: "mine", Help: "show only my jobs, or all jobs", Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.SetMine{Mine: !ctx.Mine}}
 		}},
-		screenapi.Binding{Screen: e, Key: "0", Name: "all namespaces", Help: "all namespaces, or only mine", Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
+		screenapi.Binding{Screen: e, Key: "0", Name: "all namespaces", Help: "show all namespaces, or only mine", Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 			if ctx.Namespace == "" {
 				return []screenapi.Effect{screenapi.SetNamespace{Namespace: a.own}}
 			}
 			return []screenapi.Effect{screenapi.SetNamespace{}}
 		}},
-		screenapi.Binding{Screen: e, Key: "y", Name: "copy", Help: "copy the screen as text into the clipboard of the terminal", Do: func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
+		screenapi.Binding{Screen: e, Key: "y", Name: "copy", Help: "copy the screen as text to the terminal's clipboard", Do: func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Copy{Text: s.Twin(ctx), What: s.Crumb(ctx)}}
 		}},
-		screenapi.Binding{Screen: e, Key: "ctrl+l", Name: "redraw", Help: "draw everything anew; the data is live without it", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		screenapi.Binding{Screen: e, Key: "ctrl+l", Name: "redraw", Help: "redraw the screen; the data is always live", Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Redraw{}}
 		}},
-		screenapi.Binding{Screen: e, Key: "q", Also: []string{"ctrl+c"}, Name: "quit", Help: "end the dashboard", Footer: 90, Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+		screenapi.Binding{Screen: e, Key: "q", Also: []string{"ctrl+c"}, Name: "quit", Help: "quit the dashboard", Footer: 90, Do: func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Quit{}}
 		}},
 	)
@@ -54,7 +54,7 @@ func (a *App) everywhere() []screenapi.Binding {
 
 func (a *App) noFilter(_ *screenapi.Context, s screenapi.Screen) string {
 	if _, ok := s.(screenapi.Filterer); !ok {
-		return "there is nothing to filter here"
+		return "this screen has no filter"
 	}
 	return ""
 }
@@ -158,7 +158,7 @@ func (a *App) press(binding *screenapi.Binding) {
 func (a *App) refused(binding *screenapi.Binding) string {
 	switch {
 	case binding.Writes && a.ctx.ReadOnly:
-		return binding.Name + " changes something, and --readonly was given"
+		return binding.Name + " is disabled by --readonly"
 	case binding.Writes && a.ctx.Actions == nil:
 		return binding.Name + ": not connected"
 	case binding.Guard != nil:

@@ -101,7 +101,7 @@ func (q *question) key(a *App, key tea.KeyPressMsg) {
 	name := key.String()
 	switch {
 	case name == "esc", q.ask.Expect == "" && (name == "n" || name == "N" || name == "q" || name == "enter"):
-		q.end(a, "nothing was done")
+		q.end(a, "cancelled")
 	case q.ask.Expect == "" && (name == "y" || name == "Y"):
 		a.overlay = nil
 		a.apply(q.ask.Then, q.from)
@@ -110,7 +110,7 @@ func (q *question) key(a *App, key tea.KeyPressMsg) {
 		a.overlay = nil
 		a.apply(q.ask.Then, q.from)
 	case name == "enter":
-		q.end(a, "nothing was done: "+q.ask.Expect+" was not typed")
+		q.end(a, "cancelled: "+q.ask.Expect+" was not entered")
 	default:
 		q.line.key(key)
 	}
@@ -182,7 +182,7 @@ func (i *input) key(a *App, key tea.KeyPressMsg) {
 	switch key.String() {
 	case "esc":
 		a.overlay = nil
-		a.say(screenapi.Notice{Text: "nothing was done"})
+		a.say(screenapi.Notice{Text: "cancelled"})
 	case "enter":
 		if i.ask.Check != nil {
 			if err := i.ask.Check(i.line.text()); err != nil {
@@ -241,7 +241,7 @@ func (l *chooser) key(a *App, key tea.KeyPressMsg) {
 }
 
 func (l *chooser) draw(a *App, c canvas.Canvas) {
-	const foot = "space tick  enter take  esc leave"
+	const foot = "space select  enter apply  esc cancel"
 	width := len(foot)
 	for _, choice := range l.ask.Choices {
 		width = max(width, canvas.Width(choice.Title)+6)

@@ -47,7 +47,7 @@ func (p *paletteBox) key(a *App, key tea.KeyPressMsg) {
 			p.found[p.at].do()
 			return
 		}
-		a.say(screenapi.Notice{Text: "no command is called " + p.line.text(), Bad: true})
+		a.say(screenapi.Notice{Text: "unknown command: " + p.line.text(), Bad: true})
 		return
 	case "up":
 		p.at = max(p.at-1, 0)
@@ -83,7 +83,7 @@ func (p *paletteBox) draw(a *App, c canvas.Canvas) {
 		}
 	}
 	if len(p.found) == 0 {
-		in.Fit(2, 1, in.W-2, "nothing is called so", theme.Dim)
+		in.Fit(2, 1, in.W-2, "no match", theme.Dim)
 	}
 }
 

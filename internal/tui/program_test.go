@@ -182,8 +182,8 @@ func TestWhatHalfSucceededIsToldWithBothHalves(t *testing.T) {
 	}
 	app.Resize(120, 24)
 	refused := errors.Join(errors.New("job b may not be changed"), errors.New("job c may not be changed"))
-	app.Done(nil, screenapi.Run{Name: "cancel 3 jobs"}, screenapi.Done{Said: "job a is to be cancelled", Err: refused})
-	if text := app.Draw().Text(); !strings.Contains(text, "job a is to be cancelled; but job b may not be changed; job c may not be changed") {
+	app.Done(nil, screenapi.Run{Name: "cancel 3 jobs"}, screenapi.Done{Said: "job a will be cancelled", Err: refused})
+	if text := app.Draw().Text(); !strings.Contains(text, "job a will be cancelled; but job b may not be changed; job c may not be changed") {
 		t.Errorf("the frame does not tell both:\n%s", text)
 	}
 	app.Done(nil, screenapi.Run{Name: "cancel 3 jobs"}, screenapi.Done{Err: refused})

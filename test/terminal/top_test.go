@@ -188,7 +188,7 @@ func TestWidthsInAChineseLocale(t *testing.T) {
 		m, _ := start(t)
 		m.Types("LC_ALL=" + locale + " LANG=" + locale + " vcctl top")
 		var all strings.Builder
-		for _, screen := range []struct{ key, want string }{{"1", "Nodes (allocatable"}, {"2", "训"}, {"3", "QUEUE"}, {"4", "NODE "}, {"5", "Where it stops"}} {
+		for _, screen := range []struct{ key, want string }{{"1", "Nodes (allocatable"}, {"2", "训"}, {"3", "QUEUE"}, {"4", "NODE "}, {"5", "Where it is blocked"}} {
 			m.Presses(screen.key)
 			text := settled(m, screen.want, "live", "["+screen.key+"]")
 			for n, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {

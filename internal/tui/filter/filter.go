@@ -118,7 +118,7 @@ func (f *Fields[R]) term(w word) (func(R) bool, error) {
 			return one.term(operator, value)
 		}
 	}
-	return nil, fmt.Errorf("%q is no key; there are %s; a word with %q in it is put in quotes", key+operator, strings.Join(f.Keys(), " "), operator)
+	return nil, fmt.Errorf("unknown key %q; keys: %s; put a word that contains %q in quotes", key+operator, strings.Join(f.Keys(), " "), operator)
 }
 
 func (f *Fields[R]) plain(text string) func(R) bool {
@@ -144,7 +144,7 @@ func changes(r rune) bool { return unicode.ToLower(r) != r }
 
 func (w *Word[R]) term(operator, value string) (func(R) bool, error) {
 	if operator != ":" && operator != "=" {
-		return nil, fmt.Errorf("%s is no amount: write %s:%s", w.Key, w.Key, value)
+		return nil, fmt.Errorf("%s is not a number: write %s:%s", w.Key, w.Key, value)
 	}
 	wanted := slices.DeleteFunc(strings.Split(strings.ToLower(value), ","), func(one string) bool { return one == "" })
 	if len(wanted) == 0 {
@@ -223,7 +223,7 @@ func (n *Number[R]) read(value string) (float64, error) {
 	if !n.Time {
 		bound, err := strconv.ParseFloat(value, 64)
 		if err != nil || bound != bound {
-			return 0, fmt.Errorf("%s: %q is no number: write %s>=8, for example", n.Key, value, n.Key)
+			return 0, fmt.Errorf("%s: %q is not a number; example: %s>=8", n.Key, value, n.Key)
 		}
 		return bound, nil
 	}
@@ -234,7 +234,7 @@ func (n *Number[R]) read(value string) (float64, error) {
 	}
 	length, err := time.ParseDuration(value)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %q is no time: write %s>=2h, for example, or 90s, 5m, 3d", n.Key, value, n.Key)
+		return 0, fmt.Errorf("%s: %q is not a duration; examples: %s>=2h, 90s, 5m, 3d", n.Key, value, n.Key)
 	}
 	return length.Seconds(), nil
 }

@@ -89,12 +89,12 @@ func TestRowsAreFiltered(t *testing.T) {
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ text, want string }{
-		"a key that does not exist": {"zone:a", `"zone:" is no key; there are queue: st: name: gpu>= time>=; a word with ":" in it is put in quotes`},
-		"a number that is none":     {"gpu>=x", `gpu: "x" is no number: write gpu>=8, for example`},
-		"not a number":              {"gpu>=NaN", `gpu: "NaN" is no number: write gpu>=8, for example`},
-		"a time that is none":       {"time>3x", `time: "3x" is no time: write time>=2h, for example, or 90s, 5m, 3d`},
-		"a word is no amount":       {"queue>3", "queue is no amount: write queue:3"},
-		"text behind a quote":       {`"a"b`, `after a closing " there must be a blank`},
+		"a key that does not exist": {"zone:a", `unknown key "zone:"; keys: queue: st: name: gpu>= time>=; put a word that contains ":" in quotes`},
+		"a number that is none":     {"gpu>=x", `gpu: "x" is not a number; example: gpu>=8`},
+		"not a number":              {"gpu>=NaN", `gpu: "NaN" is not a number; example: gpu>=8`},
+		"a time that is none":       {"time>3x", `time: "3x" is not a duration; examples: time>=2h, 90s, 5m, 3d`},
+		"a word is no amount":       {"queue>3", "queue is not a number: write queue:3"},
+		"text behind a quote":       {`"a"b`, `a closing " must be followed by a space`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ func split(text string) ([]word, error) {
 		if after, ok := strings.CutPrefix(rest, `"`); ok {
 			inside, behind, closed := strings.Cut(after, `"`)
 			if closed && behind != "" && !unicode.IsSpace([]rune(behind)[0]) {
-				return nil, errors.New(`after a closing " there must be a blank`)
+				return nil, errors.New(`a closing " must be followed by a space`)
 			}
 			w.text, w.quoted, rest = inside, true, behind
 		} else if end := strings.IndexFunc(rest, unicode.IsSpace); end >= 0 {

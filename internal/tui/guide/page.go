@@ -152,12 +152,12 @@ func (f *Facts) filters(name string) (string, error) {
 
 // about describes the purpose of each theme.
 var about = map[string]string{
-	"auto":          "dark or light, as the terminal says its background is",
-	"dark":          "the colours of Okabe and Ito, which people who do not see red, green or blue tell apart, on a dark background",
-	"light":         "the same hues, dark enough to be read on white; where these look alike to some eyes, bold or underlined besides",
-	"mono":          "no colours: bold, faint, reversed. Taken wherever `NO_COLOR` is set or the terminal has no colours",
-	"high-contrast": "bold and bright, underlined heads and keys",
-	"colorblind":    "the dark one, in which what failed is underlined as well",
+	"auto":          "dark or light, depending on the background that the terminal reports",
+	"dark":          "the colours of Okabe and Ito on a dark background; they can be distinguished with any kind of colour blindness",
+	"light":         "the same hues, dark enough for a white background; colours that may look alike are also bold or underlined",
+	"mono":          "no colours: bold, faint, reversed. Used if `NO_COLOR` is set or the terminal has no colours",
+	"high-contrast": "bold and bright, underlined headings and keys",
+	"colorblind":    "like dark, with failures also underlined",
 }
 
 // themes returns a table of all themes.

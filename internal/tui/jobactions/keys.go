@@ -27,13 +27,13 @@ type key struct {
 }
 
 var keys = []key{
-	{"x", "cancel", "end jobs for good; they stay for the record", 10, screenapi.Cancel, "Their pods are stopped for good; the jobs stay for the record.", clusterops.Cancel},
-	{"p", "suspend", "stop the pods of jobs, keep the jobs", 21, screenapi.Suspend, "Their pods are stopped; work since the last checkpoint is lost.", clusterops.Suspend},
-	{"r", "resume", "start suspended jobs again", 20, screenapi.Resume, "They go back to their queues.", clusterops.Resume},
-	{"R", "requeue", "stop all pods of jobs and start them again", 22, screenapi.Requeue, "All their pods are stopped and they go back to their queues; work since the last checkpoint is lost.", clusterops.Restart},
+	{"x", "cancel", "end jobs permanently, but keep their records", 10, screenapi.Cancel, "Their pods are stopped permanently; the jobs remain as records.", clusterops.Cancel},
+	{"p", "suspend", "stop the pods of jobs, but keep the jobs", 21, screenapi.Suspend, "Their pods are stopped; work since the last checkpoint is lost.", clusterops.Suspend},
+	{"r", "resume", "start suspended jobs again", 20, screenapi.Resume, "They return to their queues.", clusterops.Resume},
+	{"R", "requeue", "stop all pods of jobs and start them again", 22, screenapi.Requeue, "All their pods are stopped and they return to their queues; work since the last checkpoint is lost.", clusterops.Restart},
 	{"h", "hold", "keep jobs from starting", 23, screenapi.Hold, "They do not start until they are released.", clusterops.Hold},
-	{"u", "release", "let jobs start that are held", 24, screenapi.Release, "They start as soon as there is room.", clusterops.Release},
-	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screenapi.Delete, "The jobs, their pods and their logs are gone then.", clusterops.Delete},
+	{"u", "release", "release held jobs", 24, screenapi.Release, "They start as soon as enough resources are free.", clusterops.Release},
+	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screenapi.Delete, "The jobs, their pods and their logs are deleted.", clusterops.Delete},
 }
 
 // Keys returns the rows of the key table for a screen.
@@ -75,7 +75,7 @@ func (a *key) fit(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, le
 
 func (a *key) guard(jobs []*snapshot.Job) string {
 	if len(jobs) == 0 {
-		return a.name + ": there is no job to do that to"
+		return a.name + ": no job is selected"
 	}
 	fit, refused, left := a.fit(jobs)
 	switch {
@@ -84,7 +84,7 @@ func (a *key) guard(jobs []*snapshot.Job) string {
 	case left == 1:
 		return a.name + ": " + refused
 	}
-	return fmt.Sprintf("%s: none of %d jobs: %s", a.name, left, refused)
+	return fmt.Sprintf("%s: not possible for any of the %d jobs: %s", a.name, left, refused)
 }
 
 // mostNamed is the greatest number of jobs that a question lists.
@@ -103,7 +103,7 @@ func (a *key) ask(ctx *screenapi.Context, jobs []*snapshot.Job) []screenapi.Effe
 	}
 	lines = append(lines, effect)
 	if left > 0 {
-		lines = append(lines, fmt.Sprintf("%s left as it is: %s", count(left), refused))
+		lines = append(lines, fmt.Sprintf("%s not changed: %s", count(left), refused))
 	}
 	do := ctx.Actions.Jobs
 	return []screenapi.Effect{screenapi.Ask{
@@ -116,8 +116,8 @@ func (a *key) ask(ctx *screenapi.Context, jobs []*snapshot.Job) []screenapi.Effe
 }
 
 // single turns the effect on several jobs into the effect on one.
-var single = strings.NewReplacer("All their pods", "All its pods", "Their pods", "Its pods", "they go back to their queues", "it goes back to its queue", "They go back to their queues",
-	"It goes back to its queue", "They do not start until they are", "It does not start until it is", "They start", "It starts", "the jobs stay", "the job stays", "The jobs, their pods and their logs are", "The job, its pods and their logs are")
+var single = strings.NewReplacer("All their pods", "All its pods", "Their pods", "Its pods", "they return to their queues", "it returns to its queue", "They return to their queues",
+	"It returns to its queue", "They do not start until they are", "It does not start until it is", "They start", "It starts", "the jobs remain as records", "the job remains as a record", "The jobs, their pods and their logs are", "The job, its pods and their logs are")
 
 func subject(jobs []*snapshot.Job) string {
 	if len(jobs) == 1 {

@@ -14,7 +14,7 @@ import (
 )
 
 // readName is the name of the Runs of a Reading.
-const readName = "read what is told about the job"
+const readName = "read the job's pods and events"
 
 // Reading holds additional data about the one job that a screen shows: its complete pods, and all of its events. The
 // data is read when the screen opens, and again when the job changes or a lost connection returns, but never

@@ -9,7 +9,7 @@ func (ctx *Context) Nothing(text string) string {
 	case snap.Connection.Link == snapshot.LinkLoading:
 		return "loading …"
 	case snap.Connection.Link == snapshot.LinkDisconnected && len(snap.Nodes)+len(snap.Queues)+len(snap.Jobs) == 0:
-		return "not known: there is no connection to the cluster yet"
+		return "unknown: not connected to the cluster yet"
 	}
 	return text
 }

@@ -54,7 +54,7 @@ func Names() []string {
 // mono. For an unknown name, the error lists the known ones.
 func New(name string, colors Colors, ascii bool) (*Theme, error) {
 	if !slices.Contains(Names(), name) {
-		return nil, fmt.Errorf("theme %q is not known; one of: %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("unknown theme %q; themes: %s", name, strings.Join(Names(), ", "))
 	}
 	if name == "auto" {
 		name = "dark"

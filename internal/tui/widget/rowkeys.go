@@ -18,19 +18,19 @@ func RowKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 	return []screenapi.Binding{
 		{Screen: name, Key: "up", Also: []string{"k"}, Name: "up", Help: "the row above", Do: plain(func(r Rows) { r.Move(-1) })},
 		{Screen: name, Key: "down", Also: []string{"j"}, Name: "down", Help: "the row below", Do: plain(func(r Rows) { r.Move(1) })},
-		{Screen: name, Key: "pgup", Also: []string{"ctrl+b"}, Name: "page up", Help: "a screen of rows up", Do: plain(func(r Rows) { r.Page(-1) })},
-		{Screen: name, Key: "pgdown", Also: []string{"ctrl+f"}, Name: "page down", Help: "a screen of rows down", Do: plain(func(r Rows) { r.Page(1) })},
+		{Screen: name, Key: "pgup", Also: []string{"ctrl+b"}, Name: "page up", Help: "one page up", Do: plain(func(r Rows) { r.Page(-1) })},
+		{Screen: name, Key: "pgdown", Also: []string{"ctrl+f"}, Name: "page down", Help: "one page down", Do: plain(func(r Rows) { r.Page(1) })},
 		{Screen: name, Key: "home", Name: "first", Help: "the first row", Do: plain(Rows.Home)},
 		{Screen: name, Key: "end", Also: []string{"G"}, Name: "last", Help: "the last row", Do: plain(Rows.End)},
-		{Screen: name, Key: "s", Name: "sort", Help: "sort by the next column, and after the last as at first", Footer: 40, Do: do(func(r Rows, ctx *screenapi.Context) []screenapi.Effect { r.NextSort(ctx); return nil })},
-		{Screen: name, Key: "S", Name: "reverse", Help: "sort the other way round", Do: plain(Rows.Reverse)},
-		{Screen: name, Key: "c", Name: "columns", Help: "choose which columns are shown", Footer: 41, Do: do(func(r Rows, ctx *screenapi.Context) []screenapi.Effect { return r.Chooser(ctx) })},
+		{Screen: name, Key: "s", Name: "sort", Help: "sort by the next column; after the last, restore the default order", Footer: 40, Do: do(func(r Rows, ctx *screenapi.Context) []screenapi.Effect { r.NextSort(ctx); return nil })},
+		{Screen: name, Key: "S", Name: "reverse", Help: "reverse the sort order", Do: plain(Rows.Reverse)},
+		{Screen: name, Key: "c", Name: "columns", Help: "choose the visible columns", Footer: 41, Do: do(func(r Rows, ctx *screenapi.Context) []screenapi.Effect { return r.Chooser(ctx) })},
 	}
 }
 
 // TopKey returns the key g for tables that cannot be grouped.
 func TopKey(name string, of func(screenapi.Screen) Rows) screenapi.Binding {
-	return screenapi.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row; where rows can be grouped it groups", Do: func(_ *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
+	return screenapi.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row (on screens with grouping: group)", Do: func(_ *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 		if rows := of(s); rows != nil {
 			rows.Home()
 		}
@@ -49,8 +49,8 @@ func MarkKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 		}
 	}
 	return []screenapi.Binding{
-		{Screen: name, Key: "space", Name: "mark", Help: "mark the row, or take its mark away; actions are then for all marked rows", Footer: 42, Do: do(Rows.Mark)},
-		{Screen: name, Key: "v", Name: "range", Help: "begin a range of marks, and end it", Do: do(Rows.Range)},
-		{Screen: name, Key: "ctrl+a", Name: "mark all", Help: "mark all rows that are shown", Do: do(Rows.MarkAll)},
+		{Screen: name, Key: "space", Name: "mark", Help: "mark or unmark the row; actions then apply to all marked rows", Footer: 42, Do: do(Rows.Mark)},
+		{Screen: name, Key: "v", Name: "range", Help: "start or end a range of marks", Do: do(Rows.Range)},
+		{Screen: name, Key: "ctrl+a", Name: "mark all", Help: "mark all visible rows", Do: do(Rows.MarkAll)},
 	}
 }

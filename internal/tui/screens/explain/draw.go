@@ -20,7 +20,7 @@ const boxedH = 26
 // Draw draws the explanation.
 func (e *Explain) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if e.job == nil {
-		text := "no job waits"
+		text := "no jobs are waiting"
 		if only := ctx.Only("jobs"); only != "" {
 			text += " (jobs: " + only + ")"
 		}
@@ -68,10 +68,10 @@ func (e *Explain) unread() string {
 		return ""
 	}
 	if problem := e.read.Problem(); problem != "" {
-		return "What is told of it could not be read: " + problem
+		return "Its pods and events could not be read: " + problem
 	}
 	if e.read.Pending(e.job) {
-		return "What is told of it is being read ..."
+		return "Reading its pods and events ..."
 	}
 	return ""
 }
@@ -81,23 +81,23 @@ func (e *Explain) when(ctx *screenapi.Context) string {
 	var parts []string
 	for _, fact := range e.told.Facts() {
 		if fact.Name == "order" {
-			parts = append(parts, "Place: "+fact.Text+".")
+			parts = append(parts, "Position: "+fact.Text+".")
 		}
 	}
 	told := e.told.Explanation()
 	switch {
 	case told == nil:
 	case told.Never:
-		parts = append(parts, "As it is it never starts.")
+		parts = append(parts, "It cannot start with its current request.")
 	case told.EstimatedStart != nil:
 		at := told.EstimatedStart.Time
-		text := "Expected start: ~" + jobrow.Moment(at, ctx.Now)
+		text := "Estimated start: ~" + jobrow.Moment(at, ctx.Now)
 		if at.After(ctx.Now) {
 			text += " (in " + render.Duration(at.Sub(ctx.Now)) + ")"
 		}
 		parts = append(parts, strings.TrimSuffix(text+", "+told.Estimate, ", ")+".")
 	case told.Estimate != "":
-		parts = append(parts, "Expected start: "+told.Estimate+".")
+		parts = append(parts, "Estimated start: "+told.Estimate+".")
 	}
 	return strings.Join(parts, "  ")
 }
@@ -131,7 +131,7 @@ func (e *Explain) helps(ctx *screenapi.Context) []string {
 func (e *Explain) boxes(ctx *screenapi.Context, c canvas.Canvas, steps []jobstatus.Step) {
 	_, c = c.Cut(1)
 	part, c := c.Cut(len(steps) + 3)
-	inside := widget.Box(part, ctx.Theme, "Where it stops", "")
+	inside := widget.Box(part, ctx.Theme, "Where it is blocked", "")
 	inside.Put(0, 0, "STEP", theme.Head)
 	inside.Put(16, 0, "RESULT", theme.Head)
 	inside.Put(27, 0, "DETAIL", theme.Head)
@@ -143,9 +143,9 @@ func (e *Explain) boxes(ctx *screenapi.Context, c canvas.Canvas, steps []jobstat
 	helps := e.helps(ctx)
 	below := min(max(len(helps), 1)+2, max(c.H/2, 3))
 	tally, c := c.Cut(min(max(len(e.nodes.Rows()), 1)+3, c.H-below))
-	e.nodes.Draw(ctx, widget.Box(tally, ctx.Theme, "Nodes, by the first reason each one fails", strings.TrimSpace(sum(e.told.Explanation())+"  enter: list them")), e.noNodes())
+	e.nodes.Draw(ctx, widget.Box(tally, ctx.Theme, "Nodes, by the first reason why each is excluded", strings.TrimSpace(sum(e.told.Explanation())+"  enter: show nodes")), e.noNodes())
 	part, _ = c.Cut(len(wrapped(helps, c.W-6)) + 2)
-	inside = widget.Box(part, ctx.Theme, "What would start it, each by itself", "tried on the scheduler's model; not a promise")
+	inside = widget.Box(part, ctx.Theme, "Each of these changes would start it", "simulated by the scheduler; no guarantee")
 	drawHelps(inside, helps)
 }
 
@@ -161,9 +161,9 @@ func resultStyle(result jobstatus.Result) canvas.Style {
 
 func (e *Explain) noNodes() string {
 	if e.told.Explanation() == nil {
-		return "the scheduler gave no explanation of its own"
+		return "the scheduler provided no explanation"
 	}
-	return "no node was looked at: it stops before"
+	return "no node was checked: it is blocked earlier"
 }
 
 // wrapped wraps lines. Continuation lines are indented.
@@ -182,7 +182,7 @@ func wrapped(lines []string, width int) []string {
 
 func drawHelps(c canvas.Canvas, helps []string) {
 	if len(helps) == 0 {
-		c.Fit(0, 0, c.W, "nothing that was tried would start it now", theme.Dim)
+		c.Fit(0, 0, c.W, "none of the simulated changes would start it now", theme.Dim)
 	}
 	for y, line := range wrapped(helps, c.W-2) {
 		style := theme.Plain
@@ -213,6 +213,6 @@ func (e *Explain) lines(ctx *screenapi.Context, c canvas.Canvas, steps []jobstat
 	tally, rest := c.Cut(c.H - below)
 	widget.Rule(tally, 0, ctx.Theme, "", "")
 	e.nodes.Draw(ctx, tally.Sub(0, 1, tally.W, tally.H-1), e.noNodes())
-	widget.Rule(rest, 0, ctx.Theme, "Would start it (tried)", "")
+	widget.Rule(rest, 0, ctx.Theme, "Would start it (simulated)", "")
 	drawHelps(rest.Sub(2, 1, rest.W-3, rest.H-1), helps)
 }

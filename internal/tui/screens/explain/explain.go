@@ -61,7 +61,7 @@ func (e *Explain) Crumb(*screenapi.Context) string {
 // Note returns the number of waiting jobs: pending in their queues, or held.
 func (e *Explain) Note(ctx *screenapi.Context) string {
 	if e.gone {
-		return "the job is deleted"
+		return "the job was deleted"
 	}
 	var t jobrow.Tally
 	for _, job := range waiting(ctx) {
@@ -161,7 +161,7 @@ func mine(ctx *screenapi.Context, job *snapshot.Job) int {
 func (e *Explain) next(ctx *screenapi.Context, way int) []screenapi.Effect {
 	all := waiting(ctx)
 	if len(all) == 0 {
-		return []screenapi.Effect{screenapi.Notice{Text: "no job waits"}}
+		return []screenapi.Effect{screenapi.Notice{Text: "no jobs are waiting"}}
 	}
 	at := slices.IndexFunc(all, func(job *snapshot.Job) bool { return job.UID == e.uid })
 	switch {
@@ -184,7 +184,7 @@ func (e *Explain) openNodes(*screenapi.Context) []screenapi.Effect {
 		return nil
 	}
 	if len(row.nodes) == 0 {
-		return []screenapi.Effect{screenapi.Notice{Text: "which nodes these are cannot be seen from here: " + row.reason}}
+		return []screenapi.Effect{screenapi.Notice{Text: "the names of these nodes are unknown: " + row.reason}}
 	}
 	return []screenapi.Effect{screenapi.Open{Screen: screenapi.Nodes}, screenapi.SetFilter{Text: "name=" + strings.Join(row.nodes, ",")}}
 }
@@ -205,20 +205,20 @@ func bindings() []screenapi.Binding {
 	name := screenapi.Explain
 	aJob := screenapi.When(func(e *Explain, _ *screenapi.Context) string {
 		if e.job == nil {
-			return "no job waits"
+			return "no jobs are waiting"
 		}
 		return ""
 	})
 	aRow := screenapi.When(func(e *Explain, _ *screenapi.Context) string {
 		if _, ok := e.nodes.Selected(); !ok {
-			return "no nodes are counted here"
+			return "no nodes are listed here"
 		}
 		return ""
 	})
 	keys := []screenapi.Binding{
-		{Screen: name, Key: "n", Name: "next job", Help: "the next job that waits, your own first", Footer: 4, Do: screenapi.On(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.next(ctx, 1) })},
-		{Screen: name, Key: "N", Name: "job before", Help: "the job that waits before this one", Do: screenapi.On(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.next(ctx, -1) })},
-		{Screen: name, Key: "enter", Name: "nodes", Help: "the nodes of the reason under the cursor, where they are known", Footer: 5, Guard: aRow, Do: screenapi.On((*Explain).openNodes)},
+		{Screen: name, Key: "n", Name: "next job", Help: "the next waiting job, your own first", Footer: 4, Do: screenapi.On(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.next(ctx, 1) })},
+		{Screen: name, Key: "N", Name: "job before", Help: "the previous waiting job", Do: screenapi.On(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.next(ctx, -1) })},
+		{Screen: name, Key: "enter", Name: "nodes", Help: "the nodes with the reason under the cursor, if known", Footer: 5, Guard: aRow, Do: screenapi.On((*Explain).openNodes)},
 		{Screen: name, Key: "o", Name: "job", Help: "the job with its pods, logs and events", Footer: 6, Guard: aJob, Do: screenapi.On(func(e *Explain, _ *screenapi.Context) []screenapi.Effect {
 			target := string(e.uid)
 			if !strings.HasSuffix(e.target, Below) { // otherwise the job's screen is directly below, and Back returns to it

@@ -69,16 +69,16 @@ func groupsOf(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.E
 			text += ": " + n.Detail
 		}
 		if n.ShortBy != "" {
-			text += " (nearest lacks " + n.ShortBy + ")"
+			text += " (short by " + n.ShortBy + ")"
 		}
 		all = append(all, group{count: n.Count, code: n.Reason, detail: n.Detail, reason: text, hint: entry.Hint})
 		codes[n.Reason] = true
 		rest -= n.Count
 	}
 	if rest > 0 && len(all) > 0 {
-		fit := "have room for one more pod"
+		fit := "have enough free resources for one more pod"
 		if rest == 1 {
-			fit = "has room for one more pod"
+			fit = "has enough free resources for one more pod"
 		}
 		all = append(all, group{count: rest, reason: fit})
 	}

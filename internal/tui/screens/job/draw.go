@@ -22,7 +22,7 @@ const (
 // Draw draws the open page.
 func (j *Job) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if j.job == nil {
-		c.Fit(2, 1, c.W-2, ctx.Nothing("there is no such job (any more); esc goes back"), theme.Dim)
+		c.Fit(2, 1, c.W-2, ctx.Nothing("this job does not exist (any more); esc goes back"), theme.Dim)
 		return
 	}
 	j.log.take(ctx.Logs, j.keep())
@@ -32,13 +32,13 @@ func (j *Job) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	case events:
 		widget.Rule(c, 0, ctx.Theme, "Events", "")
 		_, rest := c.Cut(1)
-		j.lines.draw(rest.Sub(1, 0, rest.W-2, rest.H), j.eventLines(ctx), j.noEvents(ctx, " (they are kept for an hour)"))
+		j.lines.draw(rest.Sub(1, 0, rest.W-2, rest.H), j.eventLines(ctx), j.noEvents(ctx, " (events are kept for an hour)"))
 	case logs:
 		widget.Rule(c, 0, ctx.Theme, "Logs  "+j.streamed(), j.log.note(ctx.Logs, j.failed))
 		_, rest := c.Cut(1)
 		j.log.draw(ctx, rest, j.job, j.noLog(ctx))
 	case manifest:
-		widget.Rule(c, 0, ctx.Theme, "Job as it is stored", "y copies")
+		widget.Rule(c, 0, ctx.Theme, "Job as stored in the cluster", "y copies")
 		_, rest := c.Cut(1)
 		empty := "reading the job ..."
 		if !j.asked {
@@ -60,7 +60,7 @@ func (j *Job) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 
 // counts returns the numbers of the job's pods by state.
 func (j *Job) counts() string {
-	text := fmt.Sprintf("%d of %d run, %d wait, %d failed", j.job.Running, j.job.Replicas, j.job.Waiting, j.job.Failed)
+	text := fmt.Sprintf("%d of %d running, %d waiting, %d failed", j.job.Running, j.job.Replicas, j.job.Waiting, j.job.Failed)
 	if j.job.Succeeded > 0 {
 		text += fmt.Sprintf(", %d succeeded", j.job.Succeeded)
 	}
@@ -77,24 +77,24 @@ func (j *Job) podNote() string {
 func (j *Job) noPods() string {
 	switch {
 	case j.failed:
-		return "no pod failed or is held up (f shows all)"
+		return "no failed or blocked pods (f shows all)"
 	case j.filter != "":
-		return "no pod matches the filter (esc clears it)"
+		return "no pods match the filter (esc clears it)"
 	case jobstatus.Finished(j.job.Phase):
-		return "its pods are gone"
+		return "its pods were deleted"
 	case clusterops.Suspended(j.job.Phase):
 		return "its pods were stopped"
 	}
-	return "no pods yet: they are made when the queue lets the job in"
+	return "no pods yet: they are created when the job is admitted to its queue"
 }
 
 // noLog returns the reason why there are no lines.
 func (j *Job) noLog(ctx *screenapi.Context) string {
 	switch {
 	case len(j.followed) == 0:
-		return "no pod has started: there is no log yet"
+		return "no pod has started: there are no logs yet"
 	case j.failed:
-		return "no lines of failed pods (f shows all)"
+		return "no logs of failed pods (f shows all)"
 	}
 	if ctx.Logs != nil {
 		for _, p := range j.job.Pods {
@@ -103,7 +103,7 @@ func (j *Job) noLog(ctx *screenapi.Context) string {
 			}
 		}
 	}
-	return "nothing was written yet"
+	return "no output yet"
 }
 
 func (j *Job) drawPods(ctx *screenapi.Context, c canvas.Canvas) {
@@ -197,7 +197,7 @@ func (j *Job) noEvents(ctx *screenapi.Context, more string) string {
 	if unseen := ctx.Unseen("events"); unseen != "" {
 		return unseen
 	}
-	return "no events are known" + more
+	return "no events" + more
 }
 
 // eventLines returns the events about the job, the newest last, followed by a note if there may be more.
@@ -221,7 +221,7 @@ func (j *Job) eventLines(ctx *screenapi.Context) []string {
 		lines = append(lines, fmt.Sprintf("%s %-7s %s%s  %s: %s", e.At.In(ctx.Now.Location()).Format("15:04:05"), e.Type, e.Reason, times, about, e.Message))
 	}
 	if problem := j.told.Problem(); problem != "" && len(lines) > 0 {
-		lines = append(lines, "there may be more; they could not be read: "+problem)
+		lines = append(lines, "some events may be missing: "+problem)
 	}
 	return lines
 }

@@ -80,10 +80,10 @@ func (j *Job) Crumb(*screenapi.Context) string {
 	return strings.TrimSpace(j.job.ID + " " + j.job.Name)
 }
 
-// Note returns a note if the job is deleted.
+// Note returns a note if the job was deleted.
 func (j *Job) Note(*screenapi.Context) string {
 	if j.gone {
-		return "the job is deleted"
+		return "the job was deleted"
 	}
 	return ""
 }
@@ -357,15 +357,15 @@ func (j *Job) here() error {
 func (j *Job) streamed() string {
 	switch {
 	case len(j.followed) == 0:
-		return "no pod has a log yet"
+		return "no pod has logs yet"
 	case len(j.only) == 1:
 		return short(j.job, j.followed[0].Name)
 	case len(j.only) > maxStreams:
-		return fmt.Sprintf("%d of %d marked pods, more are not followed at once", len(j.followed), len(j.only))
+		return fmt.Sprintf("%d of %d marked pods (limit reached)", len(j.followed), len(j.only))
 	case j.only != nil:
 		return fmt.Sprintf("%d marked pods", len(j.followed))
 	case len(j.followed) == maxStreams && len(j.job.Pods) > maxStreams:
-		return fmt.Sprintf("%d of %d pods (space marks others, enter shows them)", maxStreams, len(j.job.Pods))
+		return fmt.Sprintf("%d of %d pods (space marks pods, enter shows them)", maxStreams, len(j.job.Pods))
 	}
 	return "all pods"
 }

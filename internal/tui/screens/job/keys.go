@@ -25,7 +25,7 @@ func bindings() []screenapi.Binding {
 	}
 	searched := screenapi.When(func(j *Job, _ *screenapi.Context) string {
 		if j.log.search == "" && j.lines.search == "" {
-			return "nothing was searched for; / searches in logs, events and yaml"
+			return "no search text; / searches in logs, events and yaml"
 		}
 		return ""
 	})
@@ -39,34 +39,34 @@ func bindings() []screenapi.Binding {
 		return screenapi.On(func(j *Job, ctx *screenapi.Context) []screenapi.Effect { return j.next(ctx, down) })
 	}
 	keys := []screenapi.Binding{
-		{Screen: name, Key: "s", Name: "summary", Help: "how the job stands, its way so far, its pods, logs and events", Do: open(summary)},
+		{Screen: name, Key: "s", Name: "summary", Help: "the job's state, timeline, pods, logs and events", Do: open(summary)},
 		{Screen: name, Key: "P", Also: []string{"t"}, Name: "pods", Help: "the pods on the whole screen", Do: open(podList)},
-		{Screen: name, Key: "e", Name: "events", Help: "what was told about the job, its pod group and its pods", Do: open(events)},
+		{Screen: name, Key: "e", Name: "events", Help: "the events about the job, its pod group and its pods", Do: open(events)},
 		{Screen: name, Key: "l", Name: "logs", Help: "the logs of all pods on the whole screen", Footer: 6, Do: open(logs)},
-		{Screen: name, Key: "Y", Name: "yaml", Help: "the job as it is stored", Footer: 26, Do: open(manifest)},
-		{Screen: name, Key: "w", Name: "why", Help: "why the job waits, until when, and what would start it", Footer: 5, Do: screenapi.On(func(j *Job, _ *screenapi.Context) []screenapi.Effect {
+		{Screen: name, Key: "Y", Name: "yaml", Help: "the job as stored in the cluster", Footer: 26, Do: open(manifest)},
+		{Screen: name, Key: "w", Name: "why", Help: "why the job is waiting, its estimated start, and what would start it", Footer: 5, Do: screenapi.On(func(j *Job, _ *screenapi.Context) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Explain, Target: string(j.uid) + explain.Below}}
 		})},
-		{Screen: name, Key: "tab", Name: "pane", Help: "from the pods to the logs and back", Footer: 4, Do: on(func(j *Job) { j.inLogs = !j.inLogs })},
-		{Screen: name, Key: "enter", Name: "pod's log", Help: "the logs of the marked pods, or of the one under the cursor", Footer: 7, Guard: aPod, Do: screenapi.On((*Job).openPods)},
-		{Screen: name, Key: "a", Name: "attach", Help: "a shell in the pod under the cursor; the dashboard comes back when it ends", Footer: 8, Writes: true,
+		{Screen: name, Key: "tab", Name: "pane", Help: "switch between pods and logs", Footer: 4, Do: on(func(j *Job) { j.inLogs = !j.inLogs })},
+		{Screen: name, Key: "enter", Name: "pod's log", Help: "the logs of the marked pods, or of the pod under the cursor", Footer: 7, Guard: aPod, Do: screenapi.On((*Job).openPods)},
+		{Screen: name, Key: "a", Name: "attach", Help: "a shell in the pod under the cursor; exit it to return to the dashboard", Footer: 8, Writes: true,
 			Guard: screenapi.When((*Job).canAttach), Do: screenapi.On((*Job).attach)},
-		{Screen: name, Key: "o", Name: "output file", Help: "where the output of a job of sbatch goes; copies the path", Footer: 27, Guard: screenapi.When((*Job).noOutput), Do: screenapi.On((*Job).copyOutput)},
-		{Screen: name, Key: "f", Name: "failed only", Help: "only pods that failed or are held up, and their logs; or all again", Footer: 9, Do: screenapi.On(func(j *Job, ctx *screenapi.Context) []screenapi.Effect {
+		{Screen: name, Key: "o", Name: "output file", Help: "show and copy the path of an sbatch job's output file", Footer: 27, Guard: screenapi.When((*Job).noOutput), Do: screenapi.On((*Job).copyOutput)},
+		{Screen: name, Key: "f", Name: "failed only", Help: "show only failed or blocked pods and their logs, or all", Footer: 9, Do: screenapi.On(func(j *Job, ctx *screenapi.Context) []screenapi.Effect {
 			j.failed = !j.failed
 			j.fill(ctx)
 			return nil
 		})},
-		{Screen: name, Key: "F", Name: "follow", Help: "stay at the newest lines of the log, or stop there", Do: on(func(j *Job) {
+		{Screen: name, Key: "F", Name: "follow", Help: "follow the newest lines of the log, or stop following", Do: on(func(j *Job) {
 			if j.log.pinned {
 				j.log.stay(len(j.log.shown))
 			}
 			j.log.pinned = !j.log.pinned
 		})},
-		{Screen: name, Key: "W", Name: "wrap", Help: "break long lines of the log, or cut them", Do: on(func(j *Job) { j.log.wrap = !j.log.wrap })},
-		{Screen: name, Key: "T", Name: "times", Help: "the time of each line of the log", Do: on(func(j *Job) { j.log.stamps = !j.log.stamps })},
+		{Screen: name, Key: "W", Name: "wrap", Help: "wrap long lines of the log, or truncate them", Do: on(func(j *Job) { j.log.wrap = !j.log.wrap })},
+		{Screen: name, Key: "T", Name: "times", Help: "show the time of each line of the log", Do: on(func(j *Job) { j.log.stamps = !j.log.stamps })},
 		{Screen: name, Key: "n", Name: "next match", Help: "the next line that matches the search", Guard: searched, Do: find(true)},
-		{Screen: name, Key: "N", Name: "match before", Help: "the line before that matches the search", Guard: searched, Do: find(false)},
+		{Screen: name, Key: "N", Name: "match before", Help: "the previous line that matches the search", Guard: searched, Do: find(false)},
 	}
 	rows := func(s screenapi.Screen) widget.Rows { return s.(*Job).rows() }
 	own := slices.Collect(func(yield func(string) bool) {

@@ -24,7 +24,7 @@ func (j *Job) output(ctx *screenapi.Context) string {
 // noOutput returns the reason why there is no output file, or "".
 func (j *Job) noOutput(ctx *screenapi.Context) string {
 	if j.output(ctx) == "" {
-		return "the job writes to its log, not to a file (l shows the log)"
+		return "the job writes to its logs, not to a file (l shows the logs)"
 	}
 	return ""
 }

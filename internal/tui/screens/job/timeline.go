@@ -19,7 +19,7 @@ type step struct {
 // passed maps phases of a job to the texts for its timeline.
 var passed = map[batchv1alpha1.JobPhase]string{
 	batchv1alpha1.Running: "running", batchv1alpha1.Restarting: "requeued", batchv1alpha1.Aborting: "being suspended", batchv1alpha1.Aborted: "suspended",
-	batchv1alpha1.Completing: "completing", batchv1alpha1.Completed: "completed", batchv1alpha1.Terminating: "being ended", batchv1alpha1.Terminated: "ended for good",
+	batchv1alpha1.Completing: "completing", batchv1alpha1.Completed: "completed", batchv1alpha1.Terminating: "being cancelled", batchv1alpha1.Terminated: "cancelled",
 	batchv1alpha1.Failed: "failed",
 }
 
@@ -49,7 +49,7 @@ func ofPods(job *snapshot.Job) []step {
 	all := len(job.Pods)
 	var steps []step
 	if len(made) > 0 {
-		steps = append(steps, step{made[0], "let in, pods made"})
+		steps = append(steps, step{made[0], "admitted, pods created"})
 	}
 	switch {
 	case len(bound) == 0:
@@ -94,7 +94,7 @@ func ahead(job *snapshot.Job, now time.Time) []string {
 		lines = append(lines, fmt.Sprintf("%d/%d running, %d waiting", job.Running, job.Replicas, job.Waiting))
 	}
 	if start := jobrow.Start(job, now); start != "" && start != "-" {
-		lines = append(lines, "expected to start "+start)
+		lines = append(lines, "estimated start "+start)
 	}
 	switch {
 	case job.Limit == 0 || !job.Ended.IsZero():

@@ -26,9 +26,9 @@ func TestATimelineShowsWhereTheTimeWent(t *testing.T) {
 	}{
 		"a job that nobody looked at was submitted": {nil, nil, []string{"submitted"}},
 		"bound and started late": {[]batchv1alpha1.JobCondition{entered(batchv1alpha1.Pending, 0), entered(batchv1alpha1.Running, 61)}, pods,
-			[]string{"submitted", "let in, pods made+1s", "2/2 pods have nodes+24s", "first container started+26s", "all containers started+1m0s", "running+1m1s"}},
+			[]string{"submitted", "admitted, pods created+1s", "2/2 pods have nodes+24s", "first container started+26s", "all containers started+1m0s", "running+1m1s"}},
 		"some pods have no node yet": {nil, []*snapshot.Pod{pods[0], {Created: at(2)}},
-			[]string{"submitted", "let in, pods made+1s", "1/2 pods have nodes+23s", "first container started+26s"}},
+			[]string{"submitted", "admitted, pods created+1s", "1/2 pods have nodes+23s", "first container started+26s"}},
 		"a suspended job": {[]batchv1alpha1.JobCondition{entered(batchv1alpha1.Running, 5), entered(batchv1alpha1.Aborted, 9)}, nil,
 			[]string{"submitted", "running+5s", "suspended+9s"}},
 	}

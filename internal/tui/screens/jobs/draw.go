@@ -48,15 +48,15 @@ func both(n int) string {
 func (j *Jobs) nothing(ctx *screenapi.Context) string {
 	switch unseen := ctx.Unseen("jobs"); {
 	case j.all > 0:
-		return "no job matches the filter (esc clears it)"
+		return "no jobs match the filter (esc clears it)"
 	case unseen != "":
 		return unseen
 	case ctx.Mine:
-		return ctx.Nothing(fmt.Sprintf("no job of %s (M shows those of all users)", ctx.User))
+		return ctx.Nothing(fmt.Sprintf("no jobs of %s (M shows all users)", ctx.User))
 	case ctx.Namespace != "":
-		return ctx.Nothing(fmt.Sprintf("no job in namespace %s (0 shows all namespaces)", ctx.Namespace))
+		return ctx.Nothing(fmt.Sprintf("no jobs in namespace %s (0 shows all namespaces)", ctx.Namespace))
 	}
-	return ctx.Nothing("no job; sbatch or 'vcctl job run' submits one")
+	return ctx.Nothing("no jobs; submit one with sbatch or 'vcctl job run'")
 }
 
 // nameWidth is the width of the names of facts.
@@ -95,12 +95,12 @@ func facts(ctx *screenapi.Context, job *snapshot.Job, a *jobstatus.Account) []jo
 	if job.NodeList != "" {
 		where := jobstatus.Fact{Name: "nodes", Text: job.NodeList}
 		if left := jobrow.Left(job, ctx.Now); left != "" {
-			where.Text += ", " + left + " left of its limit"
+			where.Text += ", " + left + " left of its time limit"
 		}
 		all = append([]jobstatus.Fact{where}, all...)
 	}
 	if job.Running+job.Waiting+job.Failed > 0 && a.Explanation() == nil {
-		all = append(all, jobstatus.Fact{Name: "pods", Text: fmt.Sprintf("%d of %d run, %d wait, %d failed", job.Running, job.Replicas, job.Waiting, job.Failed)})
+		all = append(all, jobstatus.Fact{Name: "pods", Text: fmt.Sprintf("%d of %d running, %d waiting, %d failed", job.Running, job.Replicas, job.Waiting, job.Failed)})
 	}
 	for i, fact := range all {
 		if fact.Name == "start" && i > 0 {

@@ -30,18 +30,18 @@ func keys() []screenapi.Binding {
 	}
 	keys := []screenapi.Binding{
 		{Screen: name, Key: "enter", Name: "open", Help: "the job with its pods, logs and events", Footer: 4, Guard: selected, Do: to(screenapi.Job)},
-		{Screen: name, Key: "w", Name: "why", Help: "why the job waits, until when, and what would start it", Footer: 5, Guard: selected, Do: to(screenapi.Explain)},
+		{Screen: name, Key: "w", Name: "why", Help: "why the job is waiting, its estimated start, and what would start it", Footer: 5, Guard: selected, Do: to(screenapi.Explain)},
 		{Screen: name, Key: "l", Name: "logs", Help: "the logs of the job's pods", Footer: 6, Guard: selected, Do: screenapi.On(func(j *Jobs, _ *screenapi.Context) []screenapi.Effect {
 			row, _ := j.table.Selected()
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: string(row.Job.UID) + "#logs"}}
 		})},
-		{Screen: name, Key: "-", Name: "unfold", Help: "show the elements of an array, or fold them again", Footer: 44, Guard: screenapi.When(func(j *Jobs, _ *screenapi.Context) string {
+		{Screen: name, Key: "-", Name: "unfold", Help: "show or hide the elements of an array", Footer: 44, Guard: screenapi.When(func(j *Jobs, _ *screenapi.Context) string {
 			if row, ok := j.table.Selected(); !ok || !jobrow.IsArray(row.Job) {
-				return "this is no array"
+				return "this job is not an array"
 			}
 			return ""
 		}), Do: screenapi.On((*Jobs).fold)},
-		{Screen: name, Key: "g", Name: "group", Help: "group by queue, user, namespace or state, or not at all", Footer: 43, Do: screenapi.On((*Jobs).nextGroup)},
+		{Screen: name, Key: "g", Name: "group", Help: "group by queue, user, namespace or state, or do not group", Footer: 43, Do: screenapi.On((*Jobs).nextGroup)},
 	}
 	keys = append(keys, widget.RowKeys(name, rows)...)
 	keys = append(keys, widget.MarkKeys(name, rows)...)

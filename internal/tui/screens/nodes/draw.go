@@ -103,7 +103,7 @@ func (n *Nodes) podsNote(ctx *screenapi.Context) string {
 
 func (n *Nodes) noPods(ctx *screenapi.Context) string {
 	if _, hidden := ctx.Snap.HiddenKind("pods"); hidden {
-		return "no pods that you may see"
+		return "no pods that you are allowed to see"
 	}
 	return "no pods"
 }
@@ -178,7 +178,7 @@ func (n *Nodes) facts(ctx *screenapi.Context, row *node) []fact {
 	}
 	cordon := "cordon: no"
 	if row.Cordoned {
-		cordon = "cordon: yes, no new pods come"
+		cordon = "cordon: yes, no new pods"
 	}
 	taints := "no taints"
 	if len(row.Taints) > 0 {

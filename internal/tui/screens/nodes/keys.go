@@ -40,19 +40,19 @@ func keyTable() []screenapi.Binding {
 	}
 	own := []screenapi.Binding{
 		{Screen: name, Key: "enter", Name: "pods", Help: "go to the pods on the node; on a pod, open its job", Footer: 10, Do: screenapi.On((*Nodes).enter)},
-		{Screen: name, Key: "C", Name: "cordon", Help: "let no new pods come to the node, or let them come again; asks first", Footer: 20, Writes: true,
+		{Screen: name, Key: "C", Name: "cordon", Help: "keep new pods off the node, or allow them again; asks first", Footer: 20, Writes: true,
 			Guard: screenapi.When((*Nodes).cannotCordon), Do: screenapi.On((*Nodes).cordon)},
 		{Screen: name, Key: "D", Name: "drain", Help: "cordon the node and evict the pods on it; asks for its name", Footer: 21, Writes: true,
 			Guard: screenapi.When((*Nodes).cannotDrain), Do: screenapi.On((*Nodes).drain)},
-		{Screen: name, Key: "H", Name: "heat map", Help: "a map of all nodes, a cell each, on the whole screen; again: the list", Footer: 22, Do: screenapi.On((*Nodes).enterHeat)},
-		{Screen: name, Key: "g", Name: "group", Help: "put nodes together by hypernode, rack or pool, or not at all", Footer: 23, Do: screenapi.On((*Nodes).nextGroup)},
+		{Screen: name, Key: "H", Name: "heat map", Help: "a full-screen map with one cell per node; press again for the list", Footer: 22, Do: screenapi.On((*Nodes).enterHeat)},
+		{Screen: name, Key: "g", Name: "group", Help: "group nodes by HyperNode, rack or pool, or do not group", Footer: 23, Do: screenapi.On((*Nodes).nextGroup)},
 		{Screen: name, Key: "m", Name: "metric", Help: "show the next resource, here and in the bars of queues", Footer: 24,
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
-		{Screen: name, Key: "tab", Name: "pane", Help: "go between the nodes and the pods on the one under the cursor", Do: screenapi.On((*Nodes).nextPane)},
-		{Screen: name, Key: "left", Name: "left", Help: "the cell at the left, in the heat map", Do: aside(-1)},
-		{Screen: name, Key: "right", Name: "right", Help: "the cell at the right, in the heat map", Do: aside(1)},
+		{Screen: name, Key: "tab", Name: "pane", Help: "switch between the nodes and the pods on the node under the cursor", Do: screenapi.On((*Nodes).nextPane)},
+		{Screen: name, Key: "left", Name: "left", Help: "the cell to the left, in the heat map", Do: aside(-1)},
+		{Screen: name, Key: "right", Name: "right", Help: "the cell to the right, in the heat map", Do: aside(1)},
 	}
 	return append(append(own, widget.RowKeys(name, rowsIn)...), widget.MarkKeys(name, rowsIn)...)
 }
@@ -66,7 +66,7 @@ func (n *Nodes) enter(ctx *screenapi.Context) []screenapi.Effect {
 		if pod, ok := n.pods.Selected(); ok && pod.JobUID != "" && ctx.Snap.Job(pod.JobUID) != nil {
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: string(pod.JobUID)}}
 		}
-		return []screenapi.Effect{screenapi.Notice{Text: "the pod is of no job"}}
+		return []screenapi.Effect{screenapi.Notice{Text: "the pod does not belong to a job"}}
 	default:
 		return n.nextPane(ctx)
 	}
@@ -174,7 +174,7 @@ func (n *Nodes) cannotDrain(ctx *screenapi.Context) string {
 		return why
 	}
 	if count := len(n.targets()); count > 1 {
-		return fmt.Sprintf("%d nodes are marked, and one is drained at a time; esc takes the marks away", count)
+		return fmt.Sprintf("%d nodes are marked, but only one can be drained at a time; esc clears the marks", count)
 	}
 	return ""
 }
@@ -195,9 +195,9 @@ func (n *Nodes) cordon(ctx *screenapi.Context) []screenapi.Effect {
 	if len(names) > 1 {
 		question = fmt.Sprintf("%s %d nodes: %s?", word, len(names), hostlist.Compress(names))
 	}
-	line := "New pods may come again."
+	line := "New pods are allowed again."
 	if verb == screenapi.Cordon {
-		line = "No new pods come; " + n.stay(targets)
+		line = "No new pods are placed; " + n.stay(targets)
 	}
 	actions := ctx.Actions
 	return []screenapi.Effect{screenapi.Ask{Question: question, Lines: []string{line}, Then: []screenapi.Effect{screenapi.Run{
@@ -238,13 +238,13 @@ func (n *Nodes) stay(targets []*node) string {
 	pods, jobs := held(targets)
 	switch {
 	case slices.ContainsFunc(targets, unseen):
-		return "what runs there stays; pods cannot be seen (yet) from here."
+		return "running pods stay; they are not visible from here (yet)."
 	case pods == 0:
 		return "there are no pods of jobs."
 	case pods == 1:
-		return "the 1 pod of 1 job stays."
+		return "1 pod of 1 job stays."
 	}
-	return fmt.Sprintf("the %d pods of %s stay.", pods, plural(len(jobs), "job"))
+	return fmt.Sprintf("%d pods of %s stay.", pods, plural(len(jobs), "job"))
 }
 
 // unseen reports whether the pods of a node are unknown: they may not be listed, or are not read yet.
@@ -273,20 +273,20 @@ func leaves(p *snapshot.Pod) bool { return !p.Stays && !p.Terminating }
 // drain asks the user to type the node's name, because all work on the node ends.
 func (n *Nodes) drain(ctx *screenapi.Context) []screenapi.Effect {
 	row, actions := n.targets()[0], ctx.Actions
-	lines := []string{"No new pods come, and there are no pods of jobs on it."}
+	lines := []string{"No new pods are placed, and the node has no pods of jobs."}
 	if pods, jobs := held([]*node{row}); pods > 0 {
 		lines = []string{
-			fmt.Sprintf("No new pods come, and %s of %s are evicted:", plural(pods, "pod"), plural(len(jobs), "job")),
+			fmt.Sprintf("No new pods are placed, and %s of %s are evicted:", plural(pods, "pod"), plural(len(jobs), "job")),
 			strings.Join(titles(ctx, row), ", "),
-			"What becomes of the jobs, their policies for evicted pods say.",
+			"The jobs continue according to their policies for evicted pods.",
 		}
 		if pods == 1 {
-			lines[0] = "No new pods come, and 1 pod of 1 job is evicted:"
+			lines[0] = "No new pods are placed, and 1 pod of 1 job is evicted:"
 		}
 	}
 	lines = append(lines, others(row)...)
 	if unseen(row) {
-		lines = []string{"No new pods come, and all that run on it are evicted, but those of daemon sets.", "Which these are cannot be seen (yet) from here."}
+		lines = []string{"No new pods are placed, and all pods except those of DaemonSets are evicted.", "They are not visible from here (yet)."}
 	}
 	return []screenapi.Effect{screenapi.Ask{Question: "Drain node " + row.Name + "?", Lines: lines, Expect: row.Name, Then: []screenapi.Effect{screenapi.Run{
 		Name: "drain " + row.Name, Do: func(ctx context.Context) (string, error) { return actions.Node(ctx, screenapi.Drain, row.Name) },
@@ -311,7 +311,7 @@ func others(row *node) (lines []string) {
 	if going > 0 {
 		line := plural(going, "other pod") + " evicted, too"
 		if alone > 0 {
-			line += fmt.Sprintf("; nothing creates %d of them again", alone)
+			line += fmt.Sprintf("; no controller re-creates %d of them", alone)
 		}
 		lines = append(lines, line+".")
 	}
@@ -319,7 +319,7 @@ func others(row *node) (lines []string) {
 		lines = append(lines, plural(data, "pod")+" with emptyDir volumes evicted: the data in them is lost.")
 	}
 	if staying > 0 {
-		lines = append(lines, plural(staying, "pod")+" of daemon sets and of the node itself: left there.")
+		lines = append(lines, plural(staying, "pod")+" of DaemonSets and of the node itself stay.")
 	}
 	return lines
 }

@@ -108,13 +108,13 @@ func (o *Overview) empty(ctx *screenapi.Context) string {
 	case unseen != "":
 		return unseen
 	case o.text != "":
-		return "no job matches the filter; esc clears it"
+		return "no jobs match the filter; esc clears it"
 	case ctx.Mine:
-		return "no job of " + ctx.User + " runs or waits; M shows those of all"
+		return "no running or waiting jobs of " + ctx.User + "; M shows all users"
 	case ctx.Namespace != "":
-		return "no job runs or waits in " + ctx.Namespace + "; 0 shows all namespaces"
+		return "no running or waiting jobs in " + ctx.Namespace + "; 0 shows all namespaces"
 	}
-	return ctx.Nothing("no job runs or waits; make one with: " + ctx.Program + " job run hello --image busybox -- echo hello")
+	return ctx.Nothing("no running or waiting jobs; submit one with: " + ctx.Program + " job run hello --image busybox -- echo hello")
 }
 
 func (o *Overview) eventBlock(ctx *screenapi.Context, lines int) block {
@@ -128,7 +128,7 @@ func (o *Overview) eventBlock(ctx *screenapi.Context, lines int) block {
 	b.draw = func(c canvas.Canvas) {
 		events := ctx.Snap.Events
 		if len(events) == 0 {
-			c.Fit(0, 0, c.W, cmp.Or(ctx.Unseen("events"), "nothing was told yet"), theme.Dim)
+			c.Fit(0, 0, c.W, cmp.Or(ctx.Unseen("events"), "no events yet"), theme.Dim)
 		}
 		for y := range min(c.H, len(events)) {
 			e := events[len(events)-1-y]

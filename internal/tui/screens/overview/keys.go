@@ -33,13 +33,13 @@ func Keys() []screenapi.Binding {
 	return append(keys,
 		screenapi.Binding{Screen: name, Key: "enter", Name: "open", Help: "open the job under the cursor", Footer: 9, Guard: selected, Do: to(screenapi.Job, "")},
 		screenapi.Binding{Screen: name, Key: "l", Name: "logs", Help: "the logs of the job's pods", Footer: 11, Guard: selected, Do: to(screenapi.Job, "#logs")},
-		screenapi.Binding{Screen: name, Key: "w", Name: "why", Help: "why the job waits, until when, and what would start it", Footer: 12, Guard: selected, Do: to(screenapi.Explain, "")},
+		screenapi.Binding{Screen: name, Key: "w", Name: "why", Help: "why the job is waiting, its estimated start, and what would start it", Footer: 12, Guard: selected, Do: to(screenapi.Explain, "")},
 		widget.TopKey(name, jobs),
 		screenapi.Binding{Screen: name, Key: "m", Name: "resource", Help: "show the next resource in the heat map and in the bars of the queues", Footer: 60,
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
-		screenapi.Binding{Screen: name, Key: "e", Name: "events", Help: "all events instead of the jobs, and back", Do: screenapi.On(func(o *Overview, _ *screenapi.Context) []screenapi.Effect {
+		screenapi.Binding{Screen: name, Key: "e", Name: "events", Help: "show all events instead of the jobs, or go back", Do: screenapi.On(func(o *Overview, _ *screenapi.Context) []screenapi.Effect {
 			o.events = !o.events
 			return nil
 		})},

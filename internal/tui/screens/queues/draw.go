@@ -69,7 +69,7 @@ func (q *Queues) empty(ctx *screenapi.Context) string {
 	if len(q.all) > 0 {
 		return "no queue matches " + q.text + "   (esc clears)"
 	}
-	return ctx.Nothing("no queues: " + ctx.Program + " queue create makes one")
+	return ctx.Nothing("no queues: " + ctx.Program + " queue create creates one")
 }
 
 func (q *Queues) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
@@ -84,7 +84,7 @@ func (q *Queues) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 	for y, one := range q.facts(ctx, r, left.W, left.H) {
 		left.Fit(0, y, left.W, one.text, one.style)
 	}
-	q.drawPending(ctx, widget.Box(upper.Sub(half, 0, c.W-half, boxes), ctx.Theme, "Pending order (as the scheduler sees it)", ""), r)
+	q.drawPending(ctx, widget.Box(upper.Sub(half, 0, c.W-half, boxes), ctx.Theme, "Pending jobs (in scheduling order)", ""), r)
 	inside := widget.Box(lower.Sub(0, 0, c.W, historyHeight), ctx.Theme, r.Name+" over time", "")
 	q.drawHistory(ctx, inside, r)
 }
@@ -109,7 +109,7 @@ func (q *Queues) drawHistory(ctx *screenapi.Context, c canvas.Canvas, r *row) {
 func (q *Queues) drawPending(ctx *screenapi.Context, c canvas.Canvas, r *row) {
 	waiting := q.waitingIn(r)
 	if len(waiting) == 0 {
-		text := "nobody waits"
+		text := "no waiting jobs"
 		if only := ctx.Only("jobs"); only != "" {
 			text += " (jobs: " + only + ")"
 		}
@@ -150,7 +150,7 @@ func (q *Queues) drawNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 	facts := fmt.Sprintf("%s  weight %d  guar %s  desv %s  cap %s  alloc %s", r.Name, r.Object.Spec.Weight,
 		text(q.resource, n.Guarantee), text(q.resource, n.Deserved), text(q.resource, n.Capability), text(q.resource, n.Allocated))
 	if left, ok := left(n); ok {
-		facts += "  room " + text(q.resource, left)
+		facts += "  free " + text(q.resource, left)
 	}
 	c.Fit(1, 1, c.W-2, facts, theme.Plain)
 	y := 2

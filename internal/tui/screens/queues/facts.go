@@ -66,7 +66,7 @@ func (q *Queues) others(ctx *screenapi.Context, r *row) []fact {
 func (q *Queues) holding(n queuerow.Numbers) string {
 	line := fmt.Sprintf("allocated %s  inqueue %s", text(q.resource, n.Allocated), text(q.resource, n.Admitted))
 	if left, ok := left(n); ok {
-		line += fmt.Sprintf("     head room %s to capability", text(q.resource, left))
+		line += fmt.Sprintf("     %s left to capability", text(q.resource, left))
 	}
 	return line
 }
@@ -92,7 +92,7 @@ func (q *Queues) blocker(r *row) string {
 		}
 		for _, s := range j.Group.Status.Explanation.Short {
 			if s.Scope == "queue" {
-				return fmt.Sprintf("%s + %s: asks %s %s, short by %s", cmp.Or(s.Of, j.Queue), j.Name, s.Asked, render.ShortResource(s.Resource), s.ShortBy)
+				return fmt.Sprintf("%s + %s: requested %s %s, short by %s", cmp.Or(s.Of, j.Queue), j.Name, s.Asked, render.ShortResource(s.Resource), s.ShortBy)
 			}
 		}
 	}

@@ -25,10 +25,10 @@ func rowsIn(s screenapi.Screen) widget.Rows {
 func keyTable() []screenapi.Binding {
 	name := screenapi.Queues
 	own := []screenapi.Binding{
-		{Screen: name, Key: "enter", Name: "jobs", Help: "the jobs of the queue and of those below it", Footer: 10, Do: screenapi.On((*Queues).jobs)},
-		{Screen: name, Key: "o", Name: "open", Help: "let the queue take jobs again; asks first", Footer: 20, Writes: true,
+		{Screen: name, Key: "enter", Name: "jobs", Help: "the jobs of the queue and its child queues", Footer: 10, Do: screenapi.On((*Queues).jobs)},
+		{Screen: name, Key: "o", Name: "open", Help: "open the queue, so that it accepts jobs again; asks first", Footer: 20, Writes: true,
 			Guard: screenapi.When((*Queues).cannotOpen), Do: screenapi.On((*Queues).open)},
-		{Screen: name, Key: "C", Name: "close", Help: "let the queue, and those below it, take no more jobs; asks first", Footer: 21, Writes: true,
+		{Screen: name, Key: "C", Name: "close", Help: "close the queue and its child queues, so that they accept no new jobs; asks first", Footer: 21, Writes: true,
 			Guard: screenapi.When((*Queues).cannotClose), Do: screenapi.On((*Queues).close)},
 		{Screen: name, Key: "e", Name: "edit", Help: "change weight, guarantee, deserved and capability of the queue; asks first", Footer: 22, Writes: true,
 			Guard: screenapi.When((*Queues).cannotEdit), Do: screenapi.On((*Queues).edit)},
@@ -115,46 +115,39 @@ func (q *Queues) cannotEdit(ctx *screenapi.Context) string { return q.cannot(ctx
 
 func (q *Queues) open(ctx *screenapi.Context) []screenapi.Effect {
 	r := q.selected()
-	return q.ask(ctx, r, screenapi.OpenIt, fmt.Sprintf("Open queue %s?", r.Name), []string{"It takes jobs again."})
+	return q.ask(ctx, r, screenapi.OpenIt, fmt.Sprintf("Open queue %s?", r.Name), []string{"It accepts jobs again."})
 }
 
 func (q *Queues) close(ctx *screenapi.Context) []screenapi.Effect {
 	r := q.selected()
 	question := fmt.Sprintf("Close queue %s?", r.Name)
 	if below := q.family(r)[1:]; len(below) > 0 {
-		question = fmt.Sprintf("Close queue %s and the %s below it (%s)?", r.Name, plural(len(below), "queue"), strings.Join(below, ", "))
+		question = fmt.Sprintf("Close queue %s and its %s (%s)?", r.Name, plural(len(below), "child queue"), strings.Join(below, ", "))
 	}
-	fate := "New jobs are refused."
+	fate := "New jobs are rejected."
 	if who := occupants(r); who != "" {
-		fate = who + ": they stay. New jobs are refused."
+		fate = who + ": they stay. New jobs are rejected."
 	}
 	return q.ask(ctx, r, screenapi.CloseIt, question, []string{fate, "The queue is Closing until the last of its jobs has ended."})
 }
 
-// occupants returns "31 jobs run and 1 waits", or "" without jobs.
+// occupants returns "31 running jobs and 1 waiting job", or "" without jobs.
 func occupants(r *row) string {
-	count := func(n int, noun, one, many string) string {
-		if n == 1 {
-			return "1 " + noun + one
-		}
-		return widget.Count(n) + " " + strings.Replace(noun, "job", "jobs", 1) + many
+	var parts []string
+	if r.Running > 0 {
+		parts = append(parts, plural(r.Running, "running job"))
 	}
-	switch {
-	case r.Running > 0 && r.Waiting > 0:
-		return count(r.Running, "job ", "runs", "run") + " and " + count(r.Waiting, "", "waits", "wait")
-	case r.Running > 0:
-		return count(r.Running, "job ", "runs", "run")
-	case r.Waiting > 0:
-		return count(r.Waiting, "job ", "waits", "wait")
+	if r.Waiting > 0 {
+		parts = append(parts, plural(r.Waiting, "waiting job"))
 	}
-	return ""
+	return strings.Join(parts, " and ")
 }
 
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return widget.Count(n) + " " + noun + "s"
 }
 
 func (q *Queues) ask(ctx *screenapi.Context, r *row, verb screenapi.Verb, question string, lines []string) []screenapi.Effect {
@@ -170,7 +163,7 @@ func (q *Queues) edit(ctx *screenapi.Context) []screenapi.Effect {
 	actions, name, before := ctx.Actions, r.Name, limitsOf(&r.Object.Spec)
 	return []screenapi.Effect{screenapi.Input{
 		Question: "Limits of queue " + name,
-		Lines:    []string{"Change what is to be changed, for example " + example(r, string(q.resource))},
+		Lines:    []string{"Change the weight or the limits, for example " + example(r, string(q.resource))},
 		Value:    before.text(),
 		Check: func(text string) error {
 			_, err := parseLimits(text)
@@ -183,7 +176,7 @@ func (q *Queues) edit(ctx *screenapi.Context) []screenapi.Effect {
 			}
 			edit, changes := before.change(after)
 			if len(changes) == 0 {
-				return []screenapi.Effect{screenapi.Notice{Text: "nothing of queue " + name + " was changed"}}
+				return []screenapi.Effect{screenapi.Notice{Text: "queue " + name + " was not changed"}}
 			}
 			lines := slices.Clone(changes)
 			if who := occupants(r); who != "" {

@@ -58,9 +58,9 @@ func parseLimits(line string) (limits, error) {
 		name, value, _ := strings.Cut(word, "=")
 		switch {
 		case !slices.Contains(limitNames, name):
-			return nil, fmt.Errorf("%q is no limit; there are %s", name, strings.Join(limitNames, ", "))
+			return nil, fmt.Errorf("unknown limit %q; limits: %s", name, strings.Join(limitNames, ", "))
 		case read[name] != "":
-			return nil, fmt.Errorf("%s stands there twice", name)
+			return nil, fmt.Errorf("%s is set twice", name)
 		case name == "weight":
 			if _, err := clusterops.ParseWeight(value); err != nil {
 				return nil, err

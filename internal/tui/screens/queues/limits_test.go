@@ -43,11 +43,11 @@ func TestLimitsOfALine(t *testing.T) {
 func TestBadLimitsAreToldAbout(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"colour=red":              `"colour" is no limit`,
+		"colour=red":              `unknown limit "colour"`,
 		"weight=0":                "1 to 65535",
 		"weight=2 weight=3":       "twice",
 		"deserved=cpu":            "NAME=AMOUNT",
-		"capability=cpu=-1":       "less than 0",
+		"capability=cpu=-1":       "must not be negative",
 		"guarantee==8":            "NAME=AMOUNT",
 		"deserved=cpu=1,memory=x": `"memory=x"`,
 	} {
