@@ -48,6 +48,8 @@ var SrunTable = getopt.Table{
 		{Long: "help", Short: 'h', Group: groupRun, Help: "this text"},
 		{Long: "usage", Group: groupRun, Help: "the options in short"},
 		{Long: "het-group", Arg: getopt.Required, Value: "expr", Hidden: true},
+		{Long: "pack-group", Arg: getopt.Required, Value: "expr", Hidden: true},
+		{Long: "no-allocate", Short: 'Z', Hidden: true},
 		{Long: "exclusive", Arg: getopt.Optional, Value: "user", Group: groupNone, Help: "every step has its processors to itself"},
 		{Long: "gpus", Short: 'G', Arg: getopt.Required, Value: "n", Group: groupSize, Help: "accelerators of the step"},
 		{Long: "gpus-per-task", Arg: getopt.Required, Value: "n", Group: groupSize, Help: "accelerators of each task"},

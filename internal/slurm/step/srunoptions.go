@@ -190,8 +190,10 @@ func (r *optionReader) way() {
 	default:
 		r.wrong("start MPI programs with mpirun, which finds the job's nodes by itself", "srun cannot start MPI programs here: --mpi=%s is not supported", mpi)
 	}
-	if r.parsed.Has("het-group") {
-		r.fail("--het-group is not supported in steps here")
+	for _, option := range []string{"het-group", "pack-group", "no-allocate"} {
+		if r.parsed.Has(option) {
+			r.fail("--%s is not supported in steps here", option)
+		}
 	}
 }
 
