@@ -102,6 +102,8 @@ func TestJobScaleGolden(t *testing.T) {
 	t.Parallel()
 	golden.Hold(t, "scale", []golden.Run{
 		{About: "more pods", Args: "job scale train --replicas 5", Check: holds("train", "5", "spec", "tasks", "0", "replicas")},
+		{About: "the number without its flag", Args: "job scale train 5"},
+		{About: "the number of a task without its flags", Args: "job scale train worker=5"},
 		{About: "fewer than the job needs", Args: "job scale train --replicas 2"},
 		{About: "fewer, of which fewer are needed", Args: "job scale train --replicas 2 --min-available 1", Check: holds("train", "1", "spec", "minAvailable")},
 		{About: "the same pods, fewer needed", Args: "job scale train --min-available 2", Check: holds("train", "2", "spec", "minAvailable")},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,7 +59,10 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 					*value = map[string]*int32{"replicas": &replicas, "min-available": &minimum, "current-replicas": &current}[name]
 				}
 			}
-			var err error
+			err := numberIsAFlag(f, args)
+			if err != nil {
+				return err
+			}
 			if o.name, err = oneName(f, cmd, args); err != nil {
 				return err
 			}
@@ -198,4 +202,20 @@ func (o *scaleOptions) taskOf(job *batchv1alpha1.Job) (int, error) {
 		}
 	}
 	return 0, cli.Errorf(hintOf("tasks", o.task, taskNames(job)), "job %q has no task %q", job.Name, o.task)
+}
+
+// numberIsAFlag returns an error with the right command if the second argument is a number of pods, as 3 or worker=3.
+func numberIsAFlag(f *cli.Factory, args []string) error {
+	if len(args) != 2 {
+		return nil
+	}
+	task, number, isTask := strings.Cut(args[1], "=")
+	flags := "--task " + task + " --replicas "
+	if !isTask {
+		number, flags = args[1], "--replicas "
+	}
+	if _, err := strconv.ParseUint(number, 10, 31); err != nil {
+		return nil
+	}
+	return cli.Errorf(fmt.Sprintf("%s job scale %s %s%s", f.Program, args[0], flags, number), "%q is not a job; the number of pods is a flag", args[1])
 }
