@@ -44,7 +44,9 @@ type fight struct {
 	pods   map[string]*corev1.Pod
 	gangs  map[string]int // minimum by gang
 	rank   map[string]int32
-	budget *policyv1.PodDisruptionBudget
+	// jobs holds the jobs of the gangs that are of one, and queueOf the queues of all gangs.
+	jobs, queueOf map[string]string
+	budget        *policyv1.PodDisruptionBudget
 	// The evictions by pairs of gangs, since the last other change.
 	took map[[2]string]int
 	made int
@@ -61,7 +63,7 @@ func drawFight(t *rapid.T, text, actions string) *fight {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &fight{t: t, ranked: text == attacks, engine: e, model: model.New(), now: make.Epoch.Add(time.Hour), pods: map[string]*corev1.Pod{}, gangs: map[string]int{}, rank: map[string]int32{}, took: map[[2]string]int{}}
+	w := &fight{t: t, ranked: text == attacks, engine: e, model: model.New(), now: make.Epoch.Add(time.Hour), pods: map[string]*corev1.Pod{}, gangs: map[string]int{}, rank: map[string]int32{}, jobs: map[string]string{}, queueOf: map[string]string{}, took: map[[2]string]int{}}
 	for i := range 3 {
 		w.model.Apply(model.PriorityClassSet{Name: fmt.Sprintf("p%d", i), Value: int32(i * 10)})
 	}
@@ -89,6 +91,10 @@ func (w *fight) submit() {
 	queue := fmt.Sprintf("q%d", rapid.IntRange(0, len(w.model.Queues)-1).Draw(w.t, "queue"))
 	g := make.Gang(name).Min(w.gangs[name]).Queue(queue).PriorityClass(fmt.Sprintf("p%d", class)).Age(-time.Duration(w.made) * time.Second).Obj()
 	g.UID = types.UID(name)
+	if w.queueOf[name] = queue; w.made%2 == 0 {
+		w.jobs[name] = "job-of-" + name
+		g.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch.volcano.sh/v1alpha1", Kind: "Job", Name: w.jobs[name]}}
+	}
 	w.model.Apply(model.GangFrom(g))
 	cpu := fmt.Sprint(rapid.IntRange(1, 2).Draw(w.t, "cpu"))
 	kind := rapid.IntRange(0, 9).Draw(w.t, "kind")
