@@ -121,6 +121,10 @@ func atMost(v *Verdict) string {
 		return or
 	case l.Limit <= 0 && len(limits) == 1:
 		return fmt.Sprintf("%s, %s", askFor(limits), or)
+	case v.Code == reason.Overcommitted:
+		return fmt.Sprintf("ask for less (the cluster may promise %s in all), %s", amounts(limits), or)
+	case l.Cluster && l.Kept > 0:
+		return fmt.Sprintf("ask for less (queue %s can get %s in all), %s", l.Queue, amounts(limits), or)
 	case l.Cluster:
 		return fmt.Sprintf("ask for less (the cluster has %s in all), %s", amounts(limits), or)
 	}

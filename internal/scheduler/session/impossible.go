@@ -29,8 +29,12 @@ func (s *Session) addImpossible(j *Job, v *explain.Verdict) {
 		return
 	}
 	for i := range impossible {
-		if impossible[i].Resource == v.Limit.Resource { // the verdict has more details
+		if impossible[i].Resource == v.Limit.Resource { // the verdict has more details, but a guarantee may be larger than the cluster
+			most := min(impossible[i].Limit, v.Limit.Limit)
 			impossible[i] = *v.Limit
+			impossible[i].Limit = most
+		} else if impossible[i].Cluster {
+			impossible[i].Kept = s.keptForGuarantees(s.queueNamed(v.Limit.Queue), impossible[i].Resource)
 		}
 	}
 	v.Limit, v.More = &impossible[0], impossible[1:]
@@ -90,11 +94,35 @@ func (s *Session) capacityOf(v *explain.Verdict) []float64 {
 			return q.Capability
 		}
 	case reason.GangDoesNotFit, reason.NotEnqueued:
-		if v.Limit.Cluster && v.Limit.Kept == 0 {
-			return s.Ledger.Total
+		if v.Limit.Cluster {
+			return s.clusterFor(q)
 		}
 	}
 	return nil
+}
+
+// clusterFor returns the most of the cluster that a queue can ever hold, by resource: without what is guaranteed to
+// other queues. q may be nil.
+func (s *Session) clusterFor(q *queue.Queue) []float64 {
+	capacity := slices.Clone(s.Ledger.Total)
+	if q == nil || len(s.Rules.Allocatable) == 0 { // no policy limits queues
+		return capacity
+	}
+	for i := range capacity {
+		if q.RealCapability[i] < q.Capability[i] {
+			capacity[i] = min(capacity[i], q.RealCapability[i])
+		}
+	}
+	return capacity
+}
+
+// keptForGuarantees returns the part of a resource that a queue can never hold because it is guaranteed to other queues.
+func (s *Session) keptForGuarantees(q *queue.Queue, resource string) float64 {
+	index, known := s.Cluster.Resources.Find(resource)
+	if q == nil || !known || len(s.Rules.Allocatable) == 0 {
+		return 0
+	}
+	return max(min(q.Capability[index], s.Ledger.Usable[index])-q.RealCapability[index], 0)
 }
 
 // queueNamed returns a queue by name, or nil if it does not exist.

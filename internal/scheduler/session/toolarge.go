@@ -88,22 +88,33 @@ func (s *Session) Never(j *Job) (explain.Verdict, bool) {
 	if len(j.Tasks) < j.MinMember {
 		return s.neverByMinimum(j)
 	}
-	large, first := 0, (*model.Task)(nil)
+	var large []*model.Task
 	for _, t := range j.Pending {
-		if !s.TooLarge(t.Shape) {
-			continue
-		}
-		large++
-		if first == nil {
-			first = t
+		if s.TooLarge(t.Shape) {
+			large = append(large, t)
 		}
 	}
-	if len(j.Tasks)-large >= j.MinMember {
+	if len(j.Tasks)-len(large) >= j.MinMember {
 		return explain.Verdict{}, false
 	}
-	v := s.judge(j, first)
+	v := s.judge(j, large[0])
+	tooLarge(&v, s.lowestLimits(large))
 	v.Members = s.members(j, 0)
 	return v, true
+}
+
+// lowestLimits returns the resources, by name, of which some of the tasks request more than any node has that they may
+// use. Of each resource it returns the limit of the task that may request the least.
+func (s *Session) lowestLimits(tasks []*model.Task) []explain.Limit {
+	lowest := map[string]explain.Limit{}
+	for _, t := range tasks {
+		for _, limit := range s.sizeOf(t.Shape).limits {
+			if known, is := lowest[limit.Resource]; !is || limit.Limit < known.Limit {
+				lowest[limit.Resource] = limit
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(lowest), func(a, b explain.Limit) int { return strings.Compare(a.Resource, b.Resource) })
 }
 
 // beyond changes the verdict of a gang that does not fit, or exceeds its queue's share, if its minimum is more than
@@ -117,14 +128,15 @@ func (s *Session) beyond(j *Job, v *explain.Verdict) {
 		return
 	}
 	var limit *explain.Limit
+	cluster := s.clusterFor(j.In)
 	for i, sum := range s.firstAsked(j) {
-		total := s.Ledger.Total[i]
+		total := cluster[i]
 		if float64(sum) <= total+queue.Epsilon || s.View.Left(i) || i == model.Pods {
 			continue
 		}
 		name := s.Cluster.Resources.Name(i)
-		if least := least(j.Pending, nil, j.Need(), i); least > total+queue.Epsilon && (limit == nil || name < limit.Resource) {
-			limit = &explain.Limit{Queue: j.In.Name, Resource: name, Asked: least, Limit: total, Cluster: true}
+		if least := least(slices.Concat(j.Pending, j.AtGate), nil, j.Need(), i); least > total+queue.Epsilon && (limit == nil || name < limit.Resource) {
+			limit = &explain.Limit{Queue: j.In.Name, Resource: name, Asked: least, Limit: total, Cluster: true, Kept: s.keptForGuarantees(j.In, name)}
 		}
 	}
 	if limit != nil {

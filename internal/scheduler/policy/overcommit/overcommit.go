@@ -15,6 +15,7 @@
 package overcommit
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -83,7 +84,7 @@ func (g *gate) load() {
 	n := len(g.s.Ledger.Total)
 	g.limit, g.used, g.inQueues, g.promised = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, v := range g.s.Ledger.Total {
-		g.limit[i] = v * g.factor
+		g.limit[i] = math.Floor(v*g.factor + queue.Epsilon) // a request of a part of a unit is not possible
 	}
 	nodes := &g.s.Cluster.Nodes
 	for _, id := range g.s.View.Order {
