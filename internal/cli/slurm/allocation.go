@@ -94,10 +94,10 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 		select {
 		case <-ctx.Done():
 			a.cancel(ctx)
-			return usererror.Errorf("it was interrupted while it waited, and is cancelled; run the command again to ask anew", "Job allocation %s has been revoked", a.id).WithCode(interrupted)
+			return usererror.Errorf("the job was cancelled because the command was interrupted; run the command again to retry", "Job allocation %s has been revoked", a.id).WithCode(interrupted)
 		case <-busy:
 			a.cancel(ctx)
-			return usererror.Errorf("it was not there after "+patience.String()+", as --immediate asks; leave that away to wait", "Unable to allocate resources: Requested nodes are busy")
+			return usererror.Errorf("the allocation was not granted within "+patience.String()+" (--immediate); omit --immediate to wait", "Unable to allocate resources: Requested nodes are busy")
 		case <-queued.C:
 			told = true
 			a.sayf("job %s queued and waiting for resources", a.id)
@@ -105,9 +105,9 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 			switch {
 			case ctx.Err() != nil: // reported by the case of ctx.Done
 			case ended.unseen:
-				a.notef("warning", "whether job %s is cancelled while it waits is not seen here: %v", a.id, ended.err)
+				a.notef("warning", "job %s cannot be watched, so its cancellation would not be noticed here: %v", a.id, ended.err)
 			case ended.err != nil:
-				return usererror.Errorf("sacct -j "+a.id+" tells what is kept of it; run the command again to ask anew", "Job allocation %s has been revoked: %v", a.id, ended.err)
+				return usererror.Errorf("sacct -j "+a.id+" shows its record; run the command again to retry", "Job allocation %s has been revoked: %v", a.id, ended.err)
 			default:
 				return usererror.Errorf(ended.job.Status.State.Message, "Job allocation %s has been revoked: the job is %s", a.id, ended.job.Status.State.Phase)
 			}

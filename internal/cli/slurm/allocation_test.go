@@ -42,7 +42,7 @@ func TestOptionsOfAllocationsAreToldToHaveNoEffectInAJobThatRuns(t *testing.T) {
 	t.Parallel()
 	got := golden.Run{Argv: strings.Fields("slurm srun --jobid=99999 -C fast --mem=2G --overlap -n2 hostname"), Env: map[string]string{"PATH": "/bin"}}.Do(t, clitest.Start(t, golden.Cluster()...))
 	first, _, _ := strings.Cut(got.Err, "\n")
-	if first != "srun: warning: --constraint=fast has no effect with --jobid: the job has its nodes" || strings.Count(got.Err, "warning") != 1 {
+	if first != "srun: warning: --constraint=fast has no effect with --jobid: the job already has its nodes" || strings.Count(got.Err, "warning") != 1 {
 		t.Errorf("exit %d\n%s", got.Code, got.Err)
 	}
 }

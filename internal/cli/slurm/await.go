@@ -50,7 +50,7 @@ func (c *call) trouble(job *batchv1alpha1.Job) func(error) {
 	return func(err error) {
 		if !told {
 			told = true
-			c.notef("warning", "job %s cannot be looked at for now, it is still waited for: %v", idOf(job), err)
+			c.notef("warning", "job %s cannot be read now, still waiting for it: %v", idOf(job), err)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func awaitJob(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, 
 		away = err != nil
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && now.UID != job.UID:
-			return nil, usererror.Errorf("nothing is kept of it; submit it again", "job %s was deleted", idOf(job))
+			return nil, usererror.Errorf("submit it again", "job %s was deleted", idOf(job))
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), gaveUp(err):
 			return nil, err
 		case err != nil:

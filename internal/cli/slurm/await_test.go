@@ -118,14 +118,14 @@ func TestWhoMayNotLookDoesNotAskWithoutEnd(t *testing.T) {
 // submitted.
 func TestWithoutNumbers(t *testing.T) {
 	t.Parallel()
-	const hint = "sbatch: hint: it took the job up and gave it no number, as vc's does\n"
+	const hint = "sbatch: hint: the controller accepted the job but did not assign a number as vc's job controller does\n"
 	for word, want := range map[string]golden.Result{
-		"-Jx":           {Out: "Submitted batch job x-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster gives none, or vc's job controller does not run; its name stands for it\n"},
-		"-a0-3":         {Out: "Submitted batch job sbatch-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster gives none, or vc's job controller does not run; its name stands for it\n"},
-		"-a0-15%4":      {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot limit arrays; drop %4\n" + hint, Code: 1},
-		"-H":            {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot hold jobs back; drop --hold\n" + hint, Code: 1},
-		"--begin=now+1": {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot hold jobs back; drop --begin\n" + hint, Code: 1},
-		"-dafterok:1":   {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot hold jobs back; drop --dependency\n" + hint, Code: 1},
+		"-Jx":           {Out: "Submitted batch job x-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster assigns none, or vc's job controller is not running; use its name instead\n"},
+		"-a0-3":         {Out: "Submitted batch job sbatch-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster assigns none, or vc's job controller is not running; use its name instead\n"},
+		"-a0-15%4":      {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot limit running elements of arrays; remove %4\n" + hint, Code: 1},
+		"-H":            {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot delay jobs; remove --hold\n" + hint, Code: 1},
+		"--begin=now+1": {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot delay jobs; remove --begin\n" + hint, Code: 1},
+		"-dafterok:1":   {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot delay jobs; remove --dependency\n" + hint, Code: 1},
 	} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
@@ -203,7 +203,7 @@ func made(t *testing.T, server *clitest.Server) *batchv1alpha1.Job {
 // cannot run the job.
 func TestTheControllerIsAway(t *testing.T) {
 	t.Parallel()
-	const note = "sbatch: note: no job controller has taken the job up in 2s; waiting for one for 5s\n"
+	const note = "sbatch: note: no job controller accepted the job within 2s; waiting another 5s\n"
 	comes := func(change func(*batchv1alpha1.Job)) func(*testing.T, *clitest.Server) {
 		return func(t *testing.T, server *clitest.Server) {
 			onceAsked(t, server, 1, func() { job := made(t, server); change(job); server.Set(job) })
@@ -219,13 +219,13 @@ func TestTheControllerIsAway(t *testing.T) {
 		}), "-H", golden.Result{Out: "Submitted batch job 44\n", Err: note}},
 		"it comes back and has no numbers to give": {comes(func(job *batchv1alpha1.Job) {
 			job.Status.State = batchv1alpha1.JobState{Phase: batchv1alpha1.Pending, Reason: string(reason.JobHeldUser)}
-		}), "-H", golden.Result{Out: "Submitted batch job sbatch-x7k2p\n", Err: note + "sbatch: warning: the job has no number after 2s: this cluster gives none, or vc's job controller does not run; its name stands for it\n"}},
+		}), "-H", golden.Result{Out: "Submitted batch job sbatch-x7k2p\n", Err: note + "sbatch: warning: the job has no number after 2s: this cluster assigns none, or vc's job controller is not running; use its name instead\n"}},
 		"it does not come": {func(*testing.T, *clitest.Server) {}, "-dafterok:1", golden.Result{Code: 1, Err: note +
-			"sbatch: error: Batch job submission failed: no job controller took the job up in 7s\nsbatch: hint: the job was taken back and nothing of it ran; submit it again when vc's job controller runs\n"}},
+			"sbatch: error: Batch job submission failed: no job controller accepted the job within 7s\nsbatch: hint: the job was deleted before any of it ran; submit it again when vc's job controller is running\n"}},
 		"the job may not be looked at": {func(_ *testing.T, server *clitest.Server) {
 			server.Refuse("GET", jobsOfTeam, 403, metav1.StatusReasonForbidden, "jobs.batch.volcano.sh is forbidden")
-		}, "-a0-15%4", golden.Result{Code: 1, Err: "sbatch: error: Batch job submission failed: it cannot be seen whether this cluster's job controller can limit arrays\n" +
-			"sbatch: hint: the job was taken back: you may not read jobs in namespace nlp\n"}},
+		}, "-a0-15%4", golden.Result{Code: 1, Err: "sbatch: error: Batch job submission failed: cannot determine whether this cluster's job controller can limit running elements of arrays\n" +
+			"sbatch: hint: the job was deleted: you are not allowed to read jobs in namespace nlp\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -244,7 +244,7 @@ func TestTheControllerIsAway(t *testing.T) {
 // The API server restarts while a command waits for a job. The command still reports the end of the job.
 func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
 	t.Parallel()
-	const away43 = "sbatch: warning: job 43 cannot be looked at for now, it is still waited for: the server restarts\n"
+	const away43 = "sbatch: warning: job 43 cannot be read now, still waiting for it: the server restarts\n"
 	away := func(t *testing.T, server *clitest.Server, then func(*batchv1alpha1.Job)) {
 		server.Refuse("GET", jobsOfTeam, 500, metav1.StatusReasonInternalError, "the server restarts")
 		onceAsked(t, server, 2, func() {
@@ -262,8 +262,8 @@ func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
 		"sbatch --wait":                         {"sbatch -Q -o /dev/null -W", hello, batchv1alpha1.Completed, 0, "", away43},
 		"salloc, and the job was cancelled":     {"salloc -Q", "", batchv1alpha1.Terminated, 1, "", "salloc: error: Job allocation 43 has been revoked: the job is Terminated\n"},
 		"srun, and the job was cancelled":       {"srun -Q hostname", "", batchv1alpha1.Terminated, 1, "", "srun: error: Job allocation 43 has been revoked: the job is Terminated\n"},
-		"srun, and the job was deleted":         {"srun -Q hostname", "", "", 1, "", "srun: error: Job allocation 43 has been revoked: job 43 was deleted\nsrun: hint: sacct -j 43 tells what is kept of it; run the command again to ask anew\n"},
-		"sbatch --wait, and the job is deleted": {"sbatch -Q -o /dev/null -W", hello, "", 1, "", away43 + "sbatch: error: job 43 was deleted\nsbatch: hint: nothing is kept of it; submit it again\n"},
+		"srun, and the job was deleted":         {"srun -Q hostname", "", "", 1, "", "srun: error: Job allocation 43 has been revoked: job 43 was deleted\nsrun: hint: sacct -j 43 shows its record; run the command again to retry\n"},
+		"sbatch --wait, and the job is deleted": {"sbatch -Q -o /dev/null -W", hello, "", 1, "", away43 + "sbatch: error: job 43 was deleted\nsbatch: hint: submit it again\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

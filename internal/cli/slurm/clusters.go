@@ -29,7 +29,7 @@ func (c *call) clusters() (names []string, given, all bool, err error) {
 	if names = words(text); slices.Contains(names, "all") {
 		return known, true, true, nil
 	}
-	hint := "clusters are contexts of the kubeconfig: " + strings.Join(known, ", ") + ", or all"
+	hint := "clusters are contexts of the kubeconfig: " + strings.Join(known, ", ") + ", or use all"
 	if len(names) == 0 {
 		return nil, true, false, usererror.Errorf(hint, "--clusters is empty")
 	}
@@ -135,7 +135,7 @@ func (c *call) together(names []string, all bool, errs []error) error {
 		switch {
 		case err == nil, notThere(err) && (missing+failed < len(errs) || len(problems) > 0):
 		case all && len(names) > 1 && !notThere(err) && failed < len(errs):
-			c.noteOnce("cluster %s is left out: %s", names[i], c.faultOf(err).What)
+			c.noteOnce("cluster %s is skipped: %s", names[i], c.faultOf(err).What)
 		default:
 			problems = append(problems, err)
 		}

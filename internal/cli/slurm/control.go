@@ -33,7 +33,7 @@ func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*ba
 		}
 	}
 	if len(titles)+len(named) == 0 {
-		return nil, usererror.Errorf("name jobs, as 42 or 42,43", "too few arguments")
+		return nil, usererror.Errorf("specify jobs, for example 42 or 42,43", "too few arguments")
 	}
 	refs, err := jobsNamed(named)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*ba
 			if !changing {
 				continue
 			}
-			return nil, usererror.Errorf("name the array, as "+(&listrow.Source{Job: jobs[i]}).Number()+"; scancel knows elements", "%s: elements of an array cannot be changed by themselves", ref)
+			return nil, usererror.Errorf("specify the array: "+(&listrow.Source{Job: jobs[i]}).Number()+"; only scancel accepts elements", "%s: single elements of an array cannot be changed", ref)
 		}
 	}
 	return jobs, nil
@@ -177,7 +177,7 @@ func (c *call) suspend(ctx context.Context, words []string) error {
 	if err := c.each(ctx, words, clusterops.Suspend, nil); err != nil {
 		return err
 	}
-	c.notef("warning", "pods are stopped and start again from the beginning on resume")
+	c.notef("warning", "pods were stopped; on resume, the job starts again from the beginning")
 	return nil
 }
 

@@ -23,7 +23,7 @@ func saidIn(pod, text string) error {
 		}
 		what = append(what, strings.TrimPrefix(line, "vc-step: error: "))
 	}
-	hint := cmp.Or(strings.Join(hints, "\n"), "kubectl logs "+pod+" shows what else it says")
+	hint := cmp.Or(strings.Join(hints, "\n"), "kubectl logs "+pod+" shows the full log")
 	return usererror.Errorf(hint, "%s: %s", pod, strings.Join(what, "\n"))
 }
 

@@ -32,7 +32,7 @@ const (
 const factsGarbage = 400
 
 // errNoFacts reports that the daemon did not answer: it is missing, not ready, or the user has no permission.
-var errNoFacts = errors.New("no list of jobs from the daemon")
+var errNoFacts = errors.New("the daemon returned no list of jobs")
 
 // readFacts reads jobs, PodGroups and pods from the caches of the daemon.
 func (v *view) readFacts(ctx context.Context, w wants) error {
@@ -121,7 +121,7 @@ func (v *view) takeFacts(from *jobsummary.Reader, w wants) error {
 			told.jobs = append(told.jobs, entry.Job)
 		}
 		if entry.Mute && w.ended {
-			return fmt.Errorf("%w: it does not tell what pods said at their end", errNoFacts)
+			return fmt.Errorf("%w: it does not include the termination messages of pods", errNoFacts)
 		}
 		if entry.Group != nil && w.groups {
 			told.groups[entry.Job.UID] = entry.Group

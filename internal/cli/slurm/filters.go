@@ -78,12 +78,12 @@ func (c *call) someJobs(refs []optionvalue.Job, options ...string) error {
 
 // noNodes returns the error about a text that is not a list of nodes.
 func noNodes(text string) error {
-	return usererror.Errorf("write names with commas between, as n7 or n[7-9,12]; sinfo -N lists the nodes", "Invalid node name specified: %s", text)
+	return usererror.Errorf("separate names with commas, for example n7 or n[7-9,12]; sinfo -N lists the nodes", "Invalid node name specified: %s", text)
 }
 
 // empty returns the error about an option with an empty value.
 func empty(option string) error {
-	return usererror.Errorf("say which; an unset variable of the shell looks like this", "--%s is empty", option)
+	return usererror.Errorf("specify a value; check for an unset shell variable", "--%s is empty", option)
 }
 
 // words returns the non-empty words of a comma-separated list.

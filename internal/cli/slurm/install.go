@@ -31,15 +31,15 @@ func newInstall(f *cli.Factory) *cobra.Command {
 		Use:   "install --dir DIR",
 		Short: "Install sbatch, squeue, … as commands on this machine",
 		Long: cli.Text(`
-			Make links to this program with the names of Slurm's commands, so that scripts
-			and programs that call sbatch find it. No other program is overwritten, and where
-			a Slurm is installed on PATH, nothing is done: two of them would be confused.
-			Links to another vcctl are replaced when you say yes.`),
+			Create links to this program with the names of Slurm's commands, so that scripts
+			and programs that call sbatch find it. Other programs are never overwritten. If
+			Slurm itself is installed on PATH, no links are created, because one would hide
+			the other. Links to another vcctl are replaced after confirmation.`),
 		Example: f.Examples(`
-			# For yourself
+			# For your user
 			vcctl slurm install --dir ~/bin
 
-			# What would be made
+			# Preview
 			vcctl slurm install --dir . --dry-run`),
 	})
 }
@@ -47,15 +47,15 @@ func newInstall(f *cli.Factory) *cobra.Command {
 func newUninstall(f *cli.Factory) *cobra.Command {
 	return newLinks(f, (*linkOptions).uninstall, &cobra.Command{
 		Use:   "uninstall --dir DIR",
-		Short: "Take away the links that install made",
+		Short: "Remove the links created by install",
 		Long: cli.Text(`
-			Take away the links to this program with the names of Slurm's commands. What is
-			not such a link is left alone.`),
+			Remove the links to this program with the names of Slurm's commands. Other files
+			are not changed.`),
 		Example: f.Examples(`
-			# Where they were made
+			# From the directory given to install
 			vcctl slurm uninstall --dir ~/bin
 
-			# What would go
+			# Preview
 			vcctl slurm uninstall --dir . --dry-run`),
 	})
 }
@@ -65,7 +65,7 @@ func newLinks(f *cli.Factory, run func(*linkOptions, context.Context) error, cmd
 	cmd.Args = cli.NoArgs(f)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.dir == "" {
-			return cli.UsageError(f, cmd, "--dir is missing: in which directory are the links to be?")
+			return cli.UsageError(f, cmd, "--dir is missing: specify the directory of the links")
 		}
 		if err := o.dryRun.Validate(); err != nil {
 			return err
@@ -76,7 +76,7 @@ func newLinks(f *cli.Factory, run func(*linkOptions, context.Context) error, cmd
 		}
 		return run(o, cmd.Context())
 	}
-	cmd.Flags().StringVar(&o.dir, "dir", "", "Directory of the links; it should be on PATH")
+	cmd.Flags().StringVar(&o.dir, "dir", "", "Directory of the links, usually on PATH")
 	_ = cmd.RegisterFlagCompletionFunc("dir", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	})
@@ -153,23 +153,23 @@ func (o *linkOptions) link(link string) error {
 }
 
 func notYours(link string, err error) error {
-	return cli.Errorf("is the directory yours to write to?", "%s: %v", link, errors.Unwrap(err))
+	return cli.Errorf("check that you have write permission for the directory", "%s: %v", link, errors.Unwrap(err))
 }
 
 // check reports everything that prevents the links.
 func (o *linkOptions) check() error {
 	info, err := os.Stat(o.dir)
 	if err != nil || !info.IsDir() {
-		return cli.Errorf("make it: mkdir -p "+o.dir, "--dir: %s is no directory", o.dir)
+		return cli.Errorf("create it: mkdir -p "+o.dir, "--dir: %s is not a directory", o.dir)
 	}
 	var problems []error
 	for _, name := range Programs {
 		link := filepath.Join(o.dir, name)
 		if _, err := os.Lstat(link); !errors.Is(err, fs.ErrNotExist) && !o.isOurs(link) {
-			problems = append(problems, cli.Errorf("choose another directory, or move it away", "%s is there and is not ours", link))
+			problems = append(problems, cli.Errorf("choose another directory, or move the file", "%s exists and is not a link to vcctl", link))
 		}
 		if other := o.elsewhere(name); other != "" {
-			problems = append(problems, cli.Errorf("a Slurm is installed here; call ours as vcctl slurm "+name, "%s is on PATH: it would be shadowed, or shadow ours", other))
+			problems = append(problems, cli.Errorf("Slurm is installed on this machine; use vcctl slurm "+name, "%s is on PATH: it would hide the link, or the link would hide it", other))
 		}
 	}
 	return errors.Join(problems...)
@@ -203,7 +203,7 @@ func (o *linkOptions) uninstall(ctx context.Context) error {
 		}
 	}
 	if len(other) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(ctx, o.f, "These links lead to another vcctl", other); err != nil {
+		if err := o.confirm.Ask(ctx, o.f, "These links point to another vcctl", other); err != nil {
 			return err
 		}
 	}
@@ -220,7 +220,7 @@ func (o *linkOptions) uninstall(ctx context.Context) error {
 		gone = append(gone, name)
 	}
 	if len(gone) == 0 {
-		return cli.Errorf("name the directory that install was given", "there are no links of ours in %s", o.dir)
+		return cli.Errorf("specify the directory that was given to install", "%s contains no links to vcctl", o.dir)
 	}
 	_, err := fmt.Fprintf(o.f.Streams.Out, "%s removed from %s%s\n", strings.Join(gone, ", "), o.dir, o.dryRun.Suffix())
 	return err

@@ -256,7 +256,7 @@ contexts: [{name: a, context: {cluster: a, user: mei, namespace: nlp}}, {name: b
 		"it is in the first":              {[]string{"squeue", "-M", "a,b", "-h", "-j", "36", "-o", "%i"}, "36\n", "", 0},
 		"it is in none":                   {[]string{"squeue", "-M", "a,b", "-h", "-j", "4711", "-o", "%i"}, "", "squeue: error: Invalid job id specified\n", 1},
 		"with the names between":          {[]string{"squeue", "-M", "a,b", "-j", "36,80", "-o", "%i"}, "CLUSTER: a\nJOBID\n36\n\nCLUSTER: b\nJOBID\n80\n", "", 0},
-		"of all, one is out of reach":     {[]string{"sacct", "-X", "-n", "-M", "all", "-j", "80", "-o", "jobid"}, "80           \n", "sacct: note: cluster c is left out", 0},
+		"of all, one is out of reach":     {[]string{"sacct", "-X", "-n", "-M", "all", "-j", "80", "-o", "jobid"}, "80           \n", "sacct: note: cluster c is skipped", 0},
 		"of those named, one is not":      {[]string{"squeue", "-M", "c,b", "-h", "-j", "80", "-o", "%i"}, "80\n", "squeue: error:", 1},
 		"cancelled where it is":           {[]string{"scancel", "-M", "a,b", "80"}, "", "", 0},
 		"to be cancelled, and nowhere":    {[]string{"scancel", "-M", "a,b", "4711"}, "", "scancel: error: Kill job error on job id 4711: Invalid job id specified\n", 1},
@@ -321,7 +321,7 @@ func TestAListingIsRepeated(t *testing.T) {
 func TestNoOptionIsDroppedInSilence(t *testing.T) {
 	t.Parallel()
 	declared := regexp.MustCompile(`\{Long: "([^"]+)"[^\n]*`)
-	spoken := regexp.MustCompile(`Help: "(No effect|Refused|[^"]*so it is anyway|[^"]*The same)|Hidden: true|there are none|Those of all users; so`)
+	spoken := regexp.MustCompile(`Help: "(No effect|Not supported|[^"]*\(default\)|Same as )|Hidden: true`)
 	files := map[string][]byte{}
 	entries, err := os.ReadDir(".")
 	if err != nil {

@@ -51,14 +51,14 @@ func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.W
 		case word.Is("Reason"):
 			reason = word.Value
 		default:
-			return usererror.Errorf("of a node can be changed: State (DRAIN, RESUME) and Reason", "Update of this parameter is not supported: %s", word.Name)
+			return usererror.Errorf("only State (DRAIN, RESUME) and Reason of a node can be changed", "Update of this parameter is not supported: %s", word.Name)
 		}
 	}
 	if state == "DRAIN" && reason == "" {
-		return usererror.Errorf("write Reason='fan broken'", "You must specify a reason when DOWNING a node")
+		return usererror.Errorf("add a reason, for example Reason='fan broken'", "You must specify a reason when DOWNING a node")
 	}
 	if state != "DRAIN" && state != "RESUME" && state != "UNDRAIN" && (state != "" || reason == "") {
-		return usererror.Errorf("states are DRAIN and RESUME; what runs on a drained node goes on", "Invalid node state: %s", state)
+		return usererror.Errorf("use DRAIN or RESUME; running jobs continue on a drained node", "Invalid node state: %s", state)
 	}
 	cl, err := c.f.Client()
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.W
 
 // updatePartition opens or closes a queue.
 func (c *call) updatePartition(ctx context.Context, name string, change []scontrol.Word) error {
-	const hint = "of a partition can be changed: State (UP, INACTIVE); vcctl queue update changes queues"
+	const hint = "only State (UP, INACTIVE) of a partition can be changed; use vcctl queue update to change a queue"
 	open := map[string]bool{"UP": true, "DOWN": false, "DRAIN": false, "INACTIVE": false}
 	if len(change) != 1 || !change[0].Is("State") {
 		return usererror.Errorf(hint, "Update of this parameter is not supported")
@@ -104,9 +104,9 @@ func (c *call) updatePartition(ctx context.Context, name string, change []scontr
 	}
 	switch strings.ToUpper(change[0].Value) { // a queue has only these two states
 	case "DOWN":
-		c.notef("warning", "State=DOWN is INACTIVE here: jobs are not taken either")
+		c.notef("warning", "State=DOWN is the same as INACTIVE here: new jobs are rejected, too")
 	case "DRAIN":
-		c.notef("warning", "State=DRAIN is INACTIVE here: jobs that wait do not start either")
+		c.notef("warning", "State=DRAIN is the same as INACTIVE here: pending jobs do not start either")
 	}
 	cl, err := c.f.Client()
 	if err != nil {

@@ -59,10 +59,10 @@ func common(t *getopt.Table) []getopt.Option {
 			all = append(all, o)
 		}
 	}
-	const help, where = "Help", "The cluster (not of Slurm)"
-	add(getopt.Option{Long: "help", Short: 'h', Help: "This text", Group: help})
-	add(getopt.Option{Long: "usage", Help: "All options in a few lines", Group: help})
-	add(getopt.Option{Long: "version", Short: 'V', Help: "The version", Group: help})
+	const help, where = "Help", "Cluster (not Slurm options)"
+	add(getopt.Option{Long: "help", Short: 'h', Help: "Print this help", Group: help})
+	add(getopt.Option{Long: "usage", Help: "Print a brief list of all options", Group: help})
+	add(getopt.Option{Long: "version", Short: 'V', Help: "Print the version", Group: help})
 	add(getopt.Option{Long: "kubeconfig", Arg: getopt.Required, Value: "FILE", Exact: true, Help: "Kubeconfig to use", Group: where})
 	add(getopt.Option{Long: "context", Arg: getopt.Required, Value: "NAME", Exact: true, Help: "Context of the kubeconfig", Group: where})
 	add(getopt.Option{Long: "namespace", Arg: getopt.Required, Value: "NAME", Exact: true, Help: "Namespace to work in", Group: where})

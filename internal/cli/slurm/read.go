@@ -92,7 +92,7 @@ func (c *call) read(ctx context.Context, w wants) (*view, error) {
 	err = v.readAll(ctx, w)
 	if apierrors.IsForbidden(err) && v.namespace == "" {
 		notes, v.namespace = nil, v.home
-		c.noteOnce("you may not list the jobs of all namespaces: these are those of namespace %s", v.namespace)
+		c.noteOnce("you are not allowed to list jobs in all namespaces: showing only namespace %s", v.namespace)
 		err = v.readAll(ctx, w)
 	}
 	v.note = c.noteOnce
@@ -223,9 +223,9 @@ func (v *view) unknown(refs []optionvalue.Job) error {
 // notThere returns the error about a job that does not exist. A reference by number may be of a job that was deleted.
 func (v *view) notThere(ref optionvalue.Job) error {
 	if ref.ID == 0 {
-		return usererror.Errorf("jobs are named by their numbers, or by their names in namespace "+v.home+"; sacct lists those that are kept", "%s: "+invalidJob, ref)
+		return usererror.Errorf("specify a job number, or the name of a job in namespace "+v.home+"; sacct lists ended jobs", "%s: "+invalidJob, ref)
 	}
-	return usererror.Errorf(fmt.Sprintf("sacct -j %s tells of it when it is over, as long as it is kept", ref), invalidJob)
+	return usererror.Errorf(fmt.Sprintf("if the job has ended, sacct -j %s shows it until it is deleted", ref), invalidJob)
 }
 
 func (v *view) listJobs(ctx context.Context, named []optionvalue.Job, options ...client.ListOption) error {
@@ -249,7 +249,7 @@ func (v *view) readBeside(ctx context.Context, w wants) error {
 	const cluster = "the cluster"
 	work := []beside{
 		{"queues", cluster, "which partitions are closed or missing", v.readQueues},
-		{"priority classes", cluster, "which priorities jobs have", v.readPriorities},
+		{"priority classes", cluster, "the priorities of jobs", v.readPriorities},
 	}
 	if w.known {
 		work = nil
@@ -262,7 +262,7 @@ func (v *view) readBeside(ctx context.Context, w wants) error {
 		one = v.jobs[0]
 	}
 	if w.groups && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return !atRest(job) })) {
-		work = append(work, beside{"PodGroups", within(namespace), "why jobs wait, nor when they start", func(ctx context.Context) error { return v.readGroups(ctx, namespace, one) }})
+		work = append(work, beside{"PodGroups", within(namespace), "why jobs are pending or when they start", func(ctx context.Context) error { return v.readGroups(ctx, namespace, one) }})
 	}
 	if w.pods && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return w.ended || !atRest(job) })) {
 		work = append(work, podsBeside(namespace, func(ctx context.Context) error { return v.readPods(ctx, namespace, one, w.ended) }))
@@ -283,7 +283,7 @@ func (v *view) readBeside(ctx context.Context, w wants) error {
 
 // podsBeside describes the pods of a namespace.
 func podsBeside(namespace string, read func(context.Context) error) beside {
-	return beside{"pods", within(namespace), "on which nodes jobs are, nor how they ended", read}
+	return beside{"pods", within(namespace), "the nodes of jobs or how they ended", read}
 }
 
 // within returns the words for a namespace in a sentence. The empty namespace means all.
@@ -306,7 +306,7 @@ func (v *view) spaceOf(jobs []*batchv1alpha1.Job) string {
 func (v *view) passable(b beside, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
-		v.note("you may not list the %s of %s: it cannot be told %s", b.kind, b.where, b.lost)
+		v.note("you are not allowed to list %s in %s: the output does not show %s", b.kind, b.where, b.lost)
 		return nil
 	case apierrors.IsNotFound(err):
 		return nil // for example, a job without a PodGroup
@@ -482,7 +482,7 @@ func jobsNamed(words []string) ([]optionvalue.Job, error) {
 	for _, word := range words {
 		list, err := optionvalue.ParseJobs(word)
 		if err != nil {
-			return nil, usererror.Errorf("write the number of a job, as 42, with _7 or _[1-3,9] after it for elements of an array", "Invalid job id: %s", word)
+			return nil, usererror.Errorf("specify a job number such as 42; for elements of an array append _7 or _[1-3,9]", "Invalid job id: %s", word)
 		}
 		all = append(all, list...)
 	}

@@ -14,7 +14,7 @@ import (
 // only jobs of that namespace are named, there is no note.
 func TestWhoMayLookAtOneNamespaceIsToldThatAlone(t *testing.T) {
 	t.Parallel()
-	const note = "note: you may not list the jobs of all namespaces: these are those of namespace nlp\n"
+	const note = "note: you are not allowed to list jobs in all namespaces: showing only namespace nlp\n"
 	for words, told := range map[string]string{
 		"squeue -o %i|%t|%r|%R|%S": "squeue: " + note, "squeue -r -o %i": "squeue: " + note, "squeue -j 36,42 -o %i|%R": "squeue: " + note, "sacct -X -a -o jobid,state,nodelist": "sacct: " + note,
 		"squeue -j train-sh-x7k2p,eval-b8d2c -o %i|%r|%R": "", "squeue -j sweep -r -o %i": "",

@@ -25,73 +25,72 @@ import (
 )
 
 var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
-	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Those of these accounts", Group: filters},
-	{Long: "allusers", Short: 'a', Help: "Those of all users", Group: filters},
-	{Long: "jobs", Short: 'j', Arg: getopt.Required, Value: "LIST", Help: "These jobs: 42, 42_7, 42.0", Group: filters},
-	{Long: "name", Arg: getopt.Required, Value: "LIST", Help: "Those of these names", Group: filters},
-	{Long: "nodelist", Short: 'N', Arg: getopt.Required, Value: "HOSTS", Help: "Those on these nodes of Kubernetes", Group: filters},
-	{Long: "partition", Short: 'r', Arg: getopt.Required, Value: "LIST", Help: "Those of these partitions, which are queues", Group: filters},
-	{Long: "qos", Short: 'q', Arg: getopt.Required, Value: "LIST", Help: "Those of these qualities of service", Group: filters},
-	{Long: "state", Short: 's', Arg: getopt.Required, Value: "LIST", Help: "Those that were in these states", Group: filters},
-	{Long: "starttime", Short: 'S', Arg: getopt.Required, Value: "TIME", Help: "Those that were there after", Group: filters},
-	{Long: "endtime", Short: 'E', Arg: getopt.Required, Value: "TIME", Help: "Those that were there before", Group: filters},
-	{Long: "truncate", Short: 'T', Help: "Cut start and end to that span", Group: filters},
-	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Those of these users; without it, yours", Group: filters},
-	{Long: "uid", Arg: getopt.Required, Value: "LIST", Help: "The same", Group: filters},
-	{Long: "wckeys", Short: 'W', Arg: getopt.Required, Value: "LIST", Help: "Those of these keys", Group: filters},
-	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig, or all", Group: filters},
+	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Only jobs of these accounts", Group: filters},
+	{Long: "allusers", Short: 'a', Help: "Jobs of all users", Group: filters},
+	{Long: "jobs", Short: 'j', Arg: getopt.Required, Value: "LIST", Help: "Only these jobs: 42, 42_7, 42.0", Group: filters},
+	{Long: "name", Arg: getopt.Required, Value: "LIST", Help: "Only jobs with these names", Group: filters},
+	{Long: "nodelist", Short: 'N', Arg: getopt.Required, Value: "HOSTS", Help: "Only jobs on these Kubernetes nodes", Group: filters},
+	{Long: "partition", Short: 'r', Arg: getopt.Required, Value: "LIST", Help: "Only jobs in these partitions (queues)", Group: filters},
+	{Long: "qos", Short: 'q', Arg: getopt.Required, Value: "LIST", Help: "Only jobs with these qualities of service", Group: filters},
+	{Long: "state", Short: 's', Arg: getopt.Required, Value: "LIST", Help: "Only jobs that were in these states", Group: filters},
+	{Long: "starttime", Short: 'S', Arg: getopt.Required, Value: "TIME", Help: "Only jobs that were pending or running after this time", Group: filters},
+	{Long: "endtime", Short: 'E', Arg: getopt.Required, Value: "TIME", Help: "Only jobs that were pending or running before this time", Group: filters},
+	{Long: "truncate", Short: 'T', Help: "Limit the start and end times to the range of -S and -E", Group: filters},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Only jobs of these users (default: your jobs)", Group: filters},
+	{Long: "uid", Arg: getopt.Required, Value: "LIST", Help: "Same as --user", Group: filters},
+	{Long: "wckeys", Short: 'W', Arg: getopt.Required, Value: "LIST", Help: "Only jobs with these workload characterization keys", Group: filters},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig, or all", Group: filters},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
-	{Long: "allclusters", Short: 'L', Help: "In all contexts of the kubeconfig", Group: filters},
-	{Long: "local", Help: "In this cluster; so it is anyway", Group: filters},
-	{Long: "federation", Help: "Refused: there are no federations", Group: filters},
-	{Long: "group", Short: 'g', Arg: getopt.Required, Value: "LIST", Help: "Refused: jobs have no group", Group: filters},
-	{Long: "gid", Arg: getopt.Required, Value: "LIST", Help: "Refused: jobs have no group", Group: filters},
-	{Long: "file", Short: 'f', Arg: getopt.Required, Value: "FILE", Help: "Refused: there is no such file", Group: filters},
-	{Long: "associations", Short: 'x', Arg: getopt.Required, Value: "LIST", Help: "Refused: there are none", Group: filters},
-	{Long: "nnodes", Short: 'i', Arg: getopt.Required, Value: "N[-MAX]", Help: "Jobs that ran on so many nodes", Group: filters},
-	{Long: "ncpus", Short: 'I', Arg: getopt.Required, Value: "N[-MAX]", Help: "Jobs that ran on so many CPUs", Group: filters},
-	{Long: "timelimit-min", Short: 'k', Arg: getopt.Required, Value: "TIME", Help: "Jobs with this time limit, or with -K at least this one", Group: filters},
-	{Long: "timelimit-max", Short: 'K', Arg: getopt.Required, Value: "TIME", Help: "With -k, jobs with at most this time limit", Group: filters},
-	{Long: "reason", Short: 'R', Arg: getopt.Required, Value: "LIST", Help: "Jobs with these reasons", Group: filters},
-	{Long: "constraints", Short: 'C', Arg: getopt.Required, Value: "LIST", Help: "Jobs with these constraints", Group: filters},
-	{Long: "flags", Short: 'F', Arg: getopt.Required, Value: "LIST", Help: "Refused: jobs have no such flags", Group: filters},
-	{Long: "duplicates", Short: 'D', Help: "No effect: a job has one line", Group: filters},
-	{Long: "allocations", Short: 'X', Help: "Jobs only, without batch scripts and steps", Group: looks},
-	{Long: "array", Help: "A line for each element of an array that waits", Group: looks},
-	{Long: "brief", Short: 'b', Help: "Fewer columns", Group: looks},
-	{Long: "long", Short: 'l', Help: "More columns", Group: looks},
-	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns: jobid,state%20", Group: looks},
-	{Long: "helpformat", Short: 'e', Help: "Which columns there are", Group: looks},
-	{Long: "noheader", Short: 'n', Help: "No titles", Group: looks},
-	{Long: "parsable", Short: 'p', Help: "With | between and after columns", Group: looks},
-	{Long: "parsable2", Short: 'P', Help: "With | between columns", Group: looks},
-	{Long: "delimiter", Arg: getopt.Required, Value: "TEXT", Help: "This in place of |", Group: looks},
-	{Long: "units", Arg: getopt.Required, Value: "K|M|G|T|P", Help: "Memory in this unit", Group: looks},
-	{Long: "noconvert", Help: "No effect: memory is in the unit that fits; see --units", Group: looks},
-	{Long: "expand-patterns", Help: "File names in place of patterns; so it is anyway", Group: looks},
-	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "As JSON", Group: looks},
-	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
-	{Long: "completion", Short: 'c', Help: "Refused: there is no log of completions", Group: looks},
-	{Long: "batch-script", Short: 'B', Help: "Print the batch scripts of the jobs of -j", Group: looks},
-	{Long: "env-vars", Help: "Print the environments that the jobs of -j were submitted with", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "Report options that have no effect", Group: looks},
+	{Long: "allclusters", Short: 'L', Help: "Query all contexts of the kubeconfig", Group: filters},
+	{Long: "local", Help: "No effect: only one cluster is shown unless --clusters is given", Group: filters},
+	{Long: "federation", Help: "Not supported: there are no federations", Group: filters},
+	{Long: "group", Short: 'g', Arg: getopt.Required, Value: "LIST", Help: "Not supported: jobs have no group", Group: filters},
+	{Long: "gid", Arg: getopt.Required, Value: "LIST", Help: "Not supported: jobs have no group", Group: filters},
+	{Long: "file", Short: 'f', Arg: getopt.Required, Value: "FILE", Help: "Not supported: there is no accounting file", Group: filters},
+	{Long: "associations", Short: 'x', Arg: getopt.Required, Value: "LIST", Help: "Not supported: there are no associations", Group: filters},
+	{Long: "nnodes", Short: 'i', Arg: getopt.Required, Value: "N[-MAX]", Help: "Only jobs that ran on this number of nodes", Group: filters},
+	{Long: "ncpus", Short: 'I', Arg: getopt.Required, Value: "N[-MAX]", Help: "Only jobs that ran on this number of CPUs", Group: filters},
+	{Long: "timelimit-min", Short: 'k', Arg: getopt.Required, Value: "TIME", Help: "Only jobs with this time limit; with -K, at least this limit", Group: filters},
+	{Long: "timelimit-max", Short: 'K', Arg: getopt.Required, Value: "TIME", Help: "With -k, only jobs with at most this time limit", Group: filters},
+	{Long: "reason", Short: 'R', Arg: getopt.Required, Value: "LIST", Help: "Only jobs with these reasons", Group: filters},
+	{Long: "constraints", Short: 'C', Arg: getopt.Required, Value: "LIST", Help: "Only jobs with these constraints", Group: filters},
+	{Long: "flags", Short: 'F', Arg: getopt.Required, Value: "LIST", Help: "Not supported: jobs have no such flags", Group: filters},
+	{Long: "duplicates", Short: 'D', Help: "No effect: each job is printed once", Group: filters},
+	{Long: "allocations", Short: 'X', Help: "Print only jobs, not their batch scripts and steps", Group: looks},
+	{Long: "array", Help: "Print one line for each pending element of an array", Group: looks},
+	{Long: "brief", Short: 'b', Help: "Print fewer columns", Group: looks},
+	{Long: "long", Short: 'l', Help: "Print more columns", Group: looks},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns to print: jobid,state%20", Group: looks},
+	{Long: "helpformat", Short: 'e', Help: "List the available columns", Group: looks},
+	{Long: "noheader", Short: 'n', Help: "Do not print the header", Group: looks},
+	{Long: "parsable", Short: 'p', Help: "Print | after each column", Group: looks},
+	{Long: "parsable2", Short: 'P', Help: "Print | between columns", Group: looks},
+	{Long: "delimiter", Arg: getopt.Required, Value: "TEXT", Help: "Print this text instead of |", Group: looks},
+	{Long: "units", Arg: getopt.Required, Value: "K|M|G|T|P", Help: "Print memory in this unit", Group: looks},
+	{Long: "noconvert", Help: "No effect: memory is printed in a suitable unit; see --units", Group: looks},
+	{Long: "expand-patterns", Help: "No effect: patterns in file names are always expanded", Group: looks},
+	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "Print JSON", Group: looks},
+	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "Print YAML", Group: looks},
+	{Long: "completion", Short: 'c', Help: "Not supported: there is no log of completions", Group: looks},
+	{Long: "batch-script", Short: 'B', Help: "Print the batch scripts of the jobs given with -j", Group: looks},
+	{Long: "env-vars", Help: "Print the environment with which each job given with -j was submitted", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: looks},
 }}
 
 func newSacct(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: &sacctTable, run: runSacct,
-		short: "List jobs that are over, too, and their steps",
+		short: "List current and ended jobs and their steps",
 		long: `
-			List jobs, batch scripts and steps, with how they ended and what they used. Jobs
-			are kept as long as their ttlSecondsAfterFinished says; what is older is not
-			known.`,
+			List jobs, batch scripts and steps, with their exit codes and the resources that
+			they used. Ended jobs are listed until their ttlSecondsAfterFinished has passed.`,
 		example: `
-			# Mine, since midnight
+			# Your jobs since midnight
 			vcctl slurm sacct
 
-			# One job, for a script
+			# One job, in a format for scripts
 			vcctl slurm sacct -X -n -P -o JobID,State -j 42
 
-			# Which columns there are
+			# List the available columns
 			vcctl slurm sacct -e`,
 	})
 }
@@ -107,7 +106,7 @@ type sacctView struct {
 }
 
 func runSacct(ctx context.Context, c *call) error {
-	err := c.refused(map[string]string{"federation": noFederations, "group": "jobs have no group", "gid": "jobs have no group", "file": "there is no such file", "associations": "there are none",
+	err := c.refused(map[string]string{"federation": noFederations, "group": "jobs have no group", "gid": "jobs have no group", "file": "there is no accounting file", "associations": "there are no associations",
 		"completion": "there is no log of completions", "flags": "jobs have no such flags"})
 	if err != nil {
 		return err
@@ -174,7 +173,7 @@ func (c *call) sacctHelp(style sacct.Style) error {
 func (c *call) sacctView(style sacct.Style) (*sacctView, error) {
 	v := &sacctView{form: c.form()}
 	if len(c.parsed.Operands) > 0 {
-		return nil, usererror.Errorf("name jobs by -j", "Unrecognized option: %s", c.parsed.Operands[0])
+		return nil, usererror.Errorf("specify jobs with -j", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
 	if err := c.sacctFilter(v); err != nil {
 		return nil, err
@@ -268,12 +267,12 @@ func (c *call) sacctWindow(v *sacctView) error {
 		}
 		t, err := moment(text, now)
 		if err != nil {
-			return usererror.Errorf("write 2026-11-21T22:18, 22:18, 11/21 or now-2days", "Invalid time specification: %s", text)
+			return usererror.Errorf("use a format such as 2026-11-21T22:18, 22:18, 11/21 or now-2days", "Invalid time specification: %s", text)
 		}
 		*at = t
 	}
 	if v.window.From.After(v.window.To) {
-		return usererror.Errorf("-S is where the span begins, -E where it ends; without -E it ends now", "Start time (%s) requested is after end time (%s).", v.window.From.Format(timeformat.Standard), v.window.To.Format(timeformat.Standard))
+		return usererror.Errorf("-S is the start of the time range and -E its end; the default of -E is now", "Start time (%s) requested is after end time (%s).", v.window.From.Format(timeformat.Standard), v.window.To.Format(timeformat.Standard))
 	}
 	return nil
 }
@@ -296,7 +295,7 @@ func (c *call) noteKept(ctx context.Context, v *sacctView) error {
 		keep = time.Duration(p.KeepSeconds) * time.Second
 	}
 	if oldest := c.f.Now().Add(-keep); v.window.From.Before(oldest) {
-		c.noteOnce("jobs are kept for %s after their end; jobs that ended before %s are no longer listed", state.LongClock(keep), oldest.Format(timeformat.Standard))
+		c.noteOnce("jobs are deleted %s after they end: jobs that ended before %s are no longer listed", state.LongClock(keep), oldest.Format(timeformat.Standard))
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (c *call) sacctSizes() (sacct.Sizes, error) {
 		}
 		minutes, err := optionvalue.ParseTime(text)
 		if err != nil {
-			return s, usererror.Hinted(fmt.Errorf("Invalid time limit %q for --%s", text, option), "write minutes, H:MM:SS or D-HH:MM") //nolint:staticcheck // Slurm's words
+			return s, usererror.Hinted(fmt.Errorf("Invalid time limit %q for --%s", text, option), "use minutes, H:MM:SS or D-HH:MM") //nolint:staticcheck // Slurm's words
 		}
 		limit := time.Duration(minutes) * time.Minute
 		*bound = &limit
@@ -57,7 +57,7 @@ func (c *call) countRange(option string) (sacct.Range[int64], error) {
 	}
 	count, err := optionvalue.ParseCount(text)
 	if err != nil {
-		return r, usererror.Errorf("write a number, as 4, or a range, as 2-8", "Invalid value %q for --%s", text, option)
+		return r, usererror.Errorf("use a number such as 4, or a range such as 2-8", "Invalid value %q for --%s", text, option)
 	}
 	least, most := int64(count.Min), int64(count.Max)
 	r.Min, r.Max = &least, &most
@@ -76,9 +76,9 @@ func (c *call) sacctTexts(ctx context.Context) error {
 	named := c.parsed.All("jobs")
 	switch {
 	case c.parsed.Has("env-vars") && c.parsed.Has("batch-script"):
-		return usererror.Errorf("call sacct twice", "--batch-script and --env-vars exclude each other")
+		return usererror.Errorf("run sacct once with each option", "--batch-script and --env-vars are mutually exclusive")
 	case len(named) == 0 && c.parsed.Has("env-vars"):
-		return usererror.Errorf("sacct --env-vars -j JOB", "--env-vars needs the jobs whose environments are to be printed")
+		return usererror.Errorf("sacct --env-vars -j JOB", "--env-vars requires jobs to be specified with -j")
 	case len(named) == 0:
 		return usererror.Errorf("sacct -B -j JOB", "When requesting job scripts you must also request specific jobs with the '-j' option.")
 	}
@@ -120,7 +120,7 @@ func environmentOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job
 	kept := &corev1.Secret{}
 	err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept)
 	if apierrors.IsForbidden(err) {
-		return "", usererror.Errorf("ask for the right to get Secrets in namespace "+job.Namespace, "The environment of job %s is in the Secret %s/%s%s, which you may not read", idOf(job), job.Namespace, job.Name, translate.ObjectSuffix)
+		return "", usererror.Errorf("ask an administrator for permission to get Secrets in namespace "+job.Namespace, "The environment of job %s is in the Secret %s/%s%s, which you are not allowed to read", idOf(job), job.Namespace, job.Name, translate.ObjectSuffix)
 	}
 	if err := client.IgnoreNotFound(err); err != nil {
 		return "", err

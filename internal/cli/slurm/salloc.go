@@ -15,13 +15,13 @@ var sallocTable = request.Table(request.Salloc, "[COMMAND [ARGS...]]")
 
 func newSalloc(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: sallocTable, run: salloc,
-		short: "Allocate nodes and work on them",
+		short: "Allocate nodes and run a shell or command on them",
 		long: `
-			Make an allocation, wait for it, and open a shell, or run a command, on its first
-			node; srun there starts tasks on all nodes. The allocation ends with the shell.
-			A node of Slurm's is a pod here: the shell runs in the pod, with its image.`,
+			Request an allocation, wait for it, and open a shell or run a command on its first
+			node. There, srun starts tasks on all nodes. The allocation ends with the shell.
+			Each Slurm node is a pod: the shell runs in the pod, in its container image.`,
 		example: `
-			# A shell with two processors, an hour at most
+			# A shell with two processors for at most an hour
 			vcctl slurm salloc -c2 -t 60
 
 			# A command on four nodes

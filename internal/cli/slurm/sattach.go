@@ -18,14 +18,14 @@ import (
 func newSattach(f *cli.Factory) *cobra.Command {
 	table := step.SattachTable
 	return command(f, program{table: &table, run: sattach,
-		short: "Show what a running step prints",
+		short: "Show the output of a running step",
 		long: `
-			Show what a running step prints, from its last lines on, until it ends, and end
-			with its exit code. Ctrl-C ends sattach and leaves the step alone. JOB without a
-			step, or JOB.batch, is the script of the job: its output is read from the log of
+			Show the output of a running step, starting with its last lines, until it ends,
+			and exit with its exit code. Ctrl-C ends sattach but not the step. JOB without a
+			step, or JOB.batch, means the job's script, whose output is read from the log of
 			its pod.`,
 		example: `
-			# The first step of a job, each line with the number of its task
+			# The first step of a job, with the task number before each line
 			vcctl slurm sattach -l 42.0
 
 			# The script of a job
@@ -76,7 +76,7 @@ const recentLines = 100
 func (a *allocation) followScript(ctx context.Context) error {
 	for _, option := range []string{"label", "layout", "output-filter", "error-filter"} {
 		if a.parsed.Has(option) {
-			return usererror.Errorf("name a step, as "+a.id+".0; a script is a single process", "--%s is for steps", option)
+			return usererror.Errorf("specify a step, for example "+a.id+".0; a script is a single process", "--%s applies only to steps", option)
 		}
 	}
 	clientset, err := a.f.Clientset()

@@ -32,27 +32,27 @@ func newSbatch(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: sbatchTable, run: sbatch,
 		short: "Submit a batch script",
 		long: `
-			Submit a script. It runs once, on the first node of the job; srun in it starts
-			tasks on all of them. Options stand in lines of the script that begin with
-			#SBATCH, in variables SBATCH_… and on the command line; later ones win. Without
-			a script, standard input is read.
+			Submit a script. It runs once, on the first node of the job; srun in the script
+			starts tasks on all nodes. Options are read from lines of the script that begin
+			with #SBATCH, from SBATCH_… variables and from the command line; later ones take
+			precedence. Without a script, standard input is read.
 
-			A node of Slurm's is a pod here: -N4 are four pods on four nodes. What an option
-			becomes, 'vcctl slurm translate' shows; what the site says for all, image,
-			volumes and partitions, stands in the ConfigMap slurm-profile.`,
+			Each Slurm node is a pod: -N4 means four pods on four nodes. Use 'vcctl slurm
+			translate' to see the effect of each option. The site's settings, such as image,
+			volumes and partitions, are in the ConfigMap slurm-profile.`,
 		example: `
-			# A script, and a command line
+			# A script and a command line
 			vcctl slurm sbatch run.sh
 			vcctl slurm sbatch --wrap='hostname; date'
 
-			# Four nodes with eight tasks each, two hours at most
+			# Four nodes with eight tasks each, for at most two hours
 			vcctl slurm sbatch -N4 --ntasks-per-node=8 -t 2:00:00 run.sh
 
-			# An array of 100, ten at once; another job when all of it went well
+			# An array of 100, at most ten at a time; then a job that depends on its success
 			vcctl slurm sbatch --array=0-99%10 run.sh
 			vcctl slurm sbatch -d afterok:1 run.sh
 
-			# When would it start?
+			# Estimate when a job would start
 			vcctl slurm sbatch --test-only -N2 run.sh`,
 	})
 }
@@ -107,10 +107,10 @@ func (c *call) say(ctx context.Context, s *jobInput, job *batchv1alpha1.Job) err
 	switch {
 	case id != job.Name:
 	case ctx.Err() != nil:
-		c.notef("warning", "the job was submitted, and had no number yet; its name stands for it")
+		c.notef("warning", "the job was submitted but has no number yet; use its name instead")
 		interruption = cli.ExitStatus(interrupted)
 	default:
-		c.notef("warning", "the job has no number after %s: this cluster gives none, or vc's job controller does not run; its name stands for it", idPatience)
+		c.notef("warning", "the job has no number after %s: this cluster assigns none, or vc's job controller is not running; use its name instead", idPatience)
 	}
 	text := "Submitted batch job " + id
 	switch {
@@ -168,7 +168,7 @@ func (c *call) readDirectives(s *jobInput, operands []string) (directive.Script,
 const nextComponent = ":"
 
 func heterogeneous() error {
-	return usererror.Errorf("submit the components as jobs of their own, or write a Volcano Job with a task for each", "heterogeneous jobs are not supported here")
+	return usererror.Errorf("submit the components as separate jobs, or create a Volcano Job with one task for each", "heterogeneous jobs are not supported here")
 }
 
 // startsMPI matches a line that uses srun as the process manager of an MPI library.
@@ -189,10 +189,10 @@ func (c *call) remarks(s *jobInput, script *directive.Script) error {
 		return heterogeneous()
 	}
 	for _, line := range script.Slurm {
-		c.notef("error", "line %d: #SLURM is read as #SBATCH; write #SBATCH", line)
+		c.notef("error", "line %d: #SLURM is treated as #SBATCH; use #SBATCH", line)
 	}
 	if line := mpiLine(s.script); line > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("line %d: srun cannot start MPI programs by PMI here; start them with mpirun, which needs no other change", line))
+		s.warnings = append(s.warnings, fmt.Sprintf("line %d: srun cannot start MPI programs through PMI here; use mpirun instead, no other change is needed", line))
 	}
 	for _, line := range script.Late {
 		s.warnings = append(s.warnings, fmt.Sprintf("line %d: #SBATCH after the first command is ignored", line))
@@ -237,7 +237,7 @@ func (c *call) translated(s *jobInput) (*translate.Result, error) {
 	if s.request.Strict && len(warnings) > 0 {
 		var refusals []error
 		for _, text := range warnings {
-			refusals = append(refusals, usererror.Errorf("--strict refuses it; leave one of them away", "%s", text))
+			refusals = append(refusals, usererror.Errorf("remove the option, or remove --strict", "%s", text))
 		}
 		return nil, errors.Join(refusals...)
 	}
@@ -278,7 +278,7 @@ func missing(needs []translate.Need) []string {
 		there := filepath.Dir(need.Path)
 		for ; len(there) > 1; there = filepath.Dir(there) {
 			if _, err := os.Stat(there); err == nil {
-				all = append(all, fmt.Sprintf("%s: there is no %s; without it the job ends at its start", need.Option, need.Path))
+				all = append(all, fmt.Sprintf("%s: %s does not exist; without it, the job fails at its start", need.Option, need.Path))
 				break
 			}
 		}
@@ -306,7 +306,7 @@ func (c *call) inputOf(s *jobInput) (translate.Input, error) {
 	if name := s.request.ExportFile; name != "" {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return in, usererror.Errorf("--export-file is a file of NAME=value, each ended by a NUL byte", "Unable to open file %s", name)
+			return in, usererror.Errorf("--export-file must contain NAME=value entries, each terminated by a NUL byte", "Unable to open file %s", name)
 		}
 		in.ExportFile = strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
 	}

@@ -159,7 +159,7 @@ func TestInstallMakesLinksAndShadowsNoSlurm(t *testing.T) {
 	if got := run(slurm+":"+other, "install", "--dir", other); got.Code != 1 || !strings.Contains(got.Err, filepath.Join(slurm, "sinfo")+" is on PATH") {
 		t.Errorf("a Slurm on PATH: %+v", got)
 	}
-	if got := run("", "install", "--dir", slurm); got.Code != 1 || !strings.Contains(got.Err, "is there and is not ours") {
+	if got := run("", "install", "--dir", slurm); got.Code != 1 || !strings.Contains(got.Err, "exists and is not a link to vcctl") {
 		t.Errorf("a Slurm in the directory: %+v", got)
 	}
 	if entries, _ := os.ReadDir(other); len(entries) > 0 {
@@ -183,7 +183,7 @@ func TestInstallMakesLinksAndShadowsNoSlurm(t *testing.T) {
 	if err := os.Symlink("/elsewhere/vcctl", filepath.Join(dir, "sacct")); err != nil {
 		t.Fatal(err)
 	}
-	if got := run(dir, "uninstall", "--dir", dir); got.Code != 1 || !strings.Contains(got.Err, "These links lead to another vcctl: not confirmed") {
+	if got := run(dir, "uninstall", "--dir", dir); got.Code != 1 || !strings.Contains(got.Err, "These links point to another vcctl: not confirmed") {
 		t.Errorf("links to another vcctl are taken away without a yes: %+v", got)
 	}
 	if got := run(dir, "uninstall", "--dir", dir, "-y"); got.Code != 0 || !strings.Contains(got.Out, "removed from") {

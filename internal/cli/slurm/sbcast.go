@@ -21,15 +21,15 @@ func newSbcast(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: &table, run: sbcast,
 		short: "Copy a file to all nodes of a job",
 		long: `
-			Copy a file of this machine to each node of a running job, where it has the same
-			mode. Inside a job, sbcast copies a file of the node where it runs. A DESTINATION
-			that ends in / is a directory. It should be on a disk of the node's own: on a
-			shared file system a single copy is enough.`,
+			Copy a file from this machine to each node of a running job, with the same mode.
+			Inside a job, sbcast copies a file from the node where it runs. A DESTINATION
+			that ends in / is a directory. Use a local disk of the nodes: on a shared file
+			system, one copy is enough.`,
 		example: `
-			# A file for all nodes of a job
+			# Copy a file to all nodes of a job
 			vcctl slurm sbcast --jobid=42 run.sh /tmp/run.sh
 
-			# Replace what is there
+			# Replace existing files
 			vcctl slurm sbcast -f -j 42 run.sh /tmp/`,
 	})
 }
@@ -40,7 +40,7 @@ func sbcast(ctx context.Context, c *call) error {
 	}
 	id, given := c.parsed.Last("jobid")
 	if !given {
-		return usererror.Errorf("write --jobid=JOB; inside a job sbcast knows it", "Need a job id to run this command.")
+		return usererror.Errorf("use --jobid=JOB; inside a job it is not needed", "Need a job id to run this command.")
 	}
 	file, info, err := step.OpenRegular(c.parsed.Operands[0])
 	if err != nil {
@@ -90,17 +90,17 @@ func (a *allocation) copyInto(ctx context.Context, command []string, file *os.Fi
 func newSgather(f *cli.Factory) *cobra.Command {
 	table := step.SgatherTable
 	return command(f, program{table: &table, run: sgather,
-		short: "Copy a file or a directory from all nodes of a job, inside of it",
+		short: "Copy a file or a directory from all nodes of a job (only inside the job)",
 		long: `
-			Copy a file of each node of the job to the node where sgather runs, as
-			DESTINATION.NODE, and remove it on its node unless --keep is given. It works
-			inside of jobs, in batch scripts and in what srun and salloc start. With -r,
-			SOURCE may be a directory.`,
+			Copy a file from each node of the job to the node where sgather runs, as
+			DESTINATION.NODE, and remove the original unless --keep is given. It works only
+			inside jobs: in batch scripts and in programs started by srun or salloc. With
+			-r, SOURCE may be a directory.`,
 		example: `
-			# In a batch script: the results of all nodes, which stay there
+			# In a batch script: copy the results of all nodes
 			vcctl slurm sgather -k /tmp/result.csv result.csv
 
-			# Move them, and replace earlier ones
+			# Move them, and replace existing files
 			vcctl slurm sgather -f /tmp/result.csv result.csv
 
 			# A directory of each node
@@ -109,5 +109,5 @@ func newSgather(f *cli.Factory) *cobra.Command {
 }
 
 func sgather(context.Context, *call) error {
-	return usererror.Errorf("run it in the job: srun --jobid=JOB --overlap -N1 -n1 sgather SOURCE DESTINATION", "sgather works inside a job only")
+	return usererror.Errorf("run it in the job: srun --jobid=JOB --overlap -N1 -n1 sgather SOURCE DESTINATION", "sgather works only inside a job")
 }

@@ -29,29 +29,29 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-const how = "How"
+const how = "Actions"
 
 var scancelTable = getopt.Table{Program: "scancel", Operands: "[JOB[_ELEMENT][.STEP]...]", Options: []getopt.Option{
-	{Long: "account", Short: 'A', Arg: getopt.Required, Value: "NAME", Help: "Those of an account", Group: filters},
-	{Long: "me", Help: "Mine", Group: filters},
-	{Long: "jobname", Short: 'n', Arg: getopt.Required, Value: "NAME", Help: "Those of a name", Group: filters},
-	{Long: "name", Arg: getopt.Required, Value: "NAME", Help: "The same", Group: filters},
-	{Long: "nodelist", Short: 'w', Arg: getopt.Required, Value: "HOSTS", Help: "Those on these nodes of Kubernetes", Group: filters},
-	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "NAME", Help: "Those of a partition, which is a queue", Group: filters},
-	{Long: "qos", Short: 'q', Arg: getopt.Required, Value: "NAME", Help: "Those of a quality of service", Group: filters},
-	{Long: "state", Short: 't', Arg: getopt.Required, Value: "STATE", Help: "Those in a state: PENDING, RUNNING or SUSPENDED", Group: filters},
-	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "NAME", Help: "Those of a user", Group: filters},
-	{Long: "wckey", Arg: getopt.Required, Value: "KEY", Help: "Those of a workload characterisation key", Group: filters},
-	{Long: "reservation", Short: 'R', Arg: getopt.Required, Value: "NAME", Help: "Refused: there are no reservations", Group: filters},
-	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig", Group: filters},
+	{Long: "account", Short: 'A', Arg: getopt.Required, Value: "NAME", Help: "Only jobs of this account", Group: filters},
+	{Long: "me", Help: "Only your jobs", Group: filters},
+	{Long: "jobname", Short: 'n', Arg: getopt.Required, Value: "NAME", Help: "Only jobs with this name", Group: filters},
+	{Long: "name", Arg: getopt.Required, Value: "NAME", Help: "Same as --jobname", Group: filters},
+	{Long: "nodelist", Short: 'w', Arg: getopt.Required, Value: "HOSTS", Help: "Only jobs on these Kubernetes nodes", Group: filters},
+	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "NAME", Help: "Only jobs in this partition (queue)", Group: filters},
+	{Long: "qos", Short: 'q', Arg: getopt.Required, Value: "NAME", Help: "Only jobs with this quality of service", Group: filters},
+	{Long: "state", Short: 't', Arg: getopt.Required, Value: "STATE", Help: "Only jobs in this state: PENDING, RUNNING or SUSPENDED", Group: filters},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "NAME", Help: "Only jobs of this user", Group: filters},
+	{Long: "wckey", Arg: getopt.Required, Value: "KEY", Help: "Only jobs with this workload characterization key", Group: filters},
+	{Long: "reservation", Short: 'R', Arg: getopt.Required, Value: "NAME", Help: "Not supported: there are no reservations", Group: filters},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to search: contexts of the kubeconfig", Group: filters},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
-	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "SIGNAL", Help: "Send a signal to the steps, and cancel nothing", Group: how},
-	{Long: "batch", Short: 'b', Help: "The signal is for the batch script only", Group: how},
-	{Long: "full", Short: 'f', Help: "The signal is for the batch script and the steps", Group: how},
-	{Long: "interactive", Short: 'i', Help: "Ask before each", Group: how},
-	{Long: "quiet", Short: 'Q', Help: "Say nothing of jobs that are over", Group: how},
-	{Long: "verbose", Short: 'v', Help: "Say what is done", Group: how},
-	{Long: "purge", Exact: true, Help: "Delete the jobs, with all that is known of them (not of Slurm)", Group: how},
+	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "SIGNAL", Help: "Send a signal to the steps instead of cancelling", Group: how},
+	{Long: "batch", Short: 'b', Help: "Send the signal only to the batch script", Group: how},
+	{Long: "full", Short: 'f', Help: "Send the signal to the batch script and the steps", Group: how},
+	{Long: "interactive", Short: 'i', Help: "Ask for confirmation of each job", Group: how},
+	{Long: "quiet", Short: 'Q', Help: "Print no errors about jobs that have ended", Group: how},
+	{Long: "verbose", Short: 'v', Help: "Report each action", Group: how},
+	{Long: "purge", Exact: true, Help: "Delete the jobs and their records (not a Slurm option)", Group: how},
 	{Long: "hurry", Short: 'H', Help: "No effect", Group: how},
 	{Long: "ctld", Short: 'c', Help: "No effect", Group: how},
 	{Long: "sibling", Short: 'S', Arg: getopt.Required, Value: "NAME", Help: "No effect", Group: how},
@@ -63,16 +63,16 @@ func newScancel(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: &scancelTable, run: runScancel,
 		short: "Cancel jobs, elements of arrays and steps, or signal them",
 		long: `
-			Cancel jobs: their pods are stopped, and what is known of them is kept, so that
-			sacct can tell of them. Filters are joined: a job has to pass all of them.`,
+			Cancel jobs: their pods are stopped, but their records remain available to sacct.
+			If several filters are given, only jobs that match all of them are cancelled.`,
 		example: `
-			# A job, and two elements of an array
+			# A job and two elements of an array
 			vcctl slurm scancel 41 42_[3,7]
 
-			# All of mine that wait
+			# All your pending jobs
 			vcctl slurm scancel --me -t PENDING
 
-			# Tell a script to write a checkpoint
+			# Signal a script to write a checkpoint
 			vcctl slurm scancel -s USR1 -b 42`,
 	})
 }
@@ -85,9 +85,9 @@ const (
 
 // instead holds a hint for each reason. JOB stands for the job number.
 var instead = map[string]string{
-	errOver:    "sacct -j JOB tells how it ended",
-	errPending: "signals and steps are for what runs; scancel without them cancels it",
-	invalidJob: "it was deleted meanwhile; squeue and sacct list jobs",
+	errOver:    "sacct -j JOB shows how it ended",
+	errPending: "only running jobs have steps and can receive signals; use scancel without them to cancel the job",
+	invalidJob: "it was deleted in the meantime; squeue and sacct list jobs",
 }
 
 func runScancel(ctx context.Context, c *call) error {
@@ -103,10 +103,10 @@ func runScancel(ctx context.Context, c *call) error {
 		return err
 	}
 	if len(refs) == 0 && len(c.parsed.Operands) > 0 {
-		return usererror.Errorf("an unset variable of the shell looks like this", "Invalid job id specified: %q", strings.Join(c.parsed.Operands, " "))
+		return usererror.Errorf("check for an unset shell variable", "Invalid job id specified: %q", strings.Join(c.parsed.Operands, " "))
 	}
 	if len(refs) == 0 && !filtered {
-		return usererror.Errorf("name jobs, as 42 or 42_7, or say which: --me, -u, -p, -n, -t", "No job identification provided")
+		return usererror.Errorf("specify jobs such as 42 or 42_7, or use a filter: --me, -u, -p, -n, -t", "No job identification provided")
 	}
 	signal, err := c.scancelSignal()
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 		filtered = true
 		code, known := state.Parse(text)
 		if !known || !slices.Contains([]state.Code{state.Pending, state.Running, state.Suspended}, code) {
-			return f, filtered, usererror.Errorf("squeue lists jobs with their states; what is over needs no cancelling", "Invalid job state: %s\nValid job states are: PENDING, RUNNING, SUSPENDED", text)
+			return f, filtered, usererror.Errorf("squeue lists jobs with their states; jobs that have ended cannot be cancelled", "Invalid job state: %s\nValid job states are: PENDING, RUNNING, SUSPENDED", text)
 		}
 		f.States = []state.Code{code}
 		if code == state.Running {
@@ -174,7 +174,7 @@ func (c *call) scancelSignal() (string, error) {
 	}
 	number, err := optionvalue.SignalNumber(text)
 	if err != nil {
-		return "", usererror.Errorf("signals are names as USR1 or SIGTERM, or numbers", "Unknown job signal: %s", text)
+		return "", usererror.Errorf("specify a signal by name, such as USR1 or SIGTERM, or by number", "Unknown job signal: %s", text)
 	}
 	return optionvalue.SignalName(number), nil
 }
@@ -243,7 +243,7 @@ func (s *scancel) agreed(t target) (bool, error) {
 	fmt.Fprintf(s.f.Streams.Out, "%s job_id=%s name=%s partition=%s [y/n]? ", verb, t.ref, printable.Line(t.row.Name()), printable.Line(t.row.Partition()))
 	answer, err := s.input.ReadString('\n')
 	if err != nil && answer == "" {
-		return false, usererror.Errorf("without a terminal leave out -i", "no answer")
+		return false, usererror.Errorf("without a terminal, omit -i", "no answer")
 	}
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y"), nil
 }
@@ -261,7 +261,7 @@ func (s *scancel) one(ctx context.Context, t target) error {
 	case s.signal != "" || t.step != "":
 		return s.send(ctx, t)
 	case s.parsed.Has("purge") && t.elements != nil:
-		return usererror.Errorf("leave out --purge to cancel them", "--purge deletes whole jobs, not some elements of one: %s", t.ref)
+		return usererror.Errorf("omit --purge to cancel them", "--purge deletes whole jobs, not single elements: %s", t.ref)
 	case s.parsed.Has("purge"):
 		return s.view.c.Delete(ctx, t.row.Job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &t.row.Job.UID})
 	case t.elements != nil:

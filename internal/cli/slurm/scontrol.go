@@ -30,55 +30,55 @@ import (
 )
 
 var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Options: []getopt.Option{
-	{Long: "all", Short: 'a', Help: "All partitions; so it is anyway"},
-	{Long: "details", Short: 'd', Help: "Also what a running job has of each node"},
+	{Long: "all", Short: 'a', Help: "Show all partitions (default)"},
+	{Long: "details", Short: 'd', Help: "Also show the resources of running jobs on each node"},
 	{Long: "hide", Help: "No effect: there are no hidden partitions"},
-	{Long: "oneliner", Short: 'o', Help: "An object a line"},
-	{Long: "quiet", Short: 'Q', Help: "Print errors only"},
-	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "Jobs as JSON"},
-	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "Jobs as YAML"},
-	{Long: "verbose", Short: 'v', Help: "Report options that have no effect"},
-	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "NAME", Help: "In this context of the kubeconfig"},
+	{Long: "oneliner", Short: 'o', Help: "Print each object in one line"},
+	{Long: "quiet", Short: 'Q', Help: "Print only errors"},
+	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "Print jobs as JSON"},
+	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "Print jobs as YAML"},
+	{Long: "verbose", Short: 'v', Help: "Report options without effect"},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "NAME", Help: "Cluster to use: a context of the kubeconfig"},
 	{Long: "cluster", Arg: getopt.Required, Value: "NAME", Hidden: true, Exact: true},
-	{Long: "local", Help: "In this cluster; so it is anyway"},
+	{Long: "local", Help: "No effect: only one cluster is used at a time"},
 	{Long: "future", Short: 'F', Help: "No effect"},
-	{Long: "uid", Short: 'u', Arg: getopt.Required, Value: "UID", Help: "Refused: you are who you are"},
+	{Long: "uid", Short: 'u', Arg: getopt.Required, Value: "UID", Help: "Not supported: the kubeconfig determines the user"},
 }}
 
 func newScontrol(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: &scontrolTable, run: runScontrol,
-		short: "Look at jobs, nodes and partitions, and change them",
+		short: "Show and change jobs, nodes and partitions",
 		long: `
 			Commands:
-			  show job|node|partition|step [NAME]        what is known of them
-			  show hostnames|hostlist|hostlistsorted X   lists of hosts, long and short
-			  show config                                what programs ask of slurm.conf
-			  hold|release JOB...                        keep jobs from starting; let them
-			  requeue|requeuehold JOB...                 run jobs from the beginning again
+			  show job|node|partition|step [NAME]        show details
+			  show hostnames|hostlist|hostlistsorted X   expand or shorten lists of hosts
+			  show config                                show settings that programs read
+			  hold|release JOB...                        hold pending jobs; release them
+			  requeue|requeuehold JOB...                 restart jobs from the beginning
 			  suspend|resume JOB...                      stop the pods of jobs; start them again
 			  update JobId=42 TimeLimit=2:00:00          change a job: TimeLimit and Partition
 			                                             of held jobs, a shorter TimeLimit of
-			                                             running ones, QOS of waiting ones,
+			                                             running ones, QOS of pending ones,
 			                                             JobName, Comment, Account, WCKey,
 			                                             Dependency, StartTime,
 			                                             ArrayTaskThrottle
-			  update NodeName=n1 State=DRAIN Reason=...  drain a node, or RESUME it
-			  update PartitionName=nlp State=INACTIVE    close a queue, or open it by UP
-			  notify JOB MESSAGE                         write a message to the job's errors
+			  update NodeName=n1 State=DRAIN Reason=...  drain a node (or RESUME)
+			  update PartitionName=nlp State=INACTIVE    close a queue (or open it: UP)
+			  notify JOB MESSAGE                         write a message to the job's stderr
 			  wait_job JOB                               wait until the job runs
-			  write batch_script JOB [FILE]              the script of a job; - is stdout
-			  ping                                       is there a control plane?
+			  write batch_script JOB [FILE]              save a job script; - is stdout
+			  ping                                       check the control plane
 
-			A job that is suspended gives its nodes back, and starts from the beginning when it
-			is resumed.`,
+			A suspended job releases its nodes, and it starts from the beginning when it is
+			resumed.`,
 		example: `
-			# All that is known of a job
+			# Details of a job
 			vcctl slurm scontrol show job 42
 
-			# The nodes of a job, one a line
+			# The nodes of a job, one per line
 			vcctl slurm scontrol show hostnames 'r05n[07-10]'
 
-			# Not now
+			# Keep a pending job from starting
 			vcctl slurm scontrol hold 42`,
 	})
 }
@@ -96,19 +96,19 @@ var verbs = []struct {
 
 // unknownVerbs maps commands of Slurm that are not supported here to hints.
 var unknownVerbs = map[string]string{
-	"top": "use --qos: the order of jobs follows from priorities and shares", "reconfigure": "vcd reads its configuration by itself", "create": "vcctl queue create makes a queue",
-	"delete": "vcctl queue delete deletes a queue", "reboot": "ask who runs the cluster", "shutdown": "ask who runs the cluster",
-	"takeover": "leader election does it", "token": "kubectl create token does it", "setdebug": "see vcd --help", "checkpoint": "scancel -s lets a script write a checkpoint",
-	"listpids": "vcctl job exec JOB -- ps", "cluster": "choose it by --context", "abort": "ask who runs the cluster",
+	"top": "use --qos: priorities and shares determine the order of jobs", "reconfigure": "vcd reloads its configuration automatically", "create": "use vcctl queue create to create a queue",
+	"delete": "use vcctl queue delete to delete a queue", "reboot": "ask an administrator", "shutdown": "ask an administrator",
+	"takeover": "leader election replaces a failed controller", "token": "use kubectl create token", "setdebug": "see vcd --help", "checkpoint": "use scancel -s to signal the script to write a checkpoint",
+	"listpids": "use vcctl job exec JOB -- ps", "cluster": "select the cluster with --context", "abort": "ask an administrator",
 }
 
 func runScontrol(ctx context.Context, c *call) error {
-	if err := c.refused(map[string]string{"uid": "you are who you are"}); err != nil {
+	if err := c.refused(map[string]string{"uid": "the kubeconfig determines the user"}); err != nil {
 		return err
 	}
 	words := c.parsed.Operands
 	if len(words) == 0 {
-		return usererror.Errorf("scontrol --help lists the commands; there is no prompt here", "no command")
+		return usererror.Errorf("scontrol --help lists the commands; there is no interactive mode", "no command")
 	}
 	for _, v := range verbs {
 		if len(words[0]) >= v.least && strings.HasPrefix(v.name, strings.ToLower(words[0])) {
@@ -123,10 +123,10 @@ func runScontrol(ctx context.Context, c *call) error {
 
 func (c *call) show(ctx context.Context, words []string) error {
 	if len(words) == 0 {
-		return usererror.Errorf("show job, node, partition, hostnames, hostlist", "too few arguments for keyword:show")
+		return usererror.Errorf("use show job, node, partition, hostnames or hostlist", "too few arguments for keyword:show")
 	}
 	if len(words) > 2 {
-		return usererror.Errorf("write lists with commas, as 42,43", "too many arguments for keyword:show")
+		return usererror.Errorf("separate list items with commas, for example 42,43", "too many arguments for keyword:show")
 	}
 	what, name := strings.ToLower(words[0]), ""
 	if word, value, ok := strings.Cut(words[0], "="); ok {
@@ -138,7 +138,7 @@ func (c *call) show(ctx context.Context, words []string) error {
 	isJob := begins("jobs", 3) || what == "jobid"
 	for _, kind := range machineFormats {
 		if c.parsed.Has(kind) && !isJob {
-			return usererror.Errorf("jobs have it; sinfo --"+kind+" tells of nodes and partitions", "--%s is not supported here for show %s", kind, words[0])
+			return usererror.Errorf("use --"+kind+" with show job; for nodes and partitions use sinfo --"+kind, "--%s is not supported here for show %s", kind, words[0])
 		}
 	}
 	switch {
@@ -165,7 +165,7 @@ func (c *call) show(ctx context.Context, words []string) error {
 		_, err := fmt.Fprintln(c.f.Streams.Out, "No reservations in the system")
 		return err
 	}
-	return usererror.Errorf("show job, node, partition, step, config, hostnames, hostlist, hostlistsorted", "invalid entity: %s for keyword:show", words[0])
+	return usererror.Errorf("use show job, node, partition, step, config, hostnames, hostlist or hostlistsorted", "invalid entity: %s for keyword:show", words[0])
 }
 
 // machineFormats are the options for machine-readable output.
@@ -200,11 +200,11 @@ func (c *call) hostnames(list string) error {
 		list = c.f.Streams.Env("SLURM_JOB_NODELIST")
 	}
 	if list == "" {
-		return usererror.Errorf("it is set inside of jobs; else give a list", "host list is empty: SLURM_JOB_NODELIST is not set")
+		return usererror.Errorf("the variable is set inside jobs; outside, specify a list", "host list is empty: SLURM_JOB_NODELIST is not set")
 	}
 	names, err := hostlist.Expand(list)
 	if err != nil {
-		return usererror.Errorf("write names with commas between, as n1,n[3-5]", "Invalid hostlist: %s", list)
+		return usererror.Errorf("separate names with commas, for example n1,n[3-5]", "Invalid hostlist: %s", list)
 	}
 	_, err = io.WriteString(c.f.Streams.Out, strings.Join(names, "\n")+"\n")
 	return err
@@ -213,7 +213,7 @@ func (c *call) hostnames(list string) error {
 // hostlist prints names, or the lines of a file, as a compressed host list.
 func (c *call) hostlist(list string, sorted bool) error {
 	if list == "" {
-		return usererror.Errorf("write scontrol show hostlist n1,n2,n3, or the path of a file", "host list is empty")
+		return usererror.Errorf("use scontrol show hostlist n1,n2,n3, or specify the path of a file", "host list is empty")
 	}
 	if strings.HasPrefix(list, "/") {
 		text, err := os.ReadFile(list)
@@ -224,7 +224,7 @@ func (c *call) hostlist(list string, sorted bool) error {
 	}
 	names, err := hostlist.Expand(list)
 	if err != nil {
-		return usererror.Errorf("write names with commas between, as n1,n[3-5]", "Invalid hostlist: %s", list)
+		return usererror.Errorf("separate names with commas, for example n1,n[3-5]", "Invalid hostlist: %s", list)
 	}
 	if sorted {
 		hostlist.Sort(names)
@@ -346,7 +346,7 @@ func (c *call) version(context.Context, []string) error {
 // write writes the batch script of a job to a file.
 func (c *call) write(ctx context.Context, words []string) error {
 	if len(words) < 2 || !strings.HasPrefix("batch_script", strings.ToLower(words[0])) {
-		return usererror.Errorf("write batch_script JOB [FILE]", "too few arguments for keyword:write")
+		return usererror.Errorf("use scontrol write batch_script JOB [FILE]", "too few arguments for keyword:write")
 	}
 	jobs, err := c.jobsOf(ctx, words[1:2], false)
 	if err != nil {
@@ -362,7 +362,7 @@ func (c *call) write(ctx context.Context, words []string) error {
 	}
 	kept := &corev1.ConfigMap{}
 	if err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept); err != nil {
-		return usererror.Errorf("only jobs that sbatch made have one", "job script retrieval failed: %v", err)
+		return usererror.Errorf("only jobs submitted with sbatch have a script", "job script retrieval failed: %v", err)
 	}
 	script := kept.Data[launchconfig.ScriptKey]
 	file := "slurm-" + words[1] + ".sh"

@@ -19,7 +19,7 @@ import (
 func (c *call) readScript(s *jobInput, operands []string) error {
 	if wrap, given := c.parsed.Last("wrap"); given {
 		if len(operands) > 0 {
-			return usererror.Errorf("write the arguments into the command of --wrap", "Script arguments not permitted with --wrap option")
+			return usererror.Errorf("add the arguments to the command of --wrap", "Script arguments not permitted with --wrap option")
 		}
 		s.title, s.script = "wrap", []byte("#!/bin/sh\n# This script was created by sbatch --wrap.\n\n"+wrap+"\n")
 		return nil
@@ -76,16 +76,16 @@ func (c *call) find(name string) string {
 // lookedFor returns a hint that describes where a missing script was searched.
 func lookedFor(name string) string {
 	if strings.Contains(name, "/") {
-		return "there is no such file; without a name the script is read from standard input"
+		return "the file does not exist; without a file name, the script is read from standard input"
 	}
-	return "it is neither in the working directory nor on PATH; --wrap='COMMAND' submits a command"
+	return "the script is neither in the working directory nor on PATH; use --wrap='COMMAND' to submit a command"
 }
 
 // readNodefile reads a file with a list of nodes.
 func readNodefile(r *request.Request, name string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return usererror.Errorf("--nodefile is a file that lists nodes", "Unable to open file %s", name)
+		return usererror.Errorf("specify a file that lists nodes", "Unable to open file %s", name)
 	}
 	var words []string
 	for line := range strings.Lines(string(text)) {
@@ -94,7 +94,7 @@ func readNodefile(r *request.Request, name string) error {
 	}
 	nodes, err := hostlist.Expand(strings.Join(words, ","))
 	if err != nil || len(nodes) == 0 {
-		return usererror.Errorf("write names of nodes, or lists such as n[1-3], with blanks, commas or line ends between", "%s is no list of nodes: %v", name, cmp.Or(err, errors.New("it is empty")))
+		return usererror.Errorf("separate node names, or lists such as n[1-3], with spaces, commas or line breaks", "%s is not a list of nodes: %v", name, cmp.Or(err, errors.New("the file is empty")))
 	}
 	r.Nodelist = nodes
 	return nil

@@ -24,29 +24,29 @@ import (
 
 var scrontabTable = getopt.Table{Program: "scrontab", Operands: "[FILE]", Options: []getopt.Option{
 	{Long: "list", Short: 'l', Help: "Print the table"},
-	{Long: "edit", Short: 'e', Help: "Open the table in an editor, VCCTL_EDITOR or EDITOR"},
-	{Long: "remove", Short: 'r', Help: "Remove the table; jobs that run go on"},
-	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "USER", Help: "The table of another user in this namespace"},
-	{Long: "verbose", Short: 'v', Help: "Report what changes"},
+	{Long: "edit", Short: 'e', Help: "Edit the table in VCCTL_EDITOR or EDITOR"},
+	{Long: "remove", Short: 'r', Help: "Remove the table; running jobs continue"},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "USER", Help: "Use the table of another user in this namespace"},
+	{Long: "verbose", Short: 'v', Help: "Report changes"},
 }}
 
 func newScrontab(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: &scrontabTable, run: runScrontab,
-		short: "Submit jobs at times of a schedule",
+		short: "Submit jobs on a schedule",
 		long: `
-			Keep a table of commands that run as batch jobs at certain times. A line has five
-			fields of time, as in cron (or @daily, @noon and the like), and a command. Lines of
-			#SCRON before it hold options of sbatch for it, as '#SCRON -t 10 --mem=1G'. A line
-			NAME=value sets a variable for the commands below it.
+			Manage a table of commands that run as batch jobs on a schedule. An entry has five
+			time fields as in cron (or @daily, @noon and so on) and a command. Lines that begin
+			with #SCRON before it set its sbatch options, for example '#SCRON -t 10 --mem=1G'.
+			A line NAME=value sets a variable for the commands below it.
 
 			FILE replaces the table; - is standard input. Each entry is a CronJob, which
-			'vcctl cronjob' shows, too. An entry whose last job still runs waits for its end.
-			Entries that did not change are left alone. Times are those of the job controller.`,
+			'vcctl cronjob' also shows. An entry does not start while its last job is running.
+			Unchanged entries are not touched. Times are in the job controller's time zone.`,
 		example: `
-			# A file becomes the table
+			# Replace the table with a file
 			cat my.cron | vcctl slurm scrontab -
 
-			# What there is, and what is to be
+			# Print the table, then edit it
 			vcctl slurm scrontab -l
 			vcctl slurm scrontab -e`,
 	})
@@ -73,7 +73,7 @@ func runScrontab(ctx context.Context, c *call) error {
 		}
 	}
 	if ways+len(c.parsed.Operands) > 1 {
-		return usererror.Errorf("write one of -l, -e, -r and FILE", "Only one of --list, --edit, --remove and a file can be given.")
+		return usererror.Errorf("use only one of -l, -e, -r and FILE", "Only one of --list, --edit, --remove and a file can be given.")
 	}
 	switch {
 	case c.parsed.Has("list"):
@@ -83,7 +83,7 @@ func runScrontab(ctx context.Context, c *call) error {
 	case c.parsed.Has("edit"):
 		return t.edit(ctx)
 	case len(c.parsed.Operands) == 0 && c.f.Streams.InTTY:
-		return usererror.Errorf("write -e to edit the table, -l to print it, or name a file", "no file")
+		return usererror.Errorf("use -e to edit the table or -l to print it, or specify a file", "no file")
 	}
 	text, err := c.readTable()
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *call) readTable() (string, error) {
 	}
 	text, err := os.ReadFile(c.parsed.Operands[0])
 	if err != nil {
-		return "", usererror.Errorf("name a file that is there and that you may read", "Unable to open file %s", c.parsed.Operands[0])
+		return "", usererror.Errorf("specify an existing file that you can read", "Unable to open file %s", c.parsed.Operands[0])
 	}
 	return string(text), nil
 }
@@ -135,7 +135,7 @@ func (t *crontab) name() string { return "scrontab-" + scrontab.ObjectName(t.use
 
 // none returns the error about a user without a table.
 func (t *crontab) none() error {
-	return usererror.Errorf("scrontab -e makes one", "no crontab for %s", t.user)
+	return usererror.Errorf("use scrontab -e to create one", "no crontab for %s", t.user)
 }
 
 func (t *crontab) list() error {
@@ -158,7 +158,7 @@ func (t *crontab) remove(ctx context.Context) error {
 
 // emptyTable is the initial text in the editor for a user without a table.
 const emptyTable = `# Lines are: minute hour day-of-month month day-of-week command
-# Options of sbatch for the next command stand in lines of #SCRON, as:
+# Set sbatch options for the next command in lines that begin with #SCRON:
 ##SCRON -t 10 --mem=1G
 # 0 4 * * * /path/to/program
 `
@@ -183,7 +183,7 @@ func (t *crontab) edit(ctx context.Context) error {
 	for {
 		s := t.f.Streams
 		if err := s.RunEditor(s.EditorCommand(), file.Name()); err != nil {
-			return usererror.Errorf("VCCTL_EDITOR or EDITOR names the editor, a command that is given the file and ends when it is closed", "the editor %q: %v", s.EditorCommand(), err)
+			return usererror.Errorf("set VCCTL_EDITOR or EDITOR to a command that opens a file and exits when the file is closed", "the editor %q: %v", s.EditorCommand(), err)
 		}
 		edited, err := os.ReadFile(file.Name())
 		if err != nil {
@@ -191,7 +191,7 @@ func (t *crontab) edit(ctx context.Context) error {
 		}
 		if string(edited) == text {
 			if problem == nil {
-				t.notef("note", "nothing was changed")
+				t.notef("note", "the table was not changed")
 			}
 			return problem
 		}

@@ -33,13 +33,13 @@ const historyLimit = 100
 func (t *crontab) plan(ctx context.Context, e *scrontab.Entry) (*planned, error) {
 	parsed, err := sbatchTable.Parse(directive.Texts(e.Options))
 	if err != nil {
-		return nil, usererror.Errorf("options are those of sbatch", "%v", err)
+		return nil, usererror.Errorf("use sbatch options", "%v", err)
 	}
 	if option := refusedOption(parsed.Given); option != "" {
-		return nil, usererror.Errorf("remove it: the schedule says when the job starts", "--%s has no meaning in scrontab", option)
+		return nil, usererror.Errorf("remove the option: the schedule determines when the job starts", "--%s has no meaning in scrontab", option)
 	}
 	if len(parsed.Operands) > 0 {
-		return nil, usererror.Errorf("options begin with -", "Invalid directive found in scrontab: %s", parsed.Operands[0])
+		return nil, usererror.Errorf("options start with -", "Invalid directive found in scrontab: %s", parsed.Operands[0])
 	}
 	s := &jobInput{script: []byte(e.Script()), title: e.Title()}
 	if err := t.complete(ctx, s, request.Input{Command: request.Sbatch, Words: e.Options, Now: t.f.Now()}); err != nil {

@@ -15,41 +15,41 @@ import (
 )
 
 var sdiagTable = getopt.Table{Program: "sdiag", Options: []getopt.Option{
-	{Long: "all", Short: 'a', Help: "All that is known (default)"},
-	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig"},
+	{Long: "all", Short: 'a', Help: "Show all statistics (default)"},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig"},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
-	{Long: "json", Help: "As JSON"},
-	{Long: "yaml", Help: "As YAML"},
-	{Long: "reset", Short: 'r', Help: "Refused: jobs are counted that are kept, and cycles since the scheduler started"},
-	{Long: "sort-by-id", Short: 'i', Help: "No effect: there are no counts of RPCs"},
-	{Long: "sort-by-time", Short: 't', Help: "No effect: there are no counts of RPCs"},
-	{Long: "sort-by-time2", Short: 'T', Help: "No effect: there are no counts of RPCs"},
-	{Long: "verbose", Short: 'v', Help: "Report options that have no effect, and why cycles are not known"},
+	{Long: "json", Help: "Print JSON"},
+	{Long: "yaml", Help: "Print YAML"},
+	{Long: "reset", Short: 'r', Help: "Not supported: only existing jobs are counted, and cycles since the scheduler started"},
+	{Long: "sort-by-id", Short: 'i', Help: "No effect: RPCs are not counted"},
+	{Long: "sort-by-time", Short: 't', Help: "No effect: RPCs are not counted"},
+	{Long: "sort-by-time2", Short: 'T', Help: "No effect: RPCs are not counted"},
+	{Long: "verbose", Short: 'v', Help: "Report options without effect, and why cycles are unknown"},
 }}
 
 func newSdiag(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: &sdiagTable, run: runSdiag,
 		short: "Show statistics of jobs and of the scheduler",
 		long: `
-			Show how many of the jobs that are kept were submitted, started and ended, and how
-			long the scheduler's cycles take. Cycles are read from the metrics of its pods, for
-			which you need the right to get pods/proxy in namespace volcano-system. What is
-			not known is N/A.`,
+			Show how many of the existing jobs were submitted, started and ended, and how long
+			the scheduler's cycles take. Cycles are read from the metrics of its pods, which
+			requires permission to get pods/proxy in namespace volcano-system. Unknown values
+			are shown as N/A.`,
 		example: `
-			# All that is known
+			# All statistics
 			vcctl slurm sdiag
 
-			# For a program
+			# As JSON for programs
 			vcctl slurm sdiag --json`,
 	})
 }
 
 func runSdiag(ctx context.Context, c *call) error {
-	if err := c.refused(map[string]string{"reset": "jobs are counted that are kept, and cycles since the scheduler started"}); err != nil {
+	if err := c.refused(map[string]string{"reset": "only existing jobs are counted, and cycles since the scheduler started"}); err != nil {
 		return err
 	}
 	if len(c.parsed.Operands) > 0 {
-		return usererror.Errorf("sdiag has options only", "Unrecognized option: %s", c.parsed.Operands[0])
+		return usererror.Errorf("sdiag takes options only", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
 	return c.sideBySide("\n", func(one *call, _ bool) error {
 		v, err := one.read(ctx, wants{pods: true, ended: true, facts: true})
@@ -106,7 +106,7 @@ func (c *call) cycles(ctx context.Context) *sdiag.Cycles {
 	case err != nil:
 		c.noteOnce("the scheduler's cycles cannot be read: %v", err)
 	default:
-		c.noteOnce("the scheduler's cycles are not known: no pod of namespace %s counts them", systemNamespace)
+		c.noteOnce("the scheduler's cycles are unknown: no pod in namespace %s reports them", systemNamespace)
 	}
 	return nil
 }

@@ -24,34 +24,34 @@ import (
 const whichNodes = "Which nodes"
 
 var sinfoTable = getopt.Table{Program: "sinfo", Options: []getopt.Option{
-	{Long: "all", Short: 'a', Help: "All partitions; so it is anyway", Group: whichNodes},
-	{Long: "dead", Short: 'd', Help: "Nodes that do not respond", Group: whichNodes},
-	{Long: "responding", Short: 'r', Help: "Nodes that respond", Group: whichNodes},
-	{Long: "hide", Help: "Not those of hidden partitions; there are none", Group: whichNodes},
-	{Long: "nodes", Short: 'n', Arg: getopt.Required, Value: "HOSTS", Help: "These nodes", Group: whichNodes},
-	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "LIST", Help: "These partitions, which are queues", Group: whichNodes},
-	{Long: "states", Short: 't', Arg: getopt.Required, Value: "LIST", Help: "Nodes in these states: idle,mix,alloc,drain,down,maint", Group: whichNodes},
-	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig, or all", Group: whichNodes},
+	{Long: "all", Short: 'a', Help: "Show all partitions (default)", Group: whichNodes},
+	{Long: "dead", Short: 'd', Help: "Only nodes that do not respond", Group: whichNodes},
+	{Long: "responding", Short: 'r', Help: "Only nodes that respond", Group: whichNodes},
+	{Long: "hide", Help: "No effect: there are no hidden partitions", Group: whichNodes},
+	{Long: "nodes", Short: 'n', Arg: getopt.Required, Value: "HOSTS", Help: "Only these nodes", Group: whichNodes},
+	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "LIST", Help: "Only these partitions (queues)", Group: whichNodes},
+	{Long: "states", Short: 't', Arg: getopt.Required, Value: "LIST", Help: "Only nodes in these states: idle,mix,alloc,drain,down,maint", Group: whichNodes},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig, or all", Group: whichNodes},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
-	{Long: "local", Help: "In this cluster; so it is anyway", Group: whichNodes},
-	{Long: "federation", Help: "Refused: there are no federations", Group: whichNodes},
-	{Long: "reservation", Short: 'T', Help: "Refused: there are no reservations", Group: whichNodes},
+	{Long: "local", Help: "No effect: only one cluster is shown unless --clusters is given", Group: whichNodes},
+	{Long: "federation", Help: "Not supported: there are no federations", Group: whichNodes},
+	{Long: "reservation", Short: 'T', Help: "Not supported: there are no reservations", Group: whichNodes},
 	{Long: "bg", Short: 'b', Help: "No effect", Group: whichNodes},
 	{Long: "future", Short: 'F', Help: "No effect", Group: whichNodes},
-	{Long: "exact", Short: 'e', Help: "Nodes of different sizes in lines of their own", Group: looks},
-	{Long: "noheader", Short: 'h', Help: "No line of titles", Group: looks},
-	{Long: "iterate", Short: 'i', Arg: getopt.Required, Value: "SECONDS", Help: "Again after so many seconds, until it is interrupted", Group: looks},
-	{Long: "long", Short: 'l', Help: "More columns", Group: looks},
-	{Long: "Node", Short: 'N', Help: "A line for each node", Group: looks},
-	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns by letters: %P %.6D %t", Group: looks},
-	{Long: "Format", Short: 'O', Arg: getopt.Required, Value: "FORMAT", Help: "Columns by words: Partition:10,Nodes", Group: looks},
-	{Long: "list-reasons", Short: 'R', Help: "Why nodes are drained or down", Group: looks},
-	{Long: "summarize", Short: 's', Help: "A line for each partition", Group: looks},
-	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "The order: P,-t", Group: looks},
-	{Long: "noconvert", Help: "No effect: amounts are in mebibytes", Group: looks},
-	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "As JSON", Group: looks},
-	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "Report options that have no effect", Group: looks},
+	{Long: "exact", Short: 'e', Help: "Do not group nodes of different sizes in one line", Group: looks},
+	{Long: "noheader", Short: 'h', Help: "Do not print the header", Group: looks},
+	{Long: "iterate", Short: 'i', Arg: getopt.Required, Value: "SECONDS", Help: "Repeat after this number of seconds until interrupted", Group: looks},
+	{Long: "long", Short: 'l', Help: "Print more columns", Group: looks},
+	{Long: "Node", Short: 'N', Help: "Print one line for each node", Group: looks},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by letter: %P %.6D %t", Group: looks},
+	{Long: "Format", Short: 'O', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by name: Partition:10,Nodes", Group: looks},
+	{Long: "list-reasons", Short: 'R', Help: "Show why nodes are drained or down", Group: looks},
+	{Long: "summarize", Short: 's', Help: "Print one line for each partition", Group: looks},
+	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "Sort order: P,-t", Group: looks},
+	{Long: "noconvert", Help: "No effect: amounts are always in mebibytes", Group: looks},
+	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "Print JSON", Group: looks},
+	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "Print YAML", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: looks},
 }}
 
 func newSinfo(f *cli.Factory) *cobra.Command {
@@ -59,15 +59,15 @@ func newSinfo(f *cli.Factory) *cobra.Command {
 		short: "Show partitions and nodes",
 		long: `
 			Show queues as partitions, with the nodes that their jobs may use and the states
-			of these. The partition where jobs go that name none is marked by *.`,
+			of these nodes. An asterisk (*) marks the default partition.`,
 		example: `
-			# Partitions, with nodes by state
+			# Partitions with their nodes, grouped by state
 			vcctl slurm sinfo
 
-			# How many nodes are allocated, idle, other, in all
+			# Numbers of allocated, idle, other and all nodes
 			vcctl slurm sinfo -s
 
-			# Each node, with what it has, and why it is drained
+			# Each node with its resources and the reason why it is drained
 			vcctl slurm sinfo -Nel`,
 	})
 }
@@ -126,7 +126,7 @@ func (c *call) sinfoView() (*sinfoView, error) {
 		}
 	}
 	if len(c.parsed.Operands) > 0 {
-		return nil, usererror.Errorf("partitions are named with -p, nodes with -n, as sinfo -p research", "Unrecognized option: %s", c.parsed.Operands[0])
+		return nil, usererror.Errorf("specify partitions with -p and nodes with -n, for example sinfo -p research", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
 	return v, c.sinfoLooks(v)
 }
@@ -176,7 +176,7 @@ func (c *call) sinfoLooks(v *sinfoView) error {
 		order = text
 	}
 	if v.order, err = sinfo.Order(order); err != nil {
-		return usererror.Errorf("write letters of columns, as P,-t", "%s", err)
+		return usererror.Errorf("use the letters of columns, for example P,-t", "%s", err)
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Nod
 		return nil
 	})
 	if apierrors.IsForbidden(err) {
-		c.noteOnce("you may not list nodes: partitions are shown without theirs")
+		c.noteOnce("you are not allowed to list nodes: partitions are shown without nodes")
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -211,7 +211,7 @@ func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Nod
 		return nil
 	}, client.MatchingFieldsSelector{Selector: unended})
 	if apierrors.IsForbidden(err) {
-		c.noteOnce("you may not list the pods of all namespaces: nodes in use are not told from idle ones")
+		c.noteOnce("you are not allowed to list pods in all namespaces: nodes in use may be shown as idle")
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -236,9 +236,9 @@ func (c *call) site(ctx context.Context, cl client.Client) (*profile.Profile, er
 	p, _, err := readProfile(ctx, cl, namespace)
 	switch {
 	case apierrors.IsForbidden(err):
-		c.noteOnce("you may not read the ConfigMap %s of namespace %s: nothing of what the site says in it is known", profile.Name, namespace)
+		c.noteOnce("you are not allowed to read ConfigMap %s in namespace %s: the site's profile is not used", profile.Name, namespace)
 	case err != nil:
-		c.noteOnce("the ConfigMap %s is passed over: %s", profile.Name, c.faultOf(err).What)
+		c.noteOnce("ConfigMap %s is ignored: %s", profile.Name, c.faultOf(err).What)
 	default:
 		return p, nil
 	}

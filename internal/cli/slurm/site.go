@@ -82,7 +82,7 @@ func readProfile(ctx context.Context, cl client.Client, namespace string) (p *pr
 			return nil, "", err
 		}
 		if p, err = profile.Parse([]byte(found.Data[profile.Key])); err != nil {
-			return nil, "", usererror.Errorf("it is in namespace "+where, "%v", err)
+			return nil, "", usererror.Errorf("the profile is in namespace "+where, "%v", err)
 		}
 		return p, "", nil
 	}

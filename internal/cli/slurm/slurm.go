@@ -26,15 +26,15 @@ func Is(program string) bool { return slices.Contains(Programs, program) }
 
 // New returns the parent command of all Slurm commands.
 func New(f *cli.Factory) *cobra.Command {
-	cmd := cli.Group(f, "slurm", "Slurm's commands: sbatch, squeue and friends", `
-		Slurm's commands, for people and programs that know them. Each is also a name of
-		this program: 'vcctl slurm install --dir DIR' makes the links, and then sbatch is
-		enough. Options are read by Slurm's rules, from the script, from the environment
-		and from the command line; what has no meaning here is warned about or refused,
-		and never dropped in silence.
+	cmd := cli.Group(f, "slurm", "Slurm's commands: sbatch, squeue and others", `
+		Slurm's commands, for users and programs that depend on them. This program also
+		runs under the name of each command: 'vcctl slurm install --dir DIR' creates links,
+		so that sbatch alone is enough. Options are read by Slurm's rules from the script,
+		the environment and the command line. Options that do not apply here are rejected
+		with a reason, or have no effect, which -v reports.
 
-		The cluster is chosen before the word slurm, as in 'vcctl --context prod slurm
-		squeue', or by KUBECONFIG and the VCCTL_… variables.`)
+		Select the cluster before the word slurm, for example 'vcctl --context prod slurm
+		squeue', or with KUBECONFIG and the VCCTL_… variables.`)
 	cmd.AddCommand(
 		newSbatch(f), newSrun(f), newSalloc(f), newSqueue(f), newScancel(f), newSacct(f), newSinfo(f), newScontrol(f), newSprio(f), newSshare(f),
 		newSattach(f), newSbcast(f), newSgather(f), newScrontab(f), newSdiag(f), newStrigger(f),

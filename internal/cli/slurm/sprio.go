@@ -23,34 +23,35 @@ import (
 )
 
 var sprioTable = getopt.Table{Program: "sprio", Options: []getopt.Option{
-	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "LIST", Help: "These jobs", Group: filters},
-	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "LIST", Help: "Those of these partitions, which are queues", Group: filters},
-	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Those of these users", Group: filters},
-	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig", Group: filters},
+	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "LIST", Help: "Only these jobs", Group: filters},
+	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "LIST", Help: "Only jobs in these partitions (queues)", Group: filters},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Only jobs of these users", Group: filters},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig", Group: filters},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
-	{Long: "local", Help: "In this cluster; so it is anyway", Group: filters},
-	{Long: "federation", Help: "Refused: there are no federations", Group: filters},
-	{Long: "sibling", Help: "Refused: there are no federations", Group: filters},
-	{Long: "noheader", Short: 'h', Help: "No line of titles", Group: looks},
-	{Long: "long", Short: 'l', Help: "More columns", Group: looks},
-	{Long: "norm", Short: 'n', Help: "No effect: there are no factors to make alike", Group: looks},
-	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns by letters: %i %Y %O", Group: looks},
-	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "The order: i, P, u; without it, by place in the queue", Group: looks},
-	{Long: "weights", Short: 'w', Help: "Refused: there are no weighted factors", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "Report options that have no effect", Group: looks},
+	{Long: "local", Help: "No effect: only one cluster is shown unless --clusters is given", Group: filters},
+	{Long: "federation", Help: "Not supported: there are no federations", Group: filters},
+	{Long: "sibling", Help: "Not supported: there are no federations", Group: filters},
+	{Long: "noheader", Short: 'h', Help: "Do not print the header", Group: looks},
+	{Long: "long", Short: 'l', Help: "Print more columns", Group: looks},
+	{Long: "norm", Short: 'n', Help: "No effect: there are no factors to normalize", Group: looks},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by letter: %i %Y %O", Group: looks},
+	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "Sort order: i, P, u (default: by position in the queue)", Group: looks},
+	{Long: "weights", Short: 'w', Help: "Not supported: there are no weighted factors", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: looks},
 }}
 
 func newSprio(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: &sprioTable, run: runSprio,
-		short: "Show what the order of waiting jobs follows from",
+		short: "Show what determines the order of pending jobs",
 		long: `
-			Show of jobs that wait the priority, how much of what it deserves their queue uses
-			(the queue with the lowest has the next turn), and the place in the queue.`,
+			Show for each pending job its priority, its position in the queue, and its queue's
+			share: the part of the deserved resources that are in use. The queue with the
+			lowest share is served next.`,
 		example: `
-			# All that wait
+			# All pending jobs
 			vcctl slurm sprio
 
-			# Mine, with more columns
+			# Jobs of one user, with more columns
 			vcctl slurm sprio -l -u mei`,
 	})
 }
@@ -64,7 +65,7 @@ func runSprio(ctx context.Context, c *call) error {
 		named, operands = append(named, operands...), nil
 	}
 	if len(operands) > 0 {
-		return usererror.Errorf("name jobs by -j", "Unrecognized option: %s", operands[0])
+		return usererror.Errorf("specify jobs with -j", "Unrecognized option: %s", operands[0])
 	}
 	refs, err := jobsNamed(named)
 	if err != nil {
@@ -96,7 +97,7 @@ func runSprio(ctx context.Context, c *call) error {
 	}
 	if text, ok := c.parsed.Last("sort"); ok {
 		if order, err = (squeue.Style{}).Order(text); err != nil {
-			return usererror.Errorf("write letters, as i or -p", "%s", err)
+			return usererror.Errorf("use the letters of columns, for example i or -p", "%s", err)
 		}
 	}
 	return c.sideBySide("\n", func(one *call, _ bool) error {
@@ -127,40 +128,40 @@ func printLines[T any](out io.Writer, columns tableformat.Columns[T], rows []T, 
 }
 
 var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
-	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "These accounts, which are queues", Group: filters},
-	{Long: "all", Short: 'a', Help: "Those of all users; so it is anyway", Group: filters},
+	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Only these accounts (queues)", Group: filters},
+	{Long: "all", Short: 'a', Help: "Show the accounts of all users (default)", Group: filters},
 	{Long: "users", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Show the accounts of these users", Group: filters},
-	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig", Group: filters},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig", Group: filters},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
-	{Long: "Users", Short: 'U', Help: "Show the accounts of users only", Group: filters},
-	{Long: "noheader", Short: 'n', Help: "No titles", Group: looks},
+	{Long: "Users", Short: 'U', Help: "Show only the accounts of users", Group: filters},
+	{Long: "noheader", Short: 'n', Help: "Do not print the header", Group: looks},
 	{Long: "header", Short: 'h', Hidden: true, Alias: "noheader"},
-	{Long: "long", Short: 'l', Help: "More columns", Group: looks},
+	{Long: "long", Short: 'l', Help: "Print more columns", Group: looks},
 	{Long: "partition", Short: 'm', Help: "No effect: an account is a partition", Group: looks},
-	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns: Account,FairShare%12", Group: looks},
-	{Long: "parsable", Short: 'p', Help: "With | between and after columns", Group: looks},
-	{Long: "parsable2", Short: 'P', Help: "With | between columns", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "Report options that have no effect", Group: looks},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns to print: Account,FairShare%12", Group: looks},
+	{Long: "parsable", Short: 'p', Help: "Print | after each column", Group: looks},
+	{Long: "parsable2", Short: 'P', Help: "Print | between columns", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: looks},
 }}
 
 func newSshare(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: &sshareTable, run: runSshare,
 		short: "Show the shares of queues and what they use",
 		long: `
-			Show the tree of queues as Slurm's tree of accounts: the weight of each, its part
-			of the cluster, the cpus that it holds and its part of what all hold.`,
+			Show the hierarchy of queues as Slurm's hierarchy of accounts: each queue's weight,
+			its share of the cluster, the CPUs that it uses and its share of all CPUs in use.`,
 		example: `
-			# The tree
+			# The whole hierarchy
 			vcctl slurm sshare
 
-			# For a script
+			# In a format for scripts
 			vcctl slurm sshare -h -P -o Account,FairShare`,
 	})
 }
 
 func runSshare(ctx context.Context, c *call) error {
 	if len(c.parsed.Operands) > 0 {
-		return usererror.Errorf("queues are named with -A, as sshare -A research", "Unrecognized option: %s", c.parsed.Operands[0])
+		return usererror.Errorf("specify queues with -A, for example sshare -A research", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
 	format := sshare.Default
 	if c.parsed.Has("long") {

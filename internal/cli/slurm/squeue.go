@@ -25,67 +25,67 @@ import (
 
 const (
 	filters = "Which jobs"
-	looks   = "What is printed"
+	looks   = "Output"
 )
 
 var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
-	{Long: "account", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Those of these accounts", Group: filters},
-	{Long: "all", Short: 'a', Help: "Those of all partitions; so it is anyway", Group: filters},
-	{Long: "hide", Help: "Not those of hidden partitions; there are none", Group: filters},
-	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "LIST", Help: "These jobs: 42, 42_7, 42_[1-3]", Group: filters},
-	{Long: "me", Help: "Mine", Group: filters},
-	{Long: "name", Short: 'n', Arg: getopt.Required, Value: "LIST", Help: "Those of these names", Group: filters},
-	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "LIST", Help: "Those of these partitions, which are queues", Group: filters},
-	{Long: "qos", Short: 'q', Arg: getopt.Required, Value: "LIST", Help: "Those of these qualities of service", Group: filters},
-	{Long: "states", Short: 't', Arg: getopt.Required, Value: "LIST", Help: "Those in these states: PD,running or all", Group: filters},
-	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Those of these users", Group: filters},
-	{Long: "nodelist", Short: 'w', Arg: getopt.Required, Value: "HOSTS", Help: "Those on these nodes of Kubernetes", Group: filters},
-	{Long: "reservation", Short: 'R', Arg: getopt.Required, Value: "NAME", Help: "Refused: there are no reservations", Group: filters},
-	{Long: "licenses", Short: 'L', Arg: getopt.Required, Value: "LIST", Help: "Refused: there are no licences", Group: filters},
-	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig, or all", Group: filters},
+	{Long: "account", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Only jobs of these accounts", Group: filters},
+	{Long: "all", Short: 'a', Help: "Show jobs in all partitions (default)", Group: filters},
+	{Long: "hide", Help: "No effect: there are no hidden partitions", Group: filters},
+	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "LIST", Help: "Only these jobs: 42, 42_7, 42_[1-3]", Group: filters},
+	{Long: "me", Help: "Only your jobs", Group: filters},
+	{Long: "name", Short: 'n', Arg: getopt.Required, Value: "LIST", Help: "Only jobs with these names", Group: filters},
+	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "LIST", Help: "Only jobs in these partitions (queues)", Group: filters},
+	{Long: "qos", Short: 'q', Arg: getopt.Required, Value: "LIST", Help: "Only jobs with these qualities of service", Group: filters},
+	{Long: "states", Short: 't', Arg: getopt.Required, Value: "LIST", Help: "Only jobs in these states: PD,running or all", Group: filters},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Only jobs of these users", Group: filters},
+	{Long: "nodelist", Short: 'w', Arg: getopt.Required, Value: "HOSTS", Help: "Only jobs on these Kubernetes nodes", Group: filters},
+	{Long: "reservation", Short: 'R', Arg: getopt.Required, Value: "NAME", Help: "Not supported: there are no reservations", Group: filters},
+	{Long: "licenses", Short: 'L', Arg: getopt.Required, Value: "LIST", Help: "Not supported: there are no licenses", Group: filters},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "Clusters to query: contexts of the kubeconfig, or all", Group: filters},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
 	{Long: "accounts", Arg: getopt.Required, Value: "LIST", Hidden: true, Alias: "account"},
 	{Long: "nodes", Arg: getopt.Required, Value: "HOSTS", Hidden: true, Alias: "nodelist"},
 	{Long: "partitions", Arg: getopt.Required, Value: "LIST", Hidden: true, Alias: "partition"},
 	{Long: "users", Short: 'U', Arg: getopt.Required, Value: "LIST", Hidden: true, Alias: "user"},
-	{Long: "local", Help: "In this cluster; so it is anyway", Group: filters},
-	{Long: "federation", Help: "Refused: there are no federations", Group: filters},
-	{Long: "sibling", Help: "Refused: there are no federations", Group: filters},
-	{Long: "array", Short: 'r', Help: "A row for each element of an array", Group: looks},
-	{Long: "array-unique", Help: "The same", Group: looks},
-	{Long: "expand-patterns", Help: "File names in place of patterns; so it is anyway", Group: looks},
-	{Long: "noheader", Short: 'h', Help: "No line of titles", Group: looks},
-	{Long: "iterate", Short: 'i', Arg: getopt.Required, Value: "SECONDS", Help: "Again after so many seconds, until it is interrupted", Group: looks},
-	{Long: "long", Short: 'l', Help: "More columns", Group: looks},
-	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns by letters: %.18i %j", Group: looks},
-	{Long: "Format", Short: 'O', Arg: getopt.Required, Value: "FORMAT", Help: "Columns by words: JobID:10,Name", Group: looks},
-	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "The order: P,t,-p", Group: looks},
-	{Long: "start", Help: "When jobs that wait are expected to start", Group: looks},
-	{Long: "steps", Short: 's', Arg: getopt.Optional, Value: "LIST", Help: "Steps in place of jobs", Group: looks},
-	{Long: "only-job-state", Help: "States only; without a format that is JOBID and STATE", Group: looks},
-	{Long: "noconvert", Help: "No effect: memory is in the unit that fits", Group: looks},
-	{Long: "priority", Short: 'P', Help: "No effect: a job is in one partition", Group: looks},
-	{Long: "notme", Help: "Not mine", Group: filters},
-	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "As JSON", Group: looks},
-	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "Report options that have no effect", Group: looks},
+	{Long: "local", Help: "No effect: only one cluster is shown unless --clusters is given", Group: filters},
+	{Long: "federation", Help: "Not supported: there are no federations", Group: filters},
+	{Long: "sibling", Help: "Not supported: there are no federations", Group: filters},
+	{Long: "array", Short: 'r', Help: "Print one row for each element of an array", Group: looks},
+	{Long: "array-unique", Help: "Same as --array", Group: looks},
+	{Long: "expand-patterns", Help: "No effect: patterns in file names are always expanded", Group: looks},
+	{Long: "noheader", Short: 'h', Help: "Do not print the header", Group: looks},
+	{Long: "iterate", Short: 'i', Arg: getopt.Required, Value: "SECONDS", Help: "Repeat after this number of seconds until interrupted", Group: looks},
+	{Long: "long", Short: 'l', Help: "Print more columns", Group: looks},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by letter: %.18i %j", Group: looks},
+	{Long: "Format", Short: 'O', Arg: getopt.Required, Value: "FORMAT", Help: "Columns to print, by name: JobID:10,Name", Group: looks},
+	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "Sort order: P,t,-p", Group: looks},
+	{Long: "start", Help: "Show the estimated start of pending jobs", Group: looks},
+	{Long: "steps", Short: 's', Arg: getopt.Optional, Value: "LIST", Help: "List steps instead of jobs", Group: looks},
+	{Long: "only-job-state", Help: "Read only job states; the default columns are JOBID and STATE", Group: looks},
+	{Long: "noconvert", Help: "No effect: memory is printed in a suitable unit", Group: looks},
+	{Long: "priority", Short: 'P', Help: "No effect: each job is in one partition", Group: looks},
+	{Long: "notme", Help: "Only jobs of other users", Group: filters},
+	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "Print JSON", Group: looks},
+	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "Print YAML", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Report options without effect", Group: looks},
 }}
 
 func newSqueue(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: &squeueTable, run: runSqueue,
-		short: "List jobs that wait or run",
+		short: "List pending and running jobs",
 		long: `
-			List jobs in Slurm's form. A partition is a queue, a node a pod where nodes are
-			counted, and a node of Kubernetes where they are named. Jobs of all namespaces
-			are listed if you may list them, else those of yours.`,
+			List jobs in Slurm's format. A partition is a queue. Node counts are numbers of
+			pods, and node names are Kubernetes nodes. Jobs in all namespaces are listed if
+			you are allowed to list them, otherwise only jobs in your namespace.`,
 		example: `
-			# All that wait or run
+			# All pending and running jobs
 			vcctl slurm squeue
 
-			# Mine, and when they are expected to start
+			# Your jobs and their estimated start
 			vcctl slurm squeue --me --start
 
-			# For a script: number and state of all that is kept of a user
+			# For scripts: number and state of all jobs of a user, including ended ones
 			vcctl slurm squeue -h -o '%i %t' -t all -u mei`,
 	})
 }
@@ -109,7 +109,7 @@ type squeueView struct {
 func (c *call) refused(because map[string]string) error {
 	for _, g := range c.parsed.Given {
 		if why, is := because[g.Name]; is {
-			return usererror.Errorf("leave --"+g.Name+" away", "--%s is not supported here (%s)", g.Name, why)
+			return usererror.Errorf("remove --"+g.Name, "--%s is not supported here (%s)", g.Name, why)
 		}
 	}
 	return nil
@@ -117,7 +117,7 @@ func (c *call) refused(because map[string]string) error {
 
 const (
 	noReservations = "Volcano has no advance reservations"
-	noLicenses     = "there are no licences"
+	noLicenses     = "there are no licenses"
 	noFederations  = "there are no federations"
 )
 
@@ -152,7 +152,7 @@ func (c *call) period() (time.Duration, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n <= 0 || n > 1<<30 {
-		return 0, usererror.Errorf("write a number of seconds of at least 1, as -i 5", "Invalid numeric value %q for --iterate.", text)
+		return 0, usererror.Errorf("specify at least 1 second, for example -i 5", "Invalid numeric value %q for --iterate.", text)
 	}
 	return time.Duration(n) * time.Second, nil
 }
@@ -243,7 +243,7 @@ func (c *call) squeueFilter(v *squeueView) error {
 		named, operands = append(named, operands...), nil
 	}
 	if len(operands) > 0 {
-		return usererror.Errorf("jobs are named with -j, as squeue -j 42", "Unrecognized option: %s", operands[0])
+		return usererror.Errorf("specify jobs with -j, for example squeue -j 42", "Unrecognized option: %s", operands[0])
 	}
 	if f.Jobs, err = jobsNamed(named); err != nil {
 		return err
@@ -298,7 +298,7 @@ func (c *call) squeueLooks(v *squeueView) error {
 		v.sorted = order
 	}
 	if v.order, err = v.style.Order(order); err != nil {
-		return usererror.Errorf("write letters of columns, as P,t,-p", "%s", err)
+		return usererror.Errorf("use the letters of columns, for example P,t,-p", "%s", err)
 	}
 	return nil
 }

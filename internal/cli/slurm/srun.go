@@ -53,18 +53,19 @@ func newSrun(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: srunTable, run: srun,
 		short: "Run a command in all tasks of an allocation",
 		long: `
-			Make an allocation, run a command in each of its tasks, show what they print, and
-			end the allocation. The exit code is the highest of the tasks'; 128 and more is a
-			signal. Ctrl-C asks, a second one within a second ends the tasks. Inside a job
-			srun starts a step on the job's own nodes; with --jobid it does so from outside.`,
+			Request an allocation, run a command in each of its tasks, show their output, and
+			end the allocation. The exit code is the highest exit code of the tasks; codes
+			above 128 mean a signal. Ctrl-C shows the status; a second Ctrl-C within a second
+			ends the tasks. Inside a job, srun starts a step on the nodes of the job; use
+			--jobid to do this from outside the job.`,
 		example: `
-			# On four nodes, each line with the number of its task
+			# On four nodes, with the task number before each line
 			vcctl slurm srun -N4 -l hostname
 
-			# A shell on a terminal
+			# An interactive shell
 			vcctl slurm srun --pty bash
 
-			# A shell in a job that runs
+			# A shell in a running job
 			vcctl slurm srun --jobid=42 --overlap --pty bash`,
 	})
 }
@@ -75,7 +76,7 @@ func srun(ctx context.Context, c *call) error {
 		return err
 	}
 	if len(c.parsed.Operands) == 0 {
-		return usererror.Errorf("write what is to run, as srun -n2 hostname", "No command given to execute.")
+		return usererror.Errorf("specify a command, for example srun -n2 hostname", "No command given to execute.")
 	}
 	c.parsed.Given = append(c.stepsFromEnvironment(), c.parsed.Given...)
 	run, err := c.readStep()
@@ -120,7 +121,7 @@ func (c *call) readStep() (*stepRun, error) {
 		case given.Name == "input" && isFile(given.Value):
 			file, err := os.Open(given.Value)
 			if err != nil {
-				return nil, usererror.Errorf("name a file that you may read; --input=none reads nothing", "Could not open stdin file %s: %v", given.Value, err)
+				return nil, usererror.Errorf("specify a file that you can read, or --input=none for no input", "Could not open stdin file %s: %v", given.Value, err)
 			}
 			r.input, r.files = file, append(r.files, file)
 		case given.Name == "output" && isFile(given.Value) && isWhole(given.Value):
@@ -133,7 +134,7 @@ func (c *call) readStep() (*stepRun, error) {
 		case slices.Contains(ofSteps, given.Name) && given.Name != "jobid", within && inStep(given.Name):
 			r.args = append(r.args, word(given))
 		case within && !slices.Contains(ofSubmission, given.Name):
-			c.notef("warning", "%s has no effect with --jobid: the job has its nodes", word(given))
+			c.notef("warning", "%s has no effect with --jobid: the job already has its nodes", word(given))
 		}
 	}
 	if mode, _ := c.parsed.Last("input"); mode == "none" {
@@ -196,7 +197,7 @@ func (r *stepRun) open(a *allocation) (out, failed io.Writer, err error) {
 			}
 			file, err := os.OpenFile(filepath.Clean(path), flags, 0o644)
 			if err != nil {
-				return nil, nil, usererror.Errorf("name a file in a directory that is there and that you may write to", "Could not open file %s: %v", path, err)
+				return nil, nil, usererror.Errorf("specify a file in an existing directory that you can write to", "Could not open file %s: %v", path, err)
 			}
 			opened[path], r.files = file, append(r.files, file)
 		}
@@ -299,7 +300,7 @@ func (c *call) existing(ctx context.Context, id, what string) (*allocation, erro
 		return nil, err
 	}
 	if len(v.jobs) == 0 {
-		return nil, usererror.Errorf("squeue -t R lists the jobs that run", "Unable to confirm allocation for job %s: Invalid job id specified", id)
+		return nil, usererror.Errorf("squeue -t R lists running jobs", "Unable to confirm allocation for job %s: Invalid job id specified", id)
 	}
 	job := v.jobs[0]
 	for _, pod := range v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] {
@@ -307,7 +308,7 @@ func (c *call) existing(ctx context.Context, id, what string) (*allocation, erro
 			return &allocation{call: c, job: job, id: id, head: pod}, nil
 		}
 	}
-	return nil, usererror.Errorf("squeue says what it waits for, sacct how it ended", "%s: Job is pending execution or has ended", what)
+	return nil, usererror.Errorf("squeue shows what it is waiting for, and sacct shows how it ended", "%s: Job is pending execution or has ended", what)
 }
 
 // isElement reports whether a pod belongs to the referenced element, or to the job if the reference names no element.

@@ -36,7 +36,7 @@ func (c *call) showSteps(ctx context.Context, name string) error {
 		return r.State.Code.Base() != state.Running || len(refs) > 0 && !matchesAny(r, refs)
 	})
 	if len(rows) == 0 || one && step != "batch" {
-		return usererror.Errorf("squeue -s lists what runs; the steps of a running job are known inside of it, and to sacct when it has ended", "No job steps in the system")
+		return usererror.Errorf("squeue -s lists running steps; other steps of a running job are shown only inside the job, and by sacct after it has ended", "No job steps in the system")
 	}
 	slices.SortStableFunc(rows, listrow.ByNumber)
 	form := scontrol.Form{Style: timeformat.New(c.f.Streams.Env("SLURM_TIME_FORMAT")), OneLine: c.parsed.Has("oneliner")}
@@ -75,7 +75,7 @@ func (c *call) untilRunning(ctx context.Context, job *batchv1alpha1.Job) error {
 		return err
 	}
 	if phase := now.Status.State.Phase; phase != batchv1alpha1.Running {
-		return usererror.Errorf("sacct -j "+idOf(job)+" tells how", "Job %s is no longer running: it is %s", idOf(job), phase)
+		return usererror.Errorf("sacct -j "+idOf(job)+" shows how it ended", "Job %s is no longer running: it is %s", idOf(job), phase)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (c *call) untilRunning(ctx context.Context, job *batchv1alpha1.Job) error {
 // notify writes a message to the standard error of scripts, through the launchers of their jobs.
 func (c *call) notify(ctx context.Context, given []string) error {
 	if len(given) < 2 {
-		return usererror.Errorf("write scontrol notify 42 'it will be stopped at noon'", "too few arguments for keyword:notify")
+		return usererror.Errorf("specify a job and a message: scontrol notify 42 'it will be stopped at noon'", "too few arguments for keyword:notify")
 	}
 	jobs, err := c.jobsOf(ctx, given[:1], true)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *call) notify(ctx context.Context, given []string) error {
 			}
 		}
 		if !told {
-			problems = append(problems, usererror.Errorf("squeue -t R lists the jobs that run", "Job %s does not run, so it has no file for a message", idOf(job)))
+			problems = append(problems, usererror.Errorf("squeue -t R lists running jobs", "Job %s is not running, so it cannot receive a message", idOf(job)))
 		}
 	}
 	return errors.Join(problems...)

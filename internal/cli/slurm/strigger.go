@@ -11,40 +11,39 @@ import (
 )
 
 var striggerTable = getopt.Table{Program: "strigger", Options: []getopt.Option{
-	{Long: "set", Help: "Refused: nothing here runs programs of users when something happens"},
-	{Long: "get", Help: "Refused: there are no triggers"},
-	{Long: "clear", Help: "Refused: there are no triggers"},
-	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB", Help: "Of a job"},
+	{Long: "set", Help: "Not supported: user programs cannot be run on events"},
+	{Long: "get", Help: "Not supported: there are no triggers"},
+	{Long: "clear", Help: "Not supported: there are no triggers"},
+	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB", Help: "Trigger for a job"},
 	{Long: "fini", Short: 'f', Help: "When the job ends: use sbatch --dependency"},
 	{Long: "time", Short: 't', Help: "Before its time limit: use sbatch --signal"},
-	{Long: "node", Short: 'n', Arg: getopt.Optional, Value: "HOST", Help: "Of nodes: use vcctl node list --watch"},
+	{Long: "node", Short: 'n', Arg: getopt.Optional, Value: "HOST", Help: "Trigger for nodes: use vcctl node list --watch"},
 	{Long: "down", Short: 'd', Help: "When a node goes down"},
-	{Long: "up", Short: 'u', Help: "When a node comes back"},
-	{Long: "idle", Short: 'i', Help: "When a node is idle"},
+	{Long: "up", Short: 'u', Help: "When a node recovers"},
+	{Long: "idle", Short: 'i', Help: "When a node becomes idle"},
 	{Long: "drained", Short: 'D', Help: "When a node is drained"},
 	{Long: "fail", Short: 'F', Help: "When a node is about to fail"},
-	{Long: "offset", Short: 'o', Arg: getopt.Required, Value: "SECONDS", Help: "So much later"},
-	{Long: "program", Short: 'p', Arg: getopt.Required, Value: "PATH", Help: "The program to run"},
-	{Long: "id", Arg: getopt.Required, Value: "N", Help: "Of a trigger"},
-	{Long: "user", Arg: getopt.Required, Value: "USER", Help: "Of a user"},
+	{Long: "offset", Short: 'o', Arg: getopt.Required, Value: "SECONDS", Help: "Delay after the event"},
+	{Long: "program", Short: 'p', Arg: getopt.Required, Value: "PATH", Help: "Program to run"},
+	{Long: "id", Arg: getopt.Required, Value: "N", Help: "ID of a trigger"},
+	{Long: "user", Arg: getopt.Required, Value: "USER", Help: "Triggers of a user"},
 	{Long: "flags", Arg: getopt.Required, Value: "WORD", Help: "PERM"},
-	{Long: "noheader", Short: 'h', Help: "No titles"},
-	{Long: "quiet", Short: 'Q', Help: "Say less"},
-	{Long: "verbose", Short: 'v', Help: "Say more"},
+	{Long: "noheader", Short: 'h', Help: "Do not print the header"},
+	{Long: "quiet", Short: 'Q', Help: "Print less"},
+	{Long: "verbose", Short: 'v', Help: "Print more"},
 }}
 
 func newStrigger(f *cli.Factory) *cobra.Command {
 	return command(f, program{table: &striggerTable, run: strigger,
-		short: "Say what stands for triggers here",
+		short: "Show alternatives to triggers",
 		long: `
-			There are no triggers: nothing in the cluster runs programs of users when a node or
-			a job changes. For each kind of trigger, strigger says what to use in its place, and
-			fails.`,
+			Triggers are not supported: the cluster cannot run a user's program when a node or
+			a job changes. For each kind of trigger, strigger prints an alternative and fails.`,
 		example: `
-			# What stands for a trigger at the end of a job
+			# The alternative to a trigger at the end of a job
 			vcctl slurm strigger --set --jobid=42 --fini --program=run.sh
 
-			# What stands for one about nodes
+			# The alternative to a trigger for nodes
 			vcctl slurm strigger --set --node --down --program=run.sh`,
 	})
 }
@@ -61,11 +60,11 @@ func (c *call) inPlaceOfTrigger() string {
 	}
 	switch {
 	case c.parsed.Has("get"), c.parsed.Has("clear"):
-		return "there are none to list or clear; scontrol show job " + job + " lists the dependencies of a job"
+		return "there are no triggers to list or clear; scontrol show job " + job + " shows the dependencies of a job"
 	case c.parsed.Has("time"):
-		return "submit the job with --signal=B:USR1@SECONDS; its script gets the signal so long before the time limit"
+		return "submit the job with --signal=B:USR1@SECONDS; its script receives the signal SECONDS before the time limit"
 	case c.parsed.Has("fini"), hasJob:
-		return "sbatch --dependency=afterany:" + job + " SCRIPT runs a script when the job has ended"
+		return "sbatch --dependency=afterany:" + job + " SCRIPT runs a script after the job has ended"
 	}
-	return "vcctl node list --watch prints each change of a node; a program can read it"
+	return "run a program that reads vcctl node list --watch, which prints each change of a node"
 }

@@ -88,9 +88,9 @@ func (c *call) takenUp(ctx context.Context, cl client.WithWatch, job *batchv1alp
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case !ok:
-		return nil, usererror.Errorf("the job was taken back and nothing of it ran; submit it again when vc's job controller runs", notSubmitted+"no job controller took the job up in %s", idPatience+awayPatience)
+		return nil, usererror.Errorf("the job was deleted before any of it ran; submit it again when vc's job controller is running", notSubmitted+"no job controller accepted the job within %s", idPatience+awayPatience)
 	case !isOurs(now):
-		return nil, usererror.Errorf("it took the job up and gave it no number, as vc's does", notSubmitted+"this cluster's job controller cannot %s; drop %s", what, option)
+		return nil, usererror.Errorf("the controller accepted the job but did not assign a number as vc's job controller does", notSubmitted+"this cluster's job controller cannot %s; remove %s", what, option)
 	}
 	return now, nil
 }
@@ -108,9 +108,9 @@ func (c *call) noteAway(ctx context.Context, cl client.Client, job *batchv1alpha
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case apierrors.IsForbidden(err):
-		return usererror.Errorf("the job was taken back: you may not read jobs in namespace "+job.Namespace, notSubmitted+"it cannot be seen whether this cluster's job controller can %s", what)
+		return usererror.Errorf("the job was deleted: you are not allowed to read jobs in namespace "+job.Namespace, notSubmitted+"cannot determine whether this cluster's job controller can %s", what)
 	case err != nil || !hasPhase(now):
-		c.notef("note", "no job controller has taken the job up in %s; waiting for one for %s", idPatience, awayPatience)
+		c.notef("note", "no job controller accepted the job within %s; waiting another %s", idPatience, awayPatience)
 	}
 	return nil
 }
@@ -129,11 +129,11 @@ func ours(job *batchv1alpha1.Job) bool {
 func onlyOurs(r *translate.Result) (what, option string) {
 	annotations := r.Job.Annotations
 	if limit := annotations[keys.ArrayLimit]; limit != "" {
-		return "limit arrays", "%" + limit
+		return "limit running elements of arrays", "%" + limit
 	}
 	for _, gate := range []struct{ key, option string }{{keys.Hold, "hold"}, {keys.Begin, "begin"}, {keys.Dependency, "dependency"}} {
 		if annotations[gate.key] != "" {
-			return "hold jobs back", "--" + gate.option
+			return "delay jobs", "--" + gate.option
 		}
 	}
 	return "", ""
@@ -144,7 +144,7 @@ func (c *call) takeBack(ctx context.Context, cl client.Client, job *batchv1alpha
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), idPatience)
 	defer cancel()
 	if err := cl.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
-		c.notef("warning", "job %s was made and could not be deleted again: %v", job.Name, err)
+		c.notef("warning", "job %s was created but could not be deleted: %v", job.Name, err)
 	}
 }
 

@@ -78,8 +78,8 @@ func TestWhereScriptsAreFound(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"./far.sh":   "sbatch: error: Unable to open file ./far.sh\nsbatch: hint: there is no such file; without a name the script is read from standard input\n",
-		"nowhere.sh": "sbatch: error: Unable to open file nowhere.sh\nsbatch: hint: it is neither in the working directory nor on PATH; --wrap='COMMAND' submits a command\n", "large.sh": "sbatch: error: the batch script has more than 921600 bytes\nsbatch: hint: it is kept in a ConfigMap: put what is large into a file beside it\n",
+		"./far.sh":   "sbatch: error: Unable to open file ./far.sh\nsbatch: hint: the file does not exist; without a file name, the script is read from standard input\n",
+		"nowhere.sh": "sbatch: error: Unable to open file nowhere.sh\nsbatch: hint: the script is neither in the working directory nor on PATH; use --wrap='COMMAND' to submit a command\n", "large.sh": "sbatch: error: the batch script is larger than 921600 bytes\nsbatch: hint: the script is stored in a ConfigMap: move large data to a separate file\n",
 	} {
 		if got, job, _, _ := submitted(t, batchRun("", "", name)); got.Code != 1 || got.Err != want || job != nil {
 			t.Errorf("%s: %+v", name, got)
@@ -104,9 +104,9 @@ func TestFilesOfOptions(t *testing.T) {
 		}
 	}
 	for word, want := range map[string]string{
-		"-F" + bad:                         "sbatch: error: " + bad + " is no list of nodes: it is empty\nsbatch: hint: write names of nodes, or lists such as n[1-3], with blanks, commas or line ends between\n",
-		"-F" + dir + "/nosuch":             "sbatch: error: Unable to open file " + dir + "/nosuch\nsbatch: hint: --nodefile is a file that lists nodes\n",
-		"--export-file=" + dir + "/nosuch": "sbatch: error: Unable to open file " + dir + "/nosuch\nsbatch: hint: --export-file is a file of NAME=value, each ended by a NUL byte\n",
+		"-F" + bad:                         "sbatch: error: " + bad + " is not a list of nodes: the file is empty\nsbatch: hint: separate node names, or lists such as n[1-3], with spaces, commas or line breaks\n",
+		"-F" + dir + "/nosuch":             "sbatch: error: Unable to open file " + dir + "/nosuch\nsbatch: hint: specify a file that lists nodes\n",
+		"--export-file=" + dir + "/nosuch": "sbatch: error: Unable to open file " + dir + "/nosuch\nsbatch: hint: --export-file must contain NAME=value entries, each terminated by a NUL byte\n",
 	} {
 		if got, job, _, _ := submitted(t, batchRun("", hello, word)); got.Code != 1 || got.Err != want || job != nil {
 			t.Errorf("%s: %+v", word, got)
@@ -178,12 +178,12 @@ func TestWhatIsMissingOnAVolumeIsTold(t *testing.T) {
 	profile := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "nlp"}, Data: map[string]string{
 		"profile.yaml": "defaultImage: base:1\nvolumes:\n- {name: here, mountPath: " + dir + ", emptyDir: {}}\n- {name: far, mountPath: /nosuchroot, emptyDir: {}}\n"}}
 	for words, want := range map[string]string{
-		"-o " + dir + "/logs/%j.out":        "sbatch: warning: --output=" + dir + "/logs/%j.out: there is no " + dir + "/logs; without it the job ends at its start\n",
+		"-o " + dir + "/logs/%j.out":        "sbatch: warning: --output=" + dir + "/logs/%j.out: " + dir + "/logs does not exist; without it, the job fails at its start\n",
 		"-o " + dir + "/%j/x.out":           "",
 		"-o " + dir + "/x -e " + dir + "/y": "",
 		"-o /nosuchroot/logs/x":             "",
-		"-i " + dir + "/in -o /dev/null":    "sbatch: warning: --input=" + dir + "/in: there is no " + dir + "/in; without it the job ends at its start\n",
-		"-D " + dir + "/w -o /dev/null":     "sbatch: warning: --chdir=" + dir + "/w: there is no " + dir + "/w; without it the job ends at its start\n",
+		"-i " + dir + "/in -o /dev/null":    "sbatch: warning: --input=" + dir + "/in: " + dir + "/in does not exist; without it, the job fails at its start\n",
+		"-D " + dir + "/w -o /dev/null":     "sbatch: warning: --chdir=" + dir + "/w: " + dir + "/w does not exist; without it, the job fails at its start\n",
 		"-D " + dir + " -o x":               "",
 	} {
 		server := clitest.Start(t, golden.Cluster()...)
@@ -202,11 +202,11 @@ func TestAllocationsThatAreNotMade(t *testing.T) {
 	const components = ": error: heterogeneous jobs are not supported here\n"
 	for line, want := range map[string]golden.Result{
 		"srun --mpi=list":       {Out: "MPI plugin types are...\n\tnone\n"},
-		"srun -n1 a : -n2 b":    {Err: "srun" + components + "srun: hint: submit the components as jobs of their own, or write a Volcano Job with a task for each\n", Code: 1},
-		"salloc -N1 : -N2 bash": {Err: "salloc" + components + "salloc: hint: submit the components as jobs of their own, or write a Volcano Job with a task for each\n", Code: 1},
-		"salloc --no-shell":     {Err: "salloc: error: --no-shell is not supported here (an allocation ends with its program; use sbatch --wrap='sleep infinity')\nsalloc: hint: leave --no-shell away, or have the site's profile ignore it\n", Code: 1},
-		"salloc -Q -I1 true":    {Err: "salloc: error: Unable to allocate resources: Requested nodes are busy\nsalloc: hint: it was not there after 1s, as --immediate asks; leave that away to wait\n", Code: 1},
-		"srun -Q -I1 true":      {Err: "srun: error: Unable to allocate resources: Requested nodes are busy\nsrun: hint: it was not there after 1s, as --immediate asks; leave that away to wait\n", Code: 1},
+		"srun -n1 a : -n2 b":    {Err: "srun" + components + "srun: hint: submit the components as separate jobs, or create a Volcano Job with one task for each\n", Code: 1},
+		"salloc -N1 : -N2 bash": {Err: "salloc" + components + "salloc: hint: submit the components as separate jobs, or create a Volcano Job with one task for each\n", Code: 1},
+		"salloc --no-shell":     {Err: "salloc: error: --no-shell is not supported here (an allocation ends with its program; use sbatch --wrap='sleep infinity')\nsalloc: hint: remove --no-shell, or add it to ignore in the site's profile\n", Code: 1},
+		"salloc -Q -I1 true":    {Err: "salloc: error: Unable to allocate resources: Requested nodes are busy\nsalloc: hint: the allocation was not granted within 1s (--immediate); omit --immediate to wait\n", Code: 1},
+		"srun -Q -I1 true":      {Err: "srun: error: Unable to allocate resources: Requested nodes are busy\nsrun: hint: the allocation was not granted within 1s (--immediate); omit --immediate to wait\n", Code: 1},
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()

@@ -35,7 +35,7 @@ func (c *call) testOnly(ctx context.Context, s *jobInput, r *translate.Result) e
 		return err
 	}
 	if len(p.Status.Answers) == 0 {
-		return usererror.Errorf("it may be starting; vcctl plan asks it, too", "allocation failure: the scheduler did not answer")
+		return usererror.Errorf("the scheduler may be starting; try again later", "allocation failure: the scheduler did not answer")
 	}
 	a := &p.Status.Answers[0]
 	if a.Verdict == insightv1alpha1.VerdictNever {

@@ -32,7 +32,7 @@ const siteOption = "site"
 
 var translateTable = func() *getopt.Table {
 	t := *request.Table(request.Sbatch, "SCRIPT [ARGS...]").With(
-		getopt.Option{Long: siteOption, Arg: getopt.Required, Value: "FILE", Exact: true, Group: "Translating", Help: "Profile in a file; no cluster is asked"})
+		getopt.Option{Long: siteOption, Arg: getopt.Required, Value: "FILE", Exact: true, Group: "Translating", Help: "Read the site's profile from a file; no cluster is used"})
 	return &t
 }()
 
@@ -40,17 +40,18 @@ func newTranslate(f *cli.Factory) *cobra.Command {
 	return command(f, program{name: "translate", table: translateTable, run: translateScript,
 		short: "Show the manifest that sbatch would submit",
 		long: `
-			Show what sbatch would submit, and submit nothing: the Job, its ConfigMap and, if
-			it needs one, its Secret, as YAML that kubectl apply takes. Behind each field that
-			an option made stands the option, with the line of the script or the variable.
-			What is applied so has no owner: ConfigMap and Secret stay when the Job goes.
+			Show what sbatch would submit, without submitting it: the Job, its ConfigMap and,
+			if needed, its Secret, as YAML for kubectl apply. A comment after each field names
+			the option that set it, with its line in the script or its variable. Objects that
+			are applied this way have no owner: the ConfigMap and the Secret remain when the
+			Job is deleted.
 
-			It takes sbatch's options; -o json and -o yaml, though, are the format.`,
+			The options are those of sbatch, but -o json and -o yaml select the format.`,
 		example: `
-			# What a script becomes
+			# Translate a script
 			vcctl slurm translate run.sh
 
-			# For a program
+			# As JSON for programs
 			vcctl slurm translate -o json --wrap='hostname'`,
 	})
 }
@@ -100,11 +101,11 @@ func (c *call) readOffline(file string) (*jobInput, error) {
 		if at := (*fs.PathError)(nil); errors.As(err, &at) {
 			err = at.Err
 		}
-		return nil, usererror.Errorf("name a file that holds the site's profile; docs/slurm.md says what is in one", "Unable to open file %s: %v", file, err)
+		return nil, usererror.Errorf("specify a file with the site's profile; docs/slurm.md describes the format", "Unable to open file %s: %v", file, err)
 	}
 	p, err := profile.Parse(text)
 	if err != nil {
-		return nil, usererror.Errorf("docs/slurm.md says what is in a profile", "%s: %v", file, err)
+		return nil, usererror.Errorf("docs/slurm.md describes the format of a profile", "%s: %v", file, err)
 	}
 	s := &jobInput{site: &site{namespace: "default", cluster: p.ClusterName, profile: p}}
 	if namespace := *c.f.Config.Namespace; namespace != "" {

@@ -33,7 +33,7 @@ import (
 func (c *call) update(ctx context.Context, given []string) error {
 	list, err := scontrol.ParseUpdate(given)
 	if err != nil {
-		return usererror.Errorf("write update JobId=42 TimeLimit=2:00:00", "%s", err)
+		return usererror.Errorf("use scontrol update JobId=42 TimeLimit=2:00:00", "%s", err)
 	}
 	for i, word := range list {
 		rest := slices.Delete(slices.Clone(list), i, i+1)
@@ -46,7 +46,7 @@ func (c *call) update(ctx context.Context, given []string) error {
 			return c.updatePartition(ctx, word.Value, rest)
 		}
 	}
-	return usererror.Errorf("write update JobId=42 TimeLimit=2:00:00, NodeName=n1 State=DRAIN, or PartitionName=nlp State=INACTIVE", "No valid entity in update command")
+	return usererror.Errorf("use scontrol update with JobId=42 TimeLimit=2:00:00, NodeName=n1 State=DRAIN, or PartitionName=nlp State=INACTIVE", "No valid entity in update command")
 }
 
 // jobChange is the parsed update of a job.
@@ -81,12 +81,12 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			change.annotations[keys.JobTitle] = word.Value
 		case word.Is("Dependency"):
 			if _, err := batchv1alpha1.ParseDependency(word.Value, ""); err != nil {
-				return nil, usererror.Errorf("write Dependency=afterok:42, or Dependency= for none", "Job dependency problem: %s", err)
+				return nil, usererror.Errorf("use Dependency=afterok:42, or Dependency= to remove the dependency", "Job dependency problem: %s", err)
 			}
 			change.annotations[keys.Dependency] = orNil(word.Value)
 		case word.Is("ArrayTaskThrottle"):
 			if n, err := strconv.Atoi(word.Value); err != nil || n < 0 {
-				return nil, usererror.Errorf("write how many elements may run at once; 0 is as many as there are", "Invalid ArrayTaskThrottle: %s", word.Value)
+				return nil, usererror.Errorf("specify how many elements may run at the same time; 0 means no limit", "Invalid ArrayTaskThrottle: %s", word.Value)
 			} else if n == 0 {
 				change.annotations[keys.ArrayLimit] = nil
 				continue
@@ -95,7 +95,7 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 		case word.Is("StartTime"):
 			t, err := optionvalue.ParseDate(word.Value, c.f.Now(), optionvalue.Coming)
 			if err != nil {
-				return nil, usererror.Errorf("write 2026-11-21T22:18, 22:18, 11/21 or now+2hours", "Invalid StartTime: %s", word.Value)
+				return nil, usererror.Errorf("use a format such as 2026-11-21T22:18, 22:18, 11/21 or now+2hours", "Invalid StartTime: %s", word.Value)
 			}
 			change.annotations[keys.Begin] = t.UTC().Format(time.RFC3339)
 		case word.Is("Comment"):
@@ -107,7 +107,7 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 		case word.Is("TimeLimit"):
 			minutes, err := optionvalue.ParseTime(word.Value)
 			if err != nil {
-				return nil, usererror.Errorf("write minutes, 2:00:00 or 1-12", "Invalid TimeLimit: %s", word.Value)
+				return nil, usererror.Errorf("use minutes, or a format such as 2:00:00 or 1-12", "Invalid TimeLimit: %s", word.Value)
 			}
 			change.limit = new(max(0, int64(minutes)) * 60) // 0: no limit
 		case word.Is("Partition"):
@@ -127,9 +127,9 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			change.features = &features
 			change.asked = append(change.asked, func(o *submission.Options) { o.Features = features.String() })
 		case word.Is("Priority", "Nice"):
-			return nil, usererror.Errorf("the order of jobs follows from priority classes (--qos) and shares; hold and release start and stop", "%s cannot be set", word.Name)
+			return nil, usererror.Errorf("priority classes (--qos) and shares determine the order of jobs; use hold and release to delay a job", "%s cannot be set", word.Name)
 		default:
-			return nil, usererror.Errorf("of a job can be changed: TimeLimit, Partition, Features, QOS, JobName, Comment, Account, WCKey, Dependency, StartTime, ArrayTaskThrottle", "Update of this parameter is not supported: %s", word.Name)
+			return nil, usererror.Errorf("these fields of a job can be changed: TimeLimit, Partition, Features, QOS, JobName, Comment, Account, WCKey, Dependency, StartTime, ArrayTaskThrottle", "Update of this parameter is not supported: %s", word.Name)
 		}
 	}
 	return change, nil
@@ -168,7 +168,7 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		return err
 	}
 	if jobstatus.Finished(jobstatus.Phase(job)) {
-		return usererror.Errorf("submit it again; scontrol update changes jobs that are not over", "Job has already finished for job %s", id)
+		return usererror.Errorf("submit the job again: scontrol update cannot change jobs that have ended", "Job has already finished for job %s", id)
 	}
 	patch := map[string]any{}
 	sets := change.asked
@@ -184,7 +184,7 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		}
 	case change.isOfSpec():
 		if !batchv1alpha1.AtGate(job) {
-			return usererror.Errorf("first: scontrol hold "+id+"; and then scontrol release "+id, "TimeLimit, Partition and Features of a job that waits can be changed while it is held only, and job %s is not", id)
+			return usererror.Errorf("run scontrol hold "+id+" before the update and scontrol release "+id+" after it", "TimeLimit, Partition and Features of a pending job can be changed only while it is held, and job %s is not held", id)
 		}
 		spec, err := c.changedSpec(ctx, job, change)
 		if err != nil {
@@ -340,7 +340,7 @@ func (c *call) withinLimit(ctx context.Context, job *batchv1alpha1.Job, change *
 		limit = optionvalue.Minutes(*change.limit / 60)
 	}
 	if most > 0 && (limit <= 0 || limit > most) {
-		return usererror.Errorf("the longest is "+most.String(), "Requested time limit is invalid (missing or exceeds some limit) for job %s", (&listrow.Source{Job: job}).Number())
+		return usererror.Errorf("the maximum is "+most.String(), "Requested time limit is invalid (missing or exceeds some limit) for job %s", (&listrow.Source{Job: job}).Number())
 	}
 	return nil
 }

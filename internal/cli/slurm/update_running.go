@@ -31,10 +31,10 @@ func checkShorter(job *batchv1alpha1.Job, limit int64) error {
 	isLonger := limit <= 0 || now > 0 && time.Duration(limit)*time.Second > now
 	switch {
 	case isLonger:
-		return usererror.Errorf("its pods can be given a shorter limit only; scontrol requeuehold "+id+" stops it, and then it can have a longer one",
+		return usererror.Errorf("the time limit of running pods can only be shortened; to extend it, first stop the job with scontrol requeuehold "+id,
 			"Access/permission denied for job %s: the time limit of a running job cannot be made longer", id)
 	case job.Annotations[keys.Array] != "":
-		return usererror.Errorf("scancel ends elements; arrays that are held can have another limit", "TimeLimit of a running array cannot be changed: %s is one", id)
+		return usererror.Errorf("use scancel to end elements; only the limit of a held array can be changed", "TimeLimit of a running array cannot be changed: job %s is an array", id)
 	}
 	return nil
 }
@@ -90,11 +90,11 @@ func (c *call) shortenPods(ctx context.Context, job *batchv1alpha1.Job, limit in
 			continue
 		}
 		if err := c.execIn(ctx, pod, []string{launchconfig.Program, "limit", strconv.FormatInt(limit, 10)}); err != nil {
-			c.notef("warning", "the script of job %s does not know of its new limit, so that its --signal comes by the old one: %v", id, err)
+			c.notef("warning", "the script of job %s could not be informed of the new limit, so --signal is still sent according to the old one: %v", id, err)
 		}
 	}
 	if !limitsTemplates(job) {
-		c.notef("warning", "job %s has its first limit again when it is requeued: the job controller of this cluster permits no change of it", id)
+		c.notef("warning", "if job %s is requeued, it gets its original limit again: this cluster's job controller does not permit changing it", id)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (c *call) shortenPod(ctx context.Context, pod *corev1.Pod, limit int64) err
 func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jobChange, patch map[string]any) error {
 	id := (&listrow.Source{Job: job}).Number()
 	if phase := jobstatus.Phase(job); phase != batchv1alpha1.Pending && !batchv1alpha1.AtGate(job) {
-		return usererror.Errorf("scontrol requeuehold "+id+" stops it, and then it can have another", "QOS can be changed of jobs that wait only: job %s is %s", id, phase)
+		return usererror.Errorf("use scontrol requeuehold "+id+" to stop the job first", "QOS can be changed only for pending jobs: job %s is %s", id, phase)
 	}
 	cl, err := c.f.Client()
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		class = change.qos
 	}
 	if known := classesOf(ctx, cl); known != nil && !slices.Contains(known, class) {
-		return usererror.Errorf("kubectl get priorityclasses lists them; the site's profile may have other names", "Invalid qos specification for job %s: %s", id, change.qos)
+		return usererror.Errorf("kubectl get priorityclasses lists the valid names; the site's profile may define others", "Invalid qos specification for job %s: %s", id, change.qos)
 	}
 	spec, _ := patch["spec"].(map[string]any)
 	if spec == nil {

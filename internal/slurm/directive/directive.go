@@ -53,17 +53,17 @@ func Texts(words []Word) []string {
 func Check(text []byte) error {
 	switch {
 	case len(text) == 0:
-		return usererror.Errorf("write a script that begins with #!/bin/sh, or use --wrap='COMMAND'", "Batch script is empty!")
+		return usererror.Errorf("start the script with #!/bin/sh, or use --wrap='COMMAND'", "Batch script is empty!")
 	case len(bytes.TrimSpace(text)) == 0:
-		return usererror.Errorf("write a script that begins with #!/bin/sh, or use --wrap='COMMAND'", "the batch script has nothing but blanks in it")
+		return usererror.Errorf("start the script with #!/bin/sh, or use --wrap='COMMAND'", "the batch script contains only white space")
 	case !bytes.HasPrefix(text, []byte("#!")):
-		return usererror.Errorf("write #!/bin/sh as its first line; for one command --wrap='COMMAND' will do", "This does not look like a batch script.  The first\nline must start with #! followed by the path to an interpreter.\nFor instance: #!/bin/sh")
+		return usererror.Errorf("use #!/bin/sh as the first line; for a single command use --wrap='COMMAND'", "This does not look like a batch script.  The first\nline must start with #! followed by the path to an interpreter.\nFor instance: #!/bin/sh")
 	case bytes.IndexByte(text, 0) >= 0:
-		return usererror.Errorf("a batch script is text; call a program from it", "the batch script has a NUL byte in line %d", 1+bytes.Count(text[:bytes.IndexByte(text, 0)], []byte("\n")))
+		return usererror.Errorf("a batch script must be text; call binary programs from it", "the batch script contains a NUL byte in line %d", 1+bytes.Count(text[:bytes.IndexByte(text, 0)], []byte("\n")))
 	case bytes.Contains(text, []byte("\r\n")):
-		return usererror.Errorf("take them out with dos2unix, or sed -i 's/\\r$//'", "the batch script has line ends of DOS (\\r\\n), first in line %d", 1+bytes.Count(text[:bytes.Index(text, []byte("\r\n"))], []byte("\n")))
+		return usererror.Errorf("convert it with dos2unix or sed -i 's/\\r$//'", "the batch script has DOS line endings (\\r\\n), first in line %d", 1+bytes.Count(text[:bytes.Index(text, []byte("\r\n"))], []byte("\n")))
 	case len(text) > MaxSize:
-		return usererror.Errorf("it is kept in a ConfigMap: put what is large into a file beside it", "the batch script has more than %d bytes", MaxSize)
+		return usererror.Errorf("the script is stored in a ConfigMap: move large data to a separate file", "the batch script is larger than %d bytes", MaxSize)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func split(text string, line int) ([]Word, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, usererror.Errorf("close the quote in the same line", "line %d: Unmatched `%c` in [%s]", line, quote, strings.TrimSpace(text)).WithCode(usererror.CodeDirective)
+		return nil, usererror.Errorf("close the quote on the same line", "line %d: Unmatched `%c` in [%s]", line, quote, strings.TrimSpace(text)).WithCode(usererror.CodeDirective)
 	}
 	flush()
 	return words, nil

@@ -71,7 +71,7 @@ func expandOne(part string) ([]string, error) {
 	}
 	end := strings.IndexByte(part, ']')
 	if end < open {
-		return nil, fmt.Errorf("%q has a bracket that is not closed", part)
+		return nil, fmt.Errorf("%q has an unclosed bracket", part)
 	}
 	numbers, err := expandRanges(part[open+1 : end])
 	if err != nil {
@@ -117,7 +117,7 @@ func expandRanges(text string) ([]string, error) {
 		case !ok:
 			return nil, fmt.Errorf("%q in [%s] is not a number", last, text)
 		case high < low:
-			return nil, fmt.Errorf("%q in [%s] runs backwards", part, text)
+			return nil, fmt.Errorf("%q in [%s] is a descending range", part, text)
 		case high-low >= MaxHosts || len(all) > MaxHosts:
 			return nil, fmt.Errorf("[%s] has more than %d numbers", text, MaxHosts)
 		}

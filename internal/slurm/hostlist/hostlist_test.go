@@ -34,9 +34,9 @@ func TestExpand(t *testing.T) {
 func TestListsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"n[1-3":            "a bracket that is not closed",
+		"n[1-3":            "an unclosed bracket",
 		"n1-3]":            "is not a name",
-		"n[3-1]":           "runs backwards",
+		"n[3-1]":           "is a descending range",
 		"n[a-b]":           "is not a number",
 		"n[]":              "is not a number",
 		"n[1-]":            "is not a number",

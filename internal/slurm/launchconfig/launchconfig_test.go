@@ -100,11 +100,11 @@ func TestAPodThatIsNoneOfTheJobIsTold(t *testing.T) {
 		env  map[string]string
 		want string
 	}{
-		"a pod of no job":               {map[string]string{}, "this is no pod of a batch job"},
-		"a pod with another name":       {map[string]string{EnvPod: "p", EnvJob: "j", EnvTask: "head"}, `pod "p" is not called j-head-INDEX`},
+		"a pod of no job":               {map[string]string{}, "this is not a pod of a batch job"},
+		"a pod with another name":       {map[string]string{EnvPod: "p", EnvJob: "j", EnvTask: "head"}, `pod "p" is not named j-head-INDEX`},
 		"more nodes than there are":     {map[string]string{EnvPod: "j-node-1", EnvJob: "j", EnvTask: "node"}, `pod "j-node-1" is node 2 of 2`},
-		"a restart count that is none":  {map[string]string{EnvPod: "j-head-0", EnvJob: "j", EnvTask: "head", EnvRestarts: "x"}, `VC_RESTARTS="x" is no number`},
-		"an element's index that fails": {map[string]string{EnvPod: "j-head-0", EnvJob: "j", EnvTask: "head", EnvIndex: "1-2"}, `VC_ARRAY_INDEX="1-2" is no number`},
+		"a restart count that is none":  {map[string]string{EnvPod: "j-head-0", EnvJob: "j", EnvTask: "head", EnvRestarts: "x"}, `VC_RESTARTS="x" is not a number`},
+		"an element's index that fails": {map[string]string{EnvPod: "j-head-0", EnvJob: "j", EnvTask: "head", EnvIndex: "1-2"}, `VC_ARRAY_INDEX="1-2" is not a number`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestFileNames(t *testing.T) {
 	if got, _ := batch.Expand("%J"); got != "44" {
 		t.Errorf("%%J of a script is %s", got)
 	}
-	for pattern, want := range map[string]string{"%a": "no array", "%": "ends with %", "x%3": "ends with %", "%q": "stands for nothing"} {
+	for pattern, want := range map[string]string{"%a": "not an array", "%": "ends with %", "x%3": "ends with %", "%q": "is unknown"} {
 		if _, err := batch.Expand(pattern); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", pattern, err, want)
 		}

@@ -45,7 +45,7 @@ func (n Names) Expand(pattern string) (string, error) {
 			digits++
 		}
 		if digits == len(pattern) {
-			return "", fmt.Errorf("%q ends with %%; write %%%% for a percent sign", pattern)
+			return "", fmt.Errorf("%q ends with %%; use %%%% for a percent sign", pattern)
 		}
 		width, err := strconv.Atoi("0" + pattern[i+1:digits])
 		if err != nil {
@@ -72,7 +72,7 @@ func (n Names) letter(c byte) (string, error) {
 		return n.ArrayID, nil
 	case 'a', 'b':
 		if n.ArrayIndex < 0 {
-			return "", fmt.Errorf("%%%c stands for an element, and the job is no array", c)
+			return "", fmt.Errorf("%%%c stands for an array element, but the job is not an array", c)
 		}
 		if c == 'b' {
 			return strconv.Itoa(n.ArrayIndex % 10), nil
@@ -100,7 +100,7 @@ func (n Names) letter(c byte) (string, error) {
 	case 'x':
 		return n.JobName, nil
 	}
-	return "", fmt.Errorf("%%%c stands for nothing; there are %%%% %%A %%a %%b %%J %%j %%N %%n %%r %%S %%s %%t %%u %%x", c)
+	return "", fmt.Errorf("%%%c is unknown; the patterns are %%%% %%A %%a %%b %%J %%j %%N %%n %%r %%S %%s %%t %%u %%x", c)
 }
 
 // PerTask reports whether a pattern gives different files for each task or each node.

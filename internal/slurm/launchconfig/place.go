@@ -40,7 +40,7 @@ func PodOf(env func(string) string) (Pod, error) {
 		Node: env(EnvNode), Address: env(EnvAddress),
 	}
 	if p.Name == "" || p.Job == "" || p.Task == "" {
-		return p, fmt.Errorf("%s, %s and %s are not all set: this is no pod of a batch job", EnvPod, EnvJob, EnvTask)
+		return p, fmt.Errorf("%s, %s and %s are not all set: this is not a pod of a batch job", EnvPod, EnvJob, EnvTask)
 	}
 	for _, number := range []struct {
 		name string
@@ -52,7 +52,7 @@ func PodOf(env func(string) string) (Pod, error) {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return p, fmt.Errorf("%s=%q is no number", number.name, text)
+			return p, fmt.Errorf("%s=%q is not a number", number.name, text)
 		}
 		*number.to = n
 	}
@@ -93,7 +93,7 @@ func (p *Pod) settle(a *Array, n int) error {
 func PlaceOf(s *Spec, p *Pod) (Place, error) {
 	index, err := strconv.Atoi(strings.TrimPrefix(p.Name, p.Job+"-"+p.Task+"-"))
 	if err != nil || index < 0 {
-		return Place{}, fmt.Errorf("pod %q is not called %s-%s-INDEX", p.Name, p.Job, p.Task)
+		return Place{}, fmt.Errorf("pod %q is not named %s-%s-INDEX", p.Name, p.Job, p.Task)
 	}
 	nodes := max(s.Nodes, 1)
 	host := func(task string, i int) string { return fmt.Sprintf("%s-%s-%d", p.Job, task, i) }

@@ -28,7 +28,7 @@ func (a Array) String() string {
 
 // ParseArray parses 0-15, 1,3,5-7 or 0-15:4, optionally followed by %n and optionally in brackets.
 func ParseArray(text string) (Array, error) {
-	const hint = "write indices and ranges with commas between, as 0-15, 1,3,5-7 or 0-15:4; %4 after them lets four run at once"
+	const hint = "separate indices and ranges with commas, for example 0-15, 1,3,5-7 or 0-15:4; append %4 to run at most four at the same time"
 	if inner, opened := strings.CutPrefix(text, "["); opened {
 		var closed bool
 		if text, closed = strings.CutSuffix(inner, "]"); !closed {
@@ -40,7 +40,7 @@ func ParseArray(text string) (Array, error) {
 	if limited {
 		n, ok := digits(limit)
 		if !ok || n > 1<<30 {
-			return Array{}, bad("after % stands how many may run at once, as in 0-99%10")
+			return Array{}, bad("after %, specify how many elements may run at the same time, for example 0-99%10")
 		}
 		a.Limit = int32(n)
 	}
@@ -52,7 +52,7 @@ func ParseArray(text string) (Array, error) {
 		return Array{}, bad(err.Error())
 	}
 	if last := elements[len(elements)-1].Last; last >= MaxArraySize {
-		return Array{}, bad(fmt.Sprintf("indices are below %d, and %d is not", MaxArraySize, last))
+		return Array{}, bad(fmt.Sprintf("indices must be less than %d, but %d is not", MaxArraySize, last))
 	}
 	a.Elements = elements
 	return a, nil

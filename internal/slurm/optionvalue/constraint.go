@@ -41,7 +41,7 @@ func ParseFeatures(text string) (Features, error) {
 	return f, nil
 }
 
-const featureHint = "write features joined by & (and) or | (or), as a100&nvlink, with parentheses where needed"
+const featureHint = "join features with & (and) or | (or), for example a100&nvlink; use parentheses if needed"
 
 // maxDepth limits the nesting of parentheses.
 const maxDepth = 32
@@ -70,7 +70,7 @@ func (r *featureReader) expression(depth int) (Features, error) {
 			left = multiply(left, right)
 		}
 		if len(left) > maxTerms {
-			return nil, bad("the condition has too many alternatives when it is written out")
+			return nil, bad("the condition expands to too many alternatives")
 		}
 	}
 	return left, err

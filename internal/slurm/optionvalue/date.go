@@ -8,7 +8,7 @@ import (
 )
 
 // dateHint lists the formats of a date.
-const dateHint = "write HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY][-HH:MM[:SS]], today, tomorrow, noon, midnight, or now+2hours"
+const dateHint = "use HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY][-HH:MM[:SS]], today, tomorrow, noon, midnight, or now+2hours"
 
 // clocks maps names to times of day.
 var clocks = map[string]time.Duration{"midnight": 0, "elevenses": 11 * time.Hour, "noon": 12 * time.Hour, "fika": 15 * time.Hour, "teatime": 16 * time.Hour}
@@ -79,7 +79,7 @@ func fromNow(rest string, now time.Time) (time.Time, error) {
 	n, ok := digits(count)
 	unit, known := units[strings.TrimSuffix(rest[1+len(count):], "s")]
 	if !ok || !known || n > int64(100*366*24*time.Hour/unit) {
-		return time.Time{}, bad("write now+NUMBER and seconds, minutes, hours, days or weeks, as now+2hours")
+		return time.Time{}, bad("use now+NUMBER with seconds, minutes, hours, days or weeks, for example now+2hours")
 	}
 	return now.Add(time.Duration(sign*n) * unit), nil
 }
@@ -190,7 +190,7 @@ func (d *dateParts) moment(now time.Time, tense Tense) (time.Time, error) {
 	}
 	moment := at(year, time.Month(d.month), d.day)
 	if moment.Day() != d.day && moment.Add(-d.clock).Day() != d.day {
-		return time.Time{}, bad("that month has no such day")
+		return time.Time{}, bad("the month does not have this day")
 	}
 	return moment, nil
 }

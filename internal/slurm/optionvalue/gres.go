@@ -41,7 +41,7 @@ func ParseGres(text string) ([]Gres, error) {
 }
 
 func parseOneGres(part string) (Gres, error) {
-	const hint = "write NAME, NAME:COUNT or NAME:TYPE:COUNT with commas between, as gpu:2 or gpu:a100:4"
+	const hint = "use a comma-separated list of NAME, NAME:COUNT or NAME:TYPE:COUNT, for example gpu:2 or gpu:a100:4"
 	words := strings.Split(part, ":")
 	g := Gres{Name: words[0], Count: 1}
 	if !gresWord.MatchString(g.Name) || len(words) > 3 {
@@ -70,7 +70,7 @@ func ParseGPUs(text string) ([]Gres, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		g, err := parseOneGres("gpu:" + part)
 		if err != nil || part == "" || g.Type != "" && !strings.Contains(part, ":") {
-			return nil, bad("write a number, or TYPE:NUMBER, as 4 or a100:4")
+			return nil, bad("use NUMBER or TYPE:NUMBER, for example 4 or a100:4")
 		}
 		all = append(all, g)
 	}
@@ -94,7 +94,7 @@ func ParseTRES(text string) (cpus int64, gpus []Gres, err error) {
 			}
 			gpus = append(gpus, g)
 		default:
-			return 0, nil, bad("it takes cpu=N and gres/gpu[:TYPE]=N")
+			return 0, nil, bad("use cpu=N and gres/gpu[:TYPE]=N")
 		}
 	}
 	return cpus, gpus, nil

@@ -46,7 +46,7 @@ func ParseMemory(text string) (MiB, error) {
 		n, err = times(n, 1<<20)
 	}
 	if err != nil || n > 1<<42 {
-		return 0, bad(fmt.Sprintf("%s is more than there is", text))
+		return 0, bad(fmt.Sprintf("%s is too large", text))
 	}
 	return MiB(n), nil
 }
@@ -69,15 +69,15 @@ var (
 // memoryHint returns the hint for an invalid amount, in particular in Kubernetes' notation or with a fraction.
 func memoryHint(text string) string {
 	if m := kubernetesSize.FindStringSubmatch(text); m != nil {
-		return fmt.Sprintf("%q is Kubernetes notation; write %s%s (Slurm %s is %s)", text, m[1], m[2], m[2],
+		return fmt.Sprintf("%q is Kubernetes notation; use %s%s (in Slurm, %s means %s)", text, m[1], m[2], m[2],
 			map[string]string{"K": "1024 bytes", "M": "1024 KiB", "G": "1024 MiB", "T": "1024 GiB"}[m[2]])
 	}
 	if m := fractionSize.FindStringSubmatch(text); m != nil {
 		amount, _ := strconv.ParseFloat(m[1]+"."+m[2], 64)
 		smaller := map[string]string{"M": "K", "G": "M", "T": "G"}[strings.ToUpper(m[3])]
 		if smaller != "" {
-			return fmt.Sprintf("no fractions: write %d%s", int64(amount*1024+0.5), smaller)
+			return fmt.Sprintf("fractions are not allowed: use %d%s", int64(amount*1024+0.5), smaller)
 		}
 	}
-	return "write a whole number with K, M, G or T after it, as 4G; without a suffix it is MiB"
+	return "use a whole number with the suffix K, M, G or T, for example 4G; the default unit is MiB"
 }

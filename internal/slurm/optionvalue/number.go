@@ -10,7 +10,7 @@ import (
 func ParseNumber(text string) (int64, error) {
 	n, ok := digits(text)
 	if !ok || n == 0 || n > math.MaxInt32 {
-		return 0, bad("write a whole number above 0")
+		return 0, bad("use a whole number greater than 0")
 	}
 	return n, nil
 }
@@ -25,7 +25,7 @@ func ParseScaled(text string) (int64, error) {
 	}
 	n, ok := digits(text)
 	if !ok {
-		return 0, bad("write a whole number, perhaps with k, m or g after it")
+		return 0, bad("use a whole number, optionally with the suffix k, m or g")
 	}
 	return times(n, factor)
 }
@@ -45,7 +45,7 @@ func (c Count) String() string {
 // Slurm accepts.
 func ParseCount(text string) (Count, error) {
 	if strings.ContainsAny(text, ",:") {
-		return Count{}, bad("lists of sizes are not supported here: write one number, or min-max")
+		return Count{}, bad("lists of sizes are not supported here: use one number, or min-max")
 	}
 	low, high, ranged := strings.Cut(text, "-")
 	if !ranged {
@@ -54,11 +54,11 @@ func ParseCount(text string) (Count, error) {
 	var c Count
 	for part, to := range map[string]*int64{low: &c.Min, high: &c.Max} {
 		if strings.ContainsAny(part, "gGtTpP") {
-			return Count{}, bad("write a number, as 4, or a range, as 2-8")
+			return Count{}, bad("use a number such as 4, or a range such as 2-8")
 		}
 		n, err := ParseScaled(part)
 		if err != nil || n < 1 || n > math.MaxInt32 {
-			return Count{}, bad("write a number, as 4, or a range, as 2-8")
+			return Count{}, bad("use a number such as 4, or a range such as 2-8")
 		}
 		*to = n
 	}
@@ -67,7 +67,7 @@ func ParseCount(text string) (Count, error) {
 		c.Min = c.Max
 	}
 	if c.Max < c.Min {
-		return Count{}, bad(fmt.Sprintf("the range runs backwards: write %d-%d", c.Max, c.Min))
+		return Count{}, bad(fmt.Sprintf("the range is descending: use %d-%d", c.Max, c.Min))
 	}
 	return c, nil
 }

@@ -34,9 +34,9 @@ func TestTimes(t *testing.T) {
 	reads(t, ParseTime, Minutes.String, map[string]string{
 		"90": "1:30:00", "1:30": "2:00", "2:00": "2:00", "1:30:00": "1:30:00", "0:0:1": "1:00", "2-12": "2-12:00:00", "1-0": "1-00:00:00", "1-2:30": "1-02:30:00",
 		"1-2:30:01": "1-02:31:00", "0": "UNLIMITED", "-1": "UNLIMITED", "infinite": "UNLIMITED", "UNLIMITED": "UNLIMITED", "00:00": "UNLIMITED", "1440": "1-00:00:00",
-		"2h": "! 2h is not Slurm time; write 2:00:00 or 120", "90s": "! 90s is not Slurm time; write 0:02:00 or 2", "1d12h": "! write 36:00:00 or 2160",
-		"": "! write minutes", "a": "! write minutes", "1:2:3:4": "! write minutes", "-5": "! write minutes", "1--2": "! write minutes", "1-": "! write minutes", ":5": "! write minutes",
-		"99999999999999": "! write minutes",
+		"2h": "! 2h is not in Slurm's time format; use 2:00:00 or 120", "90s": "! 90s is not in Slurm's time format; use 0:02:00 or 2", "1d12h": "! use 36:00:00 or 2160",
+		"": "! use minutes", "a": "! use minutes", "1:2:3:4": "! use minutes", "-5": "! use minutes", "1--2": "! use minutes", "1-": "! use minutes", ":5": "! use minutes",
+		"99999999999999": "! use minutes",
 	})
 }
 
@@ -44,8 +44,8 @@ func TestMemory(t *testing.T) {
 	t.Parallel()
 	reads(t, ParseMemory, func(m MiB) string { return fmt.Sprint(int64(m)) }, map[string]string{
 		"4096": "4096", "4G": "4096", "4g": "4096", "4GB": "4096", "1T": "1048576", "512M": "512", "1K": "1", "1025k": "2", "0": "0", "200G": "204800",
-		"4Gi": `! "4Gi" is Kubernetes notation; write 4G (Slurm G is 1024 MiB)`, "4GiB": "! write 4G", "1.5G": "! write 1536M", "4B": "! whole number", "-1": "! whole number", "": "! whole number",
-		"G": "! whole number", "9999999999999T": "! more than there is",
+		"4Gi": `! "4Gi" is Kubernetes notation; use 4G (in Slurm, G means 1024 MiB)`, "4GiB": "! use 4G", "1.5G": "! use 1536M", "4B": "! whole number", "-1": "! whole number", "": "! whole number",
+		"G": "! whole number", "9999999999999T": "! too large",
 	})
 }
 
@@ -53,7 +53,7 @@ func TestCounts(t *testing.T) {
 	t.Parallel()
 	reads(t, ParseCount, Count.String, map[string]string{
 		"4": "4", "2-8": "2-8", "1k": "1024", "1-1k": "1-1024", "3-3": "3", "1m": "1048576",
-		"0": "! write a number", "": "! write a number", "8-2": "! write 2-8", "1,3,5": "! lists", "1-15:4": "! lists", "x": "! write a number", "4g": "! write a number", "1-2-3": "! write a number",
+		"0": "! use a number such as", "": "! use a number such as", "8-2": "! use 2-8", "1,3,5": "! lists", "1-15:4": "! lists", "x": "! use a number such as", "4g": "! use a number such as", "1-2-3": "! use a number such as",
 	})
 }
 
@@ -61,7 +61,7 @@ func TestArrays(t *testing.T) {
 	t.Parallel()
 	reads(t, ParseArray, Array.String, map[string]string{
 		"0-15": "0-15", "1,3,5-7": "1,3,5-7", "0-15:4": "0,4,8,12", "0-15:4%2": "0,4,8,12%2", "[0-3]": "0-3", "[1-3%2]": "1-3%2", "1,1,2": "1-2", "5": "5", "0-10000": "0-10000", "3%0": "3",
-		"": "! indices and ranges", "a": "! is not a number", "3-1": "! backwards", "0-3:0": "! step 0", "10001": "! below 10001", "[1": "! not closed", "1-3%x": "! how many may run", "%3": "! indices and ranges",
+		"": "! indices and ranges", "a": "! is not a number", "3-1": "! backwards", "0-3:0": "! step 0", "10001": "! less than 10001", "[1": "! not closed", "1-3%x": "! how many elements may run", "%3": "! indices and ranges",
 		"1-2 ": "! indices and ranges", "-1": "! is not a number", "1;2": "! is not a number",
 	})
 }
@@ -77,9 +77,9 @@ func TestGenericResources(t *testing.T) {
 	}
 	reads(t, ParseGres, show, map[string]string{
 		"gpu": "gpu:1", "gpu:2": "gpu:2", "gpu:a100:8": "gpu:a100:8", "gpu:a100": "gpu:a100:1", "gpu:1,nic:2": "gpu:1,nic:2", "none": "", "": "", "shard:1k": "shard:1024", "gres:gpu:2": "gpu:2", "gres/gpu:2": "gpu:2",
-		"gpu:": "! write NAME", "gpu:a100:x": "! write NAME", "gpu:a:b:2": "! write NAME", ":2": "! write NAME", "gpu,": "! write NAME", "g pu": "! write NAME",
+		"gpu:": "! list of NAME", "gpu:a100:x": "! list of NAME", "gpu:a:b:2": "! list of NAME", ":2": "! list of NAME", "gpu,": "! list of NAME", "g pu": "! list of NAME",
 	})
-	reads(t, ParseGPUs, show, map[string]string{"4": "gpu:4", "a100:2": "gpu:a100:2", "a100:2,h100:1": "gpu:a100:2,gpu:h100:1", "": "! write a number", "a100": "! write a number", "x:y": "! write a number"})
+	reads(t, ParseGPUs, show, map[string]string{"4": "gpu:4", "a100:2": "gpu:a100:2", "a100:2,h100:1": "gpu:a100:2,gpu:h100:1", "": "! use NUMBER", "a100": "! use NUMBER", "x:y": "! use NUMBER"})
 	tres := func(text string) (string, error) {
 		cpus, gpus, err := ParseTRES(text)
 		return fmt.Sprint(cpus, " ", show(gpus)), err
@@ -93,7 +93,7 @@ func TestSignals(t *testing.T) {
 	t.Parallel()
 	reads(t, ParseSignal, Signal.String, map[string]string{
 		"USR1": "USR1@60", "SIGUSR1@90": "USR1@90", "B:USR2@30": "B:USR2@30", "10@5": "USR1@5", "usr1": "USR1@60", "B:TERM": "B:TERM@60", "64": "64@60",
-		"R:USR1": "! reservation", "X:USR1": "! [B:]SIGNAL", "FOO": "! signals are", "USR1@x": "! seconds", "USR1@65536": "! seconds", "0": "! signals are", "65": "! signals are",
+		"R:USR1": "! reservation", "X:USR1": "! [B:]SIGNAL", "FOO": "! use a number or one of", "USR1@x": "! seconds", "USR1@65536": "! seconds", "0": "! use a number or one of", "65": "! use a number or one of",
 	})
 }
 
@@ -109,7 +109,7 @@ func TestDates(t *testing.T) {
 		"elevenses": "2026-11-22T11:00:00", "noon tomorrow": "2026-11-22T12:00:00", "tomorrow 8:00": "2026-11-22T08:00:00",
 		"2026-12-24": "2026-12-24T00:00:00", "2026-12-24T18:00": "2026-12-24T18:00:00", "2026-12-24T18:00:30": "2026-12-24T18:00:30", "12/24": "2026-12-24T00:00:00", "1224": "2026-12-24T00:00:00", "122427": "2027-12-24T00:00:00",
 		"12/24/27": "2027-12-24T00:00:00", "01/05": "2027-01-05T00:00:00", "16:00 12/24": "2026-12-24T16:00:00", "12/24-16:00": "2026-12-24T16:00:00", "12/24/27-06:07:08": "2027-12-24T06:07:08", "12/24-": "! HH:MM", "11/21": "2026-11-21T00:00:00",
-		"": "! HH:MM", "yesterday-ish": "! HH:MM", "25:00": "! HH:MM", "now+x": "! now+NUMBER", "now+1fortnight": "! now+NUMBER", "13/40": "! HH:MM", "2026-02-30": "! no such day", "16:00 17:00": "! HH:MM", "nowadays": "! HH:MM",
+		"": "! HH:MM", "yesterday-ish": "! HH:MM", "25:00": "! HH:MM", "now+x": "! now+NUMBER", "now+1fortnight": "! now+NUMBER", "13/40": "! HH:MM", "2026-02-30": "! does not have this day", "16:00 17:00": "! HH:MM", "nowadays": "! HH:MM",
 		"13:00pm": "! HH:MM",
 	})
 	past := func(text string) (time.Time, error) { return ParseDate(text, now, Past) }
@@ -122,7 +122,7 @@ func TestJobs(t *testing.T) {
 	t.Parallel()
 	reads(t, ParseJob, Job.String, map[string]string{
 		"42": "42", "42_7": "42_7", "42_[1-3,9]": "42_[1-3,9]", "42_[7]": "42_7", "42.0": "42.0", "42.batch": "42.batch", "42_7.0": "42_7.0", "train": "train", "train_3": "train_3", "3d-model": "3d-model", "run-sh-x7k2p": "run-sh-x7k2p",
-		"0": "0", "": "! number of a job", "42_": "! number of a job", "42_[": "! number of a job", "42_x": "! number of a job", "A": "! number of a job", "42_1-3": "! number of a job", "042": "042", "42.": "! number of a job",
+		"0": "0", "": "! specify a job number", "42_": "! specify a job number", "42_[": "! specify a job number", "42_x": "! specify a job number", "A": "! specify a job number", "42_1-3": "! specify a job number", "042": "042", "42.": "! specify a job number",
 	})
 	jobs, err := ParseJobs("1, 2_[3,5],train")
 	if err != nil {
@@ -141,14 +141,14 @@ func TestConditionsOnFeatures(t *testing.T) {
 	t.Parallel()
 	reads(t, ParseFeatures, Features.String, map[string]string{
 		"a100": "a100", "a&b": "a&b", "a|b": "a|b", "a|b&c": "(a&c)|(b&c)", "a&b|c": "(a&b)|c", "a|(b&c)": "a|(b&c)", "(a|b)&(c|d)": "(a&c)|(a&d)|(b&c)|(b&d)", "a,b": "a&b", "a&a": "a",
-		"a*2": "! counts", "[a|b]": "! matching groups", "a&": "! features joined", "": "! features joined", "(a": "! not closed", "a)": "! features joined", "a b": "! features joined", "a(b)": "! features joined",
-		"!a": "! features joined",
+		"a*2": "! counts", "[a|b]": "! matching groups", "a&": "! join features", "": "! join features", "(a": "! not closed", "a)": "! join features", "a b": "! join features", "a(b)": "! join features",
+		"!a": "! join features",
 	})
 }
 
 func TestSwitches(t *testing.T) {
 	t.Parallel()
 	reads(t, ParseSwitches, func(s Switches) string { return fmt.Sprint(s.Count, " ", s.Wait) }, map[string]string{
-		"1": "1 UNLIMITED", "2@30": "2 30:00", "x": "! whole number", "1@2h": "! Slurm time",
+		"1": "1 UNLIMITED", "2@30": "2 30:00", "x": "! whole number", "1@2h": "! Slurm's time format",
 	})
 }

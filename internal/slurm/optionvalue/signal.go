@@ -52,7 +52,7 @@ func SignalNumber(text string) (int, error) {
 		names = append(names, known)
 	}
 	slices.Sort(names)
-	return 0, bad("signals are numbers, or " + strings.Join(names, " "))
+	return 0, bad("use a number or one of " + strings.Join(names, " "))
 }
 
 // SignalName returns the name of a signal, or its number if it has no name.
@@ -71,16 +71,16 @@ func ParseSignal(text string) (Signal, error) {
 		case "B":
 			s.Batch, text = true, rest
 		case "R", "BR", "RB":
-			return s, bad("R: asks for a signal at the start of a reservation, and there are none here")
+			return s, bad("R: requests a signal at the start of a reservation, but reservations are not supported")
 		default:
-			return s, bad("write [B:]SIGNAL[@SECONDS], as B:USR1@90")
+			return s, bad("use [B:]SIGNAL[@SECONDS], for example B:USR1@90")
 		}
 	}
 	name, seconds, timed := strings.Cut(text, "@")
 	if timed {
 		n, ok := digits(seconds)
 		if !ok || n > 65535 {
-			return s, bad("after @ stand seconds, 65535 at most")
+			return s, bad("specify at most 65535 seconds after @")
 		}
 		s.Before = n
 	}

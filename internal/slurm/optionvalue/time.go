@@ -99,7 +99,7 @@ var goLike = regexp.MustCompile(`^(?i)(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})
 func timeHint(text string) string {
 	m := goLike.FindStringSubmatch(text)
 	if m == nil || text == "" {
-		return "write minutes, as 90, or hours, minutes and seconds, as 1:30:00, or days and hours, as 2-12"
+		return "use minutes (90), hours:minutes:seconds (1:30:00) or days-hours (2-12)"
 	}
 	var seconds int64
 	for i, unit := range []int64{86400, 3600, 60, 1} {
@@ -108,7 +108,7 @@ func timeHint(text string) string {
 	}
 	minutes := int64(math.Ceil(float64(seconds) / 60))
 	long := fmt.Sprintf("%d:%02d:00", minutes/60, minutes%60)
-	return fmt.Sprintf("%s is not Slurm time; write %s or %d", text, long, minutes)
+	return fmt.Sprintf("%s is not in Slurm's time format; use %s or %d", text, long, minutes)
 }
 
 // digits parses a number that consists of digits only.

@@ -37,13 +37,13 @@ func (p *Profile) problems() []string {
 		}
 	}
 	if name := p.ServiceAccount; name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
-		c.wrong("serviceAccount", "%q is not a name of a service account", name)
+		c.wrong("serviceAccount", "%q is not a valid service account name", name)
 	}
 	c.volumes(p.Volumes)
 	for _, name := range slices.Sorted(maps.Keys(p.Gres)) {
 		g := p.Gres[name]
 		if g.Resource == "" {
-			c.wrong("gres."+name+".resource", "it is missing: the name of the resource in Kubernetes")
+			c.wrong("gres."+name+".resource", "the name of the Kubernetes resource is missing")
 		}
 		for _, kind := range slices.Sorted(maps.Keys(g.Types)) {
 			c.labels("gres."+name+".types."+kind, g.Types[kind])
@@ -57,7 +57,7 @@ func (p *Profile) problems() []string {
 	}
 	for i, name := range p.Ignore {
 		if !slices.Contains(request.RefusedNames(), name) {
-			c.wrong(fmt.Sprintf("ignore[%d]", i), "%q is no option that is refused: sbatch --help lists those", name)
+			c.wrong(fmt.Sprintf("ignore[%d]", i), "%q is not one of the unsupported options that sbatch --help lists", name)
 		}
 	}
 	return c.problems
@@ -87,18 +87,18 @@ func (c *checker) volumes(all []Volume) {
 		at := fmt.Sprintf("volumes[%d]", i)
 		switch {
 		case len(validation.IsDNS1123Label(v.Name)) > 0:
-			c.wrong(at+".name", "%q is not a name: lower-case letters, digits and -", v.Name)
+			c.wrong(at+".name", "%q is not a valid name: use lower-case letters, digits and -", v.Name)
 		case strings.HasPrefix(v.Name, reserved):
-			c.wrong(at+".name", "%q: names that begin with %s are those of every job's own volumes", v.Name, reserved)
+			c.wrong(at+".name", "%q: names that begin with %s are reserved for the volumes of each job", v.Name, reserved)
 		case names[v.Name]:
-			c.wrong(at+".name", "%q is there twice", v.Name)
+			c.wrong(at+".name", "%q is used twice", v.Name)
 		}
 		names[v.Name] = true
 		switch {
 		case !path.IsAbs(v.MountPath):
 			c.wrong(at+".mountPath", "%q is not an absolute path", v.MountPath)
 		case places[path.Clean(v.MountPath)]:
-			c.wrong(at+".mountPath", "%q is there twice", v.MountPath)
+			c.wrong(at+".mountPath", "%q is used twice", v.MountPath)
 		}
 		places[path.Clean(v.MountPath)] = true
 		for j, prefix := range v.Paths {
@@ -107,7 +107,7 @@ func (c *checker) volumes(all []Volume) {
 			}
 		}
 		if v.VolumeSource == (corev1.VolumeSource{}) {
-			c.wrong(at, "it says not what it is: write persistentVolumeClaim, nfs, hostPath, …")
+			c.wrong(at, "the volume type is missing: specify persistentVolumeClaim, nfs, hostPath, …")
 		}
 	}
 }
@@ -116,11 +116,11 @@ func (c *checker) volumes(all []Volume) {
 func (c *checker) labels(at string, labels map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if problems := validation.IsQualifiedName(key); len(problems) > 0 {
-			c.wrong(at, "%q is no label: %s", key, problems[0])
+			c.wrong(at, "%q is not a valid label: %s", key, problems[0])
 		}
 		for one := range strings.SplitSeq(labels[key], ",") {
 			if problems := validation.IsValidLabelValue(one); len(problems) > 0 {
-				c.wrong(at+"["+key+"]", "%q is no value of a label: %s", one, problems[0])
+				c.wrong(at+"["+key+"]", "%q is not a valid label value: %s", one, problems[0])
 			}
 		}
 	}

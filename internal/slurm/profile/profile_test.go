@@ -68,20 +68,20 @@ func TestMistakesInAProfileAreToldWithTheirPath(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"defaultImge: x":                                               `unknown field "defaultImge"`,
-		"maxTime: 2h":                                                  `maxTime: "2h" is not a time: invalid value: 2h is not Slurm time`,
+		"maxTime: 2h":                                                  `maxTime: "2h" is not a time: invalid value: 2h is not in Slurm's time format`,
 		"partitions: {gpu: {maxTime: x}}":                              `partitions.gpu.maxTime: "x" is not a time`,
 		"defMemPerCPU: 4Gi":                                            `defMemPerCPU: "4Gi" is not an amount of memory`,
-		"volumes: [{name: A, mountPath: x}]":                           `volumes[0].name: "A" is not a name: lower-case letters, digits and -; volumes[0].mountPath: "x" is not an absolute path; volumes[0]: it says not what it is`,
+		"volumes: [{name: A, mountPath: x}]":                           `volumes[0].name: "A" is not a valid name: use lower-case letters, digits and -; volumes[0].mountPath: "x" is not an absolute path; volumes[0]: the volume type is missing`,
 		"{defaultTime: 2-0, maxTime: 1-0}":                             `defaultTime: "2-0" is longer than maxTime "1-0": no job could use it`,
-		"ignore: [reservations]":                                       `ignore[0]: "reservations" is no option that is refused: sbatch --help lists those`,
-		"ignore: [gpu-bind]":                                           `ignore[0]: "gpu-bind" is no option that is refused`,
-		"features: {fast: {a b: x}}":                                   `features.fast: "a b" is no label: `,
-		"features: {fast: {a: x y}}":                                   `features.fast[a]: "x y" is no value of a label: `,
-		"gres: {gpu: {resource: r, types: {a: {k: -}}}}":               `gres.gpu.types.a[k]: "-" is no value of a label: `,
-		"volumes: [{name: vc-slurm-job, mountPath: /x, emptyDir: {}}]": `volumes[0].name: "vc-slurm-job": names that begin with vc-slurm- are those of every job's own volumes`,
-		"volumes: [{name: a, mountPath: /x, emptyDir: {}}, {name: a, mountPath: /x/, emptyDir: {}}]": `volumes[1].name: "a" is there twice; volumes[1].mountPath: "/x/" is there twice`,
+		"ignore: [reservations]":                                       `ignore[0]: "reservations" is not one of the unsupported options that sbatch --help lists`,
+		"ignore: [gpu-bind]":                                           `ignore[0]: "gpu-bind" is not one of the unsupported options`,
+		"features: {fast: {a b: x}}":                                   `features.fast: "a b" is not a valid label: `,
+		"features: {fast: {a: x y}}":                                   `features.fast[a]: "x y" is not a valid label value: `,
+		"gres: {gpu: {resource: r, types: {a: {k: -}}}}":               `gres.gpu.types.a[k]: "-" is not a valid label value: `,
+		"volumes: [{name: vc-slurm-job, mountPath: /x, emptyDir: {}}]": `volumes[0].name: "vc-slurm-job": names that begin with vc-slurm- are reserved for the volumes of each job`,
+		"volumes: [{name: a, mountPath: /x, emptyDir: {}}, {name: a, mountPath: /x/, emptyDir: {}}]": `volumes[1].name: "a" is used twice; volumes[1].mountPath: "/x/" is used twice`,
 		"volumes: [{name: a, mountPath: /x, paths: [here], emptyDir: {}}]":                           `volumes[0].paths[0]: "here" is not an absolute path`,
-		"gres: {nic: {}}": "gres.nic.resource: it is missing",
+		"gres: {nic: {}}": "gres.nic.resource: the name of the Kubernetes resource is missing",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "ConfigMap slurm-profile, profile.yaml") {
 			t.Errorf("%q: %v, want %s", text, err, want)

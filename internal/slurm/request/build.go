@@ -67,7 +67,7 @@ func located(err error, from Source) error {
 
 // stray returns the error for a word of a directive that is not an option.
 func stray(words []directive.Word, text string) error {
-	hint := "a directive has options only; what follows a # is a comment"
+	hint := "a directive can contain only options; text after # is a comment"
 	if i := slices.IndexFunc(words, func(w directive.Word) bool { return w.Text == text }); i >= 0 {
 		hint = fmt.Sprintf("line %d: %s", words[i].Line, hint)
 	}
@@ -119,16 +119,16 @@ var exclusive = []struct {
 	}, "--mem, --mem-per-cpu and --mem-per-gpu are mutually exclusive.", ""},
 	{[]string{"cpus-per-gpu", "cpus-per-task"}, map[string]func(*Request){
 		"cpus-per-gpu": func(r *Request) { r.CPUsPerGPU = 0 }, "cpus-per-task": func(r *Request) { r.CPUsPerTask = 0 },
-	}, "--cpus-per-gpu and --cpus-per-task are mutually exclusive.", "give one of them"},
+	}, "--cpus-per-gpu and --cpus-per-task are mutually exclusive.", "use only one of them"},
 	{[]string{"ntasks-per-gpu", "ntasks-per-node"}, map[string]func(*Request){
 		"ntasks-per-gpu": func(r *Request) { r.TasksPerGPU = 0 }, "ntasks-per-node": func(r *Request) { r.TasksPerNode = 0 },
-	}, "--ntasks-per-gpu and --ntasks-per-node are mutually exclusive.", "give one of them"},
+	}, "--ntasks-per-gpu and --ntasks-per-node are mutually exclusive.", "use only one of them"},
 	{[]string{"ntasks-per-gpu", "gpus-per-task"}, map[string]func(*Request){
 		"ntasks-per-gpu": func(r *Request) { r.TasksPerGPU = 0 }, "gpus-per-task": func(r *Request) { r.GPUsPerTask = nil },
-	}, "--ntasks-per-gpu and --gpus-per-task are mutually exclusive.", "give one of them"},
+	}, "--ntasks-per-gpu and --gpus-per-task are mutually exclusive.", "use only one of them"},
 	{[]string{"switches", "segment"}, map[string]func(*Request){
 		"switches": func(r *Request) { r.Switches = nil }, "segment": func(r *Request) { r.Segment = 0 },
-	}, "--switches and --segment are mutually exclusive.", "give one of them"},
+	}, "--switches and --segment are mutually exclusive.", "use only one of them"},
 }
 
 // conflicts removes mutually exclusive options with lower precedence. It returns an error if several remain.
@@ -168,12 +168,12 @@ func (r *Request) judge(ignore, effective []string) (warnings []string, refusals
 			continue
 		}
 		if o.Class == Refused && !slices.Contains(ignore, o.Long) {
-			refusals = append(refusals, located(usererror.Errorf("leave --"+o.Long+" away, or have the site's profile ignore it", "--%s is not supported here (%s)", o.Long, o.Why), s.From))
+			refusals = append(refusals, located(usererror.Errorf("remove --"+o.Long+", or add it to ignore in the site's profile", "--%s is not supported here (%s)", o.Long, o.Why), s.From))
 			continue
 		}
 		text := fmt.Sprintf("%s has no effect here%s", s, s.From)
 		if r.Strict {
-			refusals = append(refusals, located(usererror.Errorf("--strict refuses it; leave one of them away", "%s", text), s.From))
+			refusals = append(refusals, located(usererror.Errorf("remove the option, or remove --strict", "%s", text), s.From))
 			continue
 		}
 		if o.Class == Ignored {

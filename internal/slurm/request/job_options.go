@@ -8,30 +8,30 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-var jobOptions = grouped("The job",
-	Option{Option: need("job-name", 'J', "NAME", "Name of the job; by default that of the script"), Env: "JOB_NAME", set: text(func(r *Request) *string { return &r.JobName })},
-	Option{Option: need("partition", 'p', "NAME", "Partition: a queue, or what the profile makes of it"), Env: "PARTITION", set: setPartition},
+var jobOptions = grouped("Job",
+	Option{Option: need("job-name", 'J', "NAME", "Name of the job (default: name of the script)"), Env: "JOB_NAME", set: text(func(r *Request) *string { return &r.JobName })},
+	Option{Option: need("partition", 'p', "NAME", "Partition: a queue, or a partition of the profile"), Env: "PARTITION", set: setPartition},
 	Option{Option: need("account", 'A', "NAME", "Account"), Env: "ACCOUNT", set: text(func(r *Request) *string { return &r.Account })},
-	Option{Option: need("qos", 'q', "NAME", "Quality of service: a priority class, or what the profile makes of it"), Env: "QOS", set: text(func(r *Request) *string { return &r.QOS })},
+	Option{Option: need("qos", 'q', "NAME", "Quality of service: a priority class, or a QOS of the profile"), Env: "QOS", set: text(func(r *Request) *string { return &r.QOS })},
 	Option{Option: need("dependency", 'd', "TYPE:ID", "Other jobs to wait for: afterok:42:43, after:42+5, singleton"), Env: "DEPENDENCY", set: setDependency},
-	Option{Option: need("kill-on-invalid-dep", 0, "yes|no", "End the job when its dependency can never be met"), On: Sbatch | Srun, set: setKillOnInvalid},
+	Option{Option: need("kill-on-invalid-dep", 0, "yes|no", "End the job if its dependency can never be met"), On: Sbatch | Srun, set: setKillOnInvalid},
 	Option{Option: need("array", 'a', "INDICES", "Elements of a job array: 0-15, 0-99:4%10"), Env: "ARRAY_INX", On: Sbatch, set: setArray},
-	Option{Option: flag("hold", 'H', "Submit it held: scontrol release starts it"), On: all, set: on(func(r *Request) *bool { return &r.Hold })},
-	Option{Option: flag("requeue", 0, "Start again when it was evicted (default)"), Env: "REQUEUE", On: Sbatch, set: requeue(true)},
-	Option{Option: flag("no-requeue", 0, "Do not start again when it was evicted"), Env: "NO_REQUEUE", On: Sbatch, set: requeue(false)},
-	Option{Option: may("no-kill", 'k', "off", "Let the job go on when one of its nodes fails"), Env: "NO_KILL", set: setNoKill},
-	Option{Option: need("comment", 0, "TEXT", "A remark, kept with the job"), Env: "COMMENT", set: text(func(r *Request) *string { return &r.Comment })},
-	Option{Option: need("wckey", 0, "KEY", "A key for accounting, kept with the job"), Env: "WCKEY", set: text(func(r *Request) *string { return &r.WCKey })},
-	Option{Option: need("extra", 0, "TEXT", "Any text, kept with the job"), Env: "EXTRA", set: text(func(r *Request) *string { return &r.Extra })},
-	Option{Option: need("mail-type", 0, "EVENTS", "When to send mail; kept with the job for a notifier"), Env: "MAIL_TYPE", set: text(func(r *Request) *string { return &r.MailType })},
-	Option{Option: need("mail-user", 0, "ADDRESS", "Whom to send mail; kept with the job for a notifier"), Env: "MAIL_USER", set: text(func(r *Request) *string { return &r.MailUser })},
+	Option{Option: flag("hold", 'H', "Submit the job held; use scontrol release to let it start"), On: all, set: on(func(r *Request) *bool { return &r.Hold })},
+	Option{Option: flag("requeue", 0, "Restart the job after an eviction (default)"), Env: "REQUEUE", On: Sbatch, set: requeue(true)},
+	Option{Option: flag("no-requeue", 0, "Do not restart the job after an eviction"), Env: "NO_REQUEUE", On: Sbatch, set: requeue(false)},
+	Option{Option: may("no-kill", 'k', "off", "Continue the job if one of its nodes fails"), Env: "NO_KILL", set: setNoKill},
+	Option{Option: need("comment", 0, "TEXT", "Comment, stored with the job"), Env: "COMMENT", set: text(func(r *Request) *string { return &r.Comment })},
+	Option{Option: need("wckey", 0, "KEY", "Workload characterization key for accounting"), Env: "WCKEY", set: text(func(r *Request) *string { return &r.WCKey })},
+	Option{Option: need("extra", 0, "TEXT", "Any text, stored with the job"), Env: "EXTRA", set: text(func(r *Request) *string { return &r.Extra })},
+	Option{Option: need("mail-type", 0, "EVENTS", "Events that trigger mail, stored with the job for a notifier"), Env: "MAIL_TYPE", set: text(func(r *Request) *string { return &r.MailType })},
+	Option{Option: need("mail-user", 0, "ADDRESS", "Recipient of mail, stored with the job for a notifier"), Env: "MAIL_USER", set: text(func(r *Request) *string { return &r.MailUser })},
 )
 
 var timeOptions = grouped("Time",
-	Option{Option: need("time", 't', "TIME", "Longest time to run: minutes, H:MM:SS, D-HH:MM"), Env: "TIMELIMIT", set: setTime},
-	Option{Option: need("begin", 'b', "WHEN", "Not before: 16:00, 2026-11-21T22:00, now+2hours"), Env: "BEGIN", set: setBegin},
-	Option{Option: may("immediate", 'I', "SECONDS", "Give up unless the allocation is there so soon; 10 s without a number"), Env: "IMMEDIATE", On: Salloc | Srun, set: setImmediate},
-	Option{Option: need("signal", 0, "[B:]SIG[@S]", "Signal to send S seconds before the time is over"), Env: "SIGNAL", set: setSignal},
+	Option{Option: need("time", 't', "TIME", "Time limit: minutes, H:MM:SS, D-HH:MM"), Env: "TIMELIMIT", set: setTime},
+	Option{Option: need("begin", 'b', "WHEN", "Earliest start: 16:00, 2026-11-21T22:00, now+2hours"), Env: "BEGIN", set: setBegin},
+	Option{Option: may("immediate", 'I', "SECONDS", "Give up if not allocated within this time (default without a value: 10 s)"), Env: "IMMEDIATE", On: Salloc | Srun, set: setImmediate},
+	Option{Option: need("signal", 0, "[B:]SIG[@S]", "Signal to send S seconds before the time limit"), Env: "SIGNAL", set: setSignal},
 )
 
 // text returns the setter of an option whose value is stored unchanged.
@@ -71,7 +71,7 @@ func setKillOnInvalid(r *Request, text string, _ bool) error {
 	case "no":
 		r.KillOnInvalidDependency = false
 	default:
-		return invalid("kill-on-invalid-dep", &optionvalue.Bad{Hint: "yes or no"})
+		return invalid("kill-on-invalid-dep", &optionvalue.Bad{Hint: "use yes or no"})
 	}
 	return nil
 }

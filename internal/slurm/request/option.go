@@ -77,7 +77,7 @@ func Table(c Command, operands string) *getopt.Table {
 			case Ignored:
 				option.Group = "Accepted without effect"
 			case Refused:
-				option.Group = "Refused"
+				option.Group = "Not supported"
 			}
 			if option.Help == "" {
 				option.Help = o.Why
@@ -94,7 +94,7 @@ func rank(group string) int {
 	switch group {
 	case "Accepted without effect":
 		return 1
-	case "Refused":
+	case "Not supported":
 		return 2
 	}
 	return 0

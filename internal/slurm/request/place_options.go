@@ -7,16 +7,16 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
-var placeOptions = grouped("Where",
-	Option{Option: need("nodelist", 'w', "NODES", "These nodes only: n[1-3],n7; a file when it has a /"), Env: "NODELIST", set: setNodelist},
-	Option{Option: need("nodefile", 'F', "FILE", "These nodes only, listed in a file"), Env: "NODEFILE", set: setNodefile},
-	Option{Option: need("exclude", 'x', "NODES", "Not these nodes"), Env: "EXCLUDE", set: hosts("exclude", func(r *Request) *[]string { return &r.Exclude })},
-	Option{Option: need("constraint", 'C', "FEATURES", "Features that nodes must have: a&b, a|b"), Env: "CONSTRAINT", set: features("constraint", func(r *Request) *optionvalue.Features { return &r.Constraint })},
-	Option{Option: need("prefer", 0, "FEATURES", "Features that nodes had better have"), Env: "PREFER", set: features("prefer", func(r *Request) *optionvalue.Features { return &r.Prefer })},
-	Option{Option: may("exclusive", 0, "user", "Share nodes with no other job; =user: with none of others"), Env: "EXCLUSIVE", set: setExclusive},
-	Option{Option: need("switches", 0, "N[@TIME]", "Within so few leaf switches"), Env: "REQ_SWITCH", set: setSwitches},
-	Option{Option: need("segment", 0, "N", "Nodes in groups of N, each near each other"), Env: "SEGMENT_SIZE", set: number("segment", func(r *Request) *int64 { return &r.Segment })},
-	Option{Option: flag("spread-job", 0, "Spread the nodes far"), Env: "SPREAD_JOB", set: on(func(r *Request) *bool { return &r.SpreadJob })},
+var placeOptions = grouped("Placement",
+	Option{Option: need("nodelist", 'w', "NODES", "Use only these nodes: n[1-3],n7, or a file (contains /)"), Env: "NODELIST", set: setNodelist},
+	Option{Option: need("nodefile", 'F', "FILE", "Use only the nodes listed in this file"), Env: "NODEFILE", set: setNodefile},
+	Option{Option: need("exclude", 'x', "NODES", "Do not use these nodes"), Env: "EXCLUDE", set: hosts("exclude", func(r *Request) *[]string { return &r.Exclude })},
+	Option{Option: need("constraint", 'C', "FEATURES", "Required features of nodes: a&b, a|b"), Env: "CONSTRAINT", set: features("constraint", func(r *Request) *optionvalue.Features { return &r.Constraint })},
+	Option{Option: need("prefer", 0, "FEATURES", "Preferred features of nodes"), Env: "PREFER", set: features("prefer", func(r *Request) *optionvalue.Features { return &r.Prefer })},
+	Option{Option: may("exclusive", 0, "user", "Do not share nodes with other jobs; =user: with jobs of other users"), Env: "EXCLUSIVE", set: setExclusive},
+	Option{Option: need("switches", 0, "N[@TIME]", "Maximum number of leaf switches"), Env: "REQ_SWITCH", set: setSwitches},
+	Option{Option: need("segment", 0, "N", "Place nodes in groups of N with a fast network within each group"), Env: "SEGMENT_SIZE", set: number("segment", func(r *Request) *int64 { return &r.Segment })},
+	Option{Option: flag("spread-job", 0, "Spread the nodes over the network"), Env: "SPREAD_JOB", set: on(func(r *Request) *bool { return &r.SpreadJob })},
 )
 
 func hosts(option string, field func(*Request) *[]string) func(*Request, string, bool) error {
@@ -65,7 +65,7 @@ func setExclusive(r *Request, text string, given bool) error {
 	case text == "user":
 		r.Exclusive = "user"
 	default:
-		return invalid("exclusive", &optionvalue.Bad{Hint: "--exclusive alone or --exclusive=user; " + text + " is not supported here"})
+		return invalid("exclusive", &optionvalue.Bad{Hint: "use --exclusive without a value or --exclusive=user; " + text + " is not supported here"})
 	}
 	return nil
 }

@@ -108,15 +108,15 @@ func TestMemoryThatIsAskedForNearerOverrules(t *testing.T) {
 func TestErrorsInSlurmsWords(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"--mem=4Gi":            "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; write 4G (Slurm G is 1024 MiB)\n",
-		"-t 2h":                "sbatch: error: Invalid --time specification\nsbatch: hint: 2h is not Slurm time; write 2:00:00 or 120\n",
-		"-n x":                 "sbatch: error: Invalid numeric value \"x\" for --ntasks.\nsbatch: hint: write a whole number above 0\n",
-		"-N 1,3":               "sbatch: error: Invalid node count specification: 1,3\nsbatch: hint: lists of sizes are not supported here: write one number, or min-max\n",
+		"--mem=4Gi":            "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; use 4G (in Slurm, G means 1024 MiB)\n",
+		"-t 2h":                "sbatch: error: Invalid --time specification\nsbatch: hint: 2h is not in Slurm's time format; use 2:00:00 or 120\n",
+		"-n x":                 "sbatch: error: Invalid numeric value \"x\" for --ntasks.\nsbatch: hint: use a whole number greater than 0\n",
+		"-N 1,3":               "sbatch: error: Invalid node count specification: 1,3\nsbatch: hint: lists of sizes are not supported here: use one number, or min-max\n",
 		"-a 3-1":               "sbatch: error: Batch job submission failed: Invalid job array specification\nsbatch: hint: \"3-1\" runs backwards: write 1-3\n",
-		"--reservation=x":      "sbatch: error: --reservation is not supported here (Volcano has no advance reservations)\nsbatch: hint: leave --reservation away, or have the site's profile ignore it\n",
-		"--mem=4Gi --begin=xx": "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; write 4G (Slurm G is 1024 MiB)\nsbatch: error: Invalid --begin specification\nsbatch: hint: write HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY][-HH:MM[:SS]], today, tomorrow, noon, midnight, or now+2hours\n",
-		"--mpi=pmix":           "sbatch: error: Invalid --mpi specification\nsbatch: hint: use mpirun, or srun --mpi=none: pmix is not supported here\n",
-		"--exclusive=topo":     "sbatch: error: Invalid --exclusive specification\nsbatch: hint: --exclusive alone or --exclusive=user; topo is not supported here\n",
+		"--reservation=x":      "sbatch: error: --reservation is not supported here (Volcano has no advance reservations)\nsbatch: hint: remove --reservation, or add it to ignore in the site's profile\n",
+		"--mem=4Gi --begin=xx": "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; use 4G (in Slurm, G means 1024 MiB)\nsbatch: error: Invalid --begin specification\nsbatch: hint: use HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY][-HH:MM[:SS]], today, tomorrow, noon, midnight, or now+2hours\n",
+		"--mpi=pmix":           "sbatch: error: Invalid --mpi specification\nsbatch: hint: use mpirun, or srun --mpi=none; pmix is not supported here\n",
+		"--exclusive=topo":     "sbatch: error: Invalid --exclusive specification\nsbatch: hint: use --exclusive without a value or --exclusive=user; topo is not supported here\n",
 	} {
 		_, _, err := build(t, "", "", line)
 		if diff := cmp.Diff(want, printed(err)); diff != "" {
@@ -129,9 +129,9 @@ func TestErrorsInDirectivesEndWith255(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
 		"#SBATCH --foo":    "sbatch: unrecognized option '--foo'\nTry \"sbatch --help\" for more information\n",
-		"#SBATCH -N2 word": "sbatch: error: Invalid directive found in batch script: word\nsbatch: hint: line 2: a directive has options only; what follows a # is a comment\n",
-		"#SBATCH --mem=x":  "sbatch: error: Invalid --mem specification\nsbatch: hint: write a whole number with K, M, G or T after it, as 4G; without a suffix it is MiB\n",
-		"#SBATCH -J 'a":    "sbatch: error: line 2: Unmatched `'` in [-J 'a]\nsbatch: hint: close the quote in the same line\n",
+		"#SBATCH -N2 word": "sbatch: error: Invalid directive found in batch script: word\nsbatch: hint: line 2: a directive can contain only options; text after # is a comment\n",
+		"#SBATCH --mem=x":  "sbatch: error: Invalid --mem specification\nsbatch: hint: use a whole number with the suffix K, M, G or T, for example 4G; the default unit is MiB\n",
+		"#SBATCH -J 'a":    "sbatch: error: line 2: Unmatched `'` in [-J 'a]\nsbatch: hint: close the quote on the same line\n",
 	} {
 		_, _, err := build(t, script, "", "")
 		if diff := cmp.Diff(want, printed(err)); diff != "" {
@@ -208,11 +208,11 @@ func TestTheTableIsSound(t *testing.T) {
 				continue
 			}
 			if slices.Contains(names, o.Long) {
-				t.Errorf("%s: --%s is there twice", program[c], o.Long)
+				t.Errorf("%s: --%s is used twice", program[c], o.Long)
 			}
 			names = append(names, o.Long)
 			if o.Short != 0 && slices.Contains(letters, string(o.Short)) {
-				t.Errorf("%s: -%c is there twice", program[c], o.Short)
+				t.Errorf("%s: -%c is used twice", program[c], o.Short)
 			}
 			letters = append(letters, string(o.Short))
 			if o.Alias != "" {

@@ -8,28 +8,28 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-var sizeOptions = grouped("How large",
-	Option{Option: need("nodes", 'N', "N[-MAX]", "Number of nodes, or least and greatest"), Env: "NNODES", set: setNodes},
+var sizeOptions = grouped("Size",
+	Option{Option: need("nodes", 'N', "N[-MAX]", "Number of nodes, or minimum and maximum"), Env: "NNODES", set: setNodes},
 	Option{Option: need("ntasks", 'n', "N", "Number of tasks that srun starts"), Env: "NTASKS", set: number("ntasks", func(r *Request) *int64 { return &r.Tasks })},
-	Option{Option: need("ntasks-per-node", 0, "N", "Tasks on each node"), Env: "NTASKS_PER_NODE", set: number("ntasks-per-node", func(r *Request) *int64 { return &r.TasksPerNode })},
+	Option{Option: need("ntasks-per-node", 0, "N", "Tasks per node"), Env: "NTASKS_PER_NODE", set: number("ntasks-per-node", func(r *Request) *int64 { return &r.TasksPerNode })},
 	alias("tasks-per-node", "ntasks-per-node", getopt.Required),
 	alias("ntasks-per-tres", "ntasks-per-gpu", getopt.Required),
-	Option{Option: need("ntasks-per-gpu", 0, "N", "Tasks for each GPU"), Env: "NTASKS_PER_GPU", set: number("ntasks-per-gpu", func(r *Request) *int64 { return &r.TasksPerGPU })},
-	Option{Option: need("cpus-per-task", 'c', "N", "CPUs of each task"), Env: "CPUS_PER_TASK", set: number("cpus-per-task", func(r *Request) *int64 { return &r.CPUsPerTask })},
-	Option{Option: need("mem", 0, "SIZE", "Memory of each node, in MiB or with K, M, G, T"), Env: "MEM_PER_NODE", set: memory("mem", func(r *Request) **optionvalue.MiB { return &r.Mem })},
-	Option{Option: need("mem-per-cpu", 0, "SIZE", "Memory for each CPU"), Env: "MEM_PER_CPU", set: memory("mem-per-cpu", func(r *Request) **optionvalue.MiB { return &r.MemPerCPU })},
-	Option{Option: need("mem-per-gpu", 0, "SIZE", "Memory for each GPU"), Env: "MEM_PER_GPU", set: memory("mem-per-gpu", func(r *Request) **optionvalue.MiB { return &r.MemPerGPU })},
-	Option{Option: need("tmp", 0, "SIZE", "Local disk of each node"), Env: "TMP", set: setTmp},
+	Option{Option: need("ntasks-per-gpu", 0, "N", "Tasks per GPU"), Env: "NTASKS_PER_GPU", set: number("ntasks-per-gpu", func(r *Request) *int64 { return &r.TasksPerGPU })},
+	Option{Option: need("cpus-per-task", 'c', "N", "CPUs per task"), Env: "CPUS_PER_TASK", set: number("cpus-per-task", func(r *Request) *int64 { return &r.CPUsPerTask })},
+	Option{Option: need("mem", 0, "SIZE", "Memory per node in MiB, or with the suffix K, M, G or T"), Env: "MEM_PER_NODE", set: memory("mem", func(r *Request) **optionvalue.MiB { return &r.Mem })},
+	Option{Option: need("mem-per-cpu", 0, "SIZE", "Memory per CPU"), Env: "MEM_PER_CPU", set: memory("mem-per-cpu", func(r *Request) **optionvalue.MiB { return &r.MemPerCPU })},
+	Option{Option: need("mem-per-gpu", 0, "SIZE", "Memory per GPU"), Env: "MEM_PER_GPU", set: memory("mem-per-gpu", func(r *Request) **optionvalue.MiB { return &r.MemPerGPU })},
+	Option{Option: need("tmp", 0, "SIZE", "Local disk space per node"), Env: "TMP", set: setTmp},
 )
 
-var deviceOptions = grouped("GPUs and the like",
-	Option{Option: need("gres", 0, "NAME[:TYPE]:N", "Generic resources of each node: gpu:2, gpu:a100:4"), Env: "GRES", set: gres("gres", optionvalue.ParseGres, func(r *Request) *[]optionvalue.Gres { return &r.Gres })},
-	Option{Option: need("gpus", 'G', "[TYPE:]N", "GPUs in all"), Env: "GPUS", set: gres("gpus", optionvalue.ParseGPUs, func(r *Request) *[]optionvalue.Gres { return &r.GPUs })},
-	Option{Option: need("gpus-per-node", 0, "[TYPE:]N", "GPUs of each node"), Env: "GPUS_PER_NODE", set: gres("gpus-per-node", optionvalue.ParseGPUs, func(r *Request) *[]optionvalue.Gres { return &r.GPUsPerNode })},
-	Option{Option: need("gpus-per-task", 0, "[TYPE:]N", "GPUs of each task"), Env: "GPUS_PER_TASK", set: gres("gpus-per-task", optionvalue.ParseGPUs, func(r *Request) *[]optionvalue.Gres { return &r.GPUsPerTask })},
-	Option{Option: need("cpus-per-gpu", 0, "N", "CPUs for each GPU"), Env: "CPUS_PER_GPU", set: number("cpus-per-gpu", func(r *Request) *int64 { return &r.CPUsPerGPU })},
-	Option{Option: need("tres-per-task", 0, "cpu=N,gres/gpu=N", "CPUs and GPUs of each task"), Env: "TRES_PER_TASK", set: setTRES},
-	Option{Option: need("licenses", 'L', "NAME[:N]", "Licences, where the profile knows them"), Env: "LICENSES", set: text(func(r *Request) *string { return &r.Licenses })},
+var deviceOptions = grouped("GPUs and other devices",
+	Option{Option: need("gres", 0, "NAME[:TYPE]:N", "Generic resources per node: gpu:2, gpu:a100:4"), Env: "GRES", set: gres("gres", optionvalue.ParseGres, func(r *Request) *[]optionvalue.Gres { return &r.Gres })},
+	Option{Option: need("gpus", 'G', "[TYPE:]N", "Total number of GPUs"), Env: "GPUS", set: gres("gpus", optionvalue.ParseGPUs, func(r *Request) *[]optionvalue.Gres { return &r.GPUs })},
+	Option{Option: need("gpus-per-node", 0, "[TYPE:]N", "GPUs per node"), Env: "GPUS_PER_NODE", set: gres("gpus-per-node", optionvalue.ParseGPUs, func(r *Request) *[]optionvalue.Gres { return &r.GPUsPerNode })},
+	Option{Option: need("gpus-per-task", 0, "[TYPE:]N", "GPUs per task"), Env: "GPUS_PER_TASK", set: gres("gpus-per-task", optionvalue.ParseGPUs, func(r *Request) *[]optionvalue.Gres { return &r.GPUsPerTask })},
+	Option{Option: need("cpus-per-gpu", 0, "N", "CPUs per GPU"), Env: "CPUS_PER_GPU", set: number("cpus-per-gpu", func(r *Request) *int64 { return &r.CPUsPerGPU })},
+	Option{Option: need("tres-per-task", 0, "cpu=N,gres/gpu=N", "CPUs and GPUs per task"), Env: "TRES_PER_TASK", set: setTRES},
+	Option{Option: need("licenses", 'L', "NAME[:N]", "Licenses defined in the profile"), Env: "LICENSES", set: text(func(r *Request) *string { return &r.Licenses })},
 )
 
 // number returns the setter of an option whose value is a positive number.

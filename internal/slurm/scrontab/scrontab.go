@@ -64,7 +64,7 @@ func Parse(text, user string) ([]Entry, error) {
 		}
 	}
 	if len(p.options) > 0 {
-		p.problems = append(p.problems, usererror.Errorf("write a line with a time and a command below them", "line %d: options without an entry", p.options[0].Line))
+		p.problems = append(p.problems, usererror.Errorf("add a line with a time and a command after the options", "line %d: options without an entry", p.options[0].Line))
 	}
 	return p.entries, errors.Join(p.problems...)
 }
@@ -96,7 +96,7 @@ func (p *parser) line(line string, number int) error {
 	p.options = nil
 	var err error
 	if e.Schedule, e.Command, err = split(line); err != nil {
-		return usererror.Errorf("write minute, hour, day, month, weekday and a command, as 0 4 * * * /home/mei/clean.sh, or @daily and a command", "line %d: %s", number, err)
+		return usererror.Errorf("specify minute, hour, day, month, weekday and a command, for example 0 4 * * * /home/mei/clean.sh, or @daily and a command", "line %d: %s", number, err)
 	}
 	e.Suffix = p.suffix(&e)
 	p.entries = append(p.entries, e)
@@ -114,7 +114,7 @@ func split(line string) (schedule, command string, err error) {
 	for range fields {
 		word, after, found := cutField(rest)
 		if !found {
-			return "", "", errors.New("it has no command")
+			return "", "", errors.New("the command is missing")
 		}
 		words, rest = append(words, word), after
 	}
@@ -123,10 +123,10 @@ func split(line string) (schedule, command string, err error) {
 		schedule = longhand
 	}
 	if schedule == "@reboot" {
-		return "", "", errors.New("@reboot has no meaning here: a job runs on nodes of the cluster")
+		return "", "", errors.New("@reboot is not supported: jobs run on nodes of the cluster")
 	}
 	if _, err := batchv1alpha1.ParseSchedule(schedule); err != nil || batchv1alpha1.NamesZone(schedule) {
-		return "", "", fmt.Errorf("%q is no time", schedule)
+		return "", "", fmt.Errorf("%q is not a valid schedule", schedule)
 	}
 	return schedule, rest, nil
 }

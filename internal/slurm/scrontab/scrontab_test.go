@@ -77,15 +77,15 @@ func TestAnEntryKeepsItsName(t *testing.T) {
 func TestParseReportsAllMistakes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"* * * * *\n":             "line 1: it has no command",
-		"61 * * * * date\n":       `line 1: "61 * * * *" is no time`,
-		"\n@never date\n":         `line 2: "@never" is no time`,
-		"@reboot date\n":          "line 1: @reboot has no meaning here",
-		"date\n":                  "line 1: it has no command",
+		"* * * * *\n":             "line 1: the command is missing",
+		"61 * * * * date\n":       `line 1: "61 * * * *" is not a valid schedule`,
+		"\n@never date\n":         `line 2: "@never" is not a valid schedule`,
+		"@reboot date\n":          "line 1: @reboot is not supported",
+		"date\n":                  "line 1: the command is missing",
 		"#SCRON -t5\n":            "line 1: options without an entry",
 		"#SCRON -J 'a\n@daily x":  "line 1: Unmatched `'` in [-J 'a]",
-		"x\ny\n@daily date\n":     "line 2: it has no command",
-		"TZ=UTC\nTZ * * * * date": `line 2: "TZ * * * *" is no time`,
+		"x\ny\n@daily date\n":     "line 2: the command is missing",
+		"TZ=UTC\nTZ * * * * date": `line 2: "TZ * * * *" is not a valid schedule`,
 	} {
 		_, err := Parse(text, "mei")
 		if err == nil || !strings.Contains(err.Error(), want) || usererror.Of(err).Hint == "" {

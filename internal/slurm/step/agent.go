@@ -121,7 +121,7 @@ func (a *agent) answer(connection net.Conn) {
 			}
 			err = a.head(w, &r)
 		default:
-			err = errors.New("only the first node of the job can answer this")
+			err = errors.New("only the first node of the job can answer this request")
 		}
 	}
 	if err != nil {

@@ -52,7 +52,7 @@ type viewer struct {
 func (v *viewer) offer(f frame) {
 	if v.lost {
 		select {
-		case v.queue <- frame{kind: noticeFrame, data: []byte("warning: output was lost: it comes faster than it can be shown")}:
+		case v.queue <- frame{kind: noticeFrame, data: []byte("warning: output was lost because it arrives faster than it can be shown")}:
 			v.lost = false
 		default:
 			return
@@ -92,7 +92,7 @@ func (h *head) attach(w *wire, r *attachRequest) error {
 	s := h.live[r.Step]
 	if s == nil {
 		h.mu.Unlock()
-		return usererror.Errorf("scontrol show step and squeue -s list the steps that run", "no job step %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
+		return usererror.Errorf("scontrol show step and squeue -s list running steps", "no job step %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
 	}
 	isFirst := !s.view.mirrors
 	s.view.mirrors = true

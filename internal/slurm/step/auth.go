@@ -23,7 +23,7 @@ const keyBytes = 32
 func identity(key string) (*tls.Config, error) {
 	secret, err := hex.DecodeString(strings.TrimSpace(key))
 	if err != nil || len(secret) != keyBytes {
-		return nil, fmt.Errorf("the job's key is not %d bytes in hexadecimal digits", keyBytes)
+		return nil, fmt.Errorf("the job's key is not a hexadecimal number of %d bytes", keyBytes)
 	}
 	seed := sha256.Sum256(append([]byte("vc-step identity\x00"), secret...))
 	private := ed25519.NewKeyFromSeed(seed[:])
@@ -50,5 +50,5 @@ func sameKey(own crypto.PublicKey, state tls.ConnectionState) error {
 			return nil
 		}
 	}
-	return errors.New("the other side does not know this job's key")
+	return errors.New("the peer does not have this job's key")
 }

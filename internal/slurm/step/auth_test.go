@@ -69,7 +69,7 @@ func TestAPodThatKnowsTheKeyTrustsNobodyElse(t *testing.T) {
 	}
 	defer l.Close()
 	go (&agent{}).serve(l)
-	if _, err := tls.Dial("tcp", l.Addr().String(), identityOf(t, "aa")); err == nil || !strings.Contains(err.Error(), "does not know this job's key") {
+	if _, err := tls.Dial("tcp", l.Addr().String(), identityOf(t, "aa")); err == nil || !strings.Contains(err.Error(), "does not have this job's key") {
 		t.Errorf("%v", err)
 	}
 }
@@ -137,8 +137,8 @@ func TestStepsGetNodes(t *testing.T) {
 		"processors of a task as for the job": {headOf(1, 4, func(s *launchconfig.Spec) { s.CPUsPerTask = 2 }), beginRequest{Tasks: 3}, nil, nil, nil, "More processors requested than permitted"},
 		"more nodes than there are":           {headOf(2, 2), beginRequest{Nodes: 3}, nil, nil, nil, "Requested node configuration is not available"},
 		"fewer tasks than nodes":              {headOf(3, 2), beginRequest{Nodes: 3, Tasks: 2}, nil, nil, nil, "2 tasks cannot run on 3 nodes"},
-		"more tasks than fit, a node":         {headOf(2, 8), beginRequest{Nodes: 2, Tasks: 5, PerNode: 2}, nil, nil, nil, "More tasks requested than --ntasks-per-node has room for"},
-		"an unknown host":                     {headOf(2, 2), beginRequest{Not: []string{"x"}}, nil, nil, nil, "x is no node of this job"},
+		"more tasks than fit, a node":         {headOf(2, 8), beginRequest{Nodes: 2, Tasks: 5, PerNode: 2}, nil, nil, nil, "More tasks requested than --ntasks-per-node permits"},
+		"an unknown host":                     {headOf(2, 2), beginRequest{Not: []string{"x"}}, nil, nil, nil, "x is not a node of this job"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

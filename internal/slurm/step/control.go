@@ -21,12 +21,12 @@ import (
 
 // scontrolTable lists the options of scontrol that are supported inside a job.
 var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop: false, Options: []getopt.Option{
-	{Long: "oneliner", Short: 'o', Help: "one line"},
-	{Long: "quiet", Short: 'Q', Help: "no effect: errors are all that is said"},
-	{Long: "details", Short: 'd', Help: "no more than without it"},
-	{Long: "version", Short: 'V', Help: "the version"},
-	{Long: "help", Short: 'h', Help: "this text"},
-	{Long: "usage", Help: "the options in short"},
+	{Long: "oneliner", Short: 'o', Help: "print each object in one line"},
+	{Long: "quiet", Short: 'Q', Help: "no effect: only errors are printed"},
+	{Long: "details", Short: 'd', Help: "no effect: no further details are available"},
+	{Long: "version", Short: 'V', Help: "print the version"},
+	{Long: "help", Short: 'h', Help: "print this help"},
+	{Long: "usage", Help: "print a brief list of all options"},
 }}
 
 // Scontrol runs the subset of scontrol that a script needs: host lists, the script's own job, and requeue.
@@ -43,7 +43,7 @@ func Scontrol(ctx context.Context, args []string) int {
 		return 0
 	}
 	if len(p.Operands) == 0 {
-		return report("scontrol", errors.New("a command is needed: show hostnames, show hostlist, show job, requeue"))
+		return report("scontrol", errors.New("a command is missing: use show hostnames, show hostlist, show job or requeue"))
 	}
 	verb, rest := p.Operands[0], p.Operands[1:]
 	switch {
@@ -55,7 +55,7 @@ func Scontrol(ctx context.Context, args []string) int {
 		fmt.Fprintln(os.Stdout, "Slurmctld(primary) is UP")
 		return 0
 	}
-	return report("scontrol", fmt.Errorf("%q cannot be done from inside a job; use scontrol where the job was submitted", strings.Join(p.Operands, " ")))
+	return report("scontrol", fmt.Errorf("%q is not supported inside a job; run scontrol where the job was submitted", strings.Join(p.Operands, " ")))
 }
 
 // isWord reports whether text is an abbreviation of word with at least the given number of letters.
@@ -72,7 +72,7 @@ func show(ctx context.Context, out io.Writer, words []string, oneLine bool) erro
 	switch {
 	case isWord(what, "hostnames", 5):
 		if list == "" {
-			return usererror.Errorf("write the list behind it, as scontrol show hostnames n[1-3]", "SLURM_JOB_NODELIST is not set, and no list of hosts was given")
+			return usererror.Errorf("specify a list, for example scontrol show hostnames n[1-3]", "SLURM_JOB_NODELIST is not set, and no list of hosts was specified")
 		}
 		hosts, err := hostlist.Expand(list)
 		if err != nil {
@@ -95,7 +95,7 @@ func show(ctx context.Context, out io.Writer, words []string, oneLine bool) erro
 	case isWord(what, "jobs", 1):
 		return showJob(ctx, out, arguments, oneLine)
 	}
-	return fmt.Errorf("show %s cannot be done from inside a job; use scontrol where the job was submitted", words[0])
+	return fmt.Errorf("show %s is not supported inside a job; run scontrol where the job was submitted", words[0])
 }
 
 // showJob prints this job as key=value pairs.
@@ -180,8 +180,8 @@ func (j *jobAnswer) called(id string) bool {
 }
 
 func foreign(id string, job *jobAnswer) error {
-	return usererror.Errorf("where it was submitted the same command reaches all jobs",
-		"job %s is not this job, %s: from inside a job only the job itself can be reached, because its pods have no rights in the cluster", id, job.Pod.ID())
+	return usererror.Errorf("run the same command where the job was submitted to reach all jobs",
+		"job %s is not this job, %s: inside a job, only the job itself can be reached, because its pods have no permissions in the cluster", id, job.Pod.ID())
 }
 
 func (j *jobAnswer) expand(h *here, pattern string) string {
@@ -203,7 +203,7 @@ func namesOf(j *jobAnswer, h *here) launchconfig.Names {
 // requeue ends the job so that it is started again.
 func requeue(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
-		return errors.New("requeue wants a job: scontrol requeue $SLURM_JOB_ID")
+		return errors.New("a job is missing: use scontrol requeue $SLURM_JOB_ID")
 	}
 	h, job, err := ownJob(ctx)
 	if err != nil {
@@ -217,7 +217,7 @@ func requeue(ctx context.Context, ids []string) error {
 		}
 	}
 	if job.Spec.NoRequeue {
-		return usererror.Errorf("submit it with --requeue", "Requested operation is presently disabled for job %s: it was submitted with --no-requeue", job.Pod.ID())
+		return usererror.Errorf("submit the job with --requeue", "Requested operation is presently disabled for job %s: it was submitted with --no-requeue", job.Pod.ID())
 	}
 	return h.question(ctx, request{End: &endRequest{Requeue: true}}, nil)
 }

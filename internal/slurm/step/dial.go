@@ -23,7 +23,7 @@ const (
 )
 
 // errNoJob reports that a command was called outside a job.
-var errNoJob = usererror.Errorf("it works in batch scripts, and in what srun and salloc start; elsewhere use vcctl slurm", "this is no pod of a batch job")
+var errNoJob = usererror.Errorf("this command works in batch scripts and in programs started by srun and salloc; elsewhere use vcctl slurm", "this is not a pod of a batch job")
 
 // here describes the job and the pod in which a command runs.
 type here struct {
@@ -121,7 +121,7 @@ func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 		return nil, err
 	}
 	if identity == nil {
-		return nil, usererror.Errorf("submit it again with sbatch, srun or salloc, which make one", "the job has no key with which its pods know each other")
+		return nil, usererror.Errorf("submit the job again with sbatch, srun or salloc, which create a key", "the job has no key that authenticates its pods to each other")
 	}
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		connection, err := dialHost(ctx, host, h.pod.Job, identity)
@@ -130,7 +130,7 @@ func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, usererror.Hinted(fmt.Errorf("node %s cannot be reached: %w", host, err), "its pod may not run, or its network be closed to port "+Port+": kubectl get pods tells")
+			return nil, usererror.Hinted(fmt.Errorf("node %s cannot be reached: %w", host, err), "its pod may not be running, or its network may block port "+Port+"; check with kubectl get pods")
 		case <-time.After(pause):
 		}
 	}

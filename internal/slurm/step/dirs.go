@@ -50,7 +50,7 @@ func (d directories) readSpec() (launchconfig.Spec, error) {
 	var spec launchconfig.Spec
 	text, err := os.ReadFile(filepath.Join(d.spec, launchconfig.SpecKey))
 	if err != nil {
-		return spec, fmt.Errorf("what this job is: %w", err)
+		return spec, fmt.Errorf("read the description of this job: %w", err)
 	}
 	if err := json.Unmarshal(text, &spec); err != nil {
 		return spec, fmt.Errorf("%s: %w", filepath.Join(d.spec, launchconfig.SpecKey), err)

@@ -172,7 +172,7 @@ func fetchFile(w *wire, r *fileRequest) error {
 	}
 	isTree := info.IsDir() && r.Tree
 	if !info.Mode().IsRegular() && !isTree {
-		return errors.New("it is no regular file")
+		return errors.New("not a regular file")
 	}
 	stamp := stampOf(info, true)
 	stamp.Mode |= info.Mode().Type()

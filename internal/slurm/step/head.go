@@ -92,7 +92,7 @@ func (h *head) answer(w *wire, r *request) error {
 	case r.Session:
 		return h.attend(w)
 	default:
-		return usererror.Errorf("submit the job again, so that all of its pods have the same helper", "nothing was asked for that this helper knows; is it of another version?")
+		return usererror.Errorf("submit the job again, so that all of its pods run the same version", "the request is unknown; the pods of the job may run different versions of vc-step")
 	}
 	return w.send(answerFrame, 0, []byte("{}"))
 }
@@ -200,7 +200,7 @@ func (h *head) begin(w *wire, r *beginRequest) (*liveStep, []int, error) {
 		h.mu.Lock()
 		if h.closing {
 			h.mu.Unlock()
-			return nil, nil, usererror.Errorf("the job ends, and no more steps begin", "Unable to create step for job %s: Job/step already completing or completed", h.pod.ID())
+			return nil, nil, usererror.Errorf("the job is ending: no new steps can start", "Unable to create step for job %s: Job/step already completing or completed", h.pod.ID())
 		}
 		if nodes := want.choose(h.used, h.spec.CPUs, h.free); nodes != nil {
 			s := h.take(w, r, want, nodes)
@@ -210,7 +210,7 @@ func (h *head) begin(w *wire, r *beginRequest) (*liveStep, []int, error) {
 		freed := h.freed
 		h.mu.Unlock()
 		if r.Now {
-			return nil, nil, usererror.Errorf("leave --immediate away to wait for them, or share them with --overlap", "Unable to create step for job %s: Requested nodes are busy", h.pod.ID())
+			return nil, nil, usererror.Errorf("omit --immediate to wait for the nodes, or share them with --overlap", "Unable to create step for job %s: Requested nodes are busy", h.pod.ID())
 		}
 		if !told {
 			told = true
@@ -219,7 +219,7 @@ func (h *head) begin(w *wire, r *beginRequest) (*liveStep, []int, error) {
 			}
 		}
 		if !waitFor(w, freed) {
-			return nil, nil, errors.New("srun is gone")
+			return nil, nil, errors.New("the connection to srun was lost")
 		}
 	}
 }
@@ -286,7 +286,7 @@ const answerLead = 500 * time.Millisecond
 // later.
 func (h *head) answerSignal(r *signalRequest) error {
 	if !r.Steps && !r.Batch && len(h.wiresOf(r)) == 0 {
-		return usererror.Errorf("it is over, or was never begun: steps are numbered from 0", "Kill job error on job id %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
+		return usererror.Errorf("the step has ended or never started: steps are numbered from 0", "Kill job error on job id %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
 	}
 	if r.Now {
 		h.signal(r)

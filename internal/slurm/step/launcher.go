@@ -114,7 +114,7 @@ func (l *launcher) listen() ([]net.Listener, error) {
 		return nil, err
 	}
 	if key == nil {
-		return nil, errors.New("the job has several pods and no key with which they could know each other")
+		return nil, errors.New("the job has several pods but no key that authenticates them to each other")
 	}
 	return listen(l.dirs.socket(), portAddress(l.pod.Address), key)
 }

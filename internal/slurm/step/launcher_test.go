@@ -152,7 +152,7 @@ func TestTheSignalFollowsAShorterLimit(t *testing.T) {
 	p, code := run(t, "#!/bin/bash\ntrap 'squeue -h -o %l; exit 7' USR1\nvc-step limit soon; vc-step limit 60\nwhile :; do read -t 1 <> <(:); done\n", func(p *pod) {
 		p.spec.TimeLimit, p.spec.Signal = 3600, &launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 60, Batch: true}
 	})
-	if code != 7 || p.out.String() != "1:00\n" || !strings.Contains(p.err.String(), `"soon" is no number of seconds`) {
+	if code != 7 || p.out.String() != "1:00\n" || !strings.Contains(p.err.String(), `"soon" is not a number of seconds`) {
 		t.Errorf("%d %s%s", code, p.out.String(), p.err.String())
 	}
 }
@@ -193,7 +193,7 @@ func TestAJobCanBeRequeuedAndCancelledFromInside(t *testing.T) {
 		"another job":  {"scancel 43; exit 9", 9, "job 43 is not this job, 42"},
 		"said aloud":   {"scancel -v $SLURM_JOB_ID", launchconfig.ExitCancelled, "scancel: Terminating job 42"},
 		"a signal":     {"trap 'exit 7' USR1; scancel -v -b --signal=SIGUSR1 42; while :; do sleep 0.01; done", 7, "scancel: Signal USR1 to job 42"},
-		"what is not":  {"scontrol suspend 42; exit 9", 9, "cannot be done from inside a job"},
+		"what is not":  {"scontrol suspend 42; exit 9", 9, "is not supported inside a job"},
 		"bad signal":   {"scancel -s NOSUCH 42; exit 9", 9, "Unknown job signal: NOSUCH"},
 		"no step":      {"scancel 42.7; exit 9", 9, "Invalid job id specified"},
 		"nothing said": {"scancel; exit 9", 9, "No job identification provided"},

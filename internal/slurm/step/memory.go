@@ -43,7 +43,7 @@ func noMemory(kills int, step string) string {
 	if kills == 1 {
 		events = "event"
 	}
-	return fmt.Sprintf("error: Detected %d oom_kill %s in StepId=%s. More memory was used than the job has; ask for more with --mem.", kills, events, step)
+	return fmt.Sprintf("error: Detected %d oom_kill %s in StepId=%s. The job's memory was exceeded; request more with --mem.", kills, events, step)
 }
 
 // findOOMFiles can be replaced by tests, which have no control group to use up.

@@ -52,7 +52,7 @@ func parseRanks(text string) ([]rankRange, error) {
 		from, err := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
 		if err != nil || err2 != nil || from < 0 || to < from {
-			return nil, fmt.Errorf("%q are no tasks: write 0-3,5 or *", text)
+			return nil, fmt.Errorf("%q is not a list of tasks: use 0-3,5 or *", text)
 		}
 		ranks = append(ranks, rankRange{from, to})
 	}
@@ -92,7 +92,7 @@ func splitWords(line string) ([]string, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, fmt.Errorf("a quote %c is not ended", quote)
+		return nil, fmt.Errorf("a quote %c is not closed", quote)
 	}
 	if inWord {
 		words = append(words, word.String())

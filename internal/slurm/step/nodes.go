@@ -247,7 +247,7 @@ func (l *launcher) waitAt(ctx context.Context, w *wire) error {
 	var answer attendAnswer
 	err := w.answer(&answer, nil)
 	if err == nil && answer.Late {
-		fmt.Fprintln(os.Stderr, "slurmstepd: the script runs without this node, which came too late")
+		fmt.Fprintln(os.Stderr, "slurmstepd: the script runs without this node, which was ready too late")
 	}
 	return err
 }

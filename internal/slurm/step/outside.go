@@ -33,13 +33,13 @@ func (h *here) reachesCluster() bool { return h.spec.ServiceAccount != "" }
 // becomeClusterCommand replaces this process with a command of vcctl.
 func (h *here) becomeClusterCommand(name string, args []string) error {
 	if !h.reachesCluster() {
-		return usererror.Errorf("run it where the job was submitted; an administrator permits it in jobs by serviceAccount in ConfigMap slurm-profile", "the pods of this job have no rights in the cluster")
+		return usererror.Errorf("run it where the job was submitted; an administrator can permit it inside jobs with serviceAccount in ConfigMap slurm-profile", "the pods of this job have no permissions in the cluster")
 	}
 	env := os.Environ()
 	program := h.spec.Program
 	if info, err := os.Stat(program); err != nil || !info.Mode().IsRegular() {
 		if program, err = lookPath(clusterProgram, ".", env); err != nil {
-			return usererror.Errorf("put it into the job's image, or on a shared volume in PATH", "the program %s, which reaches the cluster, is not in this pod", clusterProgram)
+			return usererror.Errorf("add it to the job's image, or to a shared volume in PATH", "the program %s, which accesses the cluster, is not in this pod", clusterProgram)
 		}
 	}
 	if os.Getenv("KUBECONFIG") == "" {

@@ -53,10 +53,10 @@ func TestCommandsAboutTheClusterSayWhatIsMissing(t *testing.T) {
 		change func(*pod)
 		want   string
 	}{
-		"rights": {func(*pod) {}, "sbatch: error: the pods of this job have no rights in the cluster\n" +
-			"sbatch: hint: run it where the job was submitted; an administrator permits it in jobs by serviceAccount in ConfigMap slurm-profile\n"},
-		"the program": {func(p *pod) { p.spec.ServiceAccount = "slurm-job" }, "sbatch: error: the program vcctl, which reaches the cluster, is not in this pod\n" +
-			"sbatch: hint: put it into the job's image, or on a shared volume in PATH\n"},
+		"rights": {func(*pod) {}, "sbatch: error: the pods of this job have no permissions in the cluster\n" +
+			"sbatch: hint: run it where the job was submitted; an administrator can permit it inside jobs with serviceAccount in ConfigMap slurm-profile\n"},
+		"the program": {func(p *pod) { p.spec.ServiceAccount = "slurm-job" }, "sbatch: error: the program vcctl, which accesses the cluster, is not in this pod\n" +
+			"sbatch: hint: add it to the job's image, or to a shared volume in PATH\n"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

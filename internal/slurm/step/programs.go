@@ -30,7 +30,7 @@ func Main(ctx context.Context, args []string) int {
 	}
 	if name == "vc-step" {
 		if len(rest) == 0 {
-			fmt.Fprintln(os.Stderr, "vc-step: error: this is what runs inside the pods of batch jobs; sbatch starts it")
+			fmt.Fprintln(os.Stderr, "vc-step: error: this program runs only inside the pods of batch jobs; sbatch starts it")
 			return 1
 		}
 		name, rest = rest[0], rest[1:]
@@ -70,7 +70,7 @@ func Main(ctx context.Context, args []string) int {
 	case "install":
 		return report("vc-step", Install(rest))
 	}
-	fmt.Fprintf(os.Stderr, "vc-step: error: there is no command %q here: there are launch, session, enter, signal, notify, limit, install, %s\n", name, strings.Join(names, ", "))
+	fmt.Fprintf(os.Stderr, "vc-step: error: unknown command %q: the commands are launch, session, enter, signal, notify, limit, install, %s\n", name, strings.Join(names, ", "))
 	return 1
 }
 
@@ -105,7 +105,7 @@ const slurmVersion = "26.11.0"
 // Install copies this program into a directory and creates links to it with the names of the commands.
 func Install(args []string) error {
 	if len(args) != 1 {
-		return errors.New("install wants one directory")
+		return errors.New("install requires exactly one directory")
 	}
 	directory := args[0]
 	if d := directoriesOf(os.Getenv); d.bin() != "" && os.Getenv(envVolumes) != "" {
@@ -208,7 +208,7 @@ func (h *here) inSession(ctx context.Context, args []string) int {
 	if wanted := cmp.Or(job.Spec.WorkDir, job.Spec.SubmitDir); job.Spec.WorkDir == "" || os.Chdir(job.Spec.WorkDir) != nil {
 		_ = os.Chdir("/")
 		if wanted != "" && wanted != "/" {
-			fmt.Fprintf(os.Stderr, "slurmstepd: error: couldn't chdir to `%s': it is on no volume of this pod: going to / instead\n", wanted)
+			fmt.Fprintf(os.Stderr, "slurmstepd: error: couldn't chdir to `%s': not on a volume of this pod: going to / instead\n", wanted)
 		}
 	}
 	if len(args) > 0 && args[0] == "srun" {
@@ -240,10 +240,10 @@ func shell() string {
 
 // signalTable lists the options of `vc-step signal`, which scancel runs in the pod.
 var signalTable = getopt.Table{Program: "vc-step signal", Options: []getopt.Option{
-	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "the signal"},
-	{Long: "batch", Short: 'b', Help: "to the script only"},
-	{Long: "full", Short: 'f', Help: "to script and steps"},
-	{Long: "step", Arg: getopt.Required, Value: "n", Help: "to one step"},
+	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "signal to send"},
+	{Long: "batch", Short: 'b', Help: "send the signal only to the script"},
+	{Long: "full", Short: 'f', Help: "send the signal to the script and the steps"},
+	{Long: "step", Arg: getopt.Required, Value: "n", Help: "send the signal to one step"},
 }}
 
 // Signal sends a signal to the script or to steps.
@@ -278,11 +278,11 @@ func Notify(ctx context.Context, words []string) int {
 // Limit sets the job's time limit, in seconds.
 func Limit(ctx context.Context, words []string) int {
 	if len(words) != 1 {
-		return report("vc-step", errors.New("limit wants a number of seconds"))
+		return report("vc-step", errors.New("limit requires a number of seconds"))
 	}
 	seconds, err := strconv.ParseInt(words[0], 10, 64)
 	if err != nil || seconds <= 0 {
-		return report("vc-step", fmt.Errorf("limit: %q is no number of seconds", words[0]))
+		return report("vc-step", fmt.Errorf("limit: %q is not a number of seconds", words[0]))
 	}
 	h, err := findHere()
 	if err == nil {

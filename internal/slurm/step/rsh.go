@@ -18,7 +18,7 @@ const withValue = "bcDEeFIiJLlmOopQRSWw"
 func Rsh(ctx context.Context, args []string) int {
 	host, command := rshArguments(args)
 	if host == "" || len(command) == 0 {
-		fmt.Fprintln(os.Stderr, rshName+": error: a host and a command are needed, as for ssh")
+		fmt.Fprintln(os.Stderr, rshName+": error: specify a host and a command, as for ssh")
 		return 255
 	}
 	h, err := findHere()
@@ -74,5 +74,5 @@ func (h *here) nodeCalled(name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("%s is no node of this job: %s", name, strings.Join(h.place.Hosts, ", "))
+	return 0, fmt.Errorf("%s is not a node of this job: %s", name, strings.Join(h.place.Hosts, ", "))
 }

@@ -16,18 +16,18 @@ import (
 
 // SattachTable lists the options of sattach.
 var SattachTable = getopt.Table{Program: "sattach", Operands: "JOB.STEP", Options: []getopt.Option{
-	{Long: "label", Short: 'l', Help: "Print the number of the task before each line"},
-	{Long: "layout", Help: "Print which tasks run on which nodes, and nothing else"},
-	{Long: "output-filter", Arg: getopt.Required, Value: "TASK", Help: "Print the output of this task only"},
-	{Long: "error-filter", Arg: getopt.Required, Value: "TASK", Help: "Print the errors of this task only"},
-	{Long: "unbuffered", Short: 'u', Help: "Do not wait for whole lines"},
-	{Long: "input-filter", Arg: getopt.Required, Value: "TASK", Help: "Refused: tasks read what their srun reads"},
-	{Long: "pty", Help: "Refused: srun --jobid=JOB --overlap --pty bash opens a terminal in a job"},
-	{Long: "quiet", Short: 'Q', Help: "Print errors only"},
-	{Long: "verbose", Short: 'v', Help: "No effect: there is no more to report"},
-	{Long: "version", Short: 'V', Help: "The version"},
-	{Long: "help", Short: 'h', Help: "This text"},
-	{Long: "usage", Help: "All options in a few lines"},
+	{Long: "label", Short: 'l', Help: "Print the task number before each line"},
+	{Long: "layout", Help: "Print only which tasks run on which nodes"},
+	{Long: "output-filter", Arg: getopt.Required, Value: "TASK", Help: "Print only the output of this task"},
+	{Long: "error-filter", Arg: getopt.Required, Value: "TASK", Help: "Print only the standard error of this task"},
+	{Long: "unbuffered", Short: 'u', Help: "Do not buffer lines"},
+	{Long: "input-filter", Arg: getopt.Required, Value: "TASK", Help: "Not supported: tasks read the input of their srun"},
+	{Long: "pty", Help: "Not supported: use srun --jobid=JOB --overlap --pty bash"},
+	{Long: "quiet", Short: 'Q', Help: "Print only errors"},
+	{Long: "verbose", Short: 'v', Help: "No effect: there are no further details"},
+	{Long: "version", Short: 'V', Help: "Print the version"},
+	{Long: "help", Short: 'h', Help: "Print this help"},
+	{Long: "usage", Help: "Print a brief list of all options"},
 }}
 
 // Sattach prints the output of a running step of the job and returns the exit code of the step.
@@ -53,7 +53,7 @@ func sattach(ctx context.Context, p getopt.Parsed) (int, error) {
 	}
 	number, err := strconv.Atoi(step)
 	if err != nil || number < 0 {
-		return 0, usererror.Errorf("name a running step, as "+job+".0; the output of the script is in its file, and in the pod's log", "Invalid job id specified: %s", p.Operands[0])
+		return 0, usererror.Errorf("specify a running step, for example "+job+".0; the script's output is in its output file and in the pod's log", "Invalid job id specified: %s", p.Operands[0])
 	}
 	h, err := findHere()
 	if err != nil {
@@ -84,7 +84,7 @@ func sattach(ctx context.Context, p getopt.Parsed) (int, error) {
 
 // AttachTarget returns the job and the step of sattach's operand. The step is empty if the operand has no dot.
 func AttachTarget(p getopt.Parsed) (job, step string, err error) {
-	for option, hint := range map[string]string{"pty": "srun --jobid=JOB --overlap --pty bash opens a terminal in a job", "input-filter": "tasks read what their srun reads"} {
+	for option, hint := range map[string]string{"pty": "use srun --jobid=JOB --overlap --pty bash to open a terminal in a job", "input-filter": "tasks read the input of their srun"} {
 		if p.Has(option) {
 			return "", "", usererror.Errorf(hint, "--%s is not supported here", option)
 		}
@@ -92,11 +92,11 @@ func AttachTarget(p getopt.Parsed) (job, step string, err error) {
 	for _, option := range []string{"output-filter", "error-filter"} {
 		text, given := p.Last(option)
 		if n, err := strconv.Atoi(text); given && (err != nil || n < 0) {
-			return "", "", usererror.Errorf("write the number of a task, as --"+option+"=0", "Invalid numeric value %q for --%s.", text, option)
+			return "", "", usererror.Errorf("specify a task number, for example --"+option+"=0", "Invalid numeric value %q for --%s.", text, option)
 		}
 	}
 	if len(p.Operands) != 1 {
-		return "", "", usererror.Errorf("write the job and the number of the step, as 42.0", "Did not supply a job step id")
+		return "", "", usererror.Errorf("specify the job and the step number, for example 42.0", "Did not supply a job step id")
 	}
 	job, step, _ = strings.Cut(p.Operands[0], ".")
 	return job, step, nil
@@ -146,7 +146,7 @@ func (w *wire) watch(to *outputs, quiet bool) (int, error) {
 	for {
 		f, err := w.receive()
 		if err != nil {
-			return 1, usererror.Hinted(fmt.Errorf("the job's launcher is gone: %w", err), launcherGone)
+			return 1, usererror.Hinted(fmt.Errorf("the connection to the job's launcher was lost: %w", err), launcherGone)
 		}
 		switch f.kind {
 		case stdoutFrame, stderrFrame:

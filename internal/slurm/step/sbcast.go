@@ -18,16 +18,16 @@ import (
 
 // copyOptions lists the options that sbcast and sgather share.
 var copyOptions = []getopt.Option{
-	{Long: "force", Short: 'f', Help: "Replace a file that is there"},
-	{Long: "preserve", Short: 'p', Help: "Keep the times of the file; its mode is always kept"},
-	{Long: "compress", Short: 'C', Arg: getopt.Optional, Value: "LIB", Help: "No effect: files are sent as they are"},
-	{Long: "fanout", Short: 'F', Arg: getopt.Required, Value: "N", Help: "No effect: all nodes are reached at once"},
-	{Long: "size", Short: 's', Arg: getopt.Required, Value: "BYTES", Help: "No effect: blocks have 32 KiB"},
-	{Long: "timeout", Short: 't', Arg: getopt.Required, Value: "SECONDS", Help: "No effect: a node is waited for as long as its pod runs"},
+	{Long: "force", Short: 'f', Help: "Replace existing files"},
+	{Long: "preserve", Short: 'p', Help: "Preserve the file's times; its mode is always preserved"},
+	{Long: "compress", Short: 'C', Arg: getopt.Optional, Value: "LIB", Help: "No effect: files are sent uncompressed"},
+	{Long: "fanout", Short: 'F', Arg: getopt.Required, Value: "N", Help: "No effect: all nodes are contacted at the same time"},
+	{Long: "size", Short: 's', Arg: getopt.Required, Value: "BYTES", Help: "No effect: the block size is always 32 KiB"},
+	{Long: "timeout", Short: 't', Arg: getopt.Required, Value: "SECONDS", Help: "No effect: the command waits for a node while its pod runs"},
 	{Long: "verbose", Short: 'v', Help: "Report each copy"},
-	{Long: "version", Short: 'V', Help: "The version"},
-	{Long: "help", Short: 'h', Help: "This text"},
-	{Long: "usage", Help: "All options in a few lines"},
+	{Long: "version", Short: 'V', Help: "Print the version"},
+	{Long: "help", Short: 'h', Help: "Print this help"},
+	{Long: "usage", Help: "Print a brief list of all options"},
 }
 
 // Options with which sbcast outside a job passes a file to sbcast in the head.
@@ -39,10 +39,10 @@ const (
 
 // SbcastTable lists the options of sbcast.
 var SbcastTable = *(&getopt.Table{Program: "sbcast", Operands: "SOURCE DESTINATION", Options: []getopt.Option{
-	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "The job, or the nodes of one of its steps; inside a job its own"},
+	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "Job, or step whose nodes to use (default inside a job: this job)"},
 	{Long: "exclude", Arg: getopt.Required, Value: "PATHS", Help: "No effect: shared libraries are not sent"},
 	{Long: "send-libs", Arg: getopt.Optional, Value: "yes|no", Help: "No effect: shared libraries are not sent"},
-	{Long: "treewidth", Arg: getopt.Required, Value: "N", Help: "No effect: all nodes are reached at once"},
+	{Long: "treewidth", Arg: getopt.Required, Value: "N", Help: "No effect: all nodes are contacted at the same time"},
 	{Long: fromStdin, Exact: true, Hidden: true},
 	{Long: stdinMode, Arg: getopt.Required, Exact: true, Hidden: true},
 	{Long: stdinTime, Arg: getopt.Required, Exact: true, Hidden: true},
@@ -103,7 +103,7 @@ func sbcast(ctx context.Context, p getopt.Parsed) error {
 
 // TwoNames returns the error for a number of file names other than two.
 func TwoNames(operands []string) error {
-	return usererror.Errorf("write the file and where its copies are to be, as data.bin /tmp/data.bin", "Need two file names, have %d names", len(operands))
+	return usererror.Errorf("specify the file and the path of its copies, for example data.bin /tmp/data.bin", "Need two file names, have %d names", len(operands))
 }
 
 // IsOn reports whether a switch is set by its option or by an environment variable.
@@ -143,11 +143,11 @@ func openSource(p getopt.Parsed) (*source, error) {
 func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, nil, usererror.Errorf("name a file that is there and that you may read", "Can't open `%s`: %v", name, reasonOf(err))
+		return nil, nil, usererror.Errorf("specify an existing file that you can read", "Can't open `%s`: %v", name, reasonOf(err))
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = usererror.Errorf("pack a directory with tar and copy the archive", "Can't copy `%s`: it is no regular file", name)
+		err = usererror.Errorf("pack a directory with tar and copy the archive", "Can't copy `%s`: not a regular file", name)
 	}
 	if err != nil {
 		_ = file.Close()
@@ -171,7 +171,7 @@ func (j *jobAnswer) hostsOf(p getopt.Parsed) ([]string, error) {
 			return hostlist.Expand(s.Nodes)
 		}
 	}
-	return nil, usererror.Errorf("steps are numbered from 0; without a step the file goes to all nodes of the job", "Invalid job id specified: job %s has no step %s", j.Pod.ID(), step)
+	return nil, usererror.Errorf("steps are numbered from 0; without a step, the file is copied to all nodes of the job", "Invalid job id specified: job %s has no step %s", j.Pod.ID(), step)
 }
 
 // copies copies files through the agents of nodes.
@@ -223,7 +223,7 @@ func (c *copies) send(ctx context.Context, hosts []string, from *source, r *file
 		case t.err != nil:
 			hint := ""
 			if t.err.Error() == "file exists" {
-				hint = "--force replaces it"
+				hint = "use --force to replace it"
 			}
 			problems = append(problems, usererror.Errorf(hint, "%s: %s: %v", t.host, r.Path, t.err))
 		case c.verbose:

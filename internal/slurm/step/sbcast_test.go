@@ -31,7 +31,7 @@ srun -n1 true; sbcast -j 42.0 data to/step && cat to/step
 	if want := "exists 1\nnew\nnew\nnew\n"; code != 0 || p.out.String() != want {
 		t.Errorf("code %d %q\n%s", code, p.out.String(), p.err.String())
 	}
-	wants(t, p.err.String(), "sbcast: t-head-0: "+filepath.Join(p.dir, "to/copy")+"\n", "sbcast: error: t-head-0: "+filepath.Join(p.dir, "to/copy")+": file exists\nsbcast: hint: --force replaces it\n")
+	wants(t, p.err.String(), "sbcast: t-head-0: "+filepath.Join(p.dir, "to/copy")+"\n", "sbcast: error: t-head-0: "+filepath.Join(p.dir, "to/copy")+": file exists\nsbcast: hint: use --force to replace it\n")
 	for name, mode := range map[string]os.FileMode{"copy": 0o751, "piped": 0o640} {
 		if info, err := os.Stat(filepath.Join(p.dir, "to", name)); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v %v", name, info, err)
@@ -67,7 +67,7 @@ sgather part all; echo "missing $?"
 		t.Errorf("code %d %q\n%s", code, p.out.String(), p.err.String())
 	}
 	all := filepath.Join(p.dir, "all.t-head-0")
-	wants(t, p.err.String(), "sgather: error: t-head-0: "+all+": file exists\nsgather: hint: --force replaces it\n", "sgather: "+all+"\n",
+	wants(t, p.err.String(), "sgather: error: t-head-0: "+all+": file exists\nsgather: hint: use --force to replace it\n", "sgather: "+all+"\n",
 		"sgather: error: t-head-0: "+filepath.Join(p.dir, "part")+": No such file or directory")
 	if info, err := os.Stat(all); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
@@ -93,7 +93,7 @@ mkfifo all.t-head-0/pipe; sgather -r all.t-head-0 other; echo "a pipe $?"; ls -A
 	if diff := cmp.Diff(want, p.out.String()); diff != "" {
 		t.Errorf("code %d (-want +got):\n%s%s", code, diff, p.err.String())
 	}
-	wants(t, p.err.String(), "all.t-head-0: file exists\nsgather: hint: --force replaces it\n", "pipe: it is no regular file")
+	wants(t, p.err.String(), "all.t-head-0: file exists\nsgather: hint: use --force to replace it\n", "pipe: not a regular file")
 }
 
 // An archive cannot write outside its own directory.
@@ -126,7 +126,7 @@ func TestCopiesThatCannotBe(t *testing.T) {
 	for command, want := range map[string]string{
 		"sbcast data":            "sbcast: error: Need two file names, have 1 names",
 		"sbcast nosuch to":       "sbcast: error: Can't open `nosuch`: No such file or directory",
-		"sbcast /tmp to":         "sbcast: error: Can't copy `/tmp`: it is no regular file",
+		"sbcast /tmp to":         "sbcast: error: Can't copy `/tmp`: not a regular file",
 		"sbcast data nosuch/to":  "nosuch/to: No such file or directory",
 		"sbcast data /tmp":       "/tmp: is a directory",
 		"sbcast -j 43 data to":   "sbcast: error: job 43 is not this job, 42",
@@ -136,7 +136,7 @@ func TestCopiesThatCannotBe(t *testing.T) {
 		"sgather -r '' to":       "sgather: error: A file name is empty",
 		"sgather -r / to":        "into itself",
 		"sgather data":           "sgather: error: Need two file names, have 1 names",
-		"sgather /tmp to":        "it is no regular file",
+		"sgather /tmp to":        "not a regular file",
 	} {
 		p, code := run(t, "#!/bin/bash\n"+command+"\n", func(p *pod) { p.write("data", "x") })
 		if code != 1 || !strings.Contains(p.err.String(), want) {

@@ -15,13 +15,13 @@ import (
 // scancelTable lists the options of scancel that are supported inside a job.
 var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]...]", Options: []getopt.Option{
 	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "send this signal instead of ending the job"},
-	{Long: "batch", Short: 'b', Help: "to the script only"},
-	{Long: "full", Short: 'f', Help: "to script and steps"},
-	{Long: "quiet", Short: 'Q', Help: "no effect: the job that asks is never over"},
-	{Long: "verbose", Short: 'v', Help: "say what is done"},
-	{Long: "version", Short: 'V', Help: "the version"},
-	{Long: "help", Short: 'h', Help: "this text"},
-	{Long: "usage", Help: "the options in short"},
+	{Long: "batch", Short: 'b', Help: "send the signal only to the script"},
+	{Long: "full", Short: 'f', Help: "send the signal to the script and the steps"},
+	{Long: "quiet", Short: 'Q', Help: "no effect: the job of this script is still running"},
+	{Long: "verbose", Short: 'v', Help: "report each action"},
+	{Long: "version", Short: 'V', Help: "print the version"},
+	{Long: "help", Short: 'h', Help: "print this help"},
+	{Long: "usage", Help: "print a brief list of all options"},
 }}
 
 // Scancel ends this job, or ends or signals one of its steps.
@@ -38,7 +38,7 @@ func Scancel(ctx context.Context, args []string) int {
 		return 0
 	}
 	if len(p.Operands) == 0 {
-		return report("scancel", usererror.Errorf("from inside a job only the job itself and its steps can be cancelled: scancel $SLURM_JOB_ID", "No job identification provided"))
+		return report("scancel", usererror.Errorf("inside a job, only the job itself and its steps can be cancelled: scancel $SLURM_JOB_ID", "No job identification provided"))
 	}
 	h, job, err := ownJob(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func done(r *request, signal string) string {
 func signalOf(text, step string, batch, full bool) (*signalRequest, error) {
 	number, err := signalNumber(text)
 	if err != nil {
-		return nil, usererror.Errorf("signals are names as USR1 or SIGTERM, or numbers", "Unknown job signal: %s", text)
+		return nil, usererror.Errorf("specify a signal by name, such as USR1 or SIGTERM, or by number", "Unknown job signal: %s", text)
 	}
 	r := &signalRequest{Number: number, Step: -1, Batch: batch || full, Steps: full || !batch}
 	switch step {
@@ -88,7 +88,7 @@ func signalOf(text, step string, batch, full bool) (*signalRequest, error) {
 		r.Batch, r.Steps = true, false
 	default:
 		if r.Step, err = strconv.Atoi(step); err != nil || r.Step < 0 {
-			return nil, usererror.Errorf("write the number of a step behind the dot, or batch for the script", "Invalid job id specified: step %q", step)
+			return nil, usererror.Errorf("specify a step number after the dot, or batch for the script", "Invalid job id specified: step %q", step)
 		}
 		r.Batch, r.Steps = false, false
 	}

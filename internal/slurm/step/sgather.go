@@ -15,9 +15,9 @@ import (
 
 // SgatherTable lists the options of sgather.
 var SgatherTable = *(&getopt.Table{Program: "sgather", Operands: "SOURCE DESTINATION", Options: []getopt.Option{
-	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "The nodes of a step of this job"},
-	{Long: "keep", Short: 'k', Help: "Leave the files on the nodes; otherwise they are removed when they were copied"},
-	{Long: "recursive", Short: 'r', Help: "Copy a directory with all that is in it"},
+	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "Gather only from the nodes of this step of the job"},
+	{Long: "keep", Short: 'k', Help: "Keep the files on the nodes instead of removing them after the copy"},
+	{Long: "recursive", Short: 'r', Help: "Copy a directory with its contents"},
 }}).With(copyOptions...)
 
 // Sgather copies a file from each node of the job to the node on which it runs.
@@ -87,7 +87,7 @@ func gatherNames(p getopt.Parsed) (from, to string, err error) {
 	}
 	for i, name := range []*string{&from, &to} {
 		if p.Operands[i] == "" {
-			return "", "", usererror.Errorf("an unset variable of the shell looks like this", "A file name is empty")
+			return "", "", usererror.Errorf("check for an unset shell variable", "A file name is empty")
 		}
 		if *name, err = filepath.Abs(p.Operands[i]); err != nil {
 			return "", "", err
@@ -95,7 +95,7 @@ func gatherNames(p getopt.Parsed) (from, to string, err error) {
 	}
 	isInside := strings.HasPrefix(to, strings.TrimSuffix(from, "/")+"/")
 	if p.Has("recursive") && isInside {
-		return "", "", usererror.Errorf("name a destination beside it", "Can't copy `%s` into itself: %s", from, to)
+		return "", "", usererror.Errorf("specify a destination outside the source", "Can't copy `%s` into itself: %s", from, to)
 	}
 	return from, to, nil
 }
@@ -142,7 +142,7 @@ func (g *gathering) receive(w *wire, to string) error {
 	if err != nil {
 		hint := ""
 		if os.IsExist(err) {
-			hint = "--force replaces it"
+			hint = "use --force to replace it"
 		}
 		return usererror.Errorf(hint, "%s: %v", to, err)
 	}

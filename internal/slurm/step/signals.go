@@ -20,7 +20,7 @@ func signalNumber(text string) (int, error) {
 	if n := unix.SignalNum(name); n != 0 {
 		return int(n), nil
 	}
-	return 0, fmt.Errorf("%q is no signal", text)
+	return 0, fmt.Errorf("%q is not a signal", text)
 }
 
 // deaths maps signals to the text that a shell prints for a process that the signal ended.

@@ -90,7 +90,7 @@ func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
 		return 1, err
 	}
 	if id := options.jobID; id != "" && id != r.job.Pod.ID() && id != r.job.Pod.JobID {
-		return 1, usererror.Errorf("leave --jobid away", "--jobid=%s is not this job, %s: from inside a pod only its own job can be reached", id, r.job.Pod.ID())
+		return 1, usererror.Errorf("remove --jobid", "--jobid=%s is not this job, %s: inside a pod, only its own job can be reached", id, r.job.Pod.ID())
 	}
 	options.inherit(&r.job.Spec)
 	idle := unheeded(parsed, os.LookupEnv, r.job.Script)
@@ -181,7 +181,7 @@ func (r *runner) assign() error {
 			t := task{Rank: rank, Args: r.options.command, Env: r.taskEnv(rank, local, i, n.first), Stdin: r.reads(rank)}
 			if programs != nil {
 				if t.Args = argsOf(programs, rank); t.Args == nil {
-					return fmt.Errorf("%s: no line is for task %d", r.options.command[0], rank)
+					return fmt.Errorf("%s: no line applies to task %d", r.options.command[0], rank)
 				}
 			}
 			if err := r.outputs.open(rank, host, i); err != nil {

@@ -55,7 +55,7 @@ func readOptions(p getopt.Parsed, lookup func(string) (string, bool)) (*stepOpti
 		return nil, r.err
 	}
 	if len(o.command) == 0 {
-		return nil, usererror.Errorf("write what is to run, as srun -n2 hostname", "No command given to execute.")
+		return nil, usererror.Errorf("specify a command, for example srun -n2 hostname", "No command given to execute.")
 	}
 	if o.begin.Name == "" {
 		o.begin.Name = filepath.Base(o.command[0])
@@ -95,7 +95,7 @@ func (r *optionReader) count(name string, to *int, least int) bool {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least {
-		r.wrong(fmt.Sprintf("write a number of at least %d, as --%s=%d", least, name, max(least, 2)), "Invalid numeric value %q for --%s.", text, name)
+		r.wrong(fmt.Sprintf("specify a number of at least %d, for example --%s=%d", least, name, max(least, 2)), "Invalid numeric value %q for --%s.", text, name)
 	}
 	*to = n
 	return true
@@ -188,7 +188,7 @@ func (r *optionReader) way() {
 	switch mpi, _ := r.parsed.Last("mpi"); mpi {
 	case "", "none":
 	default:
-		r.wrong("start MPI programs with mpirun, which finds the job's nodes by itself", "srun cannot start MPI programs here: --mpi=%s is not supported", mpi)
+		r.wrong("start MPI programs with mpirun, which finds the job's nodes automatically", "srun cannot start MPI programs here: --mpi=%s is not supported", mpi)
 	}
 	for _, option := range []string{"het-group", "pack-group", "no-allocate"} {
 		if r.parsed.Has(option) {
@@ -248,7 +248,7 @@ func parseLimit(text string) (time.Duration, error) {
 	}
 	parts := strings.Split(clock, ":")
 	if len(parts) > 3 {
-		return 0, fmt.Errorf("%q is no time", text)
+		return 0, fmt.Errorf("%q is not a time", text)
 	}
 	units := []time.Duration{time.Minute, time.Second}
 	switch {
@@ -266,7 +266,7 @@ func parseLimit(text string) (time.Duration, error) {
 		}
 	}
 	if err != nil || total < 0 {
-		return 0, fmt.Errorf("%q is no time", text)
+		return 0, fmt.Errorf("%q is not a time", text)
 	}
 	return total, nil
 }
@@ -281,7 +281,7 @@ func parseSignal(text string) (*launchconfig.Signal, error) {
 	}
 	if timed {
 		if s.Seconds, err = strconv.ParseInt(before, 10, 32); err != nil || s.Seconds < 0 {
-			return nil, fmt.Errorf("%q is no number of seconds", before)
+			return nil, fmt.Errorf("%q is not a number of seconds", before)
 		}
 	}
 	return s, nil

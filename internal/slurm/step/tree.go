@@ -57,7 +57,7 @@ func addEntry(archive *tar.Writer, name, path string, entry fs.DirEntry) error {
 			return err
 		}
 	default:
-		return errors.New("it is no regular file")
+		return errors.New("not a regular file")
 	}
 	header, err := tar.FileInfoHeader(info, link)
 	if err != nil {
@@ -144,7 +144,7 @@ func (t *newTree) unpackEntry(root *os.Root, header *tar.Header, content io.Read
 		}
 		return t.finishEntry(root, header)
 	}
-	return errors.New("it is no regular file")
+	return errors.New("not a regular file")
 }
 
 // finishEntry sets the mode and the times of a file or directory.

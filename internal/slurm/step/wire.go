@@ -101,7 +101,7 @@ func (w *wire) finish() {
 
 func (w *wire) send(k kind, task uint32, data []byte) error {
 	if len(data) > maxFrame {
-		return fmt.Errorf("%d bytes are more than fit into a message of %d", len(data), maxFrame)
+		return fmt.Errorf("%d bytes exceed the message limit of %d bytes", len(data), maxFrame)
 	}
 	message := make([]byte, headerBytes, headerBytes+len(data))
 	message[0] = byte(k)
@@ -136,7 +136,7 @@ func (w *wire) receive() (frame, error) {
 }
 
 // launcherGone is the hint for a launcher that does not answer.
-const launcherGone = "the job may be ending: sacct tells outside of it how it ended; else try again"
+const launcherGone = "the job may be ending: run sacct outside the job to see how it ended, or try again"
 
 // answer waits for the answer to a request and decodes it into to, which may be nil. It calls notice, which may be
 // nil, for each notice.
@@ -159,7 +159,7 @@ func (w *wire) answer(to any, notice func(string)) error {
 			}
 			return json.Unmarshal(f.data, to)
 		default:
-			return fmt.Errorf("the job's launcher answers with a message of kind %d", f.kind)
+			return fmt.Errorf("the job's launcher answered with an unexpected message of kind %d", f.kind)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 	nodes := r.Nodes
 	switch {
 	case nodes > len(candidates):
-		return nil, impossible(fmt.Sprintf("ask for no more than %d", len(candidates)), "Requested node configuration is not available")
+		return nil, impossible(fmt.Sprintf("request at most %d", len(candidates)), "Requested node configuration is not available")
 	case nodes == 0 && r.Tasks > 0 && r.PerNode > 0:
 		nodes = min(len(candidates), (r.Tasks+r.PerNode-1)/r.PerNode)
 	case nodes == 0 && r.Tasks > 0 && len(r.Only) == 0:
@@ -54,16 +54,16 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 	}
 	if perNode > 0 && perNode*nodes < tasks {
 		if r.PerNode > 0 {
-			return nil, impossible("ask for more nodes, or for fewer tasks", "More tasks requested than --ntasks-per-node has room for")
+			return nil, impossible("request more nodes or fewer tasks", "More tasks requested than --ntasks-per-node permits")
 		}
 		perNode = 0
 	}
 	if tasks < nodes {
-		return nil, impossible(fmt.Sprintf("write --nodes=%d, or more tasks", tasks), fmt.Sprintf("%d tasks cannot run on %d nodes", tasks, nodes))
+		return nil, impossible(fmt.Sprintf("use --nodes=%d or more tasks", tasks), fmt.Sprintf("%d tasks cannot run on %d nodes", tasks, nodes))
 	}
 	w.counts = launchconfig.Spread(tasks, nodes, perNode)
 	if slices.Max(w.counts)*w.cpus > h.spec.CPUs && !r.Overlap {
-		return nil, impossible(fmt.Sprintf("a node of the job has %d: ask for fewer tasks, or share them with --overcommit", h.spec.CPUs), "More processors requested than permitted")
+		return nil, impossible(fmt.Sprintf("each node of the job has %d: request fewer, or share processors with --overcommit", h.spec.CPUs), "More processors requested than permitted")
 	}
 	if r.GPUs != nil {
 		each, ok := r.GPUs.needs(w.counts, h.spec.GPUsOnNode)
@@ -71,7 +71,7 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 		case !ok && r.GPUs.Inherited:
 			each = nil
 		case !ok:
-			return nil, impossible("ask for no more than those", fmt.Sprintf("Invalid generic resource (gres) specification: a node of the job has %d accelerators", h.spec.GPUsOnNode))
+			return nil, impossible("request at most this number", fmt.Sprintf("Invalid generic resource (gres) specification: each node of the job has %d accelerators", h.spec.GPUsOnNode))
 		}
 		w.gpus = each
 	}
@@ -82,7 +82,7 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 func (h *head) candidates(r *beginRequest) ([]int, error) {
 	for _, name := range append(slices.Clone(r.Only), r.Not...) {
 		if !slices.Contains(h.hosts, name) {
-			return nil, usererror.Errorf("its nodes are "+hostlist.Compress(slices.Clone(h.hosts)), "Requested node configuration is not available (%s is no node of this job)", name)
+			return nil, usererror.Errorf("the nodes of the job are "+hostlist.Compress(slices.Clone(h.hosts)), "Requested node configuration is not available (%s is not a node of this job)", name)
 		}
 	}
 	var candidates []int
@@ -94,7 +94,7 @@ func (h *head) candidates(r *beginRequest) ([]int, error) {
 		return slices.Compact(candidates), nil
 	}
 	if r.Relative >= len(h.hosts) {
-		return nil, usererror.Errorf("nodes are counted from 0", "Requested node configuration is not available (--relative=%d of %d nodes)", r.Relative, len(h.hosts))
+		return nil, usererror.Errorf("nodes are numbered from 0", "Requested node configuration is not available (--relative=%d of %d nodes)", r.Relative, len(h.hosts))
 	}
 	for i := r.Relative; i < len(h.hosts); i++ {
 		if !slices.Contains(r.Not, h.hosts[i]) {

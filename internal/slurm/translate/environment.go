@@ -67,14 +67,14 @@ func (b *builder) exported() []string {
 		size += len(entry) + 1
 	}
 	if size > maxEnvironment {
-		b.fail(usererror.Errorf("export what is needed: --export=NAME,NAME", "the exported environment has %d bytes, more than %d", size, maxEnvironment))
+		b.fail(usererror.Errorf("export only the needed variables: --export=NAME,NAME", "the exported environment has %d bytes, more than %d", size, maxEnvironment))
 	}
 	return all
 }
 
 // NothingExported is the note for jobs that receive no variables of the submitting machine although a Slurm job
 // would.
-const NothingExported = "the job gets none of your environment variables, because it runs in a container; --export=ALL or --export=NAME,NAME takes them along"
+const NothingExported = "your environment variables are not passed to the job, because it runs in a container; use --export=ALL or --export=NAME,NAME to pass them"
 
 // defaultExport returns the value of --export if neither the user nor the profile sets one: ALL, as in Slurm, except
 // in containers.
@@ -111,7 +111,7 @@ func (b *builder) chosen(what string) []string {
 			if value, there := environ[name]; there {
 				all = launchconfig.Merge(all, []string{name + "=" + value})
 			} else {
-				b.warnings = append(b.warnings, fmt.Sprintf("--export: there is no variable %s", name))
+				b.warnings = append(b.warnings, fmt.Sprintf("--export: variable %s is not set", name))
 			}
 		}
 	}

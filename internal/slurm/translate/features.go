@@ -35,7 +35,7 @@ func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated option
 		labels := b.labelsOf(old[0])
 		rest := len(all) - len(labels)
 		if len(b.err) > 0 || rest < 0 || !apiequality.Semantic.DeepEqual(all[rest:], labels) {
-			return usererror.Errorf("cancel it and submit it again with --constraint", "the features of the job were those of another profile of the site")
+			return usererror.Errorf("cancel the job and submit it again with --constraint", "the features of the job were translated with an earlier version of the site's profile")
 		}
 		all = all[:rest]
 	}

@@ -64,7 +64,7 @@ func (b *builder) workDir() string {
 			b.needs = append(b.needs, Need{r.Said("chdir"), dir})
 		}
 	case r.Chdir != "":
-		b.fail(usererror.Errorf("volumes cover "+b.covered()+"; --container-workdir is a directory of the image", "--chdir=%s is on no volume of the site's profile", r.Chdir))
+		b.fail(usererror.Errorf("directories on volumes: "+b.covered()+"; use --container-workdir for a directory of the image", "--chdir=%s is not on a volume of the site's profile", r.Chdir))
 	}
 	b.by("chdir", "launch.workDir")
 	b.by("container-workdir", "launch.workDir")
@@ -81,7 +81,7 @@ func (b *builder) covered() string {
 		all = append(all, v.Paths...)
 	}
 	if len(all) == 0 {
-		return "nothing"
+		return "none"
 	}
 	return join(all)
 }
@@ -127,11 +127,11 @@ func (b *builder) file(option, dir, pattern string) string {
 		rest := strings.TrimPrefix(strings.TrimPrefix(plain, filepath.Dir(fixed+"x")), "/")
 		return full[:len(full)-len(plain)] + filepath.Join(inside, rest)
 	case option == "input":
-		b.fail(usererror.Errorf("volumes cover "+b.covered(), "--input=%s is on no volume of the site's profile", pattern))
+		b.fail(usererror.Errorf("directories on volumes: "+b.covered(), "--input=%s is not on a volume of the site's profile", pattern))
 	case option == "output":
 		b.notes = append(b.notes, "no shared volume covers "+filepath.Dir(plain)+"; "+InPodLog)
 	default:
-		b.warnings = append(b.warnings, "--"+option+"="+pattern+": no shared volume covers "+filepath.Dir(plain)+"; it is in the pod log")
+		b.warnings = append(b.warnings, "--"+option+"="+pattern+": no shared volume covers "+filepath.Dir(plain)+"; its content is in the pod log")
 	}
 	return ""
 }
@@ -144,7 +144,7 @@ func (b *builder) home() {
 	}
 	v, _, covered := b.p.Covering(home)
 	if !covered {
-		b.notes = append(b.notes, "--no-container-mount-home: no volume of the site's profile covers "+home+", so that it is not mounted anyway")
+		b.notes = append(b.notes, "--no-container-mount-home: no volume of the site's profile covers "+home+", so it is not mounted in any case")
 		return
 	}
 	without := *b.p
@@ -152,7 +152,7 @@ func (b *builder) home() {
 	b.p = &without
 	b.made["no-container-mount-home"] = []string{container("volumeMounts")}
 	if b.Facts.Helper {
-		b.notes = append(b.notes, "--no-container-mount-home: a process node shows the machine's own "+home+"; what is written there is lost")
+		b.notes = append(b.notes, "--no-container-mount-home: a process node shows the machine's own "+home+"; files written there are lost")
 	}
 }
 
@@ -169,7 +169,7 @@ func (b *builder) image() string {
 		b.fail(b.noImage())
 	}
 	if strings.HasSuffix(image, ".sqsh") || strings.HasPrefix(image, "/") {
-		b.fail(usererror.Errorf("push it to a registry, and name it as registry/name:tag", "--container-image=%s: squashfs files cannot be run here", image))
+		b.fail(usererror.Errorf("push the image to a registry, and specify it as registry/name:tag", "--container-image=%s: squashfs files cannot be run here", image))
 	}
 	return strings.Replace(strings.TrimPrefix(image, "docker://"), "#", "/", 1)
 }
@@ -178,10 +178,10 @@ func (b *builder) image() string {
 // account that the user may not be allowed to read the profile.
 func (b *builder) noImage() error {
 	if where := b.Facts.HiddenProfile; where != "" {
-		return usererror.Errorf("give --container-image, or ask an administrator for the right to get ConfigMap slurm-profile in namespace "+where,
-			"no image is named, and you may not read the site's profile in namespace %s, which may name one", where)
+		return usererror.Errorf("specify --container-image, or ask an administrator for permission to get ConfigMap slurm-profile in namespace "+where,
+			"no image is specified, and you are not allowed to read the site's profile in namespace %s, which may specify one", where)
 	}
-	return usererror.Errorf("give --container-image or SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile", "no image is named, and the site's profile has none")
+	return usererror.Errorf("specify --container-image or SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile", "no image is specified, and the site's profile has no default image")
 }
 
 // processImage is the image name on nodes that run the machine's own programs and ignore images.
@@ -215,11 +215,11 @@ func (b *builder) mounts() {
 			e.mode = parts[2]
 		}
 		if !filepath.IsAbs(e.source) || !filepath.IsAbs(e.target) || len(parts) > 3 || e.mode != "" && e.mode != "ro" && e.mode != "rw" {
-			b.fail(usererror.Errorf("write SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths, and commas between", "Invalid --container-mounts specification"))
+			b.fail(usererror.Errorf("use a comma-separated list of SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths", "Invalid --container-mounts specification"))
 			continue
 		}
 		if _, _, ok := b.p.Covering(e.source); !ok {
-			b.fail(usererror.Errorf("volumes cover "+b.covered(), "--container-mounts: %s is on no volume of the site's profile", e.source))
+			b.fail(usererror.Errorf("directories on volumes: "+b.covered(), "--container-mounts: %s is not on a volume of the site's profile", e.source))
 			continue
 		}
 		extras = append(extras, e)

@@ -60,11 +60,11 @@ func (b *builder) fewest(most int64) int {
 	}
 	have := b.rooms()
 	if len(have) == 0 {
-		why := "the cluster's nodes are not known"
+		why := "the cluster's nodes are unknown"
 		if len(b.Facts.Nodes) > 0 {
-			why = "no node of queue " + b.job.Spec.Queue + " is known that it may use"
+			why = "no known node of queue " + b.job.Spec.Queue + " can run the job"
 		}
-		b.notes = append(b.notes, why+": all tasks are in one pod; say with --nodes how many there are to be")
+		b.notes = append(b.notes, why+": all tasks run in one pod; use --nodes to specify the number of pods")
 		return 1
 	}
 	if len(b.r.Nodelist) > 0 {
@@ -80,12 +80,12 @@ func (b *builder) fewest(most int64) int {
 		n = b.smallest(have, limit)
 	}
 	if n == 0 {
-		b.fail(usererror.Errorf(fmt.Sprintf("the nodes that it may use in queue %s have no room for all of it in up to %d pods; if there will be more of them, say with --nodes how many it needs", b.job.Spec.Queue, limit),
+		b.fail(usererror.Errorf(fmt.Sprintf("the nodes of queue %s do not have enough resources for the job in up to %d pods; if nodes will be added, use --nodes to specify the number of pods", b.job.Spec.Queue, limit),
 			"Batch job submission failed: Requested node configuration is not available"))
 		return 1
 	}
 	if n > 1 && b.r.Verbose > 0 {
-		b.notes = append(b.notes, fmt.Sprintf("no node of queue %s has room for all of it, so %d nodes", b.job.Spec.Queue, n))
+		b.notes = append(b.notes, fmt.Sprintf("no single node of queue %s has enough resources for the job, so it uses %d nodes", b.job.Spec.Queue, n))
 	}
 	return n
 }

@@ -21,7 +21,7 @@ func (b *builder) gpus() {
 	case len(r.GPUsPerNode) == 0:
 		b.gresGPUs, r.GPUsPerNode = true, ofGres
 	case countOf(ofGres, "gpu") != countOf(r.GPUsPerNode, "gpu"):
-		b.fail(usererror.Errorf("give one of them", "%s and %s do not agree on the GPUs of a node", r.Said("gres"), r.Said("gpus-per-node")))
+		b.fail(usererror.Errorf("use only one of them", "%s and %s specify different numbers of GPUs per node", r.Said("gres"), r.Said("gpus-per-node")))
 	}
 	b.otherGres = slices.DeleteFunc(slices.Clone(r.Gres), isGPU)
 	if r.TasksPerGPU > 0 && r.Tasks > 0 && len(r.GPUs)+len(r.GPUsPerNode) == 0 {

@@ -88,7 +88,7 @@ func (b *builder) choosePartition(list string) string {
 		chosen = names[i]
 	}
 	if b.r.Verbose > 0 {
-		b.notes = append(b.notes, fmt.Sprintf("of the partitions %s the job is in %s", list, chosen))
+		b.notes = append(b.notes, fmt.Sprintf("of the partitions %s, the job uses %s", list, chosen))
 	}
 	return chosen
 }
@@ -121,7 +121,7 @@ func exceeds(limit, most optionvalue.Minutes) bool {
 // notTooMany rejects more nodes than the partition allows.
 func (b *builder) notTooMany(nodes int) {
 	if limit := b.p.Partitions[b.r.Partition].MaxNodes; limit > 0 && int64(nodes) > limit {
-		b.fail(usererror.Errorf("partition "+b.r.Partition+" has a limit of "+itoa(limit), "Batch job submission failed: Node count specification invalid"))
+		b.fail(usererror.Errorf("the limit of partition "+b.r.Partition+" is "+itoa(limit), "Batch job submission failed: Node count specification invalid"))
 	}
 }
 
@@ -155,7 +155,7 @@ func (b *builder) priority() {
 			known = append(known, name)
 		}
 		slices.Sort(known)
-		hint := "the cluster has no priority classes, and the site's profile names none"
+		hint := "the cluster has no priority classes, and the site's profile defines no QOS"
 		if len(known) > 0 {
 			hint = "known: " + join(slices.Compact(known))
 		}
@@ -213,7 +213,7 @@ func (b *builder) life() {
 		b.spec.Signal = &launchconfig.Signal{Number: s.Number, Seconds: s.Before, Batch: s.Batch}
 		b.by("signal", "launch.signal")
 		if b.spec.TimeLimit == 0 {
-			b.notes = append(b.notes, "--signal="+s.String()+" is sent before the time is over, and there is no --time")
+			b.notes = append(b.notes, "--signal="+s.String()+" is sent before the time limit, but --time is not set")
 		}
 	}
 }
@@ -271,7 +271,7 @@ func (b *builder) limit() {
 	case most > 0 && limit < 0 && b.r.Time == nil:
 		limit = most
 	case most > 0 && (limit < 0 || limit > most):
-		b.fail(usererror.Errorf("the longest is "+most.String(), "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)"))
+		b.fail(usererror.Errorf("the maximum is "+most.String(), "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)"))
 	}
 	if limit < 0 {
 		b.by("time")

@@ -35,7 +35,7 @@ func (b *builder) nodes(affinity *corev1.Affinity) {
 		all = append(all, corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: list})
 		b.asked.Nodes = hostlist.Compress(list)
 		if b.size.least > len(list) {
-			b.fail(usererror.Errorf("name more nodes, or ask for fewer", "--nodes=%d is more than --nodelist names (%d)", b.size.least, len(list)))
+			b.fail(usererror.Errorf("list more nodes, or request fewer", "--nodes=%d is more than the number of nodes in --nodelist (%d)", b.size.least, len(list)))
 		}
 		b.by("nodelist", b.eachField(required)...)
 		b.by("nodefile", b.eachField(required)...)
@@ -78,7 +78,7 @@ func (b *builder) labelsOf(features []string) []corev1.NodeSelectorRequirement {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			hint := "the site's profile names none; features there are labels of nodes"
+			hint := "the site's profile defines no features (labels of nodes)"
 			if len(names) > 0 {
 				hint = "features: " + join(names)
 			}
@@ -115,7 +115,7 @@ func (b *builder) typesOfGres(required string) []corev1.NodeSelectorRequirement 
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			hint := "the site's profile names no types of " + g.Name
+			hint := "the site's profile defines no types of " + g.Name
 			if len(names) > 0 {
 				hint = "types of " + g.Name + ": " + join(names)
 			}
@@ -189,14 +189,14 @@ func (b *builder) topology() {
 	switch {
 	case n == 0:
 	case b.size.nodes%n != 0:
-		b.fail(usererror.Errorf("write --nodes as a multiple of --segment", "--segment=%d: --nodes=%d is no multiple of it", n, b.size.nodes))
+		b.fail(usererror.Errorf("set --nodes to a multiple of --segment", "--segment=%d: --nodes=%d is not a multiple of it", n, b.size.nodes))
 	case b.r.Array != nil:
-		b.fail(usererror.Errorf("leave --segment away: the elements are groups already", "--segment is not supported here together with --array"))
+		b.fail(usererror.Errorf("remove --segment: each element is already a group", "--segment is not supported here together with --array"))
 	case n == b.size.nodes:
 		b.job.Spec.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: batchv1alpha1.HardNetworkTopologyMode, HighestTierAllowed: new(1)}
 		b.by("segment", "spec.networkTopology")
 	default:
-		b.fail(usererror.Errorf("remove the option, or use --switches", "--segment=%d is supported here only for all nodes of a job (--nodes=%d): smaller groups cannot be told from each other", n, b.size.nodes))
+		b.fail(usererror.Errorf("remove the option, or use --switches", "--segment=%d is supported here only for all nodes of a job (--nodes=%d): smaller groups cannot be distinguished", n, b.size.nodes))
 	}
 }
 
@@ -223,7 +223,7 @@ func (b *builder) knownNodes() {
 	}
 	for _, name := range b.r.Nodelist {
 		if !slices.Contains(b.Facts.NodeNames, name) {
-			b.fail(usererror.Errorf("there is no node "+name+"; sinfo -N lists the nodes", "Batch job submission failed: Invalid node name specified"))
+			b.fail(usererror.Errorf("the cluster has no node "+name+"; sinfo -N lists the nodes", "Batch job submission failed: Invalid node name specified"))
 			return
 		}
 	}

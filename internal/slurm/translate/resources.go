@@ -54,7 +54,7 @@ func (b *builder) resources() corev1.ResourceRequirements {
 }
 
 func unknownGres(p *profile.Profile, name string) error {
-	return usererror.Errorf("known are "+join(p.GresNames())+"; the site's profile may name others", "Batch job submission failed: Invalid generic resource (gres) specification: %s", name)
+	return usererror.Errorf("known resources: "+join(p.GresNames())+"; the site's profile can define others", "Batch job submission failed: Invalid generic resource (gres) specification: %s", name)
 }
 
 // licences adds the extended resources to which the profile maps licences.
@@ -64,12 +64,12 @@ func (b *builder) licences(list corev1.ResourceList) {
 	}
 	all, err := optionvalue.ParseGres(b.r.Licenses)
 	if err != nil {
-		b.fail(usererror.Errorf("write NAME or NAME:NUMBER with commas between", "Invalid --licenses specification"))
+		b.fail(usererror.Errorf("use a comma-separated list of NAME or NAME:NUMBER", "Invalid --licenses specification"))
 	}
 	for _, one := range all {
 		name, known := b.p.Licenses[one.Name]
 		if !known {
-			b.fail(usererror.Errorf("the profile may map a licence to an extended resource", "--licenses is not supported here (the site's profile knows no licence %q)", one.Name))
+			b.fail(usererror.Errorf("the site's profile can map a license to an extended resource", "--licenses is not supported here (the site's profile defines no license %q)", one.Name))
 			continue
 		}
 		list[corev1.ResourceName(name)] = *resource.NewQuantity(one.Count, resource.DecimalSI)

@@ -40,7 +40,7 @@ func (b *builder) measure() {
 		nodes = least
 	}
 	if nodes > maxNodes {
-		b.fail(usererror.Errorf(fmt.Sprintf("a job has %d nodes at most: --array runs more side by side", maxNodes), "Batch job submission failed: Requested node configuration is not available (%d nodes)", nodes))
+		b.fail(usererror.Errorf(fmt.Sprintf("a job can have at most %d nodes; use --array to run more in parallel", maxNodes), "Batch job submission failed: Requested node configuration is not available (%d nodes)", nodes))
 		nodes, least = 1, 1
 	}
 	var uneven error

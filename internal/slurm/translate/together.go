@@ -21,12 +21,12 @@ func badTasks(hint string, args ...any) error {
 func (b *builder) tasksTogether() {
 	r, s := b.r, &b.size
 	if room := r.TasksPerNode * int64(s.nodes); r.TasksPerNode > 0 && r.Tasks > room {
-		b.fail(badTasks("%d nodes with --ntasks-per-node=%d have room for %d of --ntasks=%d: use --nodes=%d, or --ntasks-per-node=%d",
+		b.fail(badTasks("%d nodes with --ntasks-per-node=%d can run only %d of --ntasks=%d: use --nodes=%d or --ntasks-per-node=%d",
 			s.nodes, r.TasksPerNode, room, r.Tasks, divideUp(r.Tasks, r.TasksPerNode), divideUp(r.Tasks, int64(s.nodes))))
 	}
 	total := countOf(s.gres, "gpu") * int64(s.nodes)
 	if r.TasksPerGPU > 0 && r.Tasks > r.TasksPerGPU*total {
-		b.fail(badTasks("%d GPUs with --ntasks-per-gpu=%d have room for %d of --ntasks=%d", total, r.TasksPerGPU, r.TasksPerGPU*total, r.Tasks))
+		b.fail(badTasks("%d GPUs with --ntasks-per-gpu=%d can run only %d of --ntasks=%d", total, r.TasksPerGPU, r.TasksPerGPU*total, r.Tasks))
 	}
 }
 
@@ -39,20 +39,20 @@ func (b *builder) gpusTogether() {
 	}
 	switch {
 	case total > 0 && perNode > 0 && total != perNode*int64(s.nodes):
-		b.fail(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or leave one of them away", perNode*int64(s.nodes)), "%s and %s do not go together on %d nodes", b.saidGPUs(), r.Said(node), s.nodes))
+		b.fail(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or remove one of the options", perNode*int64(s.nodes)), "%s and %s conflict on %d nodes", b.saidGPUs(), r.Said(node), s.nodes))
 	case perNode > 0 && perTask*s.onNode > perNode:
-		b.fail(usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d, or --ntasks-per-node=%d", perTask*s.onNode, max(perNode/perTask, 1)), "%s and %s do not go together with %d tasks on a node", r.Said(node), r.Said("gpus-per-task"), s.onNode))
+		b.fail(usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --ntasks-per-node=%d", perTask*s.onNode, max(perNode/perTask, 1)), "%s and %s conflict with %d tasks per node", r.Said(node), r.Said("gpus-per-task"), s.onNode))
 	case perNode == 0 && total > 0 && perTask > 0 && perTask*s.tasks != total:
-		b.fail(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or leave one of them away", perTask*s.tasks), "%s and %s do not go together with %d tasks", b.saidGPUs(), r.Said("gpus-per-task"), s.tasks))
+		b.fail(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or remove one of the options", perTask*s.tasks), "%s and %s conflict with %d tasks", b.saidGPUs(), r.Said("gpus-per-task"), s.tasks))
 	}
 	none := countOf(s.gres, "gpu") == 0
 	for _, name := range []string{"cpus-per-gpu", "mem-per-gpu", "ntasks-per-gpu"} {
 		if none && r.Has(name) {
-			b.fail(usererror.Errorf("ask for GPUs with --gpus or --gpus-per-node", "--%s is given, and no GPUs are asked for", name))
+			b.fail(usererror.Errorf("request GPUs with --gpus or --gpus-per-node", "--%s requires GPUs, but none are requested", name))
 		}
 	}
 	if r.CPUsPerGPU > 0 && r.CPUsPerTask > 0 { // set by --tres-per-task
-		b.fail(usererror.Errorf("give one of them", "%s and %s both say how many CPUs there are", r.Said("cpus-per-gpu"), r.Said("tres-per-task")))
+		b.fail(usererror.Errorf("use only one of them", "%s and %s both specify the number of CPUs", r.Said("cpus-per-gpu"), r.Said("tres-per-task")))
 	}
 }
 

@@ -196,7 +196,7 @@ func (b *builder) list() []Made {
 			case s.Option.Class != request.Mapped:
 				one.Note = "no effect here"
 			default:
-				one.Note = "about the submission itself"
+				one.Note = "applies only to the submission"
 			}
 			all = append(all, one)
 		}

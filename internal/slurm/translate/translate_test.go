@@ -251,36 +251,36 @@ func TestWhatCannotBeTranslated(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"-p old2":                                    "invalid partition specified: old2\nBatch job submission failed: Invalid partition name specified|open queues: default, nlp, research",
-		"-p gpu -N9":                                 "Batch job submission failed: Node count specification invalid|partition gpu has a limit of 8",
-		"-p gpu -t 2-0":                              "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)|the longest is 1-00:00:00",
+		"-p gpu -N9":                                 "Batch job submission failed: Node count specification invalid|the limit of partition gpu is 8",
+		"-p gpu -t 2-0":                              "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)|the maximum is 1-00:00:00",
 		"-A a3":                                      "Batch job submission failed: Invalid account or account/partition combination specified|known accounts: a1, a2",
 		"-q low":                                     "Batch job submission failed: Invalid qos specification|known: high, normal, urgent",
 		"--gpus=7 --nodes=2":                         "--gpus=7 cannot be spread evenly over --nodes=2|use --gpus-per-node=4 or --gpus=8",
-		"--gres=fpga:1":                              "Batch job submission failed: Invalid generic resource (gres) specification: fpga|known are gpu, npu, shard; the site's profile may name others",
+		"--gres=fpga:1":                              "Batch job submission failed: Invalid generic resource (gres) specification: fpga|known resources: gpu, npu, shard; the site's profile can define others",
 		"--gres=gpu:h100:1":                          "Batch job submission failed: Invalid generic resource (gres) specification: gpu:h100|types of gpu: a100",
-		"-N2 -n5 --ntasks-per-node=2":                "Batch job submission failed: Task count specification invalid|2 nodes with --ntasks-per-node=2 have room for 4 of --ntasks=5: use --nodes=3, or --ntasks-per-node=3",
-		"-n9 --ntasks-per-gpu=2 -G4":                 "Batch job submission failed: Task count specification invalid|4 GPUs with --ntasks-per-gpu=2 have room for 8 of --ntasks=9",
-		"-N4 -G8 --gpus-per-node=4":                  "--gpus=8 and --gpus-per-node=4 do not go together on 4 nodes|use --gpus=16, or leave one of them away",
-		"-G7 --gpus-per-node=4":                      "--gpus=7 and --gpus-per-node=4 do not go together on 2 nodes|use --gpus=8, or leave one of them away",
-		"-n3 -G8 --gpus-per-task=2":                  "--gpus=8 and --gpus-per-task=2 do not go together with 3 tasks|use --gpus=6, or leave one of them away",
-		"--gres=gpu:4 -N1 -n3 --gpus-per-task=2":     "--gres=gpu:4 and --gpus-per-task=2 do not go together with 3 tasks on a node|use --gpus-per-node=6, or --ntasks-per-node=2",
-		"--gres=gpu:2 --gpus-per-node=4":             "--gres=gpu:2 and --gpus-per-node=4 do not agree on the GPUs of a node|give one of them",
-		"--cpus-per-gpu=2":                           "--cpus-per-gpu is given, and no GPUs are asked for|ask for GPUs with --gpus or --gpus-per-node",
-		"--ntasks-per-gpu=2":                         "--ntasks-per-gpu is given, and no GPUs are asked for|ask for GPUs with --gpus or --gpus-per-node",
-		"--cpus-per-gpu=2 -G1 --tres-per-task=cpu=3": "--cpus-per-gpu=2 and --tres-per-task=cpu=3 both say how many CPUs there are|give one of them",
-		"--mem-per-gpu=1G":                           "--mem-per-gpu is given, and no GPUs are asked for|ask for GPUs with --gpus or --gpus-per-node",
+		"-N2 -n5 --ntasks-per-node=2":                "Batch job submission failed: Task count specification invalid|2 nodes with --ntasks-per-node=2 can run only 4 of --ntasks=5: use --nodes=3 or --ntasks-per-node=3",
+		"-n9 --ntasks-per-gpu=2 -G4":                 "Batch job submission failed: Task count specification invalid|4 GPUs with --ntasks-per-gpu=2 can run only 8 of --ntasks=9",
+		"-N4 -G8 --gpus-per-node=4":                  "--gpus=8 and --gpus-per-node=4 conflict on 4 nodes|use --gpus=16, or remove one of the options",
+		"-G7 --gpus-per-node=4":                      "--gpus=7 and --gpus-per-node=4 conflict on 2 nodes|use --gpus=8, or remove one of the options",
+		"-n3 -G8 --gpus-per-task=2":                  "--gpus=8 and --gpus-per-task=2 conflict with 3 tasks|use --gpus=6, or remove one of the options",
+		"--gres=gpu:4 -N1 -n3 --gpus-per-task=2":     "--gres=gpu:4 and --gpus-per-task=2 conflict with 3 tasks per node|use --gpus-per-node=6 or --ntasks-per-node=2",
+		"--gres=gpu:2 --gpus-per-node=4":             "--gres=gpu:2 and --gpus-per-node=4 specify different numbers of GPUs per node|use only one of them",
+		"--cpus-per-gpu=2":                           "--cpus-per-gpu requires GPUs, but none are requested|request GPUs with --gpus or --gpus-per-node",
+		"--ntasks-per-gpu=2":                         "--ntasks-per-gpu requires GPUs, but none are requested|request GPUs with --gpus or --gpus-per-node",
+		"--cpus-per-gpu=2 -G1 --tres-per-task=cpu=3": "--cpus-per-gpu=2 and --tres-per-task=cpu=3 both specify the number of CPUs|use only one of them",
+		"--mem-per-gpu=1G":                           "--mem-per-gpu requires GPUs, but none are requested|request GPUs with --gpus or --gpus-per-node",
 		"-C fast":                                    "Batch job submission failed: Invalid feature specification: fast|features: ib, nvlink",
-		"-w n1 -N2":                                  "--nodes=2 is more than --nodelist names (1)|name more nodes, or ask for fewer",
-		"-D /etc":                                    "--chdir=/etc is on no volume of the site's profile|volumes cover /home, /lustre/data; --container-workdir is a directory of the image",
-		"-L ansys":                                   `--licenses is not supported here (the site's profile knows no licence "ansys")|the profile may map a licence to an extended resource`,
-		"--segment=3 -N4":                            "--segment=3: --nodes=4 is no multiple of it|write --nodes as a multiple of --segment",
-		"--segment=2 -N4":                            "--segment=2 is supported here only for all nodes of a job (--nodes=4): smaller groups cannot be told from each other|remove the option, or use --switches",
-		"-o x%a":                                     `Invalid --output specification|"x%a": %a stands for an element, and the job is no array`,
-		"-i /etc/passwd":                             "--input=/etc/passwd is on no volume of the site's profile|volumes cover /home, /lustre/data",
+		"-w n1 -N2":                                  "--nodes=2 is more than the number of nodes in --nodelist (1)|list more nodes, or request fewer",
+		"-D /etc":                                    "--chdir=/etc is not on a volume of the site's profile|directories on volumes: /home, /lustre/data; use --container-workdir for a directory of the image",
+		"-L ansys":                                   `--licenses is not supported here (the site's profile defines no license "ansys")|the site's profile can map a license to an extended resource`,
+		"--segment=3 -N4":                            "--segment=3: --nodes=4 is not a multiple of it|set --nodes to a multiple of --segment",
+		"--segment=2 -N4":                            "--segment=2 is supported here only for all nodes of a job (--nodes=4): smaller groups cannot be distinguished|remove the option, or use --switches",
+		"-o x%a":                                     `Invalid --output specification|"x%a": %a stands for an array element, but the job is not an array`,
+		"-i /etc/passwd":                             "--input=/etc/passwd is not on a volume of the site's profile|directories on volumes: /home, /lustre/data",
 		"-d expand:42":                               `Batch job submission failed: Job dependency problem|"expand" is no type of dependency; there are after, afterany, afterok, afternotok, aftercorr and singleton`,
-		"--container-image=/x.sqsh":                  "--container-image=/x.sqsh: squashfs files cannot be run here|push it to a registry, and name it as registry/name:tag",
-		"--container-mounts=/etc:/etc":               "--container-mounts: /etc is on no volume of the site's profile|volumes cover /home, /lustre/data",
-		"--container-mounts=x":                       "Invalid --container-mounts specification|write SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths, and commas between",
+		"--container-image=/x.sqsh":                  "--container-image=/x.sqsh: squashfs files cannot be run here|push the image to a registry, and specify it as registry/name:tag",
+		"--container-mounts=/etc:/etc":               "--container-mounts: /etc is not on a volume of the site's profile|directories on volumes: /home, /lustre/data",
+		"--container-mounts=x":                       "Invalid --container-mounts specification|use a comma-separated list of SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths",
 	} {
 		_, err := try(t, line)
 		if err == nil {
@@ -293,7 +293,7 @@ func TestWhatCannotBeTranslated(t *testing.T) {
 		}
 	}
 	_, err := try(t, "", func(in *Input) { in.Profile = &profile.Profile{} })
-	if want := "no image is named, and the site's profile has none"; err == nil || err.Error() != want || !strings.Contains(usererror.Of(err).Hint, "give --container-image") {
+	if want := "no image is specified, and the site's profile has no default image"; err == nil || err.Error() != want || !strings.Contains(usererror.Of(err).Hint, "specify --container-image") {
 		t.Errorf("without an image: %v", err)
 	}
 }
@@ -325,7 +325,7 @@ func TestExport(t *testing.T) {
 		}
 	}
 	r, err := try(t, "--export=NOSUCH")
-	if err != nil || !slices.Contains(r.Warnings, "--export: there is no variable NOSUCH") {
+	if err != nil || !slices.Contains(r.Warnings, "--export: variable NOSUCH is not set") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err := try(t, "--export=ALL", func(in *Input) { in.Environ = []string{"X=" + strings.Repeat("x", 200_000)} }); err == nil || !strings.Contains(err.Error(), "more than 131072") {
@@ -429,8 +429,8 @@ func TestNotes(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"-o /tmp/x":        "no shared volume covers /tmp; output is in the pod log",
-		"-n 40 -v":         "no node of queue default has room for all of it, so 3 nodes",
-		"--signal=USR1@90": "--signal=USR1@90 is sent before the time is over, and there is no --time",
+		"-n 40 -v":         "no single node of queue default has enough resources for the job, so it uses 3 nodes",
+		"--signal=USR1@90": "--signal=USR1@90 is sent before the time limit, but --time is not set",
 	} {
 		r, err := try(t, line)
 		if err != nil || !slices.Contains(r.Notes, want) {
