@@ -90,7 +90,7 @@ func (a *allocation) copyInto(ctx context.Context, command []string, file *os.Fi
 func newSgather(f *cli.Factory) *cobra.Command {
 	table := step.SgatherTable
 	return command(f, program{table: &table, run: sgather,
-		short: "Copy a file or a directory from all nodes of a job (only inside the job)",
+		short: "Copy a file or directory from all nodes (inside a job only)",
 		long: `
 			Copy a file from each node of the job to the node where sgather runs, as
 			DESTINATION.NODE, and remove the original unless --keep is given. It works only
