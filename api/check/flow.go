@@ -82,7 +82,7 @@ func (a *Around) step(flow *flowv1alpha1.JobFlow, step *flowv1alpha1.Flow, templ
 	job.Name, job.Namespace = flowv1alpha1.JobName(flow, step.Name), flow.Namespace
 	var errs field.ErrorList
 	for _, wrong := range a.embedded(job, nil, a.Queues).Errors {
-		errs = append(errs, field.Invalid(where, value, fmt.Sprintf("its job %s, made from JobTemplate %s, would be refused: %s", job.Name, step.Name, wrong.Error())))
+		errs = append(errs, field.Invalid(where, value, fmt.Sprintf("its job %s, made from JobTemplate %s, would be rejected: %s", job.Name, step.Name, wrong.Error())))
 	}
 	return errs
 }

@@ -31,7 +31,7 @@ func TestJobsOfStepsAreJudged(t *testing.T) {
 	}{
 		"a step without a patch":                 {"f", "a", nil, "", ""},
 		"a patch that fits":                      {"f", "a", &batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Name: "w", Replicas: 3}}, MinAvailable: 3}, "", ""},
-		"a minimum above what the template has":  {"f", "a", &batchv1alpha1.JobSpec{MinAvailable: 3}, patch, "its job f-a, made from JobTemplate a, would be refused: spec.minAvailable: "},
+		"a minimum above what the template has":  {"f", "a", &batchv1alpha1.JobSpec{MinAvailable: 3}, patch, "its job f-a, made from JobTemplate a, would be rejected: spec.minAvailable: "},
 		"the same when there is no template yet": {"f", "later", &batchv1alpha1.JobSpec{MinAvailable: 3}, "", ""},
 		"a queue that is not there":              {"f", "a", &batchv1alpha1.JobSpec{Queue: "nowhere"}, patch, "unable to find job queue"},
 		"a new task without a container":         {"f", "a", &batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Name: "x", Replicas: 1}}}, patch, "template.spec.containers: "},

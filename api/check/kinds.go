@@ -235,7 +235,7 @@ func removedQueue(name string, around *Around) Verdict {
 	if queue, ok := around.Queues.Queue(name); ok {
 		if pods := queue.Status.Allocated[corev1.ResourcePods]; pods.Sign() > 0 {
 			verdict.Warnings = append(verdict.Warnings, fmt.Sprintf(
-				"queue %s has allocated Pods: %s; they run on, and no new ones of their jobs are scheduled", name, pods.String()))
+				"queue %s has allocated Pods: %s; these continue to run, and no new pods of their jobs are scheduled", name, pods.String()))
 		}
 	}
 	return verdict

@@ -142,7 +142,7 @@ func TestAClusterIsStartedUsedRestartedAndRemoved(t *testing.T) {
 		if pod, err := client.CoreV1().Pods("default").Get(t.Context(), "stays", metav1.GetOptions{}); err != nil || pod.Status.Phase != corev1.PodRunning {
 			t.Errorf("the pod of another node: %v, %v", pod.Status.Phase, err)
 		}
-		if _, refused, code := p.run("nodes", "add", "--simulated=1", "--name=big"); code != 1 || !strings.Contains(refused, `there is a node "big" already`) {
+		if _, refused, code := p.run("nodes", "add", "--simulated=1", "--name=big"); code != 1 || !strings.Contains(refused, `node "big" already exists`) {
 			t.Errorf("a name twice: exit %d, %s", code, refused)
 		}
 		wantNodes(t, p, "big", "node-1", "sim-1")

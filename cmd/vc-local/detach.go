@@ -137,7 +137,7 @@ func detach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
 	if ctx.Err() != nil {
 		return errInterrupted
 	}
-	return &local.Error{What: fmt.Sprintf("the cluster ended while it started: %s%s", endOf(state, err), lastLines(dir.ProcessLog())), Hint: "see " + dir.ProcessLog() + " and " + dir.ControlPlaneLog()}
+	return &local.Error{What: fmt.Sprintf("the cluster exited during startup: %s%s", endOf(state, err), lastLines(dir.ProcessLog())), Hint: "see " + dir.ProcessLog() + " and " + dir.ControlPlaneLog()}
 }
 
 // startDetached starts the process. Its output goes to its log.

@@ -101,7 +101,7 @@ func flagError(cmd *cobra.Command, err error) error {
 // noArgs rejects arguments and names the first one.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageError(cmd, fmt.Errorf("argument %q is not understood", args[0]))
+		return usageError(cmd, fmt.Errorf("unknown argument %q", args[0]))
 	}
 	return nil
 }

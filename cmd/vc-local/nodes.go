@@ -80,7 +80,7 @@ func newNodesAdd() *cobra.Command {
 	flags.StringVar(&name, "name", "", "`name` of the node; of several: what their names begin with")
 	flags.StringVar(&node.cpu, "cpu", "", "cpu of each node")
 	flags.StringVar(&node.memory, "memory", "", "memory of each node")
-	flags.StringArrayVar(&node.resources, "resource", nil, "further resource of each node as `NAME=QUANTITY`; may be repeated")
+	flags.StringArrayVar(&node.resources, "resource", nil, "additional resource of each node as `NAME=QUANTITY`; may be repeated")
 	flags.StringArrayVar(&node.labels, "label", nil, "label of each node as `KEY=VALUE`; may be repeated")
 	flags.StringArrayVar(&node.taints, "taint", nil, "taint of each node as `KEY=VALUE:EFFECT`; may be repeated")
 	return cmd
@@ -115,7 +115,7 @@ func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, n
 		specs = append(specs, spec)
 	}
 	if len(specs) == 0 {
-		return nil, usageError(cmd, fmt.Errorf("no node is asked for: give --process N, --simulated N or --nodes-file FILE"))
+		return nil, usageError(cmd, fmt.Errorf("no nodes are requested: specify --process N, --simulated N or --nodes-file FILE"))
 	}
 	if _, err := local.Expand(specs, nil); err != nil {
 		return nil, usageError(cmd, err)
@@ -165,7 +165,7 @@ func clientFor(path string) (*local.Client, error) {
 	}
 	switch {
 	case !running:
-		return nil, &local.Error{What: fmt.Sprintf("no cluster runs in %s", dir), Hint: "start it with: vc-local up --detach, or name another --dir"}
+		return nil, &local.Error{What: fmt.Sprintf("no cluster runs in %s", dir), Hint: "start it with: vc-local up --detach, or specify another --dir"}
 	case !record.Ready:
 		return nil, &local.Error{What: fmt.Sprintf("the cluster in %s is still starting", dir), Hint: "try again in a few seconds"}
 	}

@@ -64,7 +64,7 @@ type removal struct {
 // check validates the arguments before any node is removed.
 func (r removal) check() error {
 	if len(r.names) == 0 && r.process == "" && r.simulated == "" {
-		return errors.New("no node is named: give NAME..., --process N|all or --simulated N|all")
+		return errors.New("no node is specified: use NAME..., --process N|all or --simulated N|all")
 	}
 	if slices.Contains(r.names, "") {
 		return errors.New("a node's name is empty")
@@ -113,7 +113,7 @@ func (r removal) pick(nodes []local.NodeStatus) ([]string, error) {
 			if n > len(there) {
 				return nil, &local.Error{
 					What: fmt.Sprintf("%d %s nodes are to be removed, but there are %d", n, kind.name, len(there)),
-					Hint: fmt.Sprintf("nothing was removed; --%s %s removes those there are", kind.name, allNodes),
+					Hint: fmt.Sprintf("nothing was removed; --%s %s removes all of them", kind.name, allNodes),
 				}
 			}
 			there = there[:n]

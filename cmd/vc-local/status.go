@@ -57,7 +57,7 @@ func checkFormat(format string) error {
 	if format == "" || format == "json" {
 		return nil
 	}
-	return &local.Error{What: fmt.Sprintf("output format %q is not known", format), Hint: "use -o json, or no -o"}
+	return &local.Error{What: fmt.Sprintf("unknown output format %q", format), Hint: "use -o json, or no -o"}
 }
 
 func printJSON(out io.Writer, value any) error {

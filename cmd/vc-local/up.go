@@ -68,15 +68,15 @@ A file for --nodes-file is a YAML list:
 	flags := cmd.Flags()
 	dirFlag(cmd, &o.dir)
 	flags.IntVar(&o.port, "port", 0, "`port` of the API server on 127.0.0.1; 0: the last one, or a free one")
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "one more `file` to write the kubeconfig to; yours is never touched")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "additional `file` for the kubeconfig; your own kubeconfig is not changed")
 	flags.IntVar(&o.processNodes, "process-nodes", 1, "`number` of nodes that run pods as processes")
 	flags.IntVar(&o.simulatedNodes, "simulated-nodes", 0, "`number` of nodes that only simulate pods")
 	flags.StringVar(&o.node.cpu, "node-cpu", "", "cpu of each node (default: this machine's; simulated: 8)")
 	flags.StringVar(&o.node.memory, "node-memory", "", "memory of each node (default: this machine's; simulated: 32Gi)")
-	flags.StringArrayVar(&o.node.resources, "node-resource", nil, "further resource of each node as `NAME=QUANTITY`; may be repeated")
+	flags.StringArrayVar(&o.node.resources, "node-resource", nil, "additional resource of each node as `NAME=QUANTITY`; may be repeated")
 	flags.StringArrayVar(&o.node.labels, "node-label", nil, "label of each node as `KEY=VALUE`; may be repeated")
 	flags.StringVar(&o.nodesFile, "nodes-file", "", "YAML `file` that lists nodes (see above)")
-	flags.StringVar(&o.simulatedStart, "simulated-start", "0s", "how long simulated nodes take to start a pod: a `duration`, or never")
+	flags.StringVar(&o.simulatedStart, "simulated-start", "0s", "time that simulated nodes take to start a pod: a `duration`, or never")
 	flags.StringVar(&o.components, "components", local.ComponentsAll, "`what` runs beside control plane and nodes: all, or api for nothing")
 	flags.StringVar(&o.schedulerConf, "scheduler-conf", "", "volcano-scheduler.conf `file` (default: built in)")
 	flags.BoolVar(&o.detach, "detach", false, "return when everything is ready")
@@ -139,7 +139,7 @@ func (o *upOptions) settings(dir local.Dir) (local.Settings, error) {
 	}
 	if o.changed("port") {
 		if o.port < 0 || o.port > 65535 {
-			return s, &local.Error{What: fmt.Sprintf("port %d is not between 1 and 65535", o.port), Hint: "leave --port away to have a free one chosen"}
+			return s, &local.Error{What: fmt.Sprintf("port %d is not between 1 and 65535", o.port), Hint: "omit --port to use a free port"}
 		}
 		s.Port, s.PortAsked = o.port, o.port != 0
 	}
@@ -235,7 +235,7 @@ func (o *upOptions) nodes() ([]local.Node, error) {
 		count      int
 	}{{"process-nodes", local.KindProcess, o.processNodes}, {"simulated-nodes", local.KindSimulated, o.simulatedNodes}} {
 		if counted.count < 0 {
-			return nil, &local.Error{What: fmt.Sprintf("--%s %d is negative", counted.flag, counted.count), Hint: "0 is none"}
+			return nil, &local.Error{What: fmt.Sprintf("--%s %d is negative", counted.flag, counted.count), Hint: "use 0 for none"}
 		}
 		if counted.count > 0 {
 			spec, err := o.node.spec("--node-", counted.kind, counted.count)
@@ -268,7 +268,7 @@ func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record lo
 			return &local.Error{What: fmt.Sprintf("the cluster in %s was being started by another process, which ended", dir), Hint: "see " + dir.ControlPlaneLog() + " and try again"}
 		}
 	}
-	progress.Note(fmt.Sprintf("the cluster in %s is running already (process %d, for %s)", dir, record.PID, duration.HumanDuration(time.Since(record.Started))))
+	progress.Note(fmt.Sprintf("the cluster in %s is already running (process %d, for %s)", dir, record.PID, duration.HumanDuration(time.Since(record.Started))))
 	if warning := o.withoutEffect(); warning != "" {
 		progress.Warn(warning)
 	}
@@ -288,9 +288,9 @@ func (o *upOptions) withoutEffect() string {
 	case len(flags) == 0:
 		return ""
 	case o.nodesNamed():
-		return "without effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down, or change its nodes with vc-local nodes)"
+		return "no effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down, or change its nodes with vc-local nodes)"
 	}
-	return "without effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down)"
+	return "no effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down)"
 }
 
 // reporter reports the progress of a start, and flags without effect.

@@ -267,7 +267,7 @@ func (s *service) maintain(ctx context.Context, changed <-chan struct{}) error {
 			corrected, err = s.install(ctx, s.keeper.caBundle())
 		}
 		if installed && len(corrected) > 0 {
-			log.Info("Webhook configurations were not what they should be and have been corrected", "configurations", corrected)
+			log.Info("Webhook configurations had been changed and were restored", "configurations", corrected)
 			sleep(ctx, repairPause)
 		}
 		wait := min(max(next.Sub(s.now()), renewalRetry), renewalCheck)

@@ -24,7 +24,7 @@ func newClients(options *Options) (*clients, error) {
 	c := &clients{path: options.ClientCAFile, names: options.ClientNames}
 	if c.path == "" {
 		if len(c.names) > 0 {
-			return nil, errors.New("admission: names of clients are given without the authority that signs their certificates")
+			return nil, errors.New("admission: names of clients require the authority that signs their certificates")
 		}
 		return c, nil
 	}
@@ -70,7 +70,7 @@ func (c *clients) verify(state tls.ConnectionState) error {
 		return errors.New("the client has no certificate")
 	}
 	if name := state.PeerCertificates[0].Subject.CommonName; !slices.Contains(c.names, name) {
-		return fmt.Errorf("the client is %q; reviews are taken from %s", name, strings.Join(c.names, ", "))
+		return fmt.Errorf("the client is %q; reviews are accepted only from %s", name, strings.Join(c.names, ", "))
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (k *certificateKeeper) refresh(ctx context.Context) (time.Time, error) {
 			return next, err
 		}
 	}
-	return time.Time{}, fmt.Errorf("secret %s: others keep changing it", k.secret)
+	return time.Time{}, fmt.Errorf("secret %s: it is changed concurrently", k.secret)
 }
 
 func (k *certificateKeeper) refreshInMemory() (time.Time, error) {

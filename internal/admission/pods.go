@@ -76,10 +76,10 @@ func (r *podRules) follow(ctx context.Context, poll <-chan time.Time, changed fu
 		switch {
 		case err != nil && err.Error() != last:
 			last = err.Error()
-			log.Error(err, "Resource groups stay as they were", "file", r.path)
+			log.Error(err, "Resource groups are unchanged", "file", r.path)
 		case news:
 			last = ""
-			log.Info("Resource groups are taken from the file", "file", r.path, "groups", len(r.groups.Load().Groups))
+			log.Info("Resource groups were read from the file", "file", r.path, "groups", len(r.groups.Load().Groups))
 			changed()
 		}
 	}

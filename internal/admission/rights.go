@@ -132,7 +132,7 @@ func (l *jobLookup) denied(raw []byte) field.ErrorList {
 			continue
 		}
 		errs = append(errs, field.Forbidden(field.NewPath("metadata", "annotations").Key(keys.Dependency), fmt.Sprintf(
-			"%s: who may not read jobs of namespace %s cannot let a job wait for one; jobs of CronJobs and JobFlows wait only for jobs of their own namespace", term, term.Job.Namespace)))
+			"%s: users who may not read jobs of namespace %s cannot make a job depend on one; jobs of CronJobs and JobFlows depend only on jobs of their own namespace", term, term.Job.Namespace)))
 	}
 	return errs
 }

@@ -63,7 +63,7 @@ func TestJobsOfOtherNamespacesAreKnownOnlyToWhoMayReadThem(t *testing.T) {
 		return dependency(text) + fmt.Sprintf(",%q:%q", keys.DependencyNamespaces, "b")
 	}
 	const cron = `,"ownerReferences":[{"apiVersion":"batch.volcano.sh/v1alpha1","kind":"CronJob","name":"c","uid":"c","controller":true}]`
-	const denied = "who may not read jobs of namespace b cannot let a job wait for one"
+	const denied = "users who may not read jobs of namespace b cannot make a job depend on one"
 	tests := map[string]struct {
 		user, object string
 		says         string // "" if it is allowed

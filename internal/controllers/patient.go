@@ -42,7 +42,7 @@ func (p *patience) begins(ctx context.Context, err error) {
 	defer p.mu.Unlock()
 	if p.waiting++; p.waiting == 1 {
 		p.since = time.Now()
-		klog.FromContext(ctx).Info("The API server cannot be reached; what is known of it grows old until it can", "reason", err.Error())
+		klog.FromContext(ctx).Info("The API server cannot be reached; cached data is outdated until it can", "reason", err.Error())
 	}
 }
 

@@ -50,7 +50,7 @@ func (f *confFile) load() error {
 	}
 	data, err := os.ReadFile(f.path)
 	if err != nil {
-		return withHint(fmt.Errorf("scheduler configuration: %w", err), "give the path of a file with --scheduler-conf, or leave it out for the built-in configuration")
+		return withHint(fmt.Errorf("scheduler configuration: %w", err), "specify the path of a file with --scheduler-conf, or omit the flag for the built-in configuration")
 	}
 	if _, err := f.take(data); err != nil {
 		return withHint(err, "correct the file, or leave --scheduler-conf out for the built-in configuration")

@@ -102,7 +102,7 @@ func TestWhatHasNoEffectIsLogged(t *testing.T) {
 	if _, err := f.take([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"is no policy", "proportion: nonsense has no effect"} {
+	for i, want := range []string{"unknown policy", "proportion: nonsense has no effect"} {
 		if len(lines) != 2 || !strings.Contains(lines[i], want) {
 			t.Errorf("logged %q, want two lines, the one at %d with %q", lines, i, want)
 		}

@@ -51,7 +51,7 @@ func (t *confTeller) tell(ctx context.Context, s confState) {
 		err = t.event(ctx, s)
 	}
 	if err != nil && ctx.Err() == nil {
-		t.log.Error(err, "State of the scheduler configuration cannot be told", "configMap", t.namespace+"/"+keys.ConfigurationName)
+		t.log.Error(err, "State of the scheduler configuration cannot be reported", "configMap", t.namespace+"/"+keys.ConfigurationName)
 	}
 }
 

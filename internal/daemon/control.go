@@ -47,7 +47,7 @@ func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
 			return joblist.Run(ctx, o.Config, o.Listing, lists)
 		}
 		if err := joblist.Withdraw(ctx, o.Config); err != nil {
-			log.V(1).Info("Whether lists of jobs are still announced is not known", "reason", err.Error())
+			log.V(1).Info("Cannot read whether lists of jobs are still registered", "reason", err.Error())
 		}
 		return nil
 	})

@@ -85,7 +85,7 @@ func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) 
 		// This runs before admission starts, so that the first job finds its queue. If it fails now, the scheduler's
 		// term tries again.
 		if err := ensureQueues(ctx, o, 1, log); err != nil {
-			log.V(1).Info("Queues cannot be made yet", "reason", err.Error())
+			log.V(1).Info("Queues cannot be created yet", "reason", err.Error())
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)

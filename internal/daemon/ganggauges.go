@@ -20,10 +20,10 @@ var (
 		Name: "volcano_unschedule_task_count", Help: "Pods of a gang's minimum that have no node.",
 	}, []string{"job_id"})
 	gangTries = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "volcano_job_retry_counts", Help: "How often a gang was tried in vain.",
+		Name: "volcano_job_retry_counts", Help: "Number of failed attempts to schedule a gang.",
 	}, []string{"job_id"})
 	gangShare = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "volcano_job_share", Help: "Greatest part of any resource of the cluster that a gang holds.",
+		Name: "volcano_job_share", Help: "Largest part of any cluster resource that a gang uses.",
 	}, []string{"job_ns", "job_id"})
 	gangLatency = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "volcano_e2e_job_scheduling_latency_milliseconds", Buckets: prometheus.ExponentialBuckets(1, 4, 14), // 1 ms to 18 h

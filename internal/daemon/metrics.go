@@ -45,27 +45,27 @@ var (
 	}, []string{"stage"})
 	bindLatency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "volcano_task_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
-		Help: "Time from the decision on a pod to the answer of the API server, by stage.",
+		Help: "Time from the decision about a pod to the response of the API server, by stage.",
 	}, []string{"stage"})
 
 	writes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vc_outbox_writes_total", Help: "Writes of the scheduler, by lane and outcome.",
 	}, []string{"lane", "outcome"})
 	changes = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "vc_model_changes_total", Help: "Changes taken in by the scheduler's model.",
+		Name: "vc_model_changes_total", Help: "Changes applied to the scheduler's model.",
 	})
 	startErrors = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "vc_estimated_start_error_seconds", Help: "Seconds from the start first foretold to the start itself, of gangs that waited: more than 1 is later than foretold, less than 0 earlier.",
+		Name: "vc_estimated_start_error_seconds", Help: "Seconds from the first estimated start to the actual start of gangs that waited: more than 1 is later than estimated, less than 0 earlier.",
 		Buckets: []float64{-3600, -600, -60, -10, 0, 1, 10, 60, 600, 3600, 36000},
 	}, []string{"queue_name"})
 	startsUnknown = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "vc_estimated_start_unknown_total", Help: "Gangs that waited and started without a time foretold; with the count of vc_estimated_start_error_seconds these are all that waited.",
+		Name: "vc_estimated_start_unknown_total", Help: "Gangs that waited and started without an estimated start; together with the count of vc_estimated_start_error_seconds these are all gangs that waited.",
 	}, []string{"queue_name"})
 	confValid = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "vc_scheduler_conf_valid", Help: "1 when the scheduler's configuration file as it is now is in force, 0 when it was refused and an older one is.",
+		Name: "vc_scheduler_conf_valid", Help: "1 if the current configuration file of the scheduler is in use, 0 if it was rejected and an older one is in use.",
 	})
 	confReloads = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "vc_scheduler_conf_reloads_total", Help: "Changes of the scheduler's configuration file, taken or refused.",
+		Name: "vc_scheduler_conf_reloads_total", Help: "Changes of the scheduler's configuration file, accepted or rejected.",
 	}, []string{"result"})
 )
 

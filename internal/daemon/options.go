@@ -85,7 +85,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	for _, c := range o.Components {
 		if !slices.Contains(Components(), c) {
-			return o, fmt.Errorf("component %q is not known; known are %s", c, strings.Join(Components(), ", "))
+			return o, fmt.Errorf("unknown component %q; valid components are %s", c, strings.Join(Components(), ", "))
 		}
 	}
 	if len(o.SchedulerNames) == 0 {

@@ -68,7 +68,7 @@ func newPlanner(o *Options, fence func() error, engine newEngine, log logr.Logge
 func (p *planner) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := p.serve(ctx); err != nil {
-			p.log.V(1).Info("Plans cannot be answered yet", "reason", err.Error())
+			p.log.V(1).Info("Plans cannot be processed yet", "reason", err.Error())
 		}
 		select {
 		case <-ctx.Done():

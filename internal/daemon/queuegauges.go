@@ -11,15 +11,15 @@ import (
 // Volcano's gauges of queues.
 var (
 	queueAmounts = []*resourceGauges{
-		queueGauges("allocated", "What the queue's pods hold", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Allocated }),
-		queueGauges("request", "What the queue's gangs hold and ask for", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Request }),
-		queueGauges("inqueue", "What is reserved for gangs that are let in and have no nodes yet", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Inqueue }),
-		queueGauges("deserved", "What the queue deserves", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Deserved }),
-		queueGauges("capacity", "What the queue says it may hold; no series where it says nothing", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.Capacity }),
-		queueGauges("real_capacity", "What the queue can hold beside the guarantees of others; no series where nothing limits it", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.RealCapacity }),
+		queueGauges("allocated", "Resources used by the queue's pods", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Allocated }),
+		queueGauges("request", "Resources used and requested by the queue's gangs", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Request }),
+		queueGauges("inqueue", "Resources reserved for admitted gangs without nodes", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Inqueue }),
+		queueGauges("deserved", "Deserved share of the queue", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Deserved }),
+		queueGauges("capacity", "Capability in the queue's spec; no series if it has none", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.Capacity }),
+		queueGauges("real_capacity", "Maximum that the queue can use beside the guarantees of other queues; no series without a limit", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.RealCapacity }),
 	}
 	queueShare = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "volcano_queue_share", Help: "Greatest part used of what the queue deserves.",
+		Name: "volcano_queue_share", Help: "Largest used part of the queue's deserved share.",
 	}, []string{"queue_name"})
 	queueWeight = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_queue_weight", Help: "Weight of the queue.",

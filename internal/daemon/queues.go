@@ -62,7 +62,7 @@ func ensureQueue(ctx context.Context, c client.Client, q *schedulingv1beta1.Queu
 		if err == nil || apierrors.IsAlreadyExists(err) {
 			return nil
 		}
-		log.V(1).Info("Queue cannot be made yet", "queue", q.Name, "reason", err.Error())
+		log.V(1).Info("Queue cannot be created yet", "queue", q.Name, "reason", err.Error())
 	}
 	return fmt.Errorf("queue %s: %w", q.Name, err)
 }

@@ -70,7 +70,7 @@ func (p *planner) simulate(ctx context.Context, thought *whatif.Thought, cluster
 	defer func() {
 		if r := recover(); r != nil {
 			p.log.Error(fmt.Errorf("panic: %v", r), "Plan cannot be simulated")
-			status, err = insightv1alpha1.PlanStatus{Problem: fmt.Sprintf("the scheduler failed at it: %v", r)}, nil
+			status, err = insightv1alpha1.PlanStatus{Problem: fmt.Sprintf("the scheduler failed to simulate it: %v", r)}, nil
 		}
 	}()
 	engine, err := p.engine()
@@ -97,8 +97,8 @@ func (p *planner) simulate(ctx context.Context, thought *whatif.Thought, cluster
 func tookTooLong(now time.Time, took time.Duration) insightv1alpha1.PlanStatus {
 	at := metav1.NewTime(now)
 	return insightv1alpha1.PlanStatus{
-		AnsweredAt: &at, Hint: "plan fewer pods at once, or try again when fewer jobs wait",
-		Problem: fmt.Sprintf("the simulation was stopped: it had no answer after %v", took.Round(time.Millisecond)),
+		AnsweredAt: &at, Hint: "plan fewer pods at once, or try again when fewer jobs are waiting",
+		Problem: fmt.Sprintf("the simulation was stopped: it did not finish within %v", took.Round(time.Millisecond)),
 	}
 }
 

@@ -126,7 +126,7 @@ func TestASimulationThatFailsIsReportedAndEndsNothing(t *testing.T) {
 		}
 		return status
 	}
-	if status := simulate(nil); !strings.Contains(status.Problem, "failed at it") {
+	if status := simulate(nil); !strings.Contains(status.Problem, "failed to simulate it") {
 		t.Errorf("a panic: %+v", status)
 	}
 	p.engine = func() (*scheduler.Engine, error) { return nil, errors.New("no engine today") }
@@ -141,7 +141,7 @@ func TestASimulationThatFailsIsReportedAndEndsNothing(t *testing.T) {
 		p.restUntil = p.restUntil.Add(longestSimulation + time.Second)
 		return p.restUntil
 	}
-	if status := simulate(thoughtOfAJob(t)); !strings.Contains(status.Problem, "no answer after") || status.Hint == "" {
+	if status := simulate(thoughtOfAJob(t)); !strings.Contains(status.Problem, "did not finish within") || status.Hint == "" {
 		t.Errorf("too long: %+v", status)
 	}
 }

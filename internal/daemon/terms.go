@@ -43,7 +43,7 @@ func terms(ctx context.Context, o *Options, lease string, log logr.Logger, run t
 			rest = restShort
 		}
 		if err != nil {
-			log.Error(err, "Term ended early; the next one begins after a rest", "rest", rest)
+			log.Error(err, "Term ended early; the next one starts after a pause", "rest", rest)
 		}
 		select {
 		case <-ctx.Done():

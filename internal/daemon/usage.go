@@ -45,7 +45,7 @@ type usageKeeper struct {
 func newUsageKeeper(config *rest.Config, namespace string, next effects, fence func() error, log logr.Logger) (*usageKeeper, error) {
 	c, err := client.New(config, client.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("client for what accounts have used: %w", err)
+		return nil, fmt.Errorf("client for the usage of accounts: %w", err)
 	}
 	return &usageKeeper{next: next, client: c, namespace: namespace, fence: fence, log: log, used: map[model.Account]model.Usage{}}, nil
 }
@@ -59,7 +59,7 @@ func (k *usageKeeper) load(ctx context.Context) model.UsageSet {
 		err = json.Unmarshal([]byte(stored.Data[usageKey]), &entries)
 	}
 	if err != nil && !apierrors.IsNotFound(err) && ctx.Err() == nil {
-		k.log.Error(err, "What accounts have used cannot be read; all begin anew", "configMap", k.namespace+"/"+keys.UsageName)
+		k.log.Error(err, "Usage of accounts cannot be read; all accounts start at zero", "configMap", k.namespace+"/"+keys.UsageName)
 	}
 	k.note(entries)
 	k.dirty = false
@@ -114,7 +114,7 @@ func (k *usageKeeper) save(ctx context.Context) {
 		k.mu.Lock()
 		k.dirty = true
 		k.mu.Unlock()
-		k.log.Error(err, "What accounts have used cannot be written; it is tried again", "configMap", k.namespace+"/"+keys.UsageName)
+		k.log.Error(err, "Usage of accounts cannot be written; trying again", "configMap", k.namespace+"/"+keys.UsageName)
 	}
 }
 
@@ -131,7 +131,7 @@ func (k *usageKeeper) text() (string, bool) {
 	for {
 		data, err := json.Marshal(entries)
 		if err != nil {
-			k.log.Error(err, "What accounts have used cannot be written")
+			k.log.Error(err, "Usage of accounts cannot be written")
 			return "", false
 		}
 		if len(data) <= maxUsage {

@@ -37,7 +37,7 @@ func TestTheRequestThatAHintAdvisesFits(t *testing.T) {
 	t.Parallel()
 	v := &Verdict{Code: reason.TooLarge, Limit: &Limit{Resource: "memory", Asked: 500 << 30, Limit: 24684096 << 10, Node: true}}
 	e := Explanation(v, nil, model.New().Resources)
-	if want := "ask for at most memory 23.5Gi per pod, or add a larger node"; e.Hint != want {
+	if want := "request at most memory 23.5Gi per pod, or add a larger node"; e.Hint != want {
 		t.Errorf("got  %s\nwant %s", e.Hint, want)
 	}
 	if s := e.Short[0]; s.Asked != "500Gi" || s.Available != "23.5Gi" || s.ShortBy != "476.5Gi" {
@@ -80,7 +80,7 @@ func TestTheHintNamesACordonedNodeThatThePodsMayUse(t *testing.T) {
 func TestAGangThatIsNotAdmittedIsToldItsQueue(t *testing.T) {
 	t.Parallel()
 	v := &Verdict{Code: reason.NotEnqueued, Queue: "nlp", Limit: &Limit{Queue: "root", Resource: "cpu", Asked: 2000, Held: 15000, Limit: 16000, Cluster: true}}
-	if got, want := Sentence(v), "it is not yet admitted to queue nlp: cpu 2 asked, 15 in use, limit 16"; got != want {
+	if got, want := Sentence(v), "it is not yet admitted to queue nlp: cpu requested 2, 15 in use, limit 16"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -204,7 +204,7 @@ func cause(v *Verdict) string {
 		return fmt.Sprintf("%s: queue %s: %s", sentence, v.Limit.Queue, strings.Join(v.Blocker, ", "))
 	case reason.OverCapability:
 		if v.Never() {
-			return fmt.Sprintf("queue %s may never hold so much: %s", v.Limit.Queue, beyond(v.limits()))
+			return fmt.Sprintf("the request exceeds the capability of queue %s: %s", v.Limit.Queue, beyond(v.limits()))
 		}
 		return fmt.Sprintf("%s: %s", limited(v), gap(v.Limit))
 	case reason.OverDeserved:
@@ -213,7 +213,7 @@ func cause(v *Verdict) string {
 		return overQuota(v)
 	case reason.Overcommitted:
 		if v.Never() {
-			return fmt.Sprintf("the gang asks for more than the cluster may promise: %s", beyond(v.limits()))
+			return fmt.Sprintf("the request exceeds the overcommit limit of the cluster: %s", beyond(v.limits()))
 		}
 		return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
 	case reason.NotEnqueued:
@@ -224,7 +224,7 @@ func cause(v *Verdict) string {
 			return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
 		}
 	case reason.NotReclaimable:
-		return fmt.Sprintf("%s: queue %s does not give back (%s)", sentence, strings.Join(v.Blocker, ", "), tally(v))
+		return fmt.Sprintf("%s: queue %s (%s)", sentence, strings.Join(v.Blocker, ", "), tally(v))
 	case reason.Reserved:
 		return fmt.Sprintf("%s: %s, from %s", sentence, strings.Join(v.Blocker, ", "), v.Until.UTC().Format(time.RFC3339))
 	case reason.KeptForLost:
@@ -288,7 +288,7 @@ func Condition(v *Verdict) string {
 // Pod returns the message of a waiting pod's condition. It contains no numbers that change often.
 func Pod(v *Verdict) string {
 	if v.Extra && v.Code == reason.GangDoesNotFit {
-		return "no node has room for it; its gang runs without it"
+		return "no node has enough free resources for it; its gang runs without it"
 	}
 	switch v.Code {
 	case reason.OverCapability, reason.OverDeserved:

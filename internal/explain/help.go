@@ -41,7 +41,7 @@ func (h Help) API() schedulingv1beta1.Help {
 func (h Help) text() string {
 	then := "it would start now"
 	if h.Gate {
-		then = "it would be let into its queue now"
+		then = "it would be admitted to its queue now"
 	}
 	switch h.Kind {
 	case schedulingv1beta1.HelpFewerMembers:
@@ -49,7 +49,7 @@ func (h Help) text() string {
 			return fmt.Sprintf("with minAvailable %s instead of %s for task %s, and %s less for the job, %s", h.To, h.From, h.Subject, difference(h.From, h.To), then)
 		}
 		if h.WithMinResources {
-			return fmt.Sprintf("with minAvailable %s instead of %s, and minResources for as many, %s", h.To, h.From, then)
+			return fmt.Sprintf("with minAvailable %s instead of %s, and minResources to match, %s", h.To, h.From, then)
 		}
 		return fmt.Sprintf("with minAvailable %s instead of %s %s", h.To, h.From, then)
 	case schedulingv1beta1.HelpSmallerPods:
@@ -57,7 +57,7 @@ func (h Help) text() string {
 		if len(h.Tasks) > 0 {
 			of = " of task " + strings.Join(h.Tasks, " and ")
 		}
-		return fmt.Sprintf("with %s %s a pod%s instead of %s %s", h.Subject, h.To, of, h.From, then)
+		return fmt.Sprintf("with %s %s per pod%s instead of %s %s", h.Subject, h.To, of, h.From, then)
 	case schedulingv1beta1.HelpDropSelector:
 		return fmt.Sprintf("without the node selector %s=%s %s", h.Subject, h.From, then)
 	case schedulingv1beta1.HelpAddToleration:
@@ -66,7 +66,7 @@ func (h Help) text() string {
 		return fmt.Sprintf("with capability %s of queue %s instead of %s %s", h.To, h.Subject, h.From, then)
 	case schedulingv1beta1.HelpOtherQueue:
 		if h.Gate {
-			then = "it would be let in now"
+			then = "it would be admitted now"
 		}
 		return fmt.Sprintf("in queue %s %s", h.To, then)
 	case schedulingv1beta1.HelpCreateQueue:
@@ -78,7 +78,7 @@ func (h Help) text() string {
 	case schedulingv1beta1.HelpShorterRun:
 		return fmt.Sprintf("with %s of at most %s %s", h.Subject, h.To, then)
 	case schedulingv1beta1.HelpCreateClaim:
-		return fmt.Sprintf("if persistentvolumeclaim %s existed, with a volume that the nodes reach, %s", h.Subject, then)
+		return fmt.Sprintf("if PersistentVolumeClaim %s existed, with a volume that the nodes can reach, %s", h.Subject, then)
 	case schedulingv1beta1.HelpWait:
 		return "it starts by itself at " + h.To + " at the latest"
 	}

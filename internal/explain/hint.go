@@ -26,16 +26,16 @@ func hint(v *Verdict) string {
 	case v.Code == reason.NotEnoughPods && v.Members.Failed > 0:
 		return "delete the failed pods and create them again, because a failed pod does not count; or lower minAvailable (minMember of a PodGroup)"
 	case v.Code == reason.OverCapability && v.Limit.Ending > 0:
-		return "wait until the deleted pods have ended, or raise the capability"
+		return "wait until the deleted pods have terminated, or raise the capability"
 	case v.Code == reason.OverDeserved && v.Limit.Held > 0:
-		return "wait until jobs of this queue end or other queues ask for less, raise its weight, or ask for less"
+		return "wait until jobs of this queue end or other queues request less, raise its weight, or request less"
 	case v.Code == reason.OverDeserved:
-		return "wait until other queues ask for less, raise this queue's weight, or ask for less"
+		return "wait until other queues request less, raise this queue's weight, or request less"
 	case v.Code == reason.TooLarge && v.Limit != nil && v.Limit.Node:
 		return smaller(v)
 	}
 	if v.Code == reason.GangDoesNotFit && v.Limit == nil && v.HyperNode != "" {
-		return "wait, let the gang use a higher tier (highestTierAllowed), or ask for less"
+		return "wait, allow the gang a higher tier (highestTierAllowed), or request less"
 	}
 	if len(v.Tally.Counts) == 0 || v.Limit != nil {
 		return h
@@ -76,7 +76,7 @@ var notMeant = []reason.Code{
 func smaller(v *Verdict) string {
 	text := askFor(v.nodeLimits()) + " per pod, or add a larger node"
 	if limits := v.otherLimits(); len(limits) > 0 {
-		text += fmt.Sprintf("; also %s in all, or raise the capability of queue %s", askFor(limits), limits[0].Queue)
+		text += fmt.Sprintf("; also %s in total, or raise the capability of queue %s", askFor(limits), limits[0].Queue)
 	}
 	return text
 }
@@ -93,11 +93,11 @@ func askFor(limits []Limit) string {
 	}
 	switch {
 	case len(none) == 0:
-		return "ask for at most " + strings.Join(most, ", ")
+		return "request at most " + strings.Join(most, ", ")
 	case len(most) == 0:
-		return "ask for no " + strings.Join(none, ", ")
+		return "request no " + strings.Join(none, ", ")
 	}
-	return "ask for at most " + strings.Join(most, ", ") + " and no " + strings.Join(none, ", ")
+	return "request at most " + strings.Join(most, ", ") + " and no " + strings.Join(none, ", ")
 }
 
 // atMost suggests what to do about a gang that requests more than the limits as a whole.
@@ -105,7 +105,7 @@ func atMost(v *Verdict) string {
 	l := v.Limit
 	or := "or add nodes"
 	if l.Kept > 0 {
-		or = "add nodes, or lower what is guaranteed to other queues"
+		or = "add nodes, or lower the guarantees of other queues"
 	}
 	switch v.Code {
 	case reason.OverCapability:
@@ -126,9 +126,9 @@ func atMost(v *Verdict) string {
 	case l.Cluster && l.Kept > 0:
 		return fmt.Sprintf("ask for less (queue %s can get %s in all), %s", l.Queue, amounts(limits), or)
 	case l.Cluster:
-		return fmt.Sprintf("ask for less (the cluster has %s in all), %s", amounts(limits), or)
+		return fmt.Sprintf("request less (the cluster has %s in total), %s", amounts(limits), or)
 	}
-	return fmt.Sprintf("%s in all, %s", askFor(limits), or)
+	return fmt.Sprintf("%s in total, %s", askFor(limits), or)
 }
 
 // amounts lists limits by resource.

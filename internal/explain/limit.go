@@ -9,7 +9,7 @@ import (
 
 // overQuota compares the requests of a gang's missing pods with the free part of their namespace's quota.
 func overQuota(v *Verdict) string {
-	problem, describe := "has too little left", leftOfQuota
+	problem, describe := "has too little free", leftOfQuota
 	if v.Never() {
 		problem, describe = "is too small", wholeQuota
 	}
@@ -28,9 +28,9 @@ func wholeQuota(l *Limit) string {
 // leftOfQuota compares a request with the free part of a quota.
 func leftOfQuota(l *Limit) string {
 	left := max(l.Limit-l.Held-l.Promised, 0)
-	text := fmt.Sprintf("%s requested %s, %s of %s left", l.Resource, amount(l.Resource, l.Asked), free(l.Resource, left), free(l.Resource, l.Limit))
+	text := fmt.Sprintf("%s requested %s, %s of %s free", l.Resource, amount(l.Resource, l.Asked), free(l.Resource, left), free(l.Resource, l.Limit))
 	if l.Promised > 0 {
-		text += fmt.Sprintf(" (%s in use, %s promised to jobs admitted before)", amount(l.Resource, l.Held), amount(l.Resource, l.Promised))
+		text += fmt.Sprintf(" (%s in use, %s reserved for jobs admitted earlier)", amount(l.Resource, l.Held), amount(l.Resource, l.Promised))
 	}
 	return text
 }
@@ -46,7 +46,7 @@ func limited(v *Verdict) string {
 func gap(l *Limit) string {
 	s := fmt.Sprintf("%s, limit %s", used(l), free(l.Resource, l.Limit))
 	if l.Kept > 0 {
-		s += fmt.Sprintf(" (%s is kept for the guarantees of other queues)", amount(l.Resource, l.Kept))
+		s += fmt.Sprintf(" (%s is reserved for the guarantees of other queues)", amount(l.Resource, l.Kept))
 	}
 	return s
 }
@@ -55,9 +55,9 @@ func gap(l *Limit) string {
 func beyond(limits []Limit) string {
 	var parts []string
 	for _, l := range limits {
-		text := fmt.Sprintf("%s %s asked, limit %s", l.Resource, amount(l.Resource, l.Asked), free(l.Resource, l.Limit))
+		text := fmt.Sprintf("%s requested %s, limit %s", l.Resource, amount(l.Resource, l.Asked), free(l.Resource, l.Limit))
 		if l.Kept > 0 {
-			text += fmt.Sprintf(" (%s is kept for the guarantees of other queues)", amount(l.Resource, l.Kept))
+			text += fmt.Sprintf(" (%s is reserved for the guarantees of other queues)", amount(l.Resource, l.Kept))
 		}
 		parts = append(parts, text)
 	}
@@ -66,15 +66,15 @@ func beyond(limits []Limit) string {
 
 // used describes the request and the current usage.
 func used(l *Limit) string {
-	s := fmt.Sprintf("%s %s asked, %s in use", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Held))
+	s := fmt.Sprintf("%s requested %s, %s in use", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Held))
 	if l.Ending > 0 {
-		s += fmt.Sprintf(" (%s by deleted pods that have not ended)", amount(l.Resource, l.Ending))
+		s += fmt.Sprintf(" (%s by deleted pods that have not terminated)", amount(l.Resource, l.Ending))
 	}
 	if l.Spare > 0 {
 		s += fmt.Sprintf(" (%s beyond minimums)", amount(l.Resource, l.Spare))
 	}
 	if l.Promised > 0 {
-		s += fmt.Sprintf(", %s promised to %s", amount(l.Resource, l.Promised), promisees(l))
+		s += fmt.Sprintf(", %s reserved for %s", amount(l.Resource, l.Promised), promisees(l))
 	}
 	return s
 }
@@ -82,13 +82,13 @@ func used(l *Limit) string {
 // promisees lists the gangs for which resources are reserved.
 func promisees(l *Limit) string {
 	if len(l.Promisees) == 0 {
-		return "gangs let in before"
+		return "gangs admitted earlier"
 	}
 	names := strings.Join(l.Promisees, ", ")
 	if l.MorePromisees > 0 {
 		names = fmt.Sprintf("%s and %d more", names, l.MorePromisees)
 	}
-	return names + ", let in before"
+	return names + ", admitted earlier"
 }
 
 // share describes the queue's share and how it is computed.
@@ -117,14 +117,14 @@ func share(l *Limit) string {
 	if weight == 0 || len(others) == 0 {
 		return s
 	}
-	return fmt.Sprintf("%s by weight %d of %d; others that want theirs: %s", s, weight, weights, strings.Join(others, ", "))
+	return fmt.Sprintf("%s by weight %d of %d; other queues that request a share: %s", s, weight, weights, strings.Join(others, ", "))
 }
 
 // largest compares a pod with the largest node, and lists the nodes that the pod may not use for other reasons.
 func largest(v *Verdict) string {
 	each, use := "", ""
 	if v.Task == nil && !v.OfTask && v.Members.Min > 1 {
-		each = " by a pod on average"
+		each = " by each pod on average"
 	}
 	ruledOut := ""
 	for _, c := range v.Tally.Counts {
@@ -140,10 +140,10 @@ func largest(v *Verdict) string {
 		if l.Limit <= 0 {
 			has = "has none"
 		}
-		parts = append(parts, fmt.Sprintf("%s %s asked%s, the largest node%s %s", l.Resource, amount(l.Resource, l.Asked), each, use, has))
+		parts = append(parts, fmt.Sprintf("%s requested %s%s, the largest node%s %s", l.Resource, amount(l.Resource, l.Asked), each, use, has))
 	}
 	if limits := v.otherLimits(); len(limits) > 0 {
-		parts = append(parts, fmt.Sprintf("queue %s may never hold so much: %s", limits[0].Queue, beyond(limits)))
+		parts = append(parts, fmt.Sprintf("the request exceeds the capability of queue %s: %s", limits[0].Queue, beyond(limits)))
 	}
 	return strings.Join(parts, "; ") + ruledOut
 }

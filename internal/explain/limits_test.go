@@ -19,25 +19,25 @@ func TestEveryLimitThatIsTooSmallIsNamed(t *testing.T) {
 	}{
 		"capability": {
 			Verdict{Code: reason.OverCapability, Limit: &cpu, More: []Limit{memory, cards}},
-			"cpu 2 asked, limit 1; memory 4Gi asked, limit 1Gi; nvidia.com/gpu 1 asked, limit 0",
-			"ask for at most cpu 1, memory 1Gi and no nvidia.com/gpu in all, raise the capability of queue q, or submit to another queue",
+			"cpu requested 2, limit 1; memory requested 4Gi, limit 1Gi; nvidia.com/gpu requested 1, limit 0",
+			"request at most cpu 1, memory 1Gi and no nvidia.com/gpu in total, raise the capability of queue q, or submit to another queue",
 		},
 		"quota": {
 			Verdict{Code: reason.OverQuota, Limit: &cpu, More: []Limit{memory}},
 			"cpu requested 2, limit 1; memory requested 4Gi, limit 1Gi",
-			"ask for at most cpu 1, memory 1Gi in all, or raise the ResourceQuota",
+			"request at most cpu 1, memory 1Gi in total, or raise the ResourceQuota",
 		},
 		"a pod that is too large for the nodes, in a queue that is too small": {
 			Verdict{Code: reason.TooLarge, Limit: &Limit{Resource: "cpu", Asked: 3000, Limit: 2000, Node: true}, More: []Limit{
 				{Queue: "q", Resource: "cpu", Asked: 3000, Limit: 1000}, memory,
 			}},
-			"cpu 3 asked, the largest node has 2; queue q may never hold so much: cpu 3 asked, limit 1; memory 4Gi asked, limit 1Gi",
-			"ask for at most cpu 2 per pod, or add a larger node; also ask for at most cpu 1, memory 1Gi in all, or raise the capability of queue q",
+			"cpu requested 3, the largest node has 2; the request exceeds the capability of queue q: cpu requested 3, limit 1; memory requested 4Gi, limit 1Gi",
+			"request at most cpu 2 per pod, or add a larger node; also request at most cpu 1, memory 1Gi in total, or raise the capability of queue q",
 		},
 		"one resource of which there is nothing": {
 			Verdict{Code: reason.OverCapability, Limit: &cards},
-			"nvidia.com/gpu 1 asked, limit 0",
-			"ask for no nvidia.com/gpu, raise the capability of queue q, or submit to another queue",
+			"nvidia.com/gpu requested 1, limit 0",
+			"request no nvidia.com/gpu, raise the capability of queue q, or submit to another queue",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

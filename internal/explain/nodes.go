@@ -20,10 +20,10 @@ func fitting(v *Verdict) string {
 func place(v *Verdict) string {
 	text := ""
 	if v.SubGroup != "" {
-		text = fmt.Sprintf("sub-group %s is short; ", v.SubGroup)
+		text = fmt.Sprintf("sub-group %s is incomplete; ", v.SubGroup)
 	}
 	if v.HyperNode != "" {
-		text += fmt.Sprintf("in hyperNode %s: ", v.HyperNode)
+		text += fmt.Sprintf("in HyperNode %s: ", v.HyperNode)
 	}
 	return text
 }
@@ -33,8 +33,8 @@ func alone(v *Verdict) bool {
 	return v.Code == reason.GangDoesNotFit && v.Members.Min <= 1 && max(v.Members.Total, v.Members.Exist) <= 1
 }
 
-// tally returns the reasons by number of nodes, in a format similar to that of kube-scheduler: "0/5 nodes have room for
-// one more: 3 InsufficientResource cpu, 2 …".
+// tally returns the reasons by number of nodes, in a format similar to that of kube-scheduler: "0/5 nodes can run
+// one more pod: 3 InsufficientResource cpu, 2 …".
 func tally(v *Verdict) string {
 	t := &v.Tally
 	if t.Looked == 0 {
@@ -44,10 +44,11 @@ func tally(v *Verdict) string {
 		return fmt.Sprintf("no node has the label %s (%d of %d nodes)%s", label, t.Looked, t.Looked, near(v))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d/%d nodes have room", t.Fit, t.Looked)
-	if !alone(v) {
-		b.WriteString(" for one more")
+	subject := "one more pod"
+	if alone(v) {
+		subject = "it"
 	}
+	fmt.Fprintf(&b, "%d/%d nodes can run %s", t.Fit, t.Looked, subject)
 	for i, c := range t.Counts {
 		separator := ", "
 		if i == 0 {

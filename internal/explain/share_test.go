@@ -15,18 +15,18 @@ func TestNumbersOfALimit(t *testing.T) {
 			Verdict{Code: reason.OverDeserved, Limit: &Limit{
 				Queue: "q2", Resource: "cpu", Asked: 3000, Limit: 2000, Total: 4000, Sharers: []Sharer{{"q1", 1, 2000}, {"q2", 1, 2000}},
 			}},
-			"queue q2 would exceed its share: cpu 3 asked, 0 in use, its share is 2 of 4 by weight 1 of 2; others that want theirs: q1 (2)",
+			"queue q2 would exceed its share: cpu requested 3, 0 in use, its share is 2 of 4 by weight 1 of 2; other queues that request a share: q1 (2)",
 		},
 		"three others are named": {
 			Verdict{Code: reason.OverDeserved, Limit: &Limit{
 				Queue: "q", Resource: "cpu", Asked: 3000, Held: 1000, Limit: 1000, Total: 9000,
 				Sharers: []Sharer{{"a", 2, 4000}, {"b", 1, 1000}, {"c", 1, 1000}, {"d", 1, 1000}, {"e", 1, 1000}, {"q", 1, 1000}},
 			}},
-			"queue q would exceed its share: cpu 3 asked, 1 in use, its share is 1 of 9 by weight 1 of 7; others that want theirs: a (4), b (1), c (1), …",
+			"queue q would exceed its share: cpu requested 3, 1 in use, its share is 1 of 9 by weight 1 of 7; other queues that request a share: a (4), b (1), c (1), …",
 		},
 		"what is promised is not in use": {
 			Verdict{Code: reason.OverCapability, Limit: &Limit{Queue: "q", Resource: "cpu", Asked: 3000, Held: 2000, Spare: 1000, Promised: 1000, Limit: 4000}},
-			"queue q would exceed its capability: cpu 3 asked, 2 in use (1 beyond minimums), 1 promised to gangs let in before, limit 4",
+			"queue q would exceed its capability: cpu requested 3, 2 in use (1 beyond minimums), 1 reserved for gangs admitted earlier, limit 4",
 		},
 		"completed and failed pods of a gang that runs": {
 			Verdict{Code: reason.GangDoesNotFit, Extra: true, Members: Members{Min: 4, Total: 7, Held: 1, Pending: 2, Completed: 3, Failed: 1}},
@@ -34,7 +34,7 @@ func TestNumbersOfALimit(t *testing.T) {
 		},
 		"the largest node": {
 			Verdict{Code: reason.TooLarge, Limit: &Limit{Resource: "cpu", Asked: 4000, Limit: 2000, Node: true}},
-			"no node is large enough even when empty: cpu 4 asked, the largest node has 2",
+			"no node is large enough even when empty: cpu requested 4, the largest node has 2",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

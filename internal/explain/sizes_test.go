@@ -14,12 +14,12 @@ func TestEveryResourceThatNoNodeHasEnoughOfIsNamed(t *testing.T) {
 		More:  []Limit{{Resource: "memory", Asked: 81 << 30, Limit: 47 << 30, Node: true}, {Resource: "nvidia.com/gpu", Asked: 1, Node: true}},
 	}
 	e := Explanation(v, nil, model.New().Resources)
-	const sentence = "no node is large enough even when empty: cpu 5 asked, the largest node has 2; memory 81Gi asked, the largest node has 47Gi; " +
-		"nvidia.com/gpu 1 asked, the largest node has none"
+	const sentence = "no node is large enough even when empty: cpu requested 5, the largest node has 2; memory requested 81Gi, the largest node has 47Gi; " +
+		"nvidia.com/gpu requested 1, the largest node has none"
 	if e.Message != sentence {
 		t.Errorf("got  %s\nwant %s", e.Message, sentence)
 	}
-	if want := "ask for at most cpu 2, memory 47Gi and no nvidia.com/gpu per pod, or add a larger node"; e.Hint != want {
+	if want := "request at most cpu 2, memory 47Gi and no nvidia.com/gpu per pod, or add a larger node"; e.Hint != want {
 		t.Errorf("got  %s\nwant %s", e.Hint, want)
 	}
 	if len(e.Short) != 3 || e.Short[1].Resource != "memory" || e.Short[1].Available != "47Gi" {
@@ -33,11 +33,11 @@ func TestAGangThatRunsIsToldThatItsExtraPodsWait(t *testing.T) {
 	v.Tally.Add(reason.InsufficientResource, "cpu", 1000)
 	v.Tally.Add(reason.InsufficientResource, "cpu", 1000)
 	e := Explanation(v, nil, model.New().Resources)
-	const sentence = "4 of 6 pods have a node (2 are enough); the other 2 wait: 0/2 nodes have room for one more: 2 InsufficientResource cpu (short by 1)"
+	const sentence = "4 of 6 pods have a node (2 are enough); the other 2 wait: 0/2 nodes can run one more pod: 2 InsufficientResource cpu (short by 1)"
 	if e.Reason != "ExtraPodsWait" || e.Message != sentence || e.Never {
 		t.Errorf("got %s: %s, never %v", e.Reason, e.Message, e.Never)
 	}
-	if want := "wait: they start when there is room; or request less, or add nodes"; e.Hint != want {
+	if want := "wait until resources are free, request less, or add nodes"; e.Hint != want {
 		t.Errorf("got  %s\nwant %s", e.Hint, want)
 	}
 }

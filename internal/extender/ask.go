@@ -74,7 +74,7 @@ func (a *asker) post(verb string, body, reply any) error {
 		return nil
 	}
 	if err := json.Unmarshal(answer, reply); err != nil {
-		return fmt.Errorf("%s: the answer is not what was expected", verb)
+		return fmt.Errorf("%s: the answer has an unexpected format", verb)
 	}
 	return nil
 }

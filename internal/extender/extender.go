@@ -117,7 +117,7 @@ func New(conf config.Plugin, transport http.RoundTripper, warn func(string)) *Po
 		}
 	}
 	if !strings.HasPrefix(p.asker.prefix, "http://") && !strings.HasPrefix(p.asker.prefix, "https://") {
-		say("argument extender.urlPrefix: want http://… or https://…; nobody is asked")
+		say("argument extender.urlPrefix: want http://… or https://…; the extender is disabled")
 		clear(p.verbs)
 	}
 	p.managed = managed(conf.Arguments["extender.managedResources"], say)
@@ -316,7 +316,7 @@ func (p *Policy) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 	case err != nil && p.ignorable:
 		return session.Abstain, explain.Verdict{}
 	case err != nil || reply.Status < 0:
-		return session.Reject, p.refused(err, "the extender does not let it into its queue")
+		return session.Reject, p.refused(err, "the extender does not admit it to its queue")
 	case reply.Status > 0:
 		return session.Permit, explain.Verdict{}
 	}
@@ -352,7 +352,7 @@ func (p *Policy) refuse() {
 func (p *Policy) refused(err error, text string) explain.Verdict {
 	p.refuse()
 	if err != nil {
-		return explain.Verdict{Code: reason.ExtenderFailed, Detail: "look at the extender: " + err.Error()}
+		return explain.Verdict{Code: reason.ExtenderFailed, Detail: "check the extender: " + err.Error()}
 	}
 	return explain.Verdict{Code: reason.ExtenderRefused, Detail: text}
 }

@@ -70,7 +70,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		h.log.V(1).Info("Request did not come from the API server", "from", r.RemoteAddr, "reason", err)
 		// With status 401, the user's credential plugin would log in again although only the API server's authority is
 		// not loaded yet.
-		refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "who asks is not known here: only the API server's word is taken")
+		refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "unauthenticated: only requests through the API server are accepted")
 		return
 	}
 	if !strings.Contains(r.Header.Get("Accept"), jobsummary.ContentType) {
@@ -91,14 +91,14 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	leave, ok := h.seats.take(who.User.GetName())
 	if !ok {
 		w.Header().Set("Retry-After", comeAgain)
-		refuse(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "as many lists are under way as there may be: ask for the jobs in batch.volcano.sh, or again")
+		refuse(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "the maximum number of concurrent lists is reached: list the jobs of batch.volcano.sh, or try again")
 		return
 	}
 	defer leave()
 	to := &begun{ResponseWriter: w}
 	switch err := h.source.list(r.Context(), q, to); {
 	case err != nil && to.begun:
-		h.log.Info("List of jobs is cut off", "reason", err.Error())
+		h.log.Info("List of jobs is truncated", "reason", err.Error())
 		panic(http.ErrAbortHandler)
 	case err != nil:
 		h.unable(w, err)

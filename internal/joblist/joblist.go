@@ -126,7 +126,7 @@ func (s *server) run(ctx context.Context) error {
 		return nil
 	})
 	if err := group.Wait(); err != nil {
-		s.log.Error(err, "Lists of jobs are served no more; who lists them asks the API server")
+		s.log.Error(err, "Lists of jobs are no longer served from memory; clients use the API server")
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (s *server) maintain(ctx context.Context) {
 		next, err := s.announce(ctx)
 		pause := min(max(next.Sub(s.Now()), time.Minute), renewalCheck)
 		if err != nil && ctx.Err() == nil {
-			s.log.Error(err, "Lists of jobs cannot be announced, trying again", "after", again)
+			s.log.Error(err, "Lists of jobs cannot be registered, trying again", "after", again)
 			pause = again
 		}
 		timer := time.NewTimer(pause)
@@ -152,7 +152,7 @@ func (s *server) maintain(ctx context.Context) {
 		parting, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 		defer cancel()
 		if err := withdraw(parting, s.kinds); err != nil {
-			s.log.Error(err, "Lists of jobs stay announced, and with them no namespace is deleted: kubectl delete apiservice "+Registration)
+			s.log.Error(err, "Lists of jobs are still registered, and this blocks the deletion of namespaces: kubectl delete apiservice "+Registration)
 		}
 	}
 }

@@ -30,13 +30,13 @@ const patience = 5 * time.Second
 const mostSaid = 8 << 20
 
 // errTooMuch reports that a list would need too much memory.
-var errTooMuch = fmt.Errorf("what pods said at their end is more than %d MiB", mostSaid>>20)
+var errTooMuch = fmt.Errorf("the termination messages of pods exceed %d MiB", mostSaid>>20)
 
 // errGone reports that a job in the list was deleted.
-var errGone = errors.New("a job went while the list was under way")
+var errGone = errors.New("a job was deleted during the list")
 
 // errNoCache reports that this process has no cache.
-var errNoCache = errors.New("nothing is in memory here yet")
+var errNoCache = errors.New("the cache is not filled yet")
 
 // Source reads jobs from the caches of a manager. The zero value has no caches.
 type Source struct {

@@ -50,7 +50,7 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 
 	// A killed process may have left mounts and networks.
 	if err := processnode.Cleanup(s.Dir.nodesDir()); err != nil {
-		report.Note(fmt.Sprintf("leftovers of the last run stay: %v", err))
+		report.Note(fmt.Sprintf("leftovers of the last run remain: %v", err))
 	}
 	if wasEphemeral(s.Dir) {
 		if err := s.Dir.clear(); err != nil {
@@ -149,9 +149,9 @@ func (c *cluster) choosePort() (int, error) {
 		return port, nil
 	}
 	if c.settings.PortAsked {
-		return 0, hinted("give another --port, or none to have a free one chosen", "port %d of 127.0.0.1 is in use", port)
+		return 0, hinted("specify another --port, or omit it to use a free port", "port %d of 127.0.0.1 is in use", port)
 	}
-	c.report.Note(fmt.Sprintf("port %d, used last time, is taken: another one is chosen, and the kubeconfig changes", port))
+	c.report.Note(fmt.Sprintf("port %d, used last time, is in use: another port is chosen, and the kubeconfig changes", port))
 	return 0, nil
 }
 
@@ -160,7 +160,7 @@ func (c *cluster) explainStart(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, controlplane.ErrPortInUse):
-		return hinted("give another --port, or none to have a free one chosen", "%v", err)
+		return hinted("specify another --port, or omit it to use a free port", "%v", err)
 	}
 	if full := c.settings.Dir.checkRoom(); full != nil {
 		return full
@@ -174,7 +174,7 @@ func explainDisk(d Dir, err error) error {
 	if full := d.checkRoom(); full != nil {
 		return full
 	}
-	return hinted("see whether you may write in "+string(d), "%v", err)
+	return hinted("check that you may write to "+string(d), "%v", err)
 }
 
 // announce publishes the record of the running cluster, so that other processes find it.
@@ -207,7 +207,7 @@ func (c *cluster) wait(ctx context.Context) error {
 		return nil
 	case <-c.plane.Done():
 		if err := c.plane.Err(); err != nil {
-			return hinted("see "+c.settings.Dir.ControlPlaneLog(), "the control plane died: %v", err)
+			return hinted("see "+c.settings.Dir.ControlPlaneLog(), "the control plane exited: %v", err)
 		}
 		return nil
 	}

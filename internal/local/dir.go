@@ -28,7 +28,7 @@ func DefaultDir() (Dir, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", hinted("set HOME or XDG_STATE_HOME, or give --dir", "the home directory is not known: %v", err)
+		return "", hinted("set HOME or XDG_STATE_HOME, or specify --dir", "the home directory is unknown: %v", err)
 	}
 	return Dir(filepath.Join(home, ".local", "state", "vc-local")), nil
 }
@@ -94,11 +94,11 @@ func (d Dir) Check() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, syscall.ENOTDIR):
-		return hinted("give another --dir", "%s is not a directory", d)
+		return hinted("specify another --dir", "%s is not a directory", d)
 	case err != nil:
-		return hinted("give a --dir that you may read and write", "%s cannot be read: %v", d, err)
+		return hinted("specify a --dir that you may read and write", "%s cannot be read: %v", d, err)
 	case len(entries) > 0:
-		return hinted("give a --dir that is empty or does not exist yet", "%s holds files that are not of vc-local (for example %q)", d, entries[0].Name())
+		return hinted("specify a --dir that is empty or does not exist yet", "%s contains files that do not belong to vc-local (for example %q)", d, entries[0].Name())
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (d Dir) checkOwner(user int) error {
 		return nil //nolint:nilerr // said by who reads it
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != user {
-		return hinted("give a --dir that belongs to you, or run vc-local as that user", "%s belongs to user %d, and you are user %d", d, stat.Uid, user)
+		return hinted("specify a --dir that belongs to you, or run vc-local as that user", "%s belongs to user %d, and you are user %d", d, stat.Uid, user)
 	}
 	return nil
 }
@@ -123,15 +123,15 @@ func (d Dir) owned() (bool, error) {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return false, nil
 	case err != nil:
-		return false, hinted("give a --dir that you may read and write", "%s cannot be read: %v", d.versionFile(), err)
+		return false, hinted("specify a --dir that you may read and write", "%s cannot be read: %v", d.versionFile(), err)
 	}
 	found := strings.TrimSpace(string(content))
 	if !strings.HasPrefix(found, "vc-local state ") {
-		return false, hinted("give another --dir", "%s is not a version file of vc-local (it says %q)", d.versionFile(), shorten(found))
+		return false, hinted("specify another --dir", "%s is not a version file of vc-local (it says %q)", d.versionFile(), shorten(found))
 	}
 	if found != stateVersion {
-		return true, hinted(fmt.Sprintf("use the vc-local that made it, or remove it with: vc-local down --purge --dir %s", d),
-			"%s is of another version: it says %q, this vc-local needs %q", d, shorten(found), stateVersion)
+		return true, hinted(fmt.Sprintf("use the vc-local that created it, or remove it with: vc-local down --purge --dir %s", d),
+			"%s has version %q, but this vc-local requires %q", d, shorten(found), stateVersion)
 	}
 	return true, nil
 }
@@ -149,10 +149,10 @@ func (d Dir) Create() error {
 		return err
 	}
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return hinted("give a --dir that you may write", "%s cannot be made: %v", d, err)
+		return hinted("specify a --dir that you may write", "%s cannot be created: %v", d, err)
 	}
 	if err := os.Chmod(string(d), 0o700); err != nil {
-		return hinted("give a --dir that belongs to you", "%s cannot be made private: %v", d, err)
+		return hinted("specify a --dir that belongs to you", "%s cannot be made private: %v", d, err)
 	}
 	if err := d.checkRoom(); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (d Dir) Create() error {
 		return nil
 	}
 	if err := os.WriteFile(d.versionFile(), []byte(stateVersion+"\n"), 0o600); err != nil {
-		return hinted("give a --dir that you may write", "%s cannot be written: %v", d.versionFile(), err)
+		return hinted("specify a --dir that you may write", "%s cannot be written: %v", d.versionFile(), err)
 	}
 	return nil
 }
@@ -178,8 +178,8 @@ func (d Dir) checkRoom() error {
 	if !told || free >= leastFreeBytes {
 		return nil // if it is unknown, etcd will report a full disk
 	}
-	return hinted(fmt.Sprintf("free some space there, or give a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),
-		"the disk of %s is full: %d MiB are left", d, free>>20)
+	return hinted(fmt.Sprintf("free some space there, or specify a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),
+		"the disk of %s is full: %d MiB are free", d, free>>20)
 }
 
 // remove deletes the directory if it is a cluster directory of any version.

@@ -15,7 +15,7 @@ func TestDirIsCheckedBeforeItIsUsed(t *testing.T) {
 		"a directory that does not exist is fine": {prepare: func(*testing.T, string) {}},
 		"an empty directory is fine":              {prepare: func(t *testing.T, path string) { mkdir(t, path) }},
 		"our own directory is fine":               {prepare: func(t *testing.T, path string) { write(t, path, "version", stateVersion+"\n") }},
-		"somebody's files are refused":            {prepare: func(t *testing.T, path string) { write(t, path, "thesis.tex", "") }, want: `holds files that are not of vc-local (for example "thesis.tex")`},
+		"somebody's files are refused":            {prepare: func(t *testing.T, path string) { write(t, path, "thesis.tex", "") }, want: `contains files that do not belong to vc-local (for example "thesis.tex")`},
 		"another version is refused by name": {
 			prepare: func(t *testing.T, path string) { write(t, path, "version", "vc-local state 0, kubernetes 1.30") },
 			want:    `it says "vc-local state 0, kubernetes 1.30", this vc-local needs "` + stateVersion + `"`,
@@ -87,7 +87,7 @@ func TestOnlyOurDirectoryIsRemoved(t *testing.T) {
 		write(t, path, "version", "vc-local state 0, kubernetes 1.30")
 		write(t, path, "etcd", "data")
 		_, err := Down(t.Context(), Dir(path), false)
-		wantError(t, err, "is of another version")
+		wantError(t, err, "has version")
 		stopped, err := Down(t.Context(), Dir(path), true)
 		if err != nil || !stopped.Purged {
 			t.Errorf("got %+v, %v", stopped, err)

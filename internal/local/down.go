@@ -58,7 +58,7 @@ func Down(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	}
 	defer held.release()
 	if err := processnode.Cleanup(d.nodesDir()); err != nil {
-		return result, hinted("run vc-local down once more, with the rights that ran the cluster", "leftovers of process nodes stay: %v", err)
+		return result, hinted("run vc-local down once more, with the rights that ran the cluster", "leftovers of process nodes remain: %v", err)
 	}
 	_ = os.Remove(d.recordFile())
 	_ = os.Remove(d.join("control.sock"))
@@ -69,7 +69,7 @@ func Down(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 		_ = os.Remove(settings.Kubeconfig)
 	}
 	if err := d.remove(); err != nil {
-		return result, hinted("remove it by hand", "%s cannot be removed whole: %v", d, err)
+		return result, hinted("remove it by hand", "%s cannot be removed completely: %v", d, err)
 	}
 	result.Purged = true
 	return result, nil
@@ -136,7 +136,7 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 			return true, killed, err
 		}
 	}
-	return true, true, hinted("look at it with: ps -fp "+fmt.Sprint(record.PID), "process %d does not end, not even killed", record.PID)
+	return true, true, hinted("check it with: ps -fp "+fmt.Sprint(record.PID), "process %d does not exit, even after SIGKILL", record.PID)
 }
 
 // signalRecorded signals the process that wrote the record, but not another process that has since got its PID.

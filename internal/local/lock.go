@@ -44,7 +44,7 @@ func takeLock(d Dir) (*lock, error) {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, errLocked
 		}
-		return nil, hinted("give a --dir on a local file system", "%s cannot be locked: %v", d.lockFile(), err)
+		return nil, hinted("specify a --dir on a local file system", "%s cannot be locked: %v", d.lockFile(), err)
 	}
 }
 

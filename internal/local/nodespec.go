@@ -59,7 +59,7 @@ type Node struct {
 func ReadNodesFile(path string) ([]NodeSpec, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, hinted("give the path of a YAML file, see vc-local up --help", "nodes file: %v", err)
+		return nil, hinted("specify the path of a YAML file, see vc-local up --help", "nodes file: %v", err)
 	}
 	specs, err := ParseNodes(data)
 	if err != nil {
@@ -78,7 +78,7 @@ func ParseNodes(data []byte) ([]NodeSpec, error) {
 		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "error unmarshaling JSON: "))
 	}
 	if len(specs) == 0 {
-		return nil, fmt.Errorf("no node in it")
+		return nil, fmt.Errorf("it contains no nodes")
 	}
 	if _, err := Expand(specs, nil); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func Expand(specs []NodeSpec, taken map[string]bool) ([]Node, error) {
 	for i, spec := range specs {
 		for _, name := range spec.givenNames() {
 			if used[name] {
-				return nil, fmt.Errorf("nodes[%d].name: there is a node %q already", i, name)
+				return nil, fmt.Errorf("nodes[%d].name: node %q already exists", i, name)
 			}
 			used[name] = true
 		}

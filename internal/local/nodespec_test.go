@@ -50,7 +50,7 @@ func TestNodesFile(t *testing.T) {
   labels: {zone: a}
   taints: ["dedicated=train:NoSchedule", "old:NoExecute"]
 - kind: process`},
-		"no node":                             {text: "[]", want: "no node in it"},
+		"no node":                             {text: "[]", want: "it contains no nodes"},
 		"not a list":                          {text: "name: a", want: "cannot unmarshal object"},
 		"a field that is misspelt":            {text: "- {nme: a}", want: `unknown field "nme"`},
 		"a kind that does not exist":          {text: "- {kind: virtual}", want: `nodes[0].kind: "virtual" is neither process nor simulated`},

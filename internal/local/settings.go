@@ -78,8 +78,8 @@ func CheckEphemeral(d Dir) error {
 	if _, kept, err := LoadSettings(d); err != nil || !kept {
 		return err
 	}
-	return hinted("give another --dir, or remove the cluster first: vc-local down --purge --dir "+string(d),
-		"%s holds a cluster that is to be kept; --ephemeral would remove it", d)
+	return hinted("specify another --dir, or remove the cluster first: vc-local down --purge --dir "+string(d),
+		"%s holds a persistent cluster; --ephemeral would remove it", d)
 }
 
 // CheckSchedulerConf returns an error if the scheduler's configuration file is invalid, and warnings about parts that

@@ -19,7 +19,7 @@ func TestSchedulerConfIsCheckedAsTheEngineReadsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"tiers[0].plugins[0].enableMagic: no such switch; ignored",
+		"tiers[0].plugins[0].enableMagic: unknown switch; ignored",
 		"proportion: nonsense has no effect: the policy does not read it",
 	}
 	if diff := cmp.Diff(want, warnings); diff != "" {

@@ -81,7 +81,7 @@ func NumaFrom(o *nodeinfov1alpha1.Numatopology) NumaSet {
 			continue
 		}
 		if info.NUMANodeID < 0 || info.NUMANodeID >= 64 {
-			problem("cpuDetail[%d].numa: want 0 to 63, have %d", id, info.NUMANodeID)
+			problem("cpuDetail[%d].numa: must be 0 to 63, not %d", id, info.NUMANodeID)
 			continue
 		}
 		n.CPUs = append(n.CPUs, LogicalCPU{ID: id, Node: info.NUMANodeID, Socket: info.SocketID, Core: info.CoreID})

@@ -159,7 +159,7 @@ func answer(client *http.Client, request *http.Request, into any) error {
 		return fmt.Errorf("source of metrics: %s %s: %s: %.200s", request.Method, request.URL.Redacted(), response.Status, body)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("source of metrics: %s: the answer is not what was expected: %w", request.URL.Redacted(), err)
+		return fmt.Errorf("source of metrics: %s: the answer has an unexpected format: %w", request.URL.Redacted(), err)
 	}
 	return nil
 }

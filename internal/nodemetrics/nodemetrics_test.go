@@ -75,7 +75,7 @@ func TestSources(t *testing.T) {
 		},
 		"an answer that is no JSON is told": {
 			conf: config.Metrics{Type: "prometheus"}, answers: map[string]string{"GET": "<html>"},
-			err: "not what was expected",
+			err: "has an unexpected format",
 		},
 		"a refusal is told with its words": {
 			conf: config.Metrics{Type: "prometheus"}, answers: map[string]string{"PUT": ""},

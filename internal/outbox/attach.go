@@ -113,7 +113,7 @@ func (a *attached) request(ctx context.Context) error {
 		return refusal(a.bind.Pod, at.Problem)
 	}
 	if api == nil {
-		return refusal(a.bind.Pod, "this scheduler writes no volumes and no device claims")
+		return refusal(a.bind.Pod, "this scheduler is not set up to bind volumes or device claims")
 	}
 	for i := range at.Volumes {
 		if err := a.giveVolume(ctx, &at.Volumes[i]); err != nil {
@@ -204,7 +204,7 @@ func (a *attached) mayHave(claim *resourcev1.ResourceClaim, d *decision.DeviceCl
 	case has == nil && d.Allocation == nil:
 		return refusal(a.bind.Pod, "the claim lost its devices")
 	case has != nil && d.Allocation != nil && !equality.Semantic.DeepEqual(has.Devices.Results, d.Allocation.Devices.Results):
-		return refusal(a.bind.Pod, "the claim got other devices meanwhile")
+		return refusal(a.bind.Pod, "the claim was allocated other devices meanwhile")
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func (a *attached) look(ctx context.Context) error {
 	uid, node, err := a.o.o.API.PodNode(ctx, a.bind.Pod.Namespace, a.bind.Pod.Name)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && (uid != a.bind.Pod.UID || node != ""):
-		a.failed = refusal(a.bind.Pod, "the pod is gone, or bound by somebody else")
+		a.failed = refusal(a.bind.Pod, "the pod no longer exists, or another scheduler bound it")
 		return nil
 	case err != nil:
 		return err
@@ -325,7 +325,7 @@ func (a *attached) volumeMade(ctx context.Context, p *decision.Provision) (bool,
 	}
 	// A provisioner removes the annotation when it cannot make a volume.
 	if claim.Annotations[storagehelpers.AnnSelectedNode] != p.Node {
-		a.failed = refusal(a.bind.Pod, fmt.Sprintf("no volume could be made for claim %s near %s", p.Claim.Name, p.Node))
+		a.failed = refusal(a.bind.Pod, fmt.Sprintf("no volume could be provisioned for claim %s near %s", p.Claim.Name, p.Node))
 	}
 	return false, nil
 }

@@ -220,7 +220,7 @@ func TestPodsAreBoundAfterWhatTheyAttach(t *testing.T) {
 				})
 			},
 			want:   []string{"select node for made", "get p", "get claim made"},
-			report: "no volume could be made for claim made near n1",
+			report: "no volume could be provisioned for claim made near n1",
 		},
 		"volumes that are never bound": {
 			attach: decision.Attach{Provision: []decision.Provision{makesVolume}},
@@ -236,7 +236,7 @@ func TestPodsAreBoundAfterWhatTheyAttach(t *testing.T) {
 				return nil
 			},
 			want:   []string{"select node for made", "get p"},
-			report: "the pod is gone",
+			report: "the pod no longer exists",
 		},
 		"devices that the claim got from somebody else": {
 			attach: decision.Attach{Devices: []decision.DeviceClaim{givesCards}},
@@ -246,7 +246,7 @@ func TestPodsAreBoundAfterWhatTheyAttach(t *testing.T) {
 				}}
 			},
 			want:   []string{"get devices cards", "get devices cards"},
-			report: "the claim got other devices meanwhile",
+			report: "the claim was allocated other devices meanwhile",
 		},
 		"a pod that is not bound in the end gives its devices back": {
 			attach: decision.Attach{Devices: []decision.DeviceClaim{givesCards}, Provision: []decision.Provision{makesVolume}},
@@ -304,7 +304,7 @@ func TestWithoutAClientNothingIsAttached(t *testing.T) {
 	inBubble(t, &fakeAPI{}, func(t *testing.T, r *rig) {
 		r.Put(attaching(decision.Attach{Devices: []decision.DeviceClaim{givesCards}}))
 		after(3 * time.Second)
-		if got := fmt.Sprint(r.reports()); !strings.Contains(got, "writes no volumes") || len(r.api.seen()) != 0 {
+		if got := fmt.Sprint(r.reports()); !strings.Contains(got, "is not set up to bind volumes") || len(r.api.seen()) != 0 {
 			t.Errorf("calls %v, reports %s", r.api.seen(), got)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 var ErrFenced = errors.New("leadership is no longer held")
 
 // errReplaced is the error of a bind or an eviction that a newer write of the same pod replaced.
-var errReplaced = errors.New("a newer write of the same pod took its place")
+var errReplaced = errors.New("it was replaced by a newer write for the same pod")
 
 // engine moves writes from the queues to the server with bounded parallelism.
 type engine struct {

@@ -61,7 +61,7 @@ func (v *verified) look(ctx context.Context) error {
 // changed returns an error if the PodGroup was replaced or its minimum was raised after the decision.
 func changed(gang decision.Object, check *decision.GangCheck, pg *schedulingv1beta1.PodGroup) error {
 	if pg.UID != gang.UID {
-		return fmt.Errorf("podGroup %s is another one of that name", gang.Key())
+		return fmt.Errorf("podGroup %s was re-created with the same name", gang.Key())
 	}
 	if int(pg.Spec.MinMember) > check.MinMember {
 		return fmt.Errorf("podGroup %s: minMember was raised from %d to %d", gang.Key(), check.MinMember, pg.Spec.MinMember)

@@ -32,7 +32,7 @@ func TestBindsOfAGangWhoseMinimumWasRaisedAreGivenBack(t *testing.T) {
 		"a lower minimum does no harm":                    {now: group("g", "g", 1, nil)},
 		"the minimum was raised":                          {group("g", "g", 4, nil), "podGroup ns/g: minMember was raised from 2 to 4"},
 		"the minimum of a task was raised":                {group("g", "g", 2, map[string]int32{"w": 2}), "podGroup ns/g: minTaskMember of w was raised from 1 to 2"},
-		"another PodGroup has the name":                   {group("g", "h", 2, nil), "podGroup ns/g is another one of that name"},
+		"another PodGroup has the name":                   {group("g", "h", 2, nil), "podGroup ns/g was re-created with the same name"},
 		"the PodGroup is gone, and its pods with it soon": {nil, "not found"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta
 		if h.Kind == schedulingv1beta1.HelpFewerMembers && to.Reason == string(reason.GangDoesNotFit) {
 			then := " would start now"
 			if h.Gate {
-				then = " would be let in now"
+				then = " would be admitted now"
 			}
 			rest, of := "lower the requests, or add nodes", ""
 			if to.Hint != reason.Get(reason.GangDoesNotFit).Hint { // a more specific hint

@@ -99,10 +99,10 @@ func (e *Engine) configurePolicy(tier int, plugin config.Plugin) {
 	build, ok := policies[plugin.Name]
 	if !ok {
 		if instead, ok := config.Vendor(plugin.Name); ok {
-			e.warn("%s: %s belongs to a vendor's cloud and has no meaning here: %s", plugin.Where, plugin.Name, instead)
+			e.warn("%s: %s is specific to a vendor's cloud and has no effect: %s", plugin.Where, plugin.Name, instead)
 			return
 		}
-		e.warn("%s: %q is no policy; known are %s; ignored", plugin.Where, plugin.Name, strings.Join(Policies(), ", "))
+		e.warn("%s: unknown policy %q is ignored; valid policies are %s", plugin.Where, plugin.Name, strings.Join(Policies(), ", "))
 		return
 	}
 	p := build(plugin, func(text string) { e.warn("%s: %s", plugin.Name, text) })

@@ -58,27 +58,27 @@ tiers:
 		"a value of the wrong kind": {yaml: `
 actions: allocate
 tiers: [{plugins: [{name: nodeorder, arguments: {leastrequested.weight: many}}]}]
-`, want: []string{"nodeorder: argument leastrequested.weight: want a whole number, have many; the default is used"}},
+`, want: []string{"nodeorder: argument leastrequested.weight: must be a whole number, not many; the default is used"}},
 		"evictions that nobody grants": {yaml: `
 actions: "allocate, preempt, gangpreempt, reclaim, gangreclaim"
 tiers: [{plugins: [{name: priority, enablePreemptable: false}, {name: drf}, {name: gang}]}, {plugins: [{name: proportion, enableReclaimable: false}]}]
 `, want: []string{
-			"actions: gangpreempt evicts nobody: none of the policies is there that say who may go (priority)",
-			"actions: reclaim evicts nobody: none of the policies is there that say who may go (proportion, capacity, drf with enableHierarchy)",
-			"actions: gangreclaim evicts nobody: none of the policies is there that say who may go (proportion, capacity)",
+			"actions: gangpreempt evicts no pods: none of the policies that decide about evictions is configured (priority)",
+			"actions: reclaim evicts no pods: none of the policies that decide about evictions is configured (proportion, capacity, drf with enableHierarchy)",
+			"actions: gangreclaim evicts no pods: none of the policies that decide about evictions is configured (proportion, capacity)",
 		}},
 		"action shuffle without a policy that names victims": {yaml: `
 actions: "allocate, shuffle"
 tiers: [{plugins: [{name: priority}, {name: gang}, {name: tdm, enabledVictim: false}]}]
 `, want: []string{
-			"actions: shuffle evicts nobody: none of the policies is there that say who may go (tdm, rescheduling, gang with gang.release-broken)",
+			"actions: shuffle evicts no pods: none of the policies that decide about evictions is configured (tdm, rescheduling, gang with gang.release-broken)",
 		}},
 		"evictions that nobody grants, beside a policy that is none": {yaml: `
 actions: "allocate, reclaim"
 tiers: [{plugins: [{name: gang}, {name: lifecycle}]}]
 `, want: []string{
-			"tiers[0].plugins[1]: lifecycle belongs to a vendor's cloud and has no meaning here: nodes are not marked by how long their pods live; binpack keeps lightly used nodes free for the autoscaler",
-			"actions: reclaim evicts nobody: none of the policies is there that say who may go (proportion, capacity, drf with enableHierarchy)",
+			"tiers[0].plugins[1]: lifecycle is specific to a vendor's cloud and has no effect: nodes are not labeled by the run time of their pods; binpack keeps lightly used nodes free for the autoscaler",
+			"actions: reclaim evicts no pods: none of the policies that decide about evictions is configured (proportion, capacity, drf with enableHierarchy)",
 		}},
 		"action shuffle with gangs that give back": {yaml: `
 actions: "allocate, shuffle"
@@ -87,7 +87,7 @@ tiers: [{plugins: [{name: gang, arguments: {gang.release-broken: 1m}}]}]
 		"lent nodes that nobody leaves": {yaml: `
 actions: allocate
 tiers: [{plugins: [{name: tdm, arguments: {"tdm.revocable-zone.a": "00:00-12:00"}}]}]
-`, want: []string{"tdm: without action shuffle pods stay on lent nodes when the hours are over"}},
+`, want: []string{"tdm: without action shuffle, pods stay on time-shared nodes when the hours end"}},
 		"strategies with keys that mean nothing": {yaml: `
 actions: "allocate, shuffle"
 metrics: {type: prometheus, address: "http://prometheus:9090"}
@@ -97,7 +97,7 @@ tiers:
 `, want: []string{
 			"rescheduling: argument strategies[0].parms has no effect: strategies[0] has only name, params",
 			"rescheduling: argument strategies[0].params.treshholds has no effect: strategies[0].params has only thresholds, targetThresholds, thresholdPriorityClassName, nodeFit",
-			"rescheduling: argument strategies[1].params: want keys and values, have [cpu]; ignored",
+			"rescheduling: argument strategies[1].params: must be keys and values, not [cpu]; ignored",
 		}},
 		"policies whose action is not there": {yaml: `
 actions: allocate
@@ -109,20 +109,20 @@ tiers:
   - {name: rescheduling, arguments: {strategies: [{name: lowNodeUtilization, params: {thresholds: {cpu: 20, pods: 20}, targetThresholds: {memory: 180}}}]}}
 `, want: []string{
 			"rescheduling: argument strategies[0].params.thresholds.pods has no effect: strategies[0].params.thresholds has only cpu, memory",
-			"rescheduling: argument strategies[0].params.targetThresholds.memory: want 0 to 100, have 180; the default is used",
-			"overcommit: has no effect without action enqueue, whose gate it is",
+			"rescheduling: argument strategies[0].params.targetThresholds.memory: must be 0 to 100, not 180; the default is used",
+			"overcommit: has no effect without action enqueue, which calls it",
 			"rescheduling: has no effect without action shuffle, which evicts for it",
 		}},
 		"load without a source, devices of no kind, the order of orders": {yaml: `
 actions: "allocate, shuffle"
 tiers: [{plugins: [{name: drf}, {name: fairshare}, {name: usage}, {name: deviceshare}, {name: rescheduling, arguments: {strategies: low}}]}]
 `, want: []string{
-			"rescheduling: argument strategies: want a list, have low; ignored",
-			"rescheduling: it names no strategies, and does nothing; there is lowNodeUtilization",
-			"usage: has no effect without a source of the nodes' load: name one under metrics (type, address)",
-			"rescheduling: has no effect without a source of the nodes' load: name one under metrics (type, address)",
-			"deviceshare: no kind of device is switched on (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so it does nothing",
-			"fairshare: drf is before it and orders the jobs already; name fairshare first",
+			"rescheduling: argument strategies: must be a list, not low; ignored",
+			"rescheduling: no strategies are configured, so it has no effect; use lowNodeUtilization",
+			"usage: has no effect without a source of load metrics: configure one under metrics (type, address)",
+			"rescheduling: has no effect without a source of load metrics: configure one under metrics (type, address)",
+			"deviceshare: no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so it does nothing",
+			"fairshare: drf is listed before it and already orders the jobs; list fairshare first",
 		}},
 		"arguments inside arguments": {yaml: `
 actions: allocate
@@ -133,9 +133,9 @@ tiers:
   - {name: resource-strategy-fit, arguments: {resources: {cpu: {type: MostAllocated, wieght: 2}}, sra: {enable: true, resources: x, weigth: 3, resourceWeight: {other: 2}}, proportional: {enabled: true, enable: true, resources: g, resourceProportion: {g.cpu: 1, g: 1}}}}
 `, want: []string{
 			"usage: argument thresholds.memory has no effect: thresholds has only cpu, mem",
-			"usage: argument thresholds.cpu: want 0 to 100, have -5; the default is used",
+			"usage: argument thresholds.cpu: must be 0 to 100, not -5; the default is used",
 			"usage: argument estimator.requestRatio has no effect: estimator has only request_ratio, burst_ratio, risk_threshold, risk_factor, be_cpu, be_mem",
-			"usage: argument estimator.burst_ratio: want 0 or more, have -1; the default is used",
+			"usage: argument estimator.burst_ratio: must be 0 or more, not -1; the default is used",
 			"resource-strategy-fit: argument resources.cpu.wieght has no effect: resources.cpu has only type, weight",
 			"resource-strategy-fit: argument sra.weigth has no effect: sra has only enable, resources, weight, resourceWeight",
 			"resource-strategy-fit: argument sra.resourceWeight.other has no effect: sra.resourceWeight has only x",

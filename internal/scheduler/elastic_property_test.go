@@ -194,7 +194,7 @@ func (w *elastic) expected(j *elasticJob) string {
 // whyMore returns why no further pod of a job starts; "" if one does.
 func (w *elastic) whyMore(j *elasticJob) string {
 	if limit, capped := w.limit(j.queue); capped && w.inUse(j.queue)+j.each > limit {
-		return fmt.Sprintf("queue %s would exceed its capability: cpu %d asked, %d in use, limit %d", j.queue, j.each, w.inUse(j.queue), limit)
+		return fmt.Sprintf("queue %s would exceed its capability: cpu requested %d, %d in use, limit %d", j.queue, j.each, w.inUse(j.queue), limit)
 	}
 	text, fits := w.byNode(j, w.free())
 	if fits {
@@ -206,40 +206,40 @@ func (w *elastic) whyMore(j *elasticJob) string {
 // minimumWaits returns why a job does not get its minimum, of which it needs so many pods; "" if it does.
 func (w *elastic) minimumWaits(j *elasticJob, running, need int) string {
 	if most := w.largest(); j.each > most { // even on empty nodes
-		text := fmt.Sprintf("no node is large enough even when empty: cpu %d asked, the largest node has ", j.each)
+		text := fmt.Sprintf("no node is large enough even when empty: cpu requested %d, the largest node has ", j.each)
 		if most == 0 {
 			text += "none"
 		} else {
 			text += fmt.Sprint(most)
 		}
 		if limit, capped := w.caps[j.queue]; capped && need*j.each > limit {
-			text += fmt.Sprintf("; queue %s may never hold so much: cpu %d asked, limit %d", j.queue, need*j.each, limit)
+			text += fmt.Sprintf("; the request exceeds the capability of queue %s: cpu requested %d, limit %d", j.queue, need*j.each, limit)
 		}
 		return text
 	}
 	limit, capped := w.limit(j.queue)
 	if capped && need*j.each > limit {
-		return fmt.Sprintf("queue %s may never hold so much: cpu %d asked, limit %d", j.queue, need*j.each, limit)
+		return fmt.Sprintf("the request exceeds the capability of queue %s: cpu requested %d, limit %d", j.queue, need*j.each, limit)
 	}
 	free, placed := w.free(), 0
 	for ; placed < need; placed++ {
 		if capped && w.inUse(j.queue)+(placed+1)*j.each > limit {
-			return fmt.Sprintf("queue %s would exceed its capability: cpu %d asked, %d in use, limit %d", j.queue, need*j.each, w.inUse(j.queue), limit)
+			return fmt.Sprintf("queue %s would exceed its capability: cpu requested %d, %d in use, limit %d", j.queue, need*j.each, w.inUse(j.queue), limit)
 		}
 		text, fits := w.byNode(j, free)
 		if !fits {
 			if j.min == 1 && len(j.pods) == 1 {
-				return "its pod fits no node: " + strings.Replace(text, " for one more", "", 1)
+				return "its pod fits no node: " + strings.Replace(text, "one more pod", "it", 1)
 			}
 			small := ""
 			if all := w.allCPU(); need*j.each > all {
-				small = fmt.Sprintf("the cluster is too small: cpu %d asked, limit %d; ", need*j.each, all)
+				small = fmt.Sprintf("the cluster is too small: cpu requested %d, limit %d; ", need*j.each, all)
 			}
 			completed, wanted := "", j.min
 			if succeeded := j.in(corev1.PodSucceeded); succeeded > 0 {
 				completed, wanted = fmt.Sprintf(", %d completed", succeeded), running+need
 			}
-			return fmt.Sprintf("not all members of the gang fit at once: %s%d of %d fit%s; %s", small, running+placed, wanted, completed, text)
+			return fmt.Sprintf("not all pods of the gang fit at the same time: %s%d of %d fit%s; %s", small, running+placed, wanted, completed, text)
 		}
 		for name, n := range free {
 			if n.cpu >= j.each && n.slots > 0 {
@@ -297,7 +297,7 @@ func (w *elastic) byNode(j *elasticJob, free map[string]elasticNode) (text strin
 		}
 		parts = append(parts, part)
 	}
-	return fmt.Sprintf("0/%d nodes have room for one more: %s", len(free), strings.Join(parts, ", ")), false
+	return fmt.Sprintf("0/%d nodes can run one more pod: %s", len(free), strings.Join(parts, ", ")), false
 }
 
 // TestPodsBeyondTheMinimumAreCountedAsTheyAre (I12) compares the sentences about elastic jobs with an independent

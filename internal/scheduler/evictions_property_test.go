@@ -96,18 +96,18 @@ func (w *fight) countTold(e *decision.Evict) int {
 // checkReason compares the names and priorities in the message to the gang that loses a pod with the gangs.
 func (w *fight) checkReason(e *decision.Evict) {
 	taker, loser := w.queueOf[e.Preemptor.Name], w.queueOf[e.Gang.Name]
-	start := fmt.Sprintf("%s of the same queue %s takes its room: ", w.title(e.Preemptor.Name), taker)
+	start := fmt.Sprintf("%s of the same queue %s takes its resources: ", w.title(e.Preemptor.Name), taker)
 	between := strings.HasSuffix(e.Reason, "reclaim")
 	switch {
 	case between:
-		start = fmt.Sprintf("queue %s takes back room for %s: ", taker, w.title(e.Preemptor.Name))
+		start = fmt.Sprintf("queue %s reclaims resources for %s: ", taker, w.title(e.Preemptor.Name))
 	case e.Gang.Name == e.Preemptor.Name:
-		start = fmt.Sprintf("%s needs its room for default/%s-", w.title(e.Preemptor.Name), e.Preemptor.Name)
+		start = fmt.Sprintf("%s needs its resources for default/%s-", w.title(e.Preemptor.Name), e.Preemptor.Name)
 	}
 	if !strings.HasPrefix(e.Message, start) || between == (taker == loser) {
 		w.t.Fatalf("%s of queue %s loses a pod to %s of queue %s (%s), told %s", e.Gang.Name, loser, e.Preemptor.Name, taker, e.Reason, e.Message)
 	}
-	if _, names, about := strings.Cut(e.Message, "queue "+loser+" holds more"); between && !about {
+	if _, names, about := strings.Cut(e.Message, "queue "+loser+" uses more"); between && !about {
 		w.t.Fatalf("queue %s loses a pod, told %s %s", loser, e.Message, names)
 	}
 	m := higher.FindStringSubmatch(e.Message)
@@ -149,7 +149,7 @@ func (w *fight) checkVictims(d *decision.Decisions, told map[string]map[string]b
 				victims[w.title(pair[1])] = true
 			}
 		}
-		_, names, _ := strings.Cut(e.Message, " are ending: ")
+		_, names, _ := strings.Cut(e.Message, " that are terminating: ")
 		got := strings.Split(names, ", ")
 		slices.Sort(got)
 		if want := slices.Sorted(maps.Keys(victims)); len(want) > 0 && !slices.Equal(got, want) {

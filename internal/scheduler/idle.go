@@ -19,7 +19,7 @@ var entitling = map[string][]struct{ policy, with string }{
 
 // needs lists the actions that policies need to have any effect.
 var needs = []struct{ policy, action, text string }{
-	{"overcommit", "enqueue", "has no effect without action enqueue, whose gate it is"},
+	{"overcommit", "enqueue", "has no effect without action enqueue, which calls it"},
 	{"rescheduling", "shuffle", "has no effect without action shuffle, which evicts for it"},
 }
 
@@ -42,7 +42,7 @@ func (e *Engine) warnOfIdle(cfg *config.Config) {
 			p := given[o.policy]
 			return p != nil && entitles(p, o.with)
 		}) {
-			e.warn("actions: %s evicts nobody: none of the policies is there that say who may go (%s)", action, entitlers(action))
+			e.warn("actions: %s evicts no pods: none of the policies that decide about evictions is configured (%s)", action, entitlers(action))
 		}
 	}
 	for _, need := range needs {
@@ -51,21 +51,21 @@ func (e *Engine) warnOfIdle(cfg *config.Config) {
 		}
 	}
 	if p := given["tdm"]; p != nil && p.Enabled("enabledVictim") && !slices.Contains(cfg.Actions, "shuffle") {
-		e.warn("tdm: without action shuffle pods stay on lent nodes when the hours are over")
+		e.warn("tdm: without action shuffle, pods stay on time-shared nodes when the hours end")
 	}
 	if p := given["gang"]; p != nil && p.Arguments["gang.release-broken"] != nil && !slices.Contains(cfg.Actions, "shuffle") {
 		e.warn("gang: gang.release-broken has no effect without action shuffle, which evicts for it")
 	}
 	for _, name := range []string{"usage", "rescheduling"} {
 		if given[name] != nil && cfg.Metrics.Type == "" {
-			e.warn("%s: has no effect without a source of the nodes' load: name one under metrics (type, address)", name)
+			e.warn("%s: has no effect without a source of load metrics: configure one under metrics (type, address)", name)
 		}
 	}
 	if p := given["deviceshare"]; p != nil && !shares(p) {
-		e.warn("deviceshare: no kind of device is switched on (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so it does nothing")
+		e.warn("deviceshare: no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so it does nothing")
 	}
 	if drf, fair := slices.Index(order, "drf"), slices.Index(order, "fairshare"); drf >= 0 && fair > drf && given["drf"].Enabled("enableJobOrder") {
-		e.warn("fairshare: drf is before it and orders the jobs already; name fairshare first")
+		e.warn("fairshare: drf is listed before it and already orders the jobs; list fairshare first")
 	}
 }
 

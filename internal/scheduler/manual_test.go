@@ -89,7 +89,7 @@ type configured struct {
 
 func built(t *testing.T, name string, arguments config.Arguments) configured {
 	c := configured{Policy: policies[name](config.Plugin{Name: name, Arguments: arguments}, func(text string) {
-		if arguments != nil && !strings.Contains(text, "nothing") {
+		if arguments != nil && !strings.Contains(text, "no effect") {
 			t.Errorf("policy %s with %v: %s", name, arguments, text)
 		}
 	})}

@@ -242,18 +242,18 @@ func (w *ruledWorld) sentence(placed int) string {
 	for _, reason := range reasons {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[reason], reason))
 	}
-	nodes := fmt.Sprintf("0/%d nodes have room for one more: %s", len(w.nodes), strings.Join(parts, ", "))
+	nodes := fmt.Sprintf("0/%d nodes can run one more pod: %s", len(w.nodes), strings.Join(parts, ", "))
 	if selected := "NodeSelectorMismatch zone=" + w.waiter.zone; counts[selected] == len(w.nodes) {
 		nodes = fmt.Sprintf("no node has the label zone=%s (%d of %d nodes)", w.waiter.zone, len(w.nodes), len(w.nodes))
 	}
 	if w.members == 1 {
-		return "its pod fits no node: " + strings.Replace(nodes, " for one more", "", 1)
+		return "its pod fits no node: " + strings.Replace(nodes, "one more pod", "it", 1)
 	}
 	small := ""
 	if all := w.allCPU(); w.members > all {
-		small = fmt.Sprintf("the cluster is too small: cpu %d asked, limit %d; ", w.members, all)
+		small = fmt.Sprintf("the cluster is too small: cpu requested %d, limit %d; ", w.members, all)
 	}
-	return fmt.Sprintf("not all members of the gang fit at once: %s%d of %d fit; %s", small, placed, w.members, nodes)
+	return fmt.Sprintf("not all pods of the gang fit at the same time: %s%d of %d fit; %s", small, placed, w.members, nodes)
 }
 
 func (w *ruledWorld) allCPU() (sum int) {

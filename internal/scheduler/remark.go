@@ -30,7 +30,7 @@ func remarkPriority(s *session.Session, j *session.Job) {
 	}
 	s.Out.Events = append(s.Out.Events, decision.Event{
 		Gang: object(j.Gang), Type: corev1.EventTypeWarning, Reason: reasonCapped,
-		Message: fmt.Sprintf("priority %d counts, that of its pods: not every pod has the class %s of the PodGroup, which is a class of the system or under a ResourceQuota; set priorityClassName in the pods too",
+		Message: fmt.Sprintf("the priority of its pods, %d, is used: not every pod has the class %s of the PodGroup, which is a system class or limited by a ResourceQuota; set priorityClassName in the pods as well",
 			j.Priority, j.PriorityClass),
 	})
 }
@@ -44,7 +44,7 @@ func remark(s *session.Session, j *session.Job) {
 	var texts []string
 	if text, given := j.Annotations[keys.RunningEstimate]; given {
 		if d, err := time.ParseDuration(text); err != nil || d <= 0 {
-			texts = append(texts, fmt.Sprintf("%s: want a duration such as 30m, have %q; the run time counts as unknown", keys.RunningEstimate, text))
+			texts = append(texts, fmt.Sprintf("%s: must be a duration such as 30m, not %q; the run time counts as unknown", keys.RunningEstimate, text))
 		}
 	}
 	texts = append(texts, unreadable(j)...)
@@ -68,7 +68,7 @@ func unreadable(j *session.Job) (texts []string) {
 			return
 		}
 		if _, err := strconv.ParseBool(text); err != nil {
-			texts = append(texts, fmt.Sprintf("%s: want true or false, have %q; it counts as false", keys.Preemptable, text))
+			texts = append(texts, fmt.Sprintf("%s: must be true or false, not %q; it counts as false", keys.Preemptable, text))
 		}
 	}
 	flag(j.Preemptable)
@@ -80,7 +80,7 @@ func unreadable(j *session.Job) (texts []string) {
 		flag(text)
 		if text, given := t.Annotations[keys.TaskPriority]; given {
 			if _, err := strconv.ParseInt(text, 10, 32); err != nil {
-				texts = append(texts, fmt.Sprintf("%s: want a whole number, have %q; the pod's own priority counts", keys.TaskPriority, text))
+				texts = append(texts, fmt.Sprintf("%s: must be a whole number, not %q; the pod's own priority counts", keys.TaskPriority, text))
 			}
 		}
 	}

@@ -244,7 +244,7 @@ func set(s *session.Session, j *session.Job, old []schedulingv1beta1.PodGroupCon
 			}
 			out = append(out, c)
 		case o.Status == corev1.ConditionTrue && (o.Type == schedulingv1beta1.PodGroupScheduledType || o.Type == schedulingv1beta1.PodGroupUnschedulableType):
-			o.Status, o.Message = corev1.ConditionFalse, "no longer so"
+			o.Status, o.Message = corev1.ConditionFalse, "no longer true"
 			o.LastTransitionTime = metav1.NewTime(s.Now)
 			out = append(out, o)
 		default:

@@ -158,7 +158,7 @@ func (w *World) Settle() {
 			return
 		}
 	}
-	w.t.Fatal("the cluster does not settle: every cycle decides something new")
+	w.t.Fatal("the cluster does not reach a stable state: every cycle makes new decisions")
 }
 
 func (w *World) pod(gang, name string) *corev1.Pod {

@@ -162,7 +162,7 @@ func listed(i int) (*batchv1alpha1.Job, *schedulingv1beta1.PodGroup) {
 	if i%2 == 1 {
 		job.Status.Running, job.Status.Pending, job.Status.State.Phase = 0, 4, batchv1alpha1.Pending
 		group.Status = schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupInqueue, Explanation: &schedulingv1beta1.Explanation{
-			Reason: "GangDoesNotFit", Message: "not all members of the gang fit at once: 0 of 4 fit; 0/1000 nodes have room for one more: 1000 InsufficientResource cpu (short by 1)",
+			Reason: "GangDoesNotFit", Message: "not all pods of the gang fit at the same time: 0 of 4 fit; 0/1000 nodes can run one more pod: 1000 InsufficientResource cpu (short by 1)",
 			Hint: "free resources, ask for less, or lower minAvailable", NodeCount: 1000,
 			Members: &schedulingv1beta1.ExplainedMembers{Min: 4, Exist: 4},
 			Nodes:   []schedulingv1beta1.ExplainedNodes{{Reason: "InsufficientResource", Detail: "cpu", Count: 1000, ShortBy: "1"}},

@@ -319,7 +319,7 @@ func (b *both) eachJobAgrees() {
 		}
 		if i%5 == 0 || s.State.Phase == batchv1alpha1.Pending { // skips most of the 40 similar jobs
 			b.open(job)
-			counts := fmt.Sprintf("%d of %d run, %d wait, %d failed", s.Running, job.Spec.Tasks[0].Replicas, s.Pending, s.Failed)
+			counts := fmt.Sprintf("%d of %d running, %d waiting, %d failed", s.Running, job.Spec.Tasks[0].Replicas, s.Pending, s.Failed)
 			if text := b.app.Draw().Text(); !strings.Contains(text, counts) {
 				t.Errorf("job %d: vcctl says %s; Job:\n%s", id, counts, text)
 			}

@@ -54,7 +54,7 @@ func refusedChangesOfJobs() map[string]refusedChange {
 		"a hold that is none": {object: job, patch: "metadata: {annotations: {vc-batch.dev/hold: perhaps}}",
 			refused: refused{section: "3", where: "metadata.annotations[vc-batch.dev/hold]", says: []string{"perhaps", "user", "admin"}}},
 		"other elements": {object: array, patch: "metadata: {annotations: {vc-batch.dev/array: 0-5}}",
-			refused: refused{section: "3", where: "metadata.annotations[vc-batch.dev/array]", says: []string{"the elements of an array never change"}}},
+			refused: refused{section: "3", where: "metadata.annotations[vc-batch.dev/array]", says: []string{"the elements of an array cannot change"}}},
 		"elements that are not there are cancelled": {object: array, patch: "metadata: {annotations: {vc-batch.dev/array-cancelled: '7'}}",
 			refused: refused{section: "3", where: "metadata.annotations[vc-batch.dev/array-cancelled]", says: []string{"the array has no such elements"}}},
 	}
@@ -68,11 +68,11 @@ func refusedChangesOfQueues() map[string]refusedChange {
 	chosen := func(r refusedChange) refusedChange { r.chosen = true; return r }
 	return map[string]refusedChange{
 		"the amounts of root": chosen(row("root", "spec: {capability: {cpu: 4}}", "queue update root --capability cpu=4", "spec", "root queue's resource attributes (capability, deserved, guarantee) cannot be modified")),
-		"a circle":            row("org", "spec: {parent: team}", "queue update org --parent team", "spec.parent", "queues would form a circle: org -> team -> org"),
+		"a circle":            row("org", "spec: {parent: team}", "queue update org --parent team", "spec.parent", "queues would form a cycle: org -> team -> org"),
 		"under itself":        row("org", "spec: {parent: org}", "queue update org --parent org", "spec.parent", "queue org cannot use itself as parent"),
 		"under nobody":        row("org", "spec: {parent: nowhere}", "queue update org --parent nowhere", "spec.parent", `parent queue "nowhere" does not exist`),
 		"under pods":          row("org", "spec: {parent: busy}", "queue update org --parent busy", "spec.parent", "queue busy cannot be the parent queue of queue org because it has allocated Pods: 3"),
-		"too deep":            chosen(row("busy", "spec: {parent: deep5}", "queue update busy --parent deep5", "spec.parent", "6 queues deep, and 5 is the most")),
+		"too deep":            chosen(row("busy", "spec: {parent: deep5}", "queue update busy --parent deep5", "spec.parent", "6 queues deep, and the maximum is 5")),
 		"less deserved than the children": row("org", "spec: {deserved: {cpu: 3}}", "queue update org --deserved cpu=3", "spec.deserved[cpu]",
 			"the children of this queue have 4 of deserved together, and queue org has 3"),
 		"more deserved than the parent": row("team", "spec: {deserved: {cpu: 9}}", "queue update team --deserved cpu=9", "spec.deserved[cpu]",
@@ -85,7 +85,7 @@ func refusedChangesOfQueues() map[string]refusedChange {
 			"spec.deserved", "deserved[r] must be >= guarantee[r]"),
 		"half a device": row("org", "spec: {capability: {nvidia.com/gpu: 500m}}", "queue update org --capability cpu=16,nvidia.com/gpu=500m", "spec.capability[nvidia.com/gpu]", "must be an integer"),
 		"a place without a weight": row("sci", "metadata: {annotations: {volcano.sh/hierarchy-weights: 1/2/none}}", "", "metadata.annotations[volcano.sh/hierarchy-weights]",
-			`"none" is no weight: a number above 0 is`),
+			`"none" is not a weight: use a number above 0`),
 		"a state that is none": row("org", "metadata: {annotations: {vc-batch.dev/queue-state: Ajar}}", "", "metadata.annotations[vc-batch.dev/queue-state]", "Ajar", "Open", "Closed"),
 		"root closed":          row("root", "metadata: {annotations: {vc-batch.dev/queue-state: Closed}}", "", "metadata.annotations[vc-batch.dev/queue-state]", "queue root cannot be closed"),
 	}
@@ -103,7 +103,7 @@ func refusedChangesOfOthers() map[string]refusedChange {
 			refused: refused{section: "8", where: "spec.flows", says: []string{"jobflow Flow is not DAG", "a -> b -> a"}}},
 		"a template of an internal event": {object: templateYAML("tasks: [" + work + "]"), patch: "spec: {policies: [{event: OutOfSync, action: RestartJob}]}",
 			refused: refused{section: "8", where: "spec.policies[0].event", says: []string{"invalid policy event"}}},
-		"a schedule that never comes": {object: cron, patch: "spec: {schedule: 0 0 30 2 *}", refused: refused{section: "9", where: "spec.schedule", says: []string{"there is no such day: the schedule never comes"}}},
+		"a schedule that never comes": {object: cron, patch: "spec: {schedule: 0 0 30 2 *}", refused: refused{section: "9", where: "spec.schedule", says: []string{"this date does not exist: the schedule never starts a job"}}},
 		"a schedule with a zone":      {object: cron, patch: "spec: {schedule: TZ=UTC 0 1 * * *}", refused: refused{section: "9", where: "spec.schedule", says: []string{"schedule should not contain TZ or CRON_TZ"}}},
 		"a zone that is unknown":      {object: cron, patch: "spec: {timeZone: Nowhere/Atall}", refused: refused{section: "9", where: "spec.timeZone", says: []string{"invalid timeZone"}}},
 		"a cron job of root":          {object: cron, patch: "spec: {jobTemplate: {spec: {queue: root}}}", refused: refused{section: "9", where: "spec.jobTemplate.spec.queue", says: []string{"can not submit job to root queue"}}},

@@ -123,7 +123,7 @@ func (c Cluster) Group(i int) *schedulingv1beta1.PodGroup {
 	g.Status.Phase = schedulingv1beta1.PodGroupRunning
 	if !runs(i) {
 		g.Status = schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupInqueue, Explanation: &schedulingv1beta1.Explanation{
-			Reason: "GangDoesNotFit", Message: fmt.Sprintf("not all members of the gang fit at once: 0 of %d fit; %d nodes are short of nvidia.com/gpu", c.Pods, c.Nodes),
+			Reason: "GangDoesNotFit", Message: fmt.Sprintf("not all pods of the gang fit at the same time: 0 of %d fit; %d nodes are short of nvidia.com/gpu", c.Pods, c.Nodes),
 			NodeCount: int32(c.Nodes), Members: &schedulingv1beta1.ExplainedMembers{Min: int32(c.Pods), Exist: int32(c.Pods)}, //nolint:gosec // small
 			Nodes: []schedulingv1beta1.ExplainedNodes{{Reason: "InsufficientResource", Detail: "nvidia.com/gpu", Count: int32(c.Nodes), ShortBy: "1"}}, //nolint:gosec // small
 			Queue: &schedulingv1beta1.ExplainedQueue{Name: job.Spec.Queue, Position: int32(i/queues + 1), Waiting: int32(c.Jobs / queues / 2)},         //nolint:gosec // small

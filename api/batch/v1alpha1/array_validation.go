@@ -29,7 +29,7 @@ func validateArray(job *Job, at *field.Path) field.ErrorList {
 	if !isArray {
 		for _, key := range []string{keys.ArrayLimit, keys.ArrayCancelled} {
 			if job.Annotations[key] != "" {
-				invalid(key, "the job is no array: name its elements in "+keys.Array)
+				invalid(key, "the job is not an array: list its elements in "+keys.Array)
 			}
 		}
 		return errs
@@ -39,9 +39,9 @@ func validateArray(job *Job, at *field.Path) field.ErrorList {
 	case err != nil:
 		invalid(keys.Array, err.Error())
 	case n == 0:
-		invalid(keys.Array, "an array has one element at least: write them as 0-15 or 0,4,8-12")
+		invalid(keys.Array, "an array must have at least one element: write them as 0-15 or 0,4,8-12")
 	case n > MaxElements:
-		invalid(keys.Array, fmt.Sprintf("it has %d elements and %d is the most", n, MaxElements))
+		invalid(keys.Array, fmt.Sprintf("it has %d elements, and the maximum is %d", n, MaxElements))
 	default:
 		if unknown := cancelled.Minus(elements); len(unknown) > 0 {
 			invalid(keys.ArrayCancelled, fmt.Sprintf("%s: the array has no such elements, its elements are %s", unknown, elements))
@@ -56,7 +56,7 @@ func validateElements(job *Job, n int32, spec *field.Path) field.ErrorList {
 	tasks := spec.Child("tasks")
 	if len(job.Spec.Tasks) != 1 {
 		return field.ErrorList{field.Invalid(tasks, len(job.Spec.Tasks), fmt.Sprintf(
-			"an array (%s) has one task: give an element several pods by its partitionPolicy, or make several jobs", keys.Array))}
+			"an array (%s) has one task: use partitionPolicy for several pods per element, or create several jobs", keys.Array))}
 	}
 	task := &job.Spec.Tasks[0]
 	size := int64(elementSize(task))
@@ -90,5 +90,5 @@ func validateSameElements(old, updated *Job, annotations *field.Path) field.Erro
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(annotations.Key(keys.Array), fmt.Sprintf(
-		"the elements of an array never change, and this job's are %q: cancel some with %s, or make another job", was, keys.ArrayCancelled))}
+		"the elements of an array cannot change, and this job has %q: cancel some with %s, or create another job", was, keys.ArrayCancelled))}
 }

@@ -99,10 +99,10 @@ func validateSchedule(text string, path *field.Path) field.ErrorList {
 	// The eight years after any date contain leap years and other years, except around the turn of some centuries.
 	first := schedule.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
 	if first.IsZero() {
-		return field.ErrorList{field.Invalid(path, text, "there is no such day: the schedule never comes")}
+		return field.ErrorList{field.Invalid(path, text, "this date does not exist: the schedule never starts a job")}
 	}
 	if every, ok := schedule.(cron.ConstantDelaySchedule); ok && every.Delay < time.Minute {
-		return field.ErrorList{field.Invalid(path, text, "comes more often than once a minute; jobs are named by the minute")}
+		return field.ErrorList{field.Invalid(path, text, "must not start more often than once a minute, because jobs are named by the minute")}
 	}
 	return nil
 }

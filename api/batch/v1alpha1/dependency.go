@@ -115,13 +115,13 @@ func parseTerm(part, namespace string) ([]DependencyTerm, error) {
 	case kind == Singleton && len(words) == 1:
 		return []DependencyTerm{{Kind: Singleton}}, nil
 	case kind == Singleton:
-		return nil, fmt.Errorf("%q: singleton names no job", part)
+		return nil, fmt.Errorf("%q: singleton takes no job", part)
 	case slices.Contains(dependencyKinds, kind):
 		if words = words[1:]; len(words) == 0 {
 			return nil, fmt.Errorf("%q names no job: write %s:42 or %s:NAME", part, kind, kind)
 		}
 	case len(words) > 1 && !isNumber(words[0]):
-		return nil, fmt.Errorf("%q is no type of dependency; there are after, afterany, afterok, afternotok, aftercorr and singleton", words[0])
+		return nil, fmt.Errorf("%q is not a type of dependency; use after, afterany, afterok, afternotok, aftercorr and singleton", words[0])
 	default:
 		kind = AfterAny
 	}
@@ -160,7 +160,7 @@ func parseTarget(kind DependencyKind, word, namespace string) (DependencyTerm, e
 	if isNumber(name) {
 		id, ok := ParseJobID(name)
 		if !ok {
-			return term, fmt.Errorf("%q is not the number of a job: these begin with 1", name)
+			return term, fmt.Errorf("%q is not the number of a job: numbers start at 1", name)
 		}
 		term.Job.ID = id
 		return term, nil

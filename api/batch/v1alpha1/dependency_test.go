@@ -48,13 +48,13 @@ func TestDependenciesAreReadAsSlurmWritesThem(t *testing.T) {
 func TestDependenciesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"afterwards:42":                `"afterwards" is no type of dependency; there are after, afterany, afterok, afternotok, aftercorr and singleton`,
+		"afterwards:42":                `"afterwards" is not a type of dependency; use after, afterany, afterok, afternotok, aftercorr and singleton`,
 		"afterok":                      `"afterok" names no job: write afterok:42 or afterok:NAME`,
 		"afterok:":                     "is neither the number nor the name of a job",
 		"afterok:42,":                  "is neither the number nor the name of a job",
 		"afterok:42,43?44":             "joins terms by , and by ?",
-		"singleton:42":                 `"singleton:42": singleton names no job`,
-		"afterok:0":                    `"0" is not the number of a job: these begin with 1`,
+		"singleton:42":                 `"singleton:42": singleton takes no job`,
+		"afterok:0":                    `"0" is not the number of a job: numbers start at 1`,
 		"afterok:99999999999999999999": "is not the number of a job",
 		"afterok:42+5":                 "only after:JOB+MINUTES has a delay, in whole minutes",
 		"after:42+soon":                "only after:JOB+MINUTES has a delay",
@@ -141,7 +141,7 @@ func TestBadGates(t *testing.T) {
 	}{
 		"a hold by nobody":            {keys.Hold, "boss", `supported values: "user", "admin"`},
 		"a time that is none":         {keys.Begin, "tomorrow", "is not a time: write it as 2026-11-21T22:18:00Z"},
-		"a dependency that is none":   {keys.Dependency, "before:42", "is no type of dependency"},
+		"a dependency that is none":   {keys.Dependency, "before:42", "is not a type of dependency"},
 		"a job that waits for itself": {keys.Dependency, "afterok:train", "a job that waits for itself never starts: name another one"},
 		"neither ended nor not":       {keys.KillOnInvalidDependency, "perhaps", `supported values: "true", "false"`},
 	} {
@@ -202,8 +202,8 @@ func TestDependenciesOnJobsThatThereAre(t *testing.T) {
 		"a number that nobody has":           {"afterok:42", "there is no job 42: vcctl job list shows the numbers"},
 		"a name that nobody has may come":    {"afterok:later", ""},
 		"a job that waits for nobody":        {"afterok:4", ""},
-		"a circle of two":                    {"afterok:2", "jobs would wait for each other for ever: new, b, new"},
-		"a circle of three":                  {"afterok:a", "for ever: new, a, b, new"},
+		"a circle of two":                    {"afterok:2", "jobs would wait for each other forever: new, b, new"},
+		"a circle of three":                  {"afterok:a", "forever: new, a, b, new"},
 		"a circle that another way goes by":  {"afterok:a?afterok:d", ""},
 		"a job that another way is open to":  {"afterok:c", ""},
 		"a job that has started long ago":    {"afterok:5", ""},

@@ -77,7 +77,7 @@ func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
 		}
 		if way := wayBack(target, job, jobs, map[string]bool{}); way != nil && !d.Any {
 			errs = append(errs, field.Invalid(at, term.String(), fmt.Sprintf(
-				"jobs would wait for each other for ever: %s, %s", job.Name, strings.Join(way, ", "))))
+				"jobs would wait for each other forever: %s, %s", job.Name, strings.Join(way, ", "))))
 		}
 	}
 	return errs

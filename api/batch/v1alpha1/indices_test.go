@@ -32,7 +32,7 @@ func TestIndicesAreReadAsSlurmWritesThem(t *testing.T) {
 		"-3":        "is not a number",
 		"1-":        "is not a number",
 		"5-2":       "runs backwards: write 2-5",
-		"3:2":       "has a step and no range",
+		"3:2":       "has a step but no range",
 		"0-9:0":     "step 0",
 		"1-9%2":     "is not a number",
 		"1000001":   "larger than 1000000",

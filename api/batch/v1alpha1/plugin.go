@@ -123,7 +123,7 @@ func (a *PluginArguments) read(plugin string, takes []pluginArgument, words []st
 	name, value, assigned := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(words[0], "-"), "-"), "=")
 	if !strings.HasPrefix(words[0], "-") || name == "" {
 		// The message does not repeat the word, because it may be a key.
-		a.Unknown = append(a.Unknown, fmt.Sprintf("%s: is no argument and is ignored: those of plugin %s are written --name=value; %s", at, plugin, listArguments(takes)))
+		a.Unknown = append(a.Unknown, fmt.Sprintf("%s: ignored because it is not an argument: arguments of plugin %s have the form --name=value; %s", at, plugin, listArguments(takes)))
 		return 1, nil
 	}
 	i := slices.IndexFunc(takes, func(t pluginArgument) bool { return t.name == name })
@@ -177,7 +177,7 @@ func (w want) judge(value string) string {
 		}
 	case seconds:
 		if n, err := strconv.ParseInt(value, 0, 32); err != nil || n < 1 {
-			return "must be a number of seconds, 1 at least"
+			return "must be a number of seconds, at least 1"
 		}
 	case aPath:
 		if !strings.HasPrefix(value, "/") || strings.Contains(value, ":") {

@@ -31,7 +31,7 @@ func TestArgumentsOfPluginsThatAreWrong(t *testing.T) {
 		"no value":                     {pluginsOf("hcclrank", "--master"), "spec.plugins[hcclrank][0]", "argument --master needs a value: --master=VALUE"},
 		"an empty name":                {pluginsOf("hcclrank", "--master="), "spec.plugins[hcclrank][0]", "must be a name"},
 		"a path that is none":          {pluginsOf("ssh", "--ssh-key-file-path=.ssh"), "spec.plugins[ssh][0]", "a path that begins with /"},
-		"ray without its head":         {pluginsOf("ray"), "spec.plugins[ray]", `no task is named "head", and the others join Ray's head: name its task with --head`},
+		"ray without its head":         {pluginsOf("ray"), "spec.plugins[ray]", `no task is named "head", and the other tasks join Ray's head: specify its task with --head`},
 		"mpi without its master":       {pluginsOf("mpi", "--master=boss"), "spec.plugins[mpi]", `The specified mpi master task was not found: no task is named "boss"`},
 		"ray's Service with too long a name": {func(j *Job) {
 			j.Name, j.Spec.Tasks[0].Name, j.Spec.Tasks[1].Name = strings.Repeat("x", 55), "m", "w"
@@ -61,7 +61,7 @@ func TestArgumentsThatAPluginDoesNotHaveAreToldAndIgnored(t *testing.T) {
 		"an argument that there is not":    {pluginsOf("mpi", "--master=master", "--workers=worker"), "spec.plugins[mpi][1]: plugin mpi has no argument --workers, which is ignored; there are --master, --worker, --port"},
 		"one for a plugin that takes none": {pluginsOf("env", "--index"), "spec.plugins[env][0]: plugin env has no argument --index, which is ignored; it takes none"},
 		"one that Volcano had":             {pluginsOf("ssh", "--no-root", "--ssh-port=2222"), "spec.plugins[ssh][0]: plugin ssh has no argument --no-root, which is ignored"},
-		"a word that is no argument":       {pluginsOf("svc", "no-policy"), "spec.plugins[svc][0]: is no argument and is ignored: those of plugin svc are written --name=value"},
+		"a word that is no argument":       {pluginsOf("svc", "no-policy"), "spec.plugins[svc][0]: ignored because it is not an argument: arguments of plugin svc have the form --name=value"},
 		"a misspelt key":                   {pluginsOf("ssh", "--ssh-private-kez=hunter2"), "spec.plugins[ssh][0]: plugin ssh has no argument --ssh-private-kez, which is ignored"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestWhatAPluginWillNotDoIsTold(t *testing.T) {
 		"mpi without workers":           {func(j *Job) { pluginsOf("mpi")(j); j.Spec.Tasks[1].Name = "w" }, "spec.plugins[mpi]: no task is named worker: pods get no MPI_HOST; --worker=TASK names it"},
 		"pytorch without a master":      {func(j *Job) { pluginsOf("pytorch")(j); j.Spec.Tasks[0].Name = "m" }, "spec.plugins[pytorch]: no task is named master: pods get no MASTER_ADDR and no RANK; --master=TASK names it"},
 		"half of a key":                 {pluginsOf("ssh", "--ssh-public-key=k"), "spec.plugins[ssh]: only one of --ssh-private-key and --ssh-public-key: a new pair is made instead"},
-		"ssh's port that is none":       {pluginsOf("ssh", "--ssh-port=0"), "spec.plugins[ssh]: --ssh-port: 0 is no port: 22 is used"},
+		"ssh's port that is none":       {pluginsOf("ssh", "--ssh-port=0"), "spec.plugins[ssh]: --ssh-port: 0 is not a port: 22 is used"},
 		"ray and another's container":   {pluginsOf("ray", "--head=master", "--headContainer=ray", "--workerContainer=c"), `spec.plugins[ray]: task master has no container named "ray", so Ray is not started in it; --headContainer=NAME names it`},
 		"nothing, when all is in order": {pluginsOf("pytorch"), ""},
 	} {

@@ -32,7 +32,7 @@ func validatePlugins(job *Job, path *field.Path) field.ErrorList {
 		case PluginMPI:
 			if master := arguments.String("master"); !job.hasTask(master) {
 				errs = append(errs, field.Invalid(at, master, fmt.Sprintf(
-					"The specified mpi master task was not found: no task is named %q; name it with --master", master)))
+					"The specified mpi master task was not found: no task is named %q; specify it with --master", master)))
 			}
 		case PluginRay:
 			errs = append(errs, validateRay(job, arguments, at)...)
@@ -44,11 +44,11 @@ func validatePlugins(job *Job, path *field.Path) field.ErrorList {
 func validateRay(job *Job, arguments PluginArguments, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if head := arguments.String("head"); !job.hasTask(head) {
-		errs = append(errs, field.Invalid(at, head, fmt.Sprintf("no task is named %q, and the others join Ray's head: name its task with --head", head)))
+		errs = append(errs, field.Invalid(at, head, fmt.Sprintf("no task is named %q, and the other tasks join Ray's head: specify its task with --head", head)))
 	}
 	if service := job.Name + RayHeadSuffix; len(service) > validation.DNS1035LabelMaxLength {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), job.Name, fmt.Sprintf(
-			"the Service of Ray's head would be named %s, %d characters long, and %d is the most", service, len(service), validation.DNS1035LabelMaxLength)))
+			"the Service of Ray's head would be named %s, %d characters long, and the maximum is %d", service, len(service), validation.DNS1035LabelMaxLength)))
 	}
 	return errs
 }
@@ -59,7 +59,7 @@ func validatePluginSizes(job *Job, path *field.Path) field.ErrorList {
 	if _, ok := job.Spec.Plugins[PluginService]; ok {
 		if size := hostsBytes(job, 0, nil); size > maxHostsBytes {
 			errs = append(errs, field.Invalid(path.Key(PluginService), size, fmt.Sprintf(
-				"the names of the job's %d hosts are %d bytes long, and a ConfigMap takes %d of them: shorten the names of job and tasks, or make several jobs of it",
+				"the names of the job's %d hosts are %d bytes long, and a ConfigMap takes %d of them: shorten the names of job and tasks, or create several jobs",
 				totalReplicas(job), size, maxHostsBytes)))
 		}
 	}
@@ -135,7 +135,7 @@ func idlePlugin(job *Job, name string, a PluginArguments, at string) []string {
 	case name == PluginSSH && (a.String("ssh-private-key") == "") != (a.String("ssh-public-key") == ""):
 		return []string{at + ": only one of --ssh-private-key and --ssh-public-key: a new pair is made instead"}
 	case name == PluginSSH && (a.Int("ssh-port") < 1 || a.Int("ssh-port") > 65535):
-		return []string{fmt.Sprintf("%s: --ssh-port: %d is no port: 22 is used", at, a.Int("ssh-port"))}
+		return []string{fmt.Sprintf("%s: --ssh-port: %d is not a port: 22 is used", at, a.Int("ssh-port"))}
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func validatePolicies(policies []LifecyclePolicy, path *field.Path) field.ErrorL
 		switch {
 		case policy.ExitCode != nil && len(answered) > 0:
 			errs = append(errs, field.Invalid(at, fmt.Sprintf("event %s, exitCode %d", joined(answered), *policy.ExitCode),
-				"must not specify event and exitCode simultaneously: make it two policies"))
+				"must not specify event and exitCode simultaneously: use two policies"))
 			continue
 		case policy.ExitCode == nil && len(answered) == 0:
 			errs = append(errs, field.Required(at.Child("event"), "either event and exitCode should be specified"))

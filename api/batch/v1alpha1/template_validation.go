@@ -18,7 +18,7 @@ func validateTemplate(template *corev1.PodTemplateSpec, path *field.Path) field.
 	var errs field.ErrorList
 	errs = append(errs, metav1validation.ValidateLabels(template.Labels, path.Child("metadata", "labels"))...)
 	if len(pod.Containers) == 0 {
-		errs = append(errs, field.Required(at.Child("containers"), "a pod has at least one container"))
+		errs = append(errs, field.Required(at.Child("containers"), "a pod must have at least one container"))
 	}
 	names := map[string]bool{}
 	errs = append(errs, validateContainers(pod.InitContainers, at.Child("initContainers"), names)...)
@@ -44,7 +44,7 @@ func validateContainers(containers []corev1.Container, path *field.Path, names m
 	for i := range containers {
 		container, at := &containers[i], path.Index(i)
 		if container.Name == "" {
-			errs = append(errs, field.Required(at.Child("name"), "a container has a name"))
+			errs = append(errs, field.Required(at.Child("name"), "a container must have a name"))
 		} else {
 			for _, text := range validation.IsDNS1123Label(container.Name) {
 				errs = append(errs, field.Invalid(at.Child("name"), container.Name, text))
@@ -55,7 +55,7 @@ func validateContainers(containers []corev1.Container, path *field.Path, names m
 			names[container.Name] = true
 		}
 		if container.Image == "" {
-			errs = append(errs, field.Required(at.Child("image"), "a container has an image"))
+			errs = append(errs, field.Required(at.Child("image"), "a container must have an image"))
 		}
 		errs = append(errs, validateContainerResources(&container.Resources, at.Child("resources"))...)
 		for j, port := range container.Ports {

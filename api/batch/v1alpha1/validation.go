@@ -46,7 +46,7 @@ func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.Err
 	}
 	if n := len(job.Spec.Tasks); n > MaxTasks {
 		return field.ErrorList{field.Invalid(spec.Child("tasks"), n, fmt.Sprintf(
-			"job has %d tasks and %d is the most; pods that are alike are replicas of one task", n, MaxTasks))}
+			"job has %d tasks and the maximum is %d; pods that are alike are replicas of one task", n, MaxTasks))}
 	}
 	errs := validateName(job.Name, field.NewPath("metadata", "name"))
 	errs = append(errs, validateScalars(&job.Spec, spec)...)
@@ -119,7 +119,7 @@ func ValidateReplicas(job *Job, spec *field.Path, most int64) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(spec.Child("tasks"), total, fmt.Sprintf(
-		"tasks have %d replicas together and %d is the most: lower their replicas, or make several jobs", total, most))}
+		"tasks have %d replicas together and the maximum is %d: lower their replicas, or create several jobs", total, most))}
 }
 
 // MoreReplicas reports whether an updated job has more pods than before.
@@ -193,12 +193,12 @@ func validateTaskName(job *Job, task *TaskSpec, path *field.Path) field.ErrorLis
 	pod := job.Name + "-" + task.Name + "-" + strconv.Itoa(int(max(task.Replicas-1, 0)))
 	if len(pod) > validation.DNS1123LabelMaxLength {
 		return append(errs, field.Invalid(path, task.Name, fmt.Sprintf(
-			"its last pod would be named %s, %d characters long, and %d is the most: shorten the name of the job or of the task",
+			"its last pod would be named %s, %d characters long, and the maximum is %d: shorten the name of the job or of the task",
 			pod, len(pod), validation.DNS1123LabelMaxLength)))
 	}
 	if _, ok := job.Spec.Plugins[PluginService]; ok && strings.Contains(job.Name, ".") {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), job.Name,
-			"plugin svc makes host names of it, and these have no dots"))
+			"plugin svc uses it in host names, which have no dots"))
 	}
 	return errs
 }
@@ -277,7 +277,7 @@ func validateNuma(task *TaskSpec, path *field.Path) field.ErrorList {
 // validateQueue checks that the queue exists, is open and is a leaf.
 func validateQueue(name string, path *field.Path, queues QueueLookup) field.ErrorList {
 	if name == keys.RootQueue {
-		return field.ErrorList{field.Invalid(path, name, "can not submit job to root queue; name one of its leaves")}
+		return field.ErrorList{field.Invalid(path, name, "can not submit job to root queue; use one of its leaf queues")}
 	}
 	queue, ok := queues.Queue(name)
 	if !ok {

@@ -56,7 +56,7 @@ func TestBadJobs(t *testing.T) {
 		where, what string
 	}{
 		"no task":                             {func(j *Job) { j.Spec.Tasks = nil }, "spec.tasks", "No task specified in job spec"},
-		"more tasks than may be":              {func(j *Job) { j.Spec.Tasks = make([]TaskSpec, 10_000) }, "spec.tasks", "job has 10000 tasks and 500 is the most"},
+		"more tasks than may be":              {func(j *Job) { j.Spec.Tasks = make([]TaskSpec, 10_000) }, "spec.tasks", "job has 10000 tasks and the maximum is 500"},
 		"minAvailable over replicas":          {func(j *Job) { j.Spec.MinAvailable = 5 }, "spec.minAvailable", "job 'minAvailable' should not be greater than total replicas in tasks; they are 4"},
 		"a negative minAvailable":             {func(j *Job) { j.Spec.MinAvailable = -1 }, "spec.minAvailable", "must not be negative"},
 		"a negative maxRetry":                 {func(j *Job) { j.Spec.MaxRetry = -1 }, "spec.maxRetry", "must not be negative"},
@@ -64,8 +64,8 @@ func TestBadJobs(t *testing.T) {
 		"minSuccess of nothing":               {func(j *Job) { j.Spec.MinSuccess = new(int32(0)) }, "spec.minSuccess", "greater than or equal to 1"},
 		"a priority class that is no name":    {func(j *Job) { j.Spec.PriorityClassName = "A B" }, "spec.priorityClassName", "lowercase"},
 		"negative replicas":                   {func(j *Job) { j.Spec.Tasks[1].Replicas = -2 }, "spec.tasks[1].replicas", "must not be negative"},
-		"more replicas than any cluster runs": {func(j *Job) { j.Spec.Tasks[0].Replicas, j.Spec.Tasks[1].Replicas = 1_000_000, 1 }, "spec.tasks", "tasks have 1000001 replicas together and 1000000 is the most"},
-		"more replicas than can be counted":   {func(j *Job) { j.Spec.Tasks[0].Replicas, j.Spec.Tasks[1].Replicas = 1<<31-1, 1<<31-1 }, "spec.tasks", "is the most"},
+		"more replicas than any cluster runs": {func(j *Job) { j.Spec.Tasks[0].Replicas, j.Spec.Tasks[1].Replicas = 1_000_000, 1 }, "spec.tasks", "tasks have 1000001 replicas together and the maximum is 1000000"},
+		"more replicas than can be counted":   {func(j *Job) { j.Spec.Tasks[0].Replicas, j.Spec.Tasks[1].Replicas = 1<<31-1, 1<<31-1 }, "spec.tasks", "the maximum is"},
 		"a task's minAvailable over replicas": {func(j *Job) { j.Spec.Tasks[1].MinAvailable = new(int32(3)) }, "spec.tasks[1].minAvailable", "'minAvailable' is greater than 'replicas' in task: worker, job: train; replicas are 2"},
 		"a task's negative minAvailable":      {func(j *Job) { j.Spec.Tasks[1].MinAvailable = new(int32(-3)) }, "spec.tasks[1].minAvailable", "must not be negative"},
 		"a task's maxRetry below no limit":    {func(j *Job) { j.Spec.Tasks[1].MaxRetry = -2 }, "spec.tasks[1].maxRetry", "-1, which is no limit"},
@@ -75,7 +75,7 @@ func TestBadJobs(t *testing.T) {
 		"a dot in a host name": {func(j *Job) {
 			j.Name = "a.b"
 			j.Spec.Plugins = map[string][]string{"svc": nil}
-		}, "metadata.name", "plugin svc makes host names"},
+		}, "metadata.name", "plugin svc uses it in host names"},
 		"an unknown plugin":             {func(j *Job) { j.Spec.Plugins = map[string][]string{"scp": nil} }, "spec.plugins[scp]", "unable to find job plugin: scp"},
 		"mpi without its master":        {func(j *Job) { j.Spec.Plugins = map[string][]string{"mpi": {"--master=boss"}} }, "spec.plugins[mpi]", `The specified mpi master task was not found: no task is named "boss"`},
 		"both kinds of tier":            {func(j *Job) { j.Spec.NetworkTopology = twoTiers() }, "spec.networkTopology", tierPair},
@@ -100,7 +100,7 @@ func TestBadJobs(t *testing.T) {
 		"a volume with two places":   {func(j *Job) { j.Spec.Volumes = []VolumeSpec{{MountPath: "/a:/b", VolumeClaimName: "c"}} }, "spec.volumes[0].mountPath", "must not contain ':'"},
 		"two volumes in one place": {func(j *Job) {
 			j.Spec.Volumes = []VolumeSpec{{MountPath: "/a", VolumeClaimName: "c"}, {MountPath: "/a", VolumeClaimName: "d"}}
-		}, "spec.volumes[1].mountPath", "duplicated mountPath: it is that of volumes[0]"},
+		}, "spec.volumes[1].mountPath", "duplicated mountPath: volumes[0] has the same one"},
 		"a volume of nothing": {func(j *Job) { j.Spec.Volumes = []VolumeSpec{{MountPath: "/a"}} }, "spec.volumes[0]", "either VolumeClaim or VolumeClaimName must be specified"},
 		"a volume of two claims": {func(j *Job) {
 			j.Spec.Volumes = []VolumeSpec{{MountPath: "/a", VolumeClaimName: "c", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}}

@@ -62,7 +62,7 @@ func serviceWarnings(job *Job) []string {
 	}
 	for _, plugin := range []string{PluginService, PluginRay} {
 		if _, ok := job.Spec.Plugins[plugin]; ok {
-			return []string{fmt.Sprintf("metadata.name: %s begins with a digit: Kubernetes before 1.36 takes no Service of such a name, and plugin %s makes one, so that no pod would start; let the name begin with a letter",
+			return []string{fmt.Sprintf("metadata.name: %s begins with a digit: Kubernetes before 1.36 rejects Services with such a name, and plugin %s creates one, so no pod would start; use a name that begins with a letter",
 				job.Name, plugin)}
 		}
 	}
@@ -74,7 +74,7 @@ func timeoutWarnings(policies []LifecyclePolicy, at string) []string {
 	var warnings []string
 	for i := range policies {
 		if policies[i].Timeout == nil && slices.Contains(policies[i].AnsweredEvents(), busv1alpha1.PodPendingEvent) {
-			warnings = append(warnings, fmt.Sprintf("%s[%d].timeout: without it the event PodPending is never answered", at, i))
+			warnings = append(warnings, fmt.Sprintf("%s[%d].timeout: without it the event PodPending has no effect", at, i))
 		}
 	}
 	return warnings

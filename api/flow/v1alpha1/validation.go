@@ -27,7 +27,7 @@ func ValidateJobFlow(flow *JobFlow) field.ErrorList {
 		if _, twice := targets[step.Name]; twice {
 			first := slices.IndexFunc(flow.Spec.Flows, func(other Flow) bool { return other.Name == step.Name })
 			twice := field.Duplicate(path.Index(i).Child("name"), step.Name)
-			twice.Detail = fmt.Sprintf("it is the name of %s, too: rename one of them", path.Index(first))
+			twice.Detail = fmt.Sprintf("%s has the same name: rename one of them", path.Index(first))
 			errs = append(errs, twice)
 		}
 		targets[step.Name] = nil
@@ -68,7 +68,7 @@ func validateDependsOn(step *Flow, steps map[string][]string, path *field.Path) 
 		return errs
 	}
 	if len(step.DependsOn.Targets) == 0 {
-		errs = append(errs, field.Required(path.Child("targets"), "a probe looks at the tasks of targets"))
+		errs = append(errs, field.Required(path.Child("targets"), "a probe checks the tasks of targets"))
 	}
 	path = path.Child("probe")
 	for i, get := range probe.HTTPGetList {
@@ -91,7 +91,7 @@ func validateDependsOn(step *Flow, steps map[string][]string, path *field.Path) 
 func validateProbed(task string, port int, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if task == "" {
-		errs = append(errs, field.Required(path.Child("taskName"), "name the task whose pods are looked at"))
+		errs = append(errs, field.Required(path.Child("taskName"), "specify the task whose pods are checked"))
 	}
 	for _, why := range validation.IsValidPortNum(port) {
 		errs = append(errs, field.Invalid(path.Child("port"), port, why))

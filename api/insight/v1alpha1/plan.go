@@ -20,7 +20,7 @@ type Plan struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a plan is answered once; make another one"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a plan cannot change; create another one"
 	Spec PlanSpec `json:"spec"`
 	// +optional
 	Status PlanStatus `json:"status,omitempty"`

@@ -39,7 +39,7 @@ func (r QueueRules) validatePlace(q *Queue, queues QueueLookup) field.ErrorList 
 	}
 	if depth := len(chain) + subtreeDepth(q.Name, queues, r.maxDepth()); depth > r.maxDepth() {
 		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
-			"queue %s would make the tree %d queues deep, and %d is the most", q.Name, depth, r.maxDepth()))}
+			"queue %s would make the hierarchy %d queues deep, and the maximum is %d", q.Name, depth, r.maxDepth()))}
 	}
 	held := parent.Status.Allocated[corev1.ResourcePods]
 	if others := without(queues.Children(name), q.Name); len(others) == 0 && held.Sign() > 0 {
@@ -65,7 +65,7 @@ func ancestors(q *Queue, queues QueueLookup) ([]*Queue, error) {
 	for name := q.ParentName(); name != keys.RootQueue && name != ""; {
 		names = append(names, name)
 		if seen[name] {
-			return nil, fmt.Errorf("queues would form a circle: %s", strings.Join(names, " -> "))
+			return nil, fmt.Errorf("queues would form a cycle: %s", strings.Join(names, " -> "))
 		}
 		seen[name] = true
 		parent, ok := queues.Queue(name)

@@ -182,7 +182,7 @@ func validateHierarchyAnnotations(q *Queue) field.ErrorList {
 	var errs field.ErrorList
 	for _, part := range parts {
 		if weight, err := strconv.ParseFloat(part, 64); err != nil || !(weight > 0) || math.IsInf(weight, 1) {
-			errs = append(errs, field.Invalid(at, weights, fmt.Sprintf("%q is no weight: a number above 0 is", part)))
+			errs = append(errs, field.Invalid(at, weights, fmt.Sprintf("%q is not a weight: use a number above 0", part)))
 		}
 	}
 	return errs

@@ -18,7 +18,7 @@ func ValidateHyperNode(h *HyperNode) field.ErrorList {
 	}
 	members := spec.Child("members")
 	if len(h.Spec.Members) == 0 {
-		errs = append(errs, field.Required(members, "member must have at least one member: without one the hyperNode holds no node"))
+		errs = append(errs, field.Required(members, "member must have at least one member: without one the HyperNode has no nodes"))
 	}
 	for i := range h.Spec.Members {
 		errs = append(errs, validateMember(h.Name, &h.Spec.Members[i], members.Index(i))...)
@@ -40,9 +40,9 @@ func validateMember(self string, m *MemberSpec, path *field.Path) field.ErrorLis
 	case MemberTypeNode:
 	case MemberTypeHyperNode:
 		if m.Selector.ExactMatch == nil {
-			errs = append(errs, field.Forbidden(selector, "hyperNodes are selected by exactMatch only"))
+			errs = append(errs, field.Forbidden(selector, "HyperNodes can be selected only by exactMatch"))
 		} else if m.Selector.ExactMatch.Name == self {
-			errs = append(errs, field.Invalid(selector.Child("exactMatch", "name"), self, "a hyperNode cannot be its own member"))
+			errs = append(errs, field.Invalid(selector.Child("exactMatch", "name"), self, "a HyperNode cannot be its own member"))
 		}
 	default:
 		errs = append(errs, field.NotSupported(path.Child("type"), m.Type, []MemberType{MemberTypeNode, MemberTypeHyperNode}))
@@ -69,7 +69,7 @@ func validateSelector(s *MemberSelector, path *field.Path) field.ErrorList {
 	}
 	if m := s.RegexMatch; m != nil {
 		if _, err := regexp.Compile(m.Pattern); err != nil || m.Pattern == "" {
-			errs = append(errs, field.Invalid(path.Child("regexMatch", "pattern"), m.Pattern, "is no regular expression in the syntax RE2"))
+			errs = append(errs, field.Invalid(path.Child("regexMatch", "pattern"), m.Pattern, "is not a regular expression in RE2 syntax"))
 		}
 	}
 	if m := s.LabelMatch; m != nil {

@@ -29,7 +29,7 @@ func TestValidateHyperNode(t *testing.T) {
 		"a pattern that is none": {members: []MemberSpec{{Type: MemberTypeNode, Selector: MemberSelector{RegexMatch: &RegexMatch{Pattern: "("}}}}, want: "regular expression"},
 		"a label selector that is none": {members: []MemberSpec{{Type: MemberTypeNode, Selector: MemberSelector{LabelMatch: &metav1.LabelSelector{
 			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Is"}}}}}}, want: "labelMatch"},
-		"hyperNodes by pattern":     {members: []MemberSpec{{Type: MemberTypeHyperNode, Selector: MemberSelector{RegexMatch: &RegexMatch{Pattern: "s"}}}}, want: "exactMatch only"},
+		"hyperNodes by pattern":     {members: []MemberSpec{{Type: MemberTypeHyperNode, Selector: MemberSelector{RegexMatch: &RegexMatch{Pattern: "s"}}}}, want: "only by exactMatch"},
 		"its own member":            {members: []MemberSpec{exact(MemberTypeHyperNode, "self")}, want: "its own member"},
 		"an unknown kind of member": {members: []MemberSpec{exact("Rack", "a")}, want: "Rack"},
 	}

@@ -30,18 +30,18 @@ type admissionFlags struct {
 }
 
 func (f *admissionFlags) bind(fs *pflag.FlagSet) {
-	fs.StringVar(&f.address, "webhook-listen-address", admission.DefaultListenAddress, "address on which webhooks are served")
-	fs.StringVar(&f.url, "webhook-url", "", "https URL by which the API server reaches the webhooks, when not by a service; several replicas may be behind it")
-	fs.StringVar(&f.service, "webhook-service", "", "NAMESPACE/NAME of the service by which the API server reaches the webhooks; without it and --webhook-url the listen address is used")
-	fs.StringSliceVar(&f.enabled, "enabled-admission", nil, "paths of the webhooks to install, for example /jobs/mutate,/jobs/validate; without it all of them")
-	fs.StringVar(&f.conf, "admission-conf", "", "path of a file of resource groups for pods; it is read again when it changes")
-	fs.StringVar(&f.clientCA, "webhook-client-ca-file", "", "path of the authorities whose clients may send reviews: the API server must be configured to present such a certificate; without it everybody who reaches the port may")
-	fs.StringSliceVar(&f.clientNames, "webhook-client-name", nil, "common names of the clients that may send reviews; without it all that --webhook-client-ca-file has signed")
-	fs.IntVar(&f.queueDepth, "max-queue-depth", schedulingv1beta1.MaxQueueDepth, "how many queues deep the tree below root may be")
-	fs.Int64Var(&f.maxReplicas, "max-job-replicas", batchv1alpha1.DefaultMaxReplicas, fmt.Sprintf("how many pods the tasks of a job may have together, %d at most", batchv1alpha1.MaxReplicas))
-	fs.BoolVar(&f.requireClassUse, "require-priority-class-use", false, "reject jobs, PodGroups and templates that name a priority class which their user may not use: verb use of priorityclasses.scheduling.k8s.io")
-	fs.BoolVar(&f.protectRoot, "enable-root-queue-protection", true, "refuse changes of the root queue's capability, deserved and guarantee")
-	fs.BoolVar(&f.keepBusyQueues, "enable-queue-allocated-pods-check", false, "refuse to delete a queue in which pods run")
+	fs.StringVar(&f.address, "webhook-listen-address", admission.DefaultListenAddress, "listen address of the webhooks")
+	fs.StringVar(&f.url, "webhook-url", "", "https URL of the webhooks for the API server, instead of a service; it may lead to several replicas")
+	fs.StringVar(&f.service, "webhook-service", "", "NAMESPACE/NAME of the service of the webhooks for the API server; without it and --webhook-url the listen address is used")
+	fs.StringSliceVar(&f.enabled, "enabled-admission", nil, "paths of the webhooks to install, for example /jobs/mutate,/jobs/validate; without it, all webhooks")
+	fs.StringVar(&f.conf, "admission-conf", "", "path of a file of resource groups for pods; it is reloaded when it changes")
+	fs.StringVar(&f.clientCA, "webhook-client-ca-file", "", "path of the certificate authorities of clients that may send reviews; the API server must be configured to present such a certificate; without it, every client may send reviews")
+	fs.StringSliceVar(&f.clientNames, "webhook-client-name", nil, "common names of the clients that may send reviews; without it, all clients with a certificate of --webhook-client-ca-file")
+	fs.IntVar(&f.queueDepth, "max-queue-depth", schedulingv1beta1.MaxQueueDepth, "maximum depth of the queue hierarchy below root")
+	fs.Int64Var(&f.maxReplicas, "max-job-replicas", batchv1alpha1.DefaultMaxReplicas, fmt.Sprintf("maximum number of pods of all tasks of a job, at most %d", batchv1alpha1.MaxReplicas))
+	fs.BoolVar(&f.requireClassUse, "require-priority-class-use", false, "reject jobs, PodGroups and templates with a priority class that their user may not use (verb use of priorityclasses.scheduling.k8s.io)")
+	fs.BoolVar(&f.protectRoot, "enable-root-queue-protection", true, "reject changes of the root queue's capability, deserved and guarantee")
+	fs.BoolVar(&f.keepBusyQueues, "enable-queue-allocated-pods-check", false, "reject the deletion of a queue with running pods")
 }
 
 // bindObsolete accepts flags of Volcano's webhook manager that have another name or no effect in vcd.

@@ -54,7 +54,7 @@ Of several processes that run the same part, one works and the others stand by.`
 		SilenceUsage: true, SilenceErrors: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Errorf("command %q is not known; known are scheduler, controllers, admission, all, version", args[0]), "vcd"}
+				return &usageError{fmt.Errorf("unknown command %q; valid commands are scheduler, controllers, admission, all, version", args[0]), "vcd"}
 			}
 			return nil
 		},
@@ -66,8 +66,8 @@ Of several processes that run the same part, one works and the others stand by.`
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{err, cmd.CommandPath()} })
 	root.AddCommand(
 		newPart("scheduler", "Place gangs of pods on nodes", scheduling, daemon.Scheduler),
-		newPart("controllers", "Make and follow the pods of jobs; keep PodGroups and Queues", controlling, daemon.Controllers),
-		newPart("admission", "Default and check jobs, queues and PodGroups at the door", admitting, daemon.Admission),
+		newPart("controllers", "Create and monitor the pods of jobs; maintain PodGroups and Queues", controlling, daemon.Controllers),
+		newPart("admission", "Default and validate jobs, queues and PodGroups at admission", admitting, daemon.Admission),
 		newPart("all", "Run scheduler, controllers and admission in one process", scheduling|controlling|admitting, daemon.Components()...),
 		newVersion(),
 	)
@@ -87,7 +87,7 @@ func newPart(name, short string, kinds parts, components ...string) *cobra.Comma
 		}, "\n"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Errorf("argument %q is not expected", args[0]), cmd.CommandPath()}
+				return &usageError{fmt.Errorf("unexpected argument %q", args[0]), cmd.CommandPath()}
 			}
 			return nil
 		},

@@ -207,8 +207,8 @@ func TestWhoGivesAFlagWithoutEffectIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"--worker-threads-for-gc has been deprecated, it is ignored: jobs that are over are deleted by those who follow them",
-		"--logtostderr has been deprecated, it is ignored: logs go to stderr",
+		"--worker-threads-for-gc has been deprecated, it is ignored: finished jobs are deleted by their controllers",
+		"--logtostderr has been deprecated, it is ignored: logs go only to stderr",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("not said: %s\n%s", want, out.String())
@@ -223,8 +223,8 @@ func TestFeatureGatesWithoutEffectAreTold(t *testing.T) {
 		"CronVolcanoJobSupport=false":        {"feature gate CronVolcanoJobSupport=false is ignored: --controllers=*,-cronjob-controller leaves CronJobs alone"},
 		"CSIStorage=true":                    {"feature gate CSIStorage=true is ignored: use --csi-storage"},
 		"Zone=true,DynamicResourceAllocation=true": {
-			"feature gate DynamicResourceAllocation=true is ignored: gates of Kubernetes stand as in the version that vcd is built with",
-			"feature gate Zone=true is ignored: gates of Kubernetes stand as in the version that vcd is built with",
+			"feature gate DynamicResourceAllocation=true is ignored: gates of Kubernetes have the values of the version that vcd is built with",
+			"feature gate Zone=true is ignored: gates of Kubernetes have the values of the version that vcd is built with",
 		},
 	} {
 		gates := featureGates{}
@@ -243,9 +243,9 @@ func TestMistakesOnTheCommandLineHaveAHint(t *testing.T) {
 		says, hint string
 	}{
 		"no command":         {nil, "no command given", "see vcd --help"},
-		"an unknown command": {[]string{"schedule"}, `command "schedule" is not known`, "see vcd --help"},
+		"an unknown command": {[]string{"schedule"}, `unknown command "schedule"`, "see vcd --help"},
 		"an unknown flag":    {[]string{"scheduler", "--x"}, "unknown flag: --x", "see vcd scheduler --help"},
-		"an argument":        {[]string{"all", "now"}, `argument "now" is not expected`, "see vcd all --help"},
+		"an argument":        {[]string{"all", "now"}, `unexpected argument "now"`, "see vcd all --help"},
 		"a webhook flag of the scheduler": {
 			[]string{"scheduler", "--webhook-url=https://x"}, "unknown flag: --webhook-url", "see vcd scheduler --help"},
 		"a kubeconfig that is not there": {

@@ -61,32 +61,32 @@ type flags struct {
 
 func (f *flags) bind(fs *pflag.FlagSet, p parts) {
 	fs.SortFlags = false
-	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig; without it $KUBECONFIG, then the pod's own account")
+	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig; without it, $KUBECONFIG, then the pod's service account")
 	fs.StringVar(&f.master, "master", "", "address of the API server, instead of the kubeconfig's")
-	fs.StringSliceVar(&f.schedulerNames, "scheduler-name", []string{keys.DefaultSchedulerName}, "spec.schedulerName of the pods that are ours; may be given several times")
+	fs.StringSliceVar(&f.schedulerNames, "scheduler-name", []string{keys.DefaultSchedulerName}, "spec.schedulerName of the pods to schedule; may be repeated")
 	if p&scheduling != 0 {
-		fs.StringVar(&f.schedulerConf, "scheduler-conf", "", "path of volcano-scheduler.conf; it is read again when it changes; without it the built-in configuration")
-		fs.DurationVar(&f.period, "schedule-period", time.Second, "longest time between two cycles; changes are acted on at once")
-		fs.BoolVar(&f.csiStorage, "csi-storage", true, "place by what CSI drivers say that nodes can attach and storage can hold")
-		fs.StringVar(&f.defaultQueue, "default-queue", keys.DefaultQueue, "queue of what names none; made when missing")
+		fs.StringVar(&f.schedulerConf, "scheduler-conf", "", "path of volcano-scheduler.conf; it is reloaded when it changes; without it, the built-in configuration")
+		fs.DurationVar(&f.period, "schedule-period", time.Second, "maximum time between two cycles; changes start a cycle immediately")
+		fs.BoolVar(&f.csiStorage, "csi-storage", true, "place by the limits and capacities that CSI drivers report")
+		fs.StringVar(&f.defaultQueue, "default-queue", keys.DefaultQueue, "queue of objects that specify none; created if it is missing")
 	}
 	if p&controlling != 0 {
 		fs.StringSliceVar(&f.controllers, "controllers", controllers.DefaultSelection(), "controllers to run: * is all of them, NAME or +NAME one more, -NAME one less; "+
 			strings.Join(controllers.Names(), ", "))
-		fs.IntVar(&f.maxRequeue, "max-requeue-num", job.DefaultMaxRequeue, "times that the API server may refuse a job's pods as invalid before the job is terminated; negative: no limit")
-		fs.IntVar(&f.cronWorkers, "worker-threads-for-cronjob", 3, "CronJobs that are worked on at once")
+		fs.IntVar(&f.maxRequeue, "max-requeue-num", job.DefaultMaxRequeue, "number of times that the API server may reject a job's pods as invalid before the job is terminated; negative: no limit")
+		fs.IntVar(&f.cronWorkers, "worker-threads-for-cronjob", 3, "number of CronJobs that are processed concurrently")
 		fs.BoolVar(&f.inherit, "inherit-owner-annotations", true, "give PodGroups of plain pods the annotations volcano.sh/... of their ReplicaSet, StatefulSet, DaemonSet or Job")
-		fs.StringVar(&f.listsAddress, "lists-address", "", "address on which lists of jobs are served from memory, for squeue; without it they are not")
-		fs.StringVar(&f.listsService, "lists-service", "", "NAMESPACE/NAME of the service by which the API server reaches them; without it the API server must run on this machine")
+		fs.StringVar(&f.listsAddress, "lists-address", "", "listen address for lists of jobs from memory, for squeue; without it, lists are not served")
+		fs.StringVar(&f.listsService, "lists-service", "", "NAMESPACE/NAME of the service of these lists for the API server; without it, the API server must run on this machine")
 	}
 	if p&admitting != 0 {
 		f.admission.bind(fs)
 	}
 	if p&(scheduling|controlling) != 0 {
-		fs.BoolVar(&f.leaderElect, "leader-elect", true, "of several processes let one work at a time")
+		fs.BoolVar(&f.leaderElect, "leader-elect", true, "only one of several processes works at a time")
 		fs.StringVar(&f.leaseNamespace, "leader-elect-resource-namespace", daemon.Namespace, "namespace of the leases")
-		fs.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the others wait for a leader that is silent")
-		fs.DurationVar(&f.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long a leader that cannot renew goes on")
+		fs.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "time after which a silent leader is replaced")
+		fs.DurationVar(&f.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "time after which a leader that cannot renew its lease stops")
 		fs.DurationVar(&f.retryPeriod, "leader-elect-retry-period", 2*time.Second, "time between two attempts to lead or to renew")
 	}
 	fs.StringVar(&f.metricsAddress, "listen-address", ":8080", "address of /metrics")
@@ -95,7 +95,7 @@ func (f *flags) bind(fs *pflag.FlagSet, p parts) {
 	fs.BoolVar(&f.enableHealth, "enable-healthz", true, "serve /healthz and /readyz")
 	fs.BoolVar(&f.pprof, "enable-pprof", false, "serve Go's profiles under /debug/pprof on the address of /metrics")
 	f.gates = featureGates{}
-	fs.Var(f.gates, "feature-gates", "Volcano's feature gates; "+queueGate+" (default false) gates pods that wait for room in their queue")
+	fs.Var(f.gates, "feature-gates", "Volcano's feature gates; "+queueGate+" (default false) gates pods that wait for admission to their queue")
 	bindVerbosity(fs)
 	f.bindObsolete(fs, p)
 }
@@ -105,7 +105,7 @@ func bindVerbosity(fs *pflag.FlagSet) {
 	all := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(all)
 	v := pflag.PFlagFromGoFlag(all.Lookup("v"))
-	v.Usage = "log verbosity: 0 what a person must know, 1 a job or cycle, 2 a gang, 4 a node"
+	v.Usage = "log verbosity: 0 what an operator must know, 1 a job or cycle, 2 a gang, 4 a node"
 	fs.AddFlag(v)
 }
 

@@ -19,13 +19,13 @@ type ignoredFlag struct {
 }
 
 const (
-	adapts       = "writes adapt to what the API server can take"
-	everyNode    = "every node is looked at"
+	adapts       = "writes adapt to the load of the API server"
+	everyNode    = "every node is evaluated"
 	sharedWork   = "jobs, queues and PodGroups share their workers"
-	logsToStderr = "logs go to stderr, and to nowhere else"
-	ownLeases    = "the leases are Volcano's, so that two of a kind never work at once"
+	logsToStderr = "logs go only to stderr"
+	ownLeases    = "the leases are Volcano's, so that two schedulers or controllers never work at the same time"
 	noSharding   = "nodes are not divided among schedulers"
-	noDumps      = "the state is asked for, not dumped into files"
+	noDumps      = "the state is queried, not dumped into files"
 	certificates = "the webhooks' certificates are made and renewed by the daemon itself, and /metrics and /healthz are plain HTTP"
 )
 
@@ -46,13 +46,13 @@ func (p parts) ignored() []ignoredFlag {
 		all = append(all,
 			ignoredFlag{"minimum-feasible-nodes", false, everyNode}, ignoredFlag{"minimum-percentage-nodes-to-find", false, everyNode},
 			ignoredFlag{"percentage-nodes-to-find", false, everyNode},
-			ignoredFlag{"ignored-provisioners", false, "volumes count where a node says how many it can attach, and nowhere else"},
-			ignoredFlag{"node-worker-threads", false, "one goroutine keeps the model"},
+			ignoredFlag{"ignored-provisioners", false, "volume limits apply only to nodes that report them"},
+			ignoredFlag{"node-worker-threads", false, "one goroutine updates the model"},
 			ignoredFlag{"gate-removal-worker-num", false, adapts},
-			ignoredFlag{"resync-period", false, "watches that break are taken up again, and nothing is listed twice"},
-			ignoredFlag{"resource-sync-timeout", false, "a cycle waits until everything was listed"},
-			ignoredFlag{"priority-class", true, "priorities count where the policy priority is in the scheduler's configuration"},
-			ignoredFlag{"disable-default-scheduler-config", true, "without a file the default configuration counts"},
+			ignoredFlag{"resync-period", false, "broken watches are resumed without listing again"},
+			ignoredFlag{"resource-sync-timeout", false, "the first cycle starts after all lists are complete"},
+			ignoredFlag{"priority-class", true, "priorities are used if policy priority is in the scheduler's configuration"},
+			ignoredFlag{"disable-default-scheduler-config", true, "without a file, the default configuration is used"},
 			ignoredFlag{"plugins-dir", false, "a policy of your own is compiled in with one call: examples/custom-policy"},
 			ignoredFlag{"scheduler-sharding-mode", false, noSharding}, ignoredFlag{"scheduler-sharding-name", false, noSharding},
 			ignoredFlag{"cache-dumper", true, noDumps}, ignoredFlag{"cache-dump-dir", false, noDumps})
@@ -60,14 +60,14 @@ func (p parts) ignored() []ignoredFlag {
 	if p&controlling != 0 {
 		all = append(all,
 			ignoredFlag{"worker-threads", false, sharedWork}, ignoredFlag{"worker-threads-for-podgroup", false, sharedWork}, ignoredFlag{"worker-threads-for-queue", false, sharedWork},
-			ignoredFlag{"worker-threads-for-gc", false, "jobs that are over are deleted by those who follow them"},
+			ignoredFlag{"worker-threads-for-gc", false, "finished jobs are deleted by their controllers"},
 			ignoredFlag{"scheduler-configs", false, noSharding}, ignoredFlag{"shard-sync-period", false, noSharding}, ignoredFlag{"enable-node-event-trigger", true, noSharding},
 			ignoredFlag{"sharding-configmap", false, noSharding}, ignoredFlag{"sharding-configmap-namespace", false, noSharding})
 	}
 	if p&admitting != 0 {
 		all = append(all,
-			ignoredFlag{"port", false, "--webhook-listen-address names the port"},
-			ignoredFlag{"graceful-shutdown-time", false, "requests under way have 10 s to end"})
+			ignoredFlag{"port", false, "use --webhook-listen-address for the port"},
+			ignoredFlag{"graceful-shutdown-time", false, "requests in progress have 10 s to finish"})
 	}
 	return all
 }
@@ -104,9 +104,9 @@ var alwaysOn = map[string]string{
 	"VolcanoJobSupport":           "--controllers=*,-job-controller leaves jobs alone",
 	"QueueCommandSync":            "--controllers=*,-queue-controller leaves queues alone",
 	"CronVolcanoJobSupport":       "--controllers=*,-cronjob-controller leaves CronJobs alone",
-	"PodDisruptionBudgetsSupport": "budgets count where the policy pdb is in the scheduler's configuration",
-	"PriorityClass":               "priorities count where the policy priority is in the scheduler's configuration",
-	"ResourceTopology":            "NUMA counts where the policy numaaware is in the scheduler's configuration",
+	"PodDisruptionBudgetsSupport": "budgets are used if policy pdb is in the scheduler's configuration",
+	"PriorityClass":               "priorities are used if policy priority is in the scheduler's configuration",
+	"ResourceTopology":            "NUMA is used if policy numaaware is in the scheduler's configuration",
 }
 
 // ignored returns a warning for each given feature gate without effect.
@@ -120,7 +120,7 @@ func (g featureGates) ignored() []string {
 		case name == "CSIStorage":
 			instead = "use --csi-storage"
 		case !ours:
-			instead = "gates of Kubernetes stand as in the version that vcd is built with"
+			instead = "gates of Kubernetes have the values of the version that vcd is built with"
 		}
 		lines = append(lines, fmt.Sprintf("feature gate %s=%t is ignored: %s", name, g[name], instead))
 	}

@@ -49,6 +49,6 @@ func TestALicenceThatIsPromisedIsTaken(t *testing.T) {
 	w.Gang("second", 1, "cpu=1", "label:"+licence.Label+"=matlab")
 	w.Settle()
 	if got := w.Running("second"); got != 0 {
-		t.Errorf("%d pods of second run with the only licence, which is promised to first", got)
+		t.Errorf("%d pods of second run with the only licence, which is reserved for first", got)
 	}
 }

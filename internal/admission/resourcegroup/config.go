@@ -71,7 +71,7 @@ func Parse(text []byte) (*Config, error) {
 func (g *Group) resolve(path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if g.Name == "" {
-		errs = append(errs, field.Required(path.Child("resourceGroup"), "a group has a name"))
+		errs = append(errs, field.Required(path.Child("resourceGroup"), "a group must have a name"))
 	}
 	object := path.Child("object")
 	for i, value := range g.Object.Value {
@@ -79,7 +79,7 @@ func (g *Group) resolve(path *field.Path) field.ErrorList {
 		switch g.Object.Key {
 		case byNamespace:
 			for _, text := range validation.IsDNS1123Label(value) {
-				errs = append(errs, field.Invalid(at, value, "is no name of a namespace: "+text))
+				errs = append(errs, field.Invalid(at, value, "is not a namespace name: "+text))
 			}
 		case byAnnotation, "":
 			annotations := map[string]string{}
@@ -108,7 +108,7 @@ func (g *Group) resolveAffinity(path *field.Path) field.ErrorList {
 	if err == nil {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, g.Affinity, "is no affinity of a pod: "+err.Error())}
+	return field.ErrorList{field.Invalid(path, g.Affinity, "is not a valid pod affinity: "+err.Error())}
 }
 
 // unmarshal parses YAML or JSON. An unknown field is an error that names its path.

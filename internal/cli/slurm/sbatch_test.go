@@ -36,7 +36,7 @@ func TestSbatch(t *testing.T) {
 		site(server)
 		server.Refuse("POST", "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot create resource "jobs" in API group "batch.volcano.sh" in the namespace "nlp"`)
 	}
-	half := batchRun("what goes with the job cannot be made: the job is taken back", hello)
+	half := batchRun("what goes with the job cannot be created: the job is taken back", hello)
 	half.Prepare = func(server *clitest.Server) {
 		site(server)
 		server.Refuse("POST", "/api/v1/namespaces/nlp/configmaps", 403, metav1.StatusReasonForbidden, `configmaps is forbidden: User "mei" cannot create resource "configmaps" in API group "" in the namespace "nlp"`)

@@ -57,7 +57,7 @@ func TestWhenAJobWouldStart(t *testing.T) {
 		})),
 		foreseen("it would wait for something else than room", insightv1alpha1.VerdictWaits, func(a *insightv1alpha1.Answer) { a.Message = "the job is held back until 2026-03-02T08:00:00Z" }),
 		foreseen("never", insightv1alpha1.VerdictNever, explained(func(e *schedulingv1beta1.Explanation) {
-			e.Message, e.Hint = "no node has 8 cpu for a pod", "ask for at most 4 cpu a pod"
+			e.Message, e.Hint = "no node has 8 cpu for a pod", "request at most 4 cpu a pod"
 		})),
 		foreseen("never, as it would be refused", insightv1alpha1.VerdictNever, func(a *insightv1alpha1.Answer) {
 			a.Problems = []insightv1alpha1.Problem{{Field: "spec.queue", Message: `queue "default" is closed`}}

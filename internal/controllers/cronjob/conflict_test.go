@@ -48,19 +48,19 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 	}{
 		"it is made": {events: []string{"Normal SuccessfulCreate Created job " + due}, active: []string{due}, scheduled: true},
 		"a job of others has the name": {unseen: of("", batch.Running), scheduled: true,
-			events: []string{"Warning ForeignJob job " + due + " exists and is not of this CronJob: nothing is made for its time; delete it or rename the CronJob"}},
+			events: []string{"Warning ForeignJob job " + due + " exists and does not belong to this CronJob: no job is created for this time; delete it or rename the CronJob"}},
 		"the job of a CronJob of the same name, which is gone, has the name": {unseen: of("another", batch.Running), scheduled: true,
-			events: []string{"Warning ForeignJob job " + due + " exists and is not of this CronJob: nothing is made for its time; delete it or rename the CronJob"}},
+			events: []string{"Warning ForeignJob job " + due + " exists and does not belong to this CronJob: no job is created for this time; delete it or rename the CronJob"}},
 		"it was made before, and runs":    {unseen: of("cron", batch.Running), active: []string{due}, scheduled: true},
 		"it was made before, and is over": {unseen: of("cron", batch.Completed), scheduled: true},
-		"the namespace is being deleted":  {create: ending, scheduled: true, events: []string{"Warning NamespaceTerminating no job is made: the namespace is being deleted"}},
+		"the namespace is being deleted":  {create: ending, scheduled: true, events: []string{"Warning NamespaceTerminating no job is created: the namespace is being deleted"}},
 		"the API server refuses it":       {create: errors.New("no"), again: true, events: []string{"Warning FailedCreate job " + due + ": no"}},
 		"another one is replaced": {policy: batch.ReplaceConcurrent, cached: old, active: []string{due}, scheduled: true, events: []string{
-			"Normal ReplaceConcurrent Job c-29751842 is replaced by that of 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},
+			"Normal ReplaceConcurrent Job c-29751842 is replaced by the job of 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},
 		"another one cannot be deleted": {policy: batch.ReplaceConcurrent, cached: old, delete: errors.New("no"), again: true, events: []string{
-			"Normal ReplaceConcurrent Job c-29751842 is replaced by that of 2026-07-27T00:03:00Z", "Warning FailedDelete job c-29751842: no"}},
+			"Normal ReplaceConcurrent Job c-29751842 is replaced by the job of 2026-07-27T00:03:00Z", "Warning FailedDelete job c-29751842: no"}},
 		"another one is no longer what was seen": {policy: batch.ReplaceConcurrent, cached: old, delete: apierrors.NewConflict(jobs, "c-29751842", errors.New("uid")), active: []string{due}, scheduled: true,
-			events: []string{"Normal ReplaceConcurrent Job c-29751842 is replaced by that of 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},
+			events: []string{"Normal ReplaceConcurrent Job c-29751842 is replaced by the job of 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

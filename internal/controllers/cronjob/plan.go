@@ -202,7 +202,7 @@ func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*ba
 		}
 	}
 	if missed > manyMissed {
-		p.event(corev1.EventTypeWarning, tooManyMissed, "too many missed start times (more than %d); only the latest, %s, is made up for", manyMissed, due.Format(time.RFC3339))
+		p.event(corev1.EventTypeWarning, tooManyMissed, "too many missed start times (more than %d); only the latest, %s, is started", manyMissed, due.Format(time.RFC3339))
 	}
 	name := jobName(c, due)
 	if slices.ContainsFunc(jobs, func(j *batch.Job) bool { return j.Name == name }) {
@@ -221,12 +221,12 @@ func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*ba
 func (p *Plan) mayStart(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, due time.Time) bool {
 	switch c.Spec.ConcurrencyPolicy {
 	case batch.ForbidConcurrent:
-		p.event(corev1.EventTypeNormal, forbidConcurrent, "Job %s still runs and concurrencyPolicy is Forbid: that of %s waits for its end", status.Active[0].Name, due.Format(time.RFC3339))
+		p.event(corev1.EventTypeNormal, forbidConcurrent, "Job %s still runs and concurrencyPolicy is Forbid: the job of %s waits until it ends", status.Active[0].Name, due.Format(time.RFC3339))
 		return false
 	case batch.ReplaceConcurrent:
 		for _, j := range jobs {
 			if !Ended(j.Status.State.Phase) && j.DeletionTimestamp == nil {
-				p.event(corev1.EventTypeNormal, replaceConcurrent, "Job %s is replaced by that of %s", j.Name, due.Format(time.RFC3339))
+				p.event(corev1.EventTypeNormal, replaceConcurrent, "Job %s is replaced by the job of %s", j.Name, due.Format(time.RFC3339))
 				p.Delete = append(p.Delete, j)
 			}
 		}

@@ -128,7 +128,7 @@ func (r *Reconciler) create(ctx context.Context, name types.NamespacedName, cron
 	err := r.api.Create(ctx, job)
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		r.tell(name, cron, Event{corev1.EventTypeWarning, namespaceGoingAway, "no job is made: the namespace is being deleted"})
+		r.tell(name, cron, Event{corev1.EventTypeWarning, namespaceGoingAway, "no job is created: the namespace is being deleted"})
 		return nil, nil
 	case apierrors.IsAlreadyExists(err):
 		there := &batch.Job{}
@@ -137,7 +137,7 @@ func (r *Reconciler) create(ctx context.Context, name types.NamespacedName, cron
 		}
 		if !metav1.IsControlledBy(there, cron) {
 			r.tell(name, cron, Event{corev1.EventTypeWarning, foreignJob,
-				fmt.Sprintf("job %s exists and is not of this CronJob: nothing is made for its time; delete it or rename the CronJob", job.Name)})
+				fmt.Sprintf("job %s exists and does not belong to this CronJob: no job is created for this time; delete it or rename the CronJob", job.Name)})
 			return nil, nil
 		}
 		if Ended(there.Status.State.Phase) {

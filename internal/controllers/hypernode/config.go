@@ -164,7 +164,7 @@ func judgeType(name, clean string, labels []string, path *field.Path) field.Erro
 		}
 	}
 	if n := len(labels); n == 0 || labels[n-1] != corev1.LabelHostname {
-		errs = append(errs, field.Required(path, "the last level must be that of nodes: nodeLabel: "+corev1.LabelHostname))
+		errs = append(errs, field.Required(path, "the last level must be nodes: nodeLabel: "+corev1.LabelHostname))
 	} else if n == 1 {
 		errs = append(errs, field.Required(path, "there must be a level above "+corev1.LabelHostname))
 	}

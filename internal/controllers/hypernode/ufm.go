@@ -70,7 +70,7 @@ func (r *Reconciler) question(ctx context.Context, s *ufmSource) ([]port, error)
 	}
 	c := credentials{user: string(secret.Data["username"]), password: string(secret.Data["password"])}
 	if c.user == "" || c.password == "" {
-		return nil, fmt.Errorf("secret %s of the UFM has no username or no password; give it both keys", key)
+		return nil, fmt.Errorf("secret %s of the UFM has no username or no password; add both keys", key)
 	}
 	return r.ask(ctx, s, c)
 }

@@ -284,21 +284,21 @@ func (a *application) adopt(ctx context.Context, wanted *corev1.Pod) error {
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), &there)
 	switch {
 	case apierrors.IsNotFound(err):
-		return soon{fmt.Errorf("pod %s: its name was taken a moment ago", wanted.Name)}
+		return soon{fmt.Errorf("pod %s: its name is already in use", wanted.Name)}
 	case err != nil:
 		return fmt.Errorf("pod %s: %w", wanted.Name, err)
 	case metav1.IsControlledBy(&there, a.job):
 		a.known.podCreated(&there, a.now())
 		return nil
 	case there.DeletionTimestamp != nil:
-		return soon{fmt.Errorf("pod %s: an older pod of this name is still going away", wanted.Name)}
+		return soon{fmt.Errorf("pod %s: an older pod of this name is still terminating", wanted.Name)}
 	case a.leftBehind(&there):
 		if err := a.delete(ctx, &there); err != nil {
 			return err
 		}
-		return soon{fmt.Errorf("pod %s: that of an older job of this name is being removed", wanted.Name)}
+		return soon{fmt.Errorf("pod %s: the pod of an older job with this name is being deleted", wanted.Name)}
 	}
-	return fmt.Errorf("pod %s: the name belongs to a pod that is not this job's; delete that pod or rename the job", wanted.Name)
+	return fmt.Errorf("pod %s: another pod that does not belong to this job has this name; delete that pod or rename the job", wanted.Name)
 }
 
 // soon is an error that resolves itself shortly.

@@ -60,7 +60,7 @@ func (a *application) numberJob(ctx context.Context, w plan.NumberJob) error {
 	id, err := a.ids.Take(ctx, w.Count)
 	if err != nil {
 		a.known.unnumbered = a.now().Add(unnumbered)
-		a.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: jobIDError, Message: "The job goes on without a number: " + err.Error()})
+		a.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: jobIDError, Message: "The job continues without a number: " + err.Error()})
 		a.comeBack(time.Millisecond)
 		return nil //nolint:nilerr // it is told, and no reason not to run the job
 	}

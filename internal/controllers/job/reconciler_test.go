@@ -140,7 +140,7 @@ func TestAPodNameTakenByAnotherIsTold(t *testing.T) {
 	w.turn(t, watched...)
 	w.schedule(scheduling.PodGroupInqueue)
 	w.seeAll()
-	if err := w.reconcile(-1, false); err == nil || !strings.Contains(err.Error(), "not this job's") {
+	if err := w.reconcile(-1, false); err == nil || !strings.Contains(err.Error(), "does not belong to this job") {
 		t.Errorf("error %v", err)
 	}
 	if !slices.ContainsFunc(w.events, func(e string) bool { return strings.HasPrefix(e, "Warning FailedCreate: pod job-w-0") }) {

@@ -254,7 +254,7 @@ func TestAPodThatItsNodeRefusesIsMadeAgainAndCostsTheJobNothing(t *testing.T) {
 		t.Error("not just the pod that was refused was replaced")
 	}
 	if !slices.ContainsFunc(w.events, func(e string) bool {
-		return strings.HasPrefix(e, "Warning PodRefused: w-1 was refused by its node (OutOfcpu)")
+		return strings.HasPrefix(e, "Warning PodRefused: w-1 was rejected by its node (OutOfcpu)")
 	}) {
 		t.Errorf("nobody says so: %q", w.events)
 	}

@@ -176,9 +176,9 @@ func (p *planner) notice(status *flow.JobFlowStatus) {
 
 // tellLost records events for jobs that were deleted before they ended. A failed flow does not re-create them.
 func (p *planner) tellLost(failed bool) {
-	then := "it is made anew"
+	then := "it is created again"
 	if failed {
-		then = "the flow has failed, and makes no more"
+		then = "the flow has failed, and no further jobs are created"
 	}
 	for _, name := range p.lost {
 		p.event(corev1.EventTypeWarning, jobGone, "job %s was deleted before it ended; %s", name, then)
@@ -225,7 +225,7 @@ func (p *planner) step(step *flow.Flow) {
 	}
 	job, err := flow.StepJob(p.in.Flow, step, template)
 	if err != nil {
-		p.event(corev1.EventTypeWarning, badPatch, "step %s: its patch does not fit JobTemplate %s: %v", step.Name, step.Name, err)
+		p.event(corev1.EventTypeWarning, badPatch, "step %s: its patch does not apply to JobTemplate %s: %v", step.Name, step.Name, err)
 		return
 	}
 	p.Create = append(p.Create, job)
@@ -276,7 +276,7 @@ func (p *planner) probed(step *flow.Flow) bool {
 			known = known || job == nil && p.steps[name] != nil || job != nil && taskOf(job, task) != nil
 		}
 		if !known {
-			p.event(corev1.EventTypeWarning, noSuchTask, "step %s waits: no target has a task %s, which its probe names", step.Name, task)
+			p.event(corev1.EventTypeWarning, noSuchTask, "step %s waits: no target has the task %s of its probe", step.Name, task)
 			return false
 		}
 	}
@@ -328,7 +328,7 @@ func (p *planner) silence(probe Probe) string {
 	text := fmt.Sprintf("a step waits: the pods of task %s of job %s run, and not all of them answer vcd on port %d (%s)", probe.Task, probe.Job, probe.Port, probe.Network)
 	arguments, names := p.in.Jobs[probe.Job].Spec.Plugins["svc"]
 	if names && !slices.Contains(arguments, "--disable-network-policy") && !slices.Contains(arguments, "--disable-network-policy=true") {
-		return text + "; where the cluster enforces NetworkPolicies, that of the job's plugin svc lets in nobody but the job's own pods: give svc the argument --disable-network-policy, " +
+		return text + "; if the cluster enforces NetworkPolicies, the policy of the job's plugin svc admits only the job's own pods: set the argument --disable-network-policy of svc, " +
 			"or add a NetworkPolicy that lets vcd's namespace in"
 	}
 	return text + "; correct the probe's port and path, or what the task serves"

@@ -185,7 +185,7 @@ func TestAProbeOfATaskOfNobodyIsTold(t *testing.T) {
 	w := newWorld(t, flow.Flow{Name: "a"}, b)
 	w.look()
 	w.look()
-	w.want("make f-a", "TaskNotFound: step b waits: no target has a task typo, which its probe names")
+	w.want("make f-a", "TaskNotFound: step b waits: no target has the task typo of its probe")
 }
 
 func TestAFlowFailsWithOneOfItsJobs(t *testing.T) {
@@ -233,7 +233,7 @@ func TestAJobThatWasDeletedBeforeItEndedIsMadeAnew(t *testing.T) {
 	w.is("f-a", batch.Running, corev1.PodRunning)
 	delete(w.in.Jobs, "f-a")
 	w.look()
-	w.want("make f-a", "JobGone: job f-a was deleted before it ended; it is made anew", "make f-a")
+	w.want("make f-a", "JobGone: job f-a was deleted before it ended; it is created again", "make f-a")
 }
 
 func TestAFlowThatHasFailedMakesNoJobAnew(t *testing.T) {
@@ -243,7 +243,7 @@ func TestAFlowThatHasFailedMakesNoJobAnew(t *testing.T) {
 	w.is("f-b", batch.Failed, corev1.PodFailed)
 	delete(w.in.Jobs, "f-a")
 	w.look()
-	w.want("make f-a", "make f-b", "JobGone: job f-a was deleted before it ended; the flow has failed, and makes no more")
+	w.want("make f-a", "make f-b", "JobGone: job f-a was deleted before it ended; the flow has failed, and no further jobs are created")
 }
 
 func TestJobsOfAFlowThatSucceededAreDeletedIfItSaysSo(t *testing.T) {
@@ -287,7 +287,7 @@ func TestStepsMayBeAddedLater(t *testing.T) {
 func TestAPatchThatDoesNotFitIsTold(t *testing.T) {
 	w := newWorld(t, flow.Flow{Name: "a", Patch: &flow.Patch{JobSpec: batch.JobSpec{Tasks: []batch.TaskSpec{{Replicas: 3}}}}})
 	w.look()
-	w.want("PatchFailed: step a: its patch does not fit JobTemplate a: cannot merge: map: map[replicas:3] does not contain declared merge key: name")
+	w.want("PatchFailed: step a: its patch does not apply to JobTemplate a: cannot merge: map: map[replicas:3] does not contain declared merge key: name")
 	w.in.Flow.Spec.Flows[0].Patch.JobSpec.Tasks[0].Name = "server"
 	w.look()
 	w.want("make f-a")

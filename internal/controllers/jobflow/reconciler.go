@@ -193,7 +193,7 @@ func (r *Reconciler) create(ctx context.Context, f *flow.JobFlow, job *batch.Job
 		r.tell(f, Event{corev1.EventTypeNormal, created, fmt.Sprintf("create a job named %s!", job.Name)})
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		r.tell(f, Event{corev1.EventTypeWarning, namespaceEnding, "no job is made: the namespace is being deleted"})
+		r.tell(f, Event{corev1.EventTypeWarning, namespaceEnding, "no job is created: the namespace is being deleted"})
 		return nil
 	case !apierrors.IsAlreadyExists(err):
 		return err
@@ -205,8 +205,8 @@ func (r *Reconciler) create(ctx context.Context, f *flow.JobFlow, job *batch.Job
 	if metav1.IsControlledBy(there, f) {
 		return nil // the cache is outdated
 	}
-	r.tell(f, Event{corev1.EventTypeWarning, foreignJob, fmt.Sprintf("job %s exists and is not of this flow: its step waits; delete it or rename the flow", job.Name)})
-	return fmt.Errorf("the name is taken by a job that is not of this flow")
+	r.tell(f, Event{corev1.EventTypeWarning, foreignJob, fmt.Sprintf("job %s exists and does not belong to this flow: its step waits; delete it or rename the flow", job.Name)})
+	return fmt.Errorf("a job that does not belong to this flow has this name")
 }
 
 // delete deletes exactly this job and its pods.

@@ -60,11 +60,11 @@ func TestWhatTheAPIServerAnswersToAStep(t *testing.T) {
 		again   bool
 	}{
 		"it is made":                  {events: []string{"Normal Created create a job named f-a!"}},
-		"the namespace is going away": {create: ending, events: []string{"Warning NamespaceTerminating no job is made: the namespace is being deleted"}},
+		"the namespace is going away": {create: ending, events: []string{"Warning NamespaceTerminating no job is created: the namespace is being deleted"}},
 		"it is refused":               {create: errors.New("no"), again: true, events: []string{"Warning FailedCreate job f-a: no"}},
 		"a job of others has its name": {objects: []client.Object{foreign}, again: true, events: []string{
-			"Warning ForeignJob job f-a exists and is not of this flow: its step waits; delete it or rename the flow",
-			"Warning FailedCreate job f-a: the name is taken by a job that is not of this flow"}},
+			"Warning ForeignJob job f-a exists and does not belong to this flow: its step waits; delete it or rename the flow",
+			"Warning FailedCreate job f-a: a job that does not belong to this flow has this name"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, look := oneStep(t, c.create, c.objects...)

@@ -47,7 +47,7 @@ func (r *Reconciler) dropMisdirected(ctx context.Context, key client.ObjectKey) 
 	if c.TargetObject != nil {
 		target = c.TargetObject.Kind + " " + c.TargetObject.Name + " of " + c.TargetObject.APIVersion
 	}
-	log.FromContext(ctx).Info("Command is deleted: it is for neither a Job nor a Queue", "namespace", c.Namespace, "command", c.Name, "action", c.Action, "target", target)
+	log.FromContext(ctx).Info("Command is deleted: its target is neither a Job nor a Queue", "namespace", c.Namespace, "command", c.Name, "action", c.Action, "target", target)
 	return r.drop(ctx, &c)
 }
 
@@ -136,7 +136,7 @@ func (r *Reconciler) tell(q *scheduling.Queue, c *bus.Command, p *plan) {
 	case c.Action == string(bus.CloseQueueAction):
 		r.recorder.Event(q, corev1.EventTypeNormal, c.Action, "Close queue succeed")
 	default:
-		r.recorder.Eventf(q, corev1.EventTypeWarning, "CommandIssued", "Command %s ignored: action %q cannot be asked of a queue; can be: %s, %s",
+		r.recorder.Eventf(q, corev1.EventTypeWarning, "CommandIssued", "Command %s ignored: action %q is not supported for a queue; supported: %s, %s",
 			c.Name, c.Action, bus.OpenQueueAction, bus.CloseQueueAction)
 	}
 }

@@ -76,9 +76,9 @@ func refuse(q, parent *scheduling.Queue, asked bus.Action) string {
 	case asked == bus.CloseQueueAction && q.Name == keys.RootQueue:
 		return "queue root cannot be closed"
 	case asked == bus.OpenQueueAction && wish == scheduling.QueueStateClosed, asked == bus.CloseQueueAction && wish == scheduling.QueueStateOpen:
-		return fmt.Sprintf("queue %s says itself, by its annotation %s, that it is to be %s; change that", q.Name, keys.QueueState, wish)
+		return fmt.Sprintf("the annotation %[2]s of queue %[1]s requires the state %[3]s; change the annotation", q.Name, keys.QueueState, wish)
 	case asked == bus.OpenQueueAction && heldShut(parent):
-		return fmt.Sprintf("queue %s cannot be opened: its parent %s is %s; open that first", q.Name, parent.Name, parent.Status.State)
+		return fmt.Sprintf("queue %s cannot be opened: its parent %s is %s; open the parent first", q.Name, parent.Name, parent.Status.State)
 	}
 	return ""
 }

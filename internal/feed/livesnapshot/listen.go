@@ -18,7 +18,7 @@ const stalled = 150 * time.Second
 
 // errHungUp is the error of a watch that was never established: client-go returns an empty watch if the server closes
 // the connection before it responds.
-var errHungUp = errors.New("the server hangs up")
+var errHungUp = errors.New("the server closed the connection")
 
 // listen forwards a watch and calls tell once: with nil when the first event arrives or the watch has been open for a
 // while, or with an error if it ends before. If an established watch ends, listen calls missed.

@@ -26,7 +26,7 @@ const pulseKind = "pulse"
 
 var (
 	errSilent = errors.New("the server does not answer")
-	errEnded  = errors.New("a watch ended and does not come back")
+	errEnded  = errors.New("a watch ended and cannot be restarted")
 )
 
 // lifeSign records that the server sent something.

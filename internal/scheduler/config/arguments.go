@@ -101,6 +101,6 @@ func (a Arguments) String(key, def string, warn func(string)) string {
 
 func report(warn func(string), key, want string, have any) {
 	if warn != nil {
-		warn(fmt.Sprintf("argument %s: want %s, have %v; the default is used", key, want, have))
+		warn(fmt.Sprintf("argument %s: must be %s, not %v; the default is used", key, want, have))
 	}
 }

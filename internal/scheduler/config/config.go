@@ -111,7 +111,7 @@ func Parse(data []byte) (*Config, []string, error) {
 	}
 	var f file
 	if err := yaml.Unmarshal(data, &f); err != nil {
-		return nil, warnings, fmt.Errorf("scheduler configuration is no valid YAML of the expected form: %w", err)
+		return nil, warnings, fmt.Errorf("scheduler configuration is not valid YAML of the expected form: %w", err)
 	}
 	warnOfStrangers(data, warn)
 	cfg := &Config{Configurations: map[string]Arguments{}}
@@ -133,10 +133,10 @@ func Parse(data []byte) (*Config, []string, error) {
 		return nil, warnings, err
 	}
 	if len(f.Plugins) > 0 {
-		warn("plugins: policies belong under tiers[].plugins; those at the top are ignored")
+		warn("plugins: policies belong under tiers[].plugins; policies at the top level are ignored")
 	}
 	if len(f.Tiers) == 0 {
-		warn("tiers: none given, so no policy decides: no gangs, no shares, no filters but free resources")
+		warn("tiers: missing, so there are no policies: no gangs, no shares, and no filters but free resources")
 	}
 	for i, c := range f.Configurations {
 		cfg.readArguments(i, c, warn)
@@ -154,9 +154,9 @@ func (cfg *Config) readActions(text string, warn func(string, ...any)) error {
 		case name == "" && strings.TrimSpace(text) == "":
 			return fmt.Errorf("actions: empty; name at least one of %s", names(knownActions))
 		case !slices.Contains(knownActions, name):
-			return fmt.Errorf("actions: %q is no action; known are %s", name, names(knownActions))
+			return fmt.Errorf("actions: unknown action %q; valid actions are %s", name, names(knownActions))
 		case slices.Contains(cfg.Actions, name):
-			warn("actions: %s is named twice; the second is ignored", name)
+			warn("actions: %s is listed twice; the second entry is ignored", name)
 		default:
 			cfg.Actions = append(cfg.Actions, name)
 		}
@@ -183,7 +183,7 @@ func readPlugin(raw map[string]any, where string, warn func(string, ...any)) (p 
 				p.Switches[key] = value
 				continue
 			}
-			warn("%s.%s: no such switch; ignored", where, key)
+			warn("%s.%s: unknown switch; ignored", where, key)
 		case map[string]any:
 			if key == "arguments" {
 				p.Arguments = Arguments(value)
@@ -192,7 +192,7 @@ func readPlugin(raw map[string]any, where string, warn func(string, ...any)) (p 
 			warn("%s.%s: not expected; ignored", where, key)
 		default:
 			if slices.Contains(Switches, key) {
-				return p, fmt.Errorf("%s.%s: want true or false, have %v", where, key, value)
+				return p, fmt.Errorf("%s.%s: must be true or false, not %v", where, key, value)
 			}
 			if key != "name" && value != nil {
 				warn("%s.%s: not expected; ignored", where, key)
@@ -207,11 +207,11 @@ func (cfg *Config) readArguments(i int, c fileAction, warn func(string, ...any))
 	_, twice := cfg.Configurations[c.Name]
 	switch {
 	case !slices.Contains(knownActions, c.Name):
-		warn("configurations[%d].name: %q is no action; ignored", i, c.Name)
+		warn("configurations[%d].name: unknown action %q; ignored", i, c.Name)
 	case !slices.Contains(cfg.Actions, c.Name):
 		warn("configurations[%d].name: %s is not among the actions; its arguments have no effect", i, c.Name)
 	case twice:
-		warn("configurations[%d].name: %s is named before; this one is ignored", i, c.Name)
+		warn("configurations[%d].name: %s is listed before; this entry is ignored", i, c.Name)
 	default:
 		cfg.Configurations[c.Name] = Arguments(c.Arguments)
 	}
@@ -233,7 +233,7 @@ func (cfg *Config) checkTogether(warn func(string, ...any)) error {
 		kept := cfg.Tiers[i].Plugins[:0]
 		for _, p := range cfg.Tiers[i].Plugins {
 			if where, twice := first[p.Name]; twice {
-				warn("%s: %s is named at %s already; this one is ignored", p.Where, p.Name, where)
+				warn("%s: %s is already listed at %s; this entry is ignored", p.Where, p.Name, where)
 				continue
 			}
 			first[p.Name] = p.Where
@@ -245,7 +245,7 @@ func (cfg *Config) checkTogether(warn func(string, ...any)) error {
 		}
 	}
 	if byWeight, byAmount := first["proportion"], first["capacity"]; byWeight != "" && byAmount != "" {
-		return fmt.Errorf("%s proportion and %s capacity: both say what a queue deserves, by weight and by amount; keep one of them", byWeight, byAmount)
+		return fmt.Errorf("%s proportion and %s capacity: both set the deserved share of a queue, one by weight and one by amount; keep one of them", byWeight, byAmount)
 	}
 	return nil
 }

@@ -41,41 +41,41 @@ tiers:
 		},
 		"the ConfigMap around it": {
 			yaml: "kind: ConfigMap\ndata:\n  default-scheduler.conf: |\n    actions: \"allocate\"\n    tiers: [{plugins: [{name: gang}]}]\n", actions: []string{"allocate"},
-			plugins: []string{"gang"}, warnings: []string{"data[default-scheduler.conf]: read"},
+			plugins: []string{"gang"}, warnings: []string{"data[default-scheduler.conf] is used"},
 		},
 		"a ConfigMap without a configuration": {yaml: "kind: ConfigMap\ndata: {other: x}", err: "no key volcano-scheduler.conf or default-scheduler.conf in data"},
 		"a vendor's add-on parameters": {
 			yaml:    `{"ca_cert": "", "default_scheduler_conf": {"actions": "allocate, backfill, preempt", "tiers": [{"plugins": [{"name": "priority"}, {"name": "cce-gpu"}]}]}, "server_key": ""}`,
-			actions: []string{"allocate", "backfill", "preempt"}, plugins: []string{"priority", "cce-gpu"}, warnings: []string{"default_scheduler_conf: read"},
+			actions: []string{"allocate", "backfill", "preempt"}, plugins: []string{"priority", "cce-gpu"}, warnings: []string{"default_scheduler_conf is used"},
 		},
 		"a policy named twice counts once": {
 			yaml: "actions: allocate\ntiers: [{plugins: [{name: gang}]}, {plugins: [{name: gang}]}]", actions: []string{"allocate"}, plugins: []string{"gang"},
-			warnings: []string{"tiers[1].plugins[0]: gang is named at tiers[0].plugins[0] already"},
+			warnings: []string{"tiers[1].plugins[0]: gang is already listed at tiers[0].plugins[0]"},
 		},
 		"proportion beside capacity": {
 			yaml: "actions: allocate\ntiers: [{plugins: [{name: proportion}]}, {plugins: [{name: capacity}]}]", err: "keep one of them",
 		},
-		"a source of metrics that is none": {yaml: "actions: allocate\nmetrics: {type: guesses}\ntiers: [{plugins: [{name: gang}]}]", err: `metrics.type: "guesses" is no source`},
+		"a source of metrics that is none": {yaml: "actions: allocate\nmetrics: {type: guesses}\ntiers: [{plugins: [{name: gang}]}]", err: `metrics.type: unknown type "guesses"`},
 		"a source of metrics without an address": {
-			yaml: "actions: allocate\nmetrics: {type: prometheus, address: here}\ntiers: [{plugins: [{name: gang}]}]", err: "metrics.address: want http://",
+			yaml: "actions: allocate\nmetrics: {type: prometheus, address: here}\ntiers: [{plugins: [{name: gang}]}]", err: "metrics.address: must be http://",
 		},
 		"an interval of metrics that is no time": {
 			yaml:    "actions: allocate\nmetrics: {type: prometheus, address: 'http://p:9090', interval: often}\ntiers: [{plugins: [{name: gang}]}]",
-			actions: []string{"allocate"}, plugins: []string{"gang"}, warnings: []string{"metrics.interval: want a time"},
+			actions: []string{"allocate"}, plugins: []string{"gang"}, warnings: []string{"metrics.interval: must be a time"},
 		},
 		"an unknown action is refused with the known ones": {
-			yaml: `actions: "enqueue, alocate"`, err: `"alocate" is no action; known are allocate`,
+			yaml: `actions: "enqueue, alocate"`, err: `unknown action "alocate"; valid actions are allocate`,
 		},
 		"no action at all is refused":  {yaml: `tiers: []`, err: "actions: empty"},
-		"text that is no YAML":         {yaml: "actions: [", err: "no valid YAML"},
+		"text that is no YAML":         {yaml: "actions: [", err: "not valid YAML"},
 		"a plugin without a name":      {yaml: "actions: allocate\ntiers: [{plugins: [{nam: gang}]}]", err: "tiers[0].plugins[0].name: missing"},
-		"a switch that is not boolean": {yaml: "actions: allocate\ntiers: [{plugins: [{name: gang, enableJobOrder: maybe}]}]", err: "tiers[0].plugins[0].enableJobOrder: want true or false"},
+		"a switch that is not boolean": {yaml: "actions: allocate\ntiers: [{plugins: [{name: gang, enableJobOrder: maybe}]}]", err: "tiers[0].plugins[0].enableJobOrder: must be true or false"},
 		"drf with hierarchy beside proportion": {
 			yaml: "actions: allocate\ntiers: [{plugins: [{name: drf, enableHierarchy: true}, {name: proportion}]}]", err: "different tiers",
 		},
 		"unknown switches and policies are ignored, and said to be": {
 			yaml: "actions: allocate\ntiers: [{plugins: [{name: gang, enableMagic: true}, {name: magic}]}]", actions: []string{"allocate"}, plugins: []string{"gang", "magic"},
-			warnings: []string{"enableMagic: no such switch"},
+			warnings: []string{"enableMagic: unknown switch"},
 		},
 		"keys that mean nothing where they stand are named": {
 			yaml:    "actions: allocate\nconfiguration: []\ntiers: [{plugin: x, plugins: [{name: gang}]}]\nconfigurations: [{name: allocate, args: {}}]\n",
@@ -89,17 +89,17 @@ tiers:
 			yaml: "actions: allocate, backfill\ntiers: [{plugins: [{name: gang}]}]\n" +
 				"configurations: [{name: preempt, arguments: {a: 1}}, {name: backfill, arguments: {easy: false}}, {name: backfill, arguments: {easy: true}}, {name: magic}]\n",
 			actions: []string{"allocate", "backfill"}, plugins: []string{"gang"}, arguments: map[string]Arguments{"backfill": {"easy": false}},
-			warnings: []string{"configurations[0].name: preempt is not among the actions", "configurations[2].name: backfill is named before", `configurations[3].name: "magic" is no action`},
+			warnings: []string{"configurations[0].name: preempt is not among the actions", "configurations[2].name: backfill is listed before", `configurations[3].name: unknown action "magic"`},
 		},
 		"the first of two entries says whether it contradicts": {
 			yaml: "actions: allocate\ntiers: [{plugins: [{name: drf, enableHierarchy: true}, {name: drf}, {name: proportion}]}]", err: "different tiers",
 		},
 		"metrics without a type ask nobody": {
 			yaml:    "actions: allocate\nmetrics: {address: 'http://p:9090', interval: 5s}\ntiers: [{plugins: [{name: gang}]}]",
-			actions: []string{"allocate"}, plugins: []string{"gang"}, warnings: []string{"metrics.type: none given"},
+			actions: []string{"allocate"}, plugins: []string{"gang"}, warnings: []string{"metrics.type is missing"},
 		},
 		"no tiers at all are said to decide nothing": {
-			yaml: "actions: allocate, preempt\ntiers: []", actions: []string{"allocate", "preempt"}, warnings: []string{"tiers: none given"},
+			yaml: "actions: allocate, preempt\ntiers: []", actions: []string{"allocate", "preempt"}, warnings: []string{"tiers: missing"},
 		},
 	}
 	for name, c := range cases {

@@ -32,13 +32,13 @@ type Elastic struct {
 // MetricsOptions documents the keys of the section.
 var MetricsOptions = []Option{
 	{Key: "type", Text: "`prometheus`, `prometheus_adaptor` (by the API server's custom metrics) or `elasticsearch`"},
-	{Key: "address", Text: "where it is: http://… or https://…"},
-	{Key: "interval", Default: "30s", Text: "how often it is asked"},
-	{Key: "tls.insecureSkipVerify", Default: "false", Text: "true: any certificate will do"},
-	{Key: "elasticsearch.index", Default: "metricbeat-*", Text: "where the figures are"},
-	{Key: "elasticsearch.username", Text: "whom to ask as"},
-	{Key: "elasticsearch.password", Text: "with which password"},
-	{Key: "elasticsearch.hostnameFieldName", Default: "host.hostname", Text: "which field names the node"},
+	{Key: "address", Text: "URL of the source: http://… or https://…"},
+	{Key: "interval", Default: "30s", Text: "time between two queries"},
+	{Key: "tls.insecureSkipVerify", Default: "false", Text: "true: accepts any certificate"},
+	{Key: "elasticsearch.index", Default: "metricbeat-*", Text: "name of the index"},
+	{Key: "elasticsearch.username", Text: "user name"},
+	{Key: "elasticsearch.password", Text: "password"},
+	{Key: "elasticsearch.hostnameFieldName", Default: "host.hostname", Text: "name of the field with the node name"},
 }
 
 const defaultInterval = 30 * time.Second
@@ -64,14 +64,14 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 		case "interval":
 			d, err := time.ParseDuration(text)
 			if err != nil || d <= 0 {
-				warn("metrics.interval: want a time such as 30s, have %q; 30s is used", text)
+				warn("metrics.interval: must be a time such as 30s, not %q; 30s is used", text)
 				continue
 			}
 			m.Interval = d
 		case "tls.insecureSkipVerify":
 			yes, err := strconv.ParseBool(text)
 			if err != nil {
-				warn("metrics.tls.insecureSkipVerify: want true or false, have %q; false is used", text)
+				warn("metrics.tls.insecureSkipVerify: must be true or false, not %q; false is used", text)
 			}
 			m.InsecureSkipVerify = yes
 		case "elasticsearch.index":
@@ -87,7 +87,7 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 		}
 	}
 	if m.Type == "" { // as in Volcano
-		warn("metrics.type: none given, so that nothing is asked; known are %s", names(metricsTypes))
+		warn("metrics.type is missing, so no load is read; valid types are %s", names(metricsTypes))
 		return Metrics{}, nil
 	}
 	return m, m.check()
@@ -112,14 +112,14 @@ func flat(raw map[string]any) map[string]any {
 
 func (m *Metrics) check() error {
 	if !slices.Contains(metricsTypes, m.Type) {
-		return fmt.Errorf("metrics.type: %q is no source of metrics; known are %s", m.Type, names(metricsTypes))
+		return fmt.Errorf("metrics.type: unknown type %q; valid types are %s", m.Type, names(metricsTypes))
 	}
 	if m.Type == "prometheus_adaptor" && m.Address == "" {
 		return nil // the API server itself is queried
 	}
 	scheme, host, _ := strings.Cut(m.Address, "://")
 	if scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, " \t") {
-		return fmt.Errorf("metrics.address: want http://HOST[:PORT] or https://…, have %q", m.Address)
+		return fmt.Errorf("metrics.address: must be http://HOST[:PORT] or https://…, not %q", m.Address)
 	}
 	return nil
 }

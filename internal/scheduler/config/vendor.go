@@ -11,23 +11,23 @@ import (
 
 // vendor lists policies of cloud editions of Volcano that have no effect elsewhere, with their replacements here.
 var vendor = map[string]string{
-	"lifecycle":                  "nodes are not marked by how long their pods live; binpack keeps lightly used nodes free for the autoscaler",
-	"cce-gpu-topology-predicate": "it knows its cloud's GPU nodes only; deviceshare shares GPUs here",
-	"cce-gpu-topology-priority":  "it knows its cloud's GPU nodes only; deviceshare shares GPUs here",
-	"cce-gpu":                    "it knows its cloud's GPU add-on only; deviceshare shares GPUs here",
-	"xgpu":                       "it knows its cloud's GPU add-on only; deviceshare shares GPUs here",
-	"nodelocalvolume":            "predicates judges volumes here",
-	"nodeemptydirvolume":         "ephemeral storage is a resource here: pods ask for ephemeral-storage",
-	"nodeCSIscheduling":          "predicates judges volumes and their limits here",
-	"networkresource":            "it knows its cloud's network interfaces only; extended resources count here like any other",
+	"lifecycle":                  "nodes are not labeled by the run time of their pods; binpack keeps lightly used nodes free for the autoscaler",
+	"cce-gpu-topology-predicate": "it supports only its cloud's GPU nodes; use deviceshare to share GPUs",
+	"cce-gpu-topology-priority":  "it supports only its cloud's GPU nodes; use deviceshare to share GPUs",
+	"cce-gpu":                    "it supports only its cloud's GPU add-on; use deviceshare to share GPUs",
+	"xgpu":                       "it supports only its cloud's GPU add-on; use deviceshare to share GPUs",
+	"nodelocalvolume":            "policy predicates checks volumes",
+	"nodeemptydirvolume":         "ephemeral storage is a resource: pods request ephemeral-storage",
+	"nodeCSIscheduling":          "policy predicates checks volumes and volume limits",
+	"networkresource":            "it supports only its cloud's network interfaces; extended resources count like any other resource",
 }
 
 // meaningless lists arguments and switches of Volcano or of a vendor that have no effect here, with the reason.
 var meaningless = map[string]string{
-	"predicateErrorCacheEnable": "every shape is judged once anyway",
-	"enableJobPipelined":        "a gang is promised room whole, or not at all",
-	"enabledSubJobPipelined":    "sub-groups are promised room together with their gang, or not at all",
-	"selectorspread.weight":     "Kubernetes has replaced it by topology spread: podtopologyspread.weight",
+	"predicateErrorCacheEnable": "pods that schedule alike are always evaluated once",
+	"enableJobPipelined":        "resources are reserved for a gang as a whole, or not at all",
+	"enabledSubJobPipelined":    "resources are reserved for sub-groups together with their gang, or not at all",
+	"selectorspread.weight":     "Kubernetes has replaced it with topology spread: podtopologyspread.weight",
 }
 
 // Vendor reports whether a policy belongs to a cloud vendor's edition, and returns what replaces it here.
@@ -69,7 +69,7 @@ func unwrap(data []byte, warn func(string, ...any)) ([]byte, error) {
 	case outer.Kind == "ConfigMap":
 		return fromConfigMap(outer.Data, warn)
 	case outer.Default != nil:
-		warn("default_scheduler_conf: read; the add-on's other parameters have no effect here")
+		warn("default_scheduler_conf is used; the add-on's other parameters have no effect")
 		inner, err := yaml.Marshal(outer.Default)
 		if err != nil {
 			return nil, fmt.Errorf("default_scheduler_conf: %w", err)
@@ -82,13 +82,13 @@ func unwrap(data []byte, warn func(string, ...any)) ([]byte, error) {
 func fromConfigMap(data map[string]string, warn func(string, ...any)) ([]byte, error) {
 	for _, key := range confKeys {
 		if text, ok := data[key]; ok {
-			warn("data[%s]: read; give the scheduler what is under this key, not the ConfigMap around it", key)
+			warn("data[%s] is used; specify the value of this key, not the whole ConfigMap", key)
 			return []byte(text), nil
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(data)) {
 		if strings.HasSuffix(key, ".conf") || strings.HasSuffix(key, ".yaml") {
-			warn("data[%s]: read; give the scheduler what is under this key, not the ConfigMap around it", key)
+			warn("data[%s] is used; specify the value of this key, not the whole ConfigMap", key)
 			return []byte(data[key]), nil
 		}
 	}

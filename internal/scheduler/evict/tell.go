@@ -58,11 +58,11 @@ func (p *plan) eviction(u *unit, t *model.Task, why string) decision.Evict {
 	}
 	switch {
 	case p.between():
-		e.Message = fmt.Sprintf("queue %s takes back room for %s: %s", j.In.Name, j.Title(), cmp.Or(why, "queue "+u.from.Name+" holds more than it deserves"))
+		e.Message = fmt.Sprintf("queue %s reclaims resources for %s: %s", j.In.Name, j.Title(), cmp.Or(why, "queue "+u.from.Name+" uses more than its deserved share"))
 	case p.c.Own:
-		e.Message = fmt.Sprintf("%s needs its room for %s: %s", j.Title(), p.attack.Tasks[0].Key(), cmp.Or(why, "that pod goes first"))
+		e.Message = fmt.Sprintf("%s needs its resources for %s: %s", j.Title(), p.attack.Tasks[0].Key(), cmp.Or(why, "that pod has precedence"))
 	default:
-		e.Message = fmt.Sprintf("%s of the same queue %s takes its room: %s", j.Title(), u.from.Name, cmp.Or(why, "it goes first"))
+		e.Message = fmt.Sprintf("%s of the same queue %s takes its resources: %s", j.Title(), u.from.Name, cmp.Or(why, "it has precedence"))
 	}
 	return e
 }

@@ -52,7 +52,7 @@ func (q *Queue) contradictions(resources *model.Resources) []string {
 			amount int64
 		}{{"guarantee", q.Guarantee.Get(int(index))}, {"deserved", q.Queue.Deserved.Get(int(index))}} {
 			if own.amount > limit {
-				found = append(found, fmt.Sprintf("%s %s %s is more than its capability %s, which holds",
+				found = append(found, fmt.Sprintf("%s %s %s is more than its capability %s, which applies",
 					own.what, name, quantity(name, own.amount), quantity(name, limit)))
 			}
 		}

@@ -61,7 +61,7 @@ func circle(q *Queue, up map[*Queue]*Queue) string {
 	for p := up[q]; p != nil; p = up[p] {
 		names = append(names, p.Name)
 		if p == q {
-			return fmt.Sprintf("its parents go round in a circle: %s", strings.Join(names, " → "))
+			return fmt.Sprintf("its parents form a cycle: %s", strings.Join(names, " → "))
 		}
 		if len(names) > len(up) { // the cycle is above it
 			break
@@ -79,7 +79,7 @@ func (l *Ledger) isolate(up map[*Queue]*Queue) {
 	for _, q := range l.Queues {
 		for p := up[q]; p != nil && !faulty[q]; p = up[p] {
 			if faulty[p] {
-				q.Fault = fmt.Sprintf("its ancestor %s has no place in the tree: %s", p.Name, p.Fault)
+				q.Fault = fmt.Sprintf("its ancestor %s has no valid place in the queue hierarchy: %s", p.Name, p.Fault)
 				break
 			}
 		}

@@ -67,11 +67,11 @@ func Override(notes map[string]string) (own map[string]Term, ok bool, err error)
 		return nil, false, nil
 	}
 	if kind != LeastAllocated && kind != MostAllocated {
-		return nil, true, fmt.Errorf("%s: want %s or %s, have %q", keys.StrategyType, LeastAllocated, MostAllocated, kind)
+		return nil, true, fmt.Errorf("%s: must be %s or %s, not %q", keys.StrategyType, LeastAllocated, MostAllocated, kind)
 	}
 	var weights map[string]int
 	if err := json.Unmarshal([]byte(notes[keys.StrategyWeight]), &weights); err != nil {
-		return nil, true, fmt.Errorf("%s: want a JSON object of whole numbers by resource, have %q", keys.StrategyWeight, notes[keys.StrategyWeight])
+		return nil, true, fmt.Errorf("%s: must be a JSON object of whole numbers by resource, not %q", keys.StrategyWeight, notes[keys.StrategyWeight])
 	}
 	own = map[string]Term{}
 	for name, weight := range weights {

@@ -29,16 +29,16 @@ type Forecast struct {
 
 // Texts of forecasts.
 const (
-	byLimits     = "by the time limits of what runs and what is before it"
-	noLimits     = "unknown: what it waits for has no time limit"
-	switchedOff  = "unknown: nobody looks ahead without action backfill and its argument easy"
-	tooFar       = "unknown: too many are before it to look so far ahead"
-	neverStarts  = "never: it cannot start as it is"
-	besidePods   = "by the time limits of what runs and what is before it; no room is kept for it, as its place depends on other pods"
-	attaches     = "unknown: its volumes or devices are looked for when it starts"
+	byLimits     = "from the time limits of the running jobs and the jobs ahead of it"
+	noLimits     = "unknown: the jobs that it waits for have no time limit"
+	switchedOff  = "unknown: forecasts require action backfill with its argument easy"
+	tooFar       = "unknown: too many jobs are ahead of it"
+	neverStarts  = "never: it cannot start with its current request"
+	besidePods   = "from the time limits of the running jobs and the jobs ahead of it; nothing is reserved for it, because its placement depends on other pods"
+	attaches     = "unknown: its volumes or devices are allocated when it starts"
 	notPlaceable = "unknown: "
 	// behindUnknown is for gangs of a strict queue that are behind a gang without a forecast.
-	behindUnknown = "unknown: its queue keeps to the order, and nothing is known of one that is before it"
+	behindUnknown = "unknown: its queue is strict, and the start of a job ahead of it is unknown"
 )
 
 // Hopeless is the forecast of a gang that can never start.
@@ -97,7 +97,7 @@ func (s *Session) unforeseen(j *Job) string {
 	}
 	if !j.LetIn() || !j.In.Known || !j.In.Open || j.Need() == 0 || len(j.Pending) == 0 || !j.Tryable(s) {
 		if j.Verdict.Code == "" {
-			return notPlaceable + "it wants more than its minimum, as room allows"
+			return notPlaceable + "it also starts pods beyond its minimum if resources allow"
 		}
 		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
 	}

@@ -82,7 +82,7 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 		j.Unsettled = true // how many of its pods find resources, and where, may change with fewer resources too
 		if r.part(mark) {  // what is already free is reserved for it
 			v = r.verdict()
-			v.Detail = "nothing needs to be done: it has waited longer than it may, so room is kept for it as it becomes free"
+			v.Detail = "nothing needs to be done: it has exceeded its maximum waiting time, so free resources are reserved for it"
 			s.reserve(j, r.placed)
 			s.Verdict(j, v)
 			return Reserved

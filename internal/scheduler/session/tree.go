@@ -126,7 +126,7 @@ func (s *Session) tiers(spec *model.TopologySpec, held []model.NodeID, from *mod
 	}
 	if s.Tree == nil || s.Tree.Topology == nil {
 		if spec.Hard && (spec.Tier != nil || spec.TierName != "") {
-			return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: "there are no hyperNodes"}
+			return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: "there are no HyperNodes"}
 		}
 		return [][]*model.Domain{{from}}, explain.Verdict{}
 	}
@@ -146,7 +146,7 @@ func (s *Session) tiers(spec *model.TopologySpec, held []model.NodeID, from *mod
 			}
 		}
 		if len(domains) == 0 {
-			return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("its pods are in %s already, which is of tier %d", where(around), around.Tier)}
+			return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("its pods already run in %s, which has tier %d", where(around), around.Tier)}
 		}
 	} else {
 		for _, d := range t.Domains {
@@ -184,7 +184,7 @@ func (s *Session) limit(spec *model.TopologySpec, from *model.Domain) (int, expl
 	}
 	tier, ok := s.Tree.Topology.Tiers[spec.TierName]
 	if !ok {
-		return 0, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("no hyperNode's tier is called %s", spec.TierName)}
+		return 0, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("no HyperNode has the tier name %s", spec.TierName)}
 	}
 	return tier, explain.Verdict{}
 }
@@ -196,9 +196,9 @@ func (s *Session) noDomain(limit int) explain.Verdict {
 		}
 	}
 	if lowest, ok := s.Tree.Topology.LowestTier(); ok {
-		return explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("no hyperNode with nodes is of tier %d or below; the lowest is of tier %d", limit, lowest)}
+		return explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("no HyperNode with nodes has tier %d or lower; the lowest has tier %d", limit, lowest)}
 	}
-	return explain.Verdict{Code: reason.NoHyperNode, Topology: "no hyperNode can be used"}
+	return explain.Verdict{Code: reason.NoHyperNode, Topology: "no HyperNode can be used"}
 }
 
 func byTier(domains []*model.Domain) [][]*model.Domain {

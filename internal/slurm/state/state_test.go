@@ -74,7 +74,7 @@ func TestEveryStateOfAJobHasSlurmsCode(t *testing.T) {
 		"it was cancelled by scancel":              {Facts{Job: job(batch.Terminated, annotated(keys.CancelledBy, "mei"))}, State{Cancelled, None}},
 		"it was cancelled by vcctl":                {Facts{Job: job(batch.Terminated, because("TerminateJob", "cancelled by hand (command cancel-x)"))}, State{Cancelled, None}},
 		"it was cancelled by a Command":            {Facts{Job: job(batch.Terminated, because("TerminateJob", "command cancel-x"))}, State{Cancelled, None}},
-		"what it waited for could never be":        {Facts{Job: job(batch.Terminated, annotated(keys.KillOnInvalidDependency, "true"), because("TerminateJob", "job 7 is gone"), func(j *batch.Job) { j.Status.Conditions = nil })}, State{Cancelled, None}},
+		"what it waited for could never be":        {Facts{Job: job(batch.Terminated, annotated(keys.KillOnInvalidDependency, "true"), because("TerminateJob", "job 7 no longer exists"), func(j *batch.Job) { j.Status.Conditions = nil })}, State{Cancelled, None}},
 		"a policy ended it":                        {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod train-head-0 failed with exit code 3"))}, State{Failed, "NonZeroExitCode"}},
 		"it was over its time limit":               {Facts{Job: job(batch.Failed, because(reason.DeadlineExceeded, "head-0 was over"))}, State{Timeout, "TimeLimit"}},
 		"a policy ended it, its pod was over time": {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed")), Pods: &Pods{End: Timeout}}, State{Timeout, "TimeLimit"}},

@@ -248,7 +248,7 @@ func disruption(name string, pod *corev1.Pod) (c Cause, ok bool) {
 	}
 	switch said := &pod.Status.Conditions[at]; said.Reason {
 	case corev1.PodReasonPreemptionByScheduler:
-		return Cause{code: reason.Preempted, text: name + " made room for others" + saying(said.Message)}, true
+		return Cause{code: reason.Preempted, text: name + " was preempted" + saying(said.Message)}, true
 	case byPodGC, byTaintManager:
 		return Cause{code: reason.NodeStopped, text: name + ": the node was lost" + saying(said.Message)}, true
 	default:

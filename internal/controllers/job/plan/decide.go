@@ -70,7 +70,7 @@ func (b *builder) decideCommand() (decision, bool) {
 			}
 			return decision{action: action, why: why, command: c}, true
 		}
-		b.event(corev1.EventTypeWarning, string(batch.CommandIssued), "Command %s ignored: action %q cannot be asked of a whole job; can be: %v",
+		b.event(corev1.EventTypeWarning, string(batch.CommandIssued), "Command %s ignored: action %q is not supported for a whole job; supported: %v",
 			c.Name, c.Action, commandable)
 		b.write(DeleteCommand{Command: c})
 	}

@@ -59,7 +59,7 @@ func (b *builder) events() []event {
 	list = append(list, b.lostEvents()...)
 	list = append(list, b.taskEvents()...)
 	if pg := b.in.PodGroup; pg != nil && pg.Status.Phase == scheduling.PodGroupUnknown && b.groupIsCurrent() {
-		list = append(list, event{kind: bus.JobUnknownEvent, undated: true, task: -1, text: "some of the pods of the gang are gone"})
+		list = append(list, event{kind: bus.JobUnknownEvent, undated: true, task: -1, text: "some pods of the gang no longer exist"})
 	}
 	b.date(list)
 	slices.SortStableFunc(list, func(x, y event) int {

@@ -83,7 +83,7 @@ func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, no
 			v = judgeTerm(job, term, around, now)
 		}
 		if !v.ended && slices.Contains(before.Failed, term.String()) { // the other job is gone
-			v = verdict{never: true, ended: true, text: fmt.Sprintf("job %s %s (it is gone now)", term.Job, hadEnded[term.Kind])}
+			v = verdict{never: true, ended: true, text: fmt.Sprintf("job %s %s (it no longer exists)", term.Job, hadEnded[term.Kind])}
 		}
 		if v.never && v.ended {
 			g.failed = append(g.failed, term.String())
@@ -108,7 +108,7 @@ func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, no
 		g.until = time.Time{}
 	case len(hopeless) > 0 && (!d.Any || len(waits) == 0):
 		g.code, g.never, g.until = reason.DependencyNeverSatisfied, true, time.Time{}
-		g.text = "its dependency can never be met: " + strings.Join(shortened(hopeless), "; ")
+		g.text = "its dependency can never be satisfied: " + strings.Join(shortened(hopeless), "; ")
 	default:
 		joint := "; "
 		if d.Any {
@@ -138,9 +138,9 @@ func judgeTerm(job *batch.Job, term batch.DependencyTerm, others *relatives, now
 	switch {
 	case target != nil:
 	case term.Job.ID == 0:
-		return verdict{text: fmt.Sprintf("job %s has been made and %s", term.Job, whenMet[term.Kind])}
+		return verdict{text: fmt.Sprintf("job %s was created and %s", term.Job, whenMet[term.Kind])}
 	case term.Kind == batch.AfterOK || term.Kind == batch.AfterCorr:
-		return verdict{never: true, text: fmt.Sprintf("job %s is gone, and nobody saw it complete", term.Job)}
+		return verdict{never: true, text: fmt.Sprintf("job %s no longer exists, and it is unknown whether it completed", term.Job)}
 	default:
 		return verdict{met: true} // a job that is gone has ended
 	}
@@ -165,13 +165,13 @@ func judgeAfter(job *batch.Job, term batch.DependencyTerm, target *batch.Job, no
 
 // whenMet is the end of a sentence that starts with a job, for a term of this kind that is not met yet.
 var whenMet = map[batch.DependencyKind]string{
-	batch.After: "has started", batch.AfterAny: "has ended", batch.AfterOK: "has completed", batch.AfterNotOK: "has ended and not completed",
+	batch.After: "has started", batch.AfterAny: "has ended", batch.AfterOK: "has completed", batch.AfterNotOK: "ended without completing",
 	batch.AfterCorr: "has completed the same index",
 }
 
 // hadEnded is the end of a sentence that starts with a job, for a term of this kind that can never be met.
 var hadEnded = map[batch.DependencyKind]string{
-	batch.After: "has ended", batch.AfterAny: "has ended", batch.AfterOK: "has ended and not completed", batch.AfterNotOK: "has completed",
+	batch.After: "has ended", batch.AfterAny: "has ended", batch.AfterOK: "ended without completing", batch.AfterNotOK: "has completed",
 	batch.AfterCorr: "has completed none of the same indices",
 }
 
@@ -271,7 +271,7 @@ func judgeEnd(term batch.DependencyTerm, o outcome) verdict {
 	case term.Kind == batch.AfterOK && o.partly:
 		return verdict{never: true, text: fmt.Sprintf("job %s has ended, and not all of its elements have succeeded", o.name)}
 	case term.Kind == batch.AfterOK && !o.ok:
-		return verdict{never: true, text: fmt.Sprintf("job %s has ended and not completed", o.name)}
+		return verdict{never: true, text: fmt.Sprintf("job %s ended without completing", o.name)}
 	case term.Kind == batch.AfterNotOK && o.ok:
 		return verdict{never: true, text: fmt.Sprintf("job %s has completed", o.name)}
 	}

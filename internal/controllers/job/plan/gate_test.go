@@ -79,22 +79,22 @@ func TestWhatAGateSays(t *testing.T) {
 		"its time has not come":            {in: given("").asks(keys.Begin, "2026-11-21T12:30:00Z"), code: reason.BeginTime, text: "no earlier than 2026-11-21T12:30:00Z", until: 30 * time.Minute},
 		"its time has come":                {in: given("").asks(keys.Begin, "2026-11-21T13:00:00+01:00")},
 		"a time nobody can read":           {in: given("").asks(keys.Begin, "noon"), code: reason.GateInvalid, text: `"noon" is not a time`},
-		"a dependency nobody can read":     {in: waiting("afterwards:7"), code: reason.GateInvalid, text: "is no type of dependency"},
+		"a dependency nobody can read":     {in: waiting("afterwards:7"), code: reason.GateInvalid, text: "is not a type of dependency"},
 		"a hold comes before a time":       {in: given("").asks(keys.Hold, "user").asks(keys.Begin, "2026-11-21T12:30:00Z"), code: reason.JobHeldUser},
 		"a time comes before others":       {in: waiting("afterok:7").asks(keys.Begin, "2026-11-21T12:30:00Z").other(7, "a", batch.Running), code: reason.BeginTime, until: 30 * time.Minute},
 		"but not before what never can be": {in: waiting("afterok:7").asks(keys.Begin, "2026-11-21T12:30:00Z").other(7, "a", batch.Failed), code: reason.DependencyNeverSatisfied},
 
 		"afterok of one that runs":      {in: waiting("afterok:7").other(7, "a", batch.Running), code: reason.Dependency, text: "job 7 (ns/a) has completed"},
 		"afterok of one that completed": {in: waiting("afterok:7").other(7, "a", batch.Completed), met: "afterok:7"},
-		"afterok of one that failed":    {in: waiting("afterok:7").other(7, "a", batch.Failed), code: reason.DependencyNeverSatisfied, text: "job 7 (ns/a) has ended and not completed"},
-		"afterok of one that is gone":   {in: waiting("afterok:7"), code: reason.DependencyNeverSatisfied, text: "job 7 is gone"},
+		"afterok of one that failed":    {in: waiting("afterok:7").other(7, "a", batch.Failed), code: reason.DependencyNeverSatisfied, text: "job 7 (ns/a) ended without completing"},
+		"afterok of one that is gone":   {in: waiting("afterok:7"), code: reason.DependencyNeverSatisfied, text: "job 7 no longer exists"},
 		"afterok of one that was ok":    {in: waiting("afterok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Met: []string{"afterok:7"}} }), met: "afterok:7"},
 		"afternotok of one that was ok": {in: waiting("afternotok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Failed: []string{"afternotok:7"}} }),
-			code: reason.DependencyNeverSatisfied, text: "its dependency can never be met: job 7 has completed (it is gone now)"},
+			code: reason.DependencyNeverSatisfied, text: "its dependency can never be satisfied: job 7 has completed (it no longer exists)"},
 		"afterok of one that was not, and is gone": {in: waiting("afterok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Failed: []string{"afterok:7"}} }),
-			code: reason.DependencyNeverSatisfied, text: "its dependency can never be met: job 7 has ended and not completed (it is gone now)"},
+			code: reason.DependencyNeverSatisfied, text: "its dependency can never be satisfied: job 7 ended without completing (it no longer exists)"},
 		"afterok of one that is resting": {in: waiting("afterok:7").other(7, "a", batch.Aborted), code: reason.Dependency},
-		"afterok of a name that is none": {in: waiting("afterok:a"), code: reason.Dependency, text: "job ns/a has been made and has completed"},
+		"afterok of a name that is none": {in: waiting("afterok:a"), code: reason.Dependency, text: "job ns/a was created and has completed"},
 		"afterok of another namespace":   {in: waiting("afterok:elsewhere/a").other(7, "a", batch.Completed), code: reason.Dependency},
 		"afterok of an array":            {in: waiting("afterok:7").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "0-9"})), met: "afterok:7"},
 		"afterok of one that failed in part": {in: waiting("afterok:7").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "0-8", Failed: "9"})),
@@ -117,7 +117,7 @@ func TestWhatAGateSays(t *testing.T) {
 		"after, and the minutes are over": {in: waiting("after:7+10").other(7, "a", batch.Running, begunAgo(10*time.Minute)), met: "after:7+10"},
 
 		"aftercorr of no arrays":        {in: waiting("aftercorr:7").other(7, "a", batch.Completed), met: "aftercorr:7"},
-		"aftercorr of one that is gone": {in: waiting("aftercorr:7").asks(keys.Array, "0-1"), code: reason.DependencyNeverSatisfied, text: "job 7 is gone"},
+		"aftercorr of one that is gone": {in: waiting("aftercorr:7").asks(keys.Array, "0-1"), code: reason.DependencyNeverSatisfied, text: "job 7 no longer exists"},
 		"aftercorr, one is ready":       {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "1"})), met: "aftercorr:7"},
 		"aftercorr, none is ready":      {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "5"})), code: reason.Dependency},
 		"aftercorr, none will ever be":  {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "5", Failed: "0-1"})), code: reason.DependencyNeverSatisfied},
@@ -300,7 +300,7 @@ func TestAJobWhoseDependencyCannotBeMetIsEndedIfItAsksForThat(t *testing.T) {
 	}
 	in.asks(keys.KillOnInvalidDependency, "true")
 	p := Compute(in.Input)
-	if s := status(in, &p); s.State.Phase != batch.Terminating || !strings.Contains(s.State.Message, "can never be met") {
+	if s := status(in, &p); s.State.Phase != batch.Terminating || !strings.Contains(s.State.Message, "can never be satisfied") {
 		t.Errorf("%+v", s.State)
 	}
 }

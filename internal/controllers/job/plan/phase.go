@@ -175,7 +175,7 @@ func settleEnded(job *batch.Job, n *counters) (batch.JobPhase, string) {
 		return batch.Failed, "fewer than minSuccess pods succeeded"
 	}
 	if n.succeeded >= job.Spec.MinAvailable {
-		return batch.Completed, "all pods have ended, at least minAvailable of them well"
+		return batch.Completed, "all pods have ended, and at least minAvailable succeeded"
 	}
 	return batch.Failed, "fewer than minAvailable pods succeeded"
 }

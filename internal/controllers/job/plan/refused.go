@@ -72,7 +72,7 @@ func (b *builder) retryRefused() {
 		}
 		if left := refusedAt(m.pod).Add(wait).Sub(b.in.Now); left > 0 {
 			b.again(left)
-			b.refusal = &obstacle{string(reason.PodRefused), b.causeOfMember(m).text + "; it is made again in a moment"}
+			b.refusal = &obstacle{string(reason.PodRefused), b.causeOfMember(m).text + "; it will be re-created shortly"}
 			continue
 		}
 		m.stop, m.stopMark = true, true
@@ -92,7 +92,7 @@ func (b *builder) retryRefused() {
 }
 
 func causeOfRefusal(name string, pod *corev1.Pod) Cause {
-	return Cause{code: reason.PodRefused, text: fmt.Sprintf("%s was refused by its node (%s)%s", name, pod.Status.Reason, saying(pod.Status.Message))}
+	return Cause{code: reason.PodRefused, text: fmt.Sprintf("%s was rejected by its node (%s)%s", name, pod.Status.Reason, saying(pod.Status.Message))}
 }
 
 // refusedAt returns when a node refused a pod, or the creation time of the pod if the node has not set a time.

@@ -106,14 +106,14 @@ func TestWhatIsSaidOfARefusedPod(t *testing.T) {
 	in.Pods = nil
 	in.pod("w", 1, corev1.PodFailed, saidOf("OutOfcpu", "no cpu")).pod("w", 0, corev1.PodFailed, saidOf("OutOfpods", "too many pods"))
 	p := Compute(in.Input)
-	want := []Event{{Type: corev1.EventTypeWarning, Reason: string(reason.PodRefused), Message: "w-0 was refused by its node (OutOfpods): too many pods; it is made again, and 1 more"}}
+	want := []Event{{Type: corev1.EventTypeWarning, Reason: string(reason.PodRefused), Message: "w-0 was rejected by its node (OutOfpods): too many pods; it is made again, and 1 more"}}
 	if diff := cmp.Diff(want, p.Events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	waits := given(batch.Pending).group(scheduling.PodGroupRunning).with(func(j *batch.Job) { j.Status.RefusedPods = 3 }).
 		pod("w", 0, corev1.PodFailed, saidOf("OutOfcpu", "no cpu"), func(p *corev1.Pod) { p.CreationTimestamp = metav1.Time{Time: noon} })
 	p = Compute(waits.Input)
-	if state := status(waits, &p).State; state.Reason != string(reason.PodRefused) || state.Message != "w-0 was refused by its node (OutOfcpu): no cpu; it is made again in a moment" {
+	if state := status(waits, &p).State; state.Reason != string(reason.PodRefused) || state.Message != "w-0 was rejected by its node (OutOfcpu): no cpu; it will be re-created shortly" {
 		t.Errorf("%+v", state)
 	}
 }

@@ -97,7 +97,7 @@ func missing(p Permitted) []string {
 	}
 	switch p.Root {
 	case shim.RootMemory:
-		lines = append(lines, "the state directory's file system cannot hold an overlay: what pods write to their root is kept in memory")
+		lines = append(lines, "the file system of the state directory does not support overlays: files that pods write to their root stay in memory")
 	case shim.RootShared:
 		if p.Level != LevelPlain {
 			lines = append(lines, "overlay mounts are not permitted: what pods write outside their volumes is written to the machine's own files")

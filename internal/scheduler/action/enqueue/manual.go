@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Lets gangs into their queues: from then on their pods are made, and their minimum counts. Without it every gang is in.",
+	Text: "Admits gangs to their queues. After that their pods are created, and their minimum counts against the queue. Without this action every gang is admitted.",
 }
 
 // Manual returns the action's part of the reference.

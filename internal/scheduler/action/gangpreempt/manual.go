@@ -4,10 +4,10 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Makes room for a gang inside its queue, gang by gang, in one domain of the network where the gang wants that.",
+	Text: "Evicts pods of the same queue to make room for a gang, one gang at a time, and within one HyperNode if the gang has a network topology.",
 	Arguments: []config.Option{
-		{Key: "maxDomains", Default: "8", Text: "in how many domains of the network evictions are tried, at most"},
-		{Key: "allowWholeBundle", Default: "true", Text: "false: gangs lose only what they have beyond their minimum"},
+		{Key: "maxDomains", Default: "8", Text: "maximum number of HyperNodes in which evictions are tried"},
+		{Key: "allowWholeBundle", Default: "true", Text: "false: gangs lose only pods beyond their minimum"},
 	},
 }
 

@@ -4,14 +4,14 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Makes room for a gang inside its queue: out of gangs that policies let go for it (priority, drf, tdm), as few as do it, and nobody unless it does.",
+	Text: "Evicts pods of the same queue to make room for a gang. Policies (priority, drf, tdm) decide which gangs may lose pods. It evicts as few as possible, and none unless the gang then starts.",
 	Arguments: []config.Option{
-		{Key: "predicateErrorCacheEnable", Default: "true", Text: "every shape is judged once anyway", Idle: true},
-		{Key: "enableTopologyAwarePreemption", Default: "false", Text: "what pods say of each other is judged with the victims gone, always", Idle: true},
-		{Key: "topologyAwarePreemptWorkerNum", Default: "16", Text: "deciding takes one core", Idle: true},
-		{Key: "minCandidateNodesPercentage", Default: "10", Text: "every node is looked at", Idle: true},
-		{Key: "minCandidateNodesAbsolute", Default: "1", Text: "every node is looked at", Idle: true},
-		{Key: "maxCandidateNodesAbsolute", Default: "100", Text: "every node is looked at", Idle: true},
+		{Key: "predicateErrorCacheEnable", Default: "true", Text: "pods that schedule alike are always evaluated once", Idle: true},
+		{Key: "enableTopologyAwarePreemption", Default: "false", Text: "affinity and spread are always evaluated without the victims", Idle: true},
+		{Key: "topologyAwarePreemptWorkerNum", Default: "16", Text: "decisions use one core", Idle: true},
+		{Key: "minCandidateNodesPercentage", Default: "10", Text: "every node is evaluated", Idle: true},
+		{Key: "minCandidateNodesAbsolute", Default: "1", Text: "every node is evaluated", Idle: true},
+		{Key: "maxCandidateNodesAbsolute", Default: "100", Text: "every node is evaluated", Idle: true},
 	},
 }
 

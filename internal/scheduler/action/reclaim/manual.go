@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Makes room for a gang out of queues that hold more than they deserve (proportion, capacity, drf with enableHierarchy).",
+	Text: "Evicts pods of queues that use more than their deserved share to make room for a gang of another queue (proportion, capacity, drf with enableHierarchy).",
 }
 
 // Manual returns the action's part of the reference.

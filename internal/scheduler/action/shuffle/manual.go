@@ -4,7 +4,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Takes pods off nodes for nobody's sake, where policies say so (tdm, rescheduling, gang).",
+	Text: "Evicts pods without a waiting gang, where policies request it (tdm, rescheduling, gang).",
 }
 
 // Manual returns the action's part of the reference.

@@ -6,14 +6,14 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 var manual = config.Manual{
 	Text: "Prefers nodes that are nearly full, so that others stay empty for large gangs.",
 	Switches: []config.Option{
-		{Key: "enableNodeOrder", Default: "true", Text: "off: it gives no points"},
+		{Key: "enableNodeOrder", Default: "true", Text: "off: does not score nodes"},
 	},
 	Arguments: []config.Option{
-		{Key: "binpack.weight", Default: "1", Text: "weight of the whole; 0: no points"},
+		{Key: "binpack.weight", Default: "1", Text: "weight of this policy; 0: does not score nodes"},
 		{Key: "binpack.cpu", Default: "1", Text: "weight of cpu"},
 		{Key: "binpack.memory", Default: "1", Text: "weight of memory"},
-		{Key: "binpack.resources", Default: "", Text: "names of more resources that count, with commas between them"},
-		{Key: "binpack.resources.<name>", Default: "1", Text: "weight of such a resource"},
+		{Key: "binpack.resources", Default: "", Text: "comma-separated names of additional resources"},
+		{Key: "binpack.resources.<name>", Default: "1", Text: "weight of an additional resource"},
 	},
 }
 

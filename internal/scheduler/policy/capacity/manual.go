@@ -4,21 +4,21 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Gives every queue amounts of its own: what it deserves, what is guaranteed to it, what it can ever hold; flat, or in a tree whose every level counts. " +
-		"Guarantees are kept in what queues can use of the cluster: a node counts if a pod of any queue may run there as far as taints and cordons go, " +
-		"without what pods outside of queues hold.",
+	Text: "Gives each queue its own amounts: deserved share, guarantee and capability, flat or in a hierarchy in which each level counts. " +
+		"Guarantees are reserved within the resources that queues can use: a node counts if its taints and cordon permit pods of any queue, " +
+		"without the resources of pods outside of queues.",
 	Switches: []config.Option{
-		{Key: "enableHierarchy", Default: "false", Text: "on: the limits and the use of ancestors count, too"},
-		{Key: "enableQueueOrder", Default: "true", Text: "off: queues are not ordered by priority and by what they hold of what they deserve"},
-		{Key: "enabledAllocatable", Default: "true", Text: "off: capabilities do not limit what is placed"},
-		{Key: "enableJobEnqueued", Default: "true", Text: "off: they do not limit what is let in"},
-		{Key: "enablePreemptive", Default: "true", Text: "off: a queue may take back beyond what it deserves"},
-		{Key: "enableReclaimable", Default: "true", Text: "off: queues lose nothing to others"},
+		{Key: "enableHierarchy", Default: "false", Text: "on: the limits and usage of ancestors count as well"},
+		{Key: "enableQueueOrder", Default: "true", Text: "off: queues are not ordered by priority and by the used part of their deserved share"},
+		{Key: "enabledAllocatable", Default: "true", Text: "off: capabilities do not limit placement"},
+		{Key: "enableJobEnqueued", Default: "true", Text: "off: capabilities do not limit admission"},
+		{Key: "enablePreemptive", Default: "true", Text: "off: a queue may reclaim more than its deserved share"},
+		{Key: "enableReclaimable", Default: "true", Text: "off: no resources are reclaimed from queues"},
 	},
 	Arguments: []config.Option{
-		{Key: "ancestorReclaimLevel", Default: "0", Text: "how many ancestors of a queue have a say in what it may take and lose"},
-		{Key: "capacity.DynamicResourceAllocationEnable", Default: "", Text: "quotas of device classes are not counted, whatever it says", Idle: true},
-		{Key: "capacity.DRAConsumableCapacityEnable", Default: "", Text: "the same", Idle: true},
+		{Key: "ancestorReclaimLevel", Default: "0", Text: "number of levels of ancestors that are checked when a queue reclaims or loses resources"},
+		{Key: "capacity.DynamicResourceAllocationEnable", Default: "", Text: "quotas of device classes are never counted", Idle: true},
+		{Key: "capacity.DRAConsumableCapacityEnable", Default: "", Text: "quotas of device classes are never counted", Idle: true},
 	},
 }
 

@@ -159,7 +159,7 @@ func (w warner) amount(i int, v float64) string {
 func (w warner) parent(i int) {
 	q, name := w.q, w.resources.Name(i)
 	if p := q.Parent; p != nil && len(q.HasCapability) > 0 && slices.Contains(q.HasCapability, int32(i)) && q.Capability[i] > p.Capability[i]+queue.Epsilon {
-		w.say("capability %s %s is more than that of its parent %s, %s, which holds", name, w.amount(i, q.Capability[i]), p.Name, w.amount(i, p.Capability[i]))
+		w.say("capability %s %s is more than that of its parent %s, %s, which applies", name, w.amount(i, q.Capability[i]), p.Name, w.amount(i, p.Capability[i]))
 	}
 	if q.Leaf() {
 		return
@@ -170,12 +170,12 @@ func (w warner) parent(i int) {
 		guarantee += float64(child.Guarantee.Get(i))
 	}
 	if own := float64(q.Queue.Deserved.Get(i)); own > 0 && deserved > own+queue.Epsilon {
-		w.say("its children deserve %s %s together, it deserves %s", name, w.amount(i, deserved), w.amount(i, own))
+		w.say("the deserved shares of its children sum up to %s %s, and its own is %s", name, w.amount(i, deserved), w.amount(i, own))
 	}
 	if own := float64(q.Guarantee.Get(i)); own > 0 && guarantee > own+queue.Epsilon {
-		w.say("its children are guaranteed %s %s together, it is guaranteed %s; theirs is kept", name, w.amount(i, guarantee), w.amount(i, own))
+		w.say("the guarantees of its children sum up to %s %s, and its own guarantee is %s; the larger value counts", name, w.amount(i, guarantee), w.amount(i, own))
 	}
 	if guarantee > q.Capability[i]+queue.Epsilon {
-		w.say("its children are guaranteed %s %s together, its capability is %s, which holds", name, w.amount(i, guarantee), w.amount(i, q.Capability[i]))
+		w.say("its children are guaranteed %s %s together, its capability is %s, which applies", name, w.amount(i, guarantee), w.amount(i, q.Capability[i]))
 	}
 }

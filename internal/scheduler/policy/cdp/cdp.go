@@ -86,7 +86,7 @@ func remarks(j *session.Job) (texts []string) {
 			continue
 		}
 		if cooldown, err := time.ParseDuration(text); err != nil || cooldown < 0 {
-			texts = append(texts, fmt.Sprintf("%s: want a duration such as 10m, have %q; the pod has no cooldown", keys.CooldownTime, text))
+			texts = append(texts, fmt.Sprintf("%s: must be a duration such as 10m, not %q; the pod has no cooldown", keys.CooldownTime, text))
 		}
 	}
 	return texts

@@ -4,10 +4,10 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Protects pods from eviction for the time after their start that their label or annotation `volcano.sh/cooldown-time` names.",
+	Text: "Protects pods from eviction for some time after their start. The label or annotation `volcano.sh/cooldown-time` sets the time.",
 	Switches: []config.Option{
-		{Key: "enablePreemptable", Default: "true", Text: "off: not inside a queue"},
-		{Key: "enableReclaimable", Default: "true", Text: "off: not between queues"},
+		{Key: "enablePreemptable", Default: "true", Text: "off: does not protect pods from preemption within a queue"},
+		{Key: "enableReclaimable", Default: "true", Text: "off: does not protect pods from reclaim by other queues"},
 	},
 }
 

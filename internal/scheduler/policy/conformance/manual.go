@@ -4,10 +4,10 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Protects pods of the system from eviction: those of the classes system-cluster-critical and system-node-critical, and of namespace kube-system.",
+	Text: "Protects system pods from eviction: pods of the classes system-cluster-critical and system-node-critical, and of namespace kube-system.",
 	Switches: []config.Option{
-		{Key: "enablePreemptable", Default: "true", Text: "off: not inside a queue"},
-		{Key: "enableReclaimable", Default: "true", Text: "off: not between queues"},
+		{Key: "enablePreemptable", Default: "true", Text: "off: does not protect pods from preemption within a queue"},
+		{Key: "enableReclaimable", Default: "true", Text: "off: does not protect pods from reclaim by other queues"},
 	},
 }
 

@@ -58,7 +58,7 @@ func (p *Policy) readAsk(s *model.Shape) *ask {
 		}
 		if c.Init || c.Sidecar {
 			if v.cards+g.cards > 0 {
-				a.fail("init container %s asks for a shared device: device plugins know of the others only", c.Name)
+				a.fail("init container %s requests a shared device: device plugins support only other containers", c.Name)
 			}
 			continue
 		}
@@ -68,7 +68,7 @@ func (p *Policy) readAsk(s *model.Shape) *ask {
 	}
 	switch {
 	case a.vgpu && share.cards > 0:
-		a.fail("it asks for %s and for %s or %s", keys.VGPUNumber, keys.GPUMemory, keys.GPUNumber)
+		a.fail("it requests both %s and %s or %s", keys.VGPUNumber, keys.GPUMemory, keys.GPUNumber)
 	case share.cards > 0:
 		a.parts = []part{share}
 	case !a.vgpu && a.problem == "":
@@ -99,11 +99,11 @@ func vgpuPart(c *model.Container, a *ask) part {
 	cores, _ := c.Device(keys.VGPUCores)
 	switch {
 	case number == 0 && memory+percent+cores > 0:
-		a.fail("container %s asks for parts of cards, and with %s for no card", c.Name, keys.VGPUNumber)
+		a.fail("container %s requests parts of cards, but %s is 0", c.Name, keys.VGPUNumber)
 	case cores > wholeCard:
-		a.fail("container %s asks for %s %d: a card has %d", c.Name, keys.VGPUCores, cores, wholeCard)
+		a.fail("container %s requests %s %d: a card has %d", c.Name, keys.VGPUCores, cores, wholeCard)
 	case percent > unset:
-		a.fail("container %s asks for %s %d: a card has 100", c.Name, keys.VGPUMemoryPercentage, percent)
+		a.fail("container %s requests %s %d: a card has 100", c.Name, keys.VGPUMemoryPercentage, percent)
 	}
 	if percent == 0 || percent >= unset {
 		percent = 100
@@ -143,14 +143,14 @@ func (a *ask) readNotes(notes map[string]string) {
 	switch a.mode {
 	case "", modeHami, modeMig:
 	default:
-		a.fail("%s: want %s or %s, have %q", keys.VGPUMode, modeHami, modeMig, a.mode)
+		a.fail("%s: must be %s or %s, not %q", keys.VGPUMode, modeHami, modeMig, a.mode)
 	}
 	switch policy := notes[keys.VGPUPodGroupPolicy]; policy {
 	case "":
 	case "spread":
 		a.apart = true
 	default:
-		a.fail("%s: want spread, have %q", keys.VGPUPodGroupPolicy, policy)
+		a.fail("%s: must be spread, not %q", keys.VGPUPodGroupPolicy, policy)
 	}
 }
 

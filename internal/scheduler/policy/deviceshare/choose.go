@@ -170,11 +170,11 @@ func (r *refusals) answer(part *part, cards int) answer {
 	case r.exclusive > 0:
 		return answer{code: reason.DeviceExclusive}
 	case r.ill > 0:
-		return answer{code: reason.DeviceMismatch, detail: "cards are out of order"}
+		return answer{code: reason.DeviceMismatch, detail: "cards are unhealthy"}
 	case r.unfit > 0:
 		return answer{code: reason.DeviceMismatch}
 	}
-	return answer{code: reason.DeviceShort, detail: fmt.Sprintf("%d cards asked, it has %d", part.cards, cards)}
+	return answer{code: reason.DeviceShort, detail: fmt.Sprintf("%d cards requested, the node has %d", part.cards, cards)}
 }
 
 // String describes the request for users.

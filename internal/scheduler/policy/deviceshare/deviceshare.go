@@ -63,17 +63,17 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 		}
 	}
 	if p.policy != "" && p.policy != binpack && p.policy != spread {
-		say("argument deviceshare.SchedulePolicy: want %s or %s, have %q; the default is used", binpack, spread, p.policy)
+		say("argument deviceshare.SchedulePolicy: must be %s or %s, not %q; the default is used", binpack, spread, p.policy)
 		p.policy = ""
 	}
 	for _, key := range []string{"AscendMindClusterVNPUEnable", "AscendHAMiVNPUEnable"} {
 		if on(key) {
-			say("argument deviceshare.%s: Ascend cards are not judged; they count as plain resources", key)
+			say("argument deviceshare.%s: Ascend cards are not supported; they count as plain resources", key)
 		}
 	}
 	for _, key := range []string{"KnownGeometriesCMName", "KnownGeometriesCMNamespace"} {
 		if _, given := conf.Arguments["deviceshare."+key]; given {
-			say("argument deviceshare.%s has no effect: geometries of MIG are not read, and cards in MIG mode take nobody", key)
+			say("argument deviceshare.%s has no effect: MIG is not supported, and cards in MIG mode accept no pods", key)
 		}
 	}
 	p.rules = readRules(conf.Arguments["deviceshare.GPUExclusiveRules"], say)
@@ -87,7 +87,7 @@ func readRules(raw any, say func(string, ...any)) []k8slabels.Selector {
 	}
 	list, ok := raw.([]any)
 	if !ok {
-		say("argument deviceshare.GPUExclusiveRules: want a list of labels, have %v; ignored", raw)
+		say("argument deviceshare.GPUExclusiveRules: must be a list of labels, not %v; ignored", raw)
 		return nil
 	}
 	var rules []k8slabels.Selector
@@ -100,7 +100,7 @@ func readRules(raw any, say func(string, ...any)) []k8slabels.Selector {
 			set[key] = text
 		}
 		if !ok || len(set) == 0 {
-			say("argument deviceshare.GPUExclusiveRules[%d]: want labels and their values as text, have %v; ignored", i, item)
+			say("argument deviceshare.GPUExclusiveRules[%d]: must be labels and their values as text, not %v; ignored", i, item)
 			continue
 		}
 		rules = append(rules, k8slabels.SelectorFromSet(set))

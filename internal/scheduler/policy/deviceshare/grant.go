@@ -58,7 +58,7 @@ func parseGrant(text string) (grant, error) {
 func parsePiece(record string) (piece, error) {
 	fields := strings.Split(record, ",")
 	if len(fields) != 4 || fields[0] == "" {
-		return piece{}, fmt.Errorf("want uuid,type,memory,cores, have %q", record)
+		return piece{}, fmt.Errorf("must be uuid,type,memory,cores, not %q", record)
 	}
 	memory, err := whole("memory", fields[2])
 	if err != nil {

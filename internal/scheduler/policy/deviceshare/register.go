@@ -77,7 +77,7 @@ func parseRegister(text string) (cards []card, problem string) {
 		switch {
 		case err != nil:
 		case slices.ContainsFunc(cards, func(other card) bool { return other.id == c.id }):
-			err = fmt.Errorf("uuid %s is there twice", c.id)
+			err = fmt.Errorf("uuid %s is listed twice", c.id)
 		case len(cards) == maxCards:
 			err = fmt.Errorf("more than %d cards", maxCards)
 		default:
@@ -94,7 +94,7 @@ func parseRegister(text string) (cards []card, problem string) {
 func parseCard(record string) (card, error) {
 	fields := strings.Split(record, ",")
 	if len(fields) < 5 {
-		return card{}, fmt.Errorf("want uuid,count,memory,type,health[,mode], have %d fields", len(fields))
+		return card{}, fmt.Errorf("must be uuid,count,memory,type,health[,mode], not %d fields", len(fields))
 	}
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])
@@ -108,7 +108,7 @@ func parseCard(record string) (card, error) {
 		return card{}, err
 	}
 	if c.healthy, err = strconv.ParseBool(fields[4]); err != nil {
-		return card{}, fmt.Errorf("health: want true or false, have %q", fields[4])
+		return card{}, fmt.Errorf("health: must be true or false, not %q", fields[4])
 	}
 	if len(fields) > 5 && fields[5] != "" {
 		c.mode = fields[5]
@@ -123,7 +123,7 @@ func parseCard(record string) (card, error) {
 func whole(what, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || n > model.MaxAmount {
-		return 0, fmt.Errorf("%s: want a whole number of at least 0, have %q", what, text)
+		return 0, fmt.Errorf("%s: must be a whole number of at least 0, not %q", what, text)
 	}
 	return n, nil
 }
@@ -170,7 +170,7 @@ func parseIDs(text string) ([]int, error) {
 		}
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 0 || n >= maxCards {
-			return nil, fmt.Errorf("want numbers of cards such as 0,2, have %q", text)
+			return nil, fmt.Errorf("must be numbers of cards such as 0,2, not %q", text)
 		}
 		if !slices.Contains(ids, n) {
 			ids = append(ids, n)

@@ -4,13 +4,13 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Gives gangs, and with enableHierarchy groups of queues, equal dominant shares: the greatest part of any resource of the cluster that they hold.",
+	Text: "Gives gangs, and with enableHierarchy groups of queues, equal dominant shares. A dominant share is the largest part of any cluster resource that a gang uses.",
 	Switches: []config.Option{
 		{Key: "enableJobOrder", Default: "true", Text: "off: gangs are not ordered by share"},
-		{Key: "enablePreemptable", Default: "true", Text: "off: gangs of smaller share take nothing from those of greater share in their queue"},
-		{Key: "enableHierarchy", Default: "false", Text: "on: queues are a tree by `volcano.sh/hierarchy` and its weights"},
-		{Key: "enableQueueOrder", Default: "true", Text: "off: the tree does not order queues"},
-		{Key: "enableReclaimable", Default: "true", Text: "off: queues take nothing from each other by the tree"},
+		{Key: "enablePreemptable", Default: "true", Text: "off: gangs with a smaller share do not preempt gangs with a larger share in their queue"},
+		{Key: "enableHierarchy", Default: "false", Text: "on: queues form a hierarchy by `volcano.sh/hierarchy` and its weights"},
+		{Key: "enableQueueOrder", Default: "true", Text: "off: the hierarchy does not order queues"},
+		{Key: "enableReclaimable", Default: "true", Text: "off: queues do not reclaim resources by the hierarchy"},
 	},
 }
 

@@ -236,7 +236,7 @@ func (t *tree) entitle(a *session.Attack) session.Guard {
 	return session.Guard{
 		Moves: true,
 		Because: func(victims []*model.Task) string {
-			return fmt.Sprintf("the share of queue %s in its group is greater than that of queue %s would be", victims[0].Gang.Queue.Name, a.Taker.In.Name)
+			return fmt.Sprintf("the share of queue %s in its group is larger than the share of queue %s would be", victims[0].Gang.Queue.Name, a.Taker.In.Name)
 		},
 		May: func(victims []*model.Task) (bool, string) {
 			g := victims[0].Gang
@@ -256,7 +256,7 @@ func (t *tree) entitle(a *session.Attack) session.Guard {
 			}
 			change(a.Taker.Gang, asked, -1)
 			if !ok {
-				return false, fmt.Sprintf("queue %s holds no greater share than queue %s would", g.Queue.Name, a.Taker.In.Name)
+				return false, fmt.Sprintf("queue %s does not use a larger share than queue %s would", g.Queue.Name, a.Taker.In.Name)
 			}
 			return true, ""
 		},

@@ -84,13 +84,13 @@ func names(a config.Arguments, warn func(string)) []string {
 		for _, one := range v {
 			name, ok := one.(string)
 			if !ok {
-				warn(fmt.Sprintf("argument %s: want names of queues, have %v; it is ignored", targetQueues, one))
+				warn(fmt.Sprintf("argument %s: must be names of queues, not %v; it is ignored", targetQueues, one))
 				continue
 			}
 			out = append(out, name)
 		}
 	default:
-		warn(fmt.Sprintf("argument %s: want names of queues, have %v; all queues are meant", targetQueues, v))
+		warn(fmt.Sprintf("argument %s: must be names of queues, not %v; all queues are used", targetQueues, v))
 	}
 	for i := range out {
 		out[i] = strings.TrimSpace(out[i])
@@ -105,7 +105,7 @@ func duration(a config.Arguments, key string, usual time.Duration, warn func(str
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < time.Second {
-		warn(fmt.Sprintf("argument %s: want a duration of a second or more, such as 4h, have %q; %s is used", key, text, usual))
+		warn(fmt.Sprintf("argument %s: must be a duration of a second or more, such as 4h, not %q; %s is used", key, text, usual))
 		return usual
 	}
 	return d
@@ -114,7 +114,7 @@ func duration(a config.Arguments, key string, usual time.Duration, warn func(str
 func weight(a config.Arguments, key string, usual float64, warn func(string)) float64 {
 	w := a.Float(key, usual, warn)
 	if !(w >= 0) || w > 1e6 {
-		warn(fmt.Sprintf("argument %s: want 0 to 1000000, have %v; %v is used", key, w, usual))
+		warn(fmt.Sprintf("argument %s: must be 0 to 1000000, not %v; %v is used", key, w, usual))
 		return usual
 	}
 	return w

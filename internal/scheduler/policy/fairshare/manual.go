@@ -4,18 +4,18 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Remembers who has used how much: whoever used less lately goes first, and whoever waits long in the end does too. Name it before drf.",
+	Text: "Remembers past usage: users who have used less recently go first, and so do, in the end, those who have waited for a long time. List it before drf.",
 	Switches: []config.Option{
-		{Key: "enableJobOrder", Default: "true", Text: "off: gangs are not ordered by it"},
-		{Key: "enableQueueOrder", Default: "true", Text: "off: queues are not, whatever fairshare.queues says"},
+		{Key: "enableJobOrder", Default: "true", Text: "off: does not order gangs"},
+		{Key: "enableQueueOrder", Default: "true", Text: "off: does not order queues, regardless of fairshare.queues"},
 	},
 	Arguments: []config.Option{
-		{Key: "fairshare.targetQueues", Default: "", Text: "queues whose gangs it orders, with commas or as a list; none: all"},
-		{Key: "fairshare.halfLife", Default: "4h", Text: "after how long use counts half"},
-		{Key: "fairshare.usageWeight", Default: "1", Text: "weight of what was used"},
-		{Key: "fairshare.ageWeight", Default: "0.1", Text: "weight of how long a gang waits"},
-		{Key: "fairshare.maxAge", Default: "168h", Text: "waiting longer than that makes no more points"},
-		{Key: "fairshare.queues", Default: "false", Text: "order queues, too"},
+		{Key: "fairshare.targetQueues", Default: "", Text: "queues whose gangs it orders, comma-separated or as a list; empty: all"},
+		{Key: "fairshare.halfLife", Default: "4h", Text: "time after which past usage counts half"},
+		{Key: "fairshare.usageWeight", Default: "1", Text: "weight of past usage"},
+		{Key: "fairshare.ageWeight", Default: "0.1", Text: "weight of the waiting time"},
+		{Key: "fairshare.maxAge", Default: "168h", Text: "waiting time after which the score no longer grows"},
+		{Key: "fairshare.queues", Default: "false", Text: "true: orders queues as well"},
 	},
 }
 

@@ -4,20 +4,20 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Places gangs whole: a PodGroup gets its minimum, per task and sub-group too, or nothing.",
+	Text: "Places gangs as a whole: a PodGroup gets its minimum, also per task and sub-group, or nothing.",
 	Switches: []config.Option{
-		{Key: "enableJobReady", Default: "true", Text: "off: minimums do not count, pods are placed one by one"},
-		{Key: "enableJobOrder", Default: "true", Text: "off: gangs that lost some of their minimum do not go first"},
-		{Key: "enabledSubJobReady", Default: "true", Text: "off: sub-groups do not start whole"},
+		{Key: "enableJobReady", Default: "true", Text: "off: minimums do not count; pods are placed one by one"},
+		{Key: "enableJobOrder", Default: "true", Text: "off: gangs that lost pods of their minimum do not go first"},
+		{Key: "enabledSubJobReady", Default: "true", Text: "off: sub-groups do not start as a whole"},
 		{Key: "enabledSubJobOrder", Default: "true", Text: "off: sub-groups that lost pods do not go first"},
-		{Key: "enableJobStarving", Default: "true", Text: "off: being below its minimum is no ground for others to be evicted for a gang, where another policy (priority, tdm) has a say in that; where none has, it is the ground"},
-		{Key: "enablePreemptable", Default: "false", Text: "explicitly true: inside a queue gangs lose only what they have beyond their minimum; else whole gangs may go"},
-		{Key: "enableReclaimable", Default: "false", Text: "the same between queues"},
+		{Key: "enableJobStarving", Default: "true", Text: "off: being below its minimum is no reason for evictions for a gang if another policy (priority, tdm) decides about that; without such a policy it remains a reason"},
+		{Key: "enablePreemptable", Default: "false", Text: "explicitly true: within a queue, gangs lose only pods beyond their minimum; otherwise whole gangs may be evicted"},
+		{Key: "enableReclaimable", Default: "false", Text: "explicitly true: between queues, gangs lose only pods beyond their minimum"},
 	},
 	Arguments: []config.Option{
-		{Key: "gang.keep-lost-room", Default: "30s", Text: "how long a running gang that loses pods keeps their room, up to 1h; 0s: not at all"},
-		{Key: "gang.bind-window", Default: "30s", Text: "how long after its last binding a gang that never was whole, as one of its bindings was refused, may hold nodes while there is no room for the rest; then it gives them back. Up to 1h; 0s: for ever"},
-		{Key: "gang.release-broken", Default: "", Text: "after how long one of several gangs that lost pods and wait for each other's nodes gives back what it has; none: never. With action shuffle"},
+		{Key: "gang.keep-lost-room", Default: "30s", Text: "how long resources of lost pods are held for a running gang's replacements, up to 1h; 0s: not at all"},
+		{Key: "gang.bind-window", Default: "30s", Text: "how long a gang that is incomplete because a bind was rejected may keep its nodes, counted from its last bind, while the rest does not fit; then its pods are evicted. Up to 1h; 0s: without limit"},
+		{Key: "gang.release-broken", Default: "", Text: "time after which one of several gangs that lost pods and block each other is evicted; empty: never. Requires action shuffle"},
 	},
 }
 

@@ -27,7 +27,7 @@ const (
 )
 
 func releaseFrom(arguments config.Arguments, warn func(string)) time.Duration {
-	return duration(arguments, releaseArgument, 0, longestRelease, "broken gangs keep what they have", warn)
+	return duration(arguments, releaseArgument, 0, longestRelease, "broken gangs keep their resources", warn)
 }
 
 // duration parses an argument. If it is missing or invalid, duration returns usual; instead describes that in the
@@ -39,7 +39,7 @@ func duration(arguments config.Arguments, key string, usual, longest time.Durati
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > longest {
-		warn(fmt.Sprintf("argument %s: want a duration from 0s to %s, have %q; %s", key, longest, text, instead))
+		warn(fmt.Sprintf("argument %s: must be a duration from 0s to %s, not %q; %s", key, longest, text, instead))
 		return usual
 	}
 	return d
@@ -53,7 +53,7 @@ func (p *Policy) releaseBroken(s *session.Session) {
 		return
 	}
 	s.Rules.Shuffle(session.Mover{Name: p.Name(), Victims: func() ([]*model.Task, string) {
-		return holdings(lastOf(s, p.due)), fmt.Sprintf("its gang has held nodes with less than its minimum for %s, and gives them back until all of it fits", p.release)
+		return holdings(lastOf(s, p.due)), fmt.Sprintf("its gang has used nodes with less than its minimum for %s, and releases them until the whole gang fits", p.release)
 	}})
 }
 
@@ -67,7 +67,7 @@ func (p *Policy) releasePartial(s *session.Session) {
 		if j == nil {
 			return nil, ""
 		}
-		return holdings(j), fmt.Sprintf("only %d of the %d pods that its gang starts with were bound, and for %s there has been no room for the others: it gives back what it has until all of it fits",
+		return holdings(j), fmt.Sprintf("only %d of the minimum of %d pods were bound, and for %s the others have not fit: it releases its resources until the whole gang fits",
 			j.AllocatedTasks(), j.MinMember, p.window)
 	}})
 }

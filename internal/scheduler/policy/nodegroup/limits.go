@@ -36,9 +36,9 @@ func parseLimits(text string) (map[string][]model.Amount, error) {
 	var raw map[string]corev1.ResourceList
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
 		if json.Unmarshal([]byte(text), &lists) != nil {
-			return nil, fmt.Errorf("want a JSON object of amounts by resource by group, have %q", text)
+			return nil, fmt.Errorf("must be a JSON object that maps each group to amounts of resources, such as {\"g1\":{\"cpu\":\"10\"}}, not %q", text)
 		}
-		return nil, fmt.Errorf("an amount cannot be read in %q", text)
+		return nil, fmt.Errorf("an amount is invalid in %q", text)
 	}
 	out := map[string][]model.Amount{}
 	for group, list := range raw {

@@ -43,10 +43,10 @@ func parseAssigned(text string) (assigned, error) {
 		name, list, ok := strings.Cut(part, "=")
 		cpus, err := model.ParseCPUs(list)
 		if !ok || name == "" || err != nil || cpus.Empty() {
-			return nil, fmt.Errorf("want CONTAINER=CPUS;…, have %q", part)
+			return nil, fmt.Errorf("must be CONTAINER=CPUS;…, not %q", part)
 		}
 		if slices.ContainsFunc(out, func(c containerCPUs) bool { return c.name == name }) {
-			return nil, fmt.Errorf("container %s is there twice", name)
+			return nil, fmt.Errorf("container %s is listed twice", name)
 		}
 		out = append(out, containerCPUs{name, cpus})
 	}

@@ -4,13 +4,13 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Finds CPUs of one NUMA node, or few, for pods of QoS Guaranteed, by the nodes' Numatopology and `volcano.sh/numa-topology-policy`.",
+	Text: "Selects CPUs of one NUMA node, or of as few as possible, for pods of QoS Guaranteed, by the nodes' Numatopology and `volcano.sh/numa-topology-policy`.",
 	Switches: []config.Option{
-		{Key: "enablePredicate", Default: "true", Text: "off: it does nothing"},
-		{Key: "enableNodeOrder", Default: "true", Text: "off: nodes that need fewer NUMA nodes get no points"},
+		{Key: "enablePredicate", Default: "true", Text: "off: disables the policy"},
+		{Key: "enableNodeOrder", Default: "true", Text: "off: does not score nodes by the number of NUMA nodes"},
 	},
 	Arguments: []config.Option{
-		{Key: "weight", Default: "1", Text: "weight of those points"},
+		{Key: "weight", Default: "1", Text: "weight of these scores"},
 	},
 }
 

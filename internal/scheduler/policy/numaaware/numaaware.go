@@ -216,11 +216,11 @@ func (n *node) judge(s *model.Shape, later bool) answer {
 	case n.numa.CPUManager != static:
 		return answer{code: reason.NumaPolicyMismatch, detail: "its cpu manager is not static"}
 	case want != "" && want != policy:
-		return answer{code: reason.NumaPolicyMismatch, detail: fmt.Sprintf("%s wanted, the node has %s", want, orNone(policy))}
+		return answer{code: reason.NumaPolicyMismatch, detail: fmt.Sprintf("%s is required, the node has %s", want, orNone(policy))}
 	case len(n.numa.CPUs) == 0:
 		return answer{code: reason.NumaUnknown, detail: "no cpuDetail"}
 	case !n.numa.HasFree || n.numa.Free.Empty() && len(n.leaving) == 0:
-		return answer{code: reason.NumaUnknown, detail: "no free cpus are listed"}
+		return answer{code: reason.NumaUnknown, detail: "no free CPUs are listed"}
 	}
 	return n.simulate(s, policy, later)
 }

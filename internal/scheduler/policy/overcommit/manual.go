@@ -4,9 +4,9 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Lets gangs into their queues while what they ask for together is below a multiple of the cluster.",
+	Text: "Admits gangs to their queues while the sum of their requests is below a multiple of the cluster's capacity.",
 	Switches: []config.Option{
-		{Key: "enableJobEnqueued", Default: "true", Text: "off: it does nothing"},
+		{Key: "enableJobEnqueued", Default: "true", Text: "off: disables the policy"},
 	},
 	Arguments: []config.Option{
 		{Key: "overcommit-factor", Default: "1.2", Text: "the multiple, 1 or more"},

@@ -4,11 +4,11 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Keeps the PodDisruptionBudgets when it comes to evictions.",
+	Text: "Respects PodDisruptionBudgets during evictions.",
 	Switches: []config.Option{
-		{Key: "enablePreemptable", Default: "true", Text: "off: not inside a queue"},
-		{Key: "enableReclaimable", Default: "true", Text: "off: not between queues"},
-		{Key: "enabledVictim", Default: "true", Text: "off: not for action shuffle"},
+		{Key: "enablePreemptable", Default: "true", Text: "off: ignores budgets during preemption within a queue"},
+		{Key: "enableReclaimable", Default: "true", Text: "off: ignores budgets when other queues reclaim resources"},
+		{Key: "enabledVictim", Default: "true", Text: "off: ignores budgets for action shuffle"},
 	},
 }
 

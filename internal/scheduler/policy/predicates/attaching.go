@@ -39,7 +39,7 @@ func seconds(arguments config.Arguments, key string, fallback int, warn func(str
 	const most = 24 * 60 * 60
 	if n < 0 || n > most {
 		if warn != nil {
-			warn(fmt.Sprintf("argument %s: want 0 to %d seconds, have %d; %d is used", key, most, n, fallback))
+			warn(fmt.Sprintf("argument %s: must be 0 to %d seconds, not %d; %d is used", key, most, n, fallback))
 		}
 		n = fallback
 	}
@@ -54,7 +54,7 @@ func readCurve(a *session.Attaching, value any, bad func(string)) {
 	}
 	list, ok := value.([]any)
 	if !ok || len(list) == 0 {
-		bad(fmt.Sprintf("want a list of {utilization: 0-100, score: 0-10}, have %v", value))
+		bad(fmt.Sprintf("must be a list of {utilization: 0-100, score: 0-10}, not %v", value))
 		return
 	}
 	for _, item := range list {
@@ -62,7 +62,7 @@ func readCurve(a *session.Attaching, value any, bad func(string)) {
 		p, good := curvePoint(point)
 		switch {
 		case !good:
-			bad(fmt.Sprintf("want {utilization: 0-100, score: 0-10}, have %v", item))
+			bad(fmt.Sprintf("must be {utilization: 0-100, score: 0-10}, not %v", item))
 			return
 		case a.Points > 0 && p.Utilization <= a.Curve[a.Points-1].Utilization:
 			bad(fmt.Sprintf("utilization %d does not rise above %d", p.Utilization, a.Curve[a.Points-1].Utilization))

@@ -4,10 +4,10 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Switches Kubernetes' own placing rules on. What a pod asks for must always be there.",
+	Text: "Enables Kubernetes' own placement rules. Resource requests are always checked.",
 	Switches: []config.Option{
-		{Key: "enablePredicate", Default: "true", Text: "off: none of the rules counts"},
-		{Key: "enableNodeOrder", Default: "true", Text: "off: nodes get no points for volumes and devices"},
+		{Key: "enablePredicate", Default: "true", Text: "off: disables all rules"},
+		{Key: "enableNodeOrder", Default: "true", Text: "off: does not score nodes by volumes and devices"},
 	},
 	Arguments: []config.Option{
 		{Key: "predicate.NodeAffinityEnable", Default: "true", Text: "node selectors and required node affinity"},
@@ -15,15 +15,15 @@ var manual = config.Manual{
 		{Key: "predicate.NodePortsEnable", Default: "true", Text: "host ports"},
 		{Key: "predicate.PodAffinityEnable", Default: "true", Text: "required pod affinity and anti-affinity"},
 		{Key: "predicate.PodTopologySpreadEnable", Default: "true", Text: "topology spread"},
-		{Key: "predicate.CacheEnable", Default: "false", Text: "what it switches on is always on: equal pods are judged once", Idle: true},
-		{Key: "predicate.NodeVolumeLimitsEnable", Default: "true", Text: "how many volumes a node can attach"},
+		{Key: "predicate.CacheEnable", Default: "false", Text: "always on: pods that schedule alike are evaluated once", Idle: true},
+		{Key: "predicate.NodeVolumeLimitsEnable", Default: "true", Text: "limits on the number of volumes attached to a node"},
 		{Key: "predicate.VolumeZoneEnable", Default: "true", Text: "zones of volumes"},
-		{Key: "predicate.VolumeBindingEnable", Default: "true", Text: "volumes of claims: which node they can be used on, or made for"},
-		{Key: "predicate.DynamicResourceAllocationEnable", Default: "true", Text: "devices by ResourceClaim"},
-		{Key: "volumebinding.weight", Default: "1", Text: "weight of the points that nodes get for how well volumes fit"},
-		{Key: "volumebinding.shape", Default: "", Text: "how many points: a list of `{utilization: 0…100, score: 0…10}`; none: no points"},
-		{Key: "volumebinding.bindTimeoutSeconds", Default: "600", Text: "how long a bind waits for its volumes"},
-		{Key: "dynamicresources.filterTimeoutSeconds", Default: "10", Text: "how long devices are looked for on one node"},
+		{Key: "predicate.VolumeBindingEnable", Default: "true", Text: "volumes of claims: the nodes where they can be used or provisioned"},
+		{Key: "predicate.DynamicResourceAllocationEnable", Default: "true", Text: "devices of ResourceClaims"},
+		{Key: "volumebinding.weight", Default: "1", Text: "weight of the scores for matching volumes"},
+		{Key: "volumebinding.shape", Default: "", Text: "how the score depends on utilization: a list of `{utilization: 0…100, score: 0…10}`; empty: no scores"},
+		{Key: "volumebinding.bindTimeoutSeconds", Default: "600", Text: "maximum time that a bind waits for its volumes"},
+		{Key: "dynamicresources.filterTimeoutSeconds", Default: "10", Text: "maximum time for the selection of devices on one node"},
 	},
 }
 

@@ -4,13 +4,13 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Higher priorities go first, and inside a queue take the room of lower ones.",
+	Text: "Gangs with a higher priority go first, and may preempt gangs with a lower priority in their queue.",
 	Switches: []config.Option{
 		{Key: "enableJobOrder", Default: "true", Text: "off: gangs are not ordered by priority"},
-		{Key: "enableTaskOrder", Default: "true", Text: "off: the pods of a gang are not"},
-		{Key: "enabledSubJobOrder", Default: "true", Text: "off: its sub-groups are not"},
-		{Key: "enablePreemptable", Default: "true", Text: "off: a higher priority entitles nobody to evict"},
-		{Key: "enableJobStarving", Default: "true", Text: "off: nobody is evicted for pods beyond a gang's minimum"},
+		{Key: "enableTaskOrder", Default: "true", Text: "off: the pods of a gang are not ordered by priority"},
+		{Key: "enabledSubJobOrder", Default: "true", Text: "off: sub-groups are not ordered by priority"},
+		{Key: "enablePreemptable", Default: "true", Text: "off: a higher priority allows no evictions"},
+		{Key: "enableJobStarving", Default: "true", Text: "off: no evictions for pods beyond a gang's minimum"},
 	},
 }
 

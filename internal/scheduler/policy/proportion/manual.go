@@ -4,15 +4,15 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Shares what queues can use of the cluster among the queues that have gangs, by weight, within guarantee and capability. " +
-		"A node counts if a pod of any queue may run there as far as taints and cordons go, without what pods outside of queues hold.",
+	Text: "Divides the cluster among the queues that have gangs, by weight, within guarantee and capability. " +
+		"A node counts if its taints and cordon permit pods of any queue, without the resources of pods outside of queues.",
 	Switches: []config.Option{
 		{Key: "enableQueueOrder", Default: "true", Text: "off: queues are not ordered by priority and share"},
-		{Key: "enabledOverused", Default: "true", Text: "off: a queue that holds its share of everything is not passed over"},
-		{Key: "enabledAllocatable", Default: "true", Text: "off: nothing of a share limits what is placed"},
-		{Key: "enableJobEnqueued", Default: "true", Text: "off: capabilities do not limit what is let in"},
-		{Key: "enablePreemptive", Default: "true", Text: "off: a queue may take back beyond its share"},
-		{Key: "enableReclaimable", Default: "true", Text: "off: queues lose nothing to others"},
+		{Key: "enabledOverused", Default: "true", Text: "off: a queue that uses its whole share is not skipped"},
+		{Key: "enabledAllocatable", Default: "true", Text: "off: shares do not limit placement"},
+		{Key: "enableJobEnqueued", Default: "true", Text: "off: capabilities do not limit admission"},
+		{Key: "enablePreemptive", Default: "true", Text: "off: a queue may reclaim more than its share"},
+		{Key: "enableReclaimable", Default: "true", Text: "off: no resources are reclaimed from queues"},
 	},
 }
 

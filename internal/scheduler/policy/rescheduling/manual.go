@@ -4,20 +4,20 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Evens out the nodes' real load: pods leave nodes that are used too much while others are hardly used. With action shuffle and a source of load (`metrics`).",
+	Text: "Evens out the actual load of nodes: moves pods off overloaded nodes while other nodes are nearly idle. Requires action shuffle and a source of load metrics (`metrics`).",
 	Switches: []config.Option{
-		{Key: "enabledVictim", Default: "true", Text: "off: it does nothing"},
+		{Key: "enabledVictim", Default: "true", Text: "off: disables the policy"},
 	},
 	Arguments: []config.Option{
-		{Key: "interval", Default: "5m", Text: "how often it looks"},
-		{Key: "metricsPeriod", Default: "", Text: "loads are averages of 10m, whatever their source", Idle: true},
-		{Key: "strategies", Default: "", Text: "a list of `{name: lowNodeUtilization, params: {…}}`; none: it does nothing"},
-		{Key: "cpu", Default: "100", Text: "below how many percent of cpu, and", In: "strategies[].params.thresholds"},
-		{Key: "memory", Default: "100", Text: "of memory, a node is hardly used", In: "strategies[].params.thresholds"},
-		{Key: "cpu", Default: "100", Text: "over how many percent of cpu, or", In: "strategies[].params.targetThresholds"},
-		{Key: "memory", Default: "100", Text: "of memory, a node is used too much", In: "strategies[].params.targetThresholds"},
-		{Key: "thresholdPriorityClassName", Default: "", Text: "pods of the system never leave", In: "strategies[].params", Idle: true},
-		{Key: "nodeFit", Default: "", Text: "the idle nodes' room is counted together", In: "strategies[].params", Idle: true},
+		{Key: "interval", Default: "5m", Text: "time between two checks"},
+		{Key: "metricsPeriod", Default: "", Text: "loads are always averages of 10m", Idle: true},
+		{Key: "strategies", Default: "", Text: "a list of `{name: lowNodeUtilization, params: {…}}`; empty: disables the policy"},
+		{Key: "cpu", Default: "100", Text: "a node is underutilized if its cpu load is below this percentage and", In: "strategies[].params.thresholds"},
+		{Key: "memory", Default: "100", Text: "its memory load is below this percentage", In: "strategies[].params.thresholds"},
+		{Key: "cpu", Default: "100", Text: "a node is overutilized if its cpu load is above this percentage or", In: "strategies[].params.targetThresholds"},
+		{Key: "memory", Default: "100", Text: "its memory load is above this percentage", In: "strategies[].params.targetThresholds"},
+		{Key: "thresholdPriorityClassName", Default: "", Text: "system pods are never evicted", In: "strategies[].params", Idle: true},
+		{Key: "nodeFit", Default: "", Text: "the free capacity of idle nodes is summed", In: "strategies[].params", Idle: true},
 	},
 }
 

@@ -53,34 +53,34 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 		if d, err := time.ParseDuration(text); err == nil && d > 0 {
 			p.interval = d
 		} else {
-			say("argument interval: want a duration such as 5m, have %q; the default %s is used", text, defaultInterval)
+			say("argument interval: must be a duration such as 5m, not %q; the default %s is used", text, defaultInterval)
 		}
 	}
 	if _, given := conf.Arguments["metricsPeriod"]; given {
-		say("argument metricsPeriod changes nothing: loads are averages of 10m, whatever their source")
+		say("argument metricsPeriod has no effect: loads are always averages of 10m")
 	}
 	list, isList := conf.Arguments["strategies"].([]any)
 	if given := conf.Arguments["strategies"]; given != nil && !isList {
-		say("argument strategies: want a list, have %v; ignored", given)
+		say("argument strategies: must be a list, not %v; ignored", given)
 	}
 	if len(list) == 0 {
-		say("it names no strategies, and does nothing; there is lowNodeUtilization")
+		say("no strategies are configured, so it has no effect; use lowNodeUtilization")
 	}
 	for i, item := range list {
 		fields, _ := item.(map[string]any)
 		if name, _ := fields["name"].(string); name != "lowNodeUtilization" {
-			say("argument strategies[%d].name: %v is no strategy; there is lowNodeUtilization", i, fields["name"])
+			say("argument strategies[%d].name: unknown strategy %v; use lowNodeUtilization", i, fields["name"])
 			continue
 		}
 		config.Arguments(fields).Unknown(fmt.Sprintf("strategies[%d]", i), warn, "name", "params")
 		params, isMap := fields["params"].(map[string]any)
 		if given := fields["params"]; given != nil && !isMap {
-			say("argument strategies[%d].params: want keys and values, have %v; ignored", i, given)
+			say("argument strategies[%d].params: must be keys and values, not %v; ignored", i, given)
 		}
 		config.Arguments(params).Unknown(fmt.Sprintf("strategies[%d].params", i), warn, "thresholds", "targetThresholds", "thresholdPriorityClassName", "nodeFit")
 		for _, key := range []string{"thresholdPriorityClassName", "nodeFit"} {
 			if _, given := params[key]; given {
-				say("argument strategies[%d].params.%s changes nothing, as in Volcano", i, key)
+				say("argument strategies[%d].params.%s has no effect, as in Volcano", i, key)
 			}
 		}
 		where := fmt.Sprintf("strategies[%d].params.", i)
@@ -95,7 +95,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 func percentages(value any, where string, warn func(string)) load {
 	fields, ok := value.(map[string]any)
 	if value != nil && !ok && warn != nil {
-		warn(fmt.Sprintf("argument %s: want keys and values, have %v; ignored", where, value))
+		warn(fmt.Sprintf("argument %s: must be keys and values, not %v; ignored", where, value))
 	}
 	of := config.Arguments(fields)
 	of.Unknown(where, warn, "cpu", "memory")
@@ -126,7 +126,7 @@ func (p *Policy) Open(s *session.Session) {
 		for _, st := range p.strategies {
 			all = append(all, st.victims(s)...)
 		}
-		return all, "its node is used more than it should be, and others are hardly used"
+		return all, "its node is overutilized, and other nodes are underutilized"
 	}})
 }
 

@@ -4,9 +4,9 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Admits gangs only where their namespace's ResourceQuotas have room for their minimum. It runs even if the configuration does not name it, with or without action enqueue.",
+	Text: "Admits gangs only if their namespace's ResourceQuotas have enough free for their minimum. It runs even if the configuration does not list it, with or without action enqueue.",
 	Switches: []config.Option{
-		{Key: "enableJobEnqueued", Default: "true", Text: "off: gangs are admitted whose pods the API server refuses"},
+		{Key: "enableJobEnqueued", Default: "true", Text: "off: admits gangs whose pods the API server rejects"},
 	},
 }
 

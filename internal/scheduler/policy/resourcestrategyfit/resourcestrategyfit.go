@@ -99,7 +99,7 @@ func (r reader) section(name string, raw any) config.Arguments {
 	}
 	section, ok := raw.(map[string]any)
 	if !ok {
-		r.say("argument %s: want keys and values, have %v; ignored", name, raw)
+		r.say("argument %s: must be keys and values, not %v; ignored", name, raw)
 	}
 	return section
 }
@@ -121,7 +121,7 @@ func (r reader) resources(raw any) map[string]score.Term {
 			r.say("argument resources: %q: want a name, or the beginning of one with * at the end; ignored", name)
 			continue
 		case kind != score.LeastAllocated && kind != score.MostAllocated:
-			r.say("argument resources.%s.type: want %s or %s, have %q; ignored", name, score.LeastAllocated, score.MostAllocated, kind)
+			r.say("argument resources.%s.type: must be %s or %s, not %q; ignored", name, score.LeastAllocated, score.MostAllocated, kind)
 			continue
 		}
 		weight := entry.Int("weight", 1, r.warn)

@@ -4,14 +4,14 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Gangs that waited too long go first, are let in whatever the gates say, and keep the room that becomes free.",
+	Text: "Gangs that have waited too long go first, are admitted regardless of other policies, and reserve resources as they become free.",
 	Switches: []config.Option{
 		{Key: "enableJobOrder", Default: "true", Text: "off: they do not go first"},
-		{Key: "enableJobEnqueued", Default: "true", Text: "off: gates hold them back"},
-		{Key: "enableJobPipelined", Default: "true", Text: "off: they keep no room"},
+		{Key: "enableJobEnqueued", Default: "true", Text: "off: other policies may delay their admission"},
+		{Key: "enableJobPipelined", Default: "true", Text: "off: they reserve no resources"},
 	},
 	Arguments: []config.Option{
-		{Key: "sla-waiting-time", Default: "", Text: "how long is too long; none: as the PodGroup's annotation `volcano.sh/sla-waiting-time` says, or never"},
+		{Key: "sla-waiting-time", Default: "", Text: "maximum waiting time; empty: as set by the PodGroup's annotation `volcano.sh/sla-waiting-time`, or unlimited"},
 	},
 }
 

@@ -47,9 +47,9 @@ func parse(text string) (time.Duration, error) {
 	wait, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("want a duration such as 1h30m, have %q", text)
+		return 0, fmt.Errorf("must be a duration such as 1h30m, not %q", text)
 	case wait <= 0:
-		return 0, fmt.Errorf("want a duration above zero, have %q", text)
+		return 0, fmt.Errorf("must be a duration above zero, not %q", text)
 	}
 	return min(wait, longest), nil
 }

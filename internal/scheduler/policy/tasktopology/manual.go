@@ -4,13 +4,13 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual documents the settings.
 var manual = config.Manual{
-	Text: "Puts tasks of a gang together or apart by `volcano.sh/task-topology-affinity`, `-anti-affinity` and `-task-order`.",
+	Text: "Places tasks of a gang on the same or on different nodes, by `volcano.sh/task-topology-affinity`, `-anti-affinity` and `-task-order`.",
 	Switches: []config.Option{
-		{Key: "enableTaskOrder", Default: "true", Text: "off: it does not order tasks"},
-		{Key: "enableNodeOrder", Default: "true", Text: "off: it gives no points"},
+		{Key: "enableTaskOrder", Default: "true", Text: "off: does not order tasks"},
+		{Key: "enableNodeOrder", Default: "true", Text: "off: does not score nodes"},
 	},
 	Arguments: []config.Option{
-		{Key: "task-topology.weight", Default: "1", Text: "weight of its points; 0: none"},
+		{Key: "task-topology.weight", Default: "1", Text: "weight of this policy; 0: does not score nodes"},
 	},
 }
 

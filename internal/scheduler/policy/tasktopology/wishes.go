@@ -62,7 +62,7 @@ func remarks(j *session.Job) (texts []string) {
 			}
 		}
 		if len(strange) > 0 {
-			texts = append(texts, fmt.Sprintf("%s: there is no task %s; the names are those of spec.tasks", key, strings.Join(strange, ", ")))
+			texts = append(texts, fmt.Sprintf("%s: there is no task %s; use names from spec.tasks", key, strings.Join(strange, ", ")))
 		}
 	}
 	return texts

@@ -60,7 +60,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	if name := conf.Arguments.String(timeZone, "", warn); name != "" {
 		location, err := time.LoadLocation(name)
 		if err != nil {
-			say("argument %s: %q is no time zone; that of this machine is used", timeZone, name)
+			say("argument %s: %q is not a time zone; the time zone of this machine is used", timeZone, name)
 		} else {
 			p.location = location
 		}

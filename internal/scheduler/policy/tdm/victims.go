@@ -27,7 +27,7 @@ func parsePeriod(text string, say func(string, ...any)) time.Duration {
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return d
 	}
-	say("argument %s: want a duration such as 1m, have %q; the default %s is used", evictPeriod, text, defaultPeriod)
+	say("argument %s: must be a duration such as 1m, not %q; the default %s is used", evictPeriod, text, defaultPeriod)
 	return defaultPeriod
 }
 
@@ -41,7 +41,9 @@ func (p *Policy) move(s *session.Session) {
 	}
 	s.Rules.Shuffle(session.Mover{
 		Name: p.Name(), Most: mayLose,
-		Victims: func() ([]*model.Task, string) { return p.overstaying(s), "its node is lent, and the hours are over" },
+		Victims: func() ([]*model.Task, string) {
+			return p.overstaying(s), "its node is time-shared, and the hours of its zone have ended"
+		},
 	})
 }
 
@@ -67,7 +69,7 @@ func remarks(j *session.Job) (texts []string) {
 	for _, key := range [2]string{keys.JDBMaxUnavailable, keys.JDBMinAvailable} {
 		if text, given := j.Annotations[key]; given {
 			if _, ok := share(text, 1); !ok {
-				texts = append(texts, fmt.Sprintf("%s: want a number of pods or a part in percent, have %q; it has no effect", key, text))
+				texts = append(texts, fmt.Sprintf("%s: must be a number of pods or a percentage, not %q; it has no effect", key, text))
 			}
 		}
 	}
@@ -78,7 +80,7 @@ func remarks(j *session.Job) (texts []string) {
 		}
 		last = t.Shape
 		if zone, given := last.Notes[keys.RevocableZone]; given && zone != "*" {
-			texts = append(texts, fmt.Sprintf("%s: want *, for any zone, have %q; the pod may not go to lent nodes", keys.RevocableZone, zone))
+			texts = append(texts, fmt.Sprintf("%s: must be *, for any zone, not %q; the pod may not use time-shared nodes", keys.RevocableZone, zone))
 		}
 	}
 	return texts
@@ -130,6 +132,8 @@ func (p *Policy) guests(a *session.Attack) session.Guard {
 				out[t.Gang] += sign
 			}
 		},
-		Because: func([]*model.Task) string { return "its pods may run on lent nodes, those of the other gang may not" },
+		Because: func([]*model.Task) string {
+			return "its pods may run on time-shared nodes, and the pods of the other gang may not"
+		},
 	}
 }

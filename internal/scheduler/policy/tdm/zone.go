@@ -20,7 +20,7 @@ func parseZone(text string) (zone, error) {
 	from, err := parseClock(first)
 	to, err2 := parseClock(last)
 	if !ok || err != nil || err2 != nil {
-		return zone{}, fmt.Errorf("want HH:MM-HH:MM, have %q", text)
+		return zone{}, fmt.Errorf("must be HH:MM-HH:MM, not %q", text)
 	}
 	return zone{from, to}, nil
 }
@@ -30,7 +30,7 @@ func parseClock(text string) (clock, error) {
 	hour, err := strconv.ParseUint(hours, 10, 8)
 	minute, err2 := strconv.ParseUint(minutes, 10, 8)
 	if !ok || err != nil || err2 != nil || hour > 23 || minute > 59 {
-		return clock{}, fmt.Errorf("want HH:MM, have %q", text)
+		return clock{}, fmt.Errorf("must be HH:MM, not %q", text)
 	}
 	return clock{int(hour), int(minute)}, nil
 }

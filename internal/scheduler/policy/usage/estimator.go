@@ -25,7 +25,7 @@ func newEstimator(a config.Arguments, warn func(string)) estimator {
 			return v
 		}
 		if warn != nil {
-			warn(fmt.Sprintf("argument estimator.%s: want 0 or more, have %v; the default is used", key, v))
+			warn(fmt.Sprintf("argument estimator.%s: must be 0 or more, not %v; the default is used", key, v))
 		}
 		return def
 	}
@@ -40,7 +40,7 @@ func amount(a config.Arguments, key string, name corev1.ResourceName, def string
 	given, present := a[key]
 	q, err := resource.ParseQuantity(fmt.Sprint(given))
 	if present && (err != nil || q.Sign() < 0) && warn != nil {
-		warn(fmt.Sprintf("argument estimator.%s: want a quantity, have %v; the default is used", key, given))
+		warn(fmt.Sprintf("argument estimator.%s: must be a quantity, not %v; the default is used", key, given))
 	}
 	if !present || err != nil || q.Sign() < 0 {
 		q = resource.MustParse(def)

@@ -53,7 +53,7 @@ func Create(wanted client.Object) Object {
 		Merge: func(existing client.Object, _ io.Reader) (client.Object, bool, error) {
 			return wanted, existing == nil, nil
 		},
-		Foreign: func(client.Object) string { return "it is used as it is" },
+		Foreign: func(client.Object) string { return "it is used unchanged" },
 	}
 }
 
