@@ -45,7 +45,7 @@ func hint(v *Verdict) string {
 		return h
 	case reason.NodeUnschedulable:
 		if v.Tally.Cordoned == "" {
-			return "vcctl node list shows the cordoned nodes, vcctl node uncordon ends that"
+			return "list the cordoned nodes with vcctl node list, and uncordon them with vcctl node uncordon"
 		}
 		return strings.ReplaceAll(reason.Get(code).Hint, "NODE", v.Tally.Cordoned)
 	default:
@@ -53,13 +53,13 @@ func hint(v *Verdict) string {
 	}
 }
 
-// mainReason returns the reason of most of the nodes that are meant for the pods; if no node is, the reason of most
-// nodes.
+// mainReason returns the most frequent reason among the nodes that the pods select and tolerate. If there are no such
+// nodes, it returns the most frequent reason of all nodes.
 func (t *Tally) mainReason() reason.Code {
 	for _, c := range t.Counts {
 		switch {
 		case c.Reason == reason.NodeUnschedulable && t.Cordoned == "":
-		case slices.Contains(notMeant, c.Reason):
+		case slices.Contains(excludedNodes, c.Reason):
 		default:
 			return c.Reason
 		}
@@ -67,12 +67,12 @@ func (t *Tally) mainReason() reason.Code {
 	return t.Counts[0].Reason
 }
 
-// notMeant are the reasons of nodes that are not meant for the pods, or not now.
-var notMeant = []reason.Code{
+// excludedNodes lists the reasons of nodes that the pods do not select or tolerate, and of nodes that are not ready.
+var excludedNodes = []reason.Code{
 	reason.NodeSelectorMismatch, reason.NodeAffinityMismatch, reason.NodeGroupMismatch, reason.UntoleratedTaint, reason.NodeNotReady,
 }
 
-// smaller suggests the largest request with which a pod fits the largest node, and the gang its queue.
+// smaller suggests the largest requests with which each pod fits the largest node, and the whole gang fits its queue.
 func smaller(v *Verdict) string {
 	text := askFor(v.nodeLimits()) + " per pod, or add a larger node"
 	if limits := v.otherLimits(); len(limits) > 0 {
@@ -122,9 +122,9 @@ func atMost(v *Verdict) string {
 	case l.Limit <= 0 && len(limits) == 1:
 		return fmt.Sprintf("%s, %s", askFor(limits), or)
 	case v.Code == reason.Overcommitted:
-		return fmt.Sprintf("ask for less (the cluster may promise %s in all), %s", amounts(limits), or)
+		return fmt.Sprintf("request less (the overcommit limit of the cluster is %s), %s", amounts(limits), or)
 	case l.Cluster && l.Kept > 0:
-		return fmt.Sprintf("ask for less (queue %s can get %s in all), %s", l.Queue, amounts(limits), or)
+		return fmt.Sprintf("request less (queue %s can get %s in total), %s", l.Queue, amounts(limits), or)
 	case l.Cluster:
 		return fmt.Sprintf("request less (the cluster has %s in total), %s", amounts(limits), or)
 	}

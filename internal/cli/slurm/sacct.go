@@ -338,7 +338,13 @@ func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, err
 
 // wantsStep reports whether the references select a step of a job.
 func wantsStep(refs []optionvalue.Job, r *listrow.Row, step string) bool {
-	return len(refs) == 0 || slices.ContainsFunc(refs, func(ref optionvalue.Job) bool { return r.Matches(ref) && (ref.Step == "" || ref.Step == step) })
+	if len(refs) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(refs, func(ref optionvalue.Job) bool {
+		allSteps := ref.Step == ""
+		return r.Matches(ref) && (allSteps || ref.Step == step)
+	})
 }
 
 func (c *call) sacctPrint(v *sacctView, lines []*sacct.Line) error {

@@ -47,8 +47,8 @@ func namesAnother(rejection error, rejected cli.FileObject, objects []cli.FileOb
 	})
 }
 
-// withoutSubject returns the message of a rejection without the name of the rejected object, with which it begins:
-// another object, such as the queue of a job, can have the same name.
+// withoutSubject returns the message of a rejection without its beginning, which names the rejected object. Another
+// object, such as the queue of a job, can have the same name.
 func withoutSubject(rejection error) string {
 	message := rejection.Error()
 	var status apierrors.APIStatus

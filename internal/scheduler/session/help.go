@@ -124,9 +124,10 @@ func (h *helper) mayBorrow() bool {
 // waitingPerTrial is how many waiting gangs can be compared with their shares in the time in which one pod is placed.
 const waitingPerTrial = 16
 
-// competes reports whether a gang is another one that waits for nodes: for its minimum, or for more.
+// competes reports whether another gang waits for nodes, for its minimum or for more.
 func (h *helper) competes(o *Job) bool {
-	return o != nil && o != h.j && (o.Lacks() || o.wantsMore())
+	isOther := o != nil && o != h.j
+	return isOther && (o.Lacks() || o.wantsMore())
 }
 
 // usesShare reports whether another gang may get nodes within its queue's share, now or after a simulated change. A

@@ -99,8 +99,11 @@ func (h *helper) startsTolerating(taint string) bool {
 // waitsForLimits reports whether another gang waits because of its queue's limits. If shares grow, it may get nodes
 // before the gang does.
 func (h *helper) waitsForLimits(o *Job) bool {
-	queueIsOpen := o != nil && o.In.Known && o.In.Open
-	return queueIsOpen && h.competes(o) && o.Verdict.Limit != nil && !o.Verdict.Limit.Node
+	if !h.competes(o) {
+		return false
+	}
+	queueIsOpen, limit := o.In.Known && o.In.Open, o.Verdict.Limit
+	return queueIsOpen && limit != nil && !limit.Node
 }
 
 // tolerating returns a change that adds a toleration of a taint, written as key=value:effect, to pods without one.

@@ -9,9 +9,7 @@ import (
 	"slices"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
-	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // Part is a set of elements of an array in the same state.
@@ -67,7 +65,7 @@ func Elements(f Facts) (parts []Part, ok bool) {
 		switch {
 		case !known:
 			add(set, EndState(NodeFail), Exit{}, false)
-		case code == launchconfig.ExitCancelled && f.Job.Labels[keys.JobID] != "": // the script cancelled its own element
+		case cancelledItself(f.Job.Labels, int32(code)):
 			add(set, EndState(Cancelled), Exit{}, true)
 		default:
 			add(set, EndState(Failed), ExitOf(int32(code)), true)

@@ -13,7 +13,6 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/jobstatus"
-	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 // Facts holds the data about a job.
@@ -94,8 +93,9 @@ func endOf(f Facts) Code {
 	codes := []reason.Code{reason.Code(f.Job.Status.State.Reason)}
 	if failure := f.Job.Status.Failure; failure != nil {
 		codes = append(codes, reason.Code(failure.Reason))
-		if failure.ExitCode != nil && *failure.ExitCode == launchconfig.ExitCancelled && reason.Code(failure.Reason) == reason.PodFailed && f.Job.Labels[keys.JobID] != "" {
-			return Cancelled // the script cancelled its own job
+		podFailed := failure.ExitCode != nil && reason.Code(failure.Reason) == reason.PodFailed
+		if podFailed && cancelledItself(f.Job.Labels, *failure.ExitCode) {
+			return Cancelled
 		}
 	}
 	for _, said := range codes {

@@ -118,8 +118,8 @@ func failureOf(pod *corev1.Pod) Code {
 		return Failed
 	case end.Reason == "OOMKilled", exitOf(pod) == NoMemory:
 		return OutOfMemory
-	case end.ExitCode == launchconfig.ExitCancelled && pod.Labels[keys.JobID] != "":
-		return Cancelled // the script cancelled its own job
+	case cancelledItself(pod.Labels, end.ExitCode):
+		return Cancelled
 	case end.Reason == "NodeStopped", end.Reason == "ContainerStatusUnknown":
 		return NodeFail
 	case end.Reason == "StartError", end.Reason == "ContainerCannotRun":
@@ -183,4 +183,10 @@ func finishOf(pod *corev1.Pod) time.Time {
 		}
 	}
 	return last
+}
+
+// cancelledItself reports whether a batch script cancelled its own job or array element: the launcher then exits with
+// ExitCancelled. Only jobs with a number have a launcher.
+func cancelledItself(labels map[string]string, exitCode int32) bool {
+	return exitCode == launchconfig.ExitCancelled && labels[keys.JobID] != ""
 }

@@ -104,10 +104,19 @@ func (b *builder) takes(partition string) bool {
 	if slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue && !q.Open }) {
 		return false
 	}
-	if limit, err := optionvalue.ParseTime(known.MaxTime); err == nil && known.MaxTime != "" && b.r.Time != nil && exceeds(*b.r.Time, limit) {
+	if b.exceedsTime(known.MaxTime) {
 		return false
 	}
 	return known.MaxNodes == 0 || b.r.Nodes == nil || b.r.Nodes.Min <= known.MaxNodes
+}
+
+// exceedsTime reports whether the job's time limit is longer than a partition's. An empty limit permits any time.
+func (b *builder) exceedsTime(maxTime string) bool {
+	if maxTime == "" || b.r.Time == nil {
+		return false
+	}
+	limit, err := optionvalue.ParseTime(maxTime)
+	return err == nil && exceeds(*b.r.Time, limit)
 }
 
 // exceeds reports whether limit is longer than most; Unlimited is the longest.

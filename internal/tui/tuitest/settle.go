@@ -68,7 +68,7 @@ func settle(e *schedulingv1beta1.Explanation, group *schedulingv1beta1.PodGroup,
 	left, short := may.DeepCopy(), asked.DeepCopy()
 	left.Sub(held)
 	short.Sub(left)
-	e.Message = fmt.Sprintf("queue %s may hold %s %s: %s held, %s asked", q.Name, &may, GPU, &held, &asked)
+	e.Message = fmt.Sprintf("queue %s would exceed its capability: %s requested %s, %s in use, limit %s", q.Name, GPU, &asked, &held, &may)
 	e.Short = []schedulingv1beta1.Shortage{{Resource: GPU, Scope: "queue", Asked: asked.String(), Available: left.String(), ShortBy: short.String()}}
 }
 

@@ -71,8 +71,8 @@ func spoil(pod *corev1.Pod) {
 func whole() *schedulingv1beta1.Explanation {
 	start, since := Ago(-24*minute), Ago(18*minute)
 	return &schedulingv1beta1.Explanation{
-		Reason: string(reason.GangDoesNotFit), Message: "not all of the gang fits at once: 1 of 2 fit; 1/4 nodes have room for one more: 2 InsufficientResource nvidia.com/gpu (short by 8), 1 UntoleratedTaint team=prod:NoSchedule",
-		Hint: "wait, or ask for less: vcctl job explain llama-eval", Since: &since, Attempts: 12, LastAttempt: &since,
+		Reason: string(reason.GangDoesNotFit), Message: "not all pods of the gang fit at the same time: 1 of 2 fit; 1/4 nodes can run one more pod: 2 InsufficientResource nvidia.com/gpu (short by 8), 1 UntoleratedTaint team=prod:NoSchedule",
+		Hint: "lower minAvailable or the requests, or add nodes", Since: &since, Attempts: 12, LastAttempt: &since,
 		Members:   &schedulingv1beta1.ExplainedMembers{Min: 2, Exist: 2, Fit: 1},
 		NodeCount: 4,
 		Nodes: []schedulingv1beta1.ExplainedNodes{

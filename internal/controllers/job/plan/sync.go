@@ -174,9 +174,10 @@ func (b *builder) markUnwanted() {
 		if m.place.Task < 0 || m.gone {
 			continue
 		}
-		beyond := !m.inRange || m.live() && (held || b.unwanted(m.place))
-		m.stop = beyond || m.live() && (m.version < b.job.Status.Version || m.marked)
-		m.stopMark = beyond
+		notNeeded := held || b.unwanted(m.place)
+		outdated := m.version < b.job.Status.Version
+		m.stopMark = !m.inRange || m.live() && notNeeded
+		m.stop = m.stopMark || m.live() && (outdated || m.marked)
 	}
 }
 
