@@ -42,7 +42,8 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 	if filter == nil {
 		j.Attempts++
 	}
-	if v, known := s.known(j); known && filter == nil && (limits != Share || !s.Overdue(j)) {
+	mayReserve := limits == Share && s.Overdue(j) // even if it does not fit
+	if v, known := s.knownFailure(j); known && filter == nil && !mayReserve {
 		j.Unsettled = false
 		s.Verdict(j, v)
 		return Failed
@@ -93,7 +94,7 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 		return Failed
 	}
 	v = s.keptFor(j, s.lingering(j, v, limits), limits)
-	s.remember(j, &r, v)
+	s.cacheFailure(j, &r, v)
 	if filter == nil {
 		s.giveUp(j)
 	}

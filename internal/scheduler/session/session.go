@@ -69,7 +69,7 @@ type Session struct {
 
 	scope    *scope // nil for all nodes
 	jobOf    func(*model.Gang) *Job
-	memo     map[*model.Shape]failed
+	failures map[*model.Shape]cachedFailure
 	roundsOf []Placed // scratch
 	// Buffers of bestByRules.
 	candidates  []model.NodeID
@@ -126,20 +126,11 @@ type Session struct {
 	attacked      map[*Job]bool
 }
 
-// failed caches that a gang of a single shape did not fit in this cycle. A gang that needs as many pods or more
-// does not fit either.
-type failed struct {
-	need    int
-	verdict explain.Verdict
-	free    uint32 // reservations that did not bind it, as a bit set
-	extra   bool   // the gang had its minimum, so resources that are being released did not count
-}
-
 // Open starts a cycle. The overlay, judge and ledger must be up to date with the model.
 func Open(now time.Time, c *model.Cluster, view *overlay.Overlay, judge *equivalence.Judge, ledger *queue.Ledger, jobOf func(*model.Gang) *Job) *Session {
 	return &Session{
 		Now: now, Cluster: c, View: view, Judge: judge, Ledger: ledger, jobOf: jobOf,
-		memo: map[*model.Shape]failed{},
+		failures: map[*model.Shape]cachedFailure{},
 	}
 }
 

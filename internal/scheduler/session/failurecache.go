@@ -1,0 +1,121 @@
+package session
+
+import (
+	"time"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+)
+
+// cachedFailure caches that a gang of a single shape did not fit in this cycle. A gang that needs as many pods or more
+// does not fit either.
+type cachedFailure struct {
+	need    int
+	verdict explain.Verdict
+	free    uint32 // reservations that did not bind it, as a bit set
+	extra   bool   // the gang had its minimum, so resources that are being released did not count
+}
+
+// knownFailure returns the cached verdict if an equivalent gang already failed in this cycle.
+func (s *Session) knownFailure(j *Job) (explain.Verdict, bool) {
+	if !s.sharesFailures(j) {
+		return explain.Verdict{}, false
+	}
+	f, isCached := s.failures[j.Pending[0].Shape]
+	if !isCached || !s.failsLike(j, &f) {
+		return explain.Verdict{}, false
+	}
+	if s.isBlockedByQueue(j) { // its queue may be the reason before the nodes are
+		return explain.Verdict{}, false
+	}
+	v := f.verdict
+	v.Members = s.members(j, v.Members.Fit-v.Members.Held)
+	v = s.reservedVerdict(j, v)
+	if !s.extra(j) {
+		s.beyond(j, &v)
+	}
+	return v, true
+}
+
+// sharesFailures reports whether the placement of a gang depends only on the shape of its pods, their number and the
+// reservations. Such a gang fails if an equivalent one has failed.
+func (s *Session) sharesFailures(j *Job) bool {
+	switch {
+	case j.Structured(), len(j.MinTaskMember) > 0: // counting its pods is not enough
+		return false
+	case s.scope != nil: // only a part of the cluster is searched
+		return false
+	case len(j.Reserved) > 0: // it may use resources that others may not
+		return false
+	}
+	return j.hasOneShape() && !s.ruledByPolicy(j, j.Pending[0])
+}
+
+// hasOneShape reports whether the job has pending tasks, and all of them have the same shape.
+func (j *Job) hasOneShape() bool {
+	if len(j.Pending) == 0 {
+		return false
+	}
+	shape := j.Pending[0].Shape
+	for i := len(j.Pending) - 1; i > 0; i-- { // equal pods are adjacent, so the last one usually differs if any does
+		if j.Pending[i].Shape != shape {
+			return false
+		}
+	}
+	return true
+}
+
+// failsLike reports whether a gang with the shape of a cached failure needs at least as much as the failed gang, and
+// may use no more.
+func (s *Session) failsLike(j *Job, f *cachedFailure) bool {
+	switch {
+	case s.needsRules(j.Pending[0]): // where its pods may run depends on other pods
+		return false
+	case f.extra && !s.extra(j): // it also waits for resources that are being released
+		return false
+	case max(j.Need(), 1) < f.need:
+		return false
+	}
+	isFreeOfMore := s.freeOf(j, true)&^f.free != 0 // fewer reservations bind it
+	return !isFreeOfMore
+}
+
+// isBlockedByQueue reports whether a limit of its queue, and not only the size of the cluster, permits no more pods of a
+// gang, or not its minimum.
+func (s *Session) isBlockedByQueue(j *Job) bool {
+	requested := j.Pending[0].Shape.Request
+	if !s.extra(j) {
+		requested = j.MinimumRequest()
+	}
+	v := s.mayAllocate(j, requested)
+	isClusterLimit := v.Limit != nil && v.Limit.Cluster
+	return v.Code != "" && !isClusterLimit
+}
+
+// cacheFailure stores the verdict of a round for equivalent gangs. A failure that depends on more than the nodes, the
+// gang's queue for example, is not stored.
+func (s *Session) cacheFailure(j *Job, r *round, v explain.Verdict) {
+	failedAtNodes := r.queueVerdict.Code == "" && r.filter == nil && len(r.failed) == 1
+	if !failedAtNodes || !s.sharesFailures(j) {
+		return
+	}
+	if v.Full { // the reservation does not concern other gangs
+		v.Code, v.Full, v.Until, v.Blocker = reason.GangDoesNotFit, false, time.Time{}, nil
+	}
+	switch v.Code {
+	case reason.OverCapability, reason.GangDoesNotFit: // the limit is for this gang's queue and minimum
+		v.Code, v.Limit, v.More = reason.GangDoesNotFit, nil, nil
+	}
+	need := max(j.Need(), 1)
+	f, isCached := s.failures[r.failed[0]]
+	if excludesMore := need < f.need || f.extra && !r.extra; !isCached || excludesMore {
+		s.failures[r.failed[0]] = cachedFailure{need: need, verdict: v, free: s.freeOf(j, false), extra: r.extra}
+	}
+}
+
+// extra reports whether a job has its minimum. Unlike a job below its minimum, it then does not wait for resources
+// that are being released.
+func (s *Session) extra(j *Job) bool { return !s.Rules.Gang || j.Need() == 0 }
+
+// Forget drops the cached failures, because resources were freed.
+func (s *Session) Forget() { clear(s.failures) }
