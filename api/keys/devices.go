@@ -20,7 +20,7 @@ const (
 	GPUUnhealthyIDs = "volcano.sh/gpu-unhealthy-ids"
 )
 
-// Annotations of pods about devices: their requirements, and the allocated devices.
+// Pod annotations about devices: what a pod requires, and which devices it was allocated.
 const (
 	VGPUUseType        = "nvidia.com/use-gputype"
 	VGPUNoUseType      = "nvidia.com/nouse-gputype"

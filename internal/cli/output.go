@@ -98,7 +98,7 @@ func (o *Output) fields() (fields.Selector, error) {
 	}
 	selector, err := fields.ParseSelector(o.FieldSelector)
 	if err != nil {
-		return nil, Errorf("an example: metadata.name!=train", "field selector %q: %v", o.FieldSelector, err)
+		return nil, Errorf("for example: metadata.name!=train", "field selector %q: %v", o.FieldSelector, err)
 	}
 	return selector, nil
 }

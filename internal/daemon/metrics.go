@@ -20,7 +20,7 @@ var (
 	})
 	policyLatency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "volcano_plugin_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
-		Help: "Time of a policy's preparation for a cycle.",
+		Help: "Time a policy takes to prepare for a cycle.",
 	}, []string{"plugin", "OnSession"})
 	actionLatency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "volcano_action_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
@@ -49,7 +49,7 @@ var (
 	}, []string{"stage"})
 
 	writes = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "vc_outbox_writes_total", Help: "Writes of the scheduler, by lane and outcome.",
+		Name: "vc_outbox_writes_total", Help: "Number of API writes made by the scheduler, by lane and outcome.",
 	}, []string{"lane", "outcome"})
 	changes = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "vc_model_changes_total", Help: "Changes applied to the scheduler's model.",

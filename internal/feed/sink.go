@@ -28,8 +28,8 @@ func newSink[T metav1.Object](f *Feed, set func(T) (model.Delta, bool), gone fun
 
 var _ cache.TransformingStore = (*sink[*corev1.Pod])(nil)
 
-// early is an object of a list, converted to a delta while the list streams in. The whole objects of fifty thousand
-// pods would take hundreds of megabytes until the list is complete.
+// early is an object from a list, converted to a delta while the list streams in. Keeping the full objects of 50,000
+// pods until the list is complete would take hundreds of megabytes.
 type early struct {
 	metav1.ObjectMeta
 	delta    model.Delta

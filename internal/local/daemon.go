@@ -72,7 +72,7 @@ func (d *daemonPart) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		klog.FromContext(ctx).Error(err, "Daemon exited and is restarted", "after", pause)
+		klog.FromContext(ctx).Error(err, "Daemon exited; restarting it", "after", pause)
 		d.setAll(fmt.Sprintf("restarting: %v", err))
 		select {
 		case d.failed <- err:

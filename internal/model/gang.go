@@ -143,7 +143,7 @@ func (g *Gang) Title() string {
 	return g.Key()
 }
 
-// Unwritten reports whether the decided status did not reach the API.
+// Unwritten reports whether the decided status has not been written to the API.
 func (g *Gang) Unwritten() bool { return g.unwritten }
 
 // Decided reports whether Status was decided here rather than read from the API.

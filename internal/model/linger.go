@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// lingerAfter is how long a pod may still exist after the deadline of its deletion. By the deadline the kubelet has
-// killed its containers; it then unmounts volumes.
+// lingerAfter is how long a pod may still exist after its deletion deadline. The kubelet has killed the containers by
+// then, but still has to unmount the volumes.
 const lingerAfter = 30 * time.Second
 
 // LingersAt returns when a pod that is being deleted, and still exists, no longer counts as ending. A finalizer or

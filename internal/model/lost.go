@@ -60,7 +60,7 @@ func (c *Cluster) keepLost(g *Gang) {
 	}
 }
 
-// AssumeMissed sets the time of loss of pods that were lost since the last cycle.
+// AssumeMissed sets the loss time of pods that were lost since the last cycle.
 func (c *Cluster) AssumeMissed(now time.Time) {
 	for g := range c.bereft {
 		for i := range g.Lost {

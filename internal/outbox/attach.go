@@ -133,7 +133,7 @@ func (a *attached) request(ctx context.Context) error {
 	return nil
 }
 
-// refusal returns the error of an impossible bind as a conflict, so that the pod is scheduled again.
+// refusal turns the error from a bind that cannot succeed into a conflict, so that the pod is scheduled again.
 func refusal(pod decision.Object, why string) error {
 	return apierrors.NewConflict(corev1.Resource("pods"), pod.Name, errors.New(why))
 }

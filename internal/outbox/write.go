@@ -23,7 +23,7 @@ func (l lane) String() string {
 	return [laneCount]string{"evict", "bind", "status", "told", "idle"}[l]
 }
 
-// statusShare: while binds wait, one write in statusShare is a status.
+// statusShare limits status writes: while binds are waiting, only one in every statusShare writes is a status update.
 const statusShare = 8
 
 // write is one write to the API server.

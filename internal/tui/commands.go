@@ -105,7 +105,7 @@ func (a *App) namespaces() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// jobsCalled returns commands that open the jobs with a number or name.
+// jobsCalled returns commands that open the jobs with the given number or name.
 func (a *App) jobsCalled(text string) []command {
 	const most = 50
 	all := []command{}

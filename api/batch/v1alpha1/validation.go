@@ -141,7 +141,7 @@ func validateTasks(job *Job, path *field.Path) field.ErrorList {
 		at := path.Index(i)
 		if earlier, ok := first[task.Name]; ok {
 			errs = append(errs, field.Invalid(at.Child("name"), task.Name, fmt.Sprintf(
-				"duplicated task name %s: it is the name of tasks[%d]", task.Name, earlier)))
+				"duplicated task name %s: already used by tasks[%d]", task.Name, earlier)))
 		} else {
 			first[task.Name] = i
 		}

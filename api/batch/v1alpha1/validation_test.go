@@ -69,7 +69,7 @@ func TestBadJobs(t *testing.T) {
 		"a task's minAvailable over replicas": {func(j *Job) { j.Spec.Tasks[1].MinAvailable = new(int32(3)) }, "spec.tasks[1].minAvailable", "'minAvailable' is greater than 'replicas' in task: worker, job: train; replicas are 2"},
 		"a task's negative minAvailable":      {func(j *Job) { j.Spec.Tasks[1].MinAvailable = new(int32(-3)) }, "spec.tasks[1].minAvailable", "must not be negative"},
 		"a task's maxRetry below no limit":    {func(j *Job) { j.Spec.Tasks[1].MaxRetry = -2 }, "spec.tasks[1].maxRetry", "-1, which is no limit"},
-		"a duplicate task name":               {func(j *Job) { j.Spec.Tasks[1].Name = "master" }, "spec.tasks[1].name", "duplicated task name master: it is the name of tasks[0]"},
+		"a duplicate task name":               {func(j *Job) { j.Spec.Tasks[1].Name = "master" }, "spec.tasks[1].name", "duplicated task name master: already used by tasks[0]"},
 		"a task name with capitals":           {func(j *Job) { j.Spec.Tasks[0].Name = "Master" }, "spec.tasks[0].name", "lower case"},
 		"a pod name that is too long":         {func(j *Job) { j.Spec.Tasks[0].Name = strings.Repeat("x", 60) }, "spec.tasks[0].name", "its last pod would be named train-xxx"},
 		"a dot in a host name": {func(j *Job) {

@@ -34,7 +34,7 @@ func (f *admissionFlags) bind(fs *pflag.FlagSet) {
 	fs.StringVar(&f.url, "webhook-url", "", "https URL of the webhooks for the API server, instead of a service; it may lead to several replicas")
 	fs.StringVar(&f.service, "webhook-service", "", "NAMESPACE/NAME of the service of the webhooks for the API server; without it and --webhook-url the listen address is used")
 	fs.StringSliceVar(&f.enabled, "enabled-admission", nil, "paths of the webhooks to install, for example /jobs/mutate,/jobs/validate; without it, all webhooks")
-	fs.StringVar(&f.conf, "admission-conf", "", "path of a file of resource groups for pods; it is reloaded when it changes")
+	fs.StringVar(&f.conf, "admission-conf", "", "path to a file that defines resource groups for pods; the file is reloaded when it changes")
 	fs.StringVar(&f.clientCA, "webhook-client-ca-file", "", "path of the certificate authorities of clients that may send reviews; the API server must be configured to present such a certificate; without it, every client may send reviews")
 	fs.StringSliceVar(&f.clientNames, "webhook-client-name", nil, "common names of the clients that may send reviews; without it, all clients with a certificate of --webhook-client-ca-file")
 	fs.IntVar(&f.queueDepth, "max-queue-depth", schedulingv1beta1.MaxQueueDepth, "maximum depth of the queue hierarchy below root")

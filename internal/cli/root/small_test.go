@@ -36,7 +36,7 @@ func TestSmallAnswersAreTrue(t *testing.T) {
 		"the title is that of kubectl":           {run: golden.Run{Args: "job list -L volcano.sh/job-type"}, says: "JOB-TYPE   REASON"},
 		"labels and JSON":                        {run: golden.Run{Args: "job list --show-labels -o json"}, says: "--show-labels cannot be combined with --output=json", code: cli.ExitError},
 		"a field selector":                       {run: golden.Run{Args: "job list --field-selector metadata.name=train -o name"}, says: "job.batch.volcano.sh/train\n", not: "eval"},
-		"a field selector that is none":          {run: golden.Run{Args: "job list --field-selector nonsense"}, says: "hint:  an example: metadata.name!=train", code: cli.ExitError},
+		"a field selector that is none":          {run: golden.Run{Args: "job list --field-selector nonsense"}, says: "hint:  for example: metadata.name!=train", code: cli.ExitError},
 		"-A of what is in no namespace":          {run: golden.Run{Args: "node list -A"}, says: "192.168.23.24"},
 		"-A of queues":                           {run: golden.Run{Args: "queue list -A"}, says: "research"},
 		"events of the last while":               {run: golden.Run{Args: "events --since 1s"}, says: "No resources found"},

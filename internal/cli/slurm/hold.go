@@ -39,7 +39,7 @@ func (c *call) release(ctx context.Context, words []string) error {
 		}
 		runs, err := c.runsCluster(ctx)
 		if err == nil && !runs {
-			err = usererror.Errorf("an administrator holds the job; ask an administrator to release it", "job %s: Access/permission denied", (&listrow.Source{Job: job}).Number())
+			err = usererror.Errorf("the job is held by an administrator; ask an administrator to release it", "job %s: Access/permission denied", (&listrow.Source{Job: job}).Number())
 		}
 		return clusterops.Release, err
 	}, nil)

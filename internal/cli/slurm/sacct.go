@@ -277,7 +277,7 @@ func (c *call) sacctWindow(v *sacctView) error {
 	return nil
 }
 
-// noteKept prints a note if the requested window is longer than ended jobs are kept.
+// noteKept prints a note if the requested window goes back further than ended jobs are kept.
 func (c *call) noteKept(ctx context.Context, v *sacctView) error {
 	if !c.parsed.Has("starttime") {
 		return nil

@@ -68,7 +68,7 @@ type Plan struct {
 	Events []Event
 	// Probes are the probes to run before the plan can be completed.
 	Probes []Probe
-	// RequeueAfter is when to reconcile again if nothing changes before; 0 means never.
+	// RequeueAfter is when to reconcile again if nothing changes before then; 0 means never.
 	RequeueAfter time.Duration
 }
 

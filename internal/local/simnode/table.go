@@ -239,7 +239,7 @@ func (t *table) finish(e *entry, after record, result outcome) {
 	t.schedule(e)
 }
 
-// podRange is the range of simulated pods' addresses.
+// podRange is the address range for simulated pods.
 var podRange = netip.MustParsePrefix("100.64.0.0/10")
 
 // address returns an unused pod address. The range is 100.64.0.0/10, which is reserved for carrier-grade NAT.

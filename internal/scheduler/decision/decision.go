@@ -168,8 +168,8 @@ type QueueFigures struct {
 // GangFigures holds the figures of a gang.
 type GangFigures struct {
 	Gang Object
-	// Unready is the number of pods missing to the minimum, Tries the number of scheduling attempts since the last
-	// figures.
+	// Unready is how many pods are still needed to reach the minimum; Tries is the number of scheduling attempts since
+	// the last figures.
 	Unready, Tries int
 	// Share is the gang's largest part of any resource of the cluster.
 	Share float64

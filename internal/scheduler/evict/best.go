@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxAlone bounds how many gangs are tried as the only victim instead of several.
+// maxAlone limits how many gangs are tried as the sole victim, as opposed to evicting several gangs.
 const maxAlone = 32
 
 // cost compares sets of victims; lower is better.

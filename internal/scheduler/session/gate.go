@@ -53,7 +53,7 @@ func (s *Session) LetIn(j *Job) {
 	s.Touch(j)
 }
 
-// Blocked gives a verdict about the queue to a gang that could start if the queue gave it a turn.
+// Blocked records a verdict about the queue for a gang that could start if the queue gave it a turn.
 func (s *Session) Blocked(j *Job, v explain.Verdict) {
 	if never, ok := s.Never(j); ok { // a turn would not help
 		s.Verdict(j, never)

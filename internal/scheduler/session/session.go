@@ -44,7 +44,7 @@ type Session struct {
 	Attacher Attacher
 	// Preempts is true if an action is configured that evicts inside a queue.
 	Preempts bool
-	// Attacks lists the kinds of the configured actions that evict for gangs.
+	// Attacks lists the configured kinds of action that evict pods to make room for gangs.
 	Attacks []AttackKind
 	// WakeAll makes all parked gangs ready. A policy sets it when something outside the model changed.
 	WakeAll bool

@@ -122,8 +122,8 @@ func (s *Session) bestOf(among []model.NodeID, j *Job, t *model.Task, later bool
 	return nodes[best], true
 }
 
-// slots returns, for each leaf, how many pods of a shape its nodes have room for by resources alone. This is an
-// upper bound for the pods that can be placed.
+// slots returns, for each leaf, how many pods of the given shape fit on its nodes, considering resources only. This is
+// an upper bound on the number of pods that can be placed.
 func (s *Session) slots(shape *model.Shape) []int {
 	t := s.Tree.Topology
 	out := make([]int, len(t.Domains))

@@ -78,7 +78,7 @@ var otherOptions = []Option{
 	refused(need("bb", 0, "SPEC", ""), "BURST_BUFFER", "there are no burst buffers; use a volume of the profile"),
 	refused(need("bbf", 0, "FILE", ""), "BURST_BUFFER_FILE", "there are no burst buffers; use a volume of the profile"),
 	refused(need("network", 0, "SPEC", ""), "NETWORK", "the cluster determines the network"),
-	refused(may("resv-ports", 0, "N", ""), "RESV_PORTS", "every pod can use all ports of its own address"),
+	refused(may("resv-ports", 0, "N", ""), "RESV_PORTS", "every pod can use all ports on its own IP address"),
 	refused(flag("stepmgr", 0, ""), "STEPMGR", "steps are managed by the job's own launcher"),
 	refused(need("container-env", 0, "NAMES", ""), "CONTAINER_ENV", "use --export"),
 	only(Sbatch, refused(need("batch", 0, "FEATURES", ""), "BATCH", "the script runs on the first node, whatever its features; use --constraint")),

@@ -190,7 +190,7 @@ func (l *Line) Elapsed() time.Duration {
 	return state.Times{Start: l.Start, End: l.End}.Elapsed(l.Now)
 }
 
-// IsJob reports whether the line is a whole job.
+// IsJob reports whether the line describes a whole job.
 func (l *Line) IsJob() bool { return l.Step == "" }
 
 // Window is a span of time.

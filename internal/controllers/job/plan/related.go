@@ -90,9 +90,9 @@ func Ahead(job *batch.Job, others []*batch.Job) *batch.Job {
 	return first
 }
 
-// HasToSee reports whether a waiting job still has to see how the other job ends. A term that was met stays met, and a
-// term that can never be met stays so; only the elements of an array follow the elements of the other array one by one.
-// A singleton dependency waits only for jobs that have not ended.
+// HasToSee reports whether a waiting job still depends on how the other job ends. Once a term is met, or can never be
+// met, that is final, except when array elements wait for the corresponding elements of another array: these are decided
+// one by one. A singleton dependency waits only for jobs that have not ended.
 func HasToSee(waiting, other *batch.Job) bool {
 	d, err := batch.DependencyOf(waiting)
 	if err != nil {

@@ -183,8 +183,9 @@ func (b *Bridge) configure(inside *netlink.Handle, address, service netip.Addr) 
 	if err := addAddress(inside, link, netip.PrefixFrom(address, subnetBits)); err != nil {
 		return err
 	}
-	// There is no route beyond the bridge. Responses from outside would need address translation, which changes the
-	// machine's own network. Without a route, the error "network is unreachable" comes at once instead of a timeout.
+	// There is no route beyond the bridge. Responses from outside would need address translation, which would mean
+	// changing the host's network configuration. Without a route, connections fail at once with "network is unreachable"
+	// instead of timing out.
 	return inside.LinkSetUp(link)
 }
 

@@ -100,7 +100,7 @@ func readRules(raw any, say func(string, ...any)) []k8slabels.Selector {
 			set[key] = text
 		}
 		if !ok || len(set) == 0 {
-			say("argument deviceshare.GPUExclusiveRules[%d]: must be labels and their values as text, not %v; ignored", i, item)
+			say("argument deviceshare.GPUExclusiveRules[%d]: must map label names to string values, not %v; ignored", i, item)
 			continue
 		}
 		rules = append(rules, k8slabels.SelectorFromSet(set))

@@ -62,7 +62,7 @@ func (e *Explain) head(ctx *screenapi.Context, c canvas.Canvas) canvas.Canvas {
 	return rest
 }
 
-// unread returns a note if pods and events are relevant but are not read yet or could not be read.
+// unread returns a note if pods and events are relevant but have not been read yet or could not be read.
 func (e *Explain) unread() string {
 	if _, enough := jobstatus.Alone(&e.told.Sheet); enough {
 		return ""

@@ -125,7 +125,7 @@ func (q *Queues) gather(r *row) []*snapshot.Job {
 	return all
 }
 
-// needs returns a job's request of its scarcest resource.
+// needs returns how much of its scarcest resource a job requests.
 func needs(j *snapshot.Job) string {
 	if j.GPUs > 0 {
 		return fmt.Sprintf("%d gpu", j.GPUs)
