@@ -33,6 +33,8 @@ func hint(v *Verdict) string {
 		return "wait until other queues request less, raise this queue's weight, or request less"
 	case v.Code == reason.TooLarge && v.Limit != nil && v.Limit.Node:
 		return smaller(v)
+	case alone(v):
+		h = "lower the requests, or add nodes"
 	}
 	if v.Code == reason.GangDoesNotFit && v.Limit == nil && v.HyperNode != "" {
 		return "wait, allow the gang a higher tier (highestTierAllowed), or request less"
