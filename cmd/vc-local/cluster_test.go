@@ -124,7 +124,7 @@ func TestAClusterIsStartedUsedRestartedAndRemoved(t *testing.T) {
 	}
 	t.Run("up again says that it runs, and exits 0", func(t *testing.T) {
 		again, note := p.must("up", "--detach")
-		if again != export || !strings.Contains(note, "running already") {
+		if again != export || !strings.Contains(note, "already running") {
 			t.Errorf("stdout %q, stderr %q", again, note)
 		}
 	})

@@ -40,7 +40,7 @@ func TestUpNamesTheFlagsThatARunningClusterIgnores(t *testing.T) {
 			var out, errOut bytes.Buffer
 			code := run(t.Context(), append([]string{"up", "--dir", string(dir)}, strings.Fields(c.args)...), &out, &errOut)
 			note, warning, _ := strings.Cut(errOut.String(), "\n")
-			if code != exitOK || out.String() != "export KUBECONFIG=/kc\n" || !strings.Contains(note, "is running already") {
+			if code != exitOK || out.String() != "export KUBECONFIG=/kc\n" || !strings.Contains(note, "is already running") {
 				t.Errorf("exit %d\nstdout %q\nstderr %q", code, out.String(), errOut.String())
 			}
 			if diff := cmp.Diff(c.want, warning); diff != "" {

@@ -92,7 +92,7 @@ func TestUpGoesOnWithTheLastRun(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("with flags: %v (-want +got)\n%s", err, diff)
 	}
-	if _, err := settingsOf(t, dir, "--ephemeral"); err == nil || !strings.Contains(err.Error(), "is to be kept") {
+	if _, err := settingsOf(t, dir, "--ephemeral"); err == nil || !strings.Contains(err.Error(), "holds a persistent cluster") {
 		t.Errorf("--ephemeral over a kept cluster: %v", err)
 	}
 }
@@ -105,21 +105,21 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"a flag that does not exist":    {"up --foo", "error: unknown flag: --foo\nhint:  see vc-local up --help\n"},
 		"a command that does not exist": {"upp", "error: unknown command \"upp\" for \"vc-local\"\n"},
 		"an argument too many":          {"down now", "error: unknown argument \"now\"\nhint:  see vc-local down --help\n"},
-		"a port out of range":           {"up --port 99999", "error: port 99999 is not between 1 and 65535\nhint:  leave --port away"},
+		"a port out of range":           {"up --port 99999", "error: port 99999 is not between 1 and 65535\nhint:  omit --port"},
 		"a negative number of nodes":    {"up --process-nodes -1", "error: --process-nodes -1 is negative\nhint:"},
 		"a cpu that is none":            {"up --node-cpu many", "error: --node-cpu: \"many\" is not a quantity such as 500m, 4 or 8Gi\nhint:"},
 		"a label that is none":          {"up --node-label zone", "error: --node-label: \"zone\" is not NAME=VALUE\nhint:"},
 		"components that do not exist":  {"up --components some", "error: --components \"some\" is neither all nor api\nhint:"},
 		"a start that is no time":       {"up --simulated-start soon", "error: --simulated-start \"soon\" is neither a duration nor never\nhint:"},
 		"a conf that does not exist":    {"up --scheduler-conf /none", "error: scheduler configuration: open /none: no such file or directory\nhint:"},
-		"a nodes file of nothing":       {"up --nodes-file /dev/null", "error: nodes file /dev/null: no node in it\nhint:"},
+		"a nodes file of nothing":       {"up --nodes-file /dev/null", "error: nodes file /dev/null: it contains no nodes\nhint:"},
 		"somebody's directory":          {"up --dir " + foreign, "error: " + foreign + " contains files that do not belong to vc-local (for example \"thesis.tex\")\nhint:"},
 		"an output format":              {"status -o yaml", "error: unknown output format \"yaml\"\nhint:  use -o json, or no -o\n"},
 		"a number that is none":         {"nodes add --simulated x", "error: --simulated: \"x\" is not a whole number\nhint:  for example --simulated=4; see vc-local nodes add --help\n"},
 		"a number that is too large":    {"nodes add --process 99999999999999999999", "error: --process: \"99999999999999999999\" is out of range\nhint:"},
 		"a number that is missing":      {"up --process-nodes", "error: --process-nodes: its value is missing\nhint:  for example --process-nodes=4; see vc-local up --help\n"},
 		"neither yes nor no":            {"up --detach=perhaps", "error: --detach: \"perhaps\" is not true or false\nhint:  for example --detach=true; see vc-local up --help\n"},
-		"no nodes to add":               {"nodes add", "error: no node is asked for"},
+		"no nodes to add":               {"nodes add", "error: no nodes are requested"},
 		"nodes of no cluster":           {"nodes add --process 1", "error: no cluster runs in "},
 		"no node to remove":             {"nodes remove", "error: no node is specified: use NAME..., --process N|all or --simulated N|all\nhint:  see vc-local nodes remove --help\n"},
 	}

@@ -18,7 +18,7 @@ func TestDirIsCheckedBeforeItIsUsed(t *testing.T) {
 		"somebody's files are refused":            {prepare: func(t *testing.T, path string) { write(t, path, "thesis.tex", "") }, want: `contains files that do not belong to vc-local (for example "thesis.tex")`},
 		"another version is refused by name": {
 			prepare: func(t *testing.T, path string) { write(t, path, "version", "vc-local state 0, kubernetes 1.30") },
-			want:    `it says "vc-local state 0, kubernetes 1.30", this vc-local needs "` + stateVersion + `"`,
+			want:    `has version "vc-local state 0, kubernetes 1.30", but this vc-local requires "` + stateVersion + `"`,
 		},
 		"a version file of another program is refused": {
 			prepare: func(t *testing.T, path string) { write(t, path, "version", "13") },

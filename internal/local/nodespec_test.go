@@ -58,7 +58,7 @@ func TestNodesFile(t *testing.T) {
 		"a name that YAML reads as a boolean": {text: "- {name: n}", want: "nodes[0].name: YAML reads this value as the boolean false: write it in quotes"},
 		"a name in quotes":                    {text: `- {name: "n"}`},
 		"no cpu":                              {text: "- {cpu: 0}", want: "nodes[0].cpu: a node without cpu runs no pod"},
-		"the same name twice":                 {text: "- {name: a}\n- {name: a}", want: `nodes[1].name: there is a node "a" already`},
+		"the same name twice":                 {text: "- {name: a}\n- {name: a}", want: `nodes[1].name: node "a" already exists`},
 		"a quantity that is none":             {text: "- {cpu: many}", want: `nodes[0].cpu: "many" is not a quantity`},
 		"a negative quantity":                 {text: "- {memory: -1Gi}", want: "nodes[0].memory: -1Gi is negative"},
 		"a resource without a good name":      {text: `- {resources: {"a b": "1"}}`, want: `resource name "a b"`},

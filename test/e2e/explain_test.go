@@ -43,7 +43,7 @@ func causes() map[string]cause {
 		},
 		"the gang is one GPU short": {
 			nodes:    []string{"--node-resource", "nvidia.com/gpu=3"},
-			replicas: 7, resources: "nvidia.com/gpu: 1", reason: "GangDoesNotFit", help: schedulingv1beta1.HelpFewerMembers, words: []string{"nvidia.com/gpu 7 asked", "6"},
+			replicas: 7, resources: "nvidia.com/gpu: 1", reason: "GangDoesNotFit", help: schedulingv1beta1.HelpFewerMembers, words: []string{"nvidia.com/gpu requested 7", "6"},
 		},
 		"no node's taint is tolerated": {
 			prepare: func(c *cluster) { c.kubectl("taint", "nodes", "--all", "dedicated=ml:NoSchedule") },

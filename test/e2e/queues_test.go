@@ -77,7 +77,7 @@ func TestScenario04WhatIsNotReclaimableStays(t *testing.T) {
 	h := c.record()
 
 	c.create(queue("test2", "weight: 1") + single("job3", "test2", "2").String())
-	c.waits("job3", 20*time.Second, "test1", "not give back")
+	c.waits("job3", 20*time.Second, "test1", "not reclaimable")
 	if got := h.deleted(); len(got) > 0 {
 		t.Errorf("evicted: %v", got)
 	}

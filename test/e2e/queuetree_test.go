@@ -55,7 +55,7 @@ func TestAPersonKeepsATreeOfQueues(t *testing.T) {
 	less := queue("nlp", "parent: research, deserved: {cpu: 4}") + queue("research", "deserved: {cpu: 6}")
 	h := c.record()
 	r = c.run(less, "vcctl", "queue", "update", "-f", "-")
-	if err := containsAll(r.stderr, "queue nlp: 1 job runs in it", "1 would be reclaimed: default/train (2 pods)", "--yes"); r.code != 1 || err != nil || r.stdout != "" {
+	if err := containsAll(r.stderr, "queue nlp: 1 running job in it", "1 would be reclaimed: default/train (2 pods)", "--yes"); r.code != 1 || err != nil || r.stdout != "" {
 		t.Errorf("less, and nobody to ask: exit %d, %v: %s%s", r.code, err, r.stdout, r.stderr)
 	}
 	if gone := h.deleted(); len(gone) > 0 {

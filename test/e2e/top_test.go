@@ -47,7 +47,7 @@ func TestSomebodyNewUsesTheDashboard(t *testing.T) {
 	m.Presses("Enter")
 	m.Shows("huge", "TooLarge")
 	m.Presses("w")
-	m.Shows("is Pending: TooLarge", "cpu 50 asked", "request at most cpu 2")
+	m.Shows("is Pending: TooLarge", "cpu requested 50", "request at most cpu 2")
 
 	m.Presses("q")
 	after := m.Until("the shell again", func(screen string) bool { return strings.HasPrefix(screen, strings.TrimRight(before, "\n ")) })

@@ -75,7 +75,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	m.Presses("Enter")
 	m.Shows("work-main-0", "Running")
 	m.Presses("a")
-	m.Shows("a shell in default/work-main-0")
+	m.Shows("shell in default/work-main-0")
 	m.Types("echo $((40+2)) of $HOSTNAME")
 	m.Shows("42 of work-main-0")
 	m.Types("exit")
@@ -141,7 +141,7 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 		t.Errorf("the node is uncordoned: %q", got)
 	}
 	m.Presses("q")
-	m.Shows("a shell in default/work-main-0") // the screen from before the dashboard, with the shell
+	m.Shows("shell in default/work-main-0") // the screen from before the dashboard, with the shell
 
 	if got := c.kubectl("get", "queue", "research", "-o", "jsonpath={.spec.weight} {.spec.capability.cpu}"); got != "3 1" {
 		t.Errorf("weight and capability are %q", got)

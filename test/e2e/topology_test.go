@@ -117,7 +117,7 @@ func TestAJobWithAHardTopologyStaysInsideOneHyperNode(t *testing.T) {
 	c.kubectl("delete", "jobs.batch.volcano.sh", "near")
 	c.running("near", 0, 30*time.Second)
 	c.create(nearJob("wide", 5, 1))
-	c.waits("wide", 20*time.Second, "in hyperNode", "4 of 5 fit")
+	c.waits("wide", 20*time.Second, "in HyperNode", "4 of 5 fit")
 
 	r := c.run(strings.Replace(hyperNodes(nodes), `exactMatch:`, `labelMatch: {matchLabels: {a: b}}, exactMatch:`, 1), "kubectl", "apply", "-f", "-")
 	if r.code == 0 {
