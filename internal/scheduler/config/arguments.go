@@ -9,7 +9,7 @@ import (
 // Arguments holds the arguments of a policy or an action, as parsed from YAML.
 type Arguments map[string]any
 
-// Int returns a whole number. For a value of another kind it reports a warning and returns the default.
+// Int returns the argument as a whole number. If the value is not one, it reports a warning and returns the default.
 func (a Arguments) Int(key string, def int, warn func(string)) int {
 	switch v := a[key].(type) {
 	case nil:
@@ -27,7 +27,7 @@ func (a Arguments) Int(key string, def int, warn func(string)) int {
 	return def
 }
 
-// Float returns a number.
+// Float returns the argument as a number.
 func (a Arguments) Float(key string, def float64, warn func(string)) float64 {
 	switch v := a[key].(type) {
 	case nil:
@@ -43,7 +43,7 @@ func (a Arguments) Float(key string, def float64, warn func(string)) float64 {
 	return def
 }
 
-// Bool returns a boolean. It accepts text such as "true".
+// Bool returns the argument as a boolean. It also accepts text such as "true".
 func (a Arguments) Bool(key string, def bool, warn func(string)) bool {
 	switch v := a[key].(type) {
 	case nil:
@@ -59,7 +59,7 @@ func (a Arguments) Bool(key string, def bool, warn func(string)) bool {
 	return def
 }
 
-// Percent returns a number from 0 to 100.
+// Percent returns the argument as a number from 0 to 100.
 func (a Arguments) Percent(key string, def float64, warn func(string)) float64 {
 	v := a.Float(key, def, warn)
 	if v >= 0 && v <= 100 {
@@ -69,7 +69,7 @@ func (a Arguments) Percent(key string, def float64, warn func(string)) float64 {
 	return def
 }
 
-// Unknown reports keys of a section that have no effect. where is the name of the section, such as thresholds.
+// Unknown reports the keys of a section that have no effect. where is the name of the section, such as thresholds.
 func (a Arguments) Unknown(where string, warn func(string), known ...string) {
 	for _, key := range without(a, known) {
 		if warn != nil {
@@ -78,7 +78,7 @@ func (a Arguments) Unknown(where string, warn func(string), known ...string) {
 	}
 }
 
-// Within returns a warn function for arguments inside a section. It prefixes the key with the section's name.
+// Within returns a warn function for the arguments of a section. It prefixes each key with the section's name.
 func Within(where string, warn func(string)) func(string) {
 	return func(text string) {
 		if warn != nil {
@@ -87,7 +87,7 @@ func Within(where string, warn func(string)) func(string) {
 	}
 }
 
-// String returns text.
+// String returns the argument as text.
 func (a Arguments) String(key, def string, warn func(string)) string {
 	switch v := a[key].(type) {
 	case nil:

@@ -1,11 +1,11 @@
 // Package config parses the scheduler's configuration, Volcano's volcano-scheduler.conf.
 //
 //	In:   YAML
-//	Out:  Config, warnings for the administrator, or an error; on an error keep the last valid configuration
+//	Out:  Config and warnings for the administrator, or an error; after an error, keep the last valid configuration
 //
 // # Concurrency
 //
-// Pure functions. A Config is not changed after Parse, so several engines may read it.
+// All functions are pure. A Config does not change after Parse, so several engines may read it.
 package config
 
 import (
@@ -17,13 +17,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Config holds the actions in the order in which they run, and the policies tier by tier.
+// Config holds the actions in the order in which they run, and the policies by tier.
 type Config struct {
 	Actions []string
 	Tiers   []Tier
 	// Configurations holds the arguments of actions by action name.
 	Configurations map[string]Arguments
-	// Metrics describes the source of the nodes' real load.
+	// Metrics describes the source of the nodes' actual load.
 	Metrics Metrics
 }
 
@@ -38,7 +38,7 @@ type Reads struct {
 	Arguments []string
 }
 
-// Unread returns the given switches and arguments that are not used, sorted, switches first.
+// Unread returns the given switches and arguments that have no effect, switches first, each group sorted.
 func (p *Plugin) Unread(reads Reads) []string {
 	return append(without(p.Switches, reads.Switches), without(p.Arguments, reads.Arguments)...)
 }
@@ -56,14 +56,15 @@ func without[V any](given map[string]V, read []string) []string {
 // Plugin is one policy with its switches and arguments.
 type Plugin struct {
 	Name string
-	// Where is its position in the file, such as tiers[0].plugins[2]; "" if it does not come from a file.
+	// Where is the plugin's position in the file, such as tiers[0].plugins[2]; "" if the plugin does not come from a
+	// file.
 	Where string
-	// Switches holds the enable… keys in the file.
+	// Switches holds the enable… keys that are present in the file.
 	Switches  map[string]bool
 	Arguments Arguments
 }
 
-// Enabled reports whether a switch is on. A switch that is not in the file is on, except for the switches that are
+// Enabled reports whether a switch is on. Switches that are missing from the file are on, except for those that are
 // off by default in Volcano.
 func (p *Plugin) Enabled(key string) bool {
 	if v, ok := p.Switches[key]; ok {
@@ -81,7 +82,7 @@ var Switches = []string{
 	"enabledSubJobOrder", "enabledHyperNodeGradient",
 }
 
-// knownActions lists the actions by Volcano's names.
+// knownActions lists the action names, as in Volcano.
 var knownActions = []string{"enqueue", "allocate", "backfill", "preempt", "reclaim", "gangpreempt", "gangreclaim", "shuffle"}
 
 type file struct {
@@ -101,7 +102,8 @@ type fileAction struct {
 	Arguments map[string]any `json:"arguments"`
 }
 
-// Parse parses a configuration file. Warnings describe accepted parts without effect, in the order of the file.
+// Parse parses a configuration file. The warnings describe settings that are accepted but have no effect, in file
+// order.
 func Parse(data []byte) (*Config, []string, error) {
 	var warnings []string
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
@@ -202,7 +204,7 @@ func readPlugin(raw map[string]any, where string, warn func(string, ...any)) (p 
 	return p, nil
 }
 
-// readArguments parses the arguments of one action. As in Volcano, the first entry of an action counts.
+// readArguments parses the arguments of one action. As in Volcano, only the first entry for an action counts.
 func (cfg *Config) readArguments(i int, c fileAction, warn func(string, ...any)) {
 	_, twice := cfg.Configurations[c.Name]
 	switch {
@@ -226,7 +228,7 @@ func (t *Tier) check(i int) error {
 	return nil
 }
 
-// checkTogether rejects policies that contradict each other and drops duplicates.
+// checkTogether rejects policies that contradict each other and drops duplicate policies.
 func (cfg *Config) checkTogether(warn func(string, ...any)) error {
 	first := map[string]string{}
 	for i := range cfg.Tiers {

@@ -2,9 +2,9 @@ package config
 
 import "fmt"
 
-// DefaultText is the configuration used without a file. It is Volcano's default plus reclaim and preempt, so that
-// queues get back what they deserve, plus pdb, so that no eviction violates a PodDisruptionBudget, and without
-// overcommit and drf.
+// DefaultText is the configuration that is used if there is no file. Compared with Volcano's default, it adds reclaim
+// and preempt, so that queues get back what they deserve, and pdb, so that no eviction violates a
+// PodDisruptionBudget. It omits overcommit and drf.
 const DefaultText = `actions: "enqueue, allocate, backfill, reclaim, preempt"
 tiers:
 - plugins:
@@ -19,11 +19,11 @@ tiers:
   - name: binpack
 `
 
-// Default returns the parsed DefaultText.
+// Default returns the parsed form of DefaultText.
 func Default() *Config {
 	cfg, warnings, err := Parse([]byte(DefaultText))
 	if err != nil || len(warnings) > 0 {
-		panic(fmt.Sprintf("the built-in configuration: %v %q", err, warnings)) // a test parses it
+		panic(fmt.Sprintf("the built-in configuration: %v %q", err, warnings)) // unreachable: a test parses the text
 	}
 	return cfg
 }

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Metrics describes the source of the nodes' real load, as in the section metrics of Volcano's file. The zero value
+// Metrics describes the source of the nodes' actual load, as in the metrics section of Volcano's file. The zero value
 // means that there is no source.
 type Metrics struct {
 	// Type is prometheus, prometheus_adaptor or elasticsearch; "" for no source.
 	Type string
 	// Address is the address of the source, such as http://prometheus.monitoring:9090.
 	Address string
-	// Interval is the time between two queries, 30 s by default.
+	// Interval is the time between two queries; the default is 30 s.
 	Interval time.Duration
-	// InsecureSkipVerify accepts any certificate of the source.
+	// InsecureSkipVerify disables verification of the source's certificate.
 	InsecureSkipVerify bool
 	// Elastic holds the settings for Elasticsearch.
 	Elastic Elastic
@@ -43,11 +43,11 @@ var MetricsOptions = []Option{
 
 const defaultInterval = 30 * time.Second
 
-// metricsTypes lists the types by Volcano's names.
+// metricsTypes lists the names of the source types, as in Volcano.
 var metricsTypes = []string{"prometheus", "prometheus_adaptor", "elasticsearch"}
 
-// readMetrics parses the section. An unusable source is an error, because the policies that need it would silently
-// have no effect.
+// readMetrics parses the metrics section. An unusable source is an error, because otherwise the policies that need it
+// would silently have no effect.
 func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error) {
 	m := Metrics{Interval: defaultInterval, Elastic: Elastic{Index: "metricbeat-*", HostnameField: "host.hostname"}}
 	if len(raw) == 0 {
@@ -86,15 +86,15 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 			warn("metrics.%s: not expected; ignored", key)
 		}
 	}
-	if m.Type == "" { // as in Volcano
+	if m.Type == "" { // the default, as in Volcano
 		warn("metrics.type is missing, so no load is read; valid types are %s", names(metricsTypes))
 		return Metrics{}, nil
 	}
 	return m, m.check()
 }
 
-// flat replaces nested keys of tls and elasticsearch by keys with dots. Volcano's guide uses the nested form, its
-// source code the other.
+// flat replaces the nested keys of tls and elasticsearch with dotted keys. Volcano's guide uses the nested form, its
+// source code the dotted form.
 func flat(raw map[string]any) map[string]any {
 	out := maps.Clone(raw)
 	for _, section := range []string{"tls", "elasticsearch"} {
@@ -115,7 +115,7 @@ func (m *Metrics) check() error {
 		return fmt.Errorf("metrics.type: unknown type %q; valid types are %s", m.Type, names(metricsTypes))
 	}
 	if m.Type == "prometheus_adaptor" && m.Address == "" {
-		return nil // the API server itself is queried
+		return nil // the source is the API server itself
 	}
 	scheme, host, _ := strings.Cut(m.Address, "://")
 	if scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, " \t") {

@@ -9,19 +9,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// warnOfStrangers warns of unknown keys, which would otherwise be ignored silently, such as misspelled ones. The
-// keys of policies and metrics are checked where these are parsed.
+// warnOfStrangers warns about unknown keys, for example misspelled ones, which would otherwise be ignored silently.
+// Keys of policies and metrics are checked where those sections are parsed.
 func warnOfStrangers(data []byte, warn func(string, ...any)) {
 	var all map[string]any
 	if yaml.Unmarshal(data, &all) != nil {
-		return // reported elsewhere
+		return // Parse reports the error
 	}
 	strangers("", all, warn, "actions", "configurations", "metrics", "plugins", "tiers")
 	strangersIn(all, "tiers", warn, "plugins")
 	strangersIn(all, "configurations", warn, "arguments", "name")
 }
 
-// strangersIn checks the entries of a list.
+// strangersIn warns about unknown keys in the entries of a list.
 func strangersIn(all map[string]any, section string, warn func(string, ...any), known ...string) {
 	for key, value := range all {
 		list, isList := value.([]any)
@@ -36,7 +36,7 @@ func strangersIn(all map[string]any, section string, warn func(string, ...any), 
 	}
 }
 
-// strangers warns of unknown keys. Like the parser, it ignores case.
+// strangers warns about the unknown keys of one entry. Like the parser, it ignores case.
 func strangers(where string, entry map[string]any, warn func(string, ...any), known ...string) {
 	for _, key := range slices.Sorted(maps.Keys(entry)) {
 		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, key) }) {

@@ -6,11 +6,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// hidden replaces a password.
+// hidden is shown instead of a password.
 const hidden = "(hidden)"
 
-// Telling returns a configuration that Parse accepts in a form that any user may see: unchanged, or, if it contains
-// a password, its parsed content with the password replaced.
+// Telling returns the configuration in a form that any user may see. Without passwords, it is unchanged; otherwise it
+// is the parsed content with each password replaced. Parse accepts the result.
 func Telling(data []byte) string {
 	inner, err := unwrap(data, func(string, ...any) {})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// vendor lists policies of cloud editions of Volcano that have no effect elsewhere, with their replacements here.
+// vendor maps policies of cloud vendors' Volcano editions that have no effect here to their replacements.
 var vendor = map[string]string{
 	"lifecycle":                  "nodes are not labeled by the run time of their pods; binpack keeps lightly used nodes free for the autoscaler",
 	"cce-gpu-topology-predicate": "it supports only its cloud's GPU nodes; use deviceshare to share GPUs",
@@ -22,7 +22,7 @@ var vendor = map[string]string{
 	"networkresource":            "it supports only its cloud's network interfaces; extended resources count like any other resource",
 }
 
-// meaningless lists arguments and switches of Volcano or of a vendor that have no effect here, with the reason.
+// meaningless maps arguments and switches of Volcano or of a vendor that have no effect here to the reason.
 var meaningless = map[string]string{
 	"predicateErrorCacheEnable": "pods that schedule alike are always evaluated once",
 	"enableJobPipelined":        "resources are reserved for a gang as a whole, or not at all",
@@ -30,19 +30,19 @@ var meaningless = map[string]string{
 	"selectorspread.weight":     "Kubernetes has replaced it with topology spread: podtopologyspread.weight",
 }
 
-// Vendor reports whether a policy belongs to a cloud vendor's edition, and returns what replaces it here.
+// Vendor reports whether a policy belongs to a cloud vendor's edition of Volcano, and returns its replacement here.
 func Vendor(name string) (instead string, ok bool) {
 	instead, ok = vendor[name]
 	return instead, ok
 }
 
-// Vendors returns the policies known to Vendor, sorted.
+// Vendors returns the names of the policies that Vendor recognizes, sorted.
 func Vendors() []string { return slices.Sorted(maps.Keys(vendor)) }
 
-// MeaninglessKeys returns the keys known to Meaningless, sorted.
+// MeaninglessKeys returns the keys that Meaningless recognizes, sorted.
 func MeaninglessKeys() []string { return slices.Sorted(maps.Keys(meaningless)) }
 
-// Meaningless returns why an argument or a switch has no effect here.
+// Meaningless returns the reason why an argument or a switch has no effect here.
 func Meaningless(key string) (why string, ok bool) {
 	why, ok = meaningless[key]
 	return why, ok
@@ -51,8 +51,8 @@ func Meaningless(key string) (why string, ok bool) {
 // confKeys lists the keys under which a ConfigMap holds the configuration.
 var confKeys = []string{"volcano-scheduler.conf", "default-scheduler.conf"}
 
-// unwrap extracts the configuration from the forms that users have: the file itself, the ConfigMap that contains
-// it, or the parameters of a vendor's add-on.
+// unwrap extracts the configuration from the forms in which users provide it: the file itself, a ConfigMap that
+// contains it, or the parameters of a vendor's add-on.
 func unwrap(data []byte, warn func(string, ...any)) ([]byte, error) {
 	var outer struct {
 		Kind    string            `json:"kind"`

@@ -9,26 +9,27 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Attach lists the writes that must succeed, and the results that must appear, before a pod is bound. If they do
-// not appear in time, the bind fails.
+// Attach lists the API writes that must succeed, and the results that must appear, before a pod can be bound. If the
+// results do not appear in time, the bind fails.
 type Attach struct {
 	Volumes   []VolumeBinding
 	Provision []Provision
 	Devices   []DeviceClaim
-	// Timeout is how long the bind waits for its volumes.
+	// Timeout limits how long the bind waits for its volumes.
 	Timeout time.Duration
-	// Problem makes the bind fail at once, because a check no longer held at the end of the cycle; "" if there was
-	// no problem.
+	// Problem describes a check that no longer held at the end of the cycle. It makes the bind fail at once. "" means
+	// that there was no problem.
 	Problem string
 }
 
 // VolumeBinding binds a volume to a claim.
 type VolumeBinding struct {
 	Volume string
-	// ResourceVersion is the version of the volume that was checked. Another version is a conflict.
+	// ResourceVersion is the version of the volume that the scheduler checked. If the volume has another version, the
+	// write is a conflict.
 	ResourceVersion string
 	Claim           corev1.ObjectReference
-	// ByController is true if the scheduler chose the pair, so that it may be unbound again.
+	// ByController is true if the scheduler chose the volume for the claim, so that the binding may be undone later.
 	ByController bool
 }
 
@@ -45,7 +46,7 @@ type DeviceClaim struct {
 	Allocation *resourcev1.AllocationResult
 }
 
-// Consumer returns the reference to a pod for use in a claim.
+// Consumer returns the reference to a pod that a claim stores in its status.
 func Consumer(pod Object) resourcev1.ResourceClaimConsumerReference {
 	return resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: pod.Name, UID: pod.UID}
 }

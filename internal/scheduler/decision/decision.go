@@ -1,5 +1,5 @@
-// Package decision defines the result of a cycle as data. It has no effects: the outbox carries the decisions out,
-// and Assume updates the model in advance.
+// Package decision defines the result of a scheduling cycle as data. The package itself has no effects: the outbox
+// carries out the decisions, and Assume applies them to the model in advance.
 package decision
 
 import (
@@ -28,24 +28,24 @@ func (o Object) Key() string {
 	return o.Namespace + "/" + o.Name
 }
 
-// Bind binds a pod to a node. Binds of one gang follow each other.
+// Bind binds a pod to a node. The binds of one gang are adjacent.
 type Bind struct {
 	Pod  Object
 	Node string
 	Gang Object // zero UID if the pod has no gang
-	// GangRemaining is the number of later binds of the same gang in the same Decisions: the outbox finishes nearly
-	// complete gangs first.
+	// GangRemaining is the number of later binds of the same gang in the same Decisions. The outbox uses it to finish
+	// nearly complete gangs first.
 	GangRemaining int
-	// Annotations are written to the pod with its binding.
+	// Annotations are written to the pod together with its binding.
 	Annotations map[string]string
 	// Attach lists what must happen before the bind; nil for nothing.
 	Attach *Attach
-	// Check holds what must still be true of the gang's PodGroup when the bind is written; nil for no check.
+	// Check holds the conditions that the gang's PodGroup must still meet when the bind is written; nil for no check.
 	Check *GangCheck
 }
 
-// GangCheck holds the minimums of a PodGroup that a decision relies on. They must not have been raised since. Binds
-// of one gang in one Decisions share it.
+// GangCheck holds the minimums of a PodGroup that a decision relies on. The decision is valid only if they have not
+// been raised since. All binds of a gang in the same Decisions share one GangCheck.
 type GangCheck struct {
 	MinMember     int
 	MinTaskMember map[string]int
@@ -56,18 +56,18 @@ type Evict struct {
 	Pod    Object
 	Gang   Object
 	Node   string
-	Reason string // one word: reclaim, preempt
-	// Message is the message for the evicted gang: which gang and queue needed the resources, and why.
+	Reason string // a single word, such as reclaim or preempt
+	// Message is the message to report on the evicted gang: which gang and queue needed the resources, and why.
 	Message   string
 	Preemptor Object // the gang that gets the resources
-	// Gave is set if an order of shares granted the eviction: see model.Gave.
+	// Gave is set if the eviction was granted because of the gangs' shares: see model.Gave.
 	Gave model.Gave
-	// PreemptorMessage is the message for the gang that gets the resources: what is evicted and why. It is set on
-	// the first pod of each victim gang and "" on the others.
+	// PreemptorMessage is the message to report on the gang that gets the resources: what is evicted and why. It is
+	// set only on the first evicted pod of each victim gang.
 	PreemptorMessage string
 }
 
-// Nomination reserves resources that are being released for a pod. An empty Node cancels the reservation.
+// Nomination reserves resources for a pod while other pods release them. An empty Node cancels the reservation.
 type Nomination struct {
 	Pod  Object
 	Node string
@@ -75,42 +75,42 @@ type Nomination struct {
 	Publish bool
 }
 
-// GangStatus is the complete new status of a PodGroup. It is written when its meaning changed.
+// GangStatus is the complete new status of a PodGroup. It is set only if the meaning of the status changed.
 type GangStatus struct {
 	Gang   Object
 	Status schedulingv1beta1.PodGroupStatus
-	// HyperNode is the HyperNode that the gang is placed in, to be written as an annotation; nil if unchanged.
+	// HyperNode is the HyperNode that the gang is placed in, to be written as an annotation; nil if it is unchanged.
 	// Annotated reports whether the PodGroup already has annotations.
 	HyperNode *string
 	Annotated bool
 }
 
-// HyperNodeStatus is the status of a HyperNode. It is set only on change.
+// HyperNodeStatus is the new status of a HyperNode. It is set only if the status changed.
 type HyperNodeStatus struct {
 	HyperNode string
 	NodeCount int
 	Ready     metav1.Condition
 }
 
-// QueueStatus is the scheduler's part of a queue's status. It is set only on change.
+// QueueStatus is the scheduler's part of a queue's status. It is set only if that part changed.
 type QueueStatus struct {
 	Queue                            string
 	Allocated, Deserved, Terminating corev1.ResourceList
-	// SharePercent is the largest used part of the deserved resources. Waiting is the number of gangs that wait for
-	// their minimum.
+	// SharePercent is the largest used percentage of any of the deserved resources. Waiting is the number of gangs
+	// that wait for their minimum.
 	SharePercent, Waiting int32
 	// Invalid describes the error in the queue's spec; nil if the queue is valid.
 	Invalid *metav1.Condition
 }
 
-// PodCondition is PodScheduled=False for a waiting pod. It is set only on change.
+// PodCondition is the PodScheduled=False condition of a waiting pod. It is set only if the condition changed.
 type PodCondition struct {
 	Pod     Object
 	Reason  string
 	Message string
 }
 
-// Event is an event on a PodGroup or a queue. It is recorded only when its meaning changed.
+// Event is an event about a PodGroup or a queue. It is recorded only if its meaning changed.
 type Event struct {
 	Gang    Object
 	Queue   Object // the queue that the event is about, instead of a gang
@@ -119,63 +119,63 @@ type Event struct {
 	Message string
 }
 
-// Stats holds figures of the cycle for metrics. They do not influence decisions.
+// Stats holds statistics of the cycle for metrics. They do not influence decisions.
 type Stats struct {
 	GangsTried  int
 	GangsPlaced int
 	GangsParked int
 	TasksPlaced int
 	Victims     int
-	Queues      []QueueFigures // queues with changes
-	QueuesGone  []string       // deleted queues with earlier figures
-	Gangs       []GangFigures  // gangs with changes
-	GangsGone   []Object       // deleted gangs with earlier figures
-	Devices     []NodeDevices  // nodes with changes
+	Queues      []QueueFigures // queues whose figures changed
+	QueuesGone  []string       // deleted queues that had figures
+	Gangs       []GangFigures  // gangs whose figures changed
+	GangsGone   []Object       // deleted gangs that had figures
+	Devices     []NodeDevices  // nodes whose figures changed
 	Starts      []Start        // gangs that reached their minimum
 }
 
-// Start describes a gang that reached its minimum, compared with the forecast of its start.
+// Start describes a gang that reached its minimum, and compares its start with the forecast.
 type Start struct {
 	Gang  Object
 	Queue string
 	// Created is the creation time of the gang.
 	Created time.Time
-	// Waited is true if a reason for waiting was reported for the gang.
+	// Waited is true if the scheduler reported a reason why the gang waited.
 	Waited bool
-	// Foretold is true if a start time was forecast. Late is the delay of the start after the first forecast;
-	// negative if the gang started earlier.
+	// Foretold is true if a start time was forecast. Late is the delay of the start relative to the first forecast;
+	// it is negative if the gang started earlier.
 	Foretold bool
 	Late     time.Duration
 }
 
-// QueueFigures holds the figures of a queue.
+// QueueFigures holds the metrics of a queue.
 type QueueFigures struct {
 	Queue               string
 	Allocated, Deserved corev1.ResourceList
-	// Request is what the queue's gangs use and request, and Inqueue the reservations for admitted gangs. Capacity is
-	// the capability in the queue's spec. RealCapacity is the amount that it can use besides the guarantees of other
-	// queues. Capacity and RealCapacity contain only limited resources.
+	// Request is the amount that the queue's gangs use and request, and Inqueue the amount reserved for admitted
+	// gangs. Capacity is the capability in the queue's spec. RealCapacity is the amount that the queue can use
+	// without touching the guarantees of other queues. Capacity and RealCapacity contain only limited resources.
 	Request, Inqueue, Capacity, RealCapacity corev1.ResourceList
 	// Terminating is the amount that terminating pods still use.
 	Terminating corev1.ResourceList
 	Weight      int32
-	// Share is the greatest used fraction of a deserved resource; 0 if the queue has no share.
+	// Share is the largest used fraction of any deserved resource; 0 if the queue has no share.
 	Share float64
-	// Overused is true if the queue currently gets nothing more or holds more than it deserves.
+	// Overused is true if the queue cannot get more resources at present or holds more than it deserves.
 	Overused bool
 }
 
-// GangFigures holds the figures of a gang.
+// GangFigures holds the metrics of a gang.
 type GangFigures struct {
 	Gang Object
-	// Unready is how many pods are still needed to reach the minimum; Tries is the number of scheduling attempts since
-	// the last figures.
+	// Unready is the number of pods still needed to reach the minimum. Tries is the number of scheduling attempts
+	// since the previous figures.
 	Unready, Tries int
-	// Share is the gang's largest part of any resource of the cluster.
+	// Share is the gang's largest fraction of any of the cluster's resources.
 	Share float64
 }
 
-// Decisions holds the decisions of one cycle. Slices are in the order of the decisions.
+// Decisions holds the decisions of one cycle. Each slice is in the order in which the decisions were made.
 type Decisions struct {
 	// Now is the time of the cycle.
 	Now         time.Time
@@ -186,23 +186,23 @@ type Decisions struct {
 	Gangs       []GangStatus
 	Queues      []QueueStatus
 	HyperNodes  []HyperNodeStatus
-	// Ungates lists pods whose queue has room for them. Their queue's gate is to be removed.
+	// Ungates lists pods that now fit into their queue, so that their scheduling gate is to be removed.
 	Ungates       []Object
 	PodConditions []PodCondition
-	// Lingering lists pods that should have ended by now but still exist. Their resources no longer count as about
-	// to be freed.
+	// Lingering lists pods that should have terminated by now but still exist. Their resources no longer count as
+	// about to be freed.
 	Lingering []Object
-	// Usage holds the use of accounts whose holdings changed. It must be stored to survive restarts.
+	// Usage holds the usage of the accounts whose running pods changed. It must be stored to survive restarts.
 	Usage  []model.UsageEntry
 	Events []Event
-	// Again requests another cycle at once, after Assume, because the decisions may enable other gangs.
+	// Again requests another cycle at once, after Assume, because the decisions may allow other gangs to start.
 	Again bool
-	// WakeAt requests a cycle at that time even if nothing changes; zero for none.
+	// WakeAt requests a cycle at the given time even if nothing changes; the zero time requests none.
 	WakeAt time.Time
 	Stats  Stats
 }
 
-// Empty reports whether there is nothing to carry out.
+// Empty reports whether there are no decisions to carry out.
 func (d *Decisions) Empty() bool {
 	return len(d.Binds)+len(d.Evicts)+len(d.Ungates)+len(d.Nominations)+len(d.Gangs)+len(d.Queues)+len(d.HyperNodes)+len(d.PodConditions)+len(d.Events)+len(d.Lingering) == 0
 }

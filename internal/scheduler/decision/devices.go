@@ -1,22 +1,23 @@
 package decision
 
-// NodeDevices holds the shared cards of a node, for metrics. Without cards, the node no longer has any.
+// NodeDevices holds figures about the shared GPU cards of a node. If Cards is empty, the node no longer has any
+// cards.
 type NodeDevices struct {
 	Node  string
 	Cards []CardFigures
 }
 
-// CardFigures holds the used parts of a card.
+// CardFigures holds the used amounts of a card.
 type CardFigures struct {
 	Card           string // uuid
-	Shared         int64  // containers that share it
+	Shared         int64  // number of containers that share the card
 	MemoryMiB      int64
 	Cores          int64 // percent
 	MemoryLimitMiB int64
 	Pods           []PodOnCard
 }
 
-// PodOnCard holds the parts of a card that a pod's container uses.
+// PodOnCard holds the amounts of a card that a pod's container uses.
 type PodOnCard struct {
 	Pod              Object
 	MemoryMiB, Cores int64

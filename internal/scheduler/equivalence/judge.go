@@ -1,14 +1,14 @@
-// Package equivalence finds the best node for pods with equal requests. For every shape it keeps the nodes that fit,
-// ordered by score, and re-evaluates only the nodes that changed. A shape is everything in a pod that decides where
-// the pod may run.
+// Package equivalence finds the best node for pods that schedule alike. A shape is the part of a pod that decides
+// where the pod may run; all pods of one shape form an equivalence class. For every shape, the package keeps the
+// suitable nodes ordered by score, and re-evaluates only the nodes that changed.
 //
 //	In:   overlay.Overlay and its change log, fit.Filters, score.Weights
 //	Out:  the current best node for a shape
 //
 // # Invariants
 //
-//   - Best is the node with the highest score among the nodes that pass every filter. Among equals it is the first
-//     by name.
+//   - Best is the node with the highest score among the nodes that pass every filter. Among nodes with equal scores,
+//     it is the first by name.
 //   - A Ranking that has replayed the change log equals a newly built one.
 package equivalence
 
@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// Judge evaluates nodes for shapes. It holds what all rankings share.
+// Judge evaluates nodes for shapes. It holds the state that all rankings share.
 type Judge struct {
 	Filters fit.Filters
 	Weights score.Weights
@@ -31,17 +31,17 @@ type Judge struct {
 	clock     uint64
 }
 
-// aspect is the key of a ranking.
+// aspect is the key under which a ranking is stored.
 type aspect struct {
 	shape *model.Shape
-	later bool  // by Future rather than by Idle resources
-	view  *View // nil: by resources and score alone
+	later bool  // use Future instead of Idle resources
+	view  *View // nil: evaluate only resources and score
 }
 
-// maxTreeBytes bounds the memory of all rankings together.
+// maxTreeBytes limits the total memory of all rankings.
 const maxTreeBytes = 96 << 20
 
-// Open prepares the judge for a cycle on an overlay. It drops caches of shapes that no longer exist.
+// Open prepares the judge for a cycle on an overlay. It drops cached results of shapes that no longer exist.
 func (j *Judge) Open(o *overlay.Overlay, resources *model.Resources, shapes []*model.Shape) {
 	j.overlay, j.resources = o, resources
 	if j.rankings == nil {
@@ -63,12 +63,12 @@ func (j *Judge) Open(o *overlay.Overlay, resources *model.Resources, shapes []*m
 	}
 }
 
-// Best returns the best node for a shape. It returns false if the shape fits on no node now.
+// Best returns the best node for a shape. It returns false if no node can take a pod of the shape now.
 func (j *Judge) Best(s *model.Shape) (model.NodeID, bool) {
 	return j.best(j.Ranking(s, false, nil))
 }
 
-// BestLater returns the best node for a shape once the resources that are being released are free.
+// BestLater returns the best node for a shape, counting resources that are being released as free.
 func (j *Judge) BestLater(s *model.Shape) (model.NodeID, bool) {
 	return j.best(j.Ranking(s, true, nil))
 }
@@ -80,13 +80,13 @@ func (j *Judge) best(r *Ranking) (model.NodeID, bool) {
 	return j.overlay.Order[r.trees[0].first()], true
 }
 
-// Allowed reports whether the static filters permit the shape on a node.
+// Allowed reports whether the static filters permit pods of the shape on a node.
 func (j *Judge) Allowed(s *model.Shape, id model.NodeID) bool {
 	rank := j.overlay.Rank[id]
 	return rank >= 0 && j.static(s).points[rank] != unfit
 }
 
-// Possible reports whether the shape could run on some node if that node were empty.
+// Possible reports whether a pod of the shape could run on some node if that node were empty.
 func (j *Judge) Possible(s *model.Shape) bool {
 	points := j.static(s).points
 	for rank, id := range j.overlay.Order {
@@ -97,8 +97,8 @@ func (j *Judge) Possible(s *model.Shape) bool {
 	return false
 }
 
-// Each visits the nodes that fit, by name, with their scores. If later is true, it counts resources that are being
-// released as free.
+// Each calls visit for each node that fits, in order of names, with the node's score. If later is true, it counts
+// resources that are being released as free.
 func (j *Judge) Each(s *model.Shape, later bool, visit func(id model.NodeID, points int32)) {
 	j.EachBetter(s, later, func(id model.NodeID, points int32) int32 {
 		visit(id, points)
@@ -106,7 +106,7 @@ func (j *Judge) Each(s *model.Shape, later bool, visit func(id model.NodeID, poi
 	})
 }
 
-// EachBetter is like Each, but visit returns a score, and from then on only nodes with a higher score are visited.
+// EachBetter is like Each, but visit returns a score, and only nodes with a higher score are visited from then on.
 func (j *Judge) EachBetter(s *model.Shape, later bool, visit func(id model.NodeID, points int32) (best int32)) {
 	if len(j.overlay.Order) == 0 {
 		return

@@ -5,24 +5,24 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// View changes how the nodes are ranked for a shape.
+// View modifies how the nodes are ranked for a shape.
 type View struct {
 	// Groups splits the nodes; nil for a single group.
 	Groups *Groups
-	// Bars reports whether a node is excluded. The result may change only if the node's resources or Stamp change.
-	// nil excludes no node. For later see Judge.Ranking.
+	// Bars reports whether a node is excluded; nil excludes no node. The result may change only if the node's
+	// resources or Stamp change. For the meaning of later, see Judge.Ranking.
 	Bars  func(id model.NodeID, later bool) bool
 	Stamp uint64
 }
 
 // Groups splits the nodes into groups. It is immutable.
 type Groups struct {
-	of, leaf []int32   // by rank: the group, and the index in it
-	ranks    [][]int32 // ranks of each group, ascending
-	cells    int       // number of cells of all tournaments together
+	of, leaf []int32   // by rank: the node's group, and its index within the group
+	ranks    [][]int32 // for each group, the ranks of its nodes in ascending order
+	cells    int       // total number of cells of all tournaments
 }
 
-// NewGroups returns the groups of nodes. of holds the group of every rank, 0 to count-1.
+// NewGroups returns a grouping of nodes. of holds the group number of every rank, from 0 to count-1.
 func NewGroups(of []int32, count int) *Groups {
 	g := &Groups{of: of, leaf: make([]int32, len(of)), ranks: make([][]int32, count)}
 	for rank, group := range of {
@@ -35,7 +35,7 @@ func NewGroups(of []int32, count int) *Groups {
 	return g
 }
 
-// Ranking ranks the nodes for one shape. It has one tournament per group; the leaves are scores, in the order of
+// Ranking ranks the nodes for one shape. It has one tournament per group, whose leaves are the scores in the order of
 // the nodes' ranks.
 type Ranking struct {
 	aspect
@@ -44,17 +44,17 @@ type Ranking struct {
 	cells    []int32
 	static   *static
 	request  score.Request
-	position int64  // position in the change log up to which changes are replayed
-	epoch    uint64 // of the overlay's set of nodes
-	version  uint64 // of the static part
-	stamp    uint64 // of the view
-	used     uint64 // time of last use, to drop the least recently used
+	position int64  // position in the change log up to which changes have been replayed
+	epoch    uint64 // epoch of the overlay's node set
+	version  uint64 // version of the static part
+	stamp    uint64 // stamp of the view
+	used     uint64 // time of last use, to find the least recently used ranking
 }
 
-// Ranking returns the up-to-date ranking of a shape. If later is true, it ranks by the resources that will be free
-// after releases, not by the idle ones.
+// Ranking returns the up-to-date ranking for a shape. If later is true, it ranks by the resources that will be free
+// once pending releases finish; otherwise it ranks by idle resources.
 func (j *Judge) Ranking(s *model.Shape, later bool, view *View) *Ranking {
-	if s.Plain != nil { // volumes and devices are not evaluated here
+	if s.Plain != nil { // volumes and devices are not evaluated in this package
 		s = s.Plain
 	}
 	j.clock++
@@ -75,19 +75,19 @@ func (j *Judge) Ranking(s *model.Shape, later bool, view *View) *Ranking {
 	return r
 }
 
-// stale reports whether the ranking must be rebuilt because more than single nodes changed.
+// stale reports whether the whole ranking must be rebuilt, because more than individual nodes changed.
 func (r *Ranking) stale(epoch uint64) bool {
 	return r.trees == nil || r.epoch != epoch || r.version != r.static.version ||
 		r.view != nil && (r.stamp != r.view.Stamp || r.groups != r.view.Groups)
 }
 
-// replay re-evaluates the nodes that changed. It returns false if the log does not reach back that far.
+// replay re-evaluates the nodes that changed. It returns false if the change log does not reach back far enough.
 func (j *Judge) replay(r *Ranking) bool {
 	end := j.overlay.Changes.End()
 	if r.position == end {
 		return true
 	}
-	// For many changes, computing the whole tree once is cheaper than updating each path.
+	// For many changes, recomputing the whole tree is cheaper than updating the path of each leaf.
 	bulk := end-r.position > int64(len(r.cells)/64)
 	replayed := j.overlay.Changes.Since(r.position, func(id model.NodeID) {
 		rank := j.overlay.Rank[id]
@@ -105,7 +105,7 @@ func (j *Judge) replay(r *Ranking) bool {
 	return replayed
 }
 
-// place returns the tournament of a node and its leaf in it.
+// place returns the tournament that contains a node, and the index of the node's leaf.
 func (r *Ranking) place(rank int32) (*tournament, int) {
 	if r.groups == nil {
 		return &r.trees[0], int(rank)
@@ -116,7 +116,7 @@ func (r *Ranking) place(rank int32) (*tournament, int) {
 // Groups returns the number of groups.
 func (r *Ranking) Groups() int { return len(r.trees) }
 
-// Top returns the highest score in a group; false if no node of the group fits.
+// Top returns the highest score in a group. It returns false if no node of the group fits.
 func (r *Ranking) Top(group int) (points int32, ok bool) {
 	points = r.trees[group].top()
 	return points, points != unfit
@@ -156,7 +156,7 @@ func (j *Judge) judge(r *Ranking, rank int32, id model.NodeID) int32 {
 // build evaluates every node.
 func (j *Judge) build(r *Ranking) {
 	o := j.overlay
-	r.request = j.Weights.Prepare(j.resources, r.shape) // resource names may have been added
+	r.request = j.Weights.Prepare(j.resources, r.shape) // new resource names may have appeared
 	r.plant(len(o.Order))
 	for rank, id := range o.Order {
 		tree, leaf := r.place(int32(rank))
@@ -166,7 +166,7 @@ func (j *Judge) build(r *Ranking) {
 	r.position, r.epoch, r.version = o.Changes.End(), o.Epoch, r.static.version
 }
 
-// plant creates the empty tournaments.
+// plant allocates empty tournaments.
 func (r *Ranking) plant(nodes int) {
 	r.groups, r.stamp = nil, 0
 	cells, count := 2*rounded(nodes), 1

@@ -6,20 +6,20 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// static holds the part of a shape's evaluation that does not depend on running pods. All rankings of the shape
-// share it.
+// static holds the part of a shape's evaluation that does not depend on running pods. All rankings of a shape share
+// it.
 type static struct {
-	points  []int32 // by rank: unfit, or the static part of the score
-	epoch   uint64  // of the overlay's set of nodes
+	points  []int32 // by rank: the static part of the score, or unfit
+	epoch   uint64  // epoch of the overlay's node set
 	labeled uint64  // model generation at which it was computed
-	version uint64  // changes when points of nodes change that were not relabeled
-	prefers bool    // some term is normalised over all nodes
-	holders []int32 // number of nodes that have each of the shape's images
+	version uint64  // changes when the score of a node changes although its labels did not
+	prefers bool    // some term of the score is normalised over all nodes
+	holders []int32 // for each image of the shape, the number of nodes that have it
 }
 
-// static returns the up-to-date static part for a shape.
+// static returns the up-to-date static part of a shape's evaluation.
 func (j *Judge) static(s *model.Shape) *static {
-	if s.Plain != nil { // volumes and devices are not evaluated here
+	if s.Plain != nil { // volumes and devices are not evaluated in this package
 		s = s.Plain
 	}
 	st := j.statics[s]
@@ -36,13 +36,13 @@ func (j *Judge) static(s *model.Shape) *static {
 	return st
 }
 
-// relabel re-evaluates the nodes whose labels changed, or all nodes if their scores depend on each other.
+// relabel re-evaluates the nodes whose labels changed, or all nodes if their scores depend on one another.
 func (j *Judge) relabel(s *model.Shape, st *static) {
 	for rank, id := range j.overlay.Order {
 		if j.overlay.Nodes.Labeled[id] <= st.labeled {
 			continue
 		}
-		// A new preference may require normalising the scores of all nodes.
+		// If a preference starts to matter, the scores of all nodes may have to be normalised again.
 		if st.prefers || !st.sameHolders(s, j.overlay.Nodes.ImageNodes) || fit.Intolerable(s, j.overlay.Nodes.Info[id]) > 0 {
 			j.buildStatic(s, st)
 			return
@@ -52,7 +52,7 @@ func (j *Judge) relabel(s *model.Shape, st *static) {
 	st.labeled = j.overlay.Labeled()
 }
 
-// judgeStatic returns the static score of a node for a shape without preferences.
+// judgeStatic returns the static score of a node for a shape that has no preferences.
 func (j *Judge) judgeStatic(s *model.Shape, id model.NodeID) int32 {
 	info := j.overlay.Nodes.Info[id]
 	if code, _ := j.Filters.Static(s, info); code != "" {
@@ -61,7 +61,7 @@ func (j *Judge) judgeStatic(s *model.Shape, id model.NodeID) int32 {
 	return j.images(s, info) + score.Normalise(0, 0, j.Weights.Taints, true)
 }
 
-// buildStatic evaluates all nodes. It normalises preferences over the nodes that pass the static filters.
+// buildStatic evaluates all nodes. It normalises the preference scores over the nodes that pass the static filters.
 func (j *Judge) buildStatic(s *model.Shape, st *static) {
 	o := j.overlay
 	if cap(st.points) < len(o.Order) {
@@ -98,7 +98,7 @@ func (j *Judge) buildStatic(s *model.Shape, st *static) {
 	}
 }
 
-// sameHolders reports whether the number of nodes with each of the shape's images is unchanged.
+// sameHolders reports whether, for each image of the shape, the number of nodes that have it is unchanged.
 func (st *static) sameHolders(s *model.Shape, now map[string]int32) bool {
 	for i, name := range s.Images {
 		if now[name] != st.holders[i] {

@@ -5,17 +5,17 @@ import "math/bits"
 // unfit is the score of a node on which the shape does not fit.
 const unfit = int32(-1)
 
-// tournament is a binary tree that stores the maximum of some values. values[size:] are the leaves, every inner
-// value is the maximum of its two children, and values[1] is the overall maximum.
+// tournament is a binary tree that maintains the maximum of a list of values. values[size:] are the leaves, every
+// inner value is the maximum of its two children, and values[1] is the overall maximum.
 type tournament struct {
 	values []int32
 	size   int
 }
 
-// rounded returns the number of leaves of a tournament over n values.
+// rounded returns the number of leaves in a tournament of n values: the next power of two.
 func rounded(n int) int { return 1 << bits.Len(uint(max(n-1, 0))) }
 
-// over returns a tournament of n values on 2*rounded(n) cells, all unfit.
+// over returns a tournament of n values, all unfit. cells provides its 2*rounded(n) cells.
 func over(cells []int32, n int) tournament {
 	for i := range cells {
 		cells[i] = unfit
@@ -27,7 +27,7 @@ func (t *tournament) at(i int) int32 { return t.values[t.size+i] }
 
 func (t *tournament) top() int32 { return t.values[1] }
 
-// set changes a leaf and updates the inner values.
+// set changes a leaf and updates the inner values above it.
 func (t *tournament) set(leaf int, value int32) {
 	i := t.size + leaf
 	if t.values[i] == value {
@@ -43,21 +43,21 @@ func (t *tournament) set(leaf int, value int32) {
 	}
 }
 
-// put changes only a leaf. Call decide afterwards.
+// put changes a leaf without updating inner values. Call decide afterwards.
 func (t *tournament) put(leaf int, value int32) { t.values[t.size+leaf] = value }
 
-// decide computes all inner values from the leaves.
+// decide recomputes all inner values from the leaves.
 func (t *tournament) decide() {
 	for i := t.size - 1; i >= 1; i-- {
 		t.values[i] = max(t.values[2*i], t.values[2*i+1])
 	}
 }
 
-// blockLeaves is the number of leaves that each skips at once.
+// blockLeaves is the number of leaves in a block, which each can skip as a whole.
 const blockLeaves = 64
 
-// each visits the leaves above a bound, in order. visit returns the bound for the rest. Blocks without such a leaf cost
-// one comparison.
+// each visits the leaves whose value is higher than above, in order. visit returns the new bound for the remaining
+// leaves. A block without such a leaf costs a single comparison.
 func (t *tournament) each(above int32, visit func(leaf int, value int32) (above int32)) {
 	width := min(blockLeaves, t.size)
 	for block := t.size; block < 2*t.size; block += width {

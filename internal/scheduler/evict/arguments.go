@@ -2,11 +2,11 @@ package evict
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// DefaultDomains is the default number of domains that are tried.
+// DefaultDomains is the default number of topology domains to try.
 const DefaultDomains = 8
 
-// Bundles reads the arguments of gangpreempt and gangreclaim: how many domains are tried, and whether gangs lose
-// only their surplus.
+// Bundles parses the arguments of the actions gangpreempt and gangreclaim. domains is the number of topology domains
+// to try; surplus is true if gangs may lose only pods beyond their minimum.
 func Bundles(arguments config.Arguments, warn func(string)) (domains int, surplus bool) {
 	domains = arguments.Int("maxDomains", DefaultDomains, warn)
 	if domains <= 0 {

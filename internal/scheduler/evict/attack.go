@@ -9,33 +9,34 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Case describes the victims that an action looks for.
+// Case describes the victims that an action may choose.
 type Case struct {
 	Kind session.AttackKind
-	// Own is true if the victims are tasks of the taker itself with lower priority.
+	// Own is true if the victims are lower-priority tasks of the same gang that needs the resources.
 	Own bool
-	// Surplus is true if gangs lose only the pods beyond their minimum.
+	// Surplus is true if gangs may lose only pods beyond their minimum.
 	Surplus bool
-	// Domains is the number of domains that are tried for a gang with a network topology.
+	// Domains is the number of domains to try for a gang with a network topology.
 	Domains int
-	// Within limits victims to some nodes; nil for all. It is set while a domain is tried.
+	// Within limits the victims to some nodes; nil means all nodes. It is set while a domain is being tried.
 	Within func(model.NodeID) bool
 }
 
 // Failure describes why no pod was evicted for a gang.
 type Failure struct {
-	// Code is NotReclaimable if Blockers must not be reclaimed from; "" otherwise.
+	// Code is NotReclaimable if the queues in Blockers have resources that may not be reclaimed; otherwise "".
 	Code     reason.Code
 	Blockers []string
 	Spared   []explain.Spared
-	// Nobody is true if no gang of the same queue and priority would find any victim.
+	// Nobody is true if no gang of the same queue and priority could find any victim either.
 	Nobody bool
 }
 
-// maxBarred bounds how many gangs are excluded because they would take the resources back, before the search stops.
+// maxBarred limits how many gangs the search excludes because they would take the resources back. After that, it
+// stops.
 const maxBarred = 32
 
-// For makes room for a gang by evicting others. It returns whether it did and, if not, why.
+// For makes room for a gang by evicting others. It returns true on success; otherwise it returns the reason.
 func For(s *session.Session, j *session.Job, c Case) (bool, Failure) {
 	tasks := wanted(s, j)
 	switch {
@@ -72,7 +73,7 @@ func For(s *session.Session, j *session.Job, c Case) (bool, Failure) {
 	return false, failure
 }
 
-// wanted returns the tasks for which an eviction must make room.
+// wanted returns the tasks for which the eviction must make room.
 func wanted(s *session.Session, j *session.Job) []*model.Task {
 	if s.Rules.Gang && !j.Satisfied() {
 		return j.Minimum()
@@ -80,7 +81,7 @@ func wanted(s *session.Session, j *session.Job) []*model.Task {
 	return j.Pending[:min(1, len(j.Pending))]
 }
 
-// inTier searches with the entitlements of one tier.
+// inTier searches for victims using the entitlements of a single tier.
 func inTier(s *session.Session, a *session.Attack, c Case, tier int) (bool, Failure) {
 	grants := s.Rules.Granted(a, tier)
 	may := append(s.Rules.Protecting(a), grants...)
@@ -120,7 +121,7 @@ func inTier(s *session.Session, a *session.Attack, c Case, tier int) (bool, Fail
 	return false, failure
 }
 
-// failed returns the failure to report if the census does not lead to a plan.
+// failed returns the failure to report if no plan was found for the victims in the census.
 func failed(c *census) Failure {
 	f := Failure{Blockers: c.blockers, Spared: c.spared}
 	if len(c.blockers) > 0 {
@@ -132,8 +133,8 @@ func failed(c *census) Failure {
 	return f
 }
 
-// trialOf returns how the gang is tried. Inside a queue the gang may use what the queue held before, whatever that
-// was.
+// trialOf returns the settings with which the gang's placement is tried. If victim and gang share a queue, the gang
+// may use as much as the queue held before, even if that exceeds a limit.
 func trialOf(a *session.Attack, c Case) session.Trial {
 	trial := session.Trial{Grow: true}
 	if a.Kind == session.Preempt || a.Kind == session.GangPreempt {
@@ -155,8 +156,8 @@ func shapesOf(tasks []*model.Task) []*model.Shape {
 	return shapes
 }
 
-// answered returns the gangs among the victims that could take the resources back, by an earlier tier or by the
-// other action that evicts between the same queues. Evicting them would only cause another eviction.
+// answered returns the victim gangs that could take the resources back by an earlier tier, or by the other action
+// that evicts between the same queues. Evicting these gangs would only cause another eviction.
 func (p *plan) answered(chosen []int) []*model.Gang {
 	var answering []*model.Gang
 	if p.c.Own {
@@ -172,8 +173,8 @@ func (p *plan) answered(chosen []int) []*model.Gang {
 	return answering
 }
 
-// answers reports whether a gang that lost tasks could take the resources back for all of them or for the first
-// ones it needs.
+// answers reports whether a gang that lost tasks could take the resources back, either for all lost tasks or for the
+// first tasks that it needs.
 func (p *plan) answers(j *session.Job, tasks []*model.Task) bool {
 	if first := firstBack(j, tasks); len(first) < len(tasks) && p.mayTakeBack(j, first) {
 		return true
@@ -181,8 +182,8 @@ func (p *plan) answers(j *session.Job, tasks []*model.Task) bool {
 	return p.mayTakeBack(j, tasks)
 }
 
-// firstBack returns the lost tasks that bring a gang to its minimum, or one task if the gang has its minimum. They
-// are the last in the order in which tasks are lost.
+// firstBack returns the lost tasks that would bring a gang back to its minimum, or a single task if the gang still
+// has its minimum. These are the tasks that would be lost last.
 func firstBack(j *session.Job, lost []*model.Task) []*model.Task {
 	return lost[max(len(lost)-max(j.Need(), 1), 0):]
 }
@@ -205,7 +206,7 @@ func (p *plan) mayTakeBack(j *session.Job, tasks []*model.Task) bool {
 	return false
 }
 
-// sameSide reports whether two kinds both evict inside a queue, or both between queues.
+// sameSide reports whether both kinds of eviction act inside a queue, or both between queues.
 func sameSide(a, b session.AttackKind) bool {
 	inside := func(k session.AttackKind) bool { return k == session.Preempt || k == session.GangPreempt }
 	return inside(a) == inside(b)

@@ -9,7 +9,7 @@ import (
 // maxAlone limits how many gangs are tried as the sole victim, as opposed to evicting several gangs.
 const maxAlone = 32
 
-// cost compares sets of victims; lower is better.
+// cost measures a set of victims, to compare it with others; lower is better.
 type cost struct {
 	broken []int32 // priorities of the gangs that fall below their minimum, highest first
 	pods   int
@@ -20,8 +20,8 @@ func (c cost) compare(o cost) int {
 	return cmp.Or(slices.Compare(c.broken, o.broken), cmp.Compare(c.pods, o.pods), cmp.Compare(c.lost, o.lost))
 }
 
-// best finds a set of victims in the order of the units and checks whether another order breaks fewer gangs. The
-// chosen units are evicted when it returns true.
+// best finds a set of victims in the default order of units, and then checks whether another order breaks fewer
+// gangs. If it returns true, the chosen units are marked as evicted.
 func (p *plan) best() ([]int, bool) {
 	order := make([]int, len(p.units))
 	for i := range order {
@@ -63,9 +63,9 @@ func (p *plan) cost(chosen []int) cost {
 	return c
 }
 
-// orders returns other orders worth trying when gangs would be broken, that is, fall below their minimum. In the class
-// whose gangs are broken last, each gang is tried alone. If several gangs would be broken, it also tries the most
-// useful gangs first within each queue and priority.
+// orders returns alternative orders that are worth trying if the chosen units would break gangs, that is, leave them
+// below their minimum. Within the last class in which gangs would be broken, each gang is tried as the only victim.
+// If several gangs would be broken, another order puts the most useful gangs first within each queue and priority.
 func (p *plan) orders(chosen []int) [][]int {
 	var broken []int
 	for _, i := range chosen {
@@ -90,8 +90,8 @@ func (p *plan) orders(chosen []int) [][]int {
 	return orders
 }
 
-// mostUseful returns the order of units with the most useful gangs of each class first; nil if this changes
-// nothing.
+// mostUseful returns the order of units that puts the most useful gangs of each class first. It returns nil if this
+// is the default order.
 func (p *plan) mostUseful() []int {
 	order := make([]int, len(p.units))
 	for i := range order {
@@ -111,8 +111,8 @@ func (p *plan) mostUseful() []int {
 	return order
 }
 
-// alone returns orders in which all units before a class are followed by one gang of the class. The most useful
-// gangs are tried.
+// alone returns orders that consist of all units before a class, followed by a single gang of the class. It tries the
+// most useful gangs of the class.
 func (p *plan) alone(class [2]any) [][]int {
 	var before, of []int
 	for i := range p.units {

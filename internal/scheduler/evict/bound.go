@@ -5,18 +5,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// bound is a quick check that a gang cannot fit because its nodes have too few resources in total. It is updated
-// node by node when tasks are evicted and spared.
+// bound quickly detects that a gang cannot fit because the free resources of its nodes do not suffice even in total.
+// It is updated for a single node whenever a task is evicted or spared.
 type bound struct {
 	s      *session.Session
 	asked  model.Request // total request; the request of one task if single
 	need   int64         // number of tasks, if single
 	single bool
-	nodes  []bool  // nodes that any of the shapes may use
-	sums   []int64 // per term of asked: free resources on those nodes; if single, [0] is the number of slots
+	nodes  []bool  // nodes that at least one of the shapes may use
+	sums   []int64 // for each resource in asked, the free amount on those nodes; if single, [0] is the number of slots
 }
 
-// newBound reads all nodes once. within limits them; nil for all.
+// newBound computes the bound from all nodes. within limits the nodes; nil means all nodes.
 func newBound(s *session.Session, tasks []*model.Task, shapes []*model.Shape, within func(model.NodeID) bool) *bound {
 	b := &bound{s: s, single: len(shapes) == 1, need: int64(len(tasks)), nodes: make([]bool, s.View.Nodes.Len())}
 	b.asked = session.Sum(tasks)
@@ -33,7 +33,7 @@ func newBound(s *session.Session, tasks []*model.Task, shapes []*model.Shape, wi
 	return b
 }
 
-// count adds sign× the free resources of a node.
+// count adds the free resources of a node, multiplied by sign, to the sums.
 func (b *bound) count(id model.NodeID, sign int64) {
 	if id < 0 || int(id) >= len(b.nodes) || !b.nodes[id] {
 		return
@@ -50,7 +50,7 @@ func (b *bound) count(id model.NodeID, sign int64) {
 	}
 }
 
-// slots returns how many tasks with a request fit into room, at most most.
+// slots returns the number of tasks with the given request that fit into room, but no more than most.
 func slots(s *session.Session, room []int64, asked model.Request, most int64) int64 {
 	for _, t := range asked {
 		if t.Value > 0 && !s.View.Left(int(t.Index)) {
@@ -60,7 +60,7 @@ func slots(s *session.Session, room []int64, asked model.Request, most int64) in
 	return most
 }
 
-// no reports whether the gang cannot fit.
+// no reports whether the gang certainly cannot fit.
 func (b *bound) no() bool {
 	if b.single {
 		return b.sums[0] < b.need

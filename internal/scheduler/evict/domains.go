@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// inDomains makes room for a gang. If the gang must stay inside a domain and whole gangs may be evicted, it tries
+// inDomains makes room for a gang. If the gang must stay inside a domain and the action evicts whole gangs, it tries
 // the domains one by one, the widest first.
 func inDomains(s *session.Session, j *session.Job, c Case) (done bool, why Failure) {
 	gangwise := c.Kind == session.GangPreempt || c.Kind == session.GangReclaim
@@ -32,16 +32,16 @@ func inDomains(s *session.Session, j *session.Job, c Case) (done bool, why Failu
 		if done {
 			return true, Failure{}
 		}
-		if i == 0 { // the widest domain's failure is reported for all
+		if i == 0 { // report the failure in the widest domain
 			why = failure
 		}
 	}
 	return false, why
 }
 
-// elsewhere spares victims that need not be evicted if the gang is placed outside the domain that was tried,
-// because evicting whole gangs frees resources there too. wide is true if a victim was spared; the gang then fits,
-// but perhaps not in that domain.
+// elsewhere spares victims that need not be evicted if the gang is placed outside the domain that was tried, because
+// evicting whole gangs also frees resources outside it. wide is true if a victim was spared; the gang then fits, but
+// possibly not in that domain.
 func (p *plan) elsewhere(chosen []int, shapes []*model.Shape) (kept []int, wide bool) {
 	outside := func(t *model.Task) bool { return !p.c.Within(t.Node) }
 	if p.c.Within == nil || !slices.ContainsFunc(chosen, func(i int) bool { return slices.ContainsFunc(p.units[i].tasks, outside) }) {

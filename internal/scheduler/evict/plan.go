@@ -7,24 +7,24 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// plan is one search for victims. During the search, the overlay and the ledger count the units marked out as
-// evicted.
+// plan is a search for victims. During the search, units marked in out count as evicted in the overlay and in the
+// ledger.
 type plan struct {
 	s      *session.Session
 	attack *session.Attack
 	c      Case
 	trial  session.Trial
 	units  []unit
-	may    []session.Guard // guards, and the entitlements of a tier
-	grants []session.Guard // the entitlements in may
+	may    []session.Guard // the guards, and the entitlements of one tier
+	grants []session.Guard // only the entitlements among may
 	tier   int
 	bound  *bound
 	out    []bool
-	times  map[*model.Task]int // number of evicted units that contain a task
+	times  map[*model.Task]int // number of evicted units that contain the task
 }
 
-// solve finds a minimal set of units to evict: the gang would not fit if any of them were spared. They are evicted
-// when it returns true; otherwise all are spared.
+// solve finds a minimal set of units to evict: if any of them were spared, the gang would not fit. If it returns
+// true, these units are marked as evicted; otherwise none is.
 func (p *plan) solve(order []int) ([]int, bool) {
 	var out []int
 	for _, strict := range p.passes() {
@@ -32,7 +32,7 @@ func (p *plan) solve(order []int) ([]int, bool) {
 			if !p.out[i] && (!strict || p.keepsShare(i)) && p.mayGo(i) {
 				p.evict(i)
 				out = append(out, i)
-				if p.c.Own && p.fits() { // evicting more of its own tasks would increase its need
+				if p.c.Own && p.fits() { // evicting more of the gang's own tasks would increase what it needs
 					return p.thin(out), true
 				}
 			}
@@ -45,8 +45,8 @@ func (p *plan) solve(order []int) ([]int, bool) {
 	return nil, false
 }
 
-// passes returns the passes of the search. Between queues, the first pass evicts only units whose queue keeps what
-// it deserves; the second pass evicts others if needed.
+// passes returns the passes of the search; true stands for a strict pass. Between queues, a strict pass first evicts
+// only units whose queue keeps what it deserves, and a second pass evicts other units if needed.
 func (p *plan) passes() []bool {
 	if p.attack.Kind == session.Reclaim || p.attack.Kind == session.GangReclaim {
 		return []bool{true, false}
@@ -56,7 +56,7 @@ func (p *plan) passes() []bool {
 
 func (p *plan) fits() bool { return !p.bound.no() && p.s.Fits(p.attack.Taker, p.trial) }
 
-// mayGo reports whether guards and entitlements allow the eviction in the current state.
+// mayGo reports whether the guards and entitlements allow evicting the unit in the current state.
 func (p *plan) mayGo(i int) bool {
 	tasks := p.still(p.units[i].tasks)
 	if len(tasks) == 0 {
@@ -70,8 +70,8 @@ func (p *plan) mayGo(i int) bool {
 	return true
 }
 
-// keepsShare reports whether, without a unit, the unit's queue still holds what it deserves of the requested
-// resources.
+// keepsShare reports whether the unit's queue would still hold what it deserves of the requested resources if the
+// unit were evicted.
 func (p *plan) keepsShare(i int) bool {
 	u := &p.units[i]
 	lost := session.Sum(p.still(u.tasks))
@@ -84,7 +84,7 @@ func (p *plan) keepsShare(i int) bool {
 	return true
 }
 
-// still returns the tasks that are not evicted yet.
+// still returns the tasks that have not been evicted yet.
 func (p *plan) still(tasks []*model.Task) []*model.Task {
 	for k, t := range tasks {
 		if p.times[t] == 0 {
@@ -101,11 +101,11 @@ func (p *plan) still(tasks []*model.Task) []*model.Task {
 	return tasks
 }
 
-// shrink spares units as long as the gang fits without them, the most costly first: it finds the shortest
-// sufficient prefix by bisection and then spares single units.
+// shrink spares units without which the gang still fits. It finds the shortest sufficient prefix by bisection, and
+// then tries to spare single units, starting with the last and most costly one.
 func (p *plan) shrink(order []int) []int {
 	low, high := 1, len(order)
-	for low < high { // the shortest sufficient prefix
+	for low < high { // search for the shortest sufficient prefix
 		middle := (low + high) / 2
 		p.restore(order[middle:high])
 		if p.fits() {
@@ -120,7 +120,7 @@ func (p *plan) shrink(order []int) []int {
 	return p.thin(order[:high])
 }
 
-// thin spares units one by one, the last first, if the gang fits without them.
+// thin spares each unit without which the gang still fits, starting with the last one.
 func (p *plan) thin(chosen []int) []int {
 	var kept []int
 	for k := len(chosen) - 1; k >= 0; k-- {
@@ -141,8 +141,8 @@ func (p *plan) restore(units []int) {
 	}
 }
 
-// evict marks a unit as evicted. A surplus task is also part of its whole gang; it stays evicted while any of its
-// units is.
+// evict marks a unit as evicted. A surplus task is also part of its gang's whole unit, so it stays evicted as long as
+// any unit that contains it is evicted.
 func (p *plan) evict(i int) {
 	u := &p.units[i]
 	p.out[i] = true

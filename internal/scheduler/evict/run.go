@@ -9,15 +9,15 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// likeness identifies gangs for which a search would have the same result: a later gang in the order of turns with
-// the same likeness has no more entitlements.
+// likeness identifies gangs for which a search for victims would have the same result, because a gang that comes
+// later in the order has no more entitlements than an earlier one with the same likeness.
 type likeness struct {
 	queue    *model.Queue
 	shape    *model.Shape
 	priority int32
 }
 
-// rank identifies gangs that share a failed search for any victim.
+// rank identifies gangs that share the result of a search that found no victim at all.
 type rank struct {
 	queue    *model.Queue
 	priority int32
@@ -28,7 +28,7 @@ type attempt struct {
 	failure Failure
 }
 
-// Run visits the starving gangs in the order of queues and gangs and tries the cases for each gang until one makes
+// Run visits the starving gangs in the order of queues and gangs. For each gang, it tries the cases until one makes
 // room.
 func Run(s *session.Session, cases ...Case) {
 	failed, nobody := map[likeness]attempt{}, map[rank]Failure{}
@@ -91,9 +91,8 @@ func (f Failure) and(o Failure) Failure {
 	return f
 }
 
-// starving returns the gangs for which others may be evicted, in the order of their turns. A strict queue
-// contributes only its first gang: backfill behind the first gang may use free resources, but does not justify
-// evictions.
+// starving returns the gangs for which others may be evicted, in scheduling order. A strict queue contributes only
+// its first gang: later gangs may use free resources by backfill, but they do not justify evictions.
 func starving(s *session.Session) []*session.Job {
 	var list []*session.Job
 	line := s.Line()
@@ -106,14 +105,14 @@ func starving(s *session.Session) []*session.Job {
 	return list
 }
 
-// alike returns a gang's likeness. It returns false if the result depends on more than the number of pods of one
-// shape.
+// alike returns a gang's likeness. It returns false if the result of a search depends on more than the number of pods
+// of a single shape.
 func alike(s *session.Session, j *session.Job) (likeness, bool) {
 	return likeness{j.In.Queue, j.Pending[0].Shape, j.Priority},
 		j.AllocatedTasks() == 0 && !j.Gang.HasGiven() && len(j.Shapes()) == 1 && len(j.MinTaskMember) == 0 && !j.Structured() && !s.RuledBy(j, j.Pending[0])
 }
 
-// tell records in a gang's verdict why no pod was evicted for it.
+// tell records the reason why no pod was evicted for a gang in the gang's verdict.
 func tell(s *session.Session, j *session.Job, f Failure) {
 	v := j.Verdict
 	if v.Code == "" {

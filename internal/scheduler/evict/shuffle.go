@@ -8,11 +8,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Shuffle evicts the tasks that movers select, using only the first tier that selects any. It records each policy
-// that moved something, so that the policy keeps its period.
+// Shuffle evicts the tasks that policies want to move, as selected by the first tier that selects any. It records
+// which policies moved tasks, so that each can wait for its period before it moves tasks again.
 func Shuffle(s *session.Session) { move(s, s.Rules.Movers) }
 
-// Release evicts the pods of gangs that never reached their minimum. Every action that binds gangs must call it.
+// Release evicts the pods of gangs that never reached their minimum. Every action that binds gangs must call Release.
 func Release(s *session.Session) { move(s, s.Rules.Releases) }
 
 func move(s *session.Session, movers []session.Mover) {
@@ -65,8 +65,8 @@ type moving struct {
 	moved  bool
 }
 
-// gang evicts tasks of one gang: as many as the policy allows; without such a limit, the surplus among them;
-// without surplus, the whole gang.
+// gang evicts tasks of one gang. If the policy limits the number of tasks, it evicts that many. Otherwise, it evicts
+// the surplus tasks among them or, if there are none, the whole gang.
 func (m *moving) gang(tasks []*model.Task) {
 	g := tasks[0].Gang
 	j := m.s.Job(g)
@@ -103,7 +103,7 @@ func (m *moving) most(g *model.Gang) int {
 	return m.mover.Most(g)
 }
 
-// evict evicts tasks together, if all of them may be evicted.
+// evict evicts tasks together, provided that all of them may be evicted.
 func (m *moving) evict(j *session.Job, tasks []*model.Task) bool {
 	for _, t := range tasks {
 		if t.Protected() || j.Leaving[t] {

@@ -36,7 +36,7 @@ func (p *plan) commit(chosen []int) {
 	}
 	p.tellTaker(s.Out.Evicts[first:])
 	s.Settle(j, p.trial)
-	if len(j.Promised) == 0 { // nodes had free resources; a limit of the queue blocked the gang
+	if len(j.Promised) == 0 { // the nodes had free resources, but a limit of the queue blocked the gang
 		return
 	}
 	v := j.Verdict
@@ -67,8 +67,8 @@ func (p *plan) eviction(u *unit, t *model.Task, why string) decision.Evict {
 	return e
 }
 
-// tellTaker sets the messages for the gang that gets the resources: one message per victim gang, on its first
-// eviction.
+// tellTaker sets the messages for the gang that gets the resources: one message per victim gang, attached to the
+// gang's first eviction.
 func (p *plan) tellTaker(evicts []decision.Evict) {
 	lost := map[types.UID]int{}
 	for i := range evicts {
@@ -89,7 +89,7 @@ func (p *plan) tellTaker(evicts []decision.Evict) {
 	}
 }
 
-// titleOf returns the name that users know a gang by.
+// titleOf returns the name by which users know a gang.
 func (p *plan) titleOf(gang decision.Object) string {
 	if g := p.s.Cluster.Gangs[gang.Key()]; g != nil {
 		return g.Title()
@@ -108,7 +108,7 @@ func (p *plan) between() bool {
 	return p.attack.Kind == session.Reclaim || p.attack.Kind == session.GangReclaim
 }
 
-// because returns why the entitlements grant the eviction of a unit.
+// because returns the reasons why the entitlements grant the eviction of a unit.
 func (p *plan) because(u *unit) string {
 	var parts []string
 	for k := range p.grants {

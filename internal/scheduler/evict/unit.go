@@ -18,20 +18,20 @@ type unit struct {
 	from  *queue.Queue
 	tasks []*model.Task
 	whole bool
-	rank  int           // position of its gang in the order of losing, over all queues
-	use   float64       // fraction of the request that its resources could serve; 1 means all of each resource
-	lost  time.Duration // run time that is lost with it
+	rank  int           // position of its gang in the order in which gangs of all queues lose pods
+	use   float64       // sum over the requested resources of the part that the unit would free
+	lost  time.Duration // run time that its eviction would waste
 }
 
-// class returns what whole gangs must share so that their order can be changed freely: queue and priority.
+// class returns the queue and the priority. The order of whole gangs may be changed freely within a class.
 func (u *unit) class() [2]any { return [2]any{u.from, u.gang.Priority} }
 
-// census lists the possible victims of an attack, and why other pods are excluded.
+// census lists the possible victims of an attack, and the reasons why other pods are excluded.
 type census struct {
 	units []unit
 	// spared counts the tasks that must not be evicted.
 	spared []explain.Spared
-	// some is true if any task may be evicted, whether or not its resources help.
+	// some is true if any task may be evicted, even if its resources would not help.
 	some bool
 	// blockers lists, by name, the queues that would have to give resources but are not reclaimable.
 	blockers []string
@@ -49,9 +49,9 @@ type lister struct {
 	census census
 }
 
-// victims returns the units of an attack: surplus before whole gangs. Within each part, queues come in their order
-// of losing. Within a queue, gangs of lower priority come first, then gangs later in the order of turns, then gangs
-// that lose less work.
+// victims returns the units of an attack, surplus units before whole gangs. In each part, they are sorted by queue,
+// in the order in which queues lose resources. Within a queue, gangs of lower priority come first, then gangs that
+// are later in scheduling order, then gangs that lose less work.
 func (l *lister) victims() *census {
 	gangs := l.s.GangsByQueue()
 	rank := 0
@@ -77,12 +77,12 @@ func (l *lister) victims() *census {
 	return &l.census
 }
 
-// between reports whether the attack is between queues.
+// between reports whether the attack evicts pods of other queues.
 func (l *lister) between() bool {
 	return l.attack.Kind == session.Reclaim || l.attack.Kind == session.GangReclaim
 }
 
-// queues returns the queues that may lose resources, in the order of losing.
+// queues returns the queues that may lose resources, in the order in which they lose them.
 func (l *lister) queues() []*queue.Queue {
 	mine := l.attack.Taker.In
 	if !l.between() {
@@ -93,7 +93,7 @@ func (l *lister) queues() []*queue.Queue {
 	return others
 }
 
-// losers returns the gangs of a queue in the order in which they lose.
+// losers returns the gangs of a queue that may lose pods, in the order in which they lose them.
 func (l *lister) losers(gangs []*model.Gang) []*model.Gang {
 	var list []*model.Gang
 	for _, g := range gangs {
@@ -123,8 +123,7 @@ func work(s *session.Session, tasks []*model.Task) time.Duration {
 	return sum
 }
 
-// wouldGive reports whether a queue has a useful victim, so that it would have to give resources if it were
-// reclaimable.
+// wouldGive reports whether a queue has a useful victim, so that it would lose resources if it were reclaimable.
 func (l *lister) wouldGive(gangs []*model.Gang) bool {
 	for _, g := range gangs {
 		for _, t := range g.Tasks {
@@ -138,8 +137,8 @@ func (l *lister) wouldGive(gangs []*model.Gang) bool {
 	return false
 }
 
-// gang divides a gang into units: each surplus task, and the whole gang. A gang with a task that must not be
-// evicted has only surplus.
+// gang divides a gang into units: one for each surplus task, and one for the whole gang. A gang with a task that must
+// not be evicted has only surplus units.
 func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
 	if code, ok := l.quickNo(g); ok {
 		l.spare(code, "", g.Count[model.Running]+g.Count[model.Bound])
@@ -173,7 +172,7 @@ func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
 		}
 		l.add(g, q, []*model.Task{t}, false, rank)
 	}
-	for _, group := range surplus.TakeGroups(running) { // as a whole, as they started
+	for _, group := range surplus.TakeGroups(running) { // sub-groups start and leave as a whole
 		if slices.ContainsFunc(group, l.useful) {
 			l.add(g, q, group, false, rank)
 		}
@@ -191,7 +190,7 @@ func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
 	}
 }
 
-// quickNo reports whether the eviction of every task of a gang is rejected.
+// quickNo reports whether a guard or entitlement protects the gang as a whole, and returns the code of the rejection.
 func (l *lister) quickNo(g *model.Gang) (reason.Code, bool) {
 	for i := range l.may {
 		if l.may[i].Gang != nil && !l.may[i].Gang(g) {
@@ -216,8 +215,8 @@ func (l *lister) add(g *model.Gang, q *queue.Queue, tasks []*model.Task, whole b
 	l.census.units = append(l.census.units, u)
 }
 
-// removable returns the tasks of a gang that may be evicted individually. intact is true if no other task of the
-// gang holds a node.
+// removable returns the tasks of a gang that may be evicted individually. intact is true if the gang has no other
+// tasks that occupy a node.
 func (l *lister) removable(g *model.Gang) (running []*model.Task, intact bool) {
 	intact = true
 	for _, t := range g.Tasks {
@@ -240,7 +239,7 @@ func (l *lister) removable(g *model.Gang) (running []*model.Task, intact bool) {
 	return running, intact
 }
 
-// refused returns the first rejection by a guard or entitlement; why is nil if the tasks may be evicted.
+// refused returns the first rejection by a guard or entitlement. why is nil if the tasks may be evicted.
 func (l *lister) refused(tasks []*model.Task) (code reason.Code, why *string) {
 	for i := range l.may {
 		if ok, text := l.may[i].May(tasks); !ok {
@@ -254,7 +253,7 @@ func (l *lister) spare(code reason.Code, detail string, tasks int) {
 	l.census.spared = explain.AddSpared(l.census.spared, code, detail, tasks)
 }
 
-// useful reports whether a task's resources could serve one of the shapes.
+// useful reports whether the resources of a task could serve any of the requested shapes.
 func (l *lister) useful(t *model.Task) bool {
 	if l.c.Within != nil && !l.c.Within(t.Node) {
 		return false
@@ -270,12 +269,13 @@ func (l *lister) useful(t *model.Task) bool {
 	return false
 }
 
-// slot reports whether a node is short of pod slots.
+// slot reports whether a node has no free pod slot.
 func (l *lister) slot(id model.NodeID) bool {
 	return l.s.View.Nodes.Row(l.s.View.Future, id)[model.Pods] < 1
 }
 
-// conflicts reports whether a task blocks a shape by something other than resources: a host port or pod rules.
+// conflicts reports whether a task blocks a shape by something other than resources: a host port, or rules about
+// other pods.
 func (l *lister) conflicts(shape *model.Shape, t *model.Task) bool {
 	for _, p := range shape.Ports {
 		for _, held := range t.Shape.Ports {

@@ -1,7 +1,7 @@
-// Package fit decides whether a task of a shape can run on a node and, if not, why.
+// Package fit decides whether a task of a given shape can run on a node and, if it cannot, why.
 //
 //	In:   model.Shape, a node of the overlay
-//	Out:  "" or the reason.Code of the first filter that rejects; a Tally counts them over all nodes
+//	Out:  "" or the reason.Code of the first filter that rejects the node; a Tally counts the codes over all nodes
 //
 // # Invariants
 //
@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
-// Filters holds the switches of policy predicates. The resources that a pod requests are always checked.
+// Filters holds the switches of the predicates policy. Resource requests are always checked.
 type Filters struct {
 	Cordon   bool // spec.unschedulable
 	Affinity bool // node selector and required node affinity
@@ -28,15 +28,14 @@ type Filters struct {
 	Ports    bool
 	PodRules bool // pod affinity and anti-affinity
 	Spread   bool // topology spread
-	// Closed and Proportions are rules of policies that apply to all tasks alike.
+	// Closed and Proportions are rules of other policies that apply to all tasks alike.
 	Closed      []*Closing
 	Proportions []*Proportion
 }
 
 const unschedulableTaint = "node.kubernetes.io/unschedulable"
 
-// Static evaluates the filters that do not depend on the pods on the node. detail adds details of the reason for
-// users.
+// Static evaluates the filters that do not depend on the pods on the node. detail explains the rejection to users.
 func (f *Filters) Static(s *model.Shape, info *model.NodeInfo) (code reason.Code, detail string) {
 	if s.MalformedAffinity != "" {
 		return reason.NodeAffinityMismatch, s.MalformedAffinity
@@ -100,8 +99,8 @@ func Tolerates(s *model.Shape, info *model.NodeInfo) bool {
 	return true
 }
 
-// covers is Toleration.ToleratesTaint without a logger. Comparison operators are disabled, as in Kubernetes by
-// default.
+// covers is equivalent to Toleration.ToleratesTaint, but needs no logger. Comparison operators are disabled, which is
+// the Kubernetes default.
 func covers(t *corev1.Toleration, taint *corev1.Taint) bool {
 	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
 		return false
@@ -115,7 +114,7 @@ func covers(t *corev1.Toleration, taint *corev1.Taint) bool {
 	return false
 }
 
-// Intolerable returns the number of the node's PreferNoSchedule taints that the shape does not tolerate.
+// Intolerable returns the number of PreferNoSchedule taints of the node that the shape does not tolerate.
 func Intolerable(s *model.Shape, info *model.NodeInfo) int {
 	n := 0
 	for i := range info.Taints {
@@ -126,7 +125,7 @@ func Intolerable(s *model.Shape, info *model.NodeInfo) int {
 	return n
 }
 
-// Dynamic reports whether the node has enough free resources and free ports now.
+// Dynamic reports whether the node currently has enough free resources and the required free ports.
 func (f *Filters) Dynamic(o *overlay.Overlay, id model.NodeID, s *model.Shape) bool {
 	if len(f.Closed)+len(f.Proportions) > 0 && f.bars(o, id, s, false) {
 		return false
@@ -142,8 +141,8 @@ func (f *Filters) Later(o *overlay.Overlay, id model.NodeID, s *model.Shape) boo
 	return o.WillFit(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, true))
 }
 
-// Room returns the dynamic filter that rejects a node. For amounts it also returns the resource and how much is
-// missing.
+// Room returns the code of the dynamic filter that rejects a node. If the node lacks a resource, it also returns the
+// resource and the missing amount.
 func (f *Filters) Room(o *overlay.Overlay, id model.NodeID, s *model.Shape) (code reason.Code, index int, short int64) {
 	base := int(id) * o.Nodes.Stride
 	free := func(i int) int64 { return min(o.Idle[base+i], o.Future[base+i]) }

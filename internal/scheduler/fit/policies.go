@@ -6,11 +6,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
-// Closing is a policy's list of nodes that currently accept no tasks. When a node's entry changes, the policy must
-// call Overlay.Stir for it.
+// Closing is a policy's list of nodes that currently accept no tasks. When an entry changes, the policy must call
+// Overlay.Stir for the node.
 type Closing struct {
-	At  []bool                  // by model.NodeID; nodes beyond the end are open
-	For func(*model.Shape) bool // reports whether it applies to a shape, always the same for one shape; nil for all shapes
+	At  []bool                  // by model.NodeID; nodes beyond the end of the slice are open
+	For func(*model.Shape) bool // reports whether the list applies to a shape, always the same; nil for all shapes
 	Why func(model.NodeID) (reason.Code, string)
 }
 
@@ -18,16 +18,16 @@ func (c *Closing) closes(id model.NodeID, s *model.Shape) bool {
 	return int(id) < len(c.At) && c.At[id] && (c.For == nil || c.For(s))
 }
 
-// Proportion reserves cpu and memory for a scarce resource. Pods that do not request the resource must leave an
-// amount on the node for every piece of it that is idle there.
+// Proportion reserves cpu and memory for the users of a scarce resource. Pods that do not request the resource must
+// leave some cpu and memory free for every idle piece of the resource on the node.
 type Proportion struct {
 	Resource string
-	Index    int     // of the resource; -1 if no node has it
-	MilliCPU float64 // for each piece
-	Memory   float64 // bytes for each piece
+	Index    int     // index of the resource; -1 if no node has it
+	MilliCPU float64 // reserved per piece
+	Memory   float64 // bytes reserved per piece
 }
 
-// keeps reports whether a node still has the reserved proportion with the shape on it.
+// keeps reports whether a node would still have the reserved cpu and memory if it also ran a pod of the shape.
 func (p *Proportion) keeps(o *overlay.Overlay, room []int64, id model.NodeID, s *model.Shape) bool {
 	if p.Index < 0 || p.Index >= o.Nodes.Stride || s.Request.Get(p.Index) > 0 {
 		return true
@@ -71,7 +71,7 @@ func (f *Filters) WhyClosed(id model.NodeID, s *model.Shape) (reason.Code, strin
 	return "", ""
 }
 
-// Disproportion returns the scarce resource for which a node reserves what the shape requests.
+// Disproportion returns the scarce resource for which a node reserves resources that the shape requests.
 func (f *Filters) Disproportion(o *overlay.Overlay, id model.NodeID, s *model.Shape) (reason.Code, string) {
 	for _, p := range f.Proportions {
 		if !p.keeps(o, o.Idle, id, s) {

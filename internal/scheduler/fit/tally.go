@@ -11,17 +11,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
-// Extra returns why a node is unsuitable for a task beyond the filters; "" if it is suitable. A nil Extra rejects
-// no node.
+// Extra returns why a node is unsuitable for a task for reasons other than the filters; "" means that it is suitable.
+// A nil Extra rejects no node.
 type Extra func(model.NodeID) (reason.Code, string)
 
-// Nodes evaluates a shape on every live node.
+// Nodes evaluates a shape on every live node and counts the results.
 func (f *Filters) Nodes(o *overlay.Overlay, resources *model.Resources, s *model.Shape, extra Extra) explain.Tally {
 	return f.NodesOf(o.Order, o, resources, s, nil, extra)
 }
 
-// NodesOf evaluates a shape on some live nodes. A rejection by policy takes precedence over missing free resources;
-// extra is called only if the resources suffice.
+// NodesOf evaluates a shape on the given nodes and counts the results. A rejection by policy takes precedence over a
+// lack of free resources. extra is called only if the resources suffice.
 func (f *Filters) NodesOf(nodes []model.NodeID, o *overlay.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) explain.Tally {
 	var t explain.Tally
 	for _, id := range nodes {
@@ -44,7 +44,7 @@ func (f *Filters) permitsUncordoned(s *model.Shape, info *model.NodeInfo) bool {
 	return code == ""
 }
 
-// why returns the first filter that rejects a node, with the details.
+// why returns the code of the first filter that rejects a node, with details.
 func (f *Filters) why(id model.NodeID, o *overlay.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) (code reason.Code, detail string, short int64) {
 	if code, detail = f.Static(s, o.Nodes.Info[id]); code != "" {
 		return code, detail, 0

@@ -1,5 +1,6 @@
-// Package allocate places gangs on nodes. Queues take turns in their order, and gangs in each queue in theirs. A
-// gang first gets its minimum at once, then one task per turn.
+// Package allocate places gangs on nodes. It visits the queues in their configured order, and the gangs of each queue
+// in theirs. A gang is first placed with its minimum number of tasks as a whole, and then gets one more task per
+// turn.
 package allocate
 
 import (
@@ -11,19 +12,19 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Action is the action allocate.
+// Action implements the allocate action.
 type Action struct{}
 
-// Name returns allocate.
+// Name returns "allocate".
 func (Action) Name() string { return "allocate" }
 
-// Run gives turns to gangs until no gang wants or gets more.
+// Run places gangs, turn by turn, until no gang needs more resources or none can get them.
 func (Action) Run(s *session.Session) {
 	if !s.Enqueues {
 		letIn(s)
 	}
 	promised(s)
-	absent := map[*session.Job]bool{} // gangs without pods yet for which other gangs must wait
+	absent := map[*session.Job]bool{} // gangs without pods yet that block later gangs
 	turns := s.Turns(inTurn(s), func(j *session.Job) bool {
 		if len(j.Reserved)+len(j.Promised) > 0 {
 			return false
@@ -40,42 +41,42 @@ func (Action) Run(s *session.Session) {
 			break
 		}
 		s.TakesTurn(job)
-		if v := s.Rules.IsOverused(turn.Queue()); v.Code != "" { // 1. A queue that has its share gets no more.
+		if v := s.Rules.IsOverused(turn.Queue()); v.Code != "" { // 1. A queue that has used up its share gets nothing more.
 			s.Blocked(job, v)
 			for _, other := range turn.Rest() {
 				s.Blocked(other, v)
 			}
 			continue
 		}
-		outcome := session.Failed // unchanged since the last attempt
+		outcome := session.Failed // nothing has changed since the last attempt
 		resumed, atGate := s.Resume(job), false
 		if !job.Parked && gated(s, job) {
 			atGate = pass(s, job)
 		}
 		if resumed && !wants(s, job) || absent[job] || atGate {
-			// 2. It has no pods to place.
+			// 2. The gang has no pods to place.
 		} else if !job.Parked {
-			outcome = s.Round(job, nil, session.Share) // 3. The gang is placed as a whole, or not at all.
+			outcome = s.Round(job, nil, session.Share) // 3. Place the gang as a whole, or not at all.
 		}
 		if outcome == session.Failed {
-			s.Reserve(job) // Reserve resources for the first gang of a queue if its start time is known.
+			s.Reserve(job) // Reserve resources for the first gang of the queue if its start time is known.
 		}
 		switch {
 		case outcome == session.Kept && len(job.Pending) > 0:
-			turns.Back(turn, job) // 4. It wants more, after the gangs that precede it now.
+			turns.Back(turn, job) // 4. The gang needs more; it rejoins behind the gangs that now precede it.
 		case outcome == session.Failed && s.Blocks(job) && !s.Passable(turn.Queue()):
-			s.Behind(turn.Rest(), job) // 5. A strict queue waits for its first gang.
+			s.Behind(turn.Rest(), job) // 5. In a strict queue, later gangs wait for the first one.
 		default:
 			turns.Back(turn, nil)
 		}
 	}
 	s.AdmitCandidates()
-	lend(s)          // 6. Resources that no entitled gang waits for may be used beyond a queue's share.
+	lend(s)          // 6. Resources that no entitled gang waits for may be lent beyond a queue's share.
 	evict.Release(s) // 7. A gang that could be bound only in part releases its pods.
 }
 
-// letIn admits gangs if no action enqueue does so, in the order of queues and gangs, so that quotas are given to
-// the first ones.
+// letIn admits gangs to their queues if the enqueue action is not configured. It visits them in the order of queues
+// and gangs, so that the first gangs use up the quotas.
 func letIn(s *session.Session) {
 	outside := slices.DeleteFunc(slices.Clone(s.Ready), (*session.Job).LetIn)
 	s.SortGangs(outside)
@@ -84,7 +85,7 @@ func letIn(s *session.Session) {
 	}
 }
 
-// inTurn returns the gangs that take turns: those to try, and others that they must wait for.
+// inTurn returns the gangs that take part in the turns: the gangs to place, and the gangs that they must wait for.
 func inTurn(s *session.Session) []*session.Job {
 	list := s.Strict(true)
 	seen := make(map[*session.Job]bool, len(list))
@@ -99,9 +100,9 @@ func inTurn(s *session.Session) []*session.Job {
 	return append(list, s.Ready...)
 }
 
-// lend starts gangs that need more than their queue deserves if no gang within its queue's share waits for nodes.
-// Without it, two queues that each have a gang larger than half of the cluster would leave it idle for ever. Other
-// queues can reclaim the borrowed resources.
+// lend places gangs that would exceed their queue's deserved share, provided that no gang within its queue's share
+// waits for nodes. Without lending, two queues whose gangs each need more than half of the cluster would leave it
+// idle forever. Other queues can reclaim the borrowed resources.
 func lend(s *session.Session) {
 	borrowers := s.Borrowers()
 	if len(borrowers) == 0 {
@@ -124,7 +125,7 @@ func lend(s *session.Session) {
 	}
 }
 
-// promised first tries the gangs with promised resources. Their queue already counts these resources as held.
+// promised places the gangs that have promised resources first. Their queue already counts these resources as used.
 func promised(s *session.Session) {
 	turns := s.Turns(s.Ready, func(j *session.Job) bool { return len(j.Reserved) > 0 })
 	for {
@@ -145,7 +146,7 @@ func promised(s *session.Session) {
 	}
 }
 
-// gated reports whether pods of a gang wait at the queue's gate.
+// gated reports whether the queue still holds back pods of the gang by a scheduling gate.
 func gated(s *session.Session, j *session.Job) bool {
 	if !s.Enqueues {
 		s.LetIn(j)
@@ -153,14 +154,14 @@ func gated(s *session.Session, j *session.Job) bool {
 	return j.LetIn() && len(j.AtGate) > 0 && s.Gate(j)
 }
 
-// pass opens the queue's gate for the pods that the queue has room for. It reports whether the gang has no other
-// pods to place.
+// pass removes the scheduling gates from as many pods as the queue has room for. It reports whether the gang then has
+// no other pods to place.
 func pass(s *session.Session, j *session.Job) (nothing bool) {
 	v := s.Pass(j)
 	if wants(s, j) {
 		return false
 	}
-	lacksPods := s.Rules.Valid(j).Code == reason.NotEnoughPods // room in the queue would not help
+	lacksPods := s.Rules.Valid(j).Code == reason.NotEnoughPods // more room in the queue would not help
 	if v.Code != "" && !lacksPods {
 		s.Verdict(j, v)
 	}

@@ -2,10 +2,10 @@ package allocate
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the action's settings.
 var manual = config.Manual{
 	Text: "Places gangs, in the order of queues and gangs.",
 }
 
-// Manual returns the action's part of the reference.
+// Manual returns the reference documentation of the action.
 func (Action) Manual() config.Manual { return manual }

@@ -1,6 +1,6 @@
-// Package backfill places tasks without requests. They use no resources of a share, so their queue's share does not
-// limit them, but its limit on the number of pods does, and its order if the queue is strict. If the action is
-// configured, gangs that cannot start get reservations: see session.Reserve.
+// Package backfill places tasks without resource requests. A queue's share does not limit these tasks, because they
+// request nothing, but the queue's limit on the number of pods does, and so does the order of a strict queue. If the
+// action is configured, gangs that cannot start get reservations: see session.Reserve.
 package backfill
 
 import (
@@ -9,17 +9,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Action is the action backfill.
+// Action implements the backfill action.
 type Action struct{ strict bool }
 
-// Name returns backfill.
+// Name returns "backfill".
 func (Action) Name() string { return "backfill" }
 
-// Reads returns the argument easy: whether a gang that cannot start gets a reservation if run times are known. The
-// default is true.
+// Reads returns the argument easy, which controls whether a gang that cannot start gets a reservation if run times
+// are known. The default is true.
 func (Action) Reads() []string { return manual.Reads().Arguments }
 
-// Configured returns the action with its arguments.
+// Configured returns a copy of the action with the given arguments applied.
 func (Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
 	return Action{strict: !arguments.Bool("easy", true, warn)}
 }
@@ -45,7 +45,7 @@ func (Action) Run(s *session.Session) {
 
 func bestEffort(t *model.Task) bool { return t.Shape.BestEffort && t.Status == model.Pending }
 
-// wants reports whether best-effort tasks alone could help the gang.
+// wants reports whether the gang could make progress with its best-effort tasks alone.
 func wants(s *session.Session, j *session.Job) bool {
 	if !j.LetIn() || !j.Tryable(s) || j.Gang.PendingBestEffort == 0 {
 		return false

@@ -2,7 +2,7 @@ package backfill
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the action's settings.
 var manual = config.Manual{
 	Text: "Places pods without requests. If run times are known, gangs may start before the first gang of their queue as long as they do not delay it.",
 	Arguments: []config.Option{
@@ -10,5 +10,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the action's part of the reference.
+// Manual returns the reference documentation of the action.
 func (Action) Manual() config.Manual { return manual }

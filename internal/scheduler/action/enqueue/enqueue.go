@@ -1,6 +1,6 @@
-// Package enqueue admits gangs to their queues. Only then are their pods created and tried. A gang waits if its
-// queue has no room for it or if no node is large enough. In a strict queue no gang passes the first one, unless
-// the first one could not start even on an empty cluster.
+// Package enqueue admits gangs to their queues. Pods of a gang are created and scheduled only after its admission. A
+// gang waits if its queue does not have enough room or if no node is large enough. In a strict queue, a gang never
+// overtakes the first waiting gang, unless that gang could not start even on an empty cluster.
 package enqueue
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Action is the action enqueue.
+// Action implements the enqueue action.
 type Action struct{}
 
-// Name returns enqueue.
+// Name returns "enqueue".
 func (Action) Name() string { return "enqueue" }
 
-// Run checks the pending gangs in the order of queues and gangs.
+// Run tries to admit the pending gangs, in the order of queues and gangs.
 func (Action) Run(s *session.Session) {
 	s.AtGate()
 	var pending []*session.Job
@@ -25,7 +25,7 @@ func (Action) Run(s *session.Session) {
 		}
 	}
 	s.SortGangs(pending)
-	first := map[*queue.Queue]*session.Job{} // by strict queue: the first gang that cannot be admitted
+	first := map[*queue.Queue]*session.Job{} // for each strict queue, the first gang that cannot be admitted
 	for _, j := range pending {
 		if head := first[j.In]; head != nil {
 			s.Behind([]*session.Job{j}, head)
@@ -39,12 +39,12 @@ func (Action) Run(s *session.Session) {
 	}
 }
 
-// admit admits a gang or records why it cannot.
+// admit admits a gang, or records why it cannot be admitted.
 func admit(s *session.Session, j *session.Job) bool {
 	if !s.Gate(j) {
 		return false
 	}
-	if v, never := s.Never(j); never && !j.In.Grows() { // once admitted, it would only use up the room of others
+	if v, never := s.Never(j); never && !j.In.Grows() { // it would only take room from other gangs
 		s.Verdict(j, v)
 		return false
 	}

@@ -1,5 +1,5 @@
-// Package gangpreempt makes room for a gang inside its queue by evicting whole gangs, within one domain of the
-// network topology if the gang requires that.
+// Package gangpreempt makes room for a gang by evicting whole gangs of the same queue. If the gang must run within
+// one domain of the network topology, the victims are in that domain.
 package gangpreempt
 
 import (
@@ -8,18 +8,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Action is the action gangpreempt.
+// Action implements the gangpreempt action.
 type Action struct {
 	// Domains is the maximum number of domains to try; 0 for evict.DefaultDomains.
 	Domains int
-	// SurplusOnly is true if gangs lose only the pods beyond their minimum.
+	// SurplusOnly is true if gangs may lose only pods beyond their minimum.
 	SurplusOnly bool
 }
 
-// Name returns gangpreempt.
+// Name returns "gangpreempt".
 func (Action) Name() string { return "gangpreempt" }
 
-// Run visits the starving gangs in the order of queues and gangs.
+// Run tries to make room for each starving gang, in the order of queues and gangs.
 func (a Action) Run(s *session.Session) {
 	evict.Run(s, evict.Case{Kind: session.GangPreempt, Domains: a.Domains, Surplus: a.SurplusOnly})
 }
@@ -27,7 +27,7 @@ func (a Action) Run(s *session.Session) {
 // Reads returns the arguments that have an effect.
 func (Action) Reads() []string { return manual.Reads().Arguments }
 
-// Configured returns the action with its arguments.
+// Configured returns a copy of the action with the given arguments applied.
 func (a Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
 	a.Domains, a.SurplusOnly = evict.Bundles(arguments, warn)
 	return a

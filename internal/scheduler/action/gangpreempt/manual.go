@@ -2,7 +2,7 @@ package gangpreempt
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the action's settings.
 var manual = config.Manual{
 	Text: "Evicts pods of the same queue to make room for a gang, one gang at a time, and within one HyperNode if the gang has a network topology.",
 	Arguments: []config.Option{
@@ -11,5 +11,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the action's part of the reference.
+// Manual returns the reference documentation of the action.
 func (Action) Manual() config.Manual { return manual }

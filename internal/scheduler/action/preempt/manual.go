@@ -2,7 +2,7 @@ package preempt
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the action's settings.
 var manual = config.Manual{
 	Text: "Evicts pods of the same queue to make room for a gang. Policies (priority, drf, tdm) decide which gangs may lose pods. It evicts as few as possible, and none unless the gang then starts.",
 	Arguments: []config.Option{
@@ -15,5 +15,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the action's part of the reference.
+// Manual returns the reference documentation of the action.
 func (Action) Manual() config.Manual { return manual }

@@ -1,6 +1,6 @@
-// Package preempt makes room for a gang inside its queue. It evicts pods of gangs that policies allow as victims,
-// by default gangs of lower priority, and otherwise the gang's own tasks of lower priority. It evicts as few pods
-// as possible, and none unless the gang can start.
+// Package preempt makes room for a gang inside its queue. It evicts pods of the gangs that policies allow as victims,
+// by default gangs of lower priority. If that is not possible, it evicts lower-priority tasks of the gang itself. It
+// evicts as few pods as possible, and none unless the gang can then start.
 package preempt
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Action is the action preempt.
+// Action implements the preempt action.
 type Action struct{}
 
-// Name returns preempt.
+// Name returns "preempt".
 func (Action) Name() string { return "preempt" }
 
-// Run visits the starving gangs in the order of queues and gangs.
+// Run tries to make room for each starving gang, in the order of queues and gangs.
 func (Action) Run(s *session.Session) {
 	evict.Run(s, evict.Case{Kind: session.Preempt}, evict.Case{Kind: session.Preempt, Own: true})
 }
@@ -23,7 +23,7 @@ func (Action) Run(s *session.Session) {
 // Reads returns the arguments that are accepted.
 func (Action) Reads() []string { return manual.Reads().Arguments }
 
-// Configured warns of every given argument, because none of them has an effect.
+// Configured warns about every given argument, because the action accepts arguments but none of them has an effect.
 func (a Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
 	for _, o := range manual.Arguments {
 		if _, given := arguments[o.Key]; given {

@@ -1,5 +1,5 @@
-// Package reclaim lets a queue take back what it deserves from queues that hold more. For each starving gang it
-// evicts as few victims as the gang needs to start, or none.
+// Package reclaim takes resources back for a queue that has less than it deserves from queues that have more. For
+// each starving gang, it evicts as few victims as the gang needs to start, or none.
 package reclaim
 
 import (
@@ -7,11 +7,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Action is the action reclaim.
+// Action implements the reclaim action.
 type Action struct{}
 
-// Name returns reclaim.
+// Name returns "reclaim".
 func (Action) Name() string { return "reclaim" }
 
-// Run visits the starving gangs in the order of queues and gangs.
+// Run tries to make room for each starving gang, in the order of queues and gangs.
 func (Action) Run(s *session.Session) { evict.Run(s, evict.Case{Kind: session.Reclaim}) }

@@ -1,6 +1,6 @@
-// Package shuffle evicts running pods without a gang that needs their resources. Policies select pods that should
-// leave their nodes, the guards of all policies may protect them, and gangs lose the pods beyond their minimum or
-// all their pods.
+// Package shuffle evicts running pods although no gang waits for their resources. Policies select pods that should
+// leave their nodes, and the guards of all policies may protect them. A gang loses either only pods beyond its
+// minimum or all its pods.
 package shuffle
 
 import (
@@ -8,11 +8,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Action is the action shuffle.
+// Action implements the shuffle action.
 type Action struct{}
 
-// Name returns shuffle.
+// Name returns "shuffle".
 func (Action) Name() string { return "shuffle" }
 
-// Run evicts the pods selected by the first tier that selects any.
+// Run evicts the pods selected by the first tier that selects any pods.
 func (Action) Run(s *session.Session) { evict.Shuffle(s) }
