@@ -8,33 +8,33 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
-// Book stores the counts of pods by topology domain. It lives as long as its engine.
+// Book stores the counts of pods by topology domain. Each engine has one Book.
 type Book struct {
-	// Relieved is true if a pod with anti-affinity was removed since the last cycle. Other pods may then fit on
-	// nodes where nothing changed.
+	// Relieved is true if a pod with anti-affinity was removed since the last cycle. Other pods may then fit on nodes
+	// that did not change.
 	Relieved bool
 
 	cluster *model.Cluster
 	view    *overlay.Overlay
 	judge   *equivalence.Judge
 
-	// The terms and sets that shapes use, each stored once.
+	// Terms and node sets that several shapes may use, each stored once.
 	rules       map[*model.Shape]*rules
 	matchers    map[string]*matcher
 	index       index
-	fresh       []*matcher // matchers whose pods are not counted yet
+	fresh       []*matcher // matchers whose pods have not been counted yet
 	topologies  map[string]*topology
 	keys        []*topology
 	eligibles   map[string]*eligible
 	sets        []*eligible
 	spreads     []*tally
-	byNamespace bool // some term selects namespaces by labels
+	byNamespace bool // some term selects namespaces by their labels
 
 	nodes      []counted // by model.NodeID
-	seen       uint64    // generation of the model
+	seen       uint64    // model generation up to which changes were read
 	namespaces uint64
 	touched    []model.NodeID // nodes that differ from the model because of changes in this cycle
-	recounted  []uint64       // by model.NodeID: the number of the Open that counted it last
+	recounted  []uint64       // by model.NodeID: number of the Open call that last counted the node
 	opens      uint64
 
 	profiles  map[*model.Shape][]*Profile
@@ -52,7 +52,7 @@ type scratch struct {
 	candidates   candidates
 }
 
-// counted is the contribution of one node to the tallies.
+// counted holds the contribution of one node to the tallies.
 type counted struct {
 	matched []match
 	held    []hold
@@ -104,7 +104,7 @@ func (b *Book) Open(c *model.Cluster, view *overlay.Overlay, judge *equivalence.
 	b.seen = c.Gen()
 }
 
-// active reports whether any shape has such rules.
+// active reports whether any shape has rules about other pods.
 func (b *Book) active() bool { return b != nil && len(b.rules) > 0 }
 
 func (b *Book) reset() {
@@ -133,7 +133,7 @@ func (b *Book) widen(n int) {
 	}
 }
 
-// info returns the labels and taints of a live node, or nil if the node is not alive.
+// info returns the labels and taints of a live node. It returns nil if the node is not alive.
 func (b *Book) info(id model.NodeID) *model.NodeInfo {
 	if !b.cluster.Nodes.Alive[id] {
 		return nil
@@ -141,7 +141,7 @@ func (b *Book) info(id model.NodeID) *model.NodeInfo {
 	return b.cluster.Nodes.Info[id]
 }
 
-// follow counts the pods of the nodes that changed again.
+// follow recounts the pods on the nodes that changed.
 func (b *Book) follow() {
 	for _, id := range b.touched {
 		b.nodes[id].touched = false
@@ -156,7 +156,7 @@ func (b *Book) follow() {
 	}
 }
 
-// recount replaces a node's contribution to the tallies with the model's current state.
+// recount replaces a node's contribution to the tallies with its current state in the model.
 func (b *Book) recount(id model.NodeID) {
 	if b.recounted[id] == b.opens {
 		return
@@ -184,10 +184,10 @@ func (b *Book) recount(id model.NodeID) {
 	b.carry(n, id, 1)
 	b.before = before
 	b.Relieved = b.Relieved || lost(before, n.held)
-	b.view.Stir(id, false) // the pods may have changed although their sum did not
+	b.view.Stir(id, false) // the set of pods may have changed even though the used resources did not
 }
 
-// lost reports whether a pod with anti-affinity was removed.
+// lost reports whether a pod with anti-affinity was removed from a node.
 func lost(before, after []hold) bool {
 	for _, h := range before {
 		if len(h.r.repels) == 0 {
@@ -201,7 +201,7 @@ func lost(before, after []hold) bool {
 	return false
 }
 
-// relabel updates a node's domains.
+// relabel updates the domains of a node after its labels changed.
 func (b *Book) relabel(id model.NodeID) {
 	for _, t := range b.spreads {
 		t.enter(id, -1)
@@ -218,7 +218,7 @@ func (b *Book) relabel(id model.NodeID) {
 	}
 }
 
-// note adds a task to a node's counts.
+// note adds pods like the task to a node's counts: by pods in total, of which gone are leaving.
 func (b *Book) note(n *counted, t *model.Task, by, gone int32) {
 	for _, m := range b.matching(t) {
 		n.match(m, by, gone)
@@ -262,7 +262,7 @@ func (b *Book) carry(n *counted, id model.NodeID, sign int32) {
 	}
 }
 
-// carry adds pods of the shape on a node to the tallies of the terms they hold.
+// carry adds pods of the shape on a node to the tallies of the shape's own terms.
 func (r *rules) carry(id model.NodeID, by, gone int32) {
 	for _, t := range r.repels {
 		t.add(id, by, gone)
@@ -272,7 +272,7 @@ func (r *rules) carry(id model.NodeID, by, gone int32) {
 	}
 }
 
-// countFresh counts the pods of new matchers on nodes that did not change.
+// countFresh counts the pods that match new matchers, on nodes that did not change.
 func (b *Book) countFresh() {
 	if len(b.fresh) == 0 {
 		return
@@ -317,14 +317,14 @@ func (b *Book) matching(t *model.Task) []*matcher {
 	return b.lastMatching
 }
 
-// Placed updates the counts in a cycle after a task was placed on a node (1) or its placement was undone (-1).
+// Placed updates the counts within a cycle when a task is placed on a node (sign 1) or the placement is undone (-1).
 func (b *Book) Placed(t *model.Task, id model.NodeID, sign int) {
 	if b.active() {
 		b.shift(t, id, int32(sign), 0)
 	}
 }
 
-// Evicted updates the counts in a cycle after a task was counted as leaving (1) or its eviction was undone (-1).
+// Evicted updates the counts within a cycle when a task starts to count as leaving (sign 1) or no longer does (-1).
 func (b *Book) Evicted(t *model.Task, sign int) {
 	if b.active() && t.Node != model.NoNode {
 		b.shift(t, t.Node, 0, int32(sign))

@@ -1,23 +1,23 @@
-// Package interpod evaluates the rules that depend on other pods: topology spread, affinity and anti-affinity,
+// Package interpod evaluates scheduling rules that depend on other pods: topology spread, affinity and anti-affinity,
 // including the rules of pods that already run.
 //
-//	In:   model.Cluster, the overlay, what the cycle places and rolls back
-//	Out:  for a task, nil if no other pod matters to it, else a Profile that finds its best node and reports
-//	      for every node whether the task may run there and why not
+//	In:   model.Cluster, the overlay, the placements and rollbacks of the cycle
+//	Out:  for a task, nil if other pods do not affect it, else a Profile that finds its best node and reports for
+//	      every node whether the task may run there and why not
 //
-// Filters and scores match kube-scheduler's plugins InterPodAffinity and PodTopologySpread (1.36). The tests in
-// test/kubeparity verify this. The difference is the cost: a term's matching pods are counted by topology value (a
-// domain), the counts are updated incrementally, and equal terms are counted once. Nodes that are equivalent under
-// a shape's rules are ranked as one group, so a placed pod changes the evaluation of a group rather than of each of
-// its nodes.
+// Filters and scores match kube-scheduler's plugins InterPodAffinity and PodTopologySpread (1.36), as the tests in
+// test/kubeparity verify. Only the cost differs: the pods that match a term are counted by topology value (called a
+// domain), the counts are updated incrementally, and equal terms are counted once. Nodes that are equivalent under a
+// shape's rules are ranked as one group, so placing a pod changes the evaluation of one group instead of every node
+// in it.
 //
 // # Invariants
 //
-//   - Counts are sums over the live nodes' tasks, in the model plus the changes of the current cycle. After Open
-//     they equal the model.
-//   - A Profile decides the same by groups and node by node.
+//   - The counts are sums over the tasks on live nodes, including the changes of the current cycle. After Open, they
+//     match the model.
+//   - A Profile reaches the same decisions by groups as it does node by node.
 //
 // # Concurrency
 //
-// A Book belongs to one engine.
+// Each engine has its own Book.
 package interpod

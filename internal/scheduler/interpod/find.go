@@ -7,11 +7,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// candidates are suitable nodes, or the first nodes of suitable groups.
+// candidates holds suitable nodes, or the first node of each suitable group.
 type candidates struct {
 	nodes  []model.NodeID
 	points []float64 // in units of score.Unit
-	groups []int     // for groups: the group number
+	groups []int     // if nodes stand for groups: their group numbers
 	raw    []float64
 	skip   []bool
 }
@@ -20,8 +20,8 @@ func (c *candidates) clear() {
 	c.nodes, c.points, c.groups = c.nodes[:0], c.points[:0], c.groups[:0]
 }
 
-// Best returns the best node for a task of the profile; false if it fits on no node. If later is true, it counts
-// resources that are being released as free.
+// Best returns the best node for a task of the profile. It returns false if the task fits on no node. If later is
+// true, resources that are being released count as free.
 func (p *Profile) Best(later bool) (model.NodeID, bool) {
 	p.lay()
 	if p.own.problem != "" {
@@ -91,8 +91,9 @@ func (p *Profile) bestByGroup(later bool) (model.NodeID, bool) {
 	return b.view.Order[rank], true
 }
 
-// Rank adds the points of preferred affinity and soft spread to the candidates' points, in units of score.Unit.
-// Like kube-scheduler, it scales the raw values over the candidates to 0 to 100 and rounds down.
+// Rank adds points for preferred affinity and soft spread constraints to the candidates' points, in units of
+// score.Unit. Like kube-scheduler, it scales the raw values over all candidates to the range 0 to 100 and rounds
+// down.
 func (p *Profile) Rank(nodes []model.NodeID, points []float64) {
 	c, w := &p.book.candidates, &p.book.judge.Weights
 	for len(c.raw) < len(nodes) {
@@ -132,7 +133,7 @@ func (p *Profile) rankAffinity(nodes []model.NodeID, points, raw []float64, weig
 	}
 }
 
-// rankSpread prefers domains with fewer matching pods. Nodes without a key of some constraint get no points.
+// rankSpread prefers domains with fewer matching pods. A node that lacks the key of any constraint gets no points.
 func (p *Profile) rankSpread(nodes []model.NodeID, points []float64, weight float64) {
 	raw, skip := p.book.candidates.raw[:len(nodes)], p.book.candidates.skip[:len(nodes)]
 	for i, id := range nodes {

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 )
 
-// matcher returns the shared matcher for some tests.
+// matcher returns the shared matcher for the given tests. It creates the matcher if needed.
 func (b *Book) matcher(tests ...test) *matcher {
 	parts := make([]string, len(tests))
 	for i := range tests {
@@ -26,7 +26,7 @@ func (b *Book) matcher(tests ...test) *matcher {
 	return m
 }
 
-// topology returns the shared topology of a key, with all nodes in it.
+// topology returns the shared topology for a label key. It creates the topology with all nodes if needed.
 func (b *Book) topology(key string) *topology {
 	if t := b.topologies[key]; t != nil {
 		return t
@@ -40,7 +40,7 @@ func (b *Book) topology(key string) *topology {
 	return t
 }
 
-// counting returns the shared tally of a matcher's pods.
+// counting returns the shared tally that counts a matcher's pods by topology.
 func (b *Book) counting(m *matcher, top *topology, among *eligible) *tally {
 	for _, t := range m.counts {
 		if t.top == top && t.among == among {
@@ -49,7 +49,7 @@ func (b *Book) counting(m *matcher, top *topology, among *eligible) *tally {
 	}
 	t := b.tally(top, among)
 	m.counts = append(m.counts, t)
-	for id := range b.nodes { // a new matcher has no counts yet
+	for id := range b.nodes { // a new matcher has no counts to add yet
 		for _, e := range b.nodes[id].matched {
 			if e.m == m {
 				t.add(model.NodeID(id), e.here, e.gone)
@@ -59,7 +59,7 @@ func (b *Book) counting(m *matcher, top *topology, among *eligible) *tally {
 	return t
 }
 
-// holding returns the tally of a topology from a matcher's list of tallies for held terms.
+// holding returns the tally for a topology from one of a matcher's lists of tallies for terms that pods hold.
 func (b *Book) holding(list *[]*tally, top *topology) *tally {
 	for _, t := range *list {
 		if t.top == top {
@@ -85,7 +85,8 @@ func (b *Book) tally(top *topology, among *eligible) *tally {
 	return t
 }
 
-// eligible returns the shared set of nodes that have some keys and that a shape's affinity and tolerations permit.
+// eligible returns the shared set of nodes that have the given keys and, if required, are permitted by the shape's
+// affinity and tolerations.
 func (b *Book) eligible(shape *model.Shape, keys []*topology, affinity, taints bool) *eligible {
 	affinity = affinity && shape.Required != nil
 	key := eligibleKey(shape, keys, affinity, taints)
@@ -115,7 +116,7 @@ func eligibleKey(shape *model.Shape, keys []*topology, affinity, taints bool) st
 	return key
 }
 
-// put updates whether a node is in the set.
+// put adds a node to the set or removes it, as its current labels and taints require.
 func (e *eligible) put(id model.NodeID, info *model.NodeInfo) {
 	for len(e.nodes) <= int(id) {
 		e.nodes = append(e.nodes, false)

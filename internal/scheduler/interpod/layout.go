@@ -8,21 +8,21 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 )
 
-// layout describes how a profile evaluates its nodes: by groups or one by one.
+// layout describes how a profile evaluates nodes: in groups or one by one.
 type layout struct {
 	made  bool
 	epoch uint64
 	sum   uint64 // sum of the topologies' versions
-	// byNode is true if too many nodes differ, so that each is evaluated separately.
+	// byNode is true if there would be too many groups, so that each node is evaluated separately.
 	byNode bool
 	groups *grouping
 
-	// The state for which the exclusions of single nodes were computed.
+	// The state for which the exclusions of individual nodes were computed.
 	free   bool
 	floors []int32
 }
 
-// grouping splits the nodes by the domains of some topologies.
+// grouping splits the nodes by their domains in some topologies.
 type grouping struct {
 	tops   []*topology
 	sum    uint64
@@ -31,7 +31,7 @@ type grouping struct {
 	first  []model.NodeID
 }
 
-// lay updates the layout. It changes the view's stamp when the exclusions of single nodes may have changed.
+// lay updates the layout. It changes the view's stamp if the exclusions of individual nodes may have changed.
 func (p *Profile) lay() {
 	l := &p.layout
 	sum := p.versions()
@@ -66,7 +66,7 @@ func (p *Profile) versions() (sum uint64) {
 	return sum
 }
 
-// each visits all tallies that the profile uses.
+// each calls visit for all tallies that the profile uses.
 func (p *Profile) each(visit func(*tally)) {
 	for _, list := range [][]*tally{p.all.affinity, p.all.anti, p.pulls} {
 		for _, t := range list {
@@ -83,7 +83,7 @@ func (p *Profile) each(visit func(*tally)) {
 	}
 }
 
-// split separates the checks that are evaluated per group from the ones evaluated per node.
+// split separates the checks that are evaluated per group from the checks that are evaluated per node.
 func (p *Profile) split() {
 	p.coarse, p.fine = checks{}, checks{}
 	p.layout.floors = p.layout.floors[:0]
@@ -126,7 +126,7 @@ func (p *Profile) split() {
 	p.layout.groups, p.view.Groups, p.layout.byNode = g, g.groups, g.groups == nil
 }
 
-// eachScored visits the tallies that give points.
+// eachScored calls visit for the tallies that influence the score.
 func (p *Profile) eachScored(visit func(*tally)) {
 	if p.book.judge.Weights.PodAffinity != 0 {
 		for i := range p.own.prefers {
@@ -143,10 +143,10 @@ func (p *Profile) eachScored(visit func(*tally)) {
 	}
 }
 
-// maxGroups returns the maximum number of groups for which grouping pays off with some number of nodes.
+// maxGroups returns the maximum number of groups for which grouping pays off, given the number of nodes.
 func maxGroups(nodes int) int { return max(nodes/8, 16) }
 
-// grouping returns the nodes split by topologies.
+// grouping returns the shared grouping of the nodes by the given topologies.
 func (b *Book) grouping(tops []*topology) *grouping {
 	names := make([]string, len(tops))
 	slices.SortFunc(tops, func(x, y *topology) int { return strings.Compare(x.key, y.key) })
@@ -179,7 +179,7 @@ func (g *grouping) split(order []model.NodeID) {
 			of[rank] = group
 		}
 	}
-	for rank, group := range of { // groups are numbered in the order of their first node
+	for rank, group := range of { // groups are numbered in the order of their first nodes
 		if int(group) == len(g.first) {
 			g.first = append(g.first, order[rank])
 		}

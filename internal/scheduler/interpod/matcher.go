@@ -10,17 +10,17 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// test is one label selector in some namespaces.
+// test matches pods by a label selector in a set of namespaces.
 type test struct {
 	selector   labels.Selector
 	namespaces []string // sorted
 	everywhere bool
-	nsSelector labels.Selector // selects namespaces by labels; nil if unset
+	nsSelector labels.Selector // selects more namespaces by their labels; nil if unset
 }
 
 func (t *test) key() string {
 	key := t.selector.String() + "|" + strings.Join(t.namespaces, ",")
-	if t.selector.Empty() { // selects everything; no written selector has this key
+	if t.selector.Empty() { // an empty selector matches everything; no parsed selector has this key
 		key = "*" + key
 	}
 	switch {
@@ -47,13 +47,13 @@ func (t *test) in(c *model.Cluster, namespace string) bool {
 	return exists && t.nsSelector.Matches(labels.Set(set))
 }
 
-// matcher matches the pods that all of its tests match. Equal matchers are shared.
+// matcher matches the pods that pass all of its tests. Terms with equal tests share a matcher.
 type matcher struct {
 	order int // order of creation
 	tests []test
-	// counts holds the tallies of the pods that match, by topology.
+	// counts holds the tallies of the matching pods, one per topology.
 	counts []*tally
-	// repels counts the pods whose required anti-affinity has the matcher as a term. pulls sums the weights of the
+	// repels counts the pods that have the matcher as a required anti-affinity term. pulls sums up the weights of the
 	// pods that have it as any other affinity term.
 	repels, pulls []*tally
 }
@@ -67,7 +67,7 @@ func (m *matcher) matches(c *model.Cluster, t *model.Task) bool {
 	return true
 }
 
-// pair returns a label that every matching pod has. ok is false if no label is certain.
+// pair returns a label that every matching pod must have. ok is false if there is no such label.
 func (m *matcher) pair() (key, value string, ok bool) {
 	for i := range m.tests {
 		requirements, _ := m.tests[i].selector.Requirements()
@@ -82,7 +82,7 @@ func (m *matcher) pair() (key, value string, ok bool) {
 	return "", "", false
 }
 
-// index finds the matchers that match a task without evaluating all of them.
+// index finds the matchers that match a task without evaluating every matcher.
 type index struct {
 	byPair map[string]map[string][]*matcher
 	others []*matcher
@@ -103,7 +103,7 @@ func (x *index) add(m *matcher) {
 	x.byPair[key][value] = append(x.byPair[key][value], m)
 }
 
-// matching appends the matchers that match a task, in no order.
+// matching appends the matchers that match a task to out, in no particular order.
 func (x *index) matching(c *model.Cluster, t *model.Task, out []*matcher) []*matcher {
 	for _, m := range x.others {
 		if m.matches(c, t) {

@@ -9,12 +9,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 )
 
-// Profile holds the rules that apply to tasks of one shape that match the same terms of other pods.
+// Profile holds the rules about other pods that apply to a group of tasks: tasks of one shape that match the same
+// terms of other pods.
 type Profile struct {
 	book  *Book
 	shape *model.Shape
 	own   *rules
-	// around holds the terms of other pods that match: first repels, then pulls.
+	// around holds the terms of other pods that match the tasks: first repels, then pulls.
 	around []*tally
 	repels []*tally
 	pulls  []*tally
@@ -24,10 +25,11 @@ type Profile struct {
 	layout            layout
 }
 
-// maxProfiles bounds the profiles of one shape. Its tasks may differ in labels that terms of other pods select by.
+// maxProfiles limits the number of profiles of one shape. Tasks of a shape may have different profiles because their
+// labels may differ in ways that matter to terms of other pods.
 const maxProfiles = 8
 
-// For returns the rules about other pods that apply to a task; nil if no rule applies.
+// For returns the rules about other pods that apply to a task. It returns nil if there are none.
 func (b *Book) For(t *model.Task) *Profile {
 	if !b.active() {
 		return nil
@@ -52,8 +54,8 @@ func (b *Book) For(t *model.Task) *Profile {
 	return p
 }
 
-// affecting returns the terms of other pods that match a task, and how many of them repel it. If all is true, it
-// includes terms that no pod currently holds.
+// affecting returns the terms of other pods that match a task. The first repels entries are anti-affinity terms. If
+// all is true, the result includes terms that no pod currently holds.
 func (b *Book) affecting(t *model.Task, all bool) (list []*tally, repels int) {
 	list = b.around[:0]
 	matching := b.matching(t)
@@ -96,15 +98,15 @@ func (b *Book) profile(s *model.Shape, own *rules, around []*tally, repels int) 
 	return p
 }
 
-// checks are conditions that must hold on a node.
+// checks holds the conditions that a node must meet.
 type checks struct {
 	affinity []*tally
 	anti     []*tally
 	hard     []spread
 }
 
-// allow reports whether the checks permit a node. free means that no pod matches the affinity and the first pod
-// that would match may go anywhere. If later is true, pods that are leaving are ignored.
+// allow reports whether the checks permit a node. free means that no pod matches the required affinity yet, so the
+// first matching pod may run anywhere. If later is true, pods that are leaving are ignored.
 func (k *checks) allow(id model.NodeID, later, free bool) bool {
 	for _, t := range k.anti {
 		if d := t.top.domain[id]; d != none && t.count(d, later) > 0 {
@@ -124,7 +126,7 @@ func (k *checks) allow(id model.NodeID, later, free bool) bool {
 	return true
 }
 
-// allows reports whether one more pod on a node keeps the maximum skew.
+// allows reports whether placing one more pod on a node keeps within the maximum skew.
 func (s *spread) allows(id model.NodeID) bool {
 	d := s.tally.top.domain[id]
 	if d == none {
@@ -140,7 +142,7 @@ func (s *spread) count(d int32) int32 {
 	return s.tally.count(d, true)
 }
 
-// floor returns the count that other domains are compared with.
+// floor returns the count against which the skew of a domain is measured.
 func (s *spread) floor() int32 {
 	switch {
 	case s.tally.present < int(s.minDomains):
@@ -153,7 +155,7 @@ func (s *spread) floor() int32 {
 	return s.tally.minimum()
 }
 
-// free reports whether no pod matches the required affinity although a pod of the shape would itself match.
+// free reports whether no running pod matches the required affinity, but a pod of the shape would match it itself.
 func (p *Profile) free() bool {
 	if !p.own.alone {
 		return false
@@ -166,13 +168,13 @@ func (p *Profile) free() bool {
 	return true
 }
 
-// bars reports whether a ranking by groups must exclude a node.
+// bars reports whether a ranking by groups must exclude an individual node.
 func (p *Profile) bars(id model.NodeID, later bool) bool {
 	return p.own.problem != "" || !p.fine.allow(id, later, p.layout.free)
 }
 
-// Allows returns why rules about other pods exclude a task from a node; "" if they do not. If later is true, pods
-// that are leaving are ignored.
+// Allows returns the reason why rules about other pods exclude a task from a node; "" if they permit it. If later is
+// true, pods that are leaving are ignored.
 func (p *Profile) Allows(id model.NodeID, later bool) (code reason.Code, detail string) {
 	if p.own.problem != "" {
 		return reason.PodAffinityMismatch, p.own.problem

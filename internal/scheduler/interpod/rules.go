@@ -11,23 +11,23 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// rules holds the terms of one shape, and the tallies in which its pods count for other pods.
+// rules holds the terms of one shape, and the tallies to which its pods contribute for other pods.
 type rules struct {
 	shape   *model.Shape
-	problem string // an invalid term; such a shape fits nowhere
+	problem string // error in an invalid term; such a shape fits nowhere
 
-	affinity []*tally // tallies of the pods that match all required affinity terms, one per term's key
-	alone    bool     // a pod of the shape matches these terms itself
+	affinity []*tally // tallies of pods that match all required affinity terms, one per topology key
+	alone    bool     // a pod of the shape itself matches these terms
 	anti     []*tally
 	hard     []spread
 	soft     []spread
 	prefers  []weighted
 
-	repels []*tally   // its required anti-affinity, applied to the pods that match it
-	pulls  []weighted // its other affinity terms, applied to the pods that match them
+	repels []*tally   // required anti-affinity terms, which repel the pods that match them
+	pulls  []weighted // other affinity terms, which pull or repel the pods that match them
 }
 
-// weighted is a tally whose pods count with a weight. A negative weight repels.
+// weighted is a tally whose pods count with a weight; a negative weight repels.
 type weighted struct {
 	tally  *tally
 	weight int32
@@ -42,8 +42,8 @@ type spread struct {
 	everyone   bool  // the selector is empty; kube-scheduler then counts no pods
 }
 
-// hardAffinityWeight is the score weight of a running pod's required affinity term for the pods that match it:
-// kube-scheduler's default.
+// hardAffinityWeight is the weight of a running pod's required affinity term in the score of pods that match it. It
+// is kube-scheduler's default.
 const hardAffinityWeight = 1
 
 // compile converts a shape's terms to rules.
@@ -75,7 +75,7 @@ type compiler struct {
 	r *rules
 }
 
-// read converts a term. The API server has already merged matchLabelKeys into its selector.
+// read converts a term to a test. The API server has already merged matchLabelKeys into the term's selector.
 func (c compiler) read(term *corev1.PodAffinityTerm) (test, bool) {
 	selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c compiler) read(term *corev1.PodAffinityTerm) (test, bool) {
 	return t, true
 }
 
-// required converts affinity terms. A pod must match all of them to count.
+// required converts required affinity terms. Only pods that match all the terms count.
 func (c compiler) required(terms []corev1.PodAffinityTerm) {
 	var tests []test
 	for i := range terms {
@@ -132,7 +132,7 @@ func (c compiler) preferred(terms []corev1.WeightedPodAffinityTerm, sign int32) 
 	}
 }
 
-// self reports whether a pod of the shape matches.
+// self reports whether a pod of the shape itself matches.
 func (c compiler) self(m *matcher) bool {
 	for i := range m.tests {
 		if !m.tests[i].matches(c.b.cluster, c.r.shape.Namespace, c.r.shape.Labels) {
@@ -142,8 +142,8 @@ func (c compiler) self(m *matcher) bool {
 	return true
 }
 
-// spreads converts the spread constraints. Required constraints count pods on nodes that have the keys of all
-// required constraints; soft constraints do so with the keys of all soft ones.
+// spreads converts the spread constraints. Required constraints count pods on the nodes that have the topology keys
+// of all required constraints. Soft constraints count pods on the nodes that have the keys of all soft constraints.
 func (c compiler) spreads() {
 	for _, action := range []corev1.UnsatisfiableConstraintAction{corev1.DoNotSchedule, corev1.ScheduleAnyway} {
 		var keys []*topology
@@ -186,7 +186,7 @@ func (c compiler) spread(k *corev1.TopologySpreadConstraint, keys []*topology) {
 	}
 }
 
-// withLabels restricts a selector to pods with the shape's values of some keys.
+// withLabels restricts a selector to pods that have the same values of some labels as the shape.
 func withLabels(selector labels.Selector, keys []string, of map[string]string) labels.Selector {
 	for _, key := range keys {
 		value, has := of[key]

@@ -6,16 +6,16 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// tally counts pods, or sums weights, by domain.
+// tally counts pods, or sums up weights, by domain.
 type tally struct {
 	top   *topology
 	among *eligible // nil for all live nodes
 	here  []int32   // count of all pods by domain
-	gone  []int32   // the part that is leaving
+	gone  []int32   // the part of here that is leaving
 	total int       // sum of here
 
-	// For spread constraints: eligible nodes by domain, the number of domains with eligible nodes, the minimum over
-	// these domains of the pods that stay, and the number of domains with this minimum.
+	// For spread constraints: the number of eligible nodes by domain, the number of domains with eligible nodes, the
+	// minimum of the staying pods over these domains, and the number of domains with this minimum.
 	nodes       []int32
 	present     int
 	least       int32
@@ -29,7 +29,7 @@ func (t *tally) grow(n int) {
 	}
 }
 
-// at returns the domain of a node in this tally; none if the node does not count.
+// at returns the domain of a node in this tally; none if pods on the node do not count.
 func (t *tally) at(id model.NodeID) int32 {
 	if t.among != nil && !t.among.nodes[id] {
 		return none
@@ -37,7 +37,7 @@ func (t *tally) at(id model.NodeID) int32 {
 	return t.top.domain[id]
 }
 
-// add adds by pods on a node, of which leaving are about to leave.
+// add adds pods on a node: by pods in total, of which leaving are about to leave.
 func (t *tally) add(id model.NodeID, by, leaving int32) {
 	d := t.at(id)
 	if d == none {
@@ -52,7 +52,7 @@ func (t *tally) add(id model.NodeID, by, leaving int32) {
 	}
 }
 
-// pull adds the weight of pods on a node.
+// pull adds the weight of pods on a node to the sum.
 func (t *tally) pull(id model.NodeID, pods, weight int32) {
 	if d := t.at(id); d != none {
 		t.here[d] += pods * weight
@@ -60,7 +60,7 @@ func (t *tally) pull(id model.NodeID, pods, weight int32) {
 	}
 }
 
-// follow updates the minimum after a change of one domain's count.
+// follow updates the minimum after the count of one domain changed.
 func (t *tally) follow(d, before, after int32) {
 	switch {
 	case !t.leastsKnown || t.nodes[d] == 0 || before == after:
@@ -77,7 +77,7 @@ func (t *tally) follow(d, before, after int32) {
 	}
 }
 
-// count returns the count of a domain. If staying is true, it excludes pods that are leaving.
+// count returns the number of pods in a domain. If staying is true, it excludes pods that are leaving.
 func (t *tally) count(d int32, staying bool) int32 {
 	if staying {
 		return t.here[d] - t.gone[d]
@@ -85,7 +85,8 @@ func (t *tally) count(d int32, staying bool) int32 {
 	return t.here[d]
 }
 
-// minimum returns the minimum count over the domains with eligible nodes, or math.MaxInt32 if no domain has any.
+// minimum returns the minimum count over the domains that have eligible nodes; math.MaxInt32 if there are no such
+// domains.
 func (t *tally) minimum() int32 {
 	if t.leastsKnown {
 		return t.least
@@ -106,7 +107,7 @@ func (t *tally) minimum() int32 {
 	return t.least
 }
 
-// enter adds a node to the eligible nodes (by 1) or removes it (by -1).
+// enter adds a node to the eligible nodes of its domain (by 1) or removes it (by -1).
 func (t *tally) enter(id model.NodeID, by int32) {
 	d := t.at(id)
 	if d == none {

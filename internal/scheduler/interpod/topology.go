@@ -7,28 +7,28 @@ import (
 // none is the domain of a node that has no value for a topology key.
 const none = int32(-1)
 
-// topology numbers the values of one node label. Each value is a domain.
+// topology numbers the values of a node label. The nodes with the same value form a domain.
 type topology struct {
 	key    string
 	domain []int32 // by model.NodeID; none if the node is not alive or lacks the label
-	nodes  []int32 // live nodes by domain
+	nodes  []int32 // number of live nodes, by domain
 	shared int     // number of domains with more than one node
 	// version changes whenever the domain of a node changes.
 	version uint64
 	tallies []*tally
 
 	ids    map[string]int32
-	marks  []uint64 // by domain: the last call of among that visited it
+	marks  []uint64 // by domain: the last call of among that visited the domain
 	looked uint64
 }
 
-// domains returns the number of domains ever seen.
+// domains returns the number of domains seen so far, including empty ones.
 func (t *topology) domains() int { return len(t.nodes) }
 
-// single reports whether every domain is a single node, as with host names.
+// single reports whether every domain has at most one node, as is the case for host names.
 func (t *topology) single() bool { return t.shared == 0 }
 
-// put updates a node's domain. A nil info means that the node was deleted.
+// put updates the domain of a node. A nil info means that the node was deleted.
 func (t *topology) put(id model.NodeID, info *model.NodeInfo) {
 	for len(t.domain) <= int(id) {
 		t.domain = append(t.domain, none)
@@ -74,7 +74,7 @@ func (t *topology) id(value string) int32 {
 	return id
 }
 
-// among returns the number of domains of some nodes, without the nodes to skip.
+// among returns the number of distinct domains of some nodes, ignoring the nodes marked in skip.
 func (t *topology) among(nodes []model.NodeID, skip []bool) (n int) {
 	for len(t.marks) < len(t.nodes) {
 		t.marks = append(t.marks, 0)
@@ -92,8 +92,8 @@ func (t *topology) among(nodes []model.NodeID, skip []bool) (n int) {
 	return n
 }
 
-// eligible is the set of nodes that count for a spread constraint. They have all keys of the pod's constraints and,
-// if the constraint requires it, the pod's affinity and tolerations permit them.
+// eligible is the set of nodes that count for a spread constraint. They have the keys of all the pod's constraints
+// and, if the constraint requires it, are permitted by the pod's affinity and tolerations.
 type eligible struct {
 	keys             []*topology
 	shape            *model.Shape

@@ -16,16 +16,16 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// devices implements the interface through which the plugin reads and changes device claims. It contains the claims
-// with this cycle's allocations, slices of devices, and classes.
+// devices implements the interface through which the DynamicResources plugin reads and changes device claims. It
+// provides claims with the allocations of this cycle, resource slices and device classes.
 type devices struct {
 	a *Adapter
-	// pending holds, by key, the claims that got devices in this cycle and the number of placed tasks that use
-	// them.
+	// pending maps keys to the claims that got devices in this cycle, with the number of placed tasks that use each
+	// claim.
 	pending map[string]*pendingClaim
 	byUID   map[types.UID]string
 
-	inUse    *structured.AllocatedState // at inUseGen
+	inUse    *structured.AllocatedState // as of inUseGen
 	inUseGen uint64
 	inUseOf  *model.Cluster
 }
@@ -50,22 +50,23 @@ func (d *devices) reset() {
 
 func (d *devices) attachable() *model.Attachable { return &d.a.cluster.Attachable }
 
-// ResourceClaims returns the tracker of claims.
+// ResourceClaims returns the tracker of device claims.
 func (d *devices) ResourceClaims() fwk.ResourceClaimTracker { return claimTracker{d: d} }
 
-// ResourceSlices returns the lister of devices that a node can reach.
+// ResourceSlices returns the lister of resource slices that the node in focus can reach.
 func (d *devices) ResourceSlices() fwk.ResourceSliceLister { return sliceLister{d} }
 
-// DeviceClasses returns the lister of classes.
+// DeviceClasses returns the lister of device classes.
 func (d *devices) DeviceClasses() fwk.DeviceClassLister { return classLister{d} }
 
-// DeviceClassResolver resolves extended resources that devices stand for. This feature is disabled.
+// DeviceClassResolver returns a resolver that maps no extended resource to a device class, because this feature is
+// disabled.
 func (d *devices) DeviceClassResolver() fwk.DeviceClassResolver { return noClass{} }
 
-// PodGroups returns the lister of Kubernetes' own pod groups. This feature is disabled.
+// PodGroups returns a lister without Kubernetes' own pod groups, because this feature is disabled.
 func (d *devices) PodGroups() fwk.PodGroupLister { return noGroups{} }
 
-// get returns a claim with this cycle's allocation.
+// get returns a claim, including an allocation made in this cycle.
 func (d *devices) get(key string) (*resourcev1.ResourceClaim, bool) {
 	if p, ok := d.pending[key]; ok {
 		return p.claim, true
@@ -73,7 +74,7 @@ func (d *devices) get(key string) (*resourcev1.ResourceClaim, bool) {
 	return d.attachable().DeviceClaims.Get(key)
 }
 
-// use records that a task relies on a claim allocated in this cycle; release reverses it.
+// use records that one more task relies on a claim that was allocated in this cycle. release reverses it.
 func (d *devices) use(key string) {
 	if p, ok := d.pending[key]; ok {
 		p.users++
@@ -92,7 +93,7 @@ func (d *devices) release(key string) {
 	}
 }
 
-// state returns which devices are allocated.
+// state returns the set of allocated devices.
 func (d *devices) state() *structured.AllocatedState {
 	claims := &d.attachable().DeviceClaims
 	if d.inUse != nil && d.inUseGen == claims.Gen && d.inUseOf == d.a.cluster {
@@ -104,7 +105,7 @@ func (d *devices) state() *structured.AllocatedState {
 		AggregatedCapacity:       structured.NewConsumedCapacityCollection(),
 	}
 	d.inUseGen, d.inUseOf = claims.Gen, d.a.cluster
-	claims.Each(func(key string, claim *resourcev1.ResourceClaim) { // the result is a sum, so the order does not matter
+	claims.Each(func(key string, claim *resourcev1.ResourceClaim) { // the result is a set, so the order does not matter
 		if p, ok := d.pending[key]; ok {
 			claim = p.claim
 		}
@@ -113,7 +114,7 @@ func (d *devices) state() *structured.AllocatedState {
 	return d.inUse
 }
 
-// takeDevices adds a claim's devices to the allocated ones. Devices with admin access do not count.
+// takeDevices adds a claim's devices to the allocated devices. Devices with admin access do not count.
 func takeDevices(state *structured.AllocatedState, claim *resourcev1.ResourceClaim) {
 	if claim.Status.Allocation == nil {
 		return
@@ -135,7 +136,7 @@ func takeDevices(state *structured.AllocatedState, claim *resourcev1.ResourceCla
 	}
 }
 
-// claimTracker is the plugin's interface to claims.
+// claimTracker implements the plugin's interface to device claims.
 type claimTracker struct {
 	fwk.ResourceClaimTracker
 	d *devices
@@ -159,7 +160,7 @@ func (t claimTracker) GatherAllocatedState() (*structured.AllocatedState, error)
 	return t.d.state(), nil
 }
 
-// SignalClaimPendingAllocation stores the allocation for a task that was placed on a node.
+// SignalClaimPendingAllocation stores the allocation of a claim for a task that was placed on a node.
 func (t claimTracker) SignalClaimPendingAllocation(uid types.UID, claim *resourcev1.ResourceClaim) error {
 	key := model.ObjectKey(claim)
 	if _, ok := t.d.pending[key]; ok {
@@ -173,14 +174,14 @@ func (t claimTracker) SignalClaimPendingAllocation(uid types.UID, claim *resourc
 	return nil
 }
 
-// GetPendingAllocation returns nil. A claim that got devices in this cycle counts as allocated, so that the next
-// task can share it.
+// GetPendingAllocation returns nil, because a claim that got devices in this cycle counts as allocated. This allows
+// the next task to share the claim.
 func (t claimTracker) GetPendingAllocation(types.UID) *resourcev1.AllocationResult { return nil }
 
-// sliceLister lists the slices that the node in focus can reach, and slices that describe pools of such slices.
+// sliceLister lists the resource slices that the node in focus can reach.
 type sliceLister struct{ d *devices }
 
-// ListWithDeviceTaintRules returns the slices by name. It considers only the taints in the slices themselves.
+// ListWithDeviceTaintRules returns the slices, sorted by name. It considers only the taints in the slices themselves.
 func (l sliceLister) ListWithDeviceTaintRules() ([]*resourcev1.ResourceSlice, error) {
 	slices := &l.d.attachable().Slices
 	var out []*resourcev1.ResourceSlice
@@ -194,7 +195,7 @@ func (l sliceLister) ListWithDeviceTaintRules() ([]*resourcev1.ResourceSlice, er
 
 type classLister struct{ d *devices }
 
-// List returns all classes by name.
+// List returns all device classes, sorted by name.
 func (l classLister) List() ([]*resourcev1.DeviceClass, error) {
 	classes := &l.d.attachable().DeviceClasses
 	var out []*resourcev1.DeviceClass
@@ -206,7 +207,7 @@ func (l classLister) List() ([]*resourcev1.DeviceClass, error) {
 	return out, nil
 }
 
-// Get returns a class.
+// Get returns a device class.
 func (l classLister) Get(name string) (*resourcev1.DeviceClass, error) {
 	if c, ok := l.d.attachable().DeviceClasses.Get(name); ok {
 		return c, nil
@@ -216,7 +217,7 @@ func (l classLister) Get(name string) (*resourcev1.DeviceClass, error) {
 
 type noClass struct{}
 
-// GetDeviceClass returns nil: no resource maps to a device class.
+// GetDeviceClass returns nil, because no resource maps to a device class.
 func (noClass) GetDeviceClass(corev1.ResourceName) *resourcev1.DeviceClass { return nil }
 
 type noGroups struct{}

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// handle implements the parts of the framework that the plugins for volumes and devices use.
+// handle implements the parts of the scheduler framework that the plugins for volumes and devices use.
 type handle struct {
 	fwk.Handle
 	factory informers.SharedInformerFactory
@@ -27,7 +27,7 @@ type handle struct {
 	a       *Adapter
 }
 
-// newHandle returns a handle that shows the adapter's model to plugins.
+// newHandle returns a handle that shows the adapter's model to the plugins.
 func newHandle(a *Adapter) *handle {
 	h := &handle{factory: informers.NewSharedInformerFactory(nil, 0), client: &recorder{}, devices: newDevices(a), a: a}
 	at := func() *model.Attachable { return &a.cluster.Attachable }
@@ -43,7 +43,7 @@ func newHandle(a *Adapter) *handle {
 	h.show(&storagev1.CSINode{}, newStore(func() *model.Objects[*storagev1.CSINode] { return &at().CSINodes }))
 	h.show(&storagev1.CSIDriver{}, newStore(func() *model.Objects[*storagev1.CSIDriver] { return &at().CSIDrivers }))
 	h.show(&storagev1.CSIStorageCapacity{}, newStore(func() *model.Objects[*storagev1.CSIStorageCapacity] { return &at().Capacities }))
-	// The plugins read these only when a binding is carried out, which does not happen here.
+	// The plugins read pods and nodes only when a binding is carried out, which does not happen here.
 	h.show(&corev1.Pod{}, newStore(func() *model.Objects[*corev1.Pod] { return &model.Objects[*corev1.Pod]{} }))
 	h.show(&corev1.Node{}, newStore(func() *model.Objects[*corev1.Node] { return &model.Objects[*corev1.Node]{} }))
 	return h
@@ -53,13 +53,13 @@ func (h *handle) show(kind runtime.Object, view cache.Indexer) {
 	h.factory.InformerFor(kind, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return &informer{indexer: view} })
 }
 
-// SharedInformerFactory returns the views of the model as informers.
+// SharedInformerFactory returns a factory whose informers are views of the model.
 func (h *handle) SharedInformerFactory() informers.SharedInformerFactory { return h.factory }
 
 // ClientSet returns the client that only records writes.
 func (h *handle) ClientSet() kubernetes.Interface { return h.client }
 
-// SharedDRAManager returns the manager of devices.
+// SharedDRAManager returns the manager of device claims.
 func (h *handle) SharedDRAManager() fwk.SharedDRAManager { return h.devices }
 
 // SharedCSIManager returns the manager of volume attach limits.
@@ -67,24 +67,24 @@ func (h *handle) SharedCSIManager() fwk.CSIManager {
 	return nodevolumelimits.NewCSIManager(h.factory.Storage().V1().CSINodes().Lister())
 }
 
-// SnapshotSharedLister returns the lister of claim users.
+// SnapshotSharedLister returns a lister that reports only which volume claims are in use.
 func (h *handle) SnapshotSharedLister() fwk.SharedLister { return snapshot{a: h.a} }
 
-// snapshot provides the parts of the cycle's state that the plugins use.
+// snapshot provides the parts of the cycle's state that the plugins read.
 type snapshot struct {
 	fwk.SharedLister
 	a *Adapter
 }
 
-// StorageInfos returns the lister that reports which claims are in use.
+// StorageInfos returns a lister that reports which volume claims are in use.
 func (s snapshot) StorageInfos() fwk.StorageInfoLister { return storageInfos(s) }
 
 type storageInfos snapshot
 
-// IsPVCUsedByPods reports whether a pod on a node uses a claim.
+// IsPVCUsedByPods reports whether a pod on any node uses a volume claim.
 func (s storageInfos) IsPVCUsedByPods(key string) bool { return s.a.claimInUse(key) }
 
-// recorder is a client that records writes instead of sending them.
+// recorder is a client that records writes instead of sending them to the API server.
 type recorder struct {
 	kubernetes.Interface
 	corev1client.CoreV1Interface
@@ -92,15 +92,15 @@ type recorder struct {
 	claims  []*corev1.PersistentVolumeClaim
 }
 
-// CoreV1 returns a client for volumes and claims only.
+// CoreV1 returns a client that supports only volumes and volume claims.
 func (r *recorder) CoreV1() corev1client.CoreV1Interface { return r }
 
-// PersistentVolumes returns a client that records updates.
+// PersistentVolumes returns a client that records updates of volumes.
 func (r *recorder) PersistentVolumes() corev1client.PersistentVolumeInterface {
 	return recordVolumes{r: r}
 }
 
-// PersistentVolumeClaims returns a client that records updates.
+// PersistentVolumeClaims returns a client that records updates of volume claims.
 func (r *recorder) PersistentVolumeClaims(string) corev1client.PersistentVolumeClaimInterface {
 	return recordClaims{r: r}
 }
@@ -129,7 +129,7 @@ func (c recordClaims) Update(_ context.Context, pvc *corev1.PersistentVolumeClai
 	return pvc, nil
 }
 
-// nodeInfo is the plugins' view of a node: its labels and the pods on it that attach something.
+// nodeInfo is the plugins' view of a node: its labels, and the pods on it that attach volumes or devices.
 type nodeInfo struct {
 	fwk.NodeInfo
 	a     *Adapter
@@ -139,10 +139,10 @@ type nodeInfo struct {
 	read  bool
 }
 
-// Node returns a Node with name and labels.
+// Node returns a Node that has only a name and labels.
 func (n *nodeInfo) Node() *corev1.Node { return n.a.view.Nodes.Info[n.id].Node }
 
-// GetPods returns the pods on the node that attach something.
+// GetPods returns the pods on the node that attach volumes or devices.
 func (n *nodeInfo) GetPods() []fwk.PodInfo {
 	if !n.read {
 		n.read = true
@@ -156,5 +156,5 @@ type podInfo struct {
 	pod *corev1.Pod
 }
 
-// GetPod returns the part of the pod that matters here.
+// GetPod returns the part of the pod that the plugins read.
 func (p podInfo) GetPod() *corev1.Pod { return p.pod }

@@ -13,41 +13,42 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// shapeCase caches the results for a shape that attaches something.
+// shapeCase caches the results for a shape that attaches volumes or devices.
 type shapeCase struct {
 	shape *model.Shape
-	about string // the names of its claims, for messages
-	// Results for the current state [0] and for the state after all leaving pods have left [1].
+	about string // the names of the shape's claims, for messages
+	// The results for the current state [0], and for the state after all leaving pods have left [1].
 	pods [2]podCase
-	// reach holds verdicts that depend only on the node's labels. They are valid for deps.
+	// reach holds verdicts that depend only on the labels of a node. They are valid as long as the generations in
+	// deps do not change.
 	reach map[model.NodeID]cell
 	deps  []uint64
-	used  uint64 // the last cycle that used it
+	used  uint64 // the last cycle that used this case
 }
 
-// podCase holds the verdict on a pod independent of nodes, and the state that the plugins prepared for checking
-// nodes.
+// podCase holds the verdict on a pod that applies to all nodes, and the state that the plugins prepared for checking
+// single nodes.
 type podCase struct {
 	known                                           bool
 	gen, version                                    uint64
 	verdict                                         verdict
 	state                                           fwk.CycleState
-	restrictions, limits, zone, bound, free, device bool // the checks that nodes need
+	restrictions, limits, zone, bound, free, device bool // the checks that must run for each node
 
-	ranks bool // its candidates get points
+	ranks bool // the plugins score the pod's candidates
 	quickCase
 
-	// states holds the plugins' state for checked nodes where the prepared state depends on the node.
+	// states holds the plugins' state for each checked node, if the prepared state depends on the node.
 	states map[model.NodeID]fwk.CycleState
 }
 
-// cell is the verdict on one node.
+// cell holds the verdict on one node.
 type cell struct {
-	labeled uint64 // generation of the node's labels for which it is valid
+	labeled uint64 // generation of the node's labels for which the verdict is valid
 	verdict verdict
 }
 
-// allows implements session.NodeRule.Allows: it returns why a node cannot take a task.
+// allows implements session.NodeRule.Allows. It returns the reason why a node cannot run a task.
 func (a *Adapter) allows(_ *session.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	v := a.judge(t.Shape, id, later)
 	return v.code, v.detail
@@ -86,7 +87,7 @@ func (a *Adapter) caseOf(shape *model.Shape) *shapeCase {
 	return c
 }
 
-// about returns the names of a shape's claims.
+// about returns the names of a shape's claims, for messages.
 func about(shape *model.Shape) string {
 	var names []string
 	for _, key := range shape.VolumeClaims() {
@@ -99,7 +100,7 @@ func about(shape *model.Shape) string {
 	return strings.Join(names, ",")
 }
 
-// podCase returns the up-to-date verdict on the pod.
+// podCase returns the up-to-date verdict on a pod of the shape.
 func (a *Adapter) podCase(c *shapeCase, later bool) *podCase {
 	p := &c.pods[0]
 	if later {
@@ -114,14 +115,14 @@ func (a *Adapter) podCase(c *shapeCase, later bool) *podCase {
 	return p
 }
 
-// look directs the views to one node and pod.
+// look makes the views show the state as seen by one pod on one node.
 func (a *Adapter) look(shape *model.Shape, node *corev1.Node, later bool) {
 	a.focus, a.focusPod, a.later = node, shape, later
 }
 
 func (a *Adapter) lookAway() { a.focus, a.focusPod, a.later = nil, nil, false }
 
-// prepare runs the plugins' pre-filters for the pod and records which checks nodes need.
+// prepare runs the pre-filters of the plugins for the pod and records which checks must run for each node.
 func (a *Adapter) prepare(c *shapeCase, p *podCase) {
 	pod, plugins := c.shape.Attached, &a.plugins
 	ask := func(pl plugin, code reason.Code) (again bool) {
@@ -149,7 +150,7 @@ func (a *Adapter) prepare(c *shapeCase, p *podCase) {
 	p.ranks = !a.conf.Pointless && (p.free && a.conf.Points > 0 || p.device && a.prefers(c.shape))
 }
 
-// unbound reports whether a volume for the shape must still be found or provisioned.
+// unbound reports whether the shape uses a claim whose volume must still be found or provisioned.
 func (a *Adapter) unbound(shape *model.Shape) bool {
 	return slices.ContainsFunc(shape.VolumeClaims(), func(key string) bool {
 		claim, ok := a.cluster.Attachable.VolumeClaims.Get(key)
@@ -157,8 +158,8 @@ func (a *Adapter) unbound(shape *model.Shape) bool {
 	})
 }
 
-// reaches checks, by the node's labels, whether the node can reach the volumes that the shape already has. Verdicts
-// are cached until volumes or labels change.
+// reaches checks, by the node's labels, whether the node can reach the volumes that are already bound to the shape's
+// claims. Verdicts are cached until volumes or labels change.
 func (a *Adapter) reaches(c *shapeCase, p *podCase, id model.NodeID) verdict {
 	a.keepReach(c)
 	labeled := a.view.Nodes.Labeled[id]
@@ -183,7 +184,7 @@ func (a *Adapter) reaches(c *shapeCase, p *podCase, id model.NodeID) verdict {
 	return v
 }
 
-// keepReach drops cached verdicts if their dependencies have changed.
+// keepReach drops the cached verdicts if their dependencies have changed.
 func (a *Adapter) keepReach(c *shapeCase) {
 	at := &a.cluster.Attachable
 	same := c.reach != nil && len(c.deps) == 2*len(c.shape.VolumeClaims())+2
@@ -217,7 +218,7 @@ func (a *Adapter) keepReach(c *shapeCase) {
 	}
 }
 
-// admits runs the checks that depend on other pods on the node and on allocated volumes and devices.
+// admits runs the checks that depend on other pods on the node, or on the volumes and devices that are in use.
 func (a *Adapter) admits(c *shapeCase, p *podCase, id model.NodeID, later bool) verdict {
 	node, pod := &nodeInfo{a: a, id: id, later: later}, c.shape.Attached
 	if p.restrictions {
@@ -246,7 +247,7 @@ func (a *Adapter) admits(c *shapeCase, p *podCase, id model.NodeID, later bool) 
 	return v
 }
 
-// finds searches for volumes and devices that the pod can have on the node in focus.
+// finds checks whether the pod can get the volumes and devices that it needs on the node in focus.
 func (a *Adapter) finds(c *shapeCase, p *podCase, pod *corev1.Pod, node *nodeInfo, state fwk.CycleState) verdict {
 	if p.free {
 		if _, status := a.plugins.binding.PreFilter(a.ctx, state, pod, nil); !status.IsSuccess() {
@@ -265,7 +266,7 @@ func (a *Adapter) finds(c *shapeCase, p *podCase, pod *corev1.Pod, node *nodeInf
 	return verdict{}
 }
 
-// rank adds the plugins' points to the points of the checked candidates.
+// rank adds the plugins' scores to the points of the candidates that were checked.
 func (a *Adapter) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	c := a.cases[t.Shape]
 	if c == nil {

@@ -21,26 +21,26 @@ type Adapter struct {
 	plugins plugins
 	conf    session.Attaching
 	built   bool
-	broken  string // the error if the plugins could not be built
+	broken  string // the error message if the plugins could not be built
 
 	cluster *model.Cluster
 	view    *overlay.Overlay
 	cases   map[*model.Shape]*shapeCase
 
 	cycle uint64
-	kept  int // number of cached verdicts in all cases
+	kept  int // number of cached verdicts over all cases
 
-	// The changes of this cycle. version increases with each of them.
+	// The changes made in this cycle. version increases with each change.
 	version  uint64
 	taken    map[*model.Task]*reservation
 	placed   map[model.NodeID][]*model.Task
 	evicted  map[*model.Task]bool
-	claimsOf map[string]int    // number of tasks placed in this cycle, by volume claim
-	given    map[string]string // the claim that each volume was bound to in this cycle
+	claimsOf map[string]int    // for each volume claim, the number of tasks that were placed in this cycle and use it
+	given    map[string]string // for each volume that was bound in this cycle, the claim that it was bound to
 
-	group []byte // scratch
+	group []byte // reusable buffer
 
-	// focus is the node that the plugins currently check, focusPod the pod.
+	// focus is the node that the plugins are checking, and focusPod is the pod.
 	focus    *corev1.Node
 	focusPod *model.Shape
 	later    bool
@@ -59,7 +59,7 @@ func New() *Adapter {
 
 var _ session.Attacher = (*Adapter)(nil)
 
-// Open starts a cycle.
+// Open prepares the adapter for a cycle.
 func (a *Adapter) Open(s *session.Session, conf session.Attaching) session.NodeRule {
 	a.undoAll()
 	if a.cluster != s.Cluster {
@@ -95,7 +95,7 @@ func (a *Adapter) build(conf session.Attaching) {
 	clear(a.cases)
 }
 
-// forgetCases drops cases that the last cycle did not use: most pods are placed only once.
+// forgetCases drops cases that the last cycle did not use, because most pods are placed only once.
 func (a *Adapter) forgetCases() {
 	for shape, c := range a.cases {
 		if c.used < a.cycle {
@@ -109,10 +109,10 @@ func (a *Adapter) forgetCases() {
 	a.cycle++
 }
 
-// mostKept bounds the number of cached verdicts, at about 60 bytes each.
+// mostKept limits the number of cached verdicts. Each takes about 60 bytes.
 const mostKept = 1 << 19
 
-// Decided returns what must be written before a placed task is bound; nil if nothing must be.
+// Decided returns the writes that must precede the bind of a placed task; nil if there are none.
 func (a *Adapter) Decided(t *model.Task, id model.NodeID) *decision.Attach {
 	r := a.taken[t]
 	if r == nil || r.node != id {
@@ -121,8 +121,8 @@ func (a *Adapter) Decided(t *model.Task, id model.NodeID) *decision.Attach {
 	return a.effects(r)
 }
 
-// reachable returns the keys, sorted, of the volumes of a class that the node in focus may reach and the pod in
-// focus may claim.
+// reachable returns the sorted keys of the volumes of a storage class that the node in focus may be able to reach and
+// the pod in focus may claim.
 func (a *Adapter) reachable(class string) []string {
 	if a.focus == nil {
 		return nil
@@ -149,7 +149,7 @@ func (a *Adapter) focusName() string {
 	return a.focus.Name
 }
 
-// claimInUse reports whether a pod on a node uses a volume claim.
+// claimInUse reports whether a pod on any node uses a volume claim.
 func (a *Adapter) claimInUse(claim string) bool {
 	if a.claimsOf[claim] > 0 {
 		return true
@@ -162,13 +162,14 @@ func (a *Adapter) claimInUse(claim string) bool {
 	return false
 }
 
-// counts reports whether a task of the model uses what it attaches. If later is true, tasks that are leaving do
-// not.
+// counts reports whether the volumes and devices of a task in the model count as used. If later is true, they do not
+// count for tasks that are leaving.
 func (a *Adapter) counts(t *model.Task, later bool) bool {
 	return t.Status != model.Pipelined && (!later || t.Status != model.Releasing && !a.evicted[t])
 }
 
-// eachOn visits the tasks on a node that attach something, the tasks of this cycle last.
+// eachOn calls visit for the tasks on a node that attach volumes or devices, ending with the tasks placed in this
+// cycle.
 func (a *Adapter) eachOn(id model.NodeID, later bool, visit func(*model.Task)) {
 	for _, t := range a.view.Nodes.Tasks[id] {
 		if t.Shape.Attached != nil && a.counts(t, later) {

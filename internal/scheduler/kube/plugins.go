@@ -18,21 +18,21 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// plugin is a plugin of kube-scheduler.
+// plugin is the set of kube-scheduler's extension points that this package calls.
 type plugin interface {
 	fwk.PreFilterPlugin
 	fwk.FilterPlugin
 }
 
-// plugins holds the enabled plugins; nil means disabled.
+// plugins holds the enabled plugins; a nil plugin is disabled.
 type plugins struct {
 	restrictions, limits, zone plugin
 	binding                    *volumebinding.VolumeBinding
 	devices                    *dynamicresources.DynamicResources
 }
 
-// features returns Kubernetes' feature gates. It disables features that need more than a verdict: extended
-// resources that devices stand for, and conditions that devices must reach before binding.
+// features returns Kubernetes' feature gates, but disables the features that need more than a verdict, such as
+// extended resources backed by devices, and conditions that devices must meet before binding.
 func features(conf session.Attaching) feature.Features {
 	f := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
 	f.EnableDRAExtendedResource = false
@@ -44,7 +44,7 @@ func features(conf session.Attaching) feature.Features {
 	return f
 }
 
-// build creates the plugins that a configuration enables.
+// build creates the plugins that the configuration enables.
 func build(ctx context.Context, h *handle, conf session.Attaching) (p plugins, err error) {
 	f := features(conf)
 	restrictions, err := volumerestrictions.New(ctx, nil, h, f)
@@ -83,7 +83,8 @@ func build(ctx context.Context, h *handle, conf session.Attaching) (p plugins, e
 	return p, nil
 }
 
-// bindingArgs returns the arguments of VolumeBinding. The plugin never waits here, so its timeout has no effect.
+// bindingArgs returns the arguments of VolumeBinding. The plugin never waits in this package, so its timeout has no
+// effect.
 func bindingArgs(conf session.Attaching) *config.VolumeBindingArgs {
 	args := &config.VolumeBindingArgs{BindTimeoutSeconds: int64(conf.BindTimeout.Seconds())}
 	for _, p := range conf.Curve[:conf.Points] {

@@ -11,20 +11,21 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// quickCase excludes most nodes before a plugin runs. It excludes only nodes that the plugins would exclude.
+// quickCase excludes most nodes without running a plugin. It excludes only nodes that the plugins would exclude as
+// well.
 type quickCase struct {
-	hosts   [][]string // allowed hosts of each bound volume that names hosts
+	hosts   [][]string // for each bound volume that is tied to hosts, the allowed host names
 	free    []freeCase // claims that need an existing volume
-	devices bool       // devices must be found
+	devices bool       // the pod needs devices that are not allocated yet
 }
 
-// freeCase is a claim that waits for a volume.
+// freeCase is a claim that is not bound to a volume yet.
 type freeCase struct {
 	claim, class string
-	anywhere     bool // some suitable volume is not tied to a host name
+	anywhere     bool // some suitable volume is not tied to any host
 }
 
-// quickCase collects the facts about the shape's claims.
+// quickCase collects the facts about the shape's claims that decide which nodes can be excluded.
 func (a *Adapter) quickCase(shape *model.Shape, p *podCase) quickCase {
 	var q quickCase
 	if a.plugins.binding != nil {
@@ -65,7 +66,8 @@ func (a *Adapter) quickVolume(q *quickCase, key string) {
 	}
 }
 
-// quick checks whether a node can be excluded by its name. The caller adds the detail.
+// quick checks whether a node can be excluded by its host name and its devices. The caller adds the detail to the
+// verdict.
 func (a *Adapter) quick(p *podCase, id model.NodeID) verdict {
 	q := &p.quickCase
 	if len(q.hosts)+len(q.free) > 0 {
@@ -90,7 +92,7 @@ func (a *Adapter) quick(p *podCase, id model.NodeID) verdict {
 	return verdict{}
 }
 
-// hasFree reports whether a class has a volume for a host that this cycle did not bind to another claim.
+// hasFree reports whether a class has a volume for a host that was not bound to another claim in this cycle.
 func (a *Adapter) hasFree(class, host, claim string) bool {
 	a.group = model.AppendFreeVolumes(a.group[:0], class, host)
 	for _, volume := range a.cluster.Attachable.Volumes.InBytes(a.group) {
@@ -101,8 +103,8 @@ func (a *Adapter) hasFree(class, host, claim string) bool {
 	return false
 }
 
-// prefers reports whether a device claim has alternatives, so that nodes may differ in which alternative they can
-// provide.
+// prefers reports whether a device claim of the shape lists alternatives. Nodes may then differ in the alternative
+// that they can provide.
 func (a *Adapter) prefers(shape *model.Shape) bool {
 	for _, key := range deviceClaims(shape.Attached) {
 		claim, ok := a.handle.devices.get(key)
@@ -113,8 +115,8 @@ func (a *Adapter) prefers(shape *model.Shape) bool {
 	return false
 }
 
-// Stamp returns a sum of generations. It changes whenever the verdict on a shape may change, because generations
-// only grow.
+// Stamp returns a number that changes whenever the verdict on a shape may change. It is the sum of the generations
+// that the verdict depends on; because generations only grow, any change increases the sum.
 func (a *Adapter) Stamp(shape *model.Shape) uint64 {
 	at := &a.cluster.Attachable
 	var sum uint64

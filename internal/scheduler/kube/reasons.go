@@ -10,13 +10,13 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// verdict is the reason why a pod cannot run on a node; an empty code means that it can.
+// verdict is the reason why a pod cannot run on a node. An empty code means that it can.
 type verdict struct {
 	code   reason.Code
 	detail string
 }
 
-// podVerdict converts a plugin's rejection of a pod on all nodes.
+// podVerdict converts the status of a plugin that rejects a pod on all nodes.
 func podVerdict(code reason.Code, status *fwk.Status, about string) verdict {
 	switch {
 	case status.IsSuccess() || status.IsSkip():
@@ -27,7 +27,8 @@ func podVerdict(code reason.Code, status *fwk.Status, about string) verdict {
 	return verdict{code, short(status.Message())}
 }
 
-// nodeVerdict converts a plugin's rejection of a node. If the plugin failed, the verdict has its error.
+// nodeVerdict converts the status of a plugin that rejects a node. If the plugin failed, the verdict contains its
+// error.
 func nodeVerdict(code, broken reason.Code, status *fwk.Status, about string) verdict {
 	switch {
 	case status.IsSuccess():
@@ -38,7 +39,7 @@ func nodeVerdict(code, broken reason.Code, status *fwk.Status, about string) ver
 	return verdict{code, about}
 }
 
-// bindingVerdict distinguishes the reasons of VolumeBinding.
+// bindingVerdict converts the status of VolumeBinding and distinguishes its reasons.
 func bindingVerdict(status *fwk.Status, about string) verdict {
 	has := func(r string) bool { return slices.Contains(status.Reasons(), r) }
 	switch {
@@ -56,7 +57,7 @@ func bindingVerdict(status *fwk.Status, about string) verdict {
 	return verdict{reason.VolumeUnavailable, short(status.Message())}
 }
 
-// short shortens a message to fit into one line.
+// short shortens a message to a single line of limited length.
 func short(message string) string {
 	const limit = 200
 	message = strings.Join(strings.Fields(message), " ")

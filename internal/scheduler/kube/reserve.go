@@ -14,18 +14,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// reservation holds the volumes and devices that a task placed in this cycle will use.
+// reservation holds the volumes and devices reserved for a task that was placed in this cycle.
 type reservation struct {
 	task    *model.Task
 	node    model.NodeID
 	pod     *corev1.Pod
-	volumes fwk.CycleState // state of VolumeBinding; nil if nothing must be bound
-	claims  []string       // its device claims
+	volumes fwk.CycleState // state of VolumeBinding; nil if no volume must be bound
+	claims  []string       // the task's device claims
 	attach  decision.Attach
 	problem string // an unexpected error
 }
 
-// follow updates the reservations after a placement (sign 1) or its undo (-1).
+// follow updates the reservations when a task is placed (sign 1) or its placement is undone (-1).
 func (a *Adapter) follow(t *model.Task, id model.NodeID, sign int) {
 	if t.Shape.Attached == nil {
 		return
@@ -51,7 +51,7 @@ func (a *Adapter) followEvicted(t *model.Task, sign int) {
 	}
 }
 
-// take reserves what a task will use on a node.
+// take reserves the volumes and devices that a task will use on a node.
 func (a *Adapter) take(t *model.Task, id model.NodeID) {
 	r := &reservation{task: t, node: id, pod: podOf(t)}
 	c := a.caseOf(t.Shape)
@@ -71,7 +71,7 @@ func (a *Adapter) take(t *model.Task, id model.NodeID) {
 	a.version++
 }
 
-// reserve finds again what the pod gets on the node, with the plugins, and reserves it.
+// reserve runs the plugins again to find the volumes and devices for the pod on the node, and reserves them.
 func (a *Adapter) reserve(r *reservation, c *shapeCase, p *podCase) {
 	state, node := framework.NewCycleState(), &nodeInfo{a: a, id: r.node}
 	a.look(c.shape, node.Node(), false)
@@ -99,7 +99,7 @@ func (a *Adapter) reserve(r *reservation, c *shapeCase, p *podCase) {
 	}
 }
 
-// giveBack reverses take.
+// giveBack releases what take reserved.
 func (a *Adapter) giveBack(r *reservation) {
 	if r.volumes != nil {
 		a.plugins.binding.Unreserve(a.ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node])
@@ -127,7 +127,7 @@ func (a *Adapter) giveBack(r *reservation) {
 	a.version++
 }
 
-// undoAll drops the state of the last cycle.
+// undoAll drops the reservations of the last cycle.
 func (a *Adapter) undoAll() {
 	for _, r := range a.taken {
 		if r.volumes != nil {
@@ -145,7 +145,7 @@ func (a *Adapter) undoAll() {
 	a.handle.devices.reset()
 }
 
-// podOf returns the part of the task's pod that plugins read, with its name and UID.
+// podOf returns a pod with the task's name and UID and the fields that the plugins read.
 func podOf(t *model.Task) *corev1.Pod {
 	pod := *t.Shape.Attached
 	pod.Name, pod.UID = t.Name, t.UID
@@ -163,7 +163,7 @@ func deviceClaims(pod *corev1.Pod) []string {
 	return keys
 }
 
-// effects returns a reservation as data for the decision; nil if nothing must be written.
+// effects converts a reservation to data for the decision. It returns nil if nothing must be written.
 func (a *Adapter) effects(r *reservation) *decision.Attach {
 	out := &r.attach
 	out.Timeout, out.Problem, out.Devices = a.conf.BindTimeout, r.problem, nil
@@ -183,14 +183,14 @@ func (a *Adapter) effects(r *reservation) *decision.Attach {
 }
 
 // volumeEffects runs VolumeBinding's PreBind with a client that only records writes. The context is already
-// cancelled, so PreBind does not wait for the result of its writes.
+// cancelled, so that PreBind does not wait for the writes to take effect.
 func (a *Adapter) volumeEffects(r *reservation) {
 	out := &r.attach
 	ctx, cancel := context.WithCancel(a.ctx)
 	cancel()
 	client := a.handle.client
 	client.forget()
-	a.plugins.binding.PreBind(ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node]) // always returns the context's error
+	a.plugins.binding.PreBind(ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node]) // always returns the context error
 	for _, pv := range client.volumes {
 		a.given[pv.Name] = pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
 		out.Volumes = append(out.Volumes, decision.VolumeBinding{

@@ -11,16 +11,16 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// store shows one kind of object of the model to client-go's listers. It implements only the methods that listers
-// and plugins call; others panic because of the embedded nil interface.
+// store presents the model's objects of one kind to client-go's listers. It implements only the methods that the
+// listers and plugins call. Any other method panics, because the embedded interface is nil.
 type store[T metav1.Object] struct {
 	cache.Indexer
 	objects  func() *model.Objects[T]
 	indexers cache.Indexers
-	// by returns the keys under a value of an index; nil if there are no indexes.
+	// by returns the keys of the objects with a value in an index; nil if there are no indexes.
 	by func(index, value string) []string
 
-	list    []any // in the order of keys, at listGen
+	list    []any // sorted by key, as of listGen
 	listGen uint64
 	of      *model.Objects[T]
 }
@@ -29,7 +29,7 @@ func newStore[T metav1.Object](objects func() *model.Objects[T]) *store[T] {
 	return &store[T]{objects: objects, indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}
 }
 
-// List returns all objects by key. Do not change the result.
+// List returns all objects, sorted by key. The caller must not change the result.
 func (s *store[T]) List() []any {
 	o := s.objects()
 	if s.of != o || s.listGen != o.Gen {
@@ -38,7 +38,7 @@ func (s *store[T]) List() []any {
 	return s.list
 }
 
-// GetByKey returns one object.
+// GetByKey returns the object with the given key.
 func (s *store[T]) GetByKey(key string) (any, bool, error) {
 	v, ok := s.objects().Get(key)
 	if !ok {
@@ -47,7 +47,7 @@ func (s *store[T]) GetByKey(key string) (any, bool, error) {
 	return v, true, nil
 }
 
-// ByIndex returns the objects under a value of an index, by key.
+// ByIndex returns the objects with a value in an index, sorted by key.
 func (s *store[T]) ByIndex(index, value string) ([]any, error) {
 	if index == cache.NamespaceIndex {
 		return slices.DeleteFunc(slices.Clone(s.List()), func(v any) bool { return v.(T).GetNamespace() != value }), nil
@@ -58,7 +58,7 @@ func (s *store[T]) ByIndex(index, value string) ([]any, error) {
 	return s.get(s.by(index, value)), nil
 }
 
-// Index is ByIndex for the value of another object.
+// Index returns the objects that have the same value in an index as another object.
 func (s *store[T]) Index(index string, like any) ([]any, error) {
 	o, ok := like.(metav1.Object)
 	if !ok || index != cache.NamespaceIndex {
@@ -70,7 +70,7 @@ func (s *store[T]) Index(index string, like any) ([]any, error) {
 // GetIndexers returns the indexes.
 func (s *store[T]) GetIndexers() cache.Indexers { return s.indexers }
 
-// AddIndexers records the names of indexes. The model does the lookup.
+// AddIndexers records the names of the indexes. The model does the lookup.
 func (s *store[T]) AddIndexers(indexers cache.Indexers) error {
 	for name, f := range indexers {
 		s.indexers[name] = f
@@ -89,7 +89,7 @@ func (s *store[T]) get(keys []string) []any {
 	return out
 }
 
-// merge merges sorted lists of keys.
+// merge merges sorted lists of keys into one sorted list.
 func merge(lists ...[]string) []string {
 	var all []string
 	for _, list := range lists {
@@ -107,16 +107,16 @@ func merge(lists ...[]string) []string {
 	return all
 }
 
-// informer implements the informer interface without a goroutine. Its store is a view of the model.
+// informer implements cache.SharedIndexInformer without a goroutine. Its store is a view of the model.
 type informer struct {
 	cache.SharedIndexInformer
 	indexer cache.Indexer
 }
 
-// GetIndexer returns the view.
+// GetIndexer returns the view of the model.
 func (i *informer) GetIndexer() cache.Indexer { return i.indexer }
 
-// GetStore returns the view.
+// GetStore returns the view of the model.
 func (i *informer) GetStore() cache.Store { return i.indexer }
 
 // AddIndexers adds indexes to the view.

@@ -2,12 +2,12 @@ package overlay
 
 import "github.com/vc-batch/vc/internal/model"
 
-// Changes is the log of nodes whose row changed. Each reader stores the position up to which it has read, and
-// replays the rest. An entry is skipped if the same node has a newer one, so a replay visits each node at most
-// once.
+// Changes is a log of the nodes whose row changed. Each reader remembers the position up to which it has read, and
+// replays the rest. An entry is skipped if there is a newer entry for the same node, so that a replay visits each
+// node at most once.
 type Changes struct {
 	entries []model.NodeID
-	last    []int64 // by node: position of its newest entry
+	last    []int64 // by node: position of its newest entry, to detect outdated entries
 	base    int64   // position of entries[0]
 }
 
@@ -30,11 +30,11 @@ func (c *Changes) add(id model.NodeID) {
 	c.entries = append(c.entries, id)
 }
 
-// End returns the position after the newest entry.
+// End returns the position just after the newest entry.
 func (c *Changes) End() int64 { return c.base + int64(len(c.entries)) }
 
-// Since calls visit once for every node that changed at or after a position. If the log does not reach back that
-// far, it returns false without a call.
+// Since calls visit once for every node that changed at or after a position. It returns false, without calling visit,
+// if the log does not reach back that far.
 func (c *Changes) Since(position int64, visit func(model.NodeID)) bool {
 	if position < c.base {
 		return false

@@ -6,8 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Leave excludes some resources from the overlay because another component checks them. Every node then has
-// model.MaxAmount of them. It replaces the previously excluded resources.
+// Leave excludes some resources from the overlay's checks because another component checks them: every node then
+// appears to have model.MaxAmount of them. The resources replace those of the previous call.
 func (o *Overlay) Leave(indexes []int) {
 	var left []bool
 	for _, i := range indexes {
@@ -27,10 +27,10 @@ func (o *Overlay) Leave(indexes []int) {
 	}
 }
 
-// Left reports whether a resource is excluded by Leave.
+// Left reports whether a resource was excluded by Leave.
 func (o *Overlay) Left(index int) bool { return index < len(o.left) && o.left[index] }
 
-// Roomy reports whether a node could take a request if it were empty.
+// Roomy reports whether a request would fit on a node if the node were empty.
 func (o *Overlay) Roomy(id model.NodeID, r model.Request) bool {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
@@ -41,8 +41,8 @@ func (o *Overlay) Roomy(id model.NodeID, r model.Request) bool {
 	return true
 }
 
-// Stir marks a node as changed for reasons outside its row, such as the time of day. If better is true, waiting
-// gangs may now fit there.
+// Stir marks a node as changed for a reason that its row does not show, such as the time of day. If better is true,
+// waiting gangs may now fit on the node.
 func (o *Overlay) Stir(id model.NodeID, better bool) {
 	if o.Rank[id] < 0 {
 		return

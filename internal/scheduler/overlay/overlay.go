@@ -1,8 +1,8 @@
-// Package overlay provides an overlay of the nodes' free resources with an undo log. A cycle tries placements on it,
-// so that a gang is placed as a whole or not at all.
+// Package overlay provides a modifiable copy of the nodes' free resources with an undo log. A cycle tries placements
+// on it and rolls them back if a gang cannot be placed as a whole.
 //
 //	In:   model.Cluster (read only)
-//	Out:  Idle and Future per node, as they would be after the placements tried so far
+//	Out:  Idle and Future of each node, including the effects of the placements tried so far
 //
 // # Invariants
 //
@@ -12,41 +12,43 @@
 //
 // # Concurrency
 //
-// An Overlay belongs to one engine.
+// Each engine has its own Overlay.
 package overlay
 
 import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Overlay holds the nodes' free resources during a cycle. Rows are nodes by model.NodeID, with the model's stride.
+// Overlay holds the nodes' free resources during a cycle. Rows are indexed by model.NodeID and have the model's
+// stride.
 type Overlay struct {
 	Nodes *model.Nodes
-	// Idle is allocatable minus used. Future is Idle plus what is being released minus what is promised. A task may
-	// start only where it fits into both.
+	// Idle is the allocatable amount minus the used amount. Future is Idle plus the resources that are being
+	// released, minus the promised resources. A task may start only on a node where it fits into both.
 	Idle, Future []int64
-	// Order lists the live nodes by name; Rank is the reverse (-1 for nodes that are not alive). It breaks ties.
+	// Order lists the live nodes by name. Rank is the inverse of Order, and -1 for nodes that are not alive. Ties
+	// between nodes are broken by rank.
 	Order []model.NodeID
 	Rank  []int32
 
 	Changes Changes
-	// Grown lists the nodes whose resources grew or whose labels changed in the last Sync.
+	// Grown lists the nodes whose resources grew or whose labels changed at the last Sync.
 	Grown []model.NodeID
-	// Touched reports whether the last Sync saw a change of any node or of its tasks.
+	// Touched reports whether any node or any task on a node had changed at the last Sync.
 	Touched bool
-	// LabelsChanged is the model generation of the last seen change of labels or taints.
+	// LabelsChanged is the model generation of the latest known change of labels or taints.
 	LabelsChanged uint64
-	// left holds the resources that another component checks: see Leave.
+	// left marks the resources that another component checks: see Leave.
 	left []bool
-	// Releasing is the number of nodes where resources are being released.
+	// Releasing is the number of nodes with resources that are being released.
 	Releasing int
 	// Epoch changes when the set of nodes or the width of a row changes.
 	Epoch uint64
 
 	undo      []entry
 	ports     []heldPort
-	evicted   map[*model.Task]bool // tasks with host ports that this cycle evicts
-	ended     map[*model.Task]bool // tasks with host ports whose end a forecast assumes
+	evicted   map[*model.Task]bool // tasks with host ports that are evicted in this cycle
+	ended     map[*model.Task]bool // tasks with host ports that a forecast assumes to have ended
 	moved     []model.NodeID
 	isMoved   []bool
 	syncedGen uint64
@@ -67,7 +69,7 @@ const (
 	vacate
 )
 
-// entry is one step that can be undone.
+// entry is a step that can be undone.
 type entry struct {
 	node model.NodeID
 	kind kind
@@ -79,14 +81,14 @@ type heldPort struct {
 	task *model.Task
 }
 
-// Labeled returns the model generation up to which labels and taints were read.
+// Labeled returns the model generation up to which changes of labels and taints have been read.
 func (o *Overlay) Labeled() uint64 { return o.syncedGen }
 
 // Sync makes the overlay equal to the model.
 func (o *Overlay) Sync(c *model.Cluster) {
 	o.Nodes = &c.Nodes
 	o.Grown, o.Touched = o.Grown[:0], false
-	for i := range o.undo { // the last cycle freed these resources after other gangs had been tried
+	for i := range o.undo { // the last cycle freed these resources after it had tried other gangs
 		if e := &o.undo[i]; (e.kind == release || e.kind == free) && int(e.node) < len(o.Rank) && o.Rank[e.node] >= 0 {
 			o.Grown = append(o.Grown, e.node)
 			o.Touched = true
@@ -148,7 +150,8 @@ func resize(v []int64, n int) []int64 {
 	return v
 }
 
-// load computes a row from the model. It reports whether the row grew and whether it changed.
+// load recomputes a row from the model. It reports whether the row's free resources grew and whether anything
+// changed.
 func (o *Overlay) load(id model.NodeID) (grew, changed bool) {
 	n := o.Nodes
 	base := int(id) * n.Stride
@@ -177,8 +180,8 @@ func (o *Overlay) load(id model.NodeID) (grew, changed bool) {
 	return grew, changed
 }
 
-// refresh reloads one row. A row has grown if something ended there, or if the previous cycle filled it and it did
-// not stay filled.
+// refresh reloads one row. The row counts as grown if resources were freed on the node, or if the previous cycle used
+// them but the model does not.
 func (o *Overlay) refresh(id model.NodeID) {
 	if o.Rank[id] < 0 {
 		return
@@ -202,7 +205,7 @@ func (o *Overlay) note(id model.NodeID) {
 		o.isMoved[id] = true
 		o.moved = append(o.moved, id)
 	}
-	if o.Rank[id] >= 0 { // pods of a deleted node may still be evicted
+	if o.Rank[id] >= 0 { // pods of a deleted node can still be evicted
 		o.Changes.add(id)
 	}
 }
@@ -214,23 +217,23 @@ func (o *Overlay) add(values []int64, id model.NodeID, r model.Request, sign int
 	}
 }
 
-// Take assigns a node's idle resources to a task.
+// Take assigns idle resources of a node to a task.
 func (o *Overlay) Take(id model.NodeID, t *model.Task) { o.do(entry{id, take, t}) }
 
-// Promise assigns resources that are being released to a task.
+// Promise assigns resources that are being released on a node to a task.
 func (o *Overlay) Promise(id model.NodeID, t *model.Task) { o.do(entry{id, promise, t}) }
 
-// Withdraw cancels a promise that the model contains (the task is Pipelined).
+// Withdraw cancels a promise in the model, that is, of a task that is Pipelined.
 func (o *Overlay) Withdraw(id model.NodeID, t *model.Task) { o.do(entry{id, free, t}) }
 
-// Evict counts a running task's resources as being released.
+// Evict marks the resources of a running task as being released.
 func (o *Overlay) Evict(id model.NodeID, t *model.Task) { o.do(entry{id, release, t}) }
 
-// Spare reverts one Evict without undoing later steps.
+// Spare reverts an Evict without undoing the steps after it.
 func (o *Overlay) Spare(id model.NodeID, t *model.Task) { o.do(entry{id, hold, t}) }
 
-// End assumes in a forecast that a task has ended: its resources become idle. leaving is true if they were being
-// released already. The caller must roll it back.
+// End assumes, for a forecast, that a task has ended and its resources are idle. leaving is true if they were already
+// being released. The caller must roll the step back.
 func (o *Overlay) End(id model.NodeID, t *model.Task, leaving bool) {
 	if leaving {
 		o.do(entry{id, vacate, t})
@@ -281,7 +284,7 @@ func (o *Overlay) carry(e entry, sign int64) {
 // Mark returns the current position for Rollback.
 func (o *Overlay) Mark() int { return len(o.undo) }
 
-// Rollback undoes all steps after a mark, the last one first.
+// Rollback undoes all steps after a mark, in reverse order.
 func (o *Overlay) Rollback(mark int) {
 	for i := len(o.undo) - 1; i >= mark; i-- {
 		e := o.undo[i]
@@ -305,7 +308,7 @@ func (o *Overlay) Fits(id model.NodeID, r model.Request) bool {
 	return true
 }
 
-// WillFit reports whether a request fits once the resources that are being released are free.
+// WillFit reports whether a request fits once all resources that are being released are free.
 func (o *Overlay) WillFit(id model.NodeID, r model.Request) bool {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
@@ -316,8 +319,8 @@ func (o *Overlay) WillFit(id model.NodeID, r model.Request) bool {
 	return true
 }
 
-// PortsFree reports whether none of the host ports is used on a node by tasks of the model or of this cycle. If
-// later is true, ports of tasks that are leaving count as free. Promised tasks use no ports.
+// PortsFree reports whether the host ports are free on a node, considering tasks of the model and of this cycle. If
+// later is true, the ports of leaving tasks count as free. Tasks that only have promised resources use no ports.
 func (o *Overlay) PortsFree(id model.NodeID, ports []model.Port, later bool) bool {
 	ok := true
 	o.Nodes.Ports(id, func(t *model.Task, held model.Port) bool {
@@ -346,7 +349,7 @@ func conflicts(held model.Port, ports []model.Port) bool {
 	return false
 }
 
-// Each visits, in order, the tasks that this cycle placed or promised resources.
+// Each calls visit for the tasks that this cycle placed or promised resources to, in order.
 func (o *Overlay) Each(visit func(id model.NodeID, t *model.Task)) {
 	for i := range o.undo {
 		if k := o.undo[i].kind; k == take || k == promise {

@@ -1,22 +1,22 @@
-// Package queue tracks, during one cycle, what every queue holds, requests and deserves, and how queues form a
-// tree.
+// Package queue tracks, during a cycle, the resources that every queue holds, requests and deserves, and how queues
+// form a tree.
 //
-//	In:   the model's queue sums and parents
+//	In:   the model's totals and parents of queues
 //	Out:  Ledger, updated with the placements of the cycle and rolled back with them
 //
-// Amounts are float64 in the model's units because shares divide them. Whole numbers up to 2^53 are exact, larger
-// ones have 16 digits. The number of pods counts only where a capability names it, so that a queue is not limited
-// by its number of pods.
+// Amounts are float64 values in the model's units, because computing shares divides them. Whole numbers up to 2^53
+// are exact, larger ones have 16 digits. The number of pods matters only where a capability names it, so that a queue
+// is not limited by its number of pods otherwise.
 //
 // # Invariants
 //
-//   - What a queue holds always counts in all its ancestors.
-//   - A queue with an invalid position in the tree has a Fault and no parent. It and its descendants stand alone,
+//   - Resources that a queue holds always count in all its ancestors too.
+//   - A queue with an invalid position in the tree has a Fault and no parent. It and its descendants are isolated,
 //     and other queues are not affected.
 //
 // # Concurrency
 //
-// A Ledger belongs to one engine.
+// Each engine has its own Ledger.
 package queue
 
 import (
@@ -27,81 +27,83 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Epsilon is the maximum difference of two amounts that count as equal.
+// Epsilon is the maximum difference between two amounts that count as equal.
 const Epsilon = 0.1
 
-// Sums holds what gangs hold and request, by resource index.
+// Sums holds the resources that gangs hold and request, by resource index.
 type Sums struct {
 	Allocated, Request, Inqueue, Elastic []float64
-	// Occupied is held on nodes by pods until they end: Allocated without the promised part, plus what pods hold
-	// that are being deleted.
+	// Occupied is the amount that pods occupy on nodes until they end. It is Allocated without the promised part,
+	// plus the amount occupied by pods that are being deleted.
 	Occupied []float64
-	// Ending is the part of Occupied held by pods that are being deleted or whose end is unknown. Lingering is held
-	// by the pods whose end is unknown.
+	// Ending is the part of Occupied that belongs to pods that are being deleted or whose end is unknown. Lingering
+	// is the part that belongs to pods whose end is unknown.
 	Ending, Lingering []float64
 }
 
-// Queue is a queue during a cycle. Vectors are indexed by resource and have the same length.
+// Queue is the state of a queue during a cycle. All vectors are indexed by resource and have the same length.
 type Queue struct {
 	*model.Queue
-	// Parent is nil at the top. Children are sorted by name.
+	// Parent is nil for a queue at the top. Children are sorted by name.
 	Parent   *Queue
 	Children []*Queue
 	// Level is the number of ancestors.
 	Level int
-	// Fault describes why the queue has no position in the tree; "" if it has one.
+	// Fault describes why the queue has no valid position in the tree; "" if its position is valid.
 	Fault string
 	// Warnings describe contradictions in the queue's spec and, if its policy checks this, with its parent. The
 	// order is the same for the same queues.
 	Warnings []string
 
-	// Sums cover the queue's own gangs and the gangs of all its descendants. Own covers only its own gangs.
+	// The embedded Sums include the gangs of all descendants. Own includes only the queue's own gangs.
 	Sums
 	Own Sums
-	// Deserved is the amount that the queue may hold, can reclaim, and need not give back. The policy that computes
-	// shares sets it.
+	// Deserved is the amount that the queue may hold, can reclaim from others, and need not give back. It is set by
+	// the policy that computes shares.
 	Deserved []float64
-	// Entitled is the amount that the queue can rely on however full the cluster is: its share if it requested
-	// that much. The policy that computes shares sets it.
+	// Entitled is the amount that the queue can rely on, however full the cluster is: its share if it requested
+	// enough. It is set by the policy that computes shares.
 	Entitled []float64
-	// RealCapability is the most that the queue can ever hold; +Inf if unlimited.
+	// RealCapability is the maximum amount that the queue can ever hold; +Inf if unlimited.
 	RealCapability []float64
-	// Ceiling is RealCapability regardless of the cluster's current capacity.
+	// Ceiling is like RealCapability, but does not depend on the cluster's current capacity.
 	Ceiling []float64
-	// Capability is spec.capability; +Inf for resources that it does not name.
+	// Capability is spec.capability; +Inf for resources that the spec does not name.
 	Capability []float64
-	// Share is the largest used fraction of Deserved, over the resources; 1 means all of it.
+	// Share is the largest used fraction of Deserved over all resources; 1 means that all of it is used.
 	Share float64
 	// Shared is true if a policy set Deserved.
 	Shared bool
-	// Refused is true if a limit of the queue rejected a gang of the queue or its descendants in this cycle.
+	// Refused is true if a limit of the queue rejected a gang in this cycle, either a gang of the queue itself or of
+	// a descendant.
 	Refused bool
 
-	// Named holds the resources that spec.deserved names. Only SetNamedShare uses it.
+	// Named marks the resources that spec.deserved names. Only SetNamedShare uses it.
 	Named []bool
 
-	// flat is true if Share counts only what the queue itself holds.
+	// flat is true if Share counts only the resources that the queue's own gangs hold.
 	flat bool
-	// all is true if every resource counts in Share, whether or not deserved names it.
+	// all is true if every resource counts in Share, even if spec.deserved does not name it.
 	all    bool
 	totals []float64
 	said   said
 }
 
-// Grows reports whether the cluster grows with the queue's pending gangs. They are then admitted up to the queue's
+// Grows reports whether the cluster grows with the queue's pending gangs. Such gangs are admitted up to the queue's
 // own limits.
 func (q *Queue) Grows() bool { return q.Annotations[keys.ElasticCluster] == "true" }
 
-// Ledger holds, by name, all queues that exist or have gangs.
+// Ledger holds all queues that exist or have gangs, sorted by name.
 type Ledger struct {
 	Queues []*Queue
-	// TopDown lists the same queues, parents before children.
+	// TopDown lists the same queues, with parents before their children.
 	TopDown []*Queue
-	// Total is the capacity of the cluster. Usable is the part of it that pods of queues can use, according to
-	// taints, cordons and pods outside of queues. Policies divide Usable among queues. It equals Total unless a
-	// policy sets it.
+	// Total is the capacity of the cluster. Usable is the part of it that pods of queues can use, considering taints,
+	// cordons and pods outside of queues. Policies divide Usable among queues. It equals Total unless a policy sets
+	// it.
 	Total, Usable []float64
-	// Division identifies what queues deserve: it is the same number whenever a simulation has restored the shares.
+	// Division identifies the current division of the cluster: the same number means the same shares, including
+	// shares that were restored after a simulation.
 	Division  uint64
 	divisions uint64
 
@@ -110,7 +112,7 @@ type Ledger struct {
 	setGen  uint64
 }
 
-// Open copies the sums from the model.
+// Open copies the totals from the model.
 func (l *Ledger) Open(c *model.Cluster) {
 	n := c.Resources.Len()
 	if l.byModel == nil || l.setGen != c.QueueSetGen || len(l.Queues) != len(c.Queues) {
@@ -130,13 +132,13 @@ func (l *Ledger) Open(c *model.Cluster) {
 	}
 }
 
-// shares holds what policies compute for a queue.
+// shares holds the values that policies compute for a queue.
 type shares struct {
 	deserved, entitled, realCapability, ceiling []float64
 	share                                       float64
 }
 
-// SaveShares returns a function that restores Usable and the queues' deserved resources and limits.
+// SaveShares returns a function that restores Usable and the queues' shares and limits.
 func (l *Ledger) SaveShares() (restore func()) {
 	usable, division := slices.Clone(l.Usable), l.Division
 	saved := make([]shares, len(l.Queues))
@@ -155,7 +157,7 @@ func (l *Ledger) SaveShares() (restore func()) {
 	}
 }
 
-// ClearShares resets what queues deserve and may have to the values that policies start from.
+// ClearShares resets the queues' shares and limits to the values from which policies start.
 func (l *Ledger) ClearShares() {
 	l.divisions++
 	l.Division = l.divisions
@@ -167,7 +169,7 @@ func (l *Ledger) ClearShares() {
 	}
 }
 
-// collect updates the list of queues from the model and reuses existing entries.
+// collect updates the list of queues from the model, reusing existing entries.
 func (l *Ledger) collect(c *model.Cluster) {
 	l.sorted = c.SortedQueues(l.sorted)
 	old := l.byModel
@@ -183,7 +185,7 @@ func (l *Ledger) collect(c *model.Cluster) {
 	}
 }
 
-// Of returns the ledger's entry of a model queue.
+// Of returns the ledger's entry for a queue of the model.
 func (l *Ledger) Of(q *model.Queue) *Queue { return l.byModel[q] }
 
 func (q *Queue) open(n int, resources *model.Resources) {
@@ -200,7 +202,7 @@ func (q *Queue) open(n int, resources *model.Resources) {
 		q.Own.Ending[i] += q.Own.Lingering[i]
 		q.Own.Occupied[i] = v - float64(from.Promised.Get(i)) + q.Own.Ending[i]
 	}
-	if q.Leaf() { // for a leaf both are the same
+	if q.Leaf() { // for a leaf, Own and Sums are the same
 		q.Sums = q.Own
 	} else {
 		q.own(n)
@@ -218,7 +220,7 @@ func (q *Queue) open(n int, resources *model.Resources) {
 	q.Warnings, q.Refused = q.ownWarnings(resources), false
 }
 
-// own gives an inner queue sums separate from its own gangs' sums.
+// own allocates sums for an inner queue's own gangs, separate from the sums that include its descendants.
 func (q *Queue) own(n int) {
 	if cap(q.totals) < 7*n {
 		q.totals = make([]float64, 7*n)
@@ -268,7 +270,8 @@ func fill(v []float64, n int) []float64 {
 	return v
 }
 
-// Hold adds sign×request to the allocation of the queue and its ancestors and updates their shares.
+// Hold adds a request, multiplied by sign, to the allocation of the queue and its ancestors, and updates their
+// shares.
 func (q *Queue) Hold(r model.Request, sign float64) {
 	if !q.Leaf() {
 		add(q.Own.Allocated, r, sign)
@@ -281,7 +284,7 @@ func (q *Queue) Hold(r model.Request, sign float64) {
 	}
 }
 
-// Occupy adds sign×request to the resources occupied on nodes, for the queue and its ancestors.
+// Occupy adds a request, multiplied by sign, to the resources that the queue and its ancestors occupy on nodes.
 func (q *Queue) Occupy(r model.Request, sign float64) {
 	if !q.Leaf() {
 		add(q.Own.Occupied, r, sign)
@@ -291,7 +294,7 @@ func (q *Queue) Occupy(r model.Request, sign float64) {
 	}
 }
 
-// Vacate makes the queue hold nothing until the returned function is called.
+// Vacate makes the queue hold no resources until the returned function is called.
 func (q *Queue) Vacate() (undo func()) {
 	all, own, share := q.Sums, q.Own, q.Share
 	n := len(q.Allocated)
@@ -308,7 +311,7 @@ func (q *Queue) Vacate() (undo func()) {
 	return func() { q.Sums, q.Own, q.Share = all, own, share }
 }
 
-// AddRequest adds sign×request to the requests of the queue and its ancestors.
+// AddRequest adds a request, multiplied by sign, to the requests of the queue and its ancestors.
 func (q *Queue) AddRequest(r model.Request, sign float64) {
 	if !q.Leaf() {
 		add(q.Own.Request, r, sign)
@@ -318,7 +321,8 @@ func (q *Queue) AddRequest(r model.Request, sign float64) {
 	}
 }
 
-// Promise adds sign×request to the reservations for admitted gangs in the queue and its ancestors.
+// Promise adds a request, multiplied by sign, to the amounts that the queue and its ancestors reserve for admitted
+// gangs.
 func (q *Queue) Promise(r model.Request, sign float64) {
 	if !q.Leaf() {
 		add(q.Own.Inqueue, r, sign)
@@ -334,21 +338,21 @@ func add(v []float64, r model.Request, sign float64) {
 	}
 }
 
-// SetShare marks Deserved as set and computes Share from the queue's own allocation, over all resources. Policies
-// without a queue tree use it.
+// SetShare marks Deserved as set and computes Share from the queue's own allocation, over all resources. It is used
+// by policies that have no tree of queues.
 func (q *Queue) SetShare() {
 	q.Shared, q.flat, q.all = true, true, true
 	q.Share = q.share()
 }
 
-// SetNamedShare is like SetShare, but counts only the resources in Named. Without named resources the share is
-// always 1. If flat is true, descendants do not count.
+// SetNamedShare is like SetShare, but counts only the resources in Named. Without named resources, the share is
+// always 1. If flat is true, descendants are not counted.
 func (q *Queue) SetNamedShare(flat bool) {
 	q.Shared, q.flat, q.all = true, flat, false
 	q.Share = q.share()
 }
 
-// Held returns the amounts that count as held in Share.
+// Held returns the amounts that Share is based on.
 func (q *Queue) Held() []float64 {
 	if q.flat {
 		return q.Own.Allocated
@@ -377,8 +381,8 @@ func (q *Queue) share() float64 {
 	return share
 }
 
-// Over returns the first resource, by name, for which held+asked exceeds a limit; -1 if no limit is exceeded. Only
-// requested resources are checked.
+// Over returns the first resource, by name, for which held+asked exceeds the limit; -1 if no limit is exceeded. It
+// checks only requested resources.
 func Over(resources *model.Resources, held []float64, asked model.Request, limit []float64) (index int) {
 	return over(resources, asked, limit, func(i int) float64 { return held[i] })
 }
@@ -394,20 +398,20 @@ func over(resources *model.Resources, asked model.Request, limit []float64, held
 	return index
 }
 
-// OverCapability returns the first resource, by name, for which asked plus what the sums hold, including lingering
-// pods, exceeds the capability; -1 if no resource does.
+// OverCapability returns the first resource, by name, for which asked plus the allocated amount, including lingering
+// pods, exceeds the capability; -1 if there is none.
 func (s *Sums) OverCapability(resources *model.Resources, asked model.Request, capability []float64) (index int) {
 	return over(resources, asked, capability, func(i int) float64 { return s.Allocated[i] + s.Lingering[i] })
 }
 
-// OverCapabilityNow returns the first resource, by name, for which asked plus what pods hold on nodes until they
-// end exceeds the capability; -1 if no resource does.
+// OverCapabilityNow returns the first resource, by name, for which asked plus the amount that pods occupy until they
+// end exceeds the capability; -1 if there is none.
 func (s *Sums) OverCapabilityNow(resources *model.Resources, asked model.Request, capability []float64) (index int) {
 	return over(resources, asked, capability, func(i int) float64 { return s.Occupied[i] })
 }
 
-// Under returns a resource for which held, without the requests of some tasks, would be less than a minimum; -1 if
-// no resource would. Only resources that the tasks hold are checked.
+// Under returns a resource for which held, without the requests of some tasks, would fall below a minimum; -1 if
+// there is none. It checks only resources that the tasks hold.
 func Under(held []float64, tasks []*model.Task, minimum model.Request) (index int) {
 	for _, floor := range minimum {
 		lost := 0.0

@@ -9,14 +9,14 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// said caches the contradictions in a queue's spec for a generation of the queue.
+// said caches the contradictions in a queue's spec, for one generation of the queue.
 type said struct {
 	gen      uint64
 	warnings []string
 }
 
-// Problem describes what is invalid about a queue: that it has no position in the tree or, otherwise, which parts
-// of its spec have no effect; "" if the queue is valid.
+// Problem describes what is invalid about a queue: that it has no valid position in the tree or, otherwise, which
+// parts of its spec have no effect. It returns "" if the queue is valid.
 func (q *Queue) Problem() (code reason.Code, text string) {
 	switch {
 	case q.Fault != "":
@@ -27,7 +27,7 @@ func (q *Queue) Problem() (code reason.Code, text string) {
 	return "", ""
 }
 
-// ownWarnings returns the contradictions in a queue's spec. They are not errors: the narrower limit applies.
+// ownWarnings returns the contradictions in a queue's spec. These are not errors, because the narrower limit applies.
 func (q *Queue) ownWarnings(resources *model.Resources) []string {
 	if !q.Known {
 		return nil
@@ -40,7 +40,7 @@ func (q *Queue) ownWarnings(resources *model.Resources) []string {
 
 func (q *Queue) contradictions(resources *model.Resources) []string {
 	var found []string
-	if q.SaidWeight < 0 { // zero means unset
+	if q.SaidWeight < 0 { // zero means that the weight is not set
 		found = append(found, fmt.Sprintf("weight %d counts as 1", q.SaidWeight))
 	}
 	limited := slices.Clone(q.HasCapability)
@@ -60,10 +60,10 @@ func (q *Queue) contradictions(resources *model.Resources) []string {
 	return append(found, q.uncounted(resources)...)
 }
 
-// ofDeviceClass is a part of quota names for devices of a class.
+// ofDeviceClass is a part of the names of quotas for devices of a device class.
 const ofDeviceClass = "deviceclass/"
 
-// uncounted returns warnings for quotas that no policy enforces.
+// uncounted returns warnings about quotas that no policy enforces.
 func (q *Queue) uncounted(resources *model.Resources) []string {
 	var found []string
 	for _, list := range []struct {
@@ -74,7 +74,7 @@ func (q *Queue) uncounted(resources *model.Resources) []string {
 		for _, t := range list.amounts {
 			indices = append(indices, t.Index)
 		}
-		if list.what == "capability" { // also a capability of zero
+		if list.what == "capability" { // this includes a capability of zero
 			indices = append(indices, q.HasCapability...)
 		}
 		slices.Sort(indices)

@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// arrange sets parents, children and levels. The parent of a queue that names no parent is the root queue, if it
-// exists.
+// arrange sets the parents, children and levels of all queues. If a queue names no parent, its parent is the root
+// queue, if it exists.
 func (l *Ledger) arrange() {
 	byName := make(map[string]*Queue, len(l.Queues))
 	for _, q := range l.Queues {
@@ -39,7 +39,7 @@ func (l *Ledger) arrange() {
 	l.order()
 }
 
-// above returns the parent that a queue names; nil if it has no parent.
+// above returns the parent that a queue names; nil if there is none.
 func (l *Ledger) above(q *Queue, byName map[string]*Queue) *Queue {
 	name := q.Queue.Parent
 	switch {
@@ -55,7 +55,7 @@ func (l *Ledger) above(q *Queue, byName map[string]*Queue) *Queue {
 	return p
 }
 
-// circle describes the cycle of parents that a queue is part of; "" if it is in no cycle.
+// circle describes the cycle of parents that contains a queue; "" if there is none.
 func circle(q *Queue, up map[*Queue]*Queue) string {
 	names := []string{q.Name}
 	for p := up[q]; p != nil; p = up[p] {
@@ -63,14 +63,14 @@ func circle(q *Queue, up map[*Queue]*Queue) string {
 		if p == q {
 			return fmt.Sprintf("its parents form a cycle: %s", strings.Join(names, " → "))
 		}
-		if len(names) > len(up) { // the cycle is above it
+		if len(names) > len(up) { // the cycle is further up and does not contain q
 			break
 		}
 	}
 	return ""
 }
 
-// isolate marks the descendants of a queue with a fault as faulty too, because their limits cannot be determined.
+// isolate marks the descendants of a faulty queue as faulty too, because their limits cannot be determined.
 func (l *Ledger) isolate(up map[*Queue]*Queue) {
 	faulty := make(map[*Queue]bool)
 	for _, q := range l.Queues {
@@ -86,7 +86,7 @@ func (l *Ledger) isolate(up map[*Queue]*Queue) {
 	}
 }
 
-// order sets levels and TopDown.
+// order sets the levels and TopDown.
 func (l *Ledger) order() {
 	l.TopDown = l.TopDown[:0]
 	for _, q := range l.Queues {
@@ -116,7 +116,7 @@ func (q *Queue) Within(other *Queue) bool {
 	return false
 }
 
-// Path returns the queue and its ancestors, topmost first.
+// Path returns the queue and its ancestors, starting at the top.
 func (q *Queue) Path() []*Queue {
 	var path []*Queue
 	for p := q; p != nil; p = p.Parent {
@@ -126,7 +126,7 @@ func (q *Queue) Path() []*Queue {
 	return path
 }
 
-// Ancestor returns the n-th queue above, where 1 is the parent; nil if it does not exist.
+// Ancestor returns the n-th ancestor, where 1 is the parent; nil if there is none.
 func (q *Queue) Ancestor(n int) *Queue {
 	p := q
 	for ; n > 0 && p != nil; n-- {
@@ -135,8 +135,8 @@ func (q *Queue) Ancestor(n int) *Queue {
 	return p
 }
 
-// Apart returns the ancestors of two queues, themselves included, just below their deepest common ancestor. They
-// are equal if one queue is within the other.
+// Apart returns the ancestors of two queues, or the queues themselves, just below their deepest common ancestor. The
+// two results are equal if one queue is within the other.
 func Apart(a, b *Queue) (x, y *Queue) {
 	for a.Level > b.Level && a.Parent != nil {
 		if a.Parent == b {
@@ -156,7 +156,7 @@ func Apart(a, b *Queue) (x, y *Queue) {
 	return a, b
 }
 
-// CommonLevel returns the level of the deepest queue that contains both queues; -1 if no queue does.
+// CommonLevel returns the level of the deepest queue that contains both queues; -1 if there is none.
 func CommonLevel(a, b *Queue) int {
 	x, y := Apart(a, b)
 	switch {

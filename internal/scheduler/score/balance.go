@@ -7,11 +7,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
-// gpu is the device that counts like cpu and memory when a pod requests it.
+// gpu is the device that is balanced like cpu and memory if a pod requests it.
 const gpu = "nvidia.com/gpu"
 
-// prepareBalance returns the resources that a shape should use evenly: cpu and memory, and GPUs if the shape
-// requests them. It returns nil for a shape that requests none of them.
+// prepareBalance returns the resources whose use should be balanced for a shape: cpu and memory, and GPUs if the
+// shape requests them. It returns nil if the shape requests none of them.
 func (w *Weights) prepareBalance(resources *model.Resources, s *model.Shape) []packed {
 	cpu, memory := s.Request.Get(model.CPU), s.Request.Get(model.Memory)
 	list := []packed{{index: model.CPU, value: float64(cpu)}, {index: model.Memory, value: float64(memory)}}
@@ -24,14 +24,15 @@ func (w *Weights) prepareBalance(resources *model.Resources, s *model.Shape) []p
 	return list
 }
 
-// balancing returns 50 to 100 points for a node: about 75 if the pod leaves the used fractions as even as they are,
-// more if it makes them more even. It computes kube-scheduler's NodeResourcesBalancedAllocation (1.36).
+// balancing returns the balance score of a node, from 50 to 100. It is about 75 if the pod leaves the used fractions
+// as even as they are, and more if it makes them more even. The score matches kube-scheduler's
+// NodeResourcesBalancedAllocation (1.36).
 func (r *Request) balancing(o *overlay.Overlay, base int) float64 {
 	return 50 + (50+evenness(o, base, r.balance, 1)-evenness(o, base, r.balance, 0))/2
 }
 
-// evenness returns 100 minus the deviation of the used fractions, in points. with is 1 if the pod's request counts
-// as used, else 0.
+// evenness returns 100 minus the deviation of the used fractions, in points. with is 1 to include the pod's request,
+// and 0 otherwise.
 func evenness(o *overlay.Overlay, base int, of []packed, with float64) float64 {
 	var parts [3]float64
 	n, sum := 0, 0.0

@@ -1,11 +1,11 @@
-// Package score computes which of the nodes that fit is best for a shape.
+// Package score computes which of the suitable nodes is best for a shape.
 //
 //	In:   a node's row in the overlay, the shape's request, the weights that policies set
 //	Out:  an int32, higher is better, in thousandths of a point
 //
-// As in kube-scheduler and Volcano, each term gives 0 to 100 points times its weight. Two terms are normalised over
-// the nodes that pass the static filters, not over the nodes with enough free resources, so that a score depends on
-// its own node only.
+// As in kube-scheduler and Volcano, each term contributes 0 to 100 points, multiplied by its weight. Two terms are
+// normalised. They are normalised over the nodes that pass the static filters, not over the nodes with enough free
+// resources, so that a node's score does not depend on the free resources of other nodes.
 package score
 
 import (
@@ -29,7 +29,7 @@ type Weights struct {
 	Strategy       Strategy
 	// Bonuses holds the points that policies assign to nodes.
 	Bonuses []*Bonus
-	// Left holds the resources that another component accounts for. They are not scored here.
+	// Left holds the resources that another component accounts for. They are excluded from scores.
 	Left map[string]bool
 }
 
@@ -41,25 +41,25 @@ type Binpack struct {
 }
 
 // Bonus holds a policy's points for nodes. When the points of a node change, the policy must call Overlay.Stir for
-// it.
+// the node.
 type Bonus struct {
 	Points []float64               // by model.NodeID; nodes beyond the end get no points
-	For    func(*model.Shape) bool // reports whether the bonus applies to a shape, always the same for one shape; nil for all shapes
+	For    func(*model.Shape) bool // reports whether the bonus applies to a shape, always the same; nil for all shapes
 }
 
-// Unit is the value of one point.
+// Unit is the score that corresponds to one point.
 const Unit = 1000
 
-// limit keeps the sum of the terms within int32.
+// limit bounds a score so that the sum of all terms fits in an int32.
 const limit = math.MaxInt32 / 4
 
-// Request is the part of a shape that the dynamic terms need, with the weights resolved.
+// Request is the part of a shape that the dynamic terms need, together with the weights for its resources.
 type Request struct {
-	cpu, memory float64 // request, with kube-scheduler's defaults for pods without requests
+	cpu, memory float64 // the request, with kube-scheduler's defaults for missing values
 	pack        []packed
 	packTotal   float64
-	plain       bool     // balance covers exactly cpu and memory, and the pod requests both
-	balance     []packed // resources to use evenly; nil if the pod requests none of them
+	plain       bool     // balance consists of cpu and memory, and the pod requests both
+	balance     []packed // resources to balance; nil if the pod requests none of them
 	strategy    strategy
 	bonuses     []*Bonus
 }
@@ -70,13 +70,13 @@ type packed struct {
 	weight float64
 }
 
-// kube-scheduler's default requests for scoring pods without requests.
+// kube-scheduler's default requests, used to score pods without requests.
 const (
 	defaultMilliCPU    = 100
 	defaultMemoryBytes = 200 << 20
 )
 
-// Prepare resolves the weights for a shape.
+// Prepare looks up the resources and weights for a shape.
 func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
 	r := Request{cpu: float64(s.Request.Get(model.CPU)), memory: float64(s.Request.Get(model.Memory))}
 	if r.cpu == 0 {
@@ -145,7 +145,7 @@ func (w *Weights) Dynamic(o *overlay.Overlay, id model.NodeID, r *Request) int32
 
 func toInt(points float64) int32 { return int32(min(max(points*Unit, 0), limit)) }
 
-// usage is the used amount of a resource and the fraction of the total that one unit is.
+// usage holds the used amount of a resource, and the fraction of the total that one unit represents.
 type usage struct{ used, each float64 }
 
 func use(alloc, idle int64) usage {
@@ -155,7 +155,7 @@ func use(alloc, idle int64) usage {
 	return usage{float64(alloc - idle), 1 / float64(alloc)}
 }
 
-// with returns the used fraction after a pod is placed, 0 to 1; 1 if the node lacks the resource.
+// with returns the used fraction, from 0 to 1, after a pod is placed. It is 1 if the node lacks the resource.
 func (u usage) with(asked float64) float64 {
 	if u.each == 0 {
 		return 1
@@ -179,8 +179,8 @@ func (r *Request) packing(o *overlay.Overlay, base int) float64 {
 	return sum / r.packTotal * 100
 }
 
-// Normalise scales raw values of 0 to most to 0 to 100 points times weight. If reversed is true, the lowest raw
-// value is best.
+// Normalise scales a raw value between 0 and most to 0 to 100 points, multiplied by weight. If reversed is true,
+// lower raw values score higher.
 func Normalise(raw, most int64, weight float64, reversed bool) int32 {
 	points := 0.0
 	if most > 0 {
@@ -197,9 +197,9 @@ const (
 	maxImage = 1000 << 20
 )
 
-// Images returns a score for the shape's images that the node already has. An image counts by its size and by the
-// fraction of nodes that have it, so that an image on few nodes does not attract all its pods to them. holders is
-// the number of nodes that have each image.
+// Images scores the shape's images that are present on the node. The score of an image increases with its size and
+// with the fraction of nodes that have it, so that an image on few nodes does not attract all its pods to these
+// nodes. holders contains the number of nodes that have each image.
 func (w *Weights) Images(s *model.Shape, info *model.NodeInfo, holders map[string]int32, nodes int) int32 {
 	if w.ImageLocality == 0 || len(info.Images) == 0 {
 		return 0

@@ -12,8 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
-// Strategy scores each resource by its own strategy, so that some are spread and others packed. Weight 0 disables
-// it.
+// Strategy scores each resource by its own strategy, so that some resources are spread over nodes and others are
+// packed. A Weight of 0 disables it.
 type Strategy struct {
 	Weight float64
 	// Resources maps resource names, or prefixes that end in *, to terms. The longest matching prefix applies.
@@ -23,24 +23,25 @@ type Strategy struct {
 
 // Term describes how one resource is scored.
 type Term struct {
-	Most   bool // prefer nodes where much of the resource is used, else nodes where little is
+	Most   bool // prefer nodes where much of the resource is used, instead of little
 	Weight float64
 }
 
-// Scarce keeps pods away from nodes with scarce resources that they do not request. Weight 0 disables it.
+// Scarce keeps pods away from nodes that have scarce resources that the pods do not request. A Weight of 0 disables
+// it.
 type Scarce struct {
 	Weight float64
 	// Resources holds the weight of each scarce resource by name.
 	Resources map[string]float64
 }
 
-// Volcano's names for the strategies.
+// Names of the strategies, as in Volcano.
 const (
 	LeastAllocated = "LeastAllocated"
 	MostAllocated  = "MostAllocated"
 )
 
-// strategy is a Strategy resolved for one shape.
+// strategy is a Strategy with names and weights looked up for a shape.
 type strategy struct {
 	any          bool
 	terms        []strategyTerm
@@ -49,7 +50,7 @@ type strategy struct {
 	scarce       []strategyTerm
 	scarceTotal  float64
 	scarceWeight float64
-	asked        []int32 // resources in the request, for scarce
+	asked        []int32 // requested resources, for the scarce term
 }
 
 type strategyTerm struct {
@@ -59,8 +60,8 @@ type strategyTerm struct {
 	most   bool
 }
 
-// Override parses a pod's own strategy from its annotations. ok is false if the pod sets none. The error describes
-// an invalid annotation.
+// Override parses the strategy that a pod sets in its annotations. ok is false if the pod sets none. The error
+// describes an invalid annotation.
 func Override(notes map[string]string) (own map[string]Term, ok bool, err error) {
 	kind, given := notes[keys.StrategyType]
 	if !given {
@@ -80,7 +81,7 @@ func Override(notes map[string]string) (own map[string]Term, ok bool, err error)
 	return own, true, nil
 }
 
-// of returns the term of a resource: by name or, without one, by the longest prefix.
+// of returns the term for a resource: the term with its name or, if there is none, with the longest matching prefix.
 func (s *Strategy) of(resources map[string]Term, name string) (Term, bool) {
 	if t, ok := resources[name]; ok {
 		return t, true
@@ -133,8 +134,8 @@ func (s *strategy) points(o *overlay.Overlay, base int) float64 {
 	return points
 }
 
-// fit returns the weighted sum of the used or free fractions of the resources after the pod is placed; 0 if a
-// resource would be exceeded.
+// fit returns the weighted sum of the resources' used or free fractions after the pod is placed. It returns 0 if the
+// pod would exceed a resource.
 func (s *strategy) fit(o *overlay.Overlay, base int) float64 {
 	sum := 0.0
 	for i := range s.terms {
@@ -156,9 +157,9 @@ func (s *strategy) fit(o *overlay.Overlay, base int) float64 {
 	return sum
 }
 
-// plenty returns 1 for a node without scarce resources and 0 for a node that has all of them or lacks a requested
-// resource. As in Volcano, a scarce resource that the pod requests counts as well: it affects all nodes that have
-// it equally.
+// plenty returns 1 for a node without scarce resources, and 0 for a node that has all of them or lacks a requested
+// resource. As in Volcano, scarce resources that the pod requests count as well. They affect all nodes that have them
+// equally.
 func (s *strategy) plenty(o *overlay.Overlay, base int) float64 {
 	for _, index := range s.asked {
 		if o.Nodes.Alloc[base+int(index)] <= 0 {

@@ -41,7 +41,7 @@ func (Action) Run(s *session.Session) {
 			break
 		}
 		s.TakesTurn(job)
-		if v := s.Rules.IsOverused(turn.Queue()); v.Code != "" { // 1. A queue that has used up its share gets nothing more.
+		if v := s.Rules.IsOverused(turn.Queue()); v.Code != "" { // 1. A queue that has used up its share gets no more.
 			s.Blocked(job, v)
 			for _, other := range turn.Rest() {
 				s.Blocked(other, v)

@@ -1,4 +1,4 @@
-// Package binpack prefers nodes that are nearly full, so that others stay empty for large gangs.
+// Package binpack prefers nodes that are nearly full, so that other nodes stay empty for large gangs.
 package binpack
 
 import (
@@ -9,19 +9,19 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy binpack.
+// Policy implements the binpack policy.
 type Policy struct {
 	conf config.Plugin
 	warn func(string)
 }
 
-// New returns the policy. It reports invalid arguments to warn.
+// New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy { return &Policy{conf, warn} }
 
-// Name returns binpack.
+// Name returns "binpack".
 func (*Policy) Name() string { return "binpack" }
 
-// Reads returns the switches and arguments that have an effect. Weights of resources count only if
+// Reads returns the switches and arguments that have an effect. The weight of a resource has an effect only if
 // binpack.resources lists the resource.
 func (p *Policy) Reads() config.Reads {
 	var own []string
@@ -31,10 +31,10 @@ func (p *Policy) Reads() config.Reads {
 	return manual.Reads(own...)
 }
 
-// Open registers nothing: the weights are part of the judge.
+// Open registers nothing, because the weights are part of the judge.
 func (*Policy) Open(*session.Session) {}
 
-// Configure sets the weights. As in Volcano, a negative weight becomes 1.
+// Configure sets the score weights. As in Volcano, a negative weight becomes 1.
 func (p *Policy) Configure(j *equivalence.Judge) {
 	if !p.conf.Enabled("enableNodeOrder") {
 		return
@@ -54,7 +54,7 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 	}
 }
 
-// resources returns the names in binpack.resources.
+// resources returns the resource names in binpack.resources.
 func (p *Policy) resources(warn func(string)) []string {
 	var names []string
 	for _, name := range strings.Split(p.conf.Arguments.String("binpack.resources", "", warn), ",") {

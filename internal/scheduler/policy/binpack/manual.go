@@ -2,7 +2,7 @@ package binpack
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Prefers nodes that are nearly full, so that others stay empty for large gangs.",
 	Switches: []config.Option{
@@ -17,5 +17,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

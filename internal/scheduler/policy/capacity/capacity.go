@@ -1,18 +1,20 @@
-// Package capacity gives every queue its own amounts: what it deserves, what is guaranteed to it, and its maximum.
-// Queues are flat, or form a tree in which every level counts.
+// Package capacity gives every queue its own amounts: the resources that it deserves, that are guaranteed to it, and
+// that it can use at most. Queues are flat, or form a tree in which the limits of every level apply.
 //
-//	In:   deserved, guarantee, capability and parents of queues, what they hold
+//	In:   deserved, guarantee, capability and parents of queues, and the resources that they hold
 //	Out:  Deserved, RealCapability, Ceiling and Warnings per queue; rules QueueOrder, VictimQueueOrder, Allocatable,
-//	      Enqueueable, Preemptive, JobValid, an entitlement to reclaim, a guard of guarantees
+//	      Enqueueable, Preemptive, JobValid, an entitlement to reclaim, a guard that protects guarantees
 //
 // # Invariants
 //
-//   - By admissions here, no queue exceeds its real capability, at any level. Pods count against a capability until
-//     they have ended.
-//   - No other queue can hold a queue's guarantee, at any level, within what queues can use of the nodes.
-//   - A queue takes from others only up to its deserved amounts, for all resources that these name, and
-//     loses only what exceeds its own deserved amounts. What was taken is not taken back.
-//   - Gangs of a queue without a valid position in the tree wait. Other queues are not affected.
+//   - The scheduler never lets a queue exceed its real capability, at any level. Pods count against a capability
+//     until they have ended.
+//   - No other queue can hold resources that are guaranteed to a queue, at any level, as far as queues can use the
+//     nodes.
+//   - A queue takes resources from others only up to its deserved amounts, for all resources that these amounts
+//     name. A queue loses only resources beyond its own deserved amounts. Resources that were taken are not taken
+//     back.
+//   - Gangs wait in a queue that has no valid position in the tree. Other queues are not affected.
 //
 // # Concurrency
 //
@@ -29,13 +31,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// reclaimLevel is the argument for how many ancestors of a queue are considered when it takes or loses resources.
+// reclaimLevel is the argument that limits how many ancestors of a queue are considered when it takes or loses
+// resources.
 const reclaimLevel = "ancestorReclaimLevel"
 
-// devices lists arguments about quotas of device classes, which are not supported.
+// devices lists the arguments for quotas of device classes, which are not supported.
 var devices = []string{"capacity.DynamicResourceAllocationEnable", "capacity.DRAConsumableCapacityEnable"}
 
-// Policy is the policy capacity.
+// Policy implements the capacity policy.
 type Policy struct {
 	conf   config.Plugin
 	usable session.UsableCapacity
@@ -53,7 +56,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return &Policy{conf: conf, tree: conf.Enabled("enableHierarchy"), levels: max(conf.Arguments.Int(reclaimLevel, 0, warn), 0)}
 }
 
-// Name returns capacity.
+// Name returns "capacity".
 func (*Policy) Name() string { return "capacity" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -61,7 +64,7 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open sets what each queue deserves and may have, and registers the rules.
+// Open sets the amounts that each queue deserves and can use, and registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	rules := &rules{resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, tree: p.tree, levels: p.levels}
 	p.usable.DivideUsable(s, func() { share(s.Ledger, p.tree) })
@@ -97,13 +100,13 @@ func (p *Policy) Open(s *session.Session) {
 type rules struct {
 	resources *model.Resources
 	ledger    *queue.Ledger
-	// lapsed returns what gangs that could not start even on an empty cluster have reserved in a queue.
+	// lapsed returns the amounts reserved in a queue by gangs that could not start even on an empty cluster.
 	lapsed func(*queue.Queue) []float64
 	tree   bool
 	levels int
 }
 
-// chain calls visit for the queue and, in a tree, its ancestors, until it returns false.
+// chain calls visit for the queue and, in a tree, for each of its ancestors, until visit returns false.
 func (r *rules) chain(q *queue.Queue, visit func(*queue.Queue) bool) {
 	for p := q; p != nil && visit(p); p = p.Parent {
 		if !r.tree {
@@ -112,7 +115,8 @@ func (r *rules) chain(q *queue.Queue, visit func(*queue.Queue) bool) {
 	}
 }
 
-// sums returns the sums that count for the queue: with descendants in a tree, else only its own.
+// sums returns the sums that count for the queue: in a tree they include its descendants, otherwise only the queue
+// itself.
 func (r *rules) sums(q *queue.Queue) *queue.Sums {
 	if r.tree {
 		return &q.Sums
@@ -120,9 +124,9 @@ func (r *rules) sums(q *queue.Queue) *queue.Sums {
 	return &q.Own
 }
 
-// order compares queues: higher priority first, then leaves, then the smaller used fraction of the deserved
-// amounts, compared at the level where the paths to the queues part. Queues that deserve something come before the
-// others.
+// order compares queues: first by higher priority, then leaves before inner queues, then by the smaller used fraction
+// of the deserved amounts, compared at the level where the paths to the two queues diverge. Queues that deserve
+// something come before queues that deserve nothing.
 func (r *rules) order(a, b *queue.Queue) int {
 	if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
 		return c
@@ -137,12 +141,12 @@ func (r *rules) order(a, b *queue.Queue) int {
 	if c := cmp.Or(cmp.Compare(x.Share, y.Share), before(deserving(x), deserving(y))); c != 0 || x == y {
 		return c
 	}
-	// If they are equal so far, all queues below one ancestor come before all below the other. Otherwise the order
-	// could be cyclic for three queues.
+	// If the two ancestors are equal so far, all queues below one of them come before all queues below the other.
+	// Otherwise the order of three queues could be cyclic.
 	return cmp.Or(x.Created.Compare(y.Created), strings.Compare(x.Name, y.Name))
 }
 
-// before sorts true before false.
+// before compares booleans and sorts true before false.
 func before(a, b bool) int {
 	switch {
 	case a == b:
@@ -162,7 +166,7 @@ func deserving(q *queue.Queue) bool {
 	return false
 }
 
-// nearestFirst makes queues lose first that have a deeper common ancestor with the taker.
+// nearestFirst compares queues so that the queue with the deeper common ancestor with the taker loses first.
 func nearestFirst(taker, a, b *queue.Queue) int {
 	return cmp.Compare(queue.CommonLevel(taker, b), queue.CommonLevel(taker, a))
 }

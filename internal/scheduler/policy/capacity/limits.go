@@ -10,7 +10,7 @@ import (
 
 type verdict = explain.Verdict
 
-// placed returns why a queue cannot hold gangs: it has children, or no position in the tree.
+// placed returns why a queue cannot hold gangs: because it has child queues, or no valid position in the tree.
 func (r *rules) placed(q *queue.Queue) verdict {
 	switch {
 	case !r.tree || !q.Known:
@@ -31,8 +31,8 @@ func (r *rules) usable(q *queue.Queue) verdict {
 	return r.placed(q)
 }
 
-// allocatable returns why the queue, or an ancestor, may not hold the requested amount in addition. A queue may
-// borrow more than it deserves.
+// allocatable returns the reason if the queue, or an ancestor, may not use the requested amount in addition to its
+// present use. A queue may borrow more than it deserves.
 func (r *rules) allocatable(q *queue.Queue, asked model.Request) (v verdict) {
 	if v := r.usable(q); v.Code != "" {
 		return v
@@ -49,8 +49,8 @@ func (r *rules) allocatable(q *queue.Queue, asked model.Request) (v verdict) {
 	return v
 }
 
-// startable returns why the queue, or an ancestor, may not yet hold the requested amount in addition to pods that
-// have not ended.
+// startable returns the reason if the requested amount would exceed the capability of the queue or an ancestor at
+// present. Unlike allocatable, it counts pods until they have ended.
 func (r *rules) startable(q *queue.Queue, asked model.Request) (v verdict) {
 	r.chain(q, func(p *queue.Queue) bool {
 		if i := r.sums(p).OverCapabilityNow(r.resources, asked, p.Capability); i >= 0 {
@@ -61,7 +61,7 @@ func (r *rules) startable(q *queue.Queue, asked model.Request) (v verdict) {
 	return v
 }
 
-// unended returns a verdict about a capability that is used up by pods of which some have not ended.
+// unended returns a verdict about a capability that is exhausted partly by pods that have not ended yet.
 func (r *rules) unended(p *queue.Queue, i int, asked model.Request, held, ending float64) verdict {
 	p.Refused = true
 	return verdict{Code: reason.OverCapability, Limit: &explain.Limit{
@@ -69,8 +69,8 @@ func (r *rules) unended(p *queue.Queue, i int, asked model.Request, held, ending
 	}}
 }
 
-// blame returns a verdict about a limit: the queue's own, that of the ancestor it comes from, or the guarantees of
-// others. If claims is true, reserved amounts count too.
+// blame returns a verdict that names the limit that applies: the queue's own limit, the limit of an ancestor, or the
+// guarantees of other queues. If claims is true, reserved amounts count too.
 func (r *rules) blame(p *queue.Queue, i int, asked model.Request, claims bool) verdict {
 	p.Refused = true
 	limit := func(q *queue.Queue) float64 {
@@ -101,8 +101,8 @@ func (r *rules) blame(p *queue.Queue, i int, asked model.Request, claims bool) v
 	return v
 }
 
-// ceiling returns the limit for admission to a queue. In a tree, and for a queue whose cluster grows with its
-// pending gangs, it does not depend on the cluster's size.
+// ceiling returns the limit for admissions to a queue. It does not depend on the cluster's size if queues form a
+// tree, or if the cluster grows with the queue's pending gangs.
 func (r *rules) ceiling(q *queue.Queue) []float64 {
 	if r.tree || q.Grows() {
 		return q.Ceiling
@@ -110,9 +110,9 @@ func (r *rules) ceiling(q *queue.Queue) []float64 {
 	return q.RealCapability
 }
 
-// enqueueable votes on whether the gang's minimum fits into its queue and every ancestor, in addition to the resources
-// in use and the reservations of admitted gangs. If an ancestor is full, a queue still admits gangs up to its deserved
-// resources, because other queues must return these.
+// enqueueable votes on the admission of a gang. Its minimum must fit into its queue and every ancestor, in addition
+// to the used resources and the reservations of admitted gangs. If an ancestor is full, a queue still admits gangs up
+// to its deserved resources, because other queues must return these.
 func (r *rules) enqueueable(j *session.Job) (session.Vote, verdict) {
 	v := r.usable(j.In)
 	if v.Code != "" {
@@ -133,25 +133,25 @@ func (r *rules) enqueueable(j *session.Job) (session.Vote, verdict) {
 	return session.Permit, verdict{}
 }
 
-// claims adds the reserved and the elastic part of a limit to a verdict.
+// claims adds the reserved and the elastic amounts of a limit to a verdict.
 func (r *rules) claims(p *queue.Queue, i int, v *verdict) {
 	leaf := p
-	if v.Limit.Queue != p.Name { // the limit of an ancestor
+	if v.Limit.Queue != p.Name { // the limit belongs to an ancestor
 		for p.Name != v.Limit.Queue {
 			p = p.Parent
 		}
 	}
 	v.Limit.Promised, v.Limit.Spare = r.promised(p, i, r.lapsed(p)), r.sums(p).Elastic[i]
-	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // the cluster is full, not too small
+	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // the cluster is full, but it is large enough
 		v.Code, v.Queue = reason.NotEnqueued, leaf.Name
 	}
 }
 
-// overClaimed returns the first resource, by name, of which asked does not fit besides what the queue holds and has
-// admitted, without its elastic part.
+// overClaimed returns the first resource, by name, that is exceeded if asked is added to the amount that the queue
+// holds and has reserved, without its elastic part.
 func (r *rules) overClaimed(q *queue.Queue, asked model.Request) int {
 	best := r.overClaimedBut(q, asked, nil)
-	if best >= 0 { // the second check is expensive, so it is done only now
+	if best >= 0 { // the second check is expensive, so it runs only if needed
 		if lapsed := r.lapsed(q); lapsed != nil {
 			best = r.overClaimedBut(q, asked, lapsed)
 		}
@@ -171,13 +171,13 @@ func (r *rules) overClaimedBut(q *queue.Queue, asked model.Request, lapsed []flo
 	return best
 }
 
-// claimed returns what a queue holds and has reserved, without its elastic part.
+// claimed returns the amount that a queue holds and has reserved, without its elastic part.
 func (r *rules) claimed(q *queue.Queue, i int, lapsed []float64) float64 {
 	s := r.sums(q)
 	return s.Allocated[i] + r.promised(q, i, lapsed) - s.Elastic[i]
 }
 
-// promised returns what is reserved for admitted gangs that may start some day.
+// promised returns the amount that is reserved for admitted gangs that are able to start at some time.
 func (r *rules) promised(q *queue.Queue, i int, lapsed []float64) float64 {
 	reserved := r.sums(q).Inqueue[i]
 	if i < len(lapsed) {
@@ -186,7 +186,7 @@ func (r *rules) promised(q *queue.Queue, i int, lapsed []float64) float64 {
 	return reserved
 }
 
-// entitled reports whether a queue would claim no more than it deserves of all resources that its parent is short
+// entitled reports whether a queue would claim no more than it deserves of every resource that its parent is short
 // of.
 func (r *rules) entitled(parent, q *queue.Queue, asked model.Request) bool {
 	lapsed, limit := r.lapsed(parent), r.ceiling(parent)

@@ -2,7 +2,7 @@ package capacity
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Gives each queue its own amounts: deserved share, guarantee and capability, flat or in a hierarchy in which each level counts. " +
 		"Guarantees are reserved within the resources that queues can use: a node counts if its taints and cordon permit pods of any queue, " +
@@ -22,5 +22,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// preemptive returns why a queue may not take the requested amount from others. It may if it stays within its
-// capability, and if it, or one of the considered ancestors, stays within what it deserves.
+// preemptive returns the reason if a queue may not take the requested amount from others. It may take the amount if
+// it stays within its capability, and if it or one of the considered ancestors stays within its deserved amounts.
 func (r *rules) preemptive(q *queue.Queue, asked model.Request) verdict {
 	if v := r.usable(q); v.Code != "" {
 		return v
@@ -39,8 +39,8 @@ func (r *rules) preemptive(q *queue.Queue, asked model.Request) verdict {
 }
 
 // overDeserved returns the first requested resource, by name, of which a queue would hold more than it deserves; -1
-// if no resource exceeds it. Resources that its deserved amounts do not name do not count. A queue whose deserved
-// amounts name no requested resource deserves nothing.
+// if there is none. Resources that the deserved amounts do not name are ignored. A queue whose deserved amounts name
+// none of the requested resources deserves nothing.
 func (r *rules) overDeserved(q *queue.Queue, asked model.Request) int {
 	best, some, first := -1, false, -1
 	held := r.sums(q).Allocated
@@ -66,8 +66,8 @@ func (r *rules) overDeserved(q *queue.Queue, asked model.Request) int {
 	return best
 }
 
-// entitle grants victims of queues that hold more than they deserve. The ledger no longer includes what is already
-// counted out.
+// entitle grants the eviction of pods in queues that hold more than they deserve. The ledger no longer includes the
+// victims that are already counted out.
 func (r *rules) entitle(a *session.Attack) session.Guard {
 	return session.Guard{Code: reason.WithinShare, Moves: true, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
@@ -75,7 +75,7 @@ func (r *rules) entitle(a *session.Attack) session.Guard {
 			return false, "it is of the same queue"
 		}
 		named := r.namesAny(q, victims)
-		if !named && !r.kin(q, a) { // a queue only borrows resources that it has no share of
+		if !named && !r.kin(q, a) { // a queue only borrows resources that its deserved amounts do not name
 			return true, ""
 		}
 		if named && !r.exceeds(q, a.Asked, victims) {
@@ -94,8 +94,7 @@ func (r *rules) entitle(a *session.Attack) session.Guard {
 	}}
 }
 
-// kin reports whether a queue is below the same considered ancestor as a taker that deserves nothing of its
-// request.
+// kin reports whether a queue shares a considered ancestor with a taker that deserves nothing of its request.
 func (r *rules) kin(q *queue.Queue, a *session.Attack) bool {
 	if !r.tree || r.levels == 0 {
 		return false
@@ -113,7 +112,7 @@ func (r *rules) kin(q *queue.Queue, a *session.Attack) bool {
 	return false
 }
 
-// namesAny reports whether a queue's deserved amounts name any resource that tasks hold.
+// namesAny reports whether a queue's deserved amounts name any of the resources that the tasks hold.
 func (r *rules) namesAny(q *queue.Queue, victims []*model.Task) bool {
 	for _, t := range victims {
 		for _, term := range t.Shape.Request {
@@ -125,7 +124,7 @@ func (r *rules) namesAny(q *queue.Queue, victims []*model.Task) bool {
 	return false
 }
 
-// exceeds reports whether a queue holds more than it deserves of some requested resource that the victims hold.
+// exceeds reports whether a queue holds more than it deserves of a requested resource that the victims also hold.
 func (r *rules) exceeds(q *queue.Queue, asked model.Request, victims []*model.Task) bool {
 	held := r.sums(q).Allocated
 	for _, t := range asked {
@@ -142,7 +141,8 @@ func (r *rules) exceeds(q *queue.Queue, asked model.Request, victims []*model.Ta
 	return false
 }
 
-// guard protects the guarantees of queues, at every level that does not contain the taker.
+// guard protects the guarantees of the victims' queue and of its ancestors, except for ancestors that also contain
+// the taker.
 func (r *rules) guard(a *session.Attack) session.Guard {
 	if a.Kind != session.Reclaim && a.Kind != session.GangReclaim {
 		return session.Guard{}

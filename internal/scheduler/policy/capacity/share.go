@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// share sets what queues deserve and may have.
+// share sets the amounts that queues deserve and the amounts that they can use.
 func share(l *queue.Ledger, tree bool) {
 	guaranteed := guarantees(l, tree)
 	top := make([]float64, len(l.Total))
@@ -18,7 +18,7 @@ func share(l *queue.Ledger, tree bool) {
 			plus(top, guaranteed[q])
 		}
 	}
-	below := map[*queue.Queue][]float64{} // guarantees of all children
+	below := map[*queue.Queue][]float64{} // for each parent, the sum of its children's guarantees
 	if tree {
 		for _, q := range l.TopDown {
 			if q.Parent != nil {
@@ -40,7 +40,7 @@ func share(l *queue.Ledger, tree bool) {
 				ceiling = q.Capability[i]
 			}
 			others := max(all-mine, 0)
-			if others > 0 { // otherwise only unusable nodes could fulfil the guarantee
+			if others > 0 { // otherwise, only unusable nodes could fulfil the guarantee
 				room = min(room, l.Usable[i])
 			}
 			q.RealCapability[i] = min(q.Capability[i], room, max(room-others-mine, 0)+mine)
@@ -59,7 +59,7 @@ func plus(sum, v []float64) {
 	}
 }
 
-// guarantees returns the reserved amounts of each queue: at least the sum of its children's guarantees, and at most
+// guarantees returns the amount reserved for each queue: at least the sum of its children's guarantees, and at most
 // its capability.
 func guarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
 	all := make(map[*queue.Queue][]float64, len(l.Queues))
@@ -91,8 +91,8 @@ func guarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
 	return all
 }
 
-// deserve sets Deserved from the queue's spec, at most its capability and at least its guarantee. An inner queue
-// without deserved amounts deserves the sum of its children's.
+// deserve sets each queue's Deserved from its spec, limited to its capability but no less than its guarantee. An
+// inner queue without deserved amounts deserves the sum of its children's deserved amounts.
 func deserve(l *queue.Ledger, guaranteed map[*queue.Queue][]float64, tree bool) {
 	for k := len(l.TopDown) - 1; k >= 0; k-- {
 		q := l.TopDown[k]
@@ -120,7 +120,7 @@ func deserve(l *queue.Ledger, guaranteed map[*queue.Queue][]float64, tree bool) 
 	}
 }
 
-// warnings adds warnings about contradictions in the specs of queues and their parents. They are not errors: the
+// warnings records contradictions between the specs of queues and their parents. These are not errors, because the
 // narrower limit applies.
 func warnings(l *queue.Ledger, resources *model.Resources, tree bool) {
 	order := make([]int, resources.Len())
@@ -155,7 +155,7 @@ func (w warner) amount(i int, v float64) string {
 	return q.String()
 }
 
-// parent compares the queue with its parent and with its children.
+// parent compares the queue with its parent and with its children, and records contradictions.
 func (w warner) parent(i int) {
 	q, name := w.q, w.resources.Name(i)
 	if p := q.Parent; p != nil && len(q.HasCapability) > 0 && slices.Contains(q.HasCapability, int32(i)) && q.Capability[i] > p.Capability[i]+queue.Epsilon {

@@ -1,8 +1,8 @@
-// Package cdp protects pods for a cooldown time: a pod with the label or annotation volcano.sh/cooldown-time is not
-// evicted until it has been bound for that time.
+// Package cdp protects pods from eviction during a cooldown time. A pod with the label or annotation
+// volcano.sh/cooldown-time is not evicted until it has been bound for the given time.
 //
-//	In:   the pod's cooldown time, when it was bound
-//	Out:  a guard of preempt and reclaim; a cycle when the time ends for a gang that waits for it
+//	In:   the pod's cooldown time, and the time when the pod was bound
+//	Out:  a guard for preempt and reclaim; another cycle when a cooldown ends that a gang waits for
 package cdp
 
 import (
@@ -16,13 +16,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy cdp.
+// Policy implements the cdp policy.
 type Policy struct{ conf config.Plugin }
 
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf} }
 
-// Name returns cdp.
+// Name returns "cdp".
 func (*Policy) Name() string { return "cdp" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -30,7 +30,7 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open registers the guard.
+// Open registers the guard and the remarks about invalid cooldown times.
 func (p *Policy) Open(s *session.Session) {
 	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
 	s.Rules.Guard(func(a *session.Attack) session.Guard {
@@ -52,8 +52,8 @@ func (p *Policy) Open(s *session.Session) {
 	})
 }
 
-// Until returns the end of a task's cooldown; the zero time without a cooldown. An invalid or negative duration means
-// no cooldown. If the time of binding is unknown, the cooldown starts at the pod's creation.
+// Until returns the end of a task's cooldown; the zero time if the task has no cooldown. An invalid or negative
+// duration means no cooldown. If the time of binding is unknown, the cooldown starts when the pod is created.
 func Until(t *model.Task) time.Time {
 	text, ok := wish(t)
 	if !ok {
@@ -70,7 +70,7 @@ func Until(t *model.Task) time.Time {
 	return bound.Add(cooldown)
 }
 
-// wish returns the text of a task's cooldown time: its label or, without one, its annotation.
+// wish returns the text of a task's cooldown time, from its label or else from its annotation.
 func wish(t *model.Task) (text string, given bool) {
 	if text, given = t.Labels[keys.CooldownTime]; !given {
 		text, given = t.Annotations[keys.CooldownTime]

@@ -2,7 +2,7 @@ package cdp
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Protects pods from eviction for some time after their start. The label or annotation `volcano.sh/cooldown-time` sets the time.",
 	Switches: []config.Option{
@@ -11,5 +11,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,5 +1,5 @@
-// Package conformance protects the pods that the cluster itself needs: pods of the system priority classes and of
-// kube-system are never evicted.
+// Package conformance protects the pods that the cluster itself needs: pods of the system priority classes and pods
+// in kube-system are never evicted.
 package conformance
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy conformance.
+// Policy implements the conformance policy.
 type Policy struct{ conf config.Plugin }
 
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf} }
 
-// Name returns conformance.
+// Name returns "conformance".
 func (*Policy) Name() string { return "conformance" }
 
 // Reads returns the switches and arguments that have an effect.

@@ -2,7 +2,7 @@ package conformance
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Protects system pods from eviction: pods of the classes system-cluster-critical and system-node-critical, and of namespace kube-system.",
 	Switches: []config.Option{
@@ -11,5 +11,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -8,31 +8,31 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// unset is the percentage that means the same as a missing one in Volcano.
+// unset is the memory percentage by which Volcano represents a missing value.
 const unset = 101
 
 // ask is a pod's request for shared devices.
 type ask struct {
-	vgpu  bool // for registered cards; else for the GPU share device
+	vgpu  bool // request registered cards instead of the GPU share device
 	parts []part
-	// The following fields limit which cards are acceptable.
+	// The following fields restrict which cards are acceptable.
 	useKinds, avoidKinds []string
 	useIDs, avoidIDs     []string
 	mode                 string
-	apart                bool // no card shared with another pod of the same gang
+	apart                bool // the pod must not share a card with another pod of its gang
 	problem              string
 }
 
-// part is the request of one container: a number of cards and an amount of each.
+// part is the request of one container: a number of cards, and an amount of each card.
 type part struct {
 	cards   int64
-	memory  int64 // MiB of each card; 0 if percent applies
+	memory  int64 // MiB of each card; 0 if percent applies instead
 	percent int64 // of each card's memory
 	cores   int64
-	whole   bool // the GPU share device: exclusive cards
+	whole   bool // request whole cards of the GPU share device
 }
 
-// of returns what the part uses of a card.
+// of returns the amounts of a card that the part uses.
 func (p *part) of(c *card) amounts {
 	switch {
 	case p.whole:
@@ -43,7 +43,8 @@ func (p *part) of(c *card) amounts {
 	return amounts{1, (c.memory*p.percent + 99) / 100, p.cores}
 }
 
-// readAsk returns a shape's request; nil if it requests nothing that this policy places.
+// readAsk returns a shape's request for devices. It returns nil if the shape requests no device that this policy
+// handles.
 func (p *Policy) readAsk(s *model.Shape) *ask {
 	a := &ask{}
 	var share part
@@ -80,7 +81,7 @@ func (p *Policy) readAsk(s *model.Shape) *ask {
 	return a
 }
 
-// shares reports whether the policy places a container's request for the GPU share device.
+// shares reports whether the policy handles a container's request for the GPU share device.
 func (p *Policy) shares(g part) bool {
 	return g.cards > 0 && (g.whole && p.number || !g.whole && p.memory)
 }
@@ -91,7 +92,8 @@ func (a *ask) fail(format string, args ...any) {
 	}
 }
 
-// vgpuPart returns a container's request for registered cards. Without memory it requests the whole card's memory.
+// vgpuPart returns a container's request for registered cards. A request without memory takes the whole memory of the
+// card.
 func vgpuPart(c *model.Container, a *ask) part {
 	number, _ := c.Device(keys.VGPUNumber)
 	memory, _ := c.Device(keys.VGPUMemory)
@@ -122,8 +124,8 @@ func sharePart(c *model.Container) part {
 	return part{}
 }
 
-// join merges the containers' requests for the GPU share device into one, because its annotation is per pod. Whole
-// cards include any memory.
+// join merges the containers' requests for the GPU share device into one, because the annotation that stores the
+// cards applies to the whole pod. A request for whole cards replaces any request for memory.
 func (p *part) join(g part) {
 	switch {
 	case g.cards == 0:
@@ -164,7 +166,7 @@ func words(text string) []string {
 	return out
 }
 
-// accepts reports whether the pod may use a card at all.
+// accepts reports whether the pod's annotations permit it to use a card.
 func (a *ask) accepts(c *card) bool {
 	if !a.vgpu {
 		return true

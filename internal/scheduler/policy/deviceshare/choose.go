@@ -9,13 +9,13 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Volcano's names of the orders in which cards are used.
+// Volcano's names for the orders in which cards are filled.
 const (
 	binpack = "binpack"
 	spread  = "spread"
 )
 
-// answer returns the cards of a node that a task gets, or the reason for a rejection.
+// answer returns the cards of a node that a task would get, or the reason why it cannot get any.
 func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
 	if a.problem != "" {
 		return answer{code: reason.DeviceRequestInvalid, detail: a.problem}
@@ -32,7 +32,8 @@ func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
 	}
 	out := p.choose(cards, a, t, later, p.policy)
 	if out.code == reason.DeviceShort && len(a.parts) > 1 {
-		// The order of containers did not work. Try the largest first, each on the card with the least free memory.
+		// The order of containers did not work. Try the largest container first, each on the card with the least free
+		// memory.
 		if tight := p.choose(cards, a, t, later, ""); tight.code == "" {
 			out = tight
 		}
@@ -46,8 +47,8 @@ func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
 	return out
 }
 
-// choose assigns cards to each container. Policy "" with several containers means the largest first, each on the
-// card with the least free memory.
+// choose assigns cards to each container. For a pod with several containers, the policy "" starts with the largest
+// container and puts each on the card with the least free memory.
 func (p *Policy) choose(cards []card, a *ask, t *model.Task, later bool, policy string) answer {
 	taken := make([]amounts, len(cards))
 	for i := range cards {
@@ -93,8 +94,8 @@ func (p *Policy) choose(cards []card, a *ask, t *model.Task, later bool, policy 
 	return out
 }
 
-// order returns the order in which cards are tried. Without a policy it is the last first, as in the device
-// plugins, but the first first for the GPU share device.
+// order returns the order in which cards are tried. Without a policy, it starts with the last card, like the device
+// plugins, except that it starts with the first card for the GPU share device.
 func (p *Policy) order(cards []card, taken []amounts, policy string, tight bool) []int {
 	order := make([]int, len(cards))
 	for i := range order {
@@ -117,10 +118,10 @@ func (p *Policy) order(cards []card, taken []amounts, policy string, tight bool)
 	return order
 }
 
-// refusals counts the reasons why cards were rejected.
+// refusals counts the rejected cards by reason.
 type refusals struct{ unfit, short, exclusive, ill int }
 
-// takes reports whether a card can serve a request of this task.
+// takes reports whether a card can serve a container's request.
 func (p *Policy) takes(c *card, taken, want amounts, a *ask, t *model.Task, later bool, why *refusals) bool {
 	switch {
 	case !a.accepts(c):
@@ -129,7 +130,7 @@ func (p *Policy) takes(c *card, taken, want amounts, a *ask, t *model.Task, late
 	case !c.healthy:
 		why.ill++
 		return false
-	case taken.cores >= wholeCard, want.cores == wholeCard && taken.slots > 0, // whole cards are exclusive
+	case taken.cores >= wholeCard, want.cores == wholeCard && taken.slots > 0, // such cards are exclusive
 		taken.slots+1 > c.slots, taken.memory+want.memory > c.memory, taken.cores+want.cores > wholeCard:
 		why.short++
 		return false
@@ -140,7 +141,7 @@ func (p *Policy) takes(c *card, taken, want amounts, a *ask, t *model.Task, late
 	return true
 }
 
-// meets reports whether a card is used by a pod that the task must not share it with. If later is true, pods that
+// meets reports whether a card is used by a pod with which the task must not share it. If later is true, pods that
 // are leaving are ignored.
 func (p *Policy) meets(c *card, a *ask, t *model.Task, later bool) bool {
 	if !a.apart && len(p.rules) == 0 {
@@ -192,7 +193,8 @@ func (p *part) String() string {
 	return fmt.Sprintf("%d × %d%% of the memory", p.cards, p.percent)
 }
 
-// score returns 0 to 100 for one card: how full it gets, or whether it was empty.
+// score returns the score of a card, from 0 to 100. For binpack it is the used percentage of its memory; for spread,
+// empty cards score 100.
 func score(policy string, c *card, taken, want amounts) float64 {
 	switch {
 	case policy == binpack && c.memory > 0:

@@ -1,16 +1,16 @@
-// Package deviceshare places pods on single cards: parts of GPUs as registered by the vGPU device plugin, and
-// memory or whole cards of the GPU share device.
+// Package deviceshare assigns GPU cards to pods: parts of the cards that the vGPU device plugin registers, and memory
+// or whole cards of the GPU share device.
 //
-//	In:   the cards that nodes announce, the annotations of pods that hold parts of them
-//	Out:  which nodes have cards for a pod, and which cards it gets, written with its binding
+//	In:   the cards that nodes announce, the annotations of the pods that use parts of them
+//	Out:  which nodes have cards for a pod, and the cards that the pod gets, to be written with its binding
 //
 // # Invariants
 //
-//   - No card has more containers, memory or cores allocated than it has, as long as only this scheduler binds pods
-//     to it.
-//   - What is in use follows from the annotations of pods alone, so a restarted scheduler computes the same.
+//   - The containers, memory and cores allocated on a card never exceed the card's limits, as long as only this
+//     scheduler binds pods to the card.
+//   - The used amounts are computed from pod annotations alone, so a restarted scheduler computes the same.
 //
-// Cards in MIG mode get no pods: their geometries are not read.
+// Cards in MIG mode get no pods, because the package does not read their geometries.
 package deviceshare
 
 import (
@@ -28,10 +28,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// lockTime is the maximum time to wait for a node that is allocating devices.
+// lockTime is the maximum time that a pod waits for a node that is allocating devices to another pod.
 const lockTime = 5 * time.Minute
 
-// Policy is the policy deviceshare.
+// Policy implements the deviceshare policy.
 type Policy struct {
 	conf                 config.Plugin
 	memory, number, vgpu bool
@@ -44,11 +44,11 @@ type Policy struct {
 	nodes   session.NodeDrafts[node]
 	asks    map[*model.Shape]*ask
 	grants  map[*model.Task]grant
-	locks   session.NodeTable[time.Time] // until when a node is allocating devices
+	locks   session.NodeTable[time.Time] // for each node, the time until which it counts as allocating devices
 	figures session.NodeTable[bool]
 }
 
-// New returns the policy. It reports invalid arguments to warn.
+// New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	on := func(key string) bool { return conf.Arguments.Bool("deviceshare."+key, false, warn) }
 	p := &Policy{
@@ -108,7 +108,7 @@ func readRules(raw any, say func(string, ...any)) []k8slabels.Selector {
 	return rules
 }
 
-// Name returns deviceshare.
+// Name returns "deviceshare".
 func (*Policy) Name() string { return "deviceshare" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -116,7 +116,7 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// names returns the resources that only this policy places.
+// names returns the names of the resources that only this policy accounts for.
 func (p *Policy) names() (names []string) {
 	if !p.conf.Enabled("enablePredicate") {
 		return nil
@@ -133,7 +133,7 @@ func (p *Policy) names() (names []string) {
 	return names
 }
 
-// Configure excludes the resources of shared devices from other scores.
+// Configure excludes the resources of shared devices from all other scores.
 func (p *Policy) Configure(j *equivalence.Judge) {
 	for _, name := range p.names() {
 		if j.Weights.Left == nil {
@@ -143,7 +143,7 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 	}
 }
 
-// Open registers the rule.
+// Open registers the node rule.
 func (p *Policy) Open(s *session.Session) {
 	names := p.names()
 	if len(names) == 0 {
@@ -176,7 +176,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.weight > 0 && p.policy != "" && p.conf.Enabled("enableNodeOrder") {
 		rule.Points = p.points
-	} else { // the first of the best nodes that has cards is chosen
+	} else { // without a weight, use the first of the best nodes that has suitable cards
 		rule.Dear = func(*session.Job, *model.Task) bool { return true }
 	}
 	s.Rules.Nodes = append(s.Rules.Nodes, rule)
@@ -191,7 +191,7 @@ func (p *Policy) begin(s *session.Session) {
 	}
 }
 
-// ask returns a shape's request; nil if it requests nothing that this policy places.
+// ask returns a shape's request for devices. It returns nil if the shape requests no device that this policy handles.
 func (p *Policy) ask(s *model.Shape) *ask {
 	if len(s.Containers) == 0 {
 		return nil
@@ -207,7 +207,7 @@ func (p *Policy) ask(s *model.Shape) *ask {
 // node returns the current state of a node's cards.
 func (p *Policy) node(id model.NodeID) *node { return p.nodes.At(id, p.load) }
 
-// change is like node, for a node that this cycle changes.
+// change is like node, for a node whose cards this cycle changes.
 func (p *Policy) change(id model.NodeID) *node { return p.nodes.Change(id, p.load) }
 
 func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
@@ -223,7 +223,7 @@ func (p *Policy) points(_ *session.Job, t *model.Task, id model.NodeID) float64 
 	return p.weight * p.answer(p.node(id), p.ask(t.Shape), t, false).points
 }
 
-// placed assigns cards to a task, or takes them back.
+// placed assigns cards to a task, or releases them if the placement is undone.
 func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
 	a := p.ask(t.Shape)
 	if a == nil {
@@ -240,7 +240,7 @@ func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int
 	}
 }
 
-// give assigns free cards to a task or, without free ones, cards that are being released.
+// give assigns free cards to a task. If there are none, it assigns cards that are being released.
 func (p *Policy) give(n *node, a *ask, t *model.Task) (g grant, promised bool) {
 	for _, later := range []bool{false, true} {
 		if got := p.answer(n, a, t, later); got.code == "" {
@@ -251,7 +251,7 @@ func (p *Policy) give(n *node, a *ask, t *model.Task) (g grant, promised bool) {
 	return nil, false
 }
 
-// guess assigns cards to a task whose cards are unknown or not chosen yet.
+// guess assigns cards to a task whose cards are unknown or have not been chosen yet.
 func (p *Policy) guess(n *node, t *model.Task) {
 	a := p.ask(t.Shape)
 	if t.Status != model.Pipelined {
@@ -271,7 +271,7 @@ func (p *Policy) evicted(t *model.Task, sign int) {
 	}
 }
 
-// annotations returns the annotations from which the device plugin reads the cards of each container.
+// annotations returns the annotations that pass the cards of each container to the device plugin.
 func (p *Policy) annotations(_ *session.Job, t *model.Task, id model.NodeID) map[string]string {
 	g := p.grants[t]
 	if g == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// tellFigures reports the cards of changed nodes for metrics. It does not affect decisions.
+// tellFigures adds the cards of changed nodes to the cycle's metrics. It does not affect decisions.
 func (p *Policy) tellFigures() {
 	nodes := &p.s.Cluster.Nodes
 	p.figures.Update(p.s, func(id model.NodeID) bool {

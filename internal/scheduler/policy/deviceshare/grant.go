@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// piece is the part of one card that one container gets.
+// piece is the part of a card that a container gets.
 type piece struct {
-	card    string // id
+	card    string // ID of the card
 	kind    string
 	amounts amounts
 }
 
-// grant holds what the containers of a pod get, in the order of its spec. Containers without a request have an
-// empty entry, so that the positions match the containers.
+// grant holds the pieces that each container of a pod gets, in the order of containers in the pod's spec. Containers
+// without a request have an empty entry, so that the positions match.
 type grant [][]piece
 
-// String returns the format of volcano.sh/vgpu-ids-new: containers are separated by semicolons, and each device is
-// uuid,type,memory,cores followed by a colon.
+// String formats the grant for the annotation volcano.sh/vgpu-ids-new: containers are separated by semicolons, and
+// each device is formatted as uuid,type,memory,cores followed by a colon.
 func (g grant) String() string {
 	var b strings.Builder
 	for i, pieces := range g {
@@ -32,7 +32,7 @@ func (g grant) String() string {
 	return b.String()
 }
 
-// parseGrant parses volcano.sh/vgpu-ids-new.
+// parseGrant parses the annotation volcano.sh/vgpu-ids-new.
 func parseGrant(text string) (grant, error) {
 	if text == "" {
 		return nil, fmt.Errorf("empty")
@@ -71,7 +71,7 @@ func parsePiece(record string) (piece, error) {
 	return piece{card: fields[0], kind: fields[1], amounts: amounts{1, memory, min(cores, wholeCard)}}, nil
 }
 
-// indexes returns the format of volcano.sh/gpu-index.
+// indexes formats the grant for the annotation volcano.sh/gpu-index.
 func (g grant) indexes() string {
 	var ids []string
 	for _, pieces := range g {
@@ -82,7 +82,7 @@ func (g grant) indexes() string {
 	return strings.Join(ids, ",")
 }
 
-// fromIndexes returns a grant of cards of the GPU share device.
+// fromIndexes returns the grant for a list of cards of the GPU share device.
 func fromIndexes(text string, amounts amounts) (grant, error) {
 	ids, err := parseIDs(text)
 	if err != nil {

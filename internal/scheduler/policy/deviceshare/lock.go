@@ -8,20 +8,20 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// allocating is the bind phase of a pod to which the plugin has not allocated devices yet. The plugin changes it.
+// allocating is the bind phase of a pod until the device plugin, which changes the phase, has allocated its devices.
 const allocating = "allocating"
 
-// A device plugin finds the pod for a kubelet's request by looking for the pod that is allocating. Therefore, with
-// deviceshare.NodeLockEnable, a node accepts one such pod at a time. The lock is not stored: it follows from the
-// pods.
+// When the kubelet requests devices, the device plugin identifies the pod only by its bind phase. Therefore, if
+// deviceshare.NodeLockEnable is set, a node accepts only one such pod at a time. The lock is not stored, because it
+// follows from the pods.
 
-// followLocks updates until when nodes are allocating devices, and wakes gangs that wait for that.
+// followLocks updates the time until which each node is allocating devices, and wakes gangs that wait for this.
 func (p *Policy) followLocks() {
 	nodes := &p.s.Cluster.Nodes
 	p.locks.Update(p.s, func(id model.NodeID) (until time.Time) {
 		for _, t := range nodes.Tasks[id] {
 			at, is := handingOut(t)
-			if at.After(p.s.Now) { // the clock differs or the value is invalid; do not block the node for longer
+			if at.After(p.s.Now) { // the clocks differ or the value is invalid; do not block the node for longer
 				at = p.s.Now
 			}
 			if is && at.Add(lockTime).After(until) {
@@ -46,7 +46,7 @@ func (p *Policy) followLocks() {
 	}
 }
 
-// handingOut reports whether a task waits for its devices, and since when.
+// handingOut reports whether a task waits for its devices, and since when it has waited.
 func handingOut(t *model.Task) (since time.Time, is bool) {
 	if t.Annotations[keys.DeviceBindPhase] != allocating || t.Status != model.Binding && t.Status != model.Bound {
 		return time.Time{}, false
@@ -58,7 +58,7 @@ func handingOut(t *model.Task) (since time.Time, is bool) {
 	return time.Unix(seconds, 0), true
 }
 
-// locked reports whether a node is allocating devices to another pod, including pods of this cycle.
+// locked reports whether a node is allocating devices to another pod, which may be a pod of this cycle.
 func (p *Policy) locked(id model.NodeID, n *node) bool {
 	if int(id) < len(p.locks.Values) && p.s.Now.Before(p.locks.Values[id]) {
 		return true

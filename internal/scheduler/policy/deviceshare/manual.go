@@ -2,7 +2,7 @@ package deviceshare
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Allocates parts of GPUs: by memory, whole cards, or vGPUs. Each kind of device must be enabled.",
 	Switches: []config.Option{
@@ -24,5 +24,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -10,26 +10,27 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// node holds the cards of a node and their use, from the annotations of the pods on it and from this cycle's
-// placements.
+// node holds the cards of a node and their use, computed from the annotations of the pods on the node and from the
+// placements of this cycle.
 type node struct {
 	vgpu, share []card
-	problem     string // what is invalid in the node's annotations about its cards
+	problem     string // describes invalid values in the node's annotations about its cards
 
 	answers []known
 }
 
-// known is a cached answer. Pods of a gang often have the same request.
+// known is a cached answer. Pods of the same gang often have the same request.
 type known struct {
 	shape  *model.Shape
 	later  bool
 	answer answer
 }
 
-// remembered is the maximum number of cached answers per node. A linear search through a few is faster than a map.
+// remembered is the maximum number of cached answers per node. For so few entries, a linear search is faster than a
+// map.
 const remembered = 8
 
-// answer is a node's offer for a pod.
+// answer is the result of checking a node for a pod.
 type answer struct {
 	grant  grant
 	code   reason.Code
@@ -37,7 +38,7 @@ type answer struct {
 	points float64
 }
 
-// cards returns the cards that a request is about.
+// cards returns the cards of the kind that is requested.
 func (n *node) cards(a *ask) []card {
 	if a.vgpu {
 		return n.vgpu
@@ -45,7 +46,7 @@ func (n *node) cards(a *ask) []card {
 	return n.share
 }
 
-// load reads a node from the model.
+// load computes a node's cards and their use from the model.
 func (p *Policy) load(id model.NodeID) *node {
 	nodes := &p.s.Cluster.Nodes
 	info := nodes.Info[id]
@@ -75,8 +76,8 @@ func (p *Policy) load(id model.NodeID) *node {
 			unknown = append(unknown, t)
 		}
 	}
-	// Promised tasks have no cards yet, and annotations written by others may be invalid here. Such tasks count as
-	// if they were placed now, in a fixed order.
+	// Tasks with promised resources have no cards yet, and annotations written by other components may be invalid.
+	// Assign cards to these tasks as if they were placed now, in a fixed order.
 	slices.SortFunc(unknown, func(x, y *model.Task) int {
 		return cmp.Or(rank(x)-rank(y), strings.Compare(x.Key(), y.Key()))
 	})
@@ -94,7 +95,7 @@ func rank(t *model.Task) int {
 	return 0
 }
 
-// given returns the cards that a task got on this node according to its annotations.
+// given returns the cards that a task got on this node, according to its annotations.
 func (p *Policy) given(a *ask, t *model.Task, node string) grant {
 	if len(a.parts) == 0 {
 		return nil
@@ -111,7 +112,7 @@ func (p *Policy) given(a *ask, t *model.Task, node string) grant {
 		return g
 	}
 	if on, told := t.Annotations[keys.VGPUNode]; told && on != node {
-		return nil // bound to another node than the annotation says (gaps.md §14, #5532)
+		return nil // the task is bound to another node than its annotation names (gaps.md §14, #5532)
 	}
 	g, err := parseGrant(t.Annotations[keys.VGPUIDs])
 	if err != nil {
@@ -120,7 +121,7 @@ func (p *Policy) given(a *ask, t *model.Task, node string) grant {
 	return g
 }
 
-// hold adds a task's use of cards. It reports whether the node has any of those cards.
+// hold adds a task's use to the cards. It reports whether the node has any of the cards.
 func (n *node) hold(a *ask, t *model.Task, g grant, promised, leaving bool) (any bool) {
 	cards := n.cards(a)
 	for _, pieces := range g {
@@ -158,7 +159,7 @@ func (c *card) count(h *holder, sign int64) {
 	}
 }
 
-// drop removes a task from a node's cards.
+// drop removes a task's use from the cards.
 func (n *node) drop(a *ask, t *model.Task) {
 	cards := n.cards(a)
 	for i := range cards {
@@ -173,7 +174,7 @@ func (n *node) drop(a *ask, t *model.Task) {
 	n.answers = n.answers[:0]
 }
 
-// leave marks a task's use as leaving, or as staying again.
+// leave marks a task's use of the cards as leaving, or as staying again.
 func (n *node) leave(a *ask, t *model.Task, leaving bool) {
 	cards := n.cards(a)
 	for i := range cards {

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// The sharing modes of a card.
+// Sharing modes of a card.
 const (
 	modeHami = "hami-core"
 	modeMig  = "mig"
@@ -18,25 +18,25 @@ const (
 
 const (
 	wholeCard = 100     // percent of a card's cores
-	maxCards  = 1 << 10 // maximum number of cards of a node
+	maxCards  = 1 << 10 // maximum number of cards per node
 )
 
-// card is one GPU and its use.
+// card is a GPU and its use.
 type card struct {
-	id      string // uuid, or the number of a card of the GPU share device
+	id      string // UUID, or the number of a card of the GPU share device
 	kind    string // for example NVIDIA-Tesla V100
 	mode    string
-	slots   int64 // number of containers that may share it
+	slots   int64 // number of containers that may share the card
 	memory  int64 // MiB
 	healthy bool
 
-	used     amounts // by placed containers, including leaving ones
-	leaving  amounts // the part of used that is about to end
-	promised amounts // to tasks that wait for leaving ones
+	used     amounts // used by placed containers, including leaving ones
+	leaving  amounts // the part of used that will soon be free
+	promised amounts // promised to tasks that wait for leaving tasks
 	holders  []holder
 }
 
-// amounts are parts of a card.
+// amounts are used or requested amounts of a card.
 type amounts struct{ slots, memory, cores int64 }
 
 func (a *amounts) add(b amounts, sign int64) {
@@ -45,7 +45,7 @@ func (a *amounts) add(b amounts, sign int64) {
 	a.cores += sign * b.cores
 }
 
-// holder is a task that uses parts of a card.
+// holder is a task that uses a part of a card.
 type holder struct {
 	task     *model.Task
 	amounts  amounts
@@ -53,9 +53,9 @@ type holder struct {
 	leaving  bool
 }
 
-// held returns the amounts that count as used. If later is true, these are the future amounts: without leaving
-// tasks, with promised ones. Otherwise it is the maximum of the current and the future amounts, because promises
-// must be kept.
+// held returns the amounts that count as used. If later is true, they are the future amounts, which exclude leaving
+// tasks and include promised ones. Otherwise, they are the maximum of the current and the future amounts, so that
+// promises can be kept.
 func (c *card) held(later bool) amounts {
 	future := c.used
 	future.add(c.leaving, -1)
@@ -66,8 +66,9 @@ func (c *card) held(later bool) amounts {
 	return amounts{max(c.used.slots, future.slots), max(c.used.memory, future.memory), max(c.used.cores, future.cores)}
 }
 
-// parseRegister parses a node's list of cards. Each record is uuid,count,memory,type,health,mode followed by a
-// colon. Invalid records are skipped; problem describes the first one.
+// parseRegister parses the annotation in which a node lists its cards. Each record has the form
+// uuid,count,memory,type,health,mode followed by a colon. Invalid records are skipped, and problem describes the
+// first of them.
 func parseRegister(text string) (cards []card, problem string) {
 	for i, record := range strings.Split(text, ":") {
 		if strings.TrimSpace(record) == "" {
@@ -119,7 +120,7 @@ func parseCard(record string) (card, error) {
 	return c, nil
 }
 
-// whole parses a number that is not negative and small enough to be summed.
+// whole parses a whole number that is not negative and not too large to be summed up.
 func whole(what, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || n > model.MaxAmount {
@@ -128,8 +129,8 @@ func whole(what, text string) (int64, error) {
 	return n, nil
 }
 
-// shareCards returns the cards of the GPU share device, all of the same size. Unhealthy cards keep their pods but
-// get no more.
+// shareCards returns the cards of the GPU share device. All cards of a node have the same size. Unhealthy cards keep
+// their pods but get no new ones.
 func shareCards(info *model.NodeInfo) (cards []card, problem string) {
 	var number, memory int64
 	for _, a := range info.Devices {

@@ -1,19 +1,19 @@
-// Package drf gives gangs, and with enableHierarchy groups of queues, equal dominant shares. A dominant share is
-// the largest fraction of any resource of the cluster that a gang holds.
+// Package drf implements dominant resource fairness: it gives gangs and, with enableHierarchy, groups of queues equal
+// dominant shares. A gang's dominant share is the largest fraction of any resource of the cluster that the gang uses.
 //
-//	In:   what gangs hold and request, the cluster's capacity; the queues' annotations volcano.sh/hierarchy and
+//	In:   what gangs use and request, the cluster's capacity; the queue annotations volcano.sh/hierarchy and
 //	      volcano.sh/hierarchy-weights
 //	Out:  rule JobOrder, an entitlement to preempt; with enableHierarchy QueueOrder, an entitlement to reclaim and
-//	      warnings of queues
+//	      warnings about queues
 //
 // Sources: Ghodsi et al., "Dominant Resource Fairness" (NSDI 2011); Bhattacharya et al., "Hierarchical Scheduling
 // for Diverse Datacenter Workloads" (SoCC 2013).
 //
-// The number of pods does not count: it is never the dominant resource.
+// The number of pods is ignored: it is never the dominant resource.
 //
 // # Concurrency
 //
-// A Policy belongs to one engine. Between cycles it only caches the queues' warnings.
+// Each engine has its own Policy. Between cycles, it caches only the warnings about queues.
 package drf
 
 import (
@@ -26,10 +26,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// tiny is the maximum difference of two shares that count as equal.
+// tiny is the maximum difference between two shares that count as equal.
 const tiny = 1e-6
 
-// Policy is the policy drf.
+// Policy implements the drf policy.
 type Policy struct {
 	conf config.Plugin
 	// warnings caches each queue's warnings, for generation gen of the queues' specs.
@@ -40,7 +40,7 @@ type Policy struct {
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf: conf} }
 
-// Name returns drf.
+// Name returns "drf".
 func (*Policy) Name() string { return "drf" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -74,8 +74,8 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// warn adds warnings to queues whose weights are ignored. It does so in every cycle, even if no rule needs the
-// tree, because a missing warning is removed from the queue's status.
+// warn adds warnings to queues whose weights are ignored. It does so in every cycle, even if no rule needs the tree,
+// because a warning that is not repeated disappears from the queue's status.
 func (p *Policy) warn(s *session.Session) {
 	if p.warnings == nil || p.gen != s.Cluster.QueueSetGen {
 		p.warnings, p.gen = contradictions(s.Ledger.Queues), s.Cluster.QueueSetGen
@@ -94,7 +94,7 @@ type shares struct {
 	held  map[*session.Job]*holding
 }
 
-// holding is a gang's allocation, and how many of this cycle's placements it includes.
+// holding holds the allocation of a gang. It includes a known number of this cycle's placements.
 type holding struct {
 	gen              uint64
 	placed, promised int
@@ -102,7 +102,7 @@ type holding struct {
 	share            float64
 }
 
-// of returns a gang's dominant share, 0 to 1, or more if nodes were removed.
+// of returns a gang's dominant share. It is between 0 and 1, or larger if nodes were removed.
 func (s *shares) of(j *session.Job) float64 { return s.holding(j).share }
 
 func (s *shares) holding(j *session.Job) *holding {
@@ -128,8 +128,7 @@ func (s *shares) holding(j *session.Job) *holding {
 	return h
 }
 
-// add counts a task that this cycle placed. Tasks with promised resources are already included in the gang's
-// holdings.
+// add counts a task that was placed in this cycle. Tasks with promised resources are already included.
 func (h *holding) add(t *model.Task) {
 	if t.Status != model.Pending {
 		return
@@ -139,7 +138,7 @@ func (h *holding) add(t *model.Task) {
 	}
 }
 
-// dominant returns the largest fraction of the cluster.
+// dominant returns the largest fraction that the amounts have of any resource of the cluster.
 func (s *shares) dominant(amounts []float64) float64 {
 	share := 0.0
 	for i, v := range amounts {
@@ -154,7 +153,7 @@ func (s *shares) dominant(amounts []float64) float64 {
 	return share
 }
 
-// now returns what a gang holds without the tasks that this cycle evicts.
+// now returns the resources that a gang uses, without the tasks that are evicted in this cycle.
 func (s *shares) now(j *session.Job) []float64 {
 	amounts := append([]float64(nil), s.holding(j).amounts...)
 	for t := range j.Leaving {
@@ -169,8 +168,8 @@ func add(amounts []float64, t *model.Task, sign float64) {
 	}
 }
 
-// entitle grants victims whose gang keeps at least the share that the taker would then have. It counts earlier
-// losses of the victims' gangs.
+// entitle grants the eviction of tasks whose gang keeps at least the share that the taker would then have. It takes
+// into account what the victims' gangs have already lost.
 func (s *shares) entitle(ses *session.Session, a *session.Attack) session.Guard {
 	with := s.now(a.Taker)
 	for _, t := range a.Asked {
@@ -194,7 +193,7 @@ func (s *shares) entitle(ses *session.Session, a *session.Attack) session.Guard 
 			if j == nil {
 				return true, ""
 			}
-			if mine > before[j]-tiny { // it would be entitled to take it back
+			if mine > before[j]-tiny { // the victim's gang would be entitled to take the resources back
 				return false, ""
 			}
 			copy(scratch, left[j])

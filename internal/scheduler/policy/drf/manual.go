@@ -2,7 +2,7 @@ package drf
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Gives gangs, and with enableHierarchy groups of queues, equal dominant shares. A dominant share is the largest part of any cluster resource that a gang uses.",
 	Switches: []config.Option{
@@ -14,5 +14,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -12,15 +12,15 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// tree is the hierarchy that the queues' annotations describe. Its leaves are gangs.
+// tree is the hierarchy described by the queues' annotations. Its leaves are gangs.
 type tree struct {
 	s      *session.Session
 	shares *shares
 	root   *node
-	paths  map[*queue.Queue][]*node // nodes from below the root to the queue
+	paths  map[*queue.Queue][]*node // for each queue, the nodes from just below the root to the queue
 	leaves map[*model.Gang]*node
-	held   []float64 // held by all gangs
-	seen   int       // number of processed entries of s.Kept
+	held   []float64 // total held by all gangs
+	seen   int       // number of entries of s.Kept that have been processed
 }
 
 // node is a group of queues, a queue or a gang.
@@ -29,14 +29,14 @@ type node struct {
 	weight   float64
 	parent   *node
 	children []*node
-	// amounts and request are a gang's allocation and its total request. The amounts of an inner node are its
-	// children's amounts, scaled to equal shares.
+	// amounts and request are a gang's allocation and its total request. For an inner node, amounts is the sum of its
+	// children's amounts, each scaled to the same share.
 	amounts, request []float64
 	share            float64
 	saturated        bool
 }
 
-// update builds the tree once and then follows the placements of the cycle.
+// update builds the tree on the first call and then updates it with the placements of the cycle.
 func (t *tree) update() {
 	if t.root == nil {
 		t.build()
@@ -84,8 +84,8 @@ func (t *tree) node(parent *node, name string, weight float64) *node {
 	return n
 }
 
-// path returns the nodes of a queue and creates missing ones. The first queue by name that names a group sets its
-// weight.
+// path returns the nodes on the path to a queue, and creates missing nodes. The weight of a group is the one given by
+// the first queue, by name, that mentions the group.
 func (t *tree) path(q *queue.Queue) []*node {
 	var path []*node
 	at := t.root
@@ -128,10 +128,10 @@ func (t *tree) count(amounts []float64, sign float64) {
 	}
 }
 
-// demanding reports whether some of a resource is free.
+// demanding reports whether some amount of a resource is still free.
 func (t *tree) demanding(i int) bool { return t.held[i] < t.shares.total[i]-queue.Epsilon }
 
-// recompute computes a node and all nodes below it.
+// recompute updates a node and all nodes below it.
 func (t *tree) recompute(n *node) {
 	for _, child := range n.children {
 		t.recompute(child)
@@ -139,14 +139,14 @@ func (t *tree) recompute(n *node) {
 	t.one(n)
 }
 
-// climb computes a node and all nodes above it.
+// climb updates a node and all nodes above it.
 func (t *tree) climb(n *node) {
 	for ; n != nil; n = n.parent {
 		t.one(n)
 	}
 }
 
-// one computes a node from its children, or a leaf from its holdings.
+// one updates an inner node from its children, or a leaf from its gang's resources.
 func (t *tree) one(n *node) {
 	if n.request != nil {
 		n.share = t.shares.dominant(n.amounts)
@@ -176,8 +176,8 @@ func (t *tree) one(n *node) {
 	n.saturated = all
 }
 
-// full reports whether a gang can get no more, because it holds all it requests of some resource or requests a
-// resource that is used up.
+// full reports whether a gang cannot get more resources, because it already has all that it requests of some
+// resource, or because it requests a resource that is used up.
 func (t *tree) full(n *node) bool {
 	for i, asked := range n.request {
 		if i == model.Pods || asked <= 0 {
@@ -190,7 +190,8 @@ func (t *tree) full(n *node) bool {
 	return false
 }
 
-// compare orders queues. At each depth, queues that can get more come first, then the smaller weighted share.
+// compare orders queues. At each level, a queue that can get more resources comes first, then the queue with the
+// smaller weighted share.
 func (t *tree) compare(a, b *queue.Queue) int {
 	x, y := t.paths[a], t.paths[b]
 	for i := range min(len(x), len(y)) {
@@ -211,8 +212,8 @@ func (t *tree) compare(a, b *queue.Queue) int {
 	return 0
 }
 
-// entitle grants victims of queues that would still come after the taker's queue once the taker is placed and the
-// victims are evicted.
+// entitle grants the eviction of tasks in queues that would still come after the taker's queue once the taker is
+// placed and the victims are evicted.
 func (t *tree) entitle(a *session.Attack) session.Guard {
 	t.update()
 	lost := map[*model.Gang][]float64{}

@@ -5,17 +5,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// book holds what accounts have used, in one cycle. It is computed when first needed.
+// book provides the past usage of accounts during a cycle. It is computed when first needed.
 type book struct {
 	s *session.Session
 	p *Policy
-	// queues holds the sums over the accounts of each queue; nil if not computed yet.
+	// queues holds the total usage of each queue's accounts; nil if it has not been computed yet.
 	queues map[string]total
 	// reckoned caches the points of gangs.
 	reckoned map[*session.Job]float64
 }
 
-// total is the use of all accounts of a queue, and their number.
+// total is the total usage of all accounts of a queue, and their number.
 type total struct {
 	used     float64
 	accounts int
@@ -27,7 +27,7 @@ func inNamespace(j *session.Job) model.Account {
 	return model.Account{Queue: j.In.Name, Namespace: j.Namespace}
 }
 
-// accountOf returns the account whose use counts for a gang.
+// accountOf returns the account whose usage determines the order of a gang.
 func accountOf(j *session.Job) model.Account { return owner(j.Gang) }
 
 func owner(g *model.Gang) model.Account {
@@ -37,7 +37,7 @@ func owner(g *model.Gang) model.Account {
 	return model.Account{Queue: g.Queue.Name, Namespace: g.Namespace}
 }
 
-// used returns an account's use up to this cycle.
+// used returns the usage of an account up to the time of this cycle.
 func (b *book) used(a model.Account) float64 {
 	used := b.s.Cluster.Usage[a].Now(b.s.Now, b.p.halfLife)
 	if one := b.p.stock.accounts[a]; used < forgotten && (one == nil || one.rate == 0) {
@@ -46,7 +46,7 @@ func (b *book) used(a model.Account) float64 {
 	return used
 }
 
-// of returns the sums over a queue's accounts.
+// of returns the total usage of a queue's accounts.
 func (b *book) of(queue string) total {
 	if b.queues == nil {
 		b.queues = map[string]total{}

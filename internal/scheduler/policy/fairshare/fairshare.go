@@ -1,29 +1,30 @@
-// Package fairshare orders gangs by past use: accounts that recently used less go first, and waiting time adds
-// points, so that every gang gets its turn.
+// Package fairshare orders gangs by past usage: gangs of accounts with less recent usage come first. Waiting time
+// adds points, so that every gang is served eventually.
 //
-//	In:   what accounts held and hold, the half-life of use; who submitted a gang, and when
+//	In:   the past and present usage of accounts, the half-life of usage; the user who submitted a gang, and the time
 //	Out:  rule JobOrder, and with fairshare.queues QueueOrder; Decisions.Usage
 //
-// An account is the user in a PodGroup's vc-batch.dev/user, in its queue; without a user it is the namespace. Use
-// is measured in seconds of the whole cluster, by the largest fraction of any resource, and halves every half-life.
+// An account is the user in a PodGroup's annotation vc-batch.dev/user, in the PodGroup's queue; without a user it is
+// the namespace. Usage is measured in seconds of the whole cluster, by the largest fraction of any resource. It
+// decays by half in every half-life.
 //
-// The points of a gang, higher first (after Slurm's multifactor priority):
+// The points of a gang, of which more are better, follow Slurm's multifactor priority:
 //
 //	usageWeight·2^(-U·n) + ageWeight·min(waited/maxAge, 1)
 //
-// where U is the account's part of all use in the queue and n the number of its accounts. With equal points, the
-// namespace that used less goes first.
+// where U is the account's fraction of all usage in the queue, and n is the number of the queue's accounts. Among
+// gangs with equal points, a gang whose namespace has less usage comes first.
 //
 // # Invariants
 //
-//   - Past use is stored in the model: a cycle outputs the changes, and the same model at the same time gives the
-//     same order, before and after a restart.
-//   - Only changed gangs are processed, and accounts are summed only when two gangs are compared. A cycle without
-//     changes costs nothing, however many gangs there are.
+//   - Past usage is stored in the model, and each cycle outputs its changes. The same model at the same time
+//     therefore leads to the same order, before and after a restart.
+//   - Only changed gangs are processed, and usage is summed up only when two gangs are compared. A cycle without
+//     changes costs nothing, regardless of the number of gangs.
 //
 // # Concurrency
 //
-// A Policy belongs to one engine.
+// Each engine has its own Policy.
 package fairshare
 
 import (
@@ -48,7 +49,7 @@ const (
 	queues       = "fairshare.queues"
 )
 
-// Policy is the policy fairshare.
+// Policy implements the fairshare policy.
 type Policy struct {
 	conf             config.Plugin
 	targets          []string // empty for all queues
@@ -73,7 +74,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// names parses the list of queues: a YAML list, or text with commas.
+// names parses a list of queues: either a YAML list, or comma-separated text.
 func names(a config.Arguments, warn func(string)) []string {
 	var out []string
 	switch v := a[targetQueues].(type) {
@@ -120,7 +121,7 @@ func weight(a config.Arguments, key string, usual float64, warn func(string)) fl
 	return w
 }
 
-// Name returns fairshare.
+// Name returns "fairshare".
 func (*Policy) Name() string { return "fairshare" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -131,7 +132,7 @@ func (*Policy) Reads() config.Reads {
 	}
 }
 
-// Open updates what accounts hold and registers the rules.
+// Open updates the current usage of the accounts and registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	p.stock.update(s)
 	book := &book{s: s, p: p, reckoned: map[*session.Job]float64{}}
@@ -146,12 +147,12 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// meant reports whether gangs of a queue are ordered.
+// meant reports whether the policy orders the gangs of a queue.
 func (p *Policy) meant(queue string) bool {
 	return len(p.targets) == 0 || slices.Contains(p.targets, queue)
 }
 
-// compare orders two gangs of a queue.
+// compare orders two gangs of the same queue.
 func (b *book) compare(x, y *session.Job) int {
 	if !b.p.meant(x.In.Name) {
 		return 0
@@ -165,7 +166,8 @@ func (b *book) compare(x, y *session.Job) int {
 	return 0
 }
 
-// tiny is the maximum difference of points that count as equal. One second of a maximum age of a week is more.
+// tiny is the maximum difference between points that count as equal. It is less than one second of waiting adds with
+// a maximum age of a week.
 const tiny = 1e-9
 
 // points returns the points of a gang, computed once per cycle.
@@ -188,7 +190,7 @@ func (b *book) reckon(j *session.Job) float64 {
 	return points + b.p.ageWeight*min(waited, 1)
 }
 
-// queueUse returns a queue's use divided by its weight.
+// queueUse returns the usage of a queue, divided by the queue's weight.
 func (b *book) queueUse(q *queue.Queue) float64 {
 	return b.used(ofQueue(q.Name)) / float64(max(q.Weight, 1))
 }

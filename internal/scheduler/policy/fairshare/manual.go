@@ -2,7 +2,7 @@ package fairshare
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Remembers past usage: users who have used less recently go first, and so do, in the end, those who have waited for a long time. List it before drf.",
 	Switches: []config.Option{
@@ -19,5 +19,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -9,44 +9,45 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// forgotten is the use, in seconds of the cluster, below which an account without holdings is deleted.
+// forgotten is the usage, in seconds of the whole cluster, below which an account without running pods is deleted.
 const forgotten = 0.001
 
-// stock caches what accounts hold, from cycle to cycle, so that only changed gangs are processed. A new stock
-// computes the same.
+// stock caches the resources that accounts use, from cycle to cycle, so that only changed gangs must be processed. A
+// new stock computes the same values.
 type stock struct {
 	p       *Policy
 	cluster *model.Cluster
-	seen    uint64    // generation of the model
-	usage   uint64    // generation of the usage
-	totals  []float64 // capacity of the cluster when rates were computed
+	seen    uint64    // model generation up to which gangs were processed
+	usage   uint64    // generation of the stored usage
+	totals  []float64 // capacity of the cluster when the rates were computed
 
 	parts    map[*model.Gang]part
 	accounts map[model.Account]*account
-	// dirty holds the accounts whose entry in Cluster.Usage may be out of date.
+	// dirty holds the accounts whose entry in Cluster.Usage may be outdated.
 	dirty map[model.Account]bool
-	// forgetAt is when the first account without holdings may be deleted; zero if there is no such account.
+	// forgetAt is the earliest time at which an account without running pods may be deleted; zero if there is no such
+	// account.
 	forgetAt time.Time
-	// listed holds all accounts, sorted; nil if not computed yet.
+	// listed holds all accounts, sorted; nil if it has not been computed yet.
 	listed []model.Account
 }
 
-// part is a gang's contribution to its accounts.
+// part is what a gang contributes to its accounts.
 type part struct {
 	owner model.Account
 	in    []model.Account
 	held  model.Vec
 }
 
-// account is the account of a queue, of a namespace in a queue, or of a user in a queue.
+// account is the account of a whole queue, of a namespace in a queue, or of a user in a queue.
 type account struct {
 	held   model.Balance
-	parts  int // gangs that hold resources in it
-	owners int // gangs whose order depends on it
+	parts  int // number of gangs that use resources of the account
+	owners int // number of gangs whose order depends on the account
 	rate   float64
 }
 
-// update updates the stock from the model and adds the changes of usage to the decisions.
+// update updates the stock from the model and adds the changed usage to the decisions.
 func (k *stock) update(s *session.Session) {
 	c := s.Cluster
 	if k.cluster != c || !c.GangsSince(k.seen, k.look) {
@@ -80,7 +81,7 @@ func (k *stock) update(s *session.Session) {
 	k.settle(s)
 }
 
-// begin processes all gangs.
+// begin rebuilds the stock from all gangs.
 func (k *stock) begin(c *model.Cluster) {
 	k.cluster, k.usage, k.totals = c, ^uint64(0), k.totals[:0]
 	k.parts, k.accounts, k.dirty = map[*model.Gang]part{}, map[model.Account]*account{}, map[model.Account]bool{}
@@ -90,7 +91,7 @@ func (k *stock) begin(c *model.Cluster) {
 	}
 }
 
-// at returns an account and creates it if needed.
+// at returns an account, creating it if needed.
 func (k *stock) at(a model.Account) *account {
 	one := k.accounts[a]
 	if one == nil {
@@ -100,14 +101,14 @@ func (k *stock) at(a model.Account) *account {
 	return one
 }
 
-// look counts a gang that may have changed.
+// look updates the contribution of a gang that may have changed.
 func (k *stock) look(g *model.Gang) {
 	if old, known := k.parts[g]; known {
 		delete(k.parts, g)
 		k.count(&old, -1)
 	}
 	if !g.Known {
-		if g.Queue != nil { // it may have been created and deleted between two cycles
+		if g.Queue != nil { // the gang may have been created and deleted between two cycles
 			k.dirty[owner(g)], k.dirty[ofQueue(g.Queue.Name)] = true, true
 			k.dirty[model.Account{Queue: g.Queue.Name, Namespace: g.Namespace}] = true
 		}
@@ -125,7 +126,7 @@ func (k *stock) look(g *model.Gang) {
 	k.count(&now, 1)
 }
 
-// count adds sign× a gang's part to its accounts.
+// count adds a gang's part, multiplied by sign, to its accounts.
 func (k *stock) count(p *part, sign int) {
 	k.at(p.owner).owners += sign
 	k.dirty[p.owner] = true
@@ -137,8 +138,8 @@ func (k *stock) count(p *part, sign int) {
 	}
 }
 
-// settle outputs the changed rates of dirty accounts. Between two changes nothing is written, because use follows
-// from the rate.
+// settle adds the changed rates of dirty accounts to the decisions. Nothing is written between two changes, because
+// the usage follows from the rate.
 func (k *stock) settle(s *session.Session) {
 	if len(k.dirty) == 0 {
 		return
@@ -159,7 +160,7 @@ func (k *stock) settle(s *session.Session) {
 	}
 }
 
-// expire computes when an account without holdings may be deleted, and drops accounts without any use.
+// expire computes the time when an account without running pods may be deleted, and drops accounts without any usage.
 func (k *stock) expire(a model.Account, one *account, u model.Usage) {
 	switch {
 	case one.rate > 0:
@@ -177,7 +178,7 @@ func (k *stock) expire(a model.Account, one *account, u model.Usage) {
 	}
 }
 
-// rate returns the fraction of the cluster that an account holds: the largest of any resource, at most 1.
+// rate returns the fraction of the cluster that an account uses: the largest fraction of any resource, but at most 1.
 func (k *stock) rate(one *account) float64 {
 	if one.parts == 0 {
 		return 0
@@ -201,7 +202,7 @@ func (k *stock) list() []model.Account {
 	return k.listed
 }
 
-// sorted returns the accounts in a fixed order.
+// sorted returns the keys of a map in a fixed order.
 func sorted[T any](of map[model.Account]T) []model.Account {
 	out := make([]model.Account, 0, len(of))
 	for a := range of {

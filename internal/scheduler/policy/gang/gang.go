@@ -1,7 +1,7 @@
-// Package gang places gangs as a whole: a PodGroup gets its minimum, including the minimums per task, or nothing.
+// Package gang places gangs as a whole: a PodGroup gets its minimum, including the minimums of its tasks, or nothing.
 //
 //	In:   minMember, minTaskMember, minSubGroups, the pods that exist
-//	Out:  rules JobValid and JobOrder, and that minimums count
+//	Out:  rules JobValid and JobOrder, and the rule that minimums apply
 package gang
 
 import (
@@ -18,20 +18,22 @@ import (
 )
 
 const (
-	// keepArgument sets how long resources of lost pods of a running gang are held for recovery; 0s disables it.
+	// keepArgument sets how long the resources of lost pods of a running gang are held for recovery; 0s disables the
+	// hold.
 	keepArgument = "gang.keep-lost-room"
-	// usualKeep is long enough for a controller to create a new pod, and short for waiting gangs.
+	// usualKeep gives a controller enough time to create a new pod, without delaying waiting gangs for long.
 	usualKeep   = 30 * time.Second
 	longestKeep = time.Hour
 )
 
-// Policy is the policy gang.
+// Policy implements the gang policy.
 type Policy struct {
 	conf config.Plugin
 	keep time.Duration
-	// release is the time after which a broken gang releases its pods; 0 for never.
+	// release is the time after which a broken gang, one that runs with less than its minimum, releases its pods; 0
+	// means never.
 	release time.Duration
-	// window is the time after which a gang that never had its minimum releases its pods; 0 for never.
+	// window is the time after which a gang that never reached its minimum releases its pods; 0 means never.
 	window time.Duration
 }
 
@@ -45,7 +47,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	}
 }
 
-// Name returns gang.
+// Name returns "gang".
 func (*Policy) Name() string { return "gang" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -73,11 +75,11 @@ func (p *Policy) Open(s *session.Session) {
 	p.releasePartial(s)
 }
 
-// neediestFirst orders gangs that lost part of their minimum first, then gangs that have nothing yet, then gangs
-// that only want more.
+// neediestFirst orders gangs that lost part of their minimum first, then gangs that hold no pods yet, then gangs that
+// only want more pods.
 func neediestFirst(a, b *session.Job) int { return cmp.Compare(contentment(a), contentment(b)) }
 
-// begunFirst completes sub-groups that already hold pods before it starts others.
+// begunFirst orders sub-groups that already hold pods before others, so that they are completed first.
 func begunFirst(a, b *session.Group) int {
 	begun := func(g *session.Group) int { return min(g.Held, 1) }
 	return cmp.Compare(begun(b), begun(a))
@@ -93,7 +95,7 @@ func contentment(j *session.Job) int {
 	return 1
 }
 
-// valid reports whether enough pods exist, and enough of them without scheduling gates.
+// valid returns a verdict if too few pods of the gang exist, or if too many of them have scheduling gates.
 func valid(s *session.Session, j *session.Job) explain.Verdict {
 	v := short(s, j, nil)
 	if v.Code != reason.NotEnoughPods || j.Gated == 0 {
@@ -111,7 +113,7 @@ func valid(s *session.Session, j *session.Job) explain.Verdict {
 	return v
 }
 
-// gatesOf returns the names of the scheduling gates of tasks, each once.
+// gatesOf returns the distinct names of the tasks' scheduling gates.
 func gatesOf(gated []*model.Task) []string {
 	var names []string
 	for _, t := range gated {
@@ -125,8 +127,8 @@ func gatesOf(gated []*model.Task) []string {
 	return names
 }
 
-// short returns which part of its minimum a gang lacks pods for, if more could be placed in addition to the pending
-// pods.
+// short returns the part of a gang's minimum for which too few pods exist. It counts the tasks in more as if they
+// could be placed like pending ones.
 func short(s *session.Session, j *session.Job, more []*model.Task) explain.Verdict {
 	if role, missing := shortRole(j, more); role != "" {
 		return explain.Verdict{Code: reason.NotEnoughPods, Role: role, RoleMin: j.MinTaskMember[role], RoleMissing: missing, Members: s.Members(j, 0)}
@@ -140,7 +142,7 @@ func short(s *session.Session, j *session.Job, more []*model.Task) explain.Verdi
 	return explain.Verdict{}
 }
 
-// shortGroups returns which sub-groups have too few pods or an invalid policy.
+// shortGroups returns a verdict about sub-groups that have too few pods or an invalid policy.
 func shortGroups(s *session.Session, j *session.Job, more []*model.Task) explain.Verdict {
 	for i := range j.SubGroups {
 		if p := &j.SubGroups[i]; p.Problem != "" {
@@ -161,7 +163,7 @@ func shortGroups(s *session.Session, j *session.Job, more []*model.Task) explain
 // possible returns the number of tasks that are placed, succeeded, or could be placed.
 func possible(j *session.Job) int { return j.ReadyTasks() + len(j.Pending) }
 
-// shortRole returns the first role, by name, that has fewer pods than its minimum, and how many it lacks.
+// shortRole returns the first role, by name, that has fewer pods than its minimum, and the number of missing pods.
 func shortRole(j *session.Job, more []*model.Task) (role string, missing int) {
 	needs := j.RoleNeeds()
 	if len(needs) == 0 {

@@ -2,7 +2,7 @@ package gang
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Places gangs as a whole: a PodGroup gets its minimum, also per task and sub-group, or nothing.",
 	Switches: []config.Option{
@@ -21,5 +21,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

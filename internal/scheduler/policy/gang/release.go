@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// releaseArgument sets how long a gang may hold nodes with less than its minimum; 0s, the default, for ever.
-	// Action shuffle evicts the pods.
+	// releaseArgument sets how long a gang may hold nodes with less than its minimum. The default, 0s, means forever.
+	// The shuffle action evicts the pods.
 	releaseArgument = "gang.release-broken"
-	// windowArgument sets how long after its last binding a gang that never had its minimum may hold nodes if the
-	// rest of it does not fit, because a binding was rejected and others use the resources. 0s for ever, as in
-	// Volcano.
+	// windowArgument sets how long after its last binding a gang that never reached its minimum may hold nodes, if
+	// the rest of the gang does not fit because a binding was rejected and others use the resources. 0s means
+	// forever, as in Volcano.
 	windowArgument = "gang.bind-window"
 	usualWindow    = 30 * time.Second
 	longestRelease = 30 * 24 * time.Hour
@@ -30,8 +30,8 @@ func releaseFrom(arguments config.Arguments, warn func(string)) time.Duration {
 	return duration(arguments, releaseArgument, 0, longestRelease, "broken gangs keep their resources", warn)
 }
 
-// duration parses an argument. If it is missing or invalid, duration returns usual; instead describes that in the
-// warning.
+// duration parses an argument. If the argument is missing or invalid, duration returns usual; the text of instead
+// describes this in the warning.
 func duration(arguments config.Arguments, key string, usual, longest time.Duration, instead string, warn func(string)) time.Duration {
 	text := arguments.String(key, "", warn)
 	if text == "" {
@@ -46,8 +46,8 @@ func duration(arguments config.Arguments, key string, usual, longest time.Durati
 }
 
 // releaseBroken evicts the pods of a gang that has been broken for too long, because two gangs that wait for each
-// other's nodes would wait for ever. It selects one gang at a time, the last in the order of turns; its resources
-// may complete the others.
+// other's nodes would wait forever. It selects one gang at a time, the last in scheduling order, whose resources may
+// allow the other gangs to become complete.
 func (p *Policy) releaseBroken(s *session.Session) {
 	if p.release <= 0 {
 		return
@@ -57,7 +57,7 @@ func (p *Policy) releaseBroken(s *session.Session) {
 	}})
 }
 
-// releasePartial evicts the pods of a gang that should have started as a whole and did not.
+// releasePartial evicts the pods of a gang that should have started as a whole but did not.
 func (p *Policy) releasePartial(s *session.Session) {
 	if p.window <= 0 || !s.Rules.Gang {
 		return
@@ -72,7 +72,7 @@ func (p *Policy) releasePartial(s *session.Session) {
 	}})
 }
 
-// lastOf returns the last waiting gang in the order of turns for which so is true; nil if there is no such gang.
+// lastOf returns the last waiting gang, in scheduling order, for which so returns true; nil if there is none.
 func lastOf(s *session.Session, so func(*session.Session, *session.Job) bool) (last *session.Job) {
 	for _, j := range s.AllWaiting {
 		if so(s, j) && (last == nil || s.Rules.CompareJobs(last, j) < 0) {
@@ -82,7 +82,7 @@ func lastOf(s *session.Session, so func(*session.Session, *session.Job) bool) (l
 	return last
 }
 
-// holdings returns the tasks of a gang that have a node.
+// holdings returns the tasks of a gang that occupy a node.
 func holdings(j *session.Job) (tasks []*model.Task) {
 	if j == nil {
 		return nil
@@ -95,8 +95,8 @@ func holdings(j *session.Job) (tasks []*model.Task) {
 	return tasks
 }
 
-// partial reports whether only a part of a gang was bound, the gang never had its minimum, and the rest does not
-// fit. A gang that lacks pods waits for them.
+// partial reports whether only part of a gang was bound, the gang never reached its minimum, and the rest does not
+// fit. A gang with too few pods does not count: it waits for the missing pods.
 func (p *Policy) partial(s *session.Session, j *session.Job) bool {
 	if !j.Broken() || j.ReadyTasks() > j.AllocatedTasks() || len(j.Reserved)+len(j.Promised) > 0 || slices.ContainsFunc(j.Tasks, held) {
 		return false
@@ -105,7 +105,7 @@ func (p *Policy) partial(s *session.Session, j *session.Job) bool {
 	case "", reason.NotEnoughPods, reason.SchedulingGated:
 		return false
 	}
-	for i := range j.Status.Conditions { // the condition was true at some time
+	for i := range j.Status.Conditions { // the gang had reached its minimum at some time
 		if j.Status.Conditions[i].Type == schedulingv1beta1.PodGroupScheduledType {
 			return false
 		}
@@ -130,7 +130,7 @@ func (p *Policy) partial(s *session.Session, j *session.Job) bool {
 	return true
 }
 
-// due reports whether a gang has been broken for too long: since its PodGroup reports that it cannot be scheduled.
+// due reports whether a gang has been broken for too long, counted from when its PodGroup was marked unschedulable.
 func (p *Policy) due(s *session.Session, j *session.Job) bool {
 	if !j.Broken() || len(j.Reserved)+len(j.Promised) > 0 || slices.ContainsFunc(j.Tasks, held) {
 		return false
@@ -149,5 +149,5 @@ func (p *Policy) due(s *session.Session, j *session.Job) bool {
 	return false
 }
 
-// held reports whether a task always keeps its node, so that its gang could release only a part.
+// held reports whether a task must keep its node. Its gang could then release only part of its pods.
 func held(t *model.Task) bool { return t.Status.Allocated() && t.Protected() }

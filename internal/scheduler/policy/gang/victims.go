@@ -6,9 +6,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// keepMinimums limits gangs to losing only the pods beyond their minimum, if the configuration explicitly requests
-// it: enablePreemptable: true for preempt, enableReclaimable: true for reclaim. By default whole gangs may be
-// evicted too; otherwise nothing could be taken from gangs at their minimum, which most gangs are.
+// keepMinimums lets gangs lose only pods beyond their minimum, if the configuration explicitly requests it with
+// enablePreemptable: true for preempt or enableReclaimable: true for reclaim. By default, whole gangs may be evicted
+// too; otherwise nothing could be taken from gangs that run exactly at their minimum, as most gangs do.
 func (p *Policy) keepMinimums(r *session.Rules) {
 	preempt, reclaim := p.conf.Switches["enablePreemptable"], p.conf.Switches["enableReclaimable"]
 	if !preempt && !reclaim {

@@ -2,7 +2,7 @@ package networktopologyaware
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Scores HyperNodes: the fullest one that can hold a gang is best, and pods without a topology are packed onto full ones. Hard topologies are enforced with and without this policy.",
 	Switches: []config.Option{
@@ -22,5 +22,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

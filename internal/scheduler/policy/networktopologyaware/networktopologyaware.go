@@ -1,9 +1,9 @@
-// Package networktopologyaware fills HyperNodes one after the other. Gangs with a network topology get the fullest
-// HyperNode that still has room for them. Other pods are placed in HyperNodes that are already full, so that the
-// rest stay free for gangs that need a whole one.
+// Package networktopologyaware fills HyperNodes one after the other. A gang with a network topology gets the fullest
+// HyperNode that still has room for it. Other pods are placed in HyperNodes that are already full, so that the
+// remaining HyperNodes stay free for gangs that need a whole one.
 //
-//	In:   HyperNodes, their nodes' capacity and use
-//	Out:  rule HyperNodeOrder, points of nodes, how many domains evictions are tried in
+//	In:   HyperNodes, the capacity and use of their nodes
+//	Out:  rule HyperNodeOrder, node scores, the number of domains that evictions try
 //
 // Hard topologies do not depend on this policy: the engine always enforces them.
 package networktopologyaware
@@ -18,11 +18,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy network-topology-aware.
+// Policy implements the network-topology-aware policy.
 type Policy struct {
 	conf    config.Plugin
 	weight  float64
-	weights map[string]float64 // by resource
+	weights map[string]float64 // by resource name
 	normal  bool
 	fading  float64
 	domains int
@@ -32,11 +32,11 @@ const (
 	resourcePrefix = "hypernode.binpack.resources."
 	fading         = "hypernode.binpack.normal-pod.fading"
 	usualFading    = 0.8
-	// steepest is the maximum fading that is accepted; powers of larger values overflow.
+	// steepest is the largest accepted fading; powers of larger values would overflow.
 	steepest = 10
 )
 
-// New returns the policy. It reports invalid arguments to warn.
+// New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	a := conf.Arguments
 	weight := func(key string) float64 {
@@ -61,10 +61,10 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// Name returns network-topology-aware.
+// Name returns "network-topology-aware".
 func (*Policy) Name() string { return "network-topology-aware" }
 
-// Reads returns the switches and arguments that have an effect. Weights of resources count only if
+// Reads returns the switches and arguments that have an effect. The weight of a resource has an effect only if
 // hypernode.binpack.resources lists the resource.
 func (p *Policy) Reads() config.Reads {
 	var own []string
@@ -74,7 +74,7 @@ func (p *Policy) Reads() config.Reads {
 	return manual.Reads(own...)
 }
 
-// resources returns the names in hypernode.binpack.resources.
+// resources returns the resource names in hypernode.binpack.resources.
 func resources(conf config.Plugin, warn func(string)) []string {
 	var names []string
 	for _, name := range strings.Split(conf.Arguments.String("hypernode.binpack.resources", "", warn), ",") {
@@ -113,17 +113,17 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// row holds the capacity and the use of a domain by resource index.
+// row holds the capacity and the used amounts of a domain, by resource index.
 type row struct{ alloc, used []float64 }
 
-// filling tracks how full the domains are.
+// filling tracks how full each domain is.
 type filling struct {
 	s    *session.Session
 	p    *Policy
 	tree *model.Topology
-	rows []row // by Domain.Index; empty if not computed yet
-	// tiers holds the weights of tiers and total their sum, resources the weights by resource index, around the
-	// points by Domain.Index.
+	rows []row // by Domain.Index; a row is empty if it has not been computed yet
+	// tiers holds the weight of each tier, and total their sum. resources holds the weights by resource index. around
+	// holds the points by Domain.Index.
 	tiers             map[int]float64
 	total             float64
 	resources, around []float64
@@ -147,7 +147,7 @@ func (f *filling) row(d *model.Domain) row {
 	return r
 }
 
-// placed updates the use after a placement or its undo.
+// placed updates the used amounts after a placement, or after its undo.
 func (f *filling) placed(t *model.Task, id model.NodeID, sign int64) {
 	for d := f.tree.Lowest(id); d != nil; d = d.Parent {
 		if r := f.rows[d.Index]; r.alloc != nil {
@@ -158,7 +158,7 @@ func (f *filling) placed(t *model.Task, id model.NodeID, sign int64) {
 	}
 }
 
-// packing returns how full a domain would be with the request, 0 to 1; 0 if the request does not fit.
+// packing returns how full a domain would be with the request, from 0 to 1. It returns 0 if the request does not fit.
 func (f *filling) packing(d *model.Domain, asked model.Request) float64 {
 	r := f.row(d)
 	sum, weights := 0.0, 0.0
@@ -180,17 +180,17 @@ func (f *filling) packing(d *model.Domain, asked model.Request) float64 {
 	return sum / weights
 }
 
-// points returns, by the node's lowest HyperNode, how full the HyperNodes around the node are, with the highest
-// weight for the lowest tier. A node that is in no HyperNode of a tier counts as in a full one, so that pods
-// without a topology use it first.
+// points returns the points by the node's lowest HyperNode. They measure how full the HyperNodes around the node are,
+// with the highest weight for the lowest tier. A node that is in no HyperNode of a tier counts as being in a full
+// one, so that pods without a topology use it first.
 func (f *filling) points(asked model.Request) []float64 {
 	f.walk(f.tree.Root, asked, f.total)
 	return f.around
 }
 
-// weigh computes the weight of every tier: 1 for the lowest, multiplied by the fading with each step up. The sum
-// also counts tiers in between that no HyperNode has, without visiting them, because users choose the tier numbers
-// freely.
+// weigh computes the weight of every tier: 1 for the lowest, multiplied by the fading for each step up. The sum
+// includes intermediate tiers that no HyperNode has. They are not visited one by one, because users may choose any
+// tier numbers.
 func (f *filling) weigh() {
 	f.around = make([]float64, len(f.tree.Domains))
 	f.tiers = map[int]float64{}
@@ -208,7 +208,7 @@ func (f *filling) weigh() {
 	}
 }
 
-// geometricSum returns 1 + q + q² + … with n summands.
+// geometricSum returns the sum of the first n terms of 1 + q + q² + …
 func geometricSum(q, n float64) float64 {
 	if q == 1 {
 		return n
@@ -219,8 +219,8 @@ func geometricSum(q, n float64) float64 {
 	return (1 - math.Pow(q, n)) / (1 - q)
 }
 
-// walk computes the points of a domain and the domains below it. sum is the value of the domains above, with all
-// others counted as full.
+// walk computes the points of a domain and of the domains below it. sum is the weighted sum so far: it includes the
+// domains above, and counts all others as full.
 func (f *filling) walk(d *model.Domain, asked model.Request, sum float64) {
 	if d != f.tree.Root {
 		sum -= f.tiers[d.Tier] * (1 - f.packing(d, asked))

@@ -16,21 +16,21 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// limits holds how much a queue may hold in each group, and how much it holds.
+// limits holds the amounts that a queue may use in each group, and the amounts that it uses.
 type limits struct {
 	of      map[string][]model.Amount // by group; amounts sorted by name
 	held    map[string]model.Vec      // by group
-	ending  map[string]model.Vec      // by group: still held by pods that are being deleted; not part of held
+	ending  map[string]model.Vec      // by group: used by pods that are being deleted; not included in held
 	problem string
 }
 
-// holding maps queues with limits to the amounts that their pods hold on a node.
+// holding maps queues with limits to the amounts that their pods use on a node.
 type holding map[*model.Queue]*amounts
 
-// amounts are held by pods that stay, and by pods that are being deleted.
+// amounts separates the use of pods that stay from the use of pods that are being deleted.
 type amounts struct{ held, ending model.Vec }
 
-// parseLimits parses the annotation: amounts by group and resource.
+// parseLimits parses the annotation volcano.sh/nodegroup-resource-limits: amounts by group and resource.
 func parseLimits(text string) (map[string][]model.Amount, error) {
 	var lists map[string]map[corev1.ResourceName]string
 	var raw map[string]corev1.ResourceList
@@ -53,7 +53,7 @@ func parseLimits(text string) (map[string][]model.Amount, error) {
 	return out, nil
 }
 
-// count reads the limits of a queue and sums what it holds in groups.
+// count reads the limits of a queue and sums up its use in each group.
 func (p *Policy) count(q *model.Queue) {
 	text, limited := q.Annotations[keys.NodeGroupLimits]
 	if !limited {
@@ -99,7 +99,7 @@ func (p *Policy) hold(id model.NodeID) holding {
 	return out
 }
 
-// limited reports whether a task counts against the limits of its queue. It does until it has ended.
+// limited reports whether a task counts against limits of its queue. A task counts until it has ended.
 func limited(t *model.Task) bool {
 	if t.Gang == nil || t.Gang.Queue == nil || t.Gang.Queue.Annotations[keys.NodeGroupLimits] == "" {
 		return false
@@ -118,8 +118,8 @@ func add(sums map[string]model.Vec, group string, values []int64, sign int64) {
 	sums[group] = sum
 }
 
-// within reports whether a queue stays within its limits in a group with one more task. If later is true, pods that
-// are being deleted are ignored.
+// within returns a reason if one more task would exceed the limits of its queue in a group. If later is true, pods
+// that are being deleted are ignored.
 func (p *Policy) within(q *queue.Queue, t *model.Task, group string, later bool) (reason.Code, string) {
 	l := p.limits[q.Queue]
 	switch {
@@ -144,7 +144,7 @@ func (p *Policy) within(q *queue.Queue, t *model.Task, group string, later bool)
 	return "", ""
 }
 
-// placed and evicted update the counts for changes in the cycle.
+// placed and evicted update the used amounts for changes within the cycle.
 func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
 	if l, group := p.limitsOf(t, id); l != nil {
 		add(l.held, group, request(t), int64(sign))
@@ -158,8 +158,8 @@ func (p *Policy) evicted(t *model.Task, sign int) {
 	}
 }
 
-// limitsOf returns the limits that a task on a node counts against, and the node's group; nil if there are no
-// limits.
+// limitsOf returns the limits against which a task on a node counts, and the node's group. It returns nil if there
+// are no limits.
 func (p *Policy) limitsOf(t *model.Task, id model.NodeID) (*limits, string) {
 	if t.Gang == nil || id == model.NoNode || int(id) >= len(p.groups.Values) {
 		return nil, ""

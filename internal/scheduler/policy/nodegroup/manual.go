@@ -2,7 +2,7 @@ package nodegroup
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Binds queues to groups of nodes (label `volcano.sh/nodegroup-name`), by the affinity in the queue's spec and by limits for each group.",
 	Switches: []config.Option{
@@ -16,5 +16,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,8 +1,8 @@
 // Package nodegroup restricts queues to groups of nodes, by the affinity in the queue's spec and by limits on the
-// amounts that a queue may hold in a group.
+// amounts that a queue may use in each group.
 //
 //	In:   node labels volcano.sh/nodegroup-name, Queue.spec.affinity, annotation volcano.sh/nodegroup-resource-limits
-//	Out:  which nodes a queue's pods may use, and which it prefers
+//	Out:  the nodes that a queue's pods may use, and the nodes that they prefer
 package nodegroup
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy nodegroup.
+// Policy implements the nodegroup policy.
 type Policy struct {
 	conf            config.Plugin
 	strict, ordered bool
@@ -25,11 +25,11 @@ type Policy struct {
 	held     session.NodeTable[holding]
 	rules    map[*queue.Queue]*rules
 	limits   map[*model.Queue]*limits
-	words    string // the queues' settings for groups in the last cycle
+	words    string // the queues' settings for groups in the last cycle, to detect changes
 	gen      uint64
 }
 
-// New returns the policy. It reports invalid arguments to warn.
+// New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	return &Policy{
 		conf:   conf,
@@ -38,7 +38,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	}
 }
 
-// Name returns nodegroup.
+// Name returns "nodegroup".
 func (*Policy) Name() string { return "nodegroup" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -46,7 +46,7 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open registers the rule.
+// Open registers the node rule.
 func (p *Policy) Open(s *session.Session) {
 	p.s = s
 	clear(p.rules)
@@ -78,7 +78,7 @@ func (p *Policy) Open(s *session.Session) {
 	s.Rules.Nodes = append(s.Rules.Nodes, rule)
 }
 
-// wake wakes waiting gangs when the queues' settings for groups change.
+// wake wakes waiting gangs if the queues' settings for groups have changed.
 func (p *Policy) wake() {
 	if p.gen == p.s.Cluster.QueueSetGen {
 		return
@@ -89,7 +89,7 @@ func (p *Policy) wake() {
 		return
 	}
 	p.words = words
-	p.held = session.NodeTable[holding]{} // it covers only queues with limits
+	p.held = session.NodeTable[holding]{} // recompute the used amounts, which cover only queues with limits
 	for _, id := range p.s.View.Order {
 		p.s.View.Stir(id, true)
 	}
@@ -99,8 +99,8 @@ func (p *Policy) applies(j *session.Job, _ *model.Task) bool {
 	return p.strict || p.labelled > 0 || !p.of(j.In).none
 }
 
-// of returns a queue's rules. With enableHierarchy, a queue without rules inherits from its nearest ancestor with
-// rules.
+// of returns a queue's rules. With enableHierarchy, a queue without rules inherits the rules of its nearest ancestor
+// that has any.
 func (p *Policy) of(q *queue.Queue) *rules {
 	if r, ok := p.rules[q]; ok {
 		return r

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// rules holds a queue's settings for groups.
+// rules holds a queue's settings for node groups.
 type rules struct {
 	none   bool // the queue has no settings
 	yes    map[string]bool
@@ -17,7 +17,7 @@ type rules struct {
 	points map[string]float64
 }
 
-// Volcano's points.
+// Scores of groups, as in Volcano.
 const (
 	requiredPoints  = 100
 	preferredPoints = 50
@@ -53,11 +53,11 @@ func newRules(a *schedulingv1beta1.Affinity, ordered bool) *rules {
 	return r
 }
 
-// allowed reports whether a queue's pods may use a group of labelled nodes. A queue without settings uses only
-// nodes without a group.
+// allowed reports whether a queue's pods may use the nodes of a group. A queue without settings may use only nodes
+// that have no group.
 func (r *rules) allowed(group string) bool { return r.yes[group] && !r.no[group] }
 
-// wordsOf returns all queues' settings for groups as text, to detect changes.
+// wordsOf returns the group settings of all queues as text, to detect changes.
 func wordsOf(queues []*queue.Queue) string {
 	var b strings.Builder
 	for _, q := range queues {

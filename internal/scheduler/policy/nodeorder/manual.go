@@ -2,7 +2,7 @@ package nodeorder
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Sets the weights of kube-scheduler's scores. A weight of 0 disables a score.",
 	Switches: []config.Option{
@@ -20,5 +20,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,5 +1,5 @@
-// Package nodeorder sets the weights of kube-scheduler's scores: how much of a node is requested and how evenly,
-// preferred affinity, taints, and images that the node already has.
+// Package nodeorder sets the weights of kube-scheduler's scores: how much of a node's resources is requested and how
+// evenly, preferred affinity, taints, and the images that are present on the node.
 package nodeorder
 
 import (
@@ -8,16 +8,16 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy nodeorder.
+// Policy implements the nodeorder policy.
 type Policy struct {
 	conf config.Plugin
 	warn func(string)
 }
 
-// New returns the policy. It reports invalid arguments to warn.
+// New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy { return &Policy{conf, warn} }
 
-// Name returns nodeorder.
+// Name returns "nodeorder".
 func (*Policy) Name() string { return "nodeorder" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -25,10 +25,10 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open registers nothing: the weights are part of the judge.
+// Open registers nothing, because the weights are part of the judge.
 func (*Policy) Open(*session.Session) {}
 
-// Configure sets the weights. The defaults are Volcano's.
+// Configure sets the score weights. The defaults are Volcano's.
 func (p *Policy) Configure(j *equivalence.Judge) {
 	if !p.conf.Enabled("enableNodeOrder") {
 		return

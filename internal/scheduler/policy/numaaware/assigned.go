@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// assigned holds the CPUs of a pod's containers, by name.
+// assigned holds the CPUs of each container of a pod, with the container's name.
 type assigned []containerCPUs
 
 type containerCPUs struct {
@@ -16,7 +16,7 @@ type containerCPUs struct {
 	cpus model.CPUSet
 }
 
-// String returns the format of the annotation, such as main=0-3;side=8.
+// String formats the CPUs for the annotation vc-batch.dev/numa-cpus, for example main=0-3;side=8.
 func (a assigned) String() string {
 	parts := make([]string, len(a))
 	for i, c := range a {
@@ -25,7 +25,7 @@ func (a assigned) String() string {
 	return strings.Join(parts, ";")
 }
 
-// sum returns all CPUs of the pod.
+// sum returns the CPUs of all containers.
 func (a assigned) sum() (all model.CPUSet) {
 	for _, c := range a {
 		all = all.Union(c.cpus)
@@ -33,7 +33,7 @@ func (a assigned) sum() (all model.CPUSet) {
 	return all
 }
 
-// parseAssigned parses the annotation.
+// parseAssigned parses the annotation vc-batch.dev/numa-cpus.
 func parseAssigned(text string) (assigned, error) {
 	var out assigned
 	for _, part := range strings.Split(text, ";") {

@@ -2,7 +2,7 @@ package numaaware
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Selects CPUs of one NUMA node, or of as few as possible, for pods of QoS Guaranteed, by the nodes' Numatopology and `volcano.sh/numa-topology-policy`.",
 	Switches: []config.Option{
@@ -14,5 +14,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,15 +1,15 @@
-// Package numaaware places pods with exclusive CPUs on nodes where the kubelet can align them to NUMA nodes as its
-// topology manager requires.
+// Package numaaware places pods with exclusive CPUs on nodes where the kubelet can align the CPUs to NUMA nodes as
+// its topology manager requires.
 //
-//	In:   Numatopology of nodes, CPUs promised to pods that are not in it yet
-//	Out:  which nodes would admit a pod, and which CPUs it counts with (annotation vc-batch.dev/numa-cpus)
+//	In:   the Numatopology of each node, CPUs promised to pods that it does not list yet
+//	Out:  the nodes whose kubelet would admit a pod, and the CPUs assumed for it (annotation vc-batch.dev/numa-cpus)
 //
-// Only pods of class Guaranteed with a container that requests whole CPUs are checked.
+// Only pods of QoS class Guaranteed with a container that requests whole CPUs are checked.
 //
 // # Invariants
 //
-//   - On one node, the CPUs of two pods that were placed by this scheduler never overlap.
-//   - Promised CPUs follow only from annotations of pods and the Numatopology.
+//   - The CPUs of two pods that this scheduler placed on the same node never overlap.
+//   - Promised CPUs follow only from pod annotations and the Numatopology.
 package numaaware
 
 import (
@@ -25,10 +25,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// static is the kubelet's CPU manager policy that gives containers exclusive CPUs.
+// static is the policy of the kubelet's CPU manager that gives containers exclusive CPUs.
 const static = "static"
 
-// Policy is the policy numa-aware.
+// Policy implements the numa-aware policy.
 type Policy struct {
 	conf   config.Plugin
 	weight float64
@@ -38,25 +38,26 @@ type Policy struct {
 	granted map[*model.Task]assigned
 }
 
-// node is the current state of a node's CPUs.
+// node holds the current state of a node's CPUs.
 type node struct {
 	numa *model.Numa
 	*topology
-	now, later model.CPUSet // free; later also counts the CPUs of leaving pods
+	now, later model.CPUSet // free CPUs; later also includes the CPUs of leaving pods
 	leaving    map[*model.Task]model.CPUSet
-	promised   map[*model.Task]model.CPUSet // to tasks that wait for leaving ones
+	promised   map[*model.Task]model.CPUSet // CPUs promised to tasks that wait for leaving tasks
 	taken      map[*model.Task]model.CPUSet
 	answers    []known
 }
 
-// known is a cached answer. Pods of a gang often have the same request.
+// known is a cached answer. Pods of the same gang often have the same request.
 type known struct {
 	shape  *model.Shape
 	later  bool
 	answer answer
 }
 
-// remembered is the maximum number of cached answers per node. A linear search through a few is faster than a map.
+// remembered is the maximum number of cached answers per node. For so few entries, a linear search is faster than a
+// map.
 const remembered = 8
 
 type answer struct {
@@ -66,12 +67,12 @@ type answer struct {
 	numas  int // number of NUMA nodes used
 }
 
-// New returns the policy. It reports invalid arguments to warn.
+// New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	return &Policy{conf: conf, weight: float64(max(conf.Arguments.Int("weight", 1, warn), 0)), granted: map[*model.Task]assigned{}}
 }
 
-// Name returns numa-aware.
+// Name returns "numa-aware".
 func (*Policy) Name() string { return "numa-aware" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -79,7 +80,7 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open registers the rule.
+// Open registers the node rule.
 func (p *Policy) Open(s *session.Session) {
 	p.s = s
 	p.nodes.Open(s)
@@ -98,7 +99,7 @@ func (p *Policy) applies(_ *session.Job, t *model.Task) bool {
 	return t.Shape.Pinned && (wanted(t.Shape) != "" || len(p.s.Cluster.Numa) > 0)
 }
 
-// wanted returns the topology policy that a pod requests; "" if it requests none.
+// wanted returns the topology policy that a pod requests; "" if it does not request one.
 func wanted(s *model.Shape) string {
 	if want := s.Notes[keys.NumaPolicy]; want != policyNone {
 		return want
@@ -106,8 +107,8 @@ func wanted(s *model.Shape) string {
 	return ""
 }
 
-// load reads a node. Free CPUs are the ones the agent reports as free, without the CPUs of pods that the agent does
-// not list yet.
+// load computes the state of a node's CPUs. The free CPUs are those that the agent reports as free, minus the CPUs of
+// pods that the agent does not list yet.
 func (p *Policy) load(id model.NodeID) *node {
 	nodes := &p.s.Cluster.Nodes
 	n := &node{
@@ -136,7 +137,7 @@ func (p *Policy) load(id model.NodeID) *node {
 		}
 		cpus := a.sum().And(n.all)
 		listed := n.numa.Shows(t)
-		if listed { // the agent's report takes precedence: the kubelet may have chosen other CPUs
+		if listed { // the agent's report takes precedence, because the kubelet may have chosen other CPUs
 			cpus = cpus.Minus(n.numa.Free)
 		} else {
 			n.now = n.now.Minus(cpus)
@@ -153,7 +154,7 @@ func (p *Policy) load(id model.NodeID) *node {
 			n.taken[t] = cpus
 		}
 	}
-	n.later = n.later.Minus(stay) // even if other pods leave
+	n.later = n.later.Minus(stay) // these CPUs stay in use even if other pods leave
 	slices.SortFunc(promised, func(a, b *model.Task) int { return strings.Compare(a.Key(), b.Key()) })
 	for _, t := range promised {
 		if got := n.answer(t.Shape, true); got.code == "" {
@@ -172,7 +173,7 @@ func (n *node) promise(t *model.Task, cpus model.CPUSet) {
 // node returns the current state of a node's CPUs.
 func (p *Policy) node(id model.NodeID) *node { return p.nodes.At(id, p.load) }
 
-// change is like node, for a node that this cycle changes.
+// change is like node, for a node whose CPUs this cycle changes.
 func (p *Policy) change(id model.NodeID) *node {
 	n := p.nodes.Change(id, p.load)
 	n.answers = n.answers[:0]
@@ -184,7 +185,7 @@ func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, later bo
 	return a.code, a.detail
 }
 
-// answer returns whether a node's kubelet would admit pods of a shape, and with which CPUs.
+// answer returns whether the node's kubelet would admit a pod of a shape, and the CPUs that the pod would get.
 func (n *node) answer(s *model.Shape, later bool) answer {
 	for i := range n.answers {
 		if k := &n.answers[i]; k.shape == s && k.later == later {
@@ -210,7 +211,7 @@ func (n *node) judge(s *model.Shape, later bool) answer {
 	policy := n.numa.TopologyManager
 	switch {
 	case want == "" && (n.numa.CPUManager != static || policy == "" || policy == policyNone):
-		return answer{} // that kubelet does not align CPUs
+		return answer{} // this node's kubelet does not align CPUs
 	case n.numa.Problem != "":
 		return answer{code: reason.NumaUnknown, detail: n.numa.Problem}
 	case n.numa.CPUManager != static:
@@ -232,7 +233,7 @@ func orNone(policy string) string {
 	return policy
 }
 
-// free returns the CPUs that may be assigned. It never includes promised CPUs, because they may already be idle.
+// free returns the CPUs that may be assigned. It never includes promised CPUs, even if they are already idle.
 func (n *node) free(later bool) model.CPUSet {
 	if later {
 		return n.later
@@ -244,16 +245,16 @@ func (n *node) free(later bool) model.CPUSet {
 	return out
 }
 
-// simulate assigns CPUs container by container, as the kubelet would.
+// simulate assigns CPUs container by container, as the kubelet would do.
 func (n *node) simulate(s *model.Shape, policy string, later bool) answer {
 	free := n.free(later)
 	var out answer
 	var used model.CPUSet
-	var reusable model.CPUSet // an init container's CPUs are free for the next containers
+	var reusable model.CPUSet // CPUs of an init container can be used by the next containers
 	for i := range s.Containers {
 		c := &s.Containers[i]
 		if c.MilliCPU == 0 || c.MilliCPU%1000 != 0 {
-			continue // the container uses the shared pool
+			continue // the container uses the shared CPU pool
 		}
 		count := int(min(c.MilliCPU/1000, 1<<20))
 		available := free.Union(reusable)
@@ -278,7 +279,7 @@ func (n *node) simulate(s *model.Shape, policy string, later bool) answer {
 	return out
 }
 
-// rank prefers nodes where the pod uses fewer NUMA nodes, scaled over the candidates.
+// rank prefers nodes on which the pod would use fewer NUMA nodes. It scales the points over the candidates.
 func (p *Policy) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	least, most := 1<<30, 0
 	numas := make([]int, len(nodes))
@@ -294,7 +295,7 @@ func (p *Policy) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, point
 	}
 }
 
-// placed assigns CPUs to a task, or takes them back.
+// placed assigns CPUs to a task, or releases them if the placement is undone.
 func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
 	if !t.Shape.Pinned {
 		return
@@ -326,7 +327,7 @@ func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int
 	n.answers = n.answers[:0]
 }
 
-// evicted starts or stops counting a task's CPUs as free later.
+// evicted starts or stops counting a task's CPUs as free in the future.
 func (p *Policy) evicted(t *model.Task, sign int) {
 	if !t.Shape.Pinned || t.Node == model.NoNode {
 		return

@@ -8,11 +8,11 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// topology holds a node's CPUs in the form needed to choose from them.
+// topology holds a node's CPUs in a form suitable for choosing among them.
 type topology struct {
 	all      model.CPUSet
 	cpus     []model.LogicalCPU // ascending
-	numas    []int              // IDs of NUMA nodes with CPUs, ascending
+	numas    []int              // IDs of the NUMA nodes that have CPUs, ascending
 	byNuma   []model.CPUSet     // by index in numas
 	reserved model.CPUSet
 }
@@ -37,13 +37,13 @@ func newTopology(n *model.Numa) *topology {
 	}
 	t.all = model.CPUs(all...)
 	if whole := int((n.ReservedMilliCPU + 999) / 1000); whole > 0 {
-		// If more is reserved than exists, nothing is left.
+		// If the reservation exceeds the number of CPUs, no CPU remains.
 		t.reserved, _ = t.take(t.all, min(whole, t.all.Len()))
 	}
 	return t
 }
 
-// within returns the CPUs of some NUMA nodes, given by index.
+// within returns the CPUs of the NUMA nodes in mask, which are given by index.
 func (t *topology) within(mask uint64) model.CPUSet {
 	var out model.CPUSet
 	for i := range t.numas {
@@ -54,7 +54,7 @@ func (t *topology) within(mask uint64) model.CPUSet {
 	return out
 }
 
-// numasOf returns the NUMA nodes that a set has CPUs of.
+// numasOf returns the NUMA nodes that contain CPUs of a set, as a mask of indexes.
 func (t *topology) numasOf(set model.CPUSet) (mask uint64) {
 	for i := range t.numas {
 		if !set.And(t.byNuma[i]).Empty() {
@@ -64,8 +64,8 @@ func (t *topology) numasOf(set model.CPUSet) (mask uint64) {
 	return mask
 }
 
-// take chooses CPUs as the kubelet's static policy does: whole sockets, then whole cores, then single threads. It
-// prefers CPUs of partly used sockets and cores to CPUs of idle ones. It returns false if there are fewer than n.
+// take chooses n CPUs as the kubelet's static policy does: whole sockets first, then whole cores, then single
+// threads. It prefers CPUs of partly used sockets and cores. It returns false if there are fewer than n free CPUs.
 func (t *topology) take(free model.CPUSet, n int) (model.CPUSet, bool) {
 	if free.Len() < n || n < 0 {
 		return model.CPUSet{}, false
@@ -89,11 +89,11 @@ func (t *topology) take(free model.CPUSet, n int) (model.CPUSet, bool) {
 	return out, true
 }
 
-// core identifies a core, or with number 0 a socket. A core's number is unique only in its socket.
+// core identifies a core or, with the number 0, a socket. The number of a core is unique only within its socket.
 type core struct{ socket, number int }
 
-// idle returns the sockets, or cores, whose CPUs are all free. Cores of the sockets with the fewest free CPUs come
-// first.
+// idle returns the sockets or cores whose CPUs are all free. Cores come in the order of their sockets, the socket
+// with the fewest free CPUs first.
 func (t *topology) idle(free model.CPUSet, key func(model.LogicalCPU) core) []model.CPUSet {
 	type unit struct {
 		key     core
@@ -101,7 +101,7 @@ func (t *topology) idle(free model.CPUSet, key func(model.LogicalCPU) core) []mo
 		taken   bool
 	}
 	units := map[core]*unit{}
-	sockets := map[int]int{} // free CPUs by socket
+	sockets := map[int]int{} // number of free CPUs by socket
 	var order []*unit
 	for _, c := range t.cpus {
 		k := key(c)
@@ -130,8 +130,8 @@ func (t *topology) idle(free model.CPUSet, key func(model.LogicalCPU) core) []mo
 	return out
 }
 
-// threads returns single free CPUs: first on sockets that CPUs were already taken from, then on the fullest sockets
-// and cores.
+// threads returns single free CPUs in order of preference: first on sockets from which CPUs have already been taken,
+// then on the fullest sockets and cores.
 func (t *topology) threads(free, taken model.CPUSet) []int {
 	mine, sockets, cores := map[int]int{}, map[int]int{}, map[core]int{}
 	var left []model.LogicalCPU
@@ -160,17 +160,17 @@ func (t *topology) threads(free, taken model.CPUSet) []int {
 	return out
 }
 
-// hint is a set of NUMA nodes, by index, with enough free CPUs.
+// hint is a set of NUMA nodes, by index, that have enough free CPUs.
 type hint struct {
 	mask      uint64
 	preferred bool // no smaller number of NUMA nodes could ever have enough CPUs
 }
 
-// maxMasks is the number of NUMA nodes up to which all combinations are considered. With more, only sets of
-// consecutive nodes are.
+// maxMasks is the maximum number of NUMA nodes for which all combinations are considered. With more NUMA nodes, only
+// sets of consecutive ones are.
 const maxMasks = 8
 
-// hints returns every set of NUMA nodes that has n free CPUs.
+// hints returns all sets of NUMA nodes that have at least n free CPUs.
 func (t *topology) hints(free model.CPUSet, n int) []hint {
 	least := 65
 	var out []hint
@@ -205,8 +205,8 @@ func (t *topology) masks() (masks []uint64) {
 	return masks
 }
 
-// best returns the hint that the kubelet's topology manager selects if only CPUs are aligned: preferred hints
-// first, then the fewest NUMA nodes, then the lowest.
+// best returns the hint that the kubelet's topology manager would select if only CPUs are aligned: a preferred hint
+// if possible, then the hint with the fewest NUMA nodes, then the one with the lowest indexes.
 func best(hints []hint) (hint, bool) {
 	if len(hints) == 0 {
 		return hint{}, false
@@ -222,7 +222,7 @@ func best(hints []hint) (hint, bool) {
 	}), true
 }
 
-// The kubelet's topology manager policies.
+// Policies of the kubelet's topology manager.
 const (
 	policyNone       = "none"
 	policyBestEffort = "best-effort"
@@ -230,8 +230,8 @@ const (
 	policySingle     = "single-numa-node"
 )
 
-// admit returns the NUMA nodes for a container under a policy. It returns false if the kubelet would reject the
-// pod. A mask of 0 means any nodes.
+// admit returns the NUMA nodes for a container under a policy, as a mask of indexes; 0 means any nodes. It returns
+// false if the kubelet would reject the pod.
 func admit(policy string, hints []hint) (mask uint64, ok bool) {
 	if policy == policySingle {
 		hints = slices.DeleteFunc(slices.Clone(hints), func(h hint) bool { return bits.OnesCount64(h.mask) != 1 || !h.preferred })
@@ -248,7 +248,7 @@ func admit(policy string, hints []hint) (mask uint64, ok bool) {
 	return 0, true
 }
 
-// assign assigns n CPUs to a container, first from the NUMA nodes that it was admitted to.
+// assign assigns n CPUs to a container, first from the NUMA nodes in mask.
 func (t *topology) assign(free model.CPUSet, mask uint64, n int) (model.CPUSet, bool) {
 	if mask == 0 {
 		return t.take(free, n)

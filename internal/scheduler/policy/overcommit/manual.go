@@ -2,7 +2,7 @@ package overcommit
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Admits gangs to their queues while the sum of their requests is below a multiple of the cluster's capacity.",
 	Switches: []config.Option{
@@ -13,5 +13,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

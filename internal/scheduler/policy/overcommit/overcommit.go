@@ -1,17 +1,18 @@
-// Package overcommit limits the total request of admitted gangs to the cluster's capacity times a factor. Admitting
-// more would only create pods that wait.
+// Package overcommit limits the total request of admitted gangs to a multiple of the cluster's capacity. Admitting
+// more gangs would only create pods that must wait.
 //
-//	In:   what nodes have and hold, what admitted gangs still request
+//	In:   the capacity and use of nodes, the outstanding requests of admitted gangs
 //	Out:  rules Enqueueable and Enqueued
 //
 // # Invariants
 //
-//   - A gang with which its queue requests no more than it is entitled to is admitted however full the cluster is.
-//     What other queues hold beyond their shares can be reclaimed for it, but only for admitted gangs.
-//   - A gang that requests no more than the limit is admitted if no other gang holds or reserves any of the resources
-//     that would exceed it. Resources of pods outside of queues may never become free, and smaller pods of the gang
-//     may start.
-//   - What a gang already holds is not counted twice.
+//   - A gang is admitted, however full the cluster is, if its queue would then request no more than it is entitled
+//     to. Other queues must return what they use beyond their shares, but resources can be reclaimed only for
+//     admitted gangs.
+//   - A gang that requests no more than the limit is admitted if no other gang uses or reserves any of the resources
+//     that would exceed the limit. Resources of pods outside of queues may never become free, and smaller pods of
+//     the gang may be able to start.
+//   - Resources that a gang already uses are not counted twice.
 package overcommit
 
 import (
@@ -32,13 +33,13 @@ const (
 	usualFactor    = 1.2
 )
 
-// Policy is the policy overcommit.
+// Policy implements the overcommit policy.
 type Policy struct {
 	conf   config.Plugin
 	factor float64
 }
 
-// New returns the policy. It replaces a factor below 1 by the default.
+// New returns the policy. It replaces a factor below 1 with the default.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	factor := conf.Arguments.Float(factorArgument, usualFactor, warn)
 	if !(factor >= 1) || factor > 1e6 {
@@ -48,7 +49,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return &Policy{conf: conf, factor: factor}
 }
 
-// Name returns overcommit.
+// Name returns "overcommit".
 func (*Policy) Name() string { return "overcommit" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -56,7 +57,7 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open registers the rules. The sums are computed when first needed.
+// Open registers the rules. The sums are computed when they are first needed.
 func (p *Policy) Open(s *session.Session) {
 	if !p.conf.Enabled("enableJobEnqueued") {
 		return
@@ -66,13 +67,14 @@ func (p *Policy) Open(s *session.Session) {
 	s.Rules.Enqueued = append(s.Rules.Enqueued, g.enqueued)
 }
 
-// gate holds the sums of one cycle.
+// gate holds the totals of one cycle.
 type gate struct {
 	s      *session.Session
 	factor float64
 	loaded bool
-	// limit is the cluster's capacity times the factor. used is held by pods on nodes or promised there; inQueues
-	// is the part of it held by pods of queues. promised is admitted and has no nodes.
+	// limit is the cluster's capacity times the factor. used is the amount used by pods on nodes or promised to pods
+	// there; inQueues is the part of it that belongs to pods of queues. promised is the amount that is admitted but
+	// not placed yet.
 	limit, used, inQueues, promised []float64
 }
 
@@ -84,7 +86,7 @@ func (g *gate) load() {
 	n := len(g.s.Ledger.Total)
 	g.limit, g.used, g.inQueues, g.promised = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, v := range g.s.Ledger.Total {
-		g.limit[i] = math.Floor(v*g.factor + queue.Epsilon) // a request of a part of a unit is not possible
+		g.limit[i] = math.Floor(v*g.factor + queue.Epsilon) // round down, because a request is a whole number of units
 	}
 	nodes := &g.s.Cluster.Nodes
 	for _, id := range g.s.View.Order {
@@ -100,7 +102,7 @@ func (g *gate) load() {
 			g.promised[i] += v
 			g.inQueues[i] += q.Own.Allocated[i]
 		}
-		if lapsed := g.s.Lapsed(q); q.Parent == nil && lapsed != nil { // the reservations of lapsed gangs are not needed
+		if lapsed := g.s.Lapsed(q); q.Parent == nil && lapsed != nil { // lapsed gangs cannot start
 			for i, v := range lapsed {
 				g.promised[i] -= v
 			}
@@ -108,9 +110,9 @@ func (g *gate) load() {
 	}
 }
 
-// vote reports whether the gang's minimum fits.
+// vote votes for admission if the gang's minimum fits within the limits.
 func (g *gate) vote(j *session.Job) (session.Vote, explain.Verdict) {
-	if j.In.Grows() { // the cluster grows with the queue
+	if j.In.Grows() { // the cluster grows with the queue's pending gangs
 		return session.Abstain, explain.Verdict{}
 	}
 	g.load()
@@ -121,8 +123,8 @@ func (g *gate) vote(j *session.Job) (session.Vote, explain.Verdict) {
 	return session.Reject, explain.Verdict{Code: reason.Overcommitted, Limit: &over[0], More: over[1:]}
 }
 
-// over returns the limits, by resource name, that would be exceeded. If some would be exceeded on an unused cluster, it
-// returns only these.
+// over returns the limits, by resource name, that the gang would exceed. If it would exceed some limits even on an
+// unused cluster, over returns only these.
 func (g *gate) over(j *session.Job) []explain.Limit {
 	var exceeded, impossible []explain.Limit
 	yields := g.s.Takeable(j)
@@ -147,8 +149,8 @@ func (g *gate) over(j *session.Job) []explain.Limit {
 	return exceeded
 }
 
-// exceeds reports whether the limit of a resource would be exceeded. What the gang may take from other gangs of its
-// queue, yields, does not count, because it can take that only after admission.
+// exceeds reports whether the limit of a resource would be exceeded. yields is the amount that the gang could take
+// from other gangs of its queue; it does not count as used, because the gang can take it only after admission.
 func (g *gate) exceeds(i int, asked, yields float64) bool {
 	promised := max(g.promised[i], 0)
 	if asked+promised+g.used[i]-yields <= g.limit[i]+queue.Epsilon {
@@ -158,7 +160,7 @@ func (g *gate) exceeds(i int, asked, yields float64) bool {
 	return !idle || asked > g.limit[i]+queue.Epsilon
 }
 
-// entitled reports whether the queue would stay within its entitlement.
+// entitled reports whether the queue would stay within its entitlement if the gang were admitted.
 func (g *gate) entitled(j *session.Job) bool {
 	q := j.In
 	if !q.Shared || len(j.MinResources) == 0 {
@@ -181,7 +183,7 @@ func (g *gate) entitled(j *session.Job) bool {
 	return true
 }
 
-// enqueued counts an admitted gang.
+// enqueued adds an admitted gang to the totals.
 func (g *gate) enqueued(j *session.Job) {
 	g.load()
 	for _, t := range j.MinResources {

@@ -1,11 +1,11 @@
-// Package pdb keeps evictions within PodDisruptionBudgets.
+// Package pdb ensures that evictions respect PodDisruptionBudgets.
 //
 //	In:   the budgets as reported by the disruption controller, the pods that are ready
-//	Out:  a guard of all kinds of eviction
+//	Out:  a guard for all kinds of eviction
 //
-// The budget's own count lags behind: it still includes pods that this scheduler has just evicted. Therefore a
-// budget allows at most the disruptions in its status, and at most the number of pods that are ready now, without
-// leaving ones, beyond its minimum.
+// The count in a budget's status lags behind: it may still include pods that this scheduler has just evicted.
+// Therefore, a budget allows no more disruptions than its status says, and no more than the number of ready pods that
+// are not leaving exceeds its minimum.
 package pdb
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy pdb.
+// Policy implements the pdb policy.
 type Policy struct{ conf config.Plugin }
 
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf} }
 
-// Name returns pdb.
+// Name returns "pdb".
 func (*Policy) Name() string { return "pdb" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -47,7 +47,7 @@ func (p *Policy) Open(s *session.Session) {
 	})
 }
 
-// account is a budget during a cycle.
+// account tracks a budget during a cycle.
 type account struct {
 	*model.Budget
 	left    int
@@ -90,7 +90,7 @@ func (l *ledger) out(victims []*model.Task, sign int) {
 	}
 }
 
-// of returns the budgets that a task counts in.
+// of returns the budgets that cover a task.
 func (l *ledger) of(t *model.Task) []*account {
 	list, known := l.covering[t]
 	if known {
@@ -112,7 +112,7 @@ func (l *ledger) of(t *model.Task) []*account {
 	return list
 }
 
-// count computes how many more pods of a budget may be evicted.
+// count computes the number of additional pods of a budget that may be evicted.
 func (l *ledger) count(a *account) {
 	if a.counted {
 		return

@@ -8,14 +8,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Kubernetes' defaults for the time that a bind waits for its volumes, and the time that a search for devices on
-// one node may take.
+// Kubernetes' defaults for how long a bind waits for its volumes, and for how long the search for devices on a single
+// node may take.
 const (
 	bindTimeoutSeconds   = 600
 	deviceTimeoutSeconds = 10
 )
 
-// attaching reads the arguments for volumes and devices.
+// attaching parses the arguments for volumes and devices.
 func attaching(arguments config.Arguments, warn func(string)) session.Attaching {
 	on := func(key string) bool { return arguments.Bool("predicate."+key+"Enable", true, warn) }
 	a := session.Attaching{
@@ -33,7 +33,7 @@ func attaching(arguments config.Arguments, warn func(string)) session.Attaching 
 	return a
 }
 
-// seconds reads a non-negative number of seconds.
+// seconds parses a non-negative number of seconds.
 func seconds(arguments config.Arguments, key string, fallback int, warn func(string)) time.Duration {
 	n := arguments.Int(key, fallback, warn)
 	const most = 24 * 60 * 60
@@ -46,8 +46,8 @@ func seconds(arguments config.Arguments, key string, fallback int, warn func(str
 	return time.Duration(n) * time.Second
 }
 
-// readCurve reads a list of {utilization, score}, like kube-scheduler's shape: utilization from 0 to 100,
-// increasing; score from 0 to 10.
+// readCurve parses a list of {utilization, score} pairs, like the shape in kube-scheduler's configuration:
+// utilization increases from 0 to 100, and score is between 0 and 10.
 func readCurve(a *session.Attaching, value any, bad func(string)) {
 	if value == nil {
 		return
@@ -81,7 +81,7 @@ func curvePoint(point map[string]any) (session.CurvePoint, bool) {
 	return session.CurvePoint{Utilization: int32(u), Score: int32(s)}, good
 }
 
-// number reads a whole number from a YAML value.
+// number returns a whole number from a YAML value. It returns false for any other value.
 func number(value any) (int, bool) {
 	switch v := value.(type) {
 	case int:

@@ -2,7 +2,7 @@ package predicates
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Enables Kubernetes' own placement rules. Resource requests are always checked.",
 	Switches: []config.Option{
@@ -27,5 +27,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,5 +1,5 @@
 // Package predicates enables Kubernetes' own placement rules: cordons, node selectors and affinity, taints, host
-// ports, pod affinity, topology spread, volumes and devices. The resources that a pod requests are always required.
+// ports, pod affinity, topology spread, volumes and devices. Requested resources are always checked.
 package predicates
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy predicates.
+// Policy implements the predicates policy.
 type Policy struct {
 	conf config.Plugin
 	warn func(string)
@@ -16,14 +16,14 @@ type Policy struct {
 	attaching session.Attaching
 }
 
-// New returns the policy. It reports invalid arguments to warn.
+// New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	p := &Policy{conf, warn, attaching(conf.Arguments, warn)}
 	p.attaching.Pointless = !conf.Enabled("enableNodeOrder")
 	return p
 }
 
-// Name returns predicates.
+// Name returns "predicates".
 func (*Policy) Name() string { return "predicates" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -39,7 +39,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// Configure sets the filters.
+// Configure enables the filters in the judge.
 func (p *Policy) Configure(j *equivalence.Judge) {
 	if !p.conf.Enabled("enablePredicate") {
 		return
@@ -52,6 +52,6 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 	f.Ports = on("predicate.NodePortsEnable")
 	f.PodRules = on("predicate.PodAffinityEnable")
 	f.Spread = on("predicate.PodTopologySpreadEnable")
-	// Volcano's cache is always on here: equal pods are evaluated once.
+	// Volcano's cache is always enabled here, because equal pods are evaluated only once.
 	p.conf.Arguments.Bool("predicate.CacheEnable", false, p.warn)
 }

@@ -2,7 +2,7 @@ package priority
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Gangs with a higher priority go first, and may preempt gangs with a lower priority in their queue.",
 	Switches: []config.Option{
@@ -14,5 +14,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,7 +1,8 @@
-// Package priority orders gangs and tasks by priority, and lets them evict lower priorities inside their queue.
+// Package priority orders gangs and tasks by priority, and lets gangs evict pods of lower priority inside their
+// queue.
 //
 //	In:   the PodGroup's priority class, the pods' priorities
-//	Out:  rules JobOrder and TaskOrder; an entitlement of preempt and gangpreempt; JobStarving
+//	Out:  rules JobOrder and TaskOrder; an entitlement for preempt and gangpreempt; JobStarving
 package priority
 
 import (
@@ -14,13 +15,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy priority.
+// Policy implements the priority policy.
 type Policy struct{ conf config.Plugin }
 
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf} }
 
-// Name returns priority.
+// Name returns "priority".
 func (*Policy) Name() string { return "priority" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -49,7 +50,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// higher grants gangs of lower priority as victims, and tasks of lower priority of the gang itself.
+// higher grants the eviction of gangs with lower priority, and of tasks with lower priority in the gang itself.
 func higher(a *session.Attack) session.Guard {
 	return session.Guard{
 		Code: reason.NotLower, Static: true,
@@ -69,7 +70,8 @@ func higher(a *session.Attack) session.Guard {
 	}
 }
 
-// compared returns the two priorities that are compared.
+// compared returns the priorities of taker and victim that decide. Within a gang, they are the priorities of the
+// tasks.
 func compared(a *session.Attack, v *model.Task) (taker, victim int32) {
 	if v.Gang == a.Taker.Gang {
 		return a.Tasks[0].Priority, v.Priority

@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// entitle grants victims of queues that hold more of the requested resources than they deserve. The ledger no
-// longer includes what is already counted out.
+// entitle grants the eviction of pods in queues that hold more of the requested resources than they deserve. The
+// ledger no longer includes the victims that are already counted out.
 func (r rules) entitle(a *session.Attack) session.Guard {
 	destitute := r.hasNothing(a)
 	gives := func(g *model.Gang) bool {
@@ -29,7 +29,7 @@ func (r rules) entitle(a *session.Attack) session.Guard {
 	}}
 }
 
-// guard protects the guarantees of queues against other queues.
+// guard protects the guarantees of queues against evictions for other queues.
 func (r rules) guard(a *session.Attack) session.Guard {
 	if a.Kind != session.Reclaim && a.Kind != session.GangReclaim {
 		return session.Guard{}
@@ -46,9 +46,9 @@ func (r rules) guard(a *session.Attack) session.Guard {
 	}}
 }
 
-// hasNothing reports whether the taker's queue holds none of the requested resources. It deserves some, because
-// otherwise it must not take any. The queues may together deserve more than each can use of the nodes, so no queue
-// may hold more than it deserves while another has nothing.
+// hasNothing reports whether the taker's queue holds none of the requested resources. (Its share is not zero, because
+// otherwise it could not take any.) Queues may deserve more in total than each of them can use of the nodes, so no
+// queue may hold more than it deserves while another queue has nothing.
 func (r rules) hasNothing(a *session.Attack) bool {
 	if a.Taker == nil {
 		return false
@@ -65,8 +65,8 @@ func (r rules) hasNothing(a *session.Attack) bool {
 	return some
 }
 
-// canSpare reports whether victims of one gang are beyond its minimum, and leave their queue some of each resource
-// that they hold. The queue can then not take them back for having nothing.
+// canSpare reports whether the victims of a gang are beyond its minimum, and their queue keeps some of each resource
+// that they hold. The queue can then not take the resources back on the grounds that it has nothing.
 func (r rules) canSpare(q *queue.Queue, victims []*model.Task) bool {
 	surplus := r.s.Surplus(victims[0].Gang)
 	lost := session.Sum(victims)

@@ -2,7 +2,7 @@ package proportion
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Divides the cluster among the queues that have gangs, by weight, within guarantee and capability. " +
 		"A node counts if its taints and cordon permit pods of any queue, without the resources of pods outside of queues.",
@@ -16,5 +16,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

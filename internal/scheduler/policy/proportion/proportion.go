@@ -1,19 +1,20 @@
 // Package proportion divides the cluster among queues by weight.
 //
-//	In:   weights, guarantees, capabilities, what queues hold and request
+//	In:   weights, guarantees, capabilities, the amounts that queues hold and request
 //	Out:  Deserved and RealCapability per queue; rules QueueOrder, Overused, Allocatable, Enqueueable, Preemptive;
-//	      entitlements and guards of evictions
+//	      entitlements to evict and guards against evictions
 //
 // # Invariants
 //
-//   - A queue never holds more than its capability, nor more than the guarantees of others leave of the resources
-//     that queues can use.
+//   - A queue never holds more than its capability. It also never holds resources that queues need to meet the
+//     guarantees of others.
 //   - The deserved amount of a queue is between its guarantee and its request.
-//   - The sum of the deserved amounts is at most what queues can use of the cluster plus unused guarantees.
+//   - The sum of the deserved amounts is at most the resources of the cluster that queues can use, plus unused
+//     guarantees.
 //
 // # Concurrency
 //
-// A Policy keeps only caches between cycles. The session and the ledger that it writes to belong to the engine's
+// Between cycles, a Policy keeps only caches. The session and the ledger that it writes to belong to the engine's
 // goroutine.
 package proportion
 
@@ -29,7 +30,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy proportion.
+// Policy implements the proportion policy.
 type Policy struct {
 	conf   config.Plugin
 	usable session.UsableCapacity
@@ -38,7 +39,7 @@ type Policy struct {
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf: conf} }
 
-// Name returns proportion.
+// Name returns "proportion".
 func (*Policy) Name() string { return "proportion" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -82,20 +83,20 @@ type rules struct {
 	s         *session.Session
 	resources *model.Resources
 	ledger    *queue.Ledger
-	// lapsed returns what gangs that could not start even on an empty cluster have reserved in a queue.
+	// lapsed returns the amounts reserved in a queue by gangs that could not start even on an empty cluster.
 	lapsed func(*queue.Queue) []float64
-	// sharers caches the queues with a share of a resource, the largest first.
+	// sharers caches the queues that have a share of a resource, the largest share first.
 	sharers map[sharersKey][]explain.Sharer
 }
 
-// sharersKey identifies a resource and a division of the cluster.
+// sharersKey identifies a resource and a division of the cluster among queues.
 type sharersKey struct {
 	resource int
 	division uint64
 }
 
-// capability returns the verdict for RealCapability. If the cluster itself is smaller than the queue's own
-// capability, the verdict names the cluster as the reason.
+// capability returns a verdict that RealCapability is exceeded. If the limit comes from the cluster's size and not
+// from the queue's own capability, the verdict names the cluster.
 func (r rules) capability(q *queue.Queue, index int, asked model.Request, held float64) explain.Verdict {
 	v := r.limit(reason.OverCapability, q, index, asked, held, q.RealCapability[index])
 	if q.Capability[index] > q.RealCapability[index] {
@@ -105,16 +106,16 @@ func (r rules) capability(q *queue.Queue, index int, asked model.Request, held f
 	return v
 }
 
-// limit returns a verdict about the first exceeded resource.
+// limit returns a verdict that a limit of the queue is exceeded for a resource.
 func (r rules) limit(code reason.Code, q *queue.Queue, index int, asked model.Request, held float64, limit float64) explain.Verdict {
 	return explain.Verdict{Code: code, Limit: &explain.Limit{
 		Queue: q.Name, Resource: r.resources.Name(index), Asked: float64(asked.Get(index)), Held: held, Limit: limit,
 	}}
 }
 
-// overused returns a verdict if the queue holds all it deserves of every resource. A queue without countable
-// requests (best-effort pods) is not overused, nor a queue that deserves everything that queues can use: the nodes
-// are then what is short.
+// overused returns a verdict if the queue already holds all that it deserves of every resource. Two kinds of queue
+// are never overused: a queue without countable requests (best-effort pods), and a queue that deserves everything
+// that queues can use, because then the nodes are the limit.
 func (r rules) overused(q *queue.Queue) explain.Verdict {
 	some, capped := -1, false
 	for i, d := range q.Deserved {
@@ -124,7 +125,7 @@ func (r rules) overused(q *queue.Queue) explain.Verdict {
 		if d > q.Own.Allocated[i]+queue.Epsilon || d > 0 && d >= r.ledger.Usable[i]-queue.Epsilon {
 			return explain.Verdict{}
 		}
-		full := d >= q.Capability[i]-queue.Epsilon // a greater share would not help
+		full := d >= q.Capability[i]-queue.Epsilon // a larger share would not help
 		if d > 0 && (some < 0 || full && !capped) {
 			some, capped = i, full
 		}
@@ -138,8 +139,8 @@ func (r rules) overused(q *queue.Queue) explain.Verdict {
 	return r.deserved(q, some, nil)
 }
 
-// allocatable returns why the queue may not hold the requested amount in addition: its capability or its share
-// would be exceeded.
+// allocatable returns a verdict if the queue may not hold the requested amount in addition, because its capability or
+// its share would be exceeded.
 func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict {
 	if !q.Open {
 		return explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
@@ -162,9 +163,9 @@ func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict 
 	return explain.Verdict{}
 }
 
-// overShare returns the first resource, by name, of which the queue would hold more than it deserves; -1 if no
-// share is exceeded. If the queue deserves everything that queues can use of a resource, and the nodes have more,
-// the share does not limit it: the nodes' own reasons apply.
+// overShare returns the first resource, by name, of which the queue would hold more than it deserves; -1 if there is
+// none. If the queue deserves everything that queues can use of a resource, and the nodes have more of it, the share
+// is not the limit: the verdicts about the nodes apply.
 func (r rules) overShare(q *queue.Queue, asked model.Request) int {
 	first := over(r.resources, q.Own.Allocated, asked, q.Deserved)
 	if first < 0 || !r.nodesDecide(q, first) {
@@ -179,15 +180,15 @@ func (r rules) overShare(q *queue.Queue, asked model.Request) int {
 	return over(r.resources, q.Own.Allocated, limited, q.Deserved)
 }
 
-// nodesDecide reports whether a queue deserves everything that queues can use of a resource while the nodes have
-// more.
+// nodesDecide reports whether a queue deserves everything that queues can use of a resource, although the nodes have
+// more of it.
 func (r rules) nodesDecide(q *queue.Queue, i int) bool {
 	usable := r.ledger.Usable[i]
 	return q.Deserved[i] >= usable-queue.Epsilon && usable < r.ledger.Total[i]-queue.Epsilon
 }
 
-// preemptive returns why the queue may not take the requested amount from others: it may not hold it, or would hold
-// more than it deserves.
+// preemptive returns a verdict if the queue may not take the requested amount from others, because it may not hold
+// that amount, or because it would hold more than it deserves.
 func (r rules) preemptive(q *queue.Queue, asked model.Request) explain.Verdict {
 	if v := r.allocatable(q, asked); v.Code != "" {
 		return v
@@ -198,8 +199,8 @@ func (r rules) preemptive(q *queue.Queue, asked model.Request) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// startable returns why the queue may not yet hold the requested amount in addition to its pods that have not
-// ended.
+// startable returns a verdict if the queue cannot hold the requested amount yet, because pods that have not ended
+// still use its capability.
 func (r rules) startable(q *queue.Queue, asked model.Request) explain.Verdict {
 	i := q.Own.OverCapabilityNow(r.resources, asked, q.Capability)
 	if i < 0 {
@@ -210,7 +211,7 @@ func (r rules) startable(q *queue.Queue, asked model.Request) explain.Verdict {
 	return v
 }
 
-// over is like queue.Over, but ignores the number of pods, which is not shared.
+// over is like queue.Over, but ignores the number of pods, because pods are not divided among queues.
 func over(resources *model.Resources, held []float64, asked model.Request, limit []float64) int {
 	best := -1
 	for _, t := range asked {
@@ -222,7 +223,8 @@ func over(resources *model.Resources, held []float64, asked model.Request, limit
 	return best
 }
 
-// enqueueable votes on whether the gang's minimum fits into the queue, besides what is held and admitted.
+// enqueueable votes for admission if the gang's minimum fits into the queue, in addition to the amounts that are used
+// and reserved.
 func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 	q := j.In
 	if !q.Open {
@@ -230,7 +232,7 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 	}
 	best := r.overClaimed(q, j.MinResources, nil)
 	var lapsed []float64
-	if best >= 0 { // the second check is expensive, so it is done only now
+	if best >= 0 { // the second check is expensive, so it runs only if needed
 		if lapsed = r.lapsed(q); lapsed != nil {
 			best = r.overClaimed(q, j.MinResources, lapsed)
 		}
@@ -243,14 +245,14 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 		v = r.limit(reason.OverCapability, q, best, j.MinResources, q.Own.Allocated[best], q.Capability[best])
 	}
 	v.Limit.Promised, v.Limit.Spare = promised(q, best, lapsed), q.Own.Elastic[best]
-	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // the cluster is full, not too small
+	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // the cluster is full, but it is large enough
 		v.Code, v.Queue = reason.NotEnqueued, j.In.Name
 	}
 	return session.Reject, v
 }
 
-// overClaimed returns the first resource, by name, of which asked does not fit besides what the queue holds and has
-// admitted, without its elastic part; -1 if all fits.
+// overClaimed returns the first resource, by name, that is exceeded if asked is added to the amount that the queue
+// holds and has reserved, without its elastic part; -1 if everything fits.
 func (r rules) overClaimed(q *queue.Queue, asked model.Request, lapsed []float64) int {
 	best := -1
 	for _, t := range asked {
@@ -263,8 +265,8 @@ func (r rules) overClaimed(q *queue.Queue, asked model.Request, lapsed []float64
 	return best
 }
 
-// admits returns the limit for admission to a queue: only its own capability if the cluster grows with its pending
-// gangs.
+// admits returns the limit for admissions to a queue. If the cluster grows with the queue's pending gangs, only the
+// queue's own capability is the limit.
 func admits(q *queue.Queue) []float64 {
 	if q.Grows() {
 		return q.Capability
@@ -272,7 +274,7 @@ func admits(q *queue.Queue) []float64 {
 	return q.RealCapability
 }
 
-// promised returns what is reserved for admitted gangs that may start some day.
+// promised returns the amount that is reserved for admitted gangs that are able to start at some time.
 func promised(q *queue.Queue, i int, lapsed []float64) float64 {
 	if i < len(lapsed) {
 		return max(q.Own.Inqueue[i]-lapsed[i], 0)
@@ -280,7 +282,7 @@ func promised(q *queue.Queue, i int, lapsed []float64) float64 {
 	return q.Own.Inqueue[i]
 }
 
-// deserved returns the verdict for the queue's share, with the shares of the other queues.
+// deserved returns a verdict that the queue's share is exceeded, listing the shares of all queues.
 func (r rules) deserved(q *queue.Queue, index int, asked model.Request) explain.Verdict {
 	v := r.limit(reason.OverDeserved, q, index, asked, q.Own.Allocated[index], q.Deserved[index])
 	v.Limit.Total, v.Limit.Sharers = r.ledger.Usable[index], r.sharersOf(index)

@@ -7,16 +7,16 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Share sets RealCapability and Deserved of every queue.
+// Share sets RealCapability and Deserved for every queue.
 //
-// The usable resources of the cluster are divided by weight, in rounds. A queue whose share covers its request, or
-// reaches its limit, leaves, and the remainder is divided in the next round. Queues without gangs take part only with
-// their guarantees. A queue without an object, because it was never created or was deleted, gets nothing: no gang can
-// start in it, so its share would stay unused.
+// The usable resources of the cluster are divided by weight, in rounds. A queue whose share covers its request or
+// reaches its limit drops out, and the remainder is divided in the next round. Queues without gangs get only their
+// guarantees. A queue without a Queue object, because the object was never created or was deleted, gets nothing: no
+// gang can start in such a queue, so its share would remain unused.
 //
-// Guarantees of other queues are also subtracted from the usable resources. A queue that is not limited by the
-// guarantees of others may use everything that the nodes have: then the nodes limit it, and its jobs show the reasons
-// of the nodes.
+// The guarantees of other queues are subtracted from the usable resources. A queue that is not limited by guarantees
+// may use everything that the nodes have. In that case the nodes are the limit, and its jobs report the reasons of
+// the nodes.
 func Share(l *queue.Ledger) {
 	n := len(l.Total)
 	guaranteed := make([]float64, n)
@@ -49,7 +49,7 @@ func Share(l *queue.Ledger) {
 func divide(l *queue.Ledger, open []*queue.Queue) {
 	pour(l.Usable, slices.Clone(open))
 	for i, total := range l.Usable {
-		for _, q := range l.Queues { // reserve the guarantee of a queue without requests
+		for _, q := range l.Queues { // reserve the guarantees of queues without requests
 			if !takesPart(q) {
 				total -= float64(guarantee(q).Get(i))
 			}
@@ -58,10 +58,10 @@ func divide(l *queue.Ledger, open []*queue.Queue) {
 	}
 }
 
-// takesPart reports whether a queue takes part in the division of the cluster.
+// takesPart reports whether a queue takes part in dividing the cluster.
 func takesPart(q *queue.Queue) bool { return q.Known && q.Gangs > 0 }
 
-// guarantee returns the guarantee of a queue; nil if the queue has no object.
+// guarantee returns the guarantee of a queue; nil if the queue has no Queue object.
 func guarantee(q *queue.Queue) model.Request {
 	if !q.Known {
 		return nil
@@ -69,7 +69,7 @@ func guarantee(q *queue.Queue) model.Request {
 	return q.Guarantee
 }
 
-// entitle sets the amounts that each queue would deserve by its weight if it took part and requested enough.
+// entitle computes what each queue would deserve by its weight if it took part and requested enough.
 func entitle(l *queue.Ledger, open []*queue.Queue) {
 	weights := 0.0
 	for _, q := range open {
@@ -100,7 +100,7 @@ func entitle(l *queue.Ledger, open []*queue.Queue) {
 	}
 }
 
-// pour divides the total.
+// pour divides the total among the open queues by weight, in rounds.
 func pour(total []float64, open []*queue.Queue) {
 	remaining := append([]float64(nil), total...)
 	before := make([]float64, len(total))
@@ -109,7 +109,7 @@ func pour(total []float64, open []*queue.Queue) {
 		for _, q := range open {
 			weights += float64(max(q.Weight, 1))
 		}
-		change := make([]float64, len(total)) // the same remaining amounts apply to all queues of a round
+		change := make([]float64, len(total)) // all queues of a round get parts of the same remaining amounts
 		unmet := open[:0]
 		moved := false
 		for _, q := range open {
@@ -138,9 +138,9 @@ func pour(total []float64, open []*queue.Queue) {
 	}
 }
 
-// level reduces the deserved amounts of the queues if their sum exceeds total: guarantees are added to the divided
-// amounts, so other queues must give them up. The reduction follows the weights, and no queue falls below its
-// guarantee.
+// level reduces the deserved amounts of the queues if they exceed total. This can happen because guarantees are added
+// to the divided amounts, so that other queues must give up some of theirs. The reduction follows the weights, and no
+// queue falls below its guarantee.
 func level(open []*queue.Queue, i int, total float64) {
 	type bound struct{ least, most, weight float64 }
 	bounds := make([]bound, 0, len(open))
@@ -153,8 +153,8 @@ func level(open []*queue.Queue, i int, total float64) {
 	if sum <= total+queue.Epsilon {
 		return
 	}
-	// Between the heights at which queues reach their guarantee or their earlier amount, the sum is linear in the
-	// height.
+	// The sum is linear in the height between the heights at which queues reach their guarantee or their previous
+	// amount.
 	at := func(height float64) (sum, slope float64) {
 		for _, b := range bounds {
 			switch part := height * b.weight; {

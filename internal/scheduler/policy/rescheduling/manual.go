@@ -2,7 +2,7 @@ package rescheduling
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Evens out the actual load of nodes: moves pods off overloaded nodes while other nodes are nearly idle. Requires action shuffle and a source of load metrics (`metrics`).",
 	Switches: []config.Option{
@@ -21,5 +21,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

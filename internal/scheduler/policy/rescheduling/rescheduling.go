@@ -1,11 +1,11 @@
-// Package rescheduling evens out the nodes' real load. It evicts pods from overloaded nodes while other nodes have
-// room for their use.
+// Package rescheduling evens out the actual load of nodes. It evicts pods from overloaded nodes while other nodes
+// have enough room for the load of these pods.
 //
 //	In:   the nodes' measured load, the pods' requests
-//	Out:  victims for action shuffle, once per interval
+//	Out:  victims for the shuffle action, once per interval
 //
-// Volcano identifies pods only by name, and it reads 5m averages although only 10m averages are stored. Here pods
-// have an identity, and there is a single load value.
+// Volcano identifies pods only by name, and it reads 5m averages although only 10m averages are stored. This package
+// identifies pods by their tasks, and there is a single load value.
 package rescheduling
 
 import (
@@ -21,27 +21,27 @@ import (
 
 const (
 	defaultInterval = 5 * time.Minute
-	// stale is the age from which a measurement is ignored.
+	// stale is the age at which a measurement becomes too old to be used.
 	stale = 5 * time.Minute
-	// systemCritical is the value of the class system-cluster-critical, Volcano's default of
+	// systemCritical is the value of the priority class system-cluster-critical, which is Volcano's default for
 	// thresholdPriorityClassName.
 	systemCritical = 2_000_000_000
 )
 
-// Policy is the policy rescheduling.
+// Policy implements the rescheduling policy.
 type Policy struct {
 	conf       config.Plugin
 	interval   time.Duration
 	strategies []strategy
 }
 
-// strategy is lowNodeUtilization with its thresholds, in percent of cpu and memory; 100 if unset.
+// strategy holds the settings of lowNodeUtilization: its thresholds in percent of cpu and memory; 100 if unset.
 type strategy struct{ low, target load }
 
 // load holds percentages.
 type load struct{ cpu, memory float64 }
 
-// New returns the policy. It reports invalid arguments to warn.
+// New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	p := &Policy{conf: conf, interval: defaultInterval}
 	say := func(format string, args ...any) {
@@ -91,7 +91,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// percentages reads cpu and memory. The default is 100.
+// percentages parses percentages for cpu and memory. The default is 100.
 func percentages(value any, where string, warn func(string)) load {
 	fields, ok := value.(map[string]any)
 	if value != nil && !ok && warn != nil {
@@ -103,7 +103,7 @@ func percentages(value any, where string, warn func(string)) load {
 	return load{of.Percent("cpu", 100, inside), of.Percent("memory", 100, inside)}
 }
 
-// Name returns rescheduling.
+// Name returns "rescheduling".
 func (*Policy) Name() string { return "rescheduling" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -136,8 +136,8 @@ type node struct {
 	used load
 }
 
-// victims visits the busiest nodes first and selects pods by ascending priority, as long as the node is above its
-// target and the underused nodes have room for them.
+// victims selects the pods to evict. It visits the busiest nodes first and selects pods by ascending priority, as
+// long as the node is above its target and the underused nodes have room for the pods.
 func (st strategy) victims(s *session.Session) []*model.Task {
 	var low, high []node
 	for _, id := range s.View.Order {
@@ -165,10 +165,10 @@ func (st strategy) victims(s *session.Session) []*model.Task {
 	return victims
 }
 
-// amounts holds milli-cores and bytes.
+// amounts holds millicores and bytes.
 type amounts struct{ cpu, memory float64 }
 
-// room returns how much the underused nodes may take until they reach the target.
+// room returns the load that the underused nodes can take until they reach the target.
 func (st strategy) room(s *session.Session, low []node) amounts {
 	var sum amounts
 	for _, n := range low {
@@ -210,7 +210,7 @@ func part(amount float64, of int64) float64 {
 	return amount / float64(of) * 100
 }
 
-// quality orders pods without requests before others.
+// quality ranks pods without requests before others.
 func quality(t *model.Task) int {
 	if t.Shape.BestEffort {
 		return 0

@@ -1,17 +1,17 @@
-// Package resourcequota does not admit gangs whose pods the ResourceQuotas of their namespace would reject,
-// completely or in part. The engine runs it even if the configuration does not name it.
+// Package resourcequota prevents the admission of gangs if a ResourceQuota of their namespace would reject some or
+// all of their pods. The engine runs it even if the configuration does not list it.
 //
-//	In:   ResourceQuotas, what admitted PodGroups will still request
+//	In:   ResourceQuotas, the outstanding requests of admitted PodGroups
 //	Out:  rules Creatable and Admitted
 //
 // # Invariants
 //
-//   - An admitted gang fits, together with all that is used and was admitted before, into every quota of its
-//     namespace.
-//   - Existing pods count once, because the quota's usage includes them.
-//   - A quota with scopes applies to gangs whose pods are known to match. Before the pods exist, only the
+//   - An admitted gang fits into every quota of its namespace, in addition to the used amounts and to the gangs that
+//     were admitted before.
+//   - Existing pods count only once, because the quota's usage includes them.
+//   - A quota with scopes applies only to gangs whose pods are known to match. Before the pods exist, only the
 //     information in the PodGroup is known: the priority class, and whether the pods request anything. In other
-//     cases the API server decides.
+//     cases, the API server decides.
 package resourcequota
 
 import (
@@ -27,13 +27,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy resourcequota.
+// Policy implements the resourcequota policy.
 type Policy struct{ conf config.Plugin }
 
 // New returns the policy.
 func New(conf config.Plugin) *Policy { return &Policy{conf} }
 
-// Name returns resourcequota.
+// Name returns "resourcequota".
 func (*Policy) Name() string { return "resourcequota" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -51,24 +51,24 @@ func (p *Policy) Open(s *session.Session) {
 	s.Rules.Admitted = append(s.Rules.Admitted, q.admitted)
 }
 
-// quotas holds the sums of one cycle.
+// quotas holds the totals of one cycle.
 type quotas struct {
 	s *session.Session
-	// inside holds the gangs with minResources in namespaces with quotas.
+	// inside holds the gangs with minResources, by namespace, for namespaces that have quotas.
 	inside map[string][]*model.Gang
-	// traits caches the traits of gangs' pods.
+	// traits caches the traits of each gang's pods.
 	traits map[*model.Gang]model.PodTraits
-	// sums caches, by limit, what all admitted gangs will still request.
+	// sums caches, for each limit, the total outstanding requests of the admitted gangs.
 	sums map[limit]float64
 }
 
-// limit identifies one limit of a quota.
+// limit identifies one resource limit of a quota.
 type limit struct {
 	quota *model.Quota
 	name  corev1.ResourceName
 }
 
-// verdict returns the quota that the gang's minimum would exceed.
+// verdict returns a verdict if the gang's minimum would exceed a quota.
 func (q *quotas) verdict(j *session.Job) explain.Verdict {
 	of := q.s.Cluster.Quotas[j.Namespace]
 	for i := range of {
@@ -82,7 +82,7 @@ func (q *quotas) verdict(j *session.Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// about reports whether a quota is known to cover a gang's pods.
+// about reports whether a quota is known to apply to a gang's pods.
 func (q *quotas) about(quota *model.Quota, g *model.Gang) bool {
 	if len(quota.Scopes) == 0 {
 		return true
@@ -98,8 +98,8 @@ func (q *quotas) about(quota *model.Quota, g *model.Gang) bool {
 	return quota.Covers(&traits) == model.Yes
 }
 
-// over returns a verdict with the limits of a quota, by name, that the gang's minimum would exceed. If it exceeds some
-// of them even when the quota is unused, the verdict has only these.
+// over returns a verdict that lists the limits of a quota, by name, that the gang's minimum would exceed. If it
+// exceeds some limits even when the quota is unused, the verdict lists only these.
 func (q *quotas) over(quota *model.Quota, j *session.Job) explain.Verdict {
 	var exceeded, impossible []explain.Limit
 	for _, hard := range quota.Hard {
@@ -128,9 +128,9 @@ func (q *quotas) over(quota *model.Quota, j *session.Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// promised returns what the admitted gangs of the namespace will still request of a quota. It is called only for
-// gangs that are not admitted, so the sum never includes the gang itself. The sum is cached, because thousands of
-// gangs may wait.
+// promised returns the total amount that the admitted gangs of a namespace will still request from a quota. It is
+// called only for gangs that are not admitted, so the total never includes the gang itself. The total is cached,
+// because thousands of gangs may wait.
 func (q *quotas) promised(quota *model.Quota, namespace string, name corev1.ResourceName) float64 {
 	key := limit{quota, name}
 	sum, known := q.sums[key]
@@ -154,7 +154,7 @@ func (q *quotas) promised(quota *model.Quota, namespace string, name corev1.Reso
 	return sum
 }
 
-// admitted counts a gang that is admitted in this cycle.
+// admitted adds a gang that was admitted in this cycle to the totals.
 func (q *quotas) admitted(j *session.Job) {
 	of := q.s.Cluster.Quotas[j.Namespace]
 	for i := range of {
@@ -169,13 +169,14 @@ func (q *quotas) admitted(j *session.Job) {
 	}
 }
 
-// counted reports whether a sum is cached. A sum that is computed later includes the gang because of its phase.
+// counted reports whether a total is already cached. A total that is computed later includes the gang because of its
+// phase.
 func (q *quotas) counted(key limit) bool {
 	_, known := q.sums[key]
 	return known
 }
 
-// missing returns what the missing pods of a gang's minimum will request.
+// missing returns the amount that the missing pods of a gang's minimum will request.
 func (q *quotas) missing(g *model.Gang, name corev1.ResourceName) float64 {
 	resource, limits := model.QuotaResource(string(name))
 	index, known := q.s.Cluster.Resources.Find(resource)
@@ -205,7 +206,7 @@ func (q *quotas) missing(g *model.Gang, name corev1.ResourceName) float64 {
 	return max(asked-held, 0)
 }
 
-// amount returns the value of a name; 0 if it is missing.
+// amount returns the amount with the given name; 0 if there is none.
 func amount(list []model.Amount, name corev1.ResourceName) float64 {
 	if i := slices.IndexFunc(list, func(a model.Amount) bool { return a.Name == name }); i >= 0 {
 		return float64(list[i].Value)

@@ -2,7 +2,7 @@ package resourcestrategyfit
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Scores each resource of a node by its own strategy, and reserves scarce resources for pods that request them.",
 	Switches: []config.Option{
@@ -27,5 +27,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,6 +1,6 @@
 // Package resourcestrategyfit scores each resource of a node by its own strategy, so that some resources are spread
-// and others packed. It also keeps pods that request no scarce resource away from nodes that have one (sra), and
-// keeps cpu and memory free for idle devices (proportional).
+// over nodes and others are packed. It also keeps pods that do not request a scarce resource away from nodes that
+// have it (sra), and reserves cpu and memory for idle devices (proportional).
 package resourcestrategyfit
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy resource-strategy-fit.
+// Policy implements the resource-strategy-fit policy.
 type Policy struct {
 	conf        config.Plugin
 	strategy    score.Strategy
@@ -27,7 +27,7 @@ type Policy struct {
 // defaultWeight is the default weight of the policy, and of sra if it is enabled.
 const defaultWeight = 10
 
-// New returns the policy. It reports invalid arguments to warn.
+// New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	r := reader{warn}
 	p := &Policy{conf: conf}
@@ -38,7 +38,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// Name returns resource-strategy-fit.
+// Name returns "resource-strategy-fit".
 func (*Policy) Name() string { return "resource-strategy-fit" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -46,7 +46,7 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Configure sets weights and filters.
+// Configure sets the weights and filters in the judge.
 func (p *Policy) Configure(j *equivalence.Judge) {
 	if p.conf.Enabled("enableNodeOrder") {
 		j.Weights.Strategy = p.strategy
@@ -56,7 +56,7 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 	}
 }
 
-// Open looks up the indexes of the scarce resources, because new resources may have been added.
+// Open looks up the indexes of the scarce resources, which may change when new resources appear.
 func (p *Policy) Open(s *session.Session) {
 	if p.conf.Enabled("enableNodeOrder") {
 		s.Rules.Remarks = append(s.Rules.Remarks, remarks)
@@ -69,7 +69,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// remarks returns warnings for pods with an invalid strategy.
+// remarks returns warnings about pods whose annotations contain an invalid strategy.
 func remarks(j *session.Job) (texts []string) {
 	var last *model.Shape
 	for _, t := range j.Tasks {
@@ -84,7 +84,7 @@ func remarks(j *session.Job) (texts []string) {
 	return texts
 }
 
-// reader reads arguments and reports invalid ones.
+// reader parses arguments and warns about invalid ones.
 type reader struct{ warn func(string) }
 
 func (r reader) say(format string, args ...any) {
@@ -104,7 +104,7 @@ func (r reader) section(name string, raw any) config.Arguments {
 	return section
 }
 
-// resources reads the strategy of each resource. By default, cpu and memory are spread.
+// resources parses the strategy of each resource. By default, cpu and memory are spread.
 func (r reader) resources(raw any) map[string]score.Term {
 	out := map[string]score.Term{"cpu": {Weight: 1}, "memory": {Weight: 1}}
 	given := r.section("resources", raw)
@@ -153,7 +153,8 @@ func (r reader) scarce(sra config.Arguments) (out score.Scarce) {
 	return out
 }
 
-// proportions reads how much cpu (cores) and memory (GB) is reserved for each idle piece of a scarce resource.
+// proportions parses the amounts of cpu (in cores) and memory (in GB) to reserve for each idle piece of a scarce
+// resource.
 func (r reader) proportions(section config.Arguments) (out []*fit.Proportion) {
 	section.Unknown("proportional", r.warn, "enable", "resources", "resourceProportion")
 	if !section.Bool("enable", false, r.warn) {

@@ -2,7 +2,7 @@ package sla
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Gangs that have waited too long go first, are admitted regardless of other policies, and reserve resources as they become free.",
 	Switches: []config.Option{
@@ -15,5 +15,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,7 +1,7 @@
-// Package sla ensures that no gang waits for ever. After a maximum waiting time a gang is admitted regardless of
+// Package sla ensures that no gang waits forever. After a maximum waiting time, a gang is admitted regardless of
 // other rules, and resources are reserved for it until it can start.
 //
-//	In:   when a gang was created, how long it may wait
+//	In:   the creation time of each gang and its maximum waiting time
 //	Out:  rules JobOrder, Enqueueable, Deadlines
 package sla
 
@@ -18,14 +18,14 @@ const (
 	waitingTime = "sla-waiting-time"
 	// annotation takes precedence over waitingTime if a PodGroup has both.
 	annotation = "volcano.sh/sla-waiting-time"
-	// longest is the maximum waiting time; longer ones are reduced to it.
+	// longest is the maximum accepted waiting time; longer ones are reduced to it.
 	longest = 100 * 365 * 24 * time.Hour
 )
 
-// Policy is the policy sla.
+// Policy implements the sla policy.
 type Policy struct {
 	conf config.Plugin
-	// usual is the maximum waiting time of gangs without their own; 0 for no limit.
+	// usual is the maximum waiting time of gangs that do not set their own; 0 means no limit.
 	usual time.Duration
 }
 
@@ -42,7 +42,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// parse parses a duration above zero.
+// parse parses a positive duration.
 func parse(text string) (time.Duration, error) {
 	wait, err := time.ParseDuration(text)
 	switch {
@@ -54,7 +54,7 @@ func parse(text string) (time.Duration, error) {
 	return min(wait, longest), nil
 }
 
-// Name returns sla.
+// Name returns "sla".
 func (*Policy) Name() string { return "sla" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -81,7 +81,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// remarks returns warnings for invalid waiting times in annotations.
+// remarks returns warnings about invalid waiting times in annotations.
 func remarks(j *session.Job) (texts []string) {
 	for _, key := range [2]string{annotation, waitingTime} {
 		if text, given := j.Annotations[key]; given {
@@ -93,7 +93,7 @@ func remarks(j *session.Job) (texts []string) {
 	return texts
 }
 
-// deadline returns the time until which the gang may have to wait; zero for no limit.
+// deadline returns the time at which the gang has waited too long; zero for no limit.
 func (p *Policy) deadline(j *session.Job) time.Time {
 	wait := p.usual
 	for _, key := range [2]string{annotation, waitingTime} {
@@ -112,7 +112,7 @@ func (p *Policy) deadline(j *session.Job) time.Time {
 	return j.Created.Add(wait)
 }
 
-// order sorts gangs with a deadline first, earlier deadlines before later ones.
+// order sorts gangs with a deadline before others, and earlier deadlines before later ones.
 func (p *Policy) order(a, b *session.Job) int {
 	x, y := p.deadline(a), p.deadline(b)
 	switch {

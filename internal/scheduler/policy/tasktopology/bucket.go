@@ -13,28 +13,29 @@ import (
 // bucket is a set of pods that are best placed on one node.
 type bucket struct {
 	index int
-	size  int            // number of its pods, with and without a node
-	roles map[string]int // number of its pods by task
+	size  int            // number of pods in the bucket, placed or waiting
+	roles map[string]int // number of pods in the bucket, by task
 	on    map[model.NodeID]int
-	// shapes lists the shapes of its pods without a node, in order of first use; waiting has their number.
+	// shapes lists the distinct shapes of the waiting pods, in order of first use; waiting holds the number of pods
+	// of each.
 	shapes  []*model.Shape
 	waiting map[*model.Shape]int
-	weight  float64 // total request of its pods
+	weight  float64 // total request of the pods
 }
 
-// plan is the assignment of one gang's pods to buckets.
+// plan assigns the pods of a gang to buckets.
 type plan struct {
 	wishes   *wishes
 	buckets  []*bucket
 	bucketOf map[*model.Task]*bucket
 	largest  int
-	// at holds the number of the gang's pods by node and task, including placements of this cycle.
+	// at holds the number of the gang's pods, by node and task, including placements of this cycle.
 	at    map[model.NodeID]map[string]int
 	tried map[*model.Task]bool
 }
 
-// newPlan fills the buckets. Pods on one node share a bucket. Every other pod, in the order of tasks, is added to
-// the bucket with the best affinity.
+// newPlan assigns the pods of a gang to buckets. Pods on the same node share a bucket. Every other pod, in the order
+// of tasks, is added to the bucket to which it has the best affinity.
 func newPlan(g *model.Gang, w *wishes) *plan {
 	p := &plan{wishes: w, bucketOf: map[*model.Task]*bucket{}, largest: 1, at: map[model.NodeID]map[string]int{}, tried: map[*model.Task]bool{}}
 	byNode := map[model.NodeID]*bucket{}
@@ -70,8 +71,8 @@ func newPlan(g *model.Gang, w *wishes) *plan {
 
 func bound(t *model.Task) bool { return t.Status.Allocated() && t.Node != model.NoNode }
 
-// sorted returns the pods that run or wait: placed pods first, then by the configured task order, by the rank of
-// the task, by index and name.
+// sorted returns the pods that run or wait: placed pods first, then by the configured order of tasks, the rank of the
+// task, index and name.
 func (p *plan) sorted(g *model.Gang) []*model.Task {
 	tasks := slices.DeleteFunc(slices.Clone(g.Tasks), func(t *model.Task) bool {
 		return !bound(t) && t.Status != model.Pending && t.Status != model.Pipelined
@@ -98,8 +99,8 @@ func (p *plan) open() *bucket {
 	return b
 }
 
-// best returns the bucket with the best affinity for a pod; among equals, the one with the smallest request. If all
-// buckets repel the pod, it opens a new one.
+// best returns the bucket to which a pod has the best affinity; among equals, the one with the smallest request. If
+// all buckets repel the pod, it creates a new one.
 func (p *plan) best(t *model.Task) *bucket {
 	var best *bucket
 	most := 0
@@ -149,9 +150,9 @@ func (p *plan) here(t *model.Task, id model.NodeID, sign int) {
 	p.at[id][t.Role] += sign
 }
 
-// placed updates the plan after a pod is placed on a node, or the placement is undone.
+// placed updates the plan after a pod was placed on a node, or after the placement was undone.
 func (p *plan) placed(t *model.Task, id model.NodeID, sign int) {
-	if sign < 0 && !p.tried[t] { // a promise that was not counted
+	if sign < 0 && !p.tried[t] { // a promised placement that was not counted
 		return
 	}
 	p.tried[t] = sign > 0
@@ -162,7 +163,7 @@ func (p *plan) placed(t *model.Task, id model.NodeID, sign int) {
 	}
 }
 
-// against returns the number of the gang's pods on a node that a pod should be separate from.
+// against returns the number of the gang's pods on a node from which a pod should be separated.
 func (p *plan) against(t *model.Task, id model.NodeID) int {
 	n := 0
 	for role, count := range p.at[id] {
@@ -173,8 +174,8 @@ func (p *plan) against(t *model.Task, id model.NodeID) int {
 	return n
 }
 
-// fitting returns how many waiting pods of the bucket fit on a node together, counting resources that are being
-// released as free.
+// fitting returns the number of waiting pods of the bucket that fit on a node together, counting resources that are
+// being released as free.
 func (b *bucket) fitting(s *session.Session, id model.NodeID) int {
 	left := s.View.Nodes.Row(s.View.Future, id)
 	if len(b.shapes) > 1 {
@@ -199,8 +200,8 @@ func (b *bucket) fitting(s *session.Session, id model.NodeID) int {
 	return sum
 }
 
-// compare returns the order in which pods are placed: pods in buckets first, larger buckets first, and in each
-// bucket by task.
+// compare compares two pods by the order in which they are placed: pods in buckets first, larger buckets first, and
+// by task within each bucket.
 func (p *plan) compare(a, b *model.Task) int {
 	x, y := p.bucketOf[a], p.bucketOf[b]
 	switch {

@@ -2,7 +2,7 @@ package tasktopology
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Places tasks of a gang on the same or on different nodes, by `volcano.sh/task-topology-affinity`, `-anti-affinity` and `-task-order`.",
 	Switches: []config.Option{
@@ -14,5 +14,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,9 +1,9 @@
-// Package tasktopology places the tasks of one gang according to the rules between them: near each other
-// (affinity), apart (anti-affinity), and in an order. It divides the pods into buckets; the pods of a bucket are
-// best placed on one node.
+// Package tasktopology places the tasks of a gang according to rules between them: near each other (affinity), apart
+// from each other (anti-affinity), and in a given order. It divides the pods into buckets. The pods of a bucket are
+// best placed on the same node.
 //
 //	In:   the annotations of the PodGroup, its pods
-//	Out:  rule TaskOrder, points of nodes
+//	Out:  rule TaskOrder, node scores
 package tasktopology
 
 import (
@@ -12,18 +12,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Policy is the policy task-topology.
+// Policy implements the task-topology policy.
 type Policy struct {
 	conf   config.Plugin
 	weight float64
 }
 
-// New returns the policy. It reports invalid arguments to warn.
+// New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	return &Policy{conf, float64(max(conf.Arguments.Int("task-topology.weight", 1, warn), 0))}
 }
 
-// Name returns task-topology.
+// Name returns "task-topology".
 func (*Policy) Name() string { return "task-topology" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -51,7 +51,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// manager creates plans for the gangs of a cycle when they are first needed.
+// manager creates the plans of a cycle's gangs when they are first needed.
 type manager struct {
 	s      *session.Session
 	weight float64
@@ -69,7 +69,7 @@ func (m *manager) plan(g *model.Gang) *plan {
 	return p
 }
 
-// order compares tasks of one gang: tasks with rules first, larger buckets first.
+// order compares two tasks of a gang: tasks with rules come first, and larger buckets come first.
 func (m *manager) order(a, b *model.Task) int {
 	if a.Gang == nil || a.Gang != b.Gang {
 		return 0
@@ -81,8 +81,9 @@ func (m *manager) order(a, b *model.Task) int {
 	return p.compare(a, b)
 }
 
-// points returns the points of a node: the number of pods of the task's bucket that are there or would fit, minus
-// the number of pods there that the task should be separate from, relative to the size of the largest bucket.
+// points returns the score of a node for a task. It is the number of pods of the task's bucket that are on the node
+// or would fit on it, minus the number of pods there from which the task should be separated, relative to the size of
+// the largest bucket.
 func (m *manager) points(j *session.Job, t *model.Task, id model.NodeID) float64 {
 	p := m.plan(j.Gang)
 	b := p.bucketOf[t]
@@ -90,7 +91,7 @@ func (m *manager) points(j *session.Job, t *model.Task, id model.NodeID) float64
 	return count * m.weight * 100 / float64(p.largest)
 }
 
-// placed updates the plan after a placement or its undo.
+// placed updates the plan after a placement, or after its undo.
 func (m *manager) placed(j *session.Job, t *model.Task, id model.NodeID, sign int) {
 	if j == nil {
 		return

@@ -9,17 +9,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// wishes holds the rules between the tasks of a gang, by name.
+// wishes holds the placement rules between the tasks of a gang, by task name.
 type wishes struct {
 	near, apart         map[[2]string]bool
 	selfNear, selfApart map[string]bool
-	order               map[string]int // positions, from 1
+	order               map[string]int // positions, starting at 1
 	named               map[string]bool
 }
 
-// wishesOf parses the annotations of a PodGroup; nil if they contain no rules.
+// wishesOf parses the annotations of a PodGroup. It returns nil if they contain no rules.
 //
-// Groups of tasks are separated by ";", tasks by ",". A group of one task refers to pods of the same task.
+// In an annotation, ";" separates groups of tasks, and "," separates tasks. A group of a single task refers to pods
+// of the same task.
 func wishesOf(annotations map[string]string) *wishes {
 	affinity, anti, order := annotations[keys.TaskTopologyAffinity], annotations[keys.TaskTopologyAntiAffinity], annotations[keys.TaskTopologyOrder]
 	if affinity == "" && anti == "" && order == "" {
@@ -43,7 +44,7 @@ func wishesOf(annotations map[string]string) *wishes {
 	return w
 }
 
-// remarks returns warnings for tasks in the annotations that the gang does not have.
+// remarks returns warnings about task names in the annotations that the gang does not have.
 func remarks(j *session.Job) (texts []string) {
 	known := map[string]bool{}
 	for name := range j.MinTaskMember {
@@ -94,7 +95,7 @@ func split(text, separator string) []string {
 	return out
 }
 
-// wants returns 1 if pods of two tasks should be near each other, -1 if apart, and 0 otherwise.
+// wants returns 1 if pods of the two tasks should be near each other, -1 if they should be apart, and 0 otherwise.
 func (w *wishes) wants(a, b string) int {
 	sum := 0
 	if w.near[[2]string{a, b}] || a == b && w.selfNear[a] {
@@ -110,8 +111,8 @@ func (w *wishes) avoids(a, b string) bool {
 	return w.apart[[2]string{a, b}] || a == b && w.selfApart[a]
 }
 
-// rank orders tasks by how much their placement matters: first tasks that repel their own pods and therefore start
-// buckets, then tasks that attract others.
+// rank orders tasks by how much their placement matters: first tasks whose pods repel each other and therefore start
+// buckets, then tasks that attract other tasks.
 func (w *wishes) rank(task string) int {
 	switch {
 	case w.selfApart[task]:

@@ -2,7 +2,7 @@ package tdm
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Time-shared nodes (label `volcano.sh/revocable-zone`) accept pods that may be evicted, during the hours of their zone.",
 	Switches: []config.Option{
@@ -21,5 +21,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

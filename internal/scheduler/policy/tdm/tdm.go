@@ -1,10 +1,11 @@
-// Package tdm lends nodes during certain hours. Nodes labelled volcano.sh/revocable-zone accept revocable pods
-// while their zone is open. Revocable pods can be evicted again when it closes.
+// Package tdm lends nodes to revocable pods during certain hours (time-division multiplexing). Nodes labelled
+// volcano.sh/revocable-zone accept revocable pods while their zone is open. When the zone closes, these pods can be
+// evicted.
 //
 //	In:   zones with their hours, nodes with the name of a zone, pods that are revocable
-//	Out:  which nodes are closed now, and for which pods; points for revocable pods; when zones open and close
+//	Out:  closed nodes and the pods that they reject; scores for revocable pods; the times when zones open and close
 //
-// The hours are in the time zone tdm.time-zone, by default that of the machine.
+// The hours are in the time zone tdm.time-zone, which is the machine's time zone by default.
 package tdm
 
 import (
@@ -29,11 +30,11 @@ import (
 const (
 	zonePrefix = "tdm.revocable-zone."
 	timeZone   = "tdm.time-zone"
-	// points is the score of a lent node for a revocable pod, as in Volcano.
+	// points is the score of a lent node for a revocable pod. It is the same as in Volcano.
 	points = 100
 )
 
-// Policy is the policy tdm.
+// Policy implements the tdm policy.
 type Policy struct {
 	conf     config.Plugin
 	zones    map[string]zone
@@ -41,15 +42,15 @@ type Policy struct {
 	location *time.Location
 
 	s     *session.Session
-	open  map[string]bool // zones that are open now
+	open  map[string]bool // zones that are currently open
 	nodes session.NodeTable[string]
-	// shut lists the lent nodes whose zone is closed. lent lists the ones whose zone is open; it applies to pods
-	// that are not revocable.
+	// shut lists the lent nodes whose zone is closed. lent lists the lent nodes whose zone is open; it applies only
+	// to pods that are not revocable.
 	shut, lent fit.Closing
 	bonus      score.Bonus
 }
 
-// New returns the policy. It reports invalid arguments to warn.
+// New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	say := func(format string, args ...any) {
 		if warn != nil {
@@ -93,7 +94,7 @@ func (p *Policy) zoneKeys() (found []string) {
 	return found
 }
 
-// Name returns tdm.
+// Name returns "tdm".
 func (*Policy) Name() string { return "tdm" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -101,7 +102,7 @@ func (p *Policy) Reads() config.Reads {
 	return manual.Reads(p.zoneKeys()...)
 }
 
-// Configure passes the tables to the judge.
+// Configure adds the tables of closed nodes and scores to the judge.
 func (p *Policy) Configure(j *equivalence.Judge) {
 	if p.conf.Enabled("enablePredicate") {
 		j.Filters.Closed = append(j.Filters.Closed, &p.shut, &p.lent)
@@ -111,7 +112,7 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 	}
 }
 
-// Open updates the tables for the current time and requests a cycle at the next opening or closing.
+// Open updates the tables for the current time, and requests a cycle for the next time when a zone opens or closes.
 func (p *Policy) Open(s *session.Session) {
 	p.s = s
 	changed := p.turnClock()
@@ -151,7 +152,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// turnClock updates which zones are open. It reports whether anything changed.
+// turnClock updates which zones are open. It reports whether any zone has changed.
 func (p *Policy) turnClock() (changed bool) {
 	for name, z := range p.zones {
 		open, _ := z.at(p.s.Now.In(p.location))
@@ -161,13 +162,13 @@ func (p *Policy) turnClock() (changed bool) {
 	return changed
 }
 
-// IsOpen reports whether a node may be used now: it is not lent, or its zone is open.
+// IsOpen reports whether a node can be used now, because it is not lent or its zone is open.
 func (p *Policy) IsOpen(id model.NodeID) bool {
 	name := p.nodes.Values[id]
 	return name == "" || p.open[name]
 }
 
-// judge computes a node's entries in the tables, and marks the node as changed if they differ.
+// judge updates a node's entries in the tables, and marks the node as changed if they differ.
 func (p *Policy) judge(id model.NodeID) {
 	for n := len(p.nodes.Values); len(p.shut.At) < n; {
 		p.shut.At, p.lent.At = append(p.shut.At, false), append(p.lent.At, false)
@@ -186,8 +187,8 @@ func (p *Policy) judge(id model.NodeID) {
 	}
 }
 
-// Revocable reports whether pods of a shape may be placed on lent nodes: they are annotated for any zone, or
-// preemptable.
+// Revocable reports whether pods of a shape may be placed on lent nodes, because they are annotated for any zone or
+// are preemptable.
 func Revocable(s *model.Shape) bool {
 	if zone, given := s.Notes[keys.RevocableZone]; given {
 		return zone == "*"
@@ -195,7 +196,7 @@ func Revocable(s *model.Shape) bool {
 	return truth(s.Notes[keys.Preemptable])
 }
 
-// Preemptable reports whether a gang is declared preemptable. Unlike for single pods, the default is false.
+// Preemptable reports whether a gang is declared preemptable. Unlike for individual pods, the default is false.
 func Preemptable(g *model.Gang) bool { return truth(g.Preemptable) }
 
 func truth(text string) bool {

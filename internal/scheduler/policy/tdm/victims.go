@@ -15,11 +15,11 @@ import (
 
 const (
 	evictPeriod = "tdm.evict.period"
-	// defaultPeriod is the time between evictions from nodes whose zone is closed.
+	// defaultPeriod is the default time between two rounds of evictions from nodes whose zone is closed.
 	defaultPeriod = time.Minute
 )
 
-// parsePeriod parses tdm.evict.period and reports an invalid duration.
+// parsePeriod parses tdm.evict.period. It warns about an invalid duration.
 func parsePeriod(text string, say func(string, ...any)) time.Duration {
 	if text == "" {
 		return defaultPeriod
@@ -31,8 +31,8 @@ func parsePeriod(text string, say func(string, ...any)) time.Duration {
 	return defaultPeriod
 }
 
-// move evicts preemptable pods from nodes whose zone has closed, once per period, and per gang as many as its
-// annotations allow.
+// move evicts preemptable pods from nodes whose zone has closed. It does so once per period, and evicts as many pods
+// of each gang as the gang's annotations allow.
 func (p *Policy) move(s *session.Session) {
 	last, ever := s.Cluster.Shuffled[p.Name()]
 	if ever && s.Now.Before(last.Add(p.period)) {
@@ -64,7 +64,8 @@ func (p *Policy) overstaying(s *session.Session) []*model.Task {
 	return tasks
 }
 
-// remarks returns warnings for invalid annotations: a gang's disruption limits and its pods' revocable zones.
+// remarks returns warnings about invalid annotations: the disruption limits of a gang, and the revocable zones of its
+// pods.
 func remarks(j *session.Job) (texts []string) {
 	for _, key := range [2]string{keys.JDBMaxUnavailable, keys.JDBMinAvailable} {
 		if text, given := j.Annotations[key]; given {
@@ -86,9 +87,9 @@ func remarks(j *session.Job) (texts []string) {
 	return texts
 }
 
-// mayLose returns how many tasks a gang may lose at once according to its annotations. jdb-max-unavailable, a
-// number or a percentage, counts the tasks that are not running; jdb-min-available applies without it. Without
-// either, mayLose returns -1: the gang may lose its surplus, or all tasks.
+// mayLose returns the number of tasks that a gang may lose at once according to its annotations. jdb-max-unavailable,
+// a number or a percentage, limits the tasks that are not running. If it is missing, jdb-min-available applies. If
+// both are missing, mayLose returns -1: the gang may lose its surplus or all its tasks.
 func mayLose(g *model.Gang) int {
 	running := g.Count[model.Running]
 	ended := g.Count[model.Succeeded] + g.Count[model.Failed]
@@ -101,7 +102,7 @@ func mayLose(g *model.Gang) int {
 	return -1
 }
 
-// share parses a number, or a percentage of all, rounded up.
+// share parses a number, or a percentage of a total, which it rounds up.
 func share(text string, of int) (int, bool) {
 	if digits, isPart := strings.CutSuffix(text, "%"); isPart {
 		n, err := strconv.Atoi(digits)
@@ -111,8 +112,8 @@ func share(text string, of int) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// guests grants preemptable pods that are not on lent nodes to gangs that must not use lent nodes, because the
-// victims can run there.
+// guests grants the eviction of preemptable pods outside of lent nodes, for gangs that must not use lent nodes. The
+// victims can still run on lent nodes.
 func (p *Policy) guests(a *session.Attack) session.Guard {
 	out := map[*model.Gang]int{}
 	stays := Preemptable(a.Taker.Gang) || slices.ContainsFunc(a.Tasks, func(t *model.Task) bool { return Revocable(t.Shape) })

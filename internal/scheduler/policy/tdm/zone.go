@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// zone is the time when nodes of a zone are lent: every day from one time of day to another; if that is not later,
-// on the next day.
+// zone is the daily period during which the nodes of a zone are lent. If the end is not later than the start, the
+// period ends on the next day.
 type zone struct{ from, to clock }
 
 // clock is a time of day.
@@ -35,21 +35,21 @@ func parseClock(text string) (clock, error) {
 	return clock{int(hour), int(minute)}, nil
 }
 
-// on returns the clock's time on the day that is after days later than day. If daylight saving time skips that
-// time, it returns the moment that time.Date normalises it to.
+// on returns the time when the clock shows c, after days later than day. If daylight saving time skips that time, it
+// returns the time to which time.Date normalises it.
 func (c clock) on(day time.Time, after int) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day()+after, c.hour, c.minute, 0, 0, day.Location())
 }
 
 func (c clock) before(d clock) bool { return c.hour*60+c.minute < d.hour*60+d.minute }
 
-// at reports whether the zone is open, and when that changes next. now must be in the location of the zone's times.
+// at reports whether the zone is open, and when this changes next. now must be in the time zone of the zone's hours.
 func (z zone) at(now time.Time) (open bool, change time.Time) {
 	next := 0
 	if !z.from.before(z.to) {
 		next = 1
 	}
-	for day := -2; day <= 2; day++ { // some days around, because days with clock changes do not have 24 hours
+	for day := -2; day <= 2; day++ { // check several days, because a day with a clock change does not have 24 hours
 		from, to := z.from.on(now, day), z.to.on(now, day+next)
 		if !now.Before(from) && now.Before(to) {
 			open = true

@@ -10,11 +10,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// estimator estimates a task's use before measurements show it.
+// estimator estimates the load that a task causes before measurements include it.
 type estimator struct {
 	requestRatio, burstRatio  float64
 	riskThreshold, riskFactor float64
-	milliCPU, memoryBytes     int64 // of pods without requests
+	milliCPU, memoryBytes     int64 // for pods without requests
 }
 
 func newEstimator(a config.Arguments, warn func(string)) estimator {
@@ -48,8 +48,8 @@ func amount(a config.Arguments, key string, name corev1.ResourceName, def string
 	return model.Ceil(name, q)
 }
 
-// of returns the estimated use of a task of a shape, in milli-cores and bytes: between zero and the larger of its
-// request and its limit.
+// of returns the estimated load of a task of a shape, in millicores and bytes. It is between zero and the larger one
+// of the task's request and limit.
 func (e *estimator) of(s *model.Shape, risky bool) (cpu, memory int64) {
 	requestCPU, requestMemory := s.Request.Get(model.CPU), s.Request.Get(model.Memory)
 	if requestCPU|requestMemory|s.LimitMilliCPU|s.LimitMemoryBytes == 0 {

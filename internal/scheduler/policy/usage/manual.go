@@ -2,7 +2,7 @@ package usage
 
 import "github.com/vc-batch/vc/internal/scheduler/config"
 
-// manual documents the settings.
+// manual documents the policy's settings.
 var manual = config.Manual{
 	Text: "Evaluates nodes by their actual load, from a source of load metrics (`metrics`): nodes above a threshold accept no pods, and among the others the least loaded score highest.",
 	Switches: []config.Option{
@@ -26,5 +26,5 @@ var manual = config.Manual{
 	},
 }
 
-// Manual returns the policy's part of the reference.
+// Manual returns the reference documentation of the policy.
 func (*Policy) Manual() config.Manual { return manual }

@@ -1,11 +1,11 @@
-// Package quotausage evaluates nodes by their real load. Nodes over a threshold accept no pods, and among the others the
-// least loaded are best. Recently placed pods are not in measurements yet; they count with an estimate of their
-// use.
+// Package usage evaluates nodes by their actual load. Nodes above a threshold accept no pods, and among the others
+// the least loaded nodes score highest. Measurements do not include recently placed pods yet, so their load is
+// estimated.
 //
-//	In:   model.Nodes.Usage, as measured by the source of the model
-//	Out:  closed nodes, and points for every node
+//	In:   model.Nodes.Usage, as measured by the source of load metrics
+//	Out:  closed nodes, and a score for every node
 //
-// Both are tables by node that the judge reads, so no pod requires a scan of all nodes.
+// Both are tables by node that the judge reads, so that no pod requires a scan of all nodes.
 package usage
 
 import (
@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// stale is the age from which a measurement is ignored.
+	// stale is the age at which a measurement becomes too old to be used.
 	stale = 5 * time.Minute
-	// unseen is the time before a measurement in which a pod must have started not to be included in it.
+	// unseen is how long a pod must have run at the time of a measurement for the measurement to include it.
 	unseen = 30 * time.Second
 )
 
-// Policy is the policy usage.
+// Policy implements the usage policy.
 type Policy struct {
 	conf                      config.Plugin
 	weight                    float64
@@ -38,21 +38,21 @@ type Policy struct {
 
 	s       *session.Session
 	nodes   session.NodeTable[load]
-	fresh   []bool // by model.NodeID: the measurement is recent enough
+	fresh   []bool // by model.NodeID: whether the measurement is recent enough
 	closing fit.Closing
 	bonus   score.Bonus
-	tried   []model.NodeID // nodes where this cycle places pods
+	tried   []model.NodeID // nodes on which this cycle places pods
 	placed  map[*model.Task]bool
 }
 
-// load is a node's measured load. The shadow fields estimate the use of tasks that no measurement includes yet.
-// They are whole numbers, so that the order of summing does not matter.
+// load is the measured load of a node. The shadow fields estimate the load of tasks that no measurement includes yet.
+// They are whole numbers, so that the order of additions does not matter.
 type load struct {
 	model.NodeUsage
 	shadowCPU, shadowMemory int64
 }
 
-// New returns the policy. It reports invalid arguments to warn.
+// New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	p := &Policy{conf: conf, placed: map[*model.Task]bool{}}
 	weight := func(key string, def int) float64 {
@@ -80,7 +80,7 @@ func section(raw any, name string, warn func(string)) config.Arguments {
 	return out
 }
 
-// Name returns usage.
+// Name returns "usage".
 func (*Policy) Name() string { return "usage" }
 
 // Reads returns the switches and arguments that have an effect.
@@ -88,7 +88,7 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Configure passes the tables to the judge.
+// Configure adds the tables of closed nodes and scores to the judge.
 func (p *Policy) Configure(j *equivalence.Judge) {
 	if p.conf.Enabled("enablePredicate") {
 		j.Filters.Closed = append(j.Filters.Closed, &p.closing)
@@ -98,10 +98,10 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 	}
 }
 
-// Open updates the tables.
+// Open updates the tables for the current measurements.
 func (p *Policy) Open(s *session.Session) {
 	p.s = s
-	for _, id := range p.tried { // undo the placements of the last cycle
+	for _, id := range p.tried { // undo the estimates for placements of the last cycle
 		if int(id) < len(p.nodes.Values) && int(id) < s.Cluster.Nodes.Len() {
 			p.nodes.Values[id] = p.read(id)
 			p.judge(id)
@@ -110,7 +110,7 @@ func (p *Policy) Open(s *session.Session) {
 	p.tried = p.tried[:0]
 	clear(p.placed)
 	p.nodes.Update(s, p.read, func(id model.NodeID, _, _ load) { p.judge(id) })
-	for id := range p.nodes.Values { // measurements may have become stale
+	for id := range p.nodes.Values { // measurements may have become too old
 		if p.believed(model.NodeID(id)) != p.fresh[id] {
 			p.judge(model.NodeID(id))
 		}
@@ -120,10 +120,10 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	s.Rules.Nodes = append(s.Rules.Nodes, session.NodeRule{
 		Name:    p.Name(),
-		Applies: func(*session.Job, *model.Task) bool { return false }, // the tables contain all of it
+		Applies: func(*session.Job, *model.Task) bool { return false }, // the tables contain everything
 		Placed: func(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
 			if sign < 0 && !p.placed[t] {
-				return // a promise of an earlier cycle was not counted
+				return // a promise of an earlier cycle, which was not counted
 			}
 			p.placed[t] = sign > 0
 			p.add(t, id, int64(sign))
@@ -145,7 +145,7 @@ func (p *Policy) read(id model.NodeID) load {
 	return l
 }
 
-// hidden reports whether a measurement does not include a task.
+// hidden reports whether a measurement does not yet include the load of a task.
 func (p *Policy) hidden(t *model.Task, at time.Time) bool {
 	switch t.Status {
 	case model.Binding, model.Bound:
@@ -162,7 +162,7 @@ func (l *load) shade(e *estimator, risky bool, t *model.Task, sign int64) {
 	l.shadowMemory += sign * memory
 }
 
-// add counts a task that the cycle places, or removes it again.
+// add adds the estimated load of a task that the cycle places, or removes it again.
 func (p *Policy) add(t *model.Task, id model.NodeID, sign int64) {
 	if int(id) >= len(p.nodes.Values) || p.nodes.Values[id].At.IsZero() {
 		return
@@ -173,7 +173,7 @@ func (p *Policy) add(t *model.Task, id model.NodeID, sign int64) {
 	p.bonus.Points[id] = p.points(id)
 }
 
-// risky reports whether a node is so loaded that estimates are raised.
+// risky reports whether a node is so loaded that estimates are increased.
 func (p *Policy) risky(u *model.NodeUsage) bool {
 	sum := p.cpuWeight + p.memoryWeight
 	return sum > 0 && (p.cpuWeight*u.CPUPercent+p.memoryWeight*u.MemoryPercent)/sum/100 >= p.guess.riskThreshold
@@ -184,7 +184,7 @@ func (p *Policy) believed(id model.NodeID) bool {
 	return !l.At.IsZero() && p.s.Now.Sub(l.At) <= stale
 }
 
-// judge computes a node's entries in the tables, and marks the node as changed if they differ.
+// judge updates a node's entries in the tables, and marks the node as changed if they differ.
 func (p *Policy) judge(id model.NodeID) {
 	for n := len(p.nodes.Values); len(p.fresh) < n; {
 		p.fresh = append(p.fresh, false)
@@ -204,7 +204,7 @@ func (p *Policy) judge(id model.NodeID) {
 	}
 }
 
-// points returns the points of a node: higher for less loaded nodes, 0 if the load is unknown.
+// points returns the score of a node: higher for less loaded nodes, and 0 if the load is unknown.
 func (p *Policy) points(id model.NodeID) float64 {
 	if !p.fresh[id] {
 		return 0
