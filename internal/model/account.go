@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// Account identifies whose use of the cluster is recorded: a queue's or, inside a queue, a namespace's or a user's.
-// Fields that do not apply are empty.
+// Account identifies a party whose usage of the cluster is recorded: a queue or, inside a queue, a namespace or a
+// user. Fields that do not apply are empty.
 type Account struct{ Queue, Namespace, User string }
 
-// Usage is an account's past use of the cluster, in seconds of the whole cluster. Older use counts less. Value is
-// the use up to At. Since At the account holds a fraction Rate of the cluster, 0 to 1: its largest fraction of any
-// resource.
+// Usage is the past usage of the cluster by an account, in seconds of the whole cluster. Older usage counts less.
+// Value is the usage up to At. Since At, the account has used the fraction Rate of the cluster, from 0 to 1, which is
+// its largest fraction of any resource.
 type Usage struct {
 	Value float64
 	At    time.Time
 	Rate  float64
 }
 
-// Now returns the use up to a time. Use that is halfLife old counts half.
+// Now returns the usage up to a time. Usage that is one halfLife old counts half.
 //
-// With decay d = 2^(-t/halfLife), it is Value·d + Rate·halfLife/ln 2·(1-d): the integral of the rate under the
+// With the decay d = 2^(-t/halfLife), it is Value·d + Rate·halfLife/ln 2·(1-d), the integral of the rate under the
 // decay.
 func (u Usage) Now(now time.Time, halfLife time.Duration) float64 {
 	since := now.Sub(u.At)
@@ -34,13 +34,13 @@ func (u Usage) Now(now time.Time, halfLife time.Duration) float64 {
 	return u.Value*decay + u.Rate*halfLife.Seconds()/math.Ln2*(1-decay)
 }
 
-// UsageEntry is the use of one account. An entry without value and rate deletes the account.
+// UsageEntry is the usage of one account. An entry without value and rate deletes the account.
 type UsageEntry struct {
 	Account Account
 	Usage   Usage
 }
 
-// UsageSet loads usage that was saved earlier, such as before a restart.
+// UsageSet loads usage that was saved earlier, for example before a restart.
 type UsageSet struct{ Entries []UsageEntry }
 
 func (d UsageSet) apply(c *Cluster) {
@@ -48,7 +48,7 @@ func (d UsageSet) apply(c *Cluster) {
 	c.UsageGen = c.next()
 }
 
-// AssumeUsage records what accounts have used.
+// AssumeUsage records the usage of accounts.
 func (c *Cluster) AssumeUsage(entries []UsageEntry) {
 	if c.Usage == nil && len(entries) > 0 {
 		c.Usage = map[Account]Usage{}
@@ -66,7 +66,7 @@ func (c *Cluster) AssumeUsage(entries []UsageEntry) {
 	}
 }
 
-// SortUsage returns the entries by decreasing Value+Rate, then by account.
+// SortUsage returns the entries sorted by decreasing Value+Rate, then by account.
 func SortUsage(of map[Account]Usage) []UsageEntry {
 	out := make([]UsageEntry, 0, len(of))
 	for a, u := range of {

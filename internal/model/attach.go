@@ -8,9 +8,9 @@ import (
 	"k8s.io/component-helpers/storage/ephemeral"
 )
 
-// attachedFrom returns the part of a pod that Kubernetes' plugins for volumes and devices read, or nil if the pod
-// has no such part. Pods whose claims are named after the pod keep their name and UID, so that each is judged
-// separately.
+// attachedFrom returns the part of a pod that Kubernetes' plugins for volumes and devices read; nil if the pod has no
+// such part. If a pod has claims that are named after it, the part keeps the pod's name and UID, so that each such
+// pod is evaluated separately.
 func attachedFrom(pod *corev1.Pod) *corev1.Pod {
 	own := false
 	part := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace}}
@@ -36,8 +36,8 @@ func attachedFrom(pod *corev1.Pod) *corev1.Pod {
 	return part
 }
 
-// attaches reports whether the plugins check a volume: claims, and volumes that cannot be on a node twice or that
-// count against the node's attach limit.
+// attaches reports whether the plugins check a volume. They check claims, volumes that cannot be used twice on a
+// node, and volumes that count against the node's attach limit.
 func attaches(v *corev1.Volume) bool {
 	return v.PersistentVolumeClaim != nil || v.Ephemeral != nil ||
 		v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.AzureDisk != nil || v.Cinder != nil ||
@@ -69,5 +69,6 @@ func volumeClaimsOf(part *corev1.Pod) []string {
 	return slices.Compact(claims)
 }
 
-// VolumeClaims returns the keys of the volume claims that pods of the shape use. Do not change the result.
+// VolumeClaims returns the keys of the volume claims that pods of the shape use. The caller must not change the
+// result.
 func (s *Shape) VolumeClaims() []string { return s.volumeClaims }

@@ -1,10 +1,10 @@
 package model
 
-// Balance is a vector of sums. Values that were added can be subtracted again, however large they were.
+// Balance is a vector of sums. Values that were added can be subtracted again without loss, however large they were.
 type Balance struct{ sums exact }
 
-// Add adds sign×values.
+// Add adds values, multiplied by sign.
 func (b *Balance) Add(values Vec, sign int64) { b.sums.addVec(values, sign) }
 
-// Into writes the sums to v, each at most MaxSum.
+// Into writes the sums to v. Each is limited to MaxSum.
 func (b *Balance) Into(v *Vec) { b.sums.into(v) }

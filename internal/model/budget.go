@@ -9,23 +9,23 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Budget is a PodDisruptionBudget: it limits how many of its pods may be evicted.
+// Budget is a PodDisruptionBudget, which limits how many of its pods may be evicted.
 type Budget struct {
 	Namespace, Name string
-	// Selector selects the budget's pods. As in policy/v1, an empty selector selects all pods of the namespace, a
-	// missing one none.
+	// Selector selects the budget's pods. As in policy/v1, an empty selector selects all pods of the namespace, and a
+	// missing selector selects none.
 	Selector labels.Selector
-	// Allowed is how many more pods may be evicted, Desired how many must stay healthy, as last reported by the
-	// disruption controller.
+	// Allowed is the number of additional pods that may be evicted, and Desired the number of pods that must stay
+	// healthy, both as last reported by the disruption controller.
 	Allowed, Desired int
-	// Disrupted lists, by name, pods whose eviction is already counted although they still exist.
+	// Disrupted lists the names of pods whose eviction is already counted although they still exist.
 	Disrupted []string
 }
 
 // Key returns namespace/name.
 func (b *Budget) Key() string { return b.Namespace + "/" + b.Name }
 
-// Covers reports whether a pod counts in the budget.
+// Covers reports whether a pod belongs to the budget.
 func (b *Budget) Covers(t *Task) bool {
 	return t.Namespace == b.Namespace && b.Selector.Matches(labels.Set(t.Labels)) && !slices.Contains(b.Disrupted, t.Name)
 }
@@ -36,8 +36,8 @@ type BudgetSet struct{ Budget }
 // BudgetGone removes a PodDisruptionBudget.
 type BudgetGone struct{ Namespace, Name string }
 
-// BudgetFrom converts a PodDisruptionBudget. Like the disruption controller, it treats an invalid selector as one
-// that selects no pods.
+// BudgetFrom converts a PodDisruptionBudget. Like the disruption controller, it treats an invalid selector as
+// selecting no pods.
 func BudgetFrom(p *policyv1.PodDisruptionBudget) BudgetSet {
 	b := Budget{
 		Namespace: p.Namespace, Name: p.Name, Selector: labels.Nothing(),
@@ -67,7 +67,7 @@ func (d BudgetGone) apply(c *Cluster) {
 	}
 }
 
-// SortedBudgets returns the budgets by namespace and name.
+// SortedBudgets returns the budgets sorted by namespace and name.
 func (c *Cluster) SortedBudgets() []*Budget {
 	list := make([]*Budget, 0, len(c.Budgets))
 	for _, b := range c.Budgets {

@@ -11,21 +11,21 @@ import (
 // Cluster is the scheduler's view of the cluster. Read its fields, but change them only with Apply and the Assume…
 // methods.
 type Cluster struct {
-	// DefaultQueue is the queue of gangs that name no queue.
+	// DefaultQueue is the queue of gangs that do not name a queue.
 	DefaultQueue string
 
 	Resources *Resources
 	Nodes     Nodes
 	NodeCount int
-	Total     Vec // capacity of all live nodes, at most MaxSum
+	Total     Vec // capacity of all live nodes, limited to MaxSum
 	Shapes    []*Shape
-	Gangs     map[string]*Gang  // by namespace/name, unknown ones included
-	Queues    map[string]*Queue // by name, unknown ones included
-	Numa      map[string]*Numa  // CPU topologies by node name, also of unknown nodes
+	Gangs     map[string]*Gang  // by namespace/name, including unknown gangs
+	Queues    map[string]*Queue // by name, including unknown queues
+	Numa      map[string]*Numa  // CPU topologies by node name, including unknown nodes
 
 	HyperNodes map[string]*HyperNode // by name; Topology builds a tree from them
 
-	// Namespaces holds the labels of each existing namespace by name.
+	// Namespaces maps the name of each existing namespace to its labels.
 	Namespaces map[string]map[string]string
 	// EstimateGen is the generation of the last change of a gang's estimated run time.
 	EstimateGen uint64
@@ -34,27 +34,28 @@ type Cluster struct {
 
 	// Budgets holds the PodDisruptionBudgets by namespace/name. BudgetGen is the generation of their last change.
 	Budgets map[string]*Budget
-	// Shuffled holds, by the name of a policy, when that policy last moved pods.
+	// Shuffled maps the name of a policy to the time when the policy last moved pods.
 	Shuffled  map[string]time.Time
 	BudgetGen uint64
 
 	// Attachable holds the volumes and devices that pods attach.
 	Attachable Attachable
 
-	// QueueGateGen is the generation of the last change to a task that has or had a queue's gate.
+	// QueueGateGen is the generation of the last change to a task that has or had the scheduling gate of its queue.
 	QueueGateGen uint64
 
 	// Quotas holds the ResourceQuotas by namespace. QuotaGen is the generation of their last change.
 	Quotas   map[string][]Quota
 	QuotaGen uint64
 
-	// Usage holds what each account has used, as last decided or read.
+	// Usage holds the usage of each account, as last decided or read.
 	Usage map[Account]Usage
 	// UsageGen is the generation of the last change to the set of accounts in Usage, or of the last load of saved
 	// usage.
 	UsageGen uint64
 
-	// Generations of the last change to the total capacity, to the set of nodes and to the specs of queues.
+	// TotalGen, NodeSetGen and QueueSetGen are the generations of the last changes to the total capacity, to the set of
+	// nodes, and to the specs of queues.
 	TotalGen, NodeSetGen, QueueSetGen uint64
 	// ForeignGen is the generation of the last change to the resources held by pods without a gang.
 	ForeignGen uint64
@@ -66,7 +67,7 @@ type Cluster struct {
 	freeShapes []int32
 	classes    map[string]PriorityClassSet
 	stale      []*Gang
-	dead       []NodeID // rows that may be free
+	dead       []NodeID // rows that can be reused
 	nodeLog    changeLog[NodeID]
 	gangLog    changeLog[*Gang]
 	gen        uint64
@@ -76,16 +77,17 @@ type Cluster struct {
 	hyperGen, topologyNodes uint64
 	hyperSeen               uint64 // generation of the last change to a HyperNode's status
 	topologyInfos           []nodeSeen
-	loose                   map[*Task]bool // pods of this scheduler without a node that name no PodGroup
-	// leaving holds the pods that are being deleted until a known time. lingering holds the pods past that time.
+	loose                   map[*Task]bool // pods of this scheduler that have no node and name no PodGroup
+	// leaving holds the pods that are being deleted and have not reached their deadline. lingering holds the pods
+	// that are past it.
 	leaving, lingering map[*Task]bool
 	// bereft holds the gangs that lost pods while they ran.
 	bereft map[*Gang]bool
 	// LingerGen is the generation of the last change to Lingering.
 	LingerGen uint64
-	orphans   map[*Gang]bool // named by pods but unknown when last checked
+	orphans   map[*Gang]bool // gangs that pods name, but that were unknown when last checked
 	timed     int            // number of tasks and gangs with a known run time
-	// queueGates counts the tasks that have or had a queue's gate.
+	// queueGates counts the tasks that have or had the scheduling gate of their queue.
 	queueGates int
 	// undescribed counts the pending gangs whose pods neither exist nor are described.
 	undescribed int
@@ -127,7 +129,7 @@ func (c *Cluster) Apply(deltas ...Delta) {
 	c.refresh()
 }
 
-// Task returns the pod with a UID.
+// Task returns the pod with the given UID.
 func (c *Cluster) Task(uid types.UID) *Task { return c.tasks[uid] }
 
 // TaskCount returns the number of known pods.
@@ -141,7 +143,7 @@ func (c *Cluster) next() uint64 {
 	return c.gen
 }
 
-// grow widens the node rows after new resource names were added.
+// grow widens the node rows after new resource names appeared.
 func (c *Cluster) grow() {
 	if n := c.Resources.Len(); n > c.Nodes.Stride {
 		c.Nodes.widen((n + 7) &^ 7)
@@ -154,19 +156,19 @@ func (c *Cluster) touch(id NodeID) {
 	c.nodeLog.add(id, c.gen)
 }
 
-// NodesSince calls visit for every node row that changed after generation gen, including dead rows; some rows may
-// be visited more than once. If the log does not reach back that far, it returns false without a call. The caller
-// must then check all rows.
+// NodesSince calls visit for every node row that changed after generation gen, including dead rows. It may visit a
+// row more than once. If the log does not reach back far enough, it returns false without calling visit, and the
+// caller must check all rows.
 func (c *Cluster) NodesSince(gen uint64, visit func(NodeID)) bool {
 	return c.nodeLog.since(gen, visit)
 }
 
-// GangsSince is like NodesSince, but for gangs. It includes deleted gangs.
+// GangsSince is like NodesSince, but for gangs. Deleted gangs are included.
 func (c *Cluster) GangsSince(gen uint64, visit func(*Gang)) bool {
 	return c.gangLog.since(gen, visit)
 }
 
-// SortedQueues returns the queues by name, using buffer.
+// SortedQueues returns the queues sorted by name, reusing buffer.
 func (c *Cluster) SortedQueues(buffer []*Queue) []*Queue {
 	out := buffer[:0]
 	for _, q := range c.Queues {
@@ -179,7 +181,7 @@ func (c *Cluster) SortedQueues(buffer []*Queue) []*Queue {
 // changeLog records the latest changes with their generations, up to logLimit entries.
 type changeLog[T any] struct {
 	entries []logged[T]
-	// from is the highest generation whose entries may have been dropped.
+	// from is the highest generation whose entries may be missing because they were dropped.
 	from uint64
 }
 

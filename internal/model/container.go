@@ -13,16 +13,18 @@ import (
 )
 
 // Container is the part of a container that matters for placement. Only pods that request shared devices or are
-// Pinned have containers here. They have all of them, in the pod's order, init containers first.
+// Pinned have Containers. They then include all containers of the pod in the order of its spec, init containers
+// first.
 type Container struct {
 	Name string
-	// Init: the container ends before the others start. Sidecar: an init container that keeps running.
+	// Init is true if the container ends before the others start. Sidecar is true for an init container that keeps
+	// running.
 	Init, Sidecar bool
 	MilliCPU      int64
 	Devices       []Amount // shared devices only
 }
 
-// Device returns how much of a shared device's resource the container requests.
+// Device returns the amount of a shared device's resource that the container requests.
 func (c *Container) Device(name corev1.ResourceName) (value int64, asked bool) {
 	for _, a := range c.Devices {
 		if a.Name == name {
@@ -32,13 +34,13 @@ func (c *Container) Device(name corev1.ResourceName) (value int64, asked bool) {
 	return 0, false
 }
 
-// IsSharedDevice reports whether a resource belongs to devices that pods share. Only policy deviceshare can place
-// them.
+// IsSharedDevice reports whether a resource belongs to devices that pods share. Only the deviceshare policy can place
+// pods that request them.
 func IsSharedDevice(name corev1.ResourceName) bool {
 	return name == keys.GPUMemory || name == keys.GPUNumber || strings.HasPrefix(string(name), "volcano.sh/vgpu-")
 }
 
-// sharedDevices returns the amounts of shared devices in a list, by name.
+// sharedDevices returns the amounts of shared devices in a list, sorted by name.
 func sharedDevices(list corev1.ResourceList, convert rounding) []Amount {
 	var out []Amount
 	for name, q := range list {
@@ -50,13 +52,13 @@ func sharedDevices(list corev1.ResourceList, convert rounding) []Amount {
 	return out
 }
 
-// placing lists the annotations that constrain or prefer where a pod runs.
+// placing lists the annotations that constrain where a pod may run, or prefer some nodes.
 var placing = []string{
 	keys.VGPUUseType, keys.VGPUNoUseType, keys.VGPUUseUUID, keys.VGPUNoUseUUID, keys.VGPUMode, keys.VGPUPodGroupPolicy,
 	keys.NumaPolicy, keys.RevocableZone, keys.Preemptable, keys.StrategyType, keys.StrategyWeight,
 }
 
-// detail sets the fields of a shape that only some pods have.
+// detail sets the fields of a shape that only some pods need.
 func detail(shape *ShapeSpec, pod *corev1.Pod) {
 	spec := &pod.Spec
 	if shares := sharing(spec); shares || pinned(pod) {
@@ -121,7 +123,7 @@ func containers(list []corev1.Container, init bool) []Container {
 	return out
 }
 
-// pinned reports whether a pod has class Guaranteed and a container that requests whole CPUs.
+// pinned reports whether a pod has QoS class Guaranteed and a container that requests whole CPUs.
 func pinned(pod *corev1.Pod) bool {
 	class := pod.Status.QOSClass
 	if class != "" && class != corev1.PodQOSGuaranteed {
@@ -146,7 +148,7 @@ func pinned(pod *corev1.Pod) bool {
 	return whole
 }
 
-// appendDetails appends the fields that only some pods have to a shape's key.
+// appendDetails appends the fields that only some pods need to a shape's key.
 func (s *ShapeSpec) appendDetails(b []byte) []byte {
 	if s.LimitMilliCPU|s.LimitMemoryBytes != 0 {
 		b = append(strconv.AppendInt(append(b, "|lc"...), s.LimitMilliCPU, 10), 'm')
@@ -172,8 +174,8 @@ func (s *ShapeSpec) appendDetails(b []byte) []byte {
 	return b
 }
 
-// annotate sets the annotations to the last ones read. While a binding is assumed, it adds the ones that are written
-// with the binding.
+// annotate sets the task's annotations to those that were last read. While a binding is assumed, it adds the
+// annotations that are written with the binding.
 func (t *Task) annotate() {
 	t.Annotations = t.seen.notes
 	if t.assumedNode == NoNode {

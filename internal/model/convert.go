@@ -38,7 +38,7 @@ func NodeFrom(node *corev1.Node) NodeSet {
 	return set
 }
 
-// TaskFrom converts a pod. ours is true if the pod names one of our schedulers.
+// TaskFrom converts a pod. ours is true if the pod names one of this process's schedulers.
 func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 	set := TaskSet{
 		UID:         pod.UID,
@@ -89,14 +89,14 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 	return set
 }
 
-// routine lists our annotations that no policy reads. Most pods have them.
+// routine lists annotations of this project that no policy reads. Most pods have them.
 var routine = map[string]bool{
 	keys.GroupName: true, keys.VolcanoGroupName: true, keys.JobName: true, keys.JobNamespace: true, keys.TaskSpec: true, keys.TaskIndex: true, keys.QueueName: true,
 	keys.RunningEstimate: true, keys.JobVersion: true, keys.JobRetryCount: true, keys.TemplateUID: true, keys.JobType: true, keys.PodQueueName: true,
 }
 
-// policyAnnotations returns the annotations that policies may read: Volcano's, ours and device vendors'.
-// Others are dropped because there may be many large ones.
+// policyAnnotations returns the annotations that policies may read: the annotations of Volcano, of this project and
+// of device vendors. Other annotations are dropped, because they may be many and large.
 func policyAnnotations(all map[string]string) map[string]string {
 	var kept map[string]string
 	for key, value := range all {
@@ -113,7 +113,7 @@ func policyAnnotations(all map[string]string) map[string]string {
 	return kept
 }
 
-// either returns an annotation or, without it, the label with the same key.
+// either returns an annotation or, if it is missing, the label with the same key.
 func either(of metav1.Object, key string) string {
 	if v, ok := of.GetAnnotations()[key]; ok {
 		return v
@@ -139,8 +139,8 @@ func statusFrom(pod *corev1.Pod) Status {
 	return Pending
 }
 
-// priorityFrom returns the priority annotation, which overrides the pod's priority inside the scheduler. Without
-// it, it returns the pod's priority, or 1 if that is unset, as in Volcano.
+// priorityFrom returns the value of the priority annotation, which overrides the pod's priority inside the scheduler.
+// Without the annotation, it returns the pod's priority, or 1 if that is unset, as in Volcano.
 func priorityFrom(pod *corev1.Pod) int32 {
 	if v, err := strconv.ParseInt(pod.Annotations[keys.TaskPriority], 10, 32); err == nil {
 		return int32(v)
@@ -151,8 +151,8 @@ func priorityFrom(pod *corev1.Pod) int32 {
 	return 1
 }
 
-// indexFrom returns the task-index annotation or label or, without it, the number at the end of the name; -1 without
-// either.
+// indexFrom returns the pod's number from the task-index annotation or label or, if both are missing, from the end of
+// the pod's name. It returns -1 if there is no number.
 func indexFrom(pod *corev1.Pod) int {
 	text := either(pod, keys.TaskIndex)
 	if text == "" {
@@ -282,7 +282,7 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 	return set
 }
 
-// taskRequestsFrom parses the request of one pod of each task; nil if the text is empty or invalid.
+// taskRequestsFrom parses the request of one pod of each task. It returns nil if the text is empty or invalid.
 func taskRequestsFrom(text string) map[string][]Amount {
 	if text == "" {
 		return nil

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// maxCPU bounds the CPU numbers that are accepted.
+// maxCPU limits the CPU numbers that are accepted.
 const maxCPU = 1 << 13
 
-// CPUSet is a set of CPU numbers. The zero value is empty. Sets are values: no exported method changes one.
+// CPUSet is an immutable set of CPU numbers. The zero value is empty.
 type CPUSet struct{ words []uint64 }
 
 // ParseCPUs parses the kernel's list format, such as 0-3,8.
@@ -49,7 +49,7 @@ func cpuNumber(text string) (int, error) {
 	return n, nil
 }
 
-// CPUs returns the set of the given numbers. It omits numbers out of range.
+// CPUs returns the set of the given numbers. It ignores numbers that are out of range.
 func CPUs(numbers ...int) CPUSet {
 	var s CPUSet
 	for _, n := range numbers {
@@ -119,7 +119,7 @@ func (s CPUSet) Empty() bool {
 	return true
 }
 
-// Equal reports whether both sets have the same CPUs.
+// Equal reports whether both sets contain the same CPUs.
 func (s CPUSet) Equal(o CPUSet) bool { return s.Minus(o).Empty() && o.Minus(s).Empty() }
 
 // List returns the numbers in ascending order.

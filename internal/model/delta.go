@@ -20,11 +20,11 @@ type NodeSet struct {
 	Unschedulable bool
 	Allocatable   []Amount
 	Images        map[string]int64  // name → bytes
-	Annotations   map[string]string // that policies may read
-	Devices       []Amount          // capacity of shared devices, unhealthy ones included
+	Annotations   map[string]string // annotations that policies may read
+	Devices       []Amount          // capacity of shared devices, including unhealthy ones
 }
 
-// NodeGone removes a node. Its tasks stay and are counted again when the node comes back.
+// NodeGone removes a node. Its tasks remain, and are counted again if the node comes back.
 type NodeGone struct{ Name string }
 
 // TaskSet adds or replaces a pod.
@@ -34,43 +34,42 @@ type TaskSet struct {
 	Name      string
 	Created   time.Time
 	Labels    map[string]string
-	Ours      bool   // names one of our schedulers
-	Group     string // PodGroup name in the same namespace; "" if unset
-	Queue     string // queue that the pod names, used if its PodGroup does not exist; "" if unset
+	Ours      bool   // the pod names one of this process's schedulers
+	Group     string // name of the PodGroup in the same namespace; "" if unset
+	Queue     string // queue named by the pod, used if its PodGroup does not exist; "" if unset
 	// NamedQueue is the queue that a plain pod requests for its PodGroup; "" if unset.
 	NamedQueue string
 	Node       string // "" if not bound
 	Status     Status
 	Role       string
-	Index      int // the pod's number in its role; -1 if unset
+	Index      int // the pod's number within its role; -1 if unset
 	Priority   int32
 	// PriorityClass is the name of the pod's priority class; "" if unset.
 	PriorityClass string
-	// Gates are the names of the pod's scheduling gates; Gated says that it has some.
+	// Gates holds the names of the pod's scheduling gates. Gated is true if the pod has any.
 	Gates []string
 	Gated bool
-	// QueueGated is true if the queue's gate is the only scheduling gate.
+	// QueueGated is true if the gate set for its queue is the pod's only scheduling gate.
 	QueueGated bool
 	// Preemptable is false if the pod is protected from eviction.
 	Preemptable bool
-	// Critical is true for pods that are never evicted: system classes and kube-system.
+	// Critical is true for pods that are never evicted: pods of system priority classes and pods in kube-system.
 	Critical bool
-	// Never is true for preemptionPolicy Never: the pod must not cause evictions.
+	// Never is true if preemptionPolicy is Never, so that the pod must not cause evictions.
 	Never bool
 	Shape ShapeSpec
 	// Annotations holds the annotations that policies may read.
 	Annotations map[string]string
-	Started     time.Time // when the kubelet started the pod; zero if it did not yet
+	Started     time.Time // when the kubelet started the pod; zero if it has not started yet
 	Expected    RunTime
 	// Condition is the PodScheduled condition as last read.
 	Condition PodCondition
-	// Ready is the pod's Ready condition, BoundAt when PodScheduled became true; zero if unknown.
+	// Ready is the pod's Ready condition. BoundAt is the time when PodScheduled became true; zero if unknown.
 	Ready   bool
 	BoundAt time.Time
-	// Nominated is the node that the API names as the one where room is being freed for the pod; "" if there is
-	// none.
+	// Nominated is the node in the pod's status on which room is being freed for the pod; "" if there is none.
 	Nominated string
-	// Killed is true if the pod ended because it was stopped.
+	// Killed is true if the pod ended because it was stopped, not by itself.
 	Killed bool
 	// LeavesBy is the deadline of a pod that is being deleted; zero if it is not being deleted.
 	LeavesBy time.Time
@@ -82,7 +81,7 @@ type PodCondition struct {
 	Message string
 }
 
-// TaskGone removes a pod. If UID is empty, it removes the pod with the name, whatever its UID.
+// TaskGone removes a pod. If UID is empty, it removes the pod with the given name, whatever its UID.
 type TaskGone struct {
 	Namespace, Name string
 	UID             types.UID
@@ -92,16 +91,16 @@ type TaskGone struct {
 type GangSet struct {
 	UID             types.UID
 	Namespace, Name string
-	Job             string // Job that owns the PodGroup; "" if unset
+	Job             string // Job that owns the PodGroup; "" if none
 	Created         time.Time
 	ResourceVersion string
-	Queue           string // "" for the default queue
+	Queue           string // "" means the default queue
 	MinMember       int
 	MinTaskMember   map[string]int
 	MinResources    []Amount
-	// User is the user who submitted the gang, from its annotation or label; "" if unknown.
+	// User is the user who submitted the gang, as given by an annotation or label; "" if unknown.
 	User string
-	// QuotaResources holds the part of minResources whose names only quotas use, such as requests.cpu and
+	// QuotaResources holds the part of minResources whose names are used only by quotas, such as requests.cpu and
 	// limits.memory.
 	QuotaResources  []Amount
 	HasMinResources bool
@@ -112,16 +111,17 @@ type GangSet struct {
 	TaskPlacements map[string]ShapeSpec
 	PriorityClass  string
 	Annotations    map[string]string
-	// Preemptable is the text of the preemptable annotation or, without it, of the label; "" if neither is set.
+	// Preemptable is the text of the preemptable annotation or, if it is missing, of the label; "" if both are
+	// missing.
 	Preemptable string
-	Estimate    time.Duration // expected run time of its pods; 0 if unknown
+	Estimate    time.Duration // expected run time of the gang's pods; 0 if unknown
 	Status      schedulingv1beta1.PodGroupStatus
 	// Topology limits the distance between the gang's pods; nil if they may run anywhere.
 	Topology  *TopologySpec
 	SubGroups []SubGroupPolicy
 }
 
-// GangGone removes a PodGroup. If UID is empty, it removes the PodGroup with the name, whatever its UID.
+// GangGone removes a PodGroup. If UID is empty, it removes the PodGroup with the given name, whatever its UID.
 type GangGone struct {
 	Namespace, Name string
 	UID             types.UID
@@ -142,7 +142,7 @@ type QueueSet struct {
 	Capability  []Amount
 	Guarantee   []Amount
 	Deserved    []Amount
-	Annotations map[string]string // that policies may read
+	Annotations map[string]string // annotations that policies may read
 	Affinity    *schedulingv1beta1.Affinity
 	Status      schedulingv1beta1.QueueStatus
 }
@@ -160,8 +160,8 @@ type PriorityClassSet struct {
 // PriorityClassGone removes a PriorityClass.
 type PriorityClassGone struct{ Name string }
 
-// BindFailed reverts an assumed binding: the pod is Pending again. Applying it at once is right for a conflict; in
-// other cases the outbox delays the delta.
+// BindFailed reverts an assumed binding, so that the pod is Pending again. After a conflict, the delta should be
+// applied at once; in other cases, the outbox delays it.
 type BindFailed struct {
 	UID types.UID
 	Err string
@@ -173,11 +173,11 @@ type EvictFailed struct {
 	Err string
 }
 
-// GangStatusFailed reports that a PodGroup status was not written, so the next cycle writes it again.
+// GangStatusFailed reports that a PodGroup's status was not written. The next cycle writes it again.
 type GangStatusFailed struct{ UID types.UID }
 
 // QueueStatusFailed reports that a queue status was not written.
 type QueueStatusFailed struct{ Name string }
 
-// PodConditionFailed reports that a pod's condition was not written.
+// PodConditionFailed reports that a pod's PodScheduled condition was not written.
 type PodConditionFailed struct{ UID types.UID }

@@ -4,20 +4,20 @@
 //	In:   deltas (NodeSet, TaskSet, …), made from API objects by the pure converters NodeFrom, TaskFrom, …
 //	Out:  a Cluster that the engine reads, with a log of which nodes and gangs changed
 //
-// A task is one pod. A gang is a PodGroup and its pods. A shape is everything in a pod that decides where the pod
-// may run.
+// A task is a single pod. A gang is a PodGroup together with its pods. A shape is the part of a pod that decides
+// where the pod may run; pods with the same shape schedule alike.
 //
 // # Units
 //
-// Quantities are int64: milli-cores for cpu, bytes for memory and storage, pieces for everything else. Requests are
-// rounded up, capacities down. One pod or node has at most MaxAmount; a sum or a queue's limit is at most MaxSum.
-// Sums are kept in 128 bits and bounded when they are read.
+// Quantities are int64: millicores for cpu, bytes for memory and storage, and pieces for everything else. Requests
+// are rounded up, capacities are rounded down. The amounts of a single pod or node are limited to MaxAmount; sums and
+// the limits of queues are limited to MaxSum. Sums are kept in 128 bits, and the limit is applied when they are read.
 //
 // # Invariants
 //
-//   - For every node: used = the sum of the requests of its tasks that are bound, assumed, running or releasing;
-//     releasing and pipelined are the parts of tasks with that status.
-//   - A queue's sums are the sums of Gang.Sums over its gangs, always up to date.
+//   - For every node, the used amount is the sum of the requests of its tasks that are bound, assumed, running or
+//     releasing. The releasing and pipelined amounts are the sums for the tasks with that status.
+//   - A queue's sums are the sums of Gang.Sums over its gangs, and are always up to date.
 //   - An assumption (AssumeBound, AssumeEvicted, AssumeNominated and the other Assume methods) stays until the API
 //     confirms it or a …Failed delta reverts it. An older API object does not revert it.
 //

@@ -2,8 +2,8 @@ package model
 
 import "math/bits"
 
-// exact is a vector of 128-bit sums. No sum of amounts overflows, so values that were added can be subtracted
-// again, however large they were.
+// exact is a vector of 128-bit sums. Sums cannot overflow, so values that were added can be subtracted again without
+// loss, however large they were.
 type exact []wide
 
 type wide struct {
@@ -16,7 +16,7 @@ func (w *wide) add(v int64) {
 	w.low, w.high = low, w.high+v>>63+int64(carry)
 }
 
-// bounded returns the sum, clamped to [0, MaxSum].
+// bounded returns the sum, limited to the range 0 to MaxSum.
 func (w wide) bounded() int64 {
 	switch {
 	case w.high < 0:
@@ -33,7 +33,7 @@ func (e *exact) grow(n int) {
 	}
 }
 
-// add adds sign×request.
+// add adds a request, multiplied by sign.
 func (e *exact) add(r Request, sign int64) {
 	for _, t := range r {
 		e.grow(int(t.Index) + 1)
@@ -41,7 +41,7 @@ func (e *exact) add(r Request, sign int64) {
 	}
 }
 
-// addVec adds sign×values.
+// addVec adds values, multiplied by sign.
 func (e *exact) addVec(values []int64, sign int64) {
 	e.grow(len(values))
 	for i, v := range values {
@@ -57,7 +57,7 @@ func (e exact) into(v *Vec) {
 	}
 }
 
-// addExact adds sign×sums. sign is 1 or -1.
+// addExact adds sums, multiplied by sign, which is 1 or -1.
 func (e *exact) addExact(o exact, sign int) {
 	e.grow(len(o))
 	for i, w := range o {
@@ -73,7 +73,7 @@ func (e *exact) addExact(o exact, sign int) {
 	}
 }
 
-// exactSums holds Sums before they are bounded, in the order of Sums.all.
+// exactSums holds the exact values of Sums, in the order of Sums.all.
 type exactSums [7]exact
 
 func (s *exactSums) add(o *Sums, sign int64) {

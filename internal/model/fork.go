@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Fork returns a copy of the cluster, which another goroutine may read and change while this cluster changes, too. The
-// copy shares what is only ever replaced: API objects, labels, node information, statuses. It needs an engine of its
-// own.
+// Fork returns a copy of the cluster. Another goroutine may read and change the copy while this cluster changes, too.
+// Objects that are only ever replaced, such as API objects, labels, node information and statuses, are shared with
+// the copy. The copy needs its own engine.
 func (c *Cluster) Fork() *Cluster {
 	c.refresh()
 	f := &fork{from: c, to: &Cluster{}}
@@ -21,7 +21,7 @@ func (c *Cluster) Fork() *Cluster {
 	return f.to
 }
 
-// fork is a copy in the making.
+// fork is a copy that is being made.
 type fork struct {
 	from, to *Cluster
 	shapes   map[*Shape]*Shape
@@ -29,7 +29,7 @@ type fork struct {
 	tasks    map[*Task]*Task
 }
 
-// copyShapes copies the shapes, which count their tasks.
+// copyShapes copies the shapes, because they count their tasks.
 func (f *fork) copyShapes() {
 	c := f.to
 	slab := make([]Shape, 0, len(f.from.shapes))
@@ -63,7 +63,7 @@ func (f *fork) copyQueues() {
 	}
 }
 
-// queueOf is the copy of a queue that gangs are in; nil for none.
+// queueOf returns the copy of a queue; nil for nil.
 func (f *fork) queueOf(q *Queue) *Queue {
 	if q == nil {
 		return nil
@@ -122,7 +122,7 @@ func (f *fork) copyTasks() {
 	c.loose, c.leaving, c.lingering = copySet(f.from.loose, f.tasks), copySet(f.from.leaving, f.tasks), copySet(f.from.lingering, f.tasks)
 }
 
-// tasksOf are the copies of tasks.
+// tasksOf returns the copies of tasks.
 func (f *fork) tasksOf(tasks []*Task) []*Task {
 	out := make([]*Task, len(tasks))
 	for i, t := range tasks {
@@ -175,7 +175,7 @@ func (f *fork) copyAttachable() {
 	}
 }
 
-// clone copies the index, and shares the objects.
+// clone copies the indexes but shares the objects.
 func (o *Objects[T]) clone() Objects[T] {
 	fresh := *o
 	fresh.seen, fresh.assumed, fresh.gens = maps.Clone(o.seen), maps.Clone(o.assumed), maps.Clone(o.gens)
@@ -186,11 +186,11 @@ func (o *Objects[T]) clone() Objects[T] {
 	return fresh
 }
 
-// copySet returns the set of the copies.
+// copySet returns a set that contains the copies of the items of another set.
 func copySet[T any](set map[*T]bool, copies map[*T]*T) map[*T]bool {
 	out := make(map[*T]bool, len(set))
 	for item := range set {
-		if fresh := copies[item]; fresh != nil { // what is gone already is removed from sets later
+		if fresh := copies[item]; fresh != nil { // items that no longer exist are removed from sets later
 			out[fresh] = true
 		}
 	}

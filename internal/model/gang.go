@@ -18,7 +18,7 @@ type Gang struct {
 	Known           bool
 	UID             types.UID
 	Namespace, Name string
-	// Job is the name of the Job that owns the PodGroup; "" if unset.
+	// Job is the name of the Job that owns the PodGroup; "" if none.
 	Job             string
 	Created         time.Time
 	Queue           *Queue
@@ -28,25 +28,27 @@ type Gang struct {
 	HasMinResources bool
 	// TaskRequests holds the request of one pod of each of the job's tasks; nil if unknown.
 	TaskRequests map[string]Request
-	// placements holds, for each task of the job, a shape with the constraints on where its pods may run. The key
-	// "" is for all other tasks. nil if unknown.
+	// placements holds, for each task of the job, a shape with the constraints on where its pods may run. The key ""
+	// stands for all other tasks. nil means that the constraints are unknown.
 	placements map[string]*Shape
 	// placesCounted is true while the placements count as shapes of pods in queues.
 	placesCounted bool
-	// undescribed is true while the cluster counts the gang as undescribed: its pods neither exist nor are
-	// described by a job.
+	// undescribed is true while the cluster counts the gang as undescribed: none of its pods exist, and no job
+	// describes them.
 	undescribed bool
-	// User is the user who submitted the gang, from its annotation or label; "" if unknown.
+	// User is the user who submitted the gang, as given by an annotation or label; "" if unknown.
 	User string
-	// QuotaResources holds the part of minResources whose names only quotas use, such as requests.cpu and
+	// QuotaResources holds the part of minResources whose names are used only by quotas, such as requests.cpu and
 	// limits.memory.
 	QuotaResources []Amount
 	PriorityClass  string
 	Priority       int32
-	// Capped is true if Priority is less than the priority of the class because the pods lack it: see rank.
+	// Capped is true if Priority is less than the priority of the gang's class, because its pods do not have that
+	// class: see rank.
 	Capped      bool
 	Annotations map[string]string
-	// Preemptable is the text of the preemptable annotation or, without it, of the label; "" if neither is set.
+	// Preemptable is the text of the preemptable annotation or, if it is missing, of the label; "" if both are
+	// missing.
 	Preemptable string
 	// Estimate is the expected run time of the gang's pods; 0 if unknown.
 	Estimate time.Duration
@@ -54,32 +56,33 @@ type Gang struct {
 	Topology  *TopologySpec
 	SubGroups []SubGroupPolicy
 
-	Tasks []*Task // in no order
+	Tasks []*Task // in no particular order
 	Count [statuses]int
-	// PendingBestEffort counts the pending tasks that request nothing, Gated the pending tasks with scheduling
-	// gates.
+	// PendingBestEffort is the number of pending tasks without requests. Gated is the number of pending tasks with
+	// scheduling gates.
 	PendingBestEffort int
 	Gated             int
-	// Sums are bounded by MaxSum. They are computed from held, asked, promised, leaving and lingering.
+	// Sums are limited to MaxSum. They are computed from held, asked, promised, leaving and lingering.
 	Sums        Sums
 	held, asked exact
-	// promised is the part of held that is only promised. leaving and lingering are held on nodes by pods that are
+	// promised is the part of held that is only promised. leaving and lingering are used on nodes by pods that are
 	// not part of held: leaving by pods that are being deleted, lingering by pods whose end is unknown.
 	promised, leaving, lingering exact
-	// Status is the latest status: as decided here or, if none was decided, as read from the API.
+	// Status is the latest status that was decided here or, if none was decided, that was read from the API.
 	Status schedulingv1beta1.PodGroupStatus
 	// StatusAt is the time when Status was last decided here; zero if never.
 	StatusAt time.Time
 	// ours is true if Status was decided here; older versions from the API are then ignored.
 	ours bool
-	// unwritten is true if the last status did not reach the API.
+	// unwritten is true if the latest status has not been written to the API.
 	unwritten bool
 
-	// Lost lists the pods that the gang lost while it ran and that were not replaced.
+	// Lost lists the pods that the gang lost while it ran and that have not been replaced.
 	Lost []Lost
-	// gave maps the gangs to which this gang lost resources by an order of shares: see Gave.
+	// gave holds the gangs to which this gang lost resources because of its share: see Gave.
 	gave map[types.UID]Gave
-	// EvictedBy describes who last evicted pods of the gang, and why; "" after the gang placed a pod again.
+	// EvictedBy describes which gang or policy last evicted pods of the gang, and why; "" once the gang has placed a
+	// pod again.
 	EvictedBy string
 
 	// Gen is the generation of the last change to the gang.
@@ -94,16 +97,16 @@ type Gang struct {
 	member      bool   // the gang is counted in queued.Gangs
 }
 
-// Sums are the resource sums of a gang or a queue, none above MaxSum.
+// Sums are the resource sums of a gang or a queue. Each is limited to MaxSum.
 type Sums struct {
 	Allocated Vec // held by tasks that are binding, bound or running, or promised
 	Pending   Vec // requested by pending tasks without gates
-	Inqueue   Vec // admitted but not held yet
-	Elastic   Vec // held beyond the minimum
+	Inqueue   Vec // admitted but not used yet
+	Elastic   Vec // used beyond the minimum
 	Promised  Vec // the part of Allocated that is promised but not bound yet
-	Leaving   Vec // held on nodes by pods that are being deleted and have not ended; not part of Allocated
-	// Lingering is held on nodes by pods whose end is unknown: they should have ended, their node is lost, or their
-	// PodGroup was deleted. It is not part of Allocated.
+	Leaving   Vec // used on nodes by pods that are being deleted and have not ended; not part of Allocated
+	// Lingering is the amount used on nodes by pods whose end is unknown: they should have ended, their node is lost,
+	// or their PodGroup was deleted. It is not part of Allocated.
 	Lingering Vec
 }
 
@@ -122,8 +125,8 @@ func (s *Sums) all() [7]*Vec {
 // Protected reports whether the PodGroup forbids preemption of its pods.
 func (g *Gang) Protected() bool { return !MayGo(g.Preemptable) }
 
-// MayGo parses volcano.sh/preemptable, a boolean, and reports whether pods may be preempted. As in Volcano, a
-// missing value is true and an invalid one is false: its author meant something, and an eviction cannot be undone.
+// MayGo parses the boolean volcano.sh/preemptable and reports whether pods may be preempted. As in Volcano, a missing
+// value means true, but an invalid one means false, because an eviction cannot be undone.
 func MayGo(text string) bool {
 	if text == "" {
 		return true
@@ -135,7 +138,7 @@ func MayGo(text string) bool {
 // Key returns namespace/name.
 func (g *Gang) Key() string { return g.Namespace + "/" + g.Name }
 
-// Title returns the name that users know the gang by: its job's name or, without a job, its PodGroup's.
+// Title returns the name by which users know the gang: the name of its job or, without a job, of its PodGroup.
 func (g *Gang) Title() string {
 	if g.Job != "" {
 		return g.Namespace + "/" + g.Job
@@ -155,7 +158,7 @@ func (g *Gang) AllocatedTasks() int { return g.Count[Binding] + g.Count[Bound] +
 // Ready returns the number of tasks that are placed or have succeeded.
 func (g *Gang) Ready() int { return g.AllocatedTasks() + g.Count[Succeeded] }
 
-// gang returns the gang with a key. If it does not exist, gang adds an unknown one.
+// gang returns the gang with the given name. If it does not exist, gang adds an unknown gang.
 func (c *Cluster) gang(namespace, name string) *Gang {
 	key := namespace + "/" + name
 	if g := c.Gangs[key]; g != nil {
@@ -166,7 +169,7 @@ func (c *Cluster) gang(namespace, name string) *Gang {
 	return g
 }
 
-// AssumeAllocatedHyperNode records that the annotation of a gang will be written.
+// AssumeAllocatedHyperNode records that the HyperNode annotation of a gang will be written.
 func (c *Cluster) AssumeAllocatedHyperNode(uid types.UID, name string) {
 	if g := c.gangUIDs[uid]; g != nil {
 		g.Annotations = maps.Clone(g.Annotations)
@@ -254,7 +257,7 @@ func (d GangGone) apply(c *Cluster) {
 	c.dropEmpty(g)
 }
 
-// count adds sign× the task to the gang's counts and sums.
+// count adds a task to the gang's counts and sums, or removes it if sign is -1.
 func (c *Cluster) count(g *Gang, t *Task, sign int) {
 	g.Count[t.Status] += sign
 	if !t.Status.Ended() {
@@ -272,7 +275,7 @@ func (c *Cluster) count(g *Gang, t *Task, sign int) {
 		g.lingering.add(t.Shape.Request, int64(sign))
 	case t.Status == Pending && t.Gated:
 		g.Gated += sign
-		if t.QueueGated && !t.Shape.Impossible { // its queue share must have room for it
+		if t.QueueGated && !t.Shape.Impossible { // the pod needs room in its queue's share
 			g.asked.add(t.Shape.Request, int64(sign))
 		}
 	case t.Status == Pending:
@@ -286,7 +289,7 @@ func (c *Cluster) count(g *Gang, t *Task, sign int) {
 	c.touchGang(g)
 }
 
-// touchGang marks a gang as changed, so that its queue's sums and its status are computed again.
+// touchGang marks a gang as changed, so that its queue's sums and its status are recomputed.
 func (c *Cluster) touchGang(g *Gang) {
 	g.Gen = c.next()
 	if !g.Known {
@@ -299,7 +302,7 @@ func (c *Cluster) touchGang(g *Gang) {
 	c.gangLog.add(g, g.Gen)
 }
 
-// refresh updates the sums of queues for the gangs that changed.
+// refresh updates the sums of queues for the gangs that have changed.
 func (c *Cluster) refresh() {
 	for _, g := range c.stale {
 		g.stale = false
@@ -336,8 +339,8 @@ func (c *Cluster) refresh() {
 	c.dead = c.dead[:0]
 }
 
-// contribute computes what the gang adds to its queue's sums and reports whether it adds anything. Pods whose
-// PodGroup was deleted are counted until they end.
+// contribute computes what the gang adds to its queue's sums, and reports whether it adds anything. If the PodGroup
+// was deleted, its pods still count until they end.
 func (g *Gang) contribute() bool {
 	if g.Known {
 		g.derive()

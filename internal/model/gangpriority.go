@@ -5,12 +5,12 @@ import corev1 "k8s.io/api/core/v1"
 // highestOfUsers is the highest priority that a class outside the system classes can have.
 const highestOfUsers = 1_000_000_000
 
-// rank sets the gang's priority: the priority of its PodGroup's class, limited by the pods' own priorities where
+// rank sets the gang's priority. It is the priority of its PodGroup's class, limited by the pods' own priorities if
 // Kubernetes would not allow the pods to use that class.
 //
-// The API server checks the priority classes of pods against quotas that are scoped to classes. It does not check
-// the classes of PodGroups. Therefore a system class, and a class that a ResourceQuota of the namespace treats
-// differently from the pods' class, count only up to the lowest priority of the gang's pods.
+// The API server checks the priority classes of pods against quotas that are scoped to classes, but it does not check
+// the classes of PodGroups. Therefore, system classes, and classes that a ResourceQuota of the namespace treats
+// differently from the pods' classes, are limited to the lowest priority of the gang's pods.
 func (c *Cluster) rank(g *Gang) {
 	g.Priority, g.Capped = c.classPriority(g.PriorityClass), false
 	if g.PriorityClass == "" {
@@ -31,7 +31,7 @@ func (c *Cluster) rank(g *Gang) {
 	}
 }
 
-// tellApart reports whether some quota covers pods of the PodGroup's class but not pods of a pod's own class.
+// tellApart reports whether a quota covers pods of the PodGroup's class but not pods of another pod's class.
 func tellApart(quotas []Quota, ofGroup, ofPod string) bool {
 	for i := range quotas {
 		for k := range quotas[i].Scopes {
@@ -44,7 +44,8 @@ func tellApart(quotas []Quota, ofGroup, ofPod string) bool {
 	return false
 }
 
-// rankAll ranks the gangs of a namespace ("" for all) and marks each gang whose priority changes.
+// rankAll updates the priorities of all gangs in a namespace ("" for all namespaces), and marks each gang whose
+// priority changed.
 func (c *Cluster) rankAll(namespace string) {
 	for _, g := range c.Gangs {
 		if !g.Known || namespace != "" && g.Namespace != namespace {
@@ -57,7 +58,7 @@ func (c *Cluster) rankAll(namespace string) {
 	}
 }
 
-// aboutClasses reports whether any of the quotas is scoped to priority classes.
+// aboutClasses reports whether any of the quotas is scoped by priority class.
 func aboutClasses(quotas []Quota) bool {
 	for i := range quotas {
 		for _, s := range quotas[i].Scopes {

@@ -9,10 +9,10 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// A pod can request to stay gated until its queue has room for it: the admission webhook sets the gate and the
-// scheduler removes it. The pod's request stays reserved in the queue until the pod has a node.
+// A pod can request to stay gated until its queue has room for it. The admission webhook then sets a scheduling gate,
+// and the scheduler removes it. After that, the queue reserves the pod's request until the pod has a node.
 
-// onlyQueueGate reports whether the queue's gate is the only scheduling gate.
+// onlyQueueGate reports whether the queue gate is the pod's only scheduling gate.
 func onlyQueueGate(gates []corev1.PodSchedulingGate) bool {
 	return len(gates) > 0 && !slices.ContainsFunc(gates, func(g corev1.PodSchedulingGate) bool { return g.Name != keys.QueueAllocationGate })
 }
@@ -26,18 +26,19 @@ func gateNames(gates []corev1.PodSchedulingGate) []string {
 	return names
 }
 
-// AtQueueGate reports whether the task waits only for its queue to admit it.
+// AtQueueGate reports whether the task waits only for the removal of its queue gate.
 func (t *Task) AtQueueGate() bool { return t.Status == Pending && t.QueueGated && !t.ungating }
 
-// HasPassed reports whether the task passed its queue's gate but has no node yet. Its queue reserves room for it.
+// HasPassed reports whether the task's queue gate was removed but the task has no node yet. The queue reserves room
+// for such a task.
 func (t *Task) HasPassed() bool {
 	return t.Status == Pending && (!t.Gated || t.ungating) && t.Annotations[keys.QueueAllocationGate] == "true"
 }
 
-// Ungating reports whether the removal of the task's gate was decided but not confirmed.
+// Ungating reports whether the removal of the task's queue gate was decided but not confirmed yet.
 func (t *Task) Ungating() bool { return t.ungating }
 
-// UngateFailed reports that a pod's gate was not removed.
+// UngateFailed reports that a pod's queue gate was not removed.
 type UngateFailed struct{ UID types.UID }
 
 func (d UngateFailed) apply(c *Cluster) {
@@ -47,7 +48,7 @@ func (d UngateFailed) apply(c *Cluster) {
 	}
 }
 
-// AssumeUngated records that a pod's gate will be removed.
+// AssumeUngated records that a pod's queue gate will be removed.
 func (c *Cluster) AssumeUngated(uid types.UID) {
 	if t := c.tasks[uid]; t != nil && t.QueueGated {
 		t.ungating = true
@@ -62,7 +63,7 @@ func (c *Cluster) gateMoved(t *Task) {
 	}
 }
 
-// trackGate adds sign (1 or -1) to the number of tasks that have or had a queue's gate.
+// trackGate adds sign (1 or -1) to the number of tasks that have or had a queue gate.
 func (c *Cluster) trackGate(t *Task, sign int) {
 	if t.Annotations[keys.QueueAllocationGate] == "true" && !t.Status.Ended() {
 		c.queueGates += sign
@@ -70,5 +71,5 @@ func (c *Cluster) trackGate(t *Task, sign int) {
 	}
 }
 
-// QueueGates reports whether any task has or had a queue's gate.
+// QueueGates reports whether any task has or had a queue gate.
 func (c *Cluster) QueueGates() bool { return c.queueGates > 0 }

@@ -8,23 +8,24 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Gave records that a gang lost resources to another gang because of an order of shares. The zero value means that
-// it did not.
+// Gave describes how a gang lost resources to another gang because of an order of shares. The zero value means that
+// the gang did not lose resources in this way.
 //
-// Orders of shares change when the gangs' allocations change. If a tier of priorities follows a tier of shares,
-// three gangs could evict each other for ever: the first evicts the second by priority, the second evicts the third
-// by its smaller share, and the third evicts the first by priority. Therefore, a gang that gave resources by shares
-// takes nothing by a later tier while the gang that received them exists. Then all evictions end: at some point no
-// further gang gives by shares, so gangs that may take by priority are evicted by priority only, and the first of
-// them not at all. Orders of shares alone end by themselves.
+// Orders of shares change when the gangs' allocations change. If a tier of priorities follows a tier of shares, three
+// gangs could evict each other forever: the first evicts the second by priority, the second evicts the third because
+// of its smaller share, and the third evicts the first by priority. Therefore, a gang that lost resources because of
+// shares takes nothing by a later tier while the gang that received the resources exists. This ends all evictions: at
+// some point, no further gang loses resources because of shares. The gangs that may then still evict by priority are
+// themselves evicted only by priority, and the first of them not at all. Orders of shares alone cannot cause endless
+// evictions.
 type Gave struct {
-	// Tier is the number of the tier that granted it plus one; 0 if unset.
+	// Tier is the number of the tier that granted the eviction, plus one; 0 if unset.
 	Tier int
 	// Between is true if the receiving gang is in another queue.
 	Between bool
 }
 
-// AssumeGave records to which gang a gang gave resources.
+// AssumeGave records that a gang lost resources to another gang.
 func (c *Cluster) AssumeGave(gang, to types.UID, how Gave) {
 	g := c.gangUIDs[gang]
 	if g == nil || how.Tier == 0 || gang == to {
@@ -39,8 +40,8 @@ func (c *Cluster) AssumeGave(gang, to types.UID, how Gave) {
 	}
 }
 
-// GaveBefore reports whether a gang gave resources by an earlier tier than this one to a gang that still exists.
-// between selects transfers between queues rather than inside one.
+// GaveBefore reports whether a gang lost resources by a tier before the given one to a gang that still exists. If
+// between is true, it considers evictions between queues, otherwise evictions inside a queue.
 func (c *Cluster) GaveBefore(g *Gang, between bool, tier int) bool {
 	for to, how := range g.gave {
 		if how.Between == between && how.Tier <= tier && !c.gone(to) {
@@ -50,11 +51,11 @@ func (c *Cluster) GaveBefore(g *Gang, between bool, tier int) bool {
 	return false
 }
 
-// gone reports whether a gang no longer exists or is completed.
+// gone reports whether a gang no longer exists or has completed.
 func (c *Cluster) gone(uid types.UID) bool {
 	g := c.gangUIDs[uid]
 	return g == nil || g.Status.Phase == schedulingv1beta1.PodGroupCompleted
 }
 
-// HasGiven reports whether a gang ever gave resources by an order of shares.
+// HasGiven reports whether the gang ever lost resources because of an order of shares.
 func (g *Gang) HasGiven() bool { return len(g.gave) > 0 }

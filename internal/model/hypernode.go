@@ -17,16 +17,16 @@ type HyperNode struct {
 	Tier     int
 	TierName string
 	Members  []HyperMember
-	// Problem describes what is invalid in the object; "" if it is valid. An invalid HyperNode is not used.
+	// Problem describes what is invalid in the object; "" if it is valid. Invalid HyperNodes are not used.
 	Problem string
-	// Published is the object's status as last read or decided.
+	// Published is the object's status as it was last read or decided.
 	Published HyperNodePublished
 
-	matched map[NodeID]bool // nodes that its patterns and labels select
+	matched map[NodeID]bool // nodes that the patterns and labels of its members select
 }
 
-// HyperMember selects members of a HyperNode: one node or HyperNode by name, or nodes by a name pattern or by
-// labels.
+// HyperMember selects members of a HyperNode: a single node or HyperNode by its name, or nodes by a name pattern or
+// by labels.
 type HyperMember struct {
 	HyperNode bool // the name is that of a HyperNode
 	Name      string
@@ -34,12 +34,12 @@ type HyperMember struct {
 	Labels    labels.Selector
 }
 
-// HyperNodePublished is the status that the scheduler wrote to a HyperNode. The zero value means that it wrote
-// none.
+// HyperNodePublished is the status that the scheduler wrote to a HyperNode. The zero value means that it has not
+// written a status.
 type HyperNodePublished struct {
 	NodeCount int
 	Ready     metav1.Condition
-	Decided   bool // decided here, so older versions from the API are ignored
+	Decided   bool // the status was decided here, so older versions from the API are ignored
 }
 
 // HyperNodeSet adds or replaces a HyperNode.
@@ -116,7 +116,7 @@ func (d HyperNodeStatusFailed) apply(c *Cluster) {
 // HyperNodesChanged reports whether a HyperNode or its status changed after a generation.
 func (c *Cluster) HyperNodesChanged(gen uint64) bool { return max(c.hyperGen, c.hyperSeen) > gen }
 
-// AssumeHyperNodeStatus records that a status will be written.
+// AssumeHyperNodeStatus records the status that will be written to a HyperNode.
 func (c *Cluster) AssumeHyperNodeStatus(name string, published HyperNodePublished) {
 	if h := c.HyperNodes[name]; h != nil {
 		h.Published = published

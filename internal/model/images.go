@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// imagesFrom returns the images that a pod pulls, with tags, sorted. It includes the images of volumes and
-// init containers. containers is the number of containers.
+// imagesFrom returns the sorted names, with tags, of the images that a pod pulls, including the images of volumes and
+// init containers. containers is the number of containers, including init containers.
 func imagesFrom(spec *corev1.PodSpec) (images []string, containers int) {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		containers += len(list)
@@ -26,7 +26,7 @@ func imagesFrom(spec *corev1.PodSpec) (images []string, containers int) {
 	return images, containers
 }
 
-// countImages adds by to the node count of each image.
+// countImages adds the number by to the node count of each image.
 func (n *Nodes) countImages(images map[string]int64, by int32) {
 	if n.ImageNodes == nil {
 		n.ImageNodes = map[string]int32{}

@@ -13,18 +13,19 @@ import (
 // then, but still has to unmount the volumes.
 const lingerAfter = 30 * time.Second
 
-// LingersAt returns when a pod that is being deleted, and still exists, no longer counts as ending. A finalizer or
-// a lost node then keeps it.
+// LingersAt returns the time from which a pod that is being deleted no longer counts as about to end. If it still
+// exists then, a finalizer or a lost node prevents its deletion.
 func (t *Task) LingersAt() time.Time { return t.LeavesBy.Add(lingerAfter) }
 
-// Leaving visits the pods that are being deleted until a known time, in no order.
+// Leaving calls visit for the pods that are being deleted and have not reached their deadline, in no particular
+// order.
 func (c *Cluster) Leaving(visit func(*Task)) {
 	for t := range c.leaving {
 		visit(t)
 	}
 }
 
-// Lingering returns the pods that should have ended but still exist, by namespace and name.
+// Lingering returns the pods that should have ended but still exist, sorted by namespace and name.
 func (c *Cluster) Lingering() []*Task {
 	out := make([]*Task, 0, len(c.lingering))
 	for t := range c.lingering {
@@ -36,7 +37,7 @@ func (c *Cluster) Lingering() []*Task {
 	return out
 }
 
-// AssumeLingering records that a pod's time to end is over. Its resources count as held until it ends or is deleted
+// AssumeLingering records that a pod has not ended in time. Its resources count as used until it ends or is deleted
 // with another deadline.
 func (c *Cluster) AssumeLingering(uid types.UID) {
 	if t := c.tasks[uid]; t != nil && t.Status == Releasing {

@@ -3,8 +3,8 @@ package model
 // HasLoose reports whether Loose may return any pods.
 func (c *Cluster) HasLoose() bool { return len(c.loose)+len(c.orphans) > 0 }
 
-// Loose returns our pods that cannot be placed because they name no PodGroup or one that does not exist. The order
-// is undefined: there may briefly be thousands of them, of which few matter.
+// Loose returns the pods of this scheduler that cannot be placed because they name no PodGroup, or a PodGroup that
+// does not exist. The order is undefined: there may briefly be thousands of such pods, of which few matter.
 func (c *Cluster) Loose() []*Task {
 	var out []*Task
 	for t := range c.loose {

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Lost is a pod that a gang lost while it ran. Its resources may be held for the pod that replaces it.
+// Lost is a pod that a gang lost while it ran. Its resources may be held for its replacement.
 type Lost struct {
-	// Task has only the pod's name and request. Ports, for example, are not held.
+	// Task contains only the pod's name and request. Other attributes, such as ports, are not held.
 	Task *Task
 	Node string
 	// Since is when the loss was noticed; zero if it happened since the last cycle.
 	Since time.Time
 }
 
-// forgetLost is the time after which a lost pod is dropped, whatever is held for it.
+// forgetLost is the time after which a lost pod is dropped, even if resources are still held for it.
 const forgetLost = time.Hour
 
-// Bereft returns the gangs that recently lost pods, by name.
+// Bereft returns the gangs that recently lost pods, sorted by name.
 func (c *Cluster) Bereft() []*Gang {
 	if len(c.bereft) == 0 {
 		return nil
@@ -31,7 +31,8 @@ func (c *Cluster) Bereft() []*Gang {
 	return out
 }
 
-// lose records that a gang's task no longer holds its node. It ignores tasks that were evicted for other pods.
+// lose records that a gang's task no longer occupies its node. It ignores tasks that were evicted in favor of other
+// pods.
 func (c *Cluster) lose(g *Gang, t *Task, was Status, node NodeID) {
 	if g == nil || !g.Known || was != Running && was != Bound || node == NoNode || len(g.Lost) >= g.MinMember {
 		return
@@ -43,7 +44,7 @@ func (c *Cluster) lose(g *Gang, t *Task, was Status, node NodeID) {
 	c.bereft[g] = true
 }
 
-// replace drops one lost pod of a gang that got a new pod on a node: preferably one that was lost on the same node.
+// replace drops one lost pod of a gang that got a new pod on a node, preferably a pod that was lost on the same node.
 func (c *Cluster) replace(g *Gang, node string) {
 	if len(g.Lost) == 0 {
 		return

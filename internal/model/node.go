@@ -8,32 +8,33 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// NodeID is a row of Nodes. Rows of removed nodes are reused.
+// NodeID is the index of a row of Nodes. The rows of removed nodes are reused.
 type NodeID int32
 
 // NoNode is the NodeID of a task without a node.
 const NoNode NodeID = -1
 
-// Nodes is a structure of arrays with one row per node and Stride values per row. A row can exist before its node,
-// if a pod names the node first. It stays after the node is deleted, until its last task is gone. Alive is true
+// Nodes is a structure of arrays with one row per node and Stride values per row. A row may exist before its node, if
+// a pod refers to the node first, and it remains after the node is deleted until its last task is gone. Alive is true
 // while the node exists.
 type Nodes struct {
 	Stride int
-	// Alloc is the node's allocatable capacity. Used is the sum of its tasks' requests, including releasing ones.
-	// Releasing is the part of Used that is about to end. Pipelined is promised to tasks that wait for it. Foreign
-	// is the part of Used held by pods without a gang that are not being deleted.
+	// Alloc is the node's allocatable capacity. Used is the sum of its tasks' requests, including tasks that are
+	// being released. Releasing is the part of Used that will soon be free. Pipelined is the amount promised to tasks
+	// that wait for resources to be released. Foreign is the part of Used that belongs to pods that have no gang and
+	// are not being deleted.
 	Alloc, Used, Releasing, Pipelined, Foreign []int64
 
 	Name    []string
 	Alive   []bool
 	Info    []*NodeInfo
-	Tasks   [][]*Task // on the node, including pipelined ones; in no order
+	Tasks   [][]*Task // tasks on the node, including pipelined ones; in no particular order
 	Changed []uint64  // generation of the last change of amounts, ports or tasks
-	Labeled []uint64  // generation of the last change of labels, taints, images, CPU topology, real load or existence
-	// Usage is the real load as last measured.
+	Labeled []uint64  // generation of the last change of labels, taints, images, CPU topology, actual load or existence
+	// Usage holds the most recent measurement of the actual load.
 	Usage []NodeUsage
 
-	// ImageNodes holds, by image name, how many live nodes have the image.
+	// ImageNodes maps the name of an image to the number of live nodes that have it.
 	ImageNodes map[string]int32
 
 	byName map[string]NodeID
@@ -46,9 +47,9 @@ type NodeInfo struct {
 	Taints        []corev1.Taint
 	Unschedulable bool
 	Images        map[string]int64
-	Annotations   map[string]string // that policies may read
-	Devices       []Amount          // capacity of shared devices, unhealthy ones included
-	Node          *corev1.Node      // name and labels, for the affinity matchers
+	Annotations   map[string]string // annotations that policies may read
+	Devices       []Amount          // capacity of shared devices, including unhealthy ones
+	Node          *corev1.Node      // has only a name and labels, for the affinity matchers
 }
 
 // Len returns the number of rows, including dead ones.
@@ -59,7 +60,7 @@ func (n *Nodes) Row(values []int64, id NodeID) []int64 {
 	return values[int(id)*n.Stride : (int(id)+1)*n.Stride]
 }
 
-// Find returns the row of the node with a name.
+// Find returns the row of the node with the given name.
 func (n *Nodes) Find(name string) (NodeID, bool) {
 	id, ok := n.byName[name]
 	return id, ok
@@ -85,13 +86,13 @@ func (n *Nodes) widen(stride int) {
 	n.Stride = stride
 }
 
-// nodeRow returns the row for a name. If it does not exist, nodeRow adds a dead row.
+// nodeRow returns the row for a node name. If there is no row, nodeRow adds a dead one.
 func (c *Cluster) nodeRow(name string) NodeID {
 	n := &c.Nodes
 	if id, ok := n.byName[name]; ok {
 		return id
 	}
-	defer func() { c.dead = append(c.dead, n.byName[name]) }() // recycled unless something is on it
+	defer func() { c.dead = append(c.dead, n.byName[name]) }() // recycle the row unless something is on it
 	if k := len(n.free); k > 0 {
 		id := n.free[k-1]
 		n.free = n.free[:k-1]
@@ -114,7 +115,7 @@ func (c *Cluster) nodeRow(name string) NodeID {
 	return id
 }
 
-// recycle frees the row of a dead node without tasks.
+// recycle frees the row of a dead node that has no tasks.
 func (c *Cluster) recycle(id NodeID) {
 	n := &c.Nodes
 	if n.Alive[id] || len(n.Tasks[id]) > 0 || n.Name[id] == "" {
@@ -215,7 +216,7 @@ func (d NodeGone) apply(c *Cluster) {
 	c.dead = append(c.dead, id)
 }
 
-// Order returns the live rows by node name, using buffer.
+// Order returns the live rows sorted by node name, reusing buffer.
 func (n *Nodes) Order(buffer []NodeID) []NodeID {
 	order := buffer[:0]
 	for i, alive := range n.Alive {
@@ -227,7 +228,7 @@ func (n *Nodes) Order(buffer []NodeID) []NodeID {
 	return order
 }
 
-// Ports visits the host ports of a node's tasks, bound and promised, until visit returns false.
+// Ports calls visit for the host ports of a node's tasks, both bound and promised ones, until visit returns false.
 func (n *Nodes) Ports(id NodeID, visit func(t *Task, p Port) bool) {
 	for _, t := range n.Tasks[id] {
 		for _, p := range t.Shape.Ports {

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// NodeUsage is a node's real load, averaged over some minutes. A zero At means unknown.
+// NodeUsage is the actual load of a node, averaged over some minutes. A zero At means that the load is unknown.
 type NodeUsage struct {
 	CPUPercent, MemoryPercent float64
 	At                        time.Time

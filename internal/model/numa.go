@@ -12,26 +12,27 @@ import (
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 )
 
-// Numa is a node's Numatopology: the arrangement of its CPUs and which are free. It is replaced, never changed.
+// Numa is the content of a node's Numatopology: its CPUs and their arrangement, and which CPUs are free. It is
+// replaced, never changed.
 type Numa struct {
-	// Policies of the kubelet's managers; "" if unknown.
+	// CPUManager and TopologyManager are the policies of the kubelet's managers; "" if unknown.
 	CPUManager, TopologyManager string
 	// CPUs lists the node's CPUs by number, ascending.
 	CPUs []LogicalCPU
-	// Free holds the CPUs that no container has exclusively, as last seen by the node's agent.
+	// Free holds the CPUs that are not assigned exclusively to a container, as last reported by the node's agent.
 	Free CPUSet
 	// HasFree is true if the agent reported the free CPUs.
 	HasFree bool
-	// ReservedMilliCPU is reserved and not available to pods.
+	// ReservedMilliCPU is the amount that is reserved for the system and not available to pods.
 	ReservedMilliCPU int64
-	// Seen holds the pods, by UID and namespace/name, whose CPUs the agent already removed from Free.
+	// Seen holds the pods, by UID and by namespace/name, whose CPUs the agent has already removed from Free.
 	Seen map[string]bool
-	// Problem describes what is invalid in the object; "" if it is valid. An invalid node gets no pods with a NUMA
-	// policy.
+	// Problem describes what is invalid in the object; "" if it is valid. Pods with a NUMA policy are not placed on
+	// an invalid node.
 	Problem string
 }
 
-// LogicalCPU holds the position of a CPU. A core's number is unique only in its socket.
+// LogicalCPU describes the position of a CPU. The number of a core is unique only within its socket.
 type LogicalCPU struct{ ID, Node, Socket, Core int }
 
 // NumaSet adds or replaces a node's Numatopology.
@@ -53,7 +54,7 @@ func (d NumaGone) apply(c *Cluster) {
 	c.relabel(d.Node)
 }
 
-// relabel marks a node as changed, so that cached decisions about it are made again.
+// relabel marks a node as changed, so that cached decisions about the node are made again.
 func (c *Cluster) relabel(node string) {
 	if id, ok := c.Nodes.byName[node]; ok && c.Nodes.Alive[id] {
 		c.Nodes.Labeled[id] = c.next()
@@ -115,7 +116,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// seenPods returns the pods whose CPUs the agent already removed from Free. The agent defines the form of
+// seenPods returns the pods whose CPUs the agent has already removed from Free. Agents use different formats for
 // podAllocations: an object keyed by UID or namespace/name, or a list of objects that contain either.
 func seenPods(o *nodeinfov1alpha1.Numatopology) map[string]bool {
 	if o.Spec.PodAllocations == nil {
@@ -139,7 +140,7 @@ func seenPods(o *nodeinfov1alpha1.Numatopology) map[string]bool {
 	return seen
 }
 
-// addIdentity adds the pod identifiers found in an entry.
+// addIdentity adds the pod identifiers that an entry contains to seen.
 func addIdentity(seen map[string]bool, value json.RawMessage) {
 	var text string
 	if json.Unmarshal(value, &text) == nil && text != "" {
@@ -169,5 +170,5 @@ func addIdentity(seen map[string]bool, value json.RawMessage) {
 	}
 }
 
-// Shows reports whether the agent already removed a task's CPUs from Free.
+// Shows reports whether the agent has already removed a task's CPUs from Free.
 func (n *Numa) Shows(t *Task) bool { return n.Seen[string(t.UID)] || n.Seen[t.Key()] }

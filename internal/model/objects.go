@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Objects holds the API objects of one kind by key: the name, or namespace/name. Objects are never changed, only
-// replaced. Get and Each return the assumed version of an object while a decision about it is unconfirmed.
+// Objects holds the API objects of one kind by key, which is the name or namespace/name. Objects are never changed,
+// only replaced. While a decision about an object is unconfirmed, Get and Each return the assumed version of the
+// object.
 type Objects[T metav1.Object] struct {
 	// Gen is the generation of the last change to any object.
 	Gen uint64
@@ -17,19 +18,19 @@ type Objects[T metav1.Object] struct {
 	seen    map[string]T
 	assumed map[string]assumption[T]
 	gens    map[string]uint64
-	// groups holds the sorted keys of each group. Groups are the lookup index.
+	// groups maps the name of each group to sorted keys. It is the index for lookups.
 	groups map[string][]string
-	// groupsOf returns the groups of an object; nil if there is no index.
+	// groupsOf returns the groups of an object; it is nil if there is no index.
 	groupsOf func(T) []string
 }
 
-// assumption is an object in the state after a decision is carried out.
+// assumption is the expected state of an object after a decision has been carried out.
 type assumption[T metav1.Object] struct {
 	object T
 	by     types.UID // the pod that the decision was made for
 }
 
-// ObjectKey returns the key of an object in its Objects.
+// ObjectKey returns the key under which an object is stored in Objects.
 func ObjectKey(o metav1.Object) string {
 	if o.GetNamespace() == "" {
 		return o.GetName()
@@ -37,7 +38,7 @@ func ObjectKey(o metav1.Object) string {
 	return o.GetNamespace() + "/" + o.GetName()
 }
 
-// Get returns an object by its key, in its assumed version if there is one.
+// Get returns the object with the given key, or its assumed version if there is one.
 func (o *Objects[T]) Get(key string) (T, bool) {
 	if a, ok := o.assumed[key]; ok {
 		return a.object, true
@@ -62,7 +63,7 @@ func (o *Objects[T]) Keys() []string {
 	return keys
 }
 
-// Each visits all objects in no order.
+// Each calls visit for all objects, in no particular order.
 func (o *Objects[T]) Each(visit func(key string, object T)) {
 	for key, object := range o.seen {
 		if a, ok := o.assumed[key]; ok {
@@ -72,7 +73,7 @@ func (o *Objects[T]) Each(visit func(key string, object T)) {
 	}
 }
 
-// In returns the sorted keys of a group. Do not change the result.
+// In returns the sorted keys of a group. The caller must not change the result.
 func (o *Objects[T]) In(group string) []string { return o.groups[group] }
 
 // InBytes is like In, but avoids allocating a string.
@@ -115,7 +116,7 @@ func (o *Objects[T]) assume(object T, by types.UID, gen uint64) {
 	o.Gen, o.gens[key] = gen, gen
 }
 
-// forget reverts what was assumed for a pod. It reports whether anything was assumed.
+// forget reverts the assumptions that were made for a pod. It reports whether there were any.
 func (o *Objects[T]) forget(by types.UID, gen uint64) bool {
 	found := false
 	for key, a := range o.assumed {

@@ -10,8 +10,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// taskPlacementsFrom parses the constraints on the nodes of each task's pods; nil if the text is empty or invalid.
-// Tasks that may run anywhere are omitted.
+// taskPlacementsFrom parses the constraints on the nodes of each task's pods. It returns nil if the text is empty or
+// invalid. Tasks that may run anywhere are omitted.
 func taskPlacementsFrom(text string) map[string]ShapeSpec {
 	if text == "" {
 		return nil
@@ -51,8 +51,8 @@ func (c *Cluster) setPlacements(g *Gang, specs map[string]ShapeSpec) {
 	}
 }
 
-// Placement returns a shape with no request and the node constraints of a task; nil if unknown. It exists before
-// the pods do.
+// Placement returns a shape that has the node constraints of a task but no request; nil if the constraints are
+// unknown. It is available before the pods exist.
 func (g *Gang) Placement(task string) *Shape {
 	if shape, constrained := g.placements[task]; constrained {
 		return shape
@@ -69,8 +69,8 @@ func (g *Gang) awaitsPods() bool {
 	return false
 }
 
-// UndescribedGangs returns the number of pending gangs whose pods neither exist nor are described by a job. Such
-// pods may run on any node.
+// UndescribedGangs returns the number of pending gangs that have no pods yet and whose future pods are not described
+// by a job. Such pods may run on any node.
 func (c *Cluster) UndescribedGangs() int { return c.undescribed }
 
 // countUndescribed starts or stops counting a gang as undescribed.

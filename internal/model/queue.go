@@ -10,8 +10,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Queue is a queue and the sums over its gangs. If a gang names a queue that does not exist yet, the queue exists
-// with Known false.
+// Queue is a queue and the sums over its gangs. If a gang names a queue that does not exist yet, the model contains
+// the queue with Known set to false.
 type Queue struct {
 	Known       bool
 	Name        string
@@ -30,13 +30,13 @@ type Queue struct {
 	Deserved    Request
 	Annotations map[string]string
 	Affinity    *schedulingv1beta1.Affinity
-	// HasCapability lists the resources that Capability names, also with value zero.
+	// HasCapability lists the resources that Capability names, even if their value is zero.
 	HasCapability []int32
 
 	Sums  Sums
 	sums  exactSums // exact values of Sums
 	Gangs int       // number of known gangs
-	// Published is the status as last written or read.
+	// Published is the status as it was last written or read.
 	Published QueuePublished
 	Gen       uint64
 }
@@ -93,7 +93,7 @@ func (d QueueGone) apply(c *Cluster) {
 	q.Known, q.Open = false, false
 	q.Gen = c.next()
 	c.QueueSetGen = c.next()
-	c.refresh() // gangs may have been deleted in the same Apply
+	c.refresh() // gangs may have been deleted by the same call of Apply
 	if q.Gangs == 0 && !c.referenced(q) {
 		delete(c.Queues, d.Name)
 	}
@@ -119,8 +119,8 @@ func (d PriorityClassGone) apply(c *Cluster) {
 	c.rankAll("")
 }
 
-// classPriority returns the value of a class. For "" and for a class that does not exist, it returns the global
-// default.
+// classPriority returns the value of a priority class. If name is "" or the class does not exist, it returns the
+// global default.
 func (c *Cluster) classPriority(name string) int32 {
 	if class, ok := c.classes[name]; ok && name != "" {
 		return class.Value
@@ -191,7 +191,7 @@ func (c *Cluster) AssumeBound(uid types.UID, node string) {
 	}
 }
 
-// AssumeEvicted records that a pod will be deleted, and why.
+// AssumeEvicted records that a pod will be deleted, and the reason.
 func (c *Cluster) AssumeEvicted(uid types.UID, why string) {
 	if t := c.tasks[uid]; t != nil && t.Status.Allocated() {
 		if t.Gang != nil {
@@ -241,5 +241,5 @@ func (c *Cluster) AssumeQueueStatus(name string, published QueuePublished) {
 	}
 }
 
-// EndAssume updates the sums after calls of Assume… methods.
+// EndAssume updates the sums after a series of Assume calls.
 func (c *Cluster) EndAssume() { c.refresh() }

@@ -7,13 +7,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Quota is a ResourceQuota: it limits the total resources of a namespace's pods. Resources have the quota's own
-// names, such as cpu, requests.memory, limits.cpu and pods.
+// Quota is a ResourceQuota, which limits the total resources of a namespace's pods. Resources have the names that
+// quotas use, such as cpu, requests.memory, limits.cpu and pods.
 type Quota struct {
 	Namespace, Name string
-	// Scopes select the quota's pods: a pod must match all of them. Without scopes, the quota covers all pods.
+	// Scopes select the pods that the quota applies to: a pod must match all of them. Without scopes, the quota
+	// applies to all pods.
 	Scopes []QuotaScope
-	// Hard and Used are listed by name, in the units of the underlying resource.
+	// Hard and Used are sorted by name. Their units are those of the underlying resource.
 	Hard, Used []Amount
 }
 
@@ -72,7 +73,7 @@ func quotaAmounts(list corev1.ResourceList, convert rounding) []Amount {
 	return out
 }
 
-// quotaResource returns the resource that a quota's name limits. ok is false if the name is not about pods.
+// quotaResource returns the resource that a name in a quota limits. ok is false if the name does not concern pods.
 func quotaResource(name corev1.ResourceName) (base corev1.ResourceName, ok bool) {
 	text := string(name)
 	for _, prefix := range [2]string{"requests.", "limits."} {
@@ -89,7 +90,7 @@ func quotaResource(name corev1.ResourceName) (base corev1.ResourceName, ok bool)
 	return corev1.ResourceName(text), true
 }
 
-// QuotaResource returns the resource that a quota's name limits, and whether the name is about limits rather than
+// QuotaResource returns the resource that a name in a quota limits, and whether the name concerns limits rather than
 // requests.
 func QuotaResource(name string) (resource string, limits bool) {
 	base, _ := quotaResource(corev1.ResourceName(name))

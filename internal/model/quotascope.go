@@ -6,14 +6,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// QuotaScope is one condition on the pods of a ResourceQuota.
+// QuotaScope is one of the conditions that select the pods to which a ResourceQuota applies.
 type QuotaScope struct {
 	Name     corev1.ResourceQuotaScope
 	Operator corev1.ScopeSelectorOperator
 	Values   []string
 }
 
-// Answer is yes, no or not known.
+// Answer is yes, no or unknown.
 type Answer int8
 
 // The possible answers, in the order that Covers relies on.
@@ -31,13 +31,13 @@ func is(yes bool) Answer {
 	return No
 }
 
-// PodTraits holds the traits of a pod that quota scopes check, as far as they are known.
+// PodTraits holds the known properties of a pod that quota scopes check.
 type PodTraits struct {
 	// Class is the pod's priority class; "" if unset. ClassKnown is false if the class is unknown.
 	Class      string
 	ClassKnown bool
-	// Terminating pods have a time limit. Best-effort pods have no requests or limits for cpu and memory. Crossing
-	// pods have an affinity to pods of other namespaces.
+	// Terminating pods have a limit on their run time. Best-effort pods have no requests or limits for cpu and
+	// memory. Crossing pods have an affinity to pods in other namespaces.
 	Terminating, BestEffort, Crossing Answer
 }
 
@@ -48,7 +48,7 @@ func (t *Task) Traits() PodTraits {
 	return PodTraits{Class: t.PriorityClass, ClassKnown: true, Terminating: is(t.Expected.Limit > 0), BestEffort: is(idle), Crossing: is(s.crosses())}
 }
 
-// crosses reports whether the shape has an affinity to pods of other namespaces.
+// crosses reports whether the shape has an affinity to pods in other namespaces.
 func (s *Shape) crosses() bool {
 	beyond := func(term *corev1.PodAffinityTerm) bool {
 		return len(term.Namespaces) > 0 || term.NamespaceSelector != nil
@@ -62,8 +62,8 @@ func (s *Shape) crosses() bool {
 		far != nil && some(far.RequiredDuringSchedulingIgnoredDuringExecution, far.PreferredDuringSchedulingIgnoredDuringExecution)
 }
 
-// Expects returns the traits of the pods that a gang will have. If the gang has pods, it returns the traits that
-// all of them share; otherwise it uses the PodGroup.
+// Expects returns the traits that a gang's pods will have. If the gang already has pods, these are the traits that
+// all of them share; otherwise they are derived from the PodGroup.
 func (g *Gang) Expects() PodTraits {
 	var traits PodTraits
 	some := false
@@ -92,7 +92,7 @@ func (g *Gang) Expects() PodTraits {
 	return traits
 }
 
-// merge marks the traits that differ as not known.
+// merge marks the traits that differ between t and o as unknown.
 func (t *PodTraits) merge(o *PodTraits) {
 	t.ClassKnown = t.ClassKnown && o.ClassKnown && t.Class == o.Class
 	for _, pair := range [][2]*Answer{{&t.Terminating, &o.Terminating}, {&t.BestEffort, &o.BestEffort}, {&t.Crossing, &o.Crossing}} {
@@ -102,7 +102,7 @@ func (t *PodTraits) merge(o *PodTraits) {
 	}
 }
 
-// Covers reports whether a quota covers pods with some traits: all of its scopes must.
+// Covers reports whether a quota applies to pods with the given traits: all of its scopes must match.
 func (q *Quota) Covers(t *PodTraits) Answer {
 	all := Yes
 	for i := range q.Scopes {
@@ -135,7 +135,7 @@ func (s *QuotaScope) covers(t *PodTraits) Answer {
 	return No // other scopes do not match pods
 }
 
-// selects reports whether the scope covers pods of a class. NotIn also matches pods without a class.
+// selects reports whether the scope applies to pods of a priority class. NotIn also matches pods without a class.
 func (s *QuotaScope) selects(class string) bool {
 	switch s.Operator {
 	case corev1.ScopeSelectorOpExists:

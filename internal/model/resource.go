@@ -20,27 +20,27 @@ const (
 )
 
 const (
-	// MaxAmount bounds every request of a pod. A node always has less, so a pod that requests more than any node
-	// has cannot be placed because of an overflow.
+	// MaxAmount limits every request of a pod. The capacity of a node is always less, so a pod that requests more
+	// than this cannot be placed by mistake because of an overflow.
 	MaxAmount = int64(1) << 50
-	// MaxSum bounds the sums over many pods or nodes, and limits in specs such as a queue's capability or a gang's
+	// MaxSum limits the sums over many pods or nodes, and limits in specs such as a queue's capability or a gang's
 	// minimum. Two such sums can be added without overflow.
 	MaxSum = int64(1) << 62
 )
 
-// Amount is a quantity of one named resource, before interning.
+// Amount is a quantity of a named resource.
 type Amount struct {
 	Name  corev1.ResourceName
 	Value int64
 }
 
-// Term is a quantity of one interned resource.
+// Term is a quantity of a resource that is identified by its index.
 type Term struct {
 	Index int32
 	Value int64
 }
 
-// Request is a sparse vector: terms by ascending index, values above zero.
+// Request is a sparse vector: a list of terms with positive values, sorted by index.
 type Request []Term
 
 // Get returns the value at a resource index; 0 if it is missing.
@@ -53,7 +53,7 @@ func (r Request) Get(index int) int64 {
 	return 0
 }
 
-// Empty reports whether the request contains only the pod's own slot.
+// Empty reports whether the request contains nothing but the pod's own slot.
 func (r Request) Empty() bool {
 	for _, t := range r {
 		if t.Index != Pods && t.Value > 0 {
@@ -63,8 +63,8 @@ func (r Request) Empty() bool {
 	return true
 }
 
-// Resources interns resource names as small indexes. Indexes are assigned in order of first use, so no decision may
-// depend on their order.
+// Resources assigns small indexes to resource names. Indexes are assigned in the order of first use, so decisions
+// must not depend on their order.
 type Resources struct {
 	names []string
 	index map[string]int
@@ -78,13 +78,13 @@ func newResources() *Resources {
 	return r
 }
 
-// Len returns the number of known names.
+// Len returns the number of resource names.
 func (r *Resources) Len() int { return len(r.names) }
 
-// Name returns the name of an index.
+// Name returns the resource name with the given index.
 func (r *Resources) Name(index int) string { return r.names[index] }
 
-// Index returns the index of a name. A new name gets the next index.
+// Index returns the index of a resource name. A new name gets the next index.
 func (r *Resources) Index(name string) int {
 	i, ok := r.index[name]
 	if !ok {
@@ -95,13 +95,13 @@ func (r *Resources) Index(name string) int {
 	return i
 }
 
-// Find returns the index of a name, if it is known.
+// Find returns the index of a resource name, if the name has one.
 func (r *Resources) Find(name string) (index int, ok bool) {
 	index, ok = r.index[name]
 	return index, ok
 }
 
-// Request interns amounts. It omits zero and negative ones.
+// Request converts amounts to a Request. It omits amounts that are zero or negative.
 func (r *Resources) Request(amounts []Amount) Request {
 	out := make(Request, 0, len(amounts))
 	for _, a := range amounts {
@@ -113,10 +113,10 @@ func (r *Resources) Request(amounts []Amount) Request {
 	return out
 }
 
-// Vec is a dense vector over the interned resources. Values beyond its end are zero.
+// Vec is a dense vector, indexed by resource. Values beyond its end are zero.
 type Vec []int64
 
-// Get returns the value at an index; 0 beyond the end.
+// Get returns the value at an index; 0 if the index is beyond the end.
 func (v Vec) Get(index int) int64 {
 	if index < len(v) {
 		return v[index]
@@ -124,7 +124,7 @@ func (v Vec) Get(index int) int64 {
 	return 0
 }
 
-// Add adds the request, up to MaxSum. It grows the vector as needed.
+// Add adds a request to the vector, which grows as needed. Values are limited to MaxSum.
 func (v *Vec) Add(r Request) {
 	for _, t := range r {
 		v.grow(int(t.Index) + 1)
@@ -132,7 +132,7 @@ func (v *Vec) Add(r Request) {
 	}
 }
 
-// Sub subtracts a request; values do not become negative.
+// Sub subtracts a request. Values do not become negative.
 func (v Vec) Sub(r Request) {
 	for _, t := range r {
 		if int(t.Index) < len(v) {
@@ -166,8 +166,8 @@ func (v Vec) Zero() bool {
 // Clone returns a copy of the vector.
 func (v Vec) Clone() Vec { return slices.Clone(v) }
 
-// counted reports whether a name is a resource that nodes can have: cpu, memory, pods, ephemeral-storage, huge
-// pages and extended resources. Names that only quotas use (requests.cpu, limits.memory, count/pods) are not.
+// counted reports whether a name is a resource that nodes can have: cpu, memory, pods, ephemeral-storage, huge pages
+// and extended resources. Names that are used only by quotas (requests.cpu, limits.memory, count/pods) are not.
 func counted(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage:
@@ -189,15 +189,15 @@ func counted(name corev1.ResourceName) bool {
 // rounding converts a quantity to the model's unit.
 type rounding func(corev1.ResourceName, resource.Quantity) int64
 
-// ceil and floor convert the amounts of one pod or node: ceil rounds a pod's request up, to at most MaxAmount;
-// floor rounds a node's capacity down, to less than MaxAmount. ceilSum and floorSum do the same for gangs and
-// queues, up to MaxSum.
+// ceil and floor convert the amounts of a single pod or node: ceil rounds a pod's request up, to at most MaxAmount,
+// and floor rounds a node's capacity down, to less than MaxAmount. ceilSum and floorSum do the same for the amounts
+// of gangs and queues, up to MaxSum.
 func ceil(name corev1.ResourceName, q resource.Quantity) int64     { return up(name, q, MaxAmount) }
 func floor(name corev1.ResourceName, q resource.Quantity) int64    { return down(name, q, MaxAmount-1) }
 func ceilSum(name corev1.ResourceName, q resource.Quantity) int64  { return up(name, q, MaxSum) }
 func floorSum(name corev1.ResourceName, q resource.Quantity) int64 { return down(name, q, MaxSum) }
 
-// up converts a quantity to the model's unit, rounded up and clamped to [0, bound].
+// up converts a quantity to the model's unit. It rounds up and limits the result to the range 0 to bound.
 func up(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
 	limit := bound
 	if name == corev1.ResourceCPU {
@@ -233,7 +233,7 @@ func down(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
 	return v
 }
 
-// amounts converts a resource list. The result is sorted by name.
+// amounts converts a resource list to amounts, sorted by name.
 func amounts(list corev1.ResourceList, convert rounding) []Amount {
 	if len(list) == 0 {
 		return nil

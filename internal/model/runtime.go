@@ -8,12 +8,12 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// maxRunTime bounds run times: a hundred years.
+// maxRunTime limits run times to a hundred years.
 const maxRunTime = 100 * 365 * 24 * time.Hour
 
-// RunTime is the maximum run time of a pod, as far as it is known. Zero values mean unknown.
+// RunTime is the known maximum and expected run time of a pod. Zero values mean unknown.
 type RunTime struct {
-	// Limit is activeDeadlineSeconds: the kubelet ends the pod after this time.
+	// Limit is the pod's activeDeadlineSeconds. The kubelet stops the pod after this time.
 	Limit time.Duration
 	// Estimate is the run time that the pod's owner expects. It is not enforced.
 	Estimate time.Duration
@@ -31,7 +31,7 @@ func (t *Task) RunTime() RunTime {
 	return r
 }
 
-// Length returns the assumed run time of a task that starts now. It returns false if the task may run for ever.
+// Length returns the assumed run time of a task that starts now. It returns false if the task may run forever.
 func (r RunTime) Length() (time.Duration, bool) {
 	if r.Limit > 0 {
 		return r.Limit, true
@@ -39,10 +39,10 @@ func (r RunTime) Length() (time.Duration, bool) {
 	return r.Estimate, r.Estimate > 0
 }
 
-// End returns the latest time when a task on a node ends, as far as it is known at a time; false if never. The run
-// time of a task that the kubelet has not started counts from now. If the limit has passed, the task ends now. If
-// the estimate has passed, it was wrong and is doubled until the end lies in the future (the correction of Tsafrir,
-// Etsion and Feitelson, "Backfilling Using System-Generated Predictions", 2007).
+// End returns the latest time at which a task on a node ends, according to the information available now; false if it
+// may run forever. If the kubelet has not started the task yet, its run time starts now. If the limit has passed, the
+// task ends now. If the estimate has passed, it was wrong and is doubled until the end lies in the future (the
+// correction of Tsafrir, Etsion and Feitelson, "Backfilling Using System-Generated Predictions", 2007).
 func (t *Task) End(now time.Time) (time.Time, bool) {
 	r := t.RunTime()
 	length, known := r.Length()
@@ -67,7 +67,7 @@ func (t *Task) End(now time.Time) (time.Time, bool) {
 	return end, true
 }
 
-// runTimeFrom reads a pod's limit and its estimate annotation.
+// runTimeFrom reads the time limit and the estimate annotation of a pod.
 func runTimeFrom(pod *corev1.Pod) RunTime {
 	var r RunTime
 	if s := pod.Spec.ActiveDeadlineSeconds; s != nil && *s > 0 {
@@ -80,7 +80,7 @@ func runTimeFrom(pod *corev1.Pod) RunTime {
 	return r
 }
 
-// estimateFrom parses the estimate annotation; 0 if it is missing or invalid.
+// estimateFrom parses the estimate annotation. It returns 0 if the annotation is missing or invalid.
 func estimateFrom(annotations map[string]string) time.Duration {
 	d, err := time.ParseDuration(annotations[keys.RunningEstimate])
 	if err != nil || d <= 0 {

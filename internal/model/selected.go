@@ -5,9 +5,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ownLabels returns the labels of a pod that its own affinity and spread rules select by. Other labels, such as a
-// pod's number in its job, are omitted so that not every pod gets its own shape. Rules of other pods are matched
-// against each pod's labels.
+// ownLabels returns the labels of a pod that its own affinity and spread rules select by. Other labels, such as the
+// pod's number in its job, are omitted, because otherwise every pod would get its own shape. The rules of other pods
+// are matched against the complete labels of each pod.
 func ownLabels(s *ShapeSpec, labels map[string]string) map[string]string {
 	var own map[string]string
 	keep := func(key string) {
@@ -39,7 +39,7 @@ func ownLabels(s *ShapeSpec, labels map[string]string) map[string]string {
 	return own
 }
 
-// eachSelector visits the label selectors of the shape's affinity and spread rules.
+// eachSelector calls visit for the label selectors in the shape's affinity and spread rules.
 func eachSelector(s *ShapeSpec, visit func(*metav1.LabelSelector)) {
 	terms := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
 		for i := range required {

@@ -11,22 +11,22 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// Port is a host port that a pod uses. IP "" means every address.
+// Port is a host port that a pod uses. An empty IP means all addresses.
 type Port struct {
 	IP       string
 	Protocol corev1.Protocol
 	Number   int32
 }
 
-// Conflicts reports whether two ports cannot be used on the same node.
+// Conflicts reports whether two ports cannot both be used on the same node.
 func (p Port) Conflicts(q Port) bool {
 	return p.Number == q.Number && p.Protocol == q.Protocol && (p.IP == q.IP || p.IP == "" || q.IP == "")
 }
 
-// ShapeSpec is everything in a pod that decides where it may run. Pods with equal specs share one Shape and are
-// evaluated once.
+// ShapeSpec is the part of a pod that decides where the pod may run. Pods with equal specs share a Shape and are
+// evaluated only once.
 type ShapeSpec struct {
-	Requests     []Amount // includes pods: 1
+	Requests     []Amount // including the pod itself, as 1 of the resource pods
 	NodeSelector map[string]string
 	NodeAffinity *corev1.NodeAffinity
 	Tolerations  []corev1.Toleration
@@ -35,25 +35,25 @@ type ShapeSpec struct {
 	// containers.
 	Images         []string
 	ContainerCount int
-	// The following fields are set only for pods with such rules. Those depend on other pods, so their shapes are
-	// evaluated more slowly.
+	// The following fields are set only for pods that have such rules. The rules depend on other pods, so these
+	// shapes are slower to evaluate.
 	PodAffinity     *corev1.PodAffinity
 	PodAntiAffinity *corev1.PodAntiAffinity
 	Spread          []corev1.TopologySpreadConstraint
 	Namespace       string
-	// Labels holds the pod's labels that the rules above select by.
+	// Labels holds the labels of the pod that the rules above select by.
 	Labels map[string]string
-	// Containers is set for pods whose placement depends on single containers: see Container.
+	// Containers is set for pods whose placement depends on individual containers: see Container.
 	Containers []Container
-	// Pinned is true for class Guaranteed with whole CPUs in a container. The kubelet may give such a pod exclusive
-	// CPUs.
+	// Pinned is true if the pod has QoS class Guaranteed and a container that requests whole CPUs. The kubelet may
+	// give such a pod exclusive CPUs.
 	Pinned bool
-	// Limits of the pod; 0 if unset.
+	// LimitMilliCPU and LimitMemoryBytes are the limits of the pod; 0 if unset.
 	LimitMilliCPU, LimitMemoryBytes int64
-	// Notes holds the annotations that constrain or prefer where the pod runs.
+	// Notes holds the annotations that constrain where the pod may run, or prefer some nodes.
 	Notes map[string]string
-	// Attached is the part of the pod that Kubernetes' own plugins for volumes and devices read; nil if there is
-	// none. Do not change it.
+	// Attached is the part of the pod that Kubernetes' plugins for volumes and devices read; nil if there is none. It
+	// must not be changed.
 	Attached *corev1.Pod
 	// Unsupported lists the parts of the pod that only those plugins can check.
 	Unsupported []string
@@ -114,14 +114,14 @@ func appendJSON(b []byte, label string, present bool, v any) []byte {
 	if !present {
 		return b
 	}
-	j, err := json.Marshal(v) // API types: always marshals
+	j, err := json.Marshal(v) // marshaling an API type never fails
 	if err != nil {
 		j = []byte(err.Error())
 	}
 	return append(append(append(b, label...), j...), '|')
 }
 
-// Shape is an interned ShapeSpec with its requests as a sparse vector.
+// Shape is a ShapeSpec that all pods with equal specs share, with its requests as a sparse vector.
 type Shape struct {
 	ID  int32
 	Key string
@@ -129,24 +129,24 @@ type Shape struct {
 	Request Request
 	// BestEffort is true if the shape requests nothing but a pod slot.
 	BestEffort bool
-	// Impossible is true if the shape requests more of some resource than any node can ever have.
+	// Impossible is true if the shape requests more of a resource than any node can ever have.
 	Impossible bool
-	// Slow is true for shapes with pod affinity or topology spread: placement depends on other pods.
+	// Slow is true for shapes with pod affinity or topology spread, whose placement depends on other pods.
 	Slow bool
 	// Required is the node selector and the required node affinity; nil if unset.
 	Required *nodeaffinity.RequiredNodeAffinity
 	// Preferred is the preferred node affinity; nil if unset.
 	Preferred *nodeaffinity.PreferredSchedulingTerms
-	// MalformedAffinity is the error of an invalid affinity; "" if it is valid. A shape with an invalid affinity
-	// fits nowhere.
+	// MalformedAffinity describes the error in an invalid affinity; "" if the affinity is valid. A shape with an
+	// invalid affinity fits nowhere.
 	MalformedAffinity string
 
-	// Plain is the shape without its volumes and devices. For a shape without any, it is the shape itself.
+	// Plain is the shape without its volumes and devices. If the shape has none, Plain is the shape itself.
 	Plain *Shape
 
 	volumeClaims []string
 	tasks        int // live tasks of this shape
-	inQueues     int // tasks of gangs with this shape that have not ended, plus counted placements
+	inQueues     int // tasks of gangs that have this shape and have not ended, plus counted placements
 }
 
 func (c *Cluster) shape(spec ShapeSpec) *Shape {
@@ -186,8 +186,8 @@ func (c *Cluster) shape(spec ShapeSpec) *Shape {
 // InQueues reports whether any gang has, or expects, a pod of this shape that has not ended.
 func (s *Shape) InQueues() bool { return s.inQueues > 0 }
 
-// release removes a task from a shape and deletes the shape after its last task. The ID may be reused for another
-// Shape.
+// release removes a task from a shape, and deletes the shape after its last task. The ID may then be reused for
+// another shape.
 func (c *Cluster) release(s *Shape) {
 	s.tasks--
 	if s.tasks == 0 {
@@ -221,7 +221,7 @@ func (s *Shape) readAffinity() {
 	}
 }
 
-// normalizeImage adds the tag :latest to a name without a tag.
+// normalizeImage adds the tag :latest to an image name without a tag.
 func normalizeImage(name string) string {
 	if strings.LastIndexByte(name, ':') <= strings.LastIndexByte(name, '/') {
 		return name + ":latest"
@@ -234,5 +234,5 @@ func nodeObject(name string, labels map[string]string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 }
 
-// ShapeOf returns the shape with a key; nil if it does not exist.
+// ShapeOf returns the shape with the given key; nil if it does not exist.
 func (c *Cluster) ShapeOf(key string) *Shape { return c.shapes[key] }

@@ -3,8 +3,9 @@ package model
 // Status is the state of a task in the scheduler.
 type Status uint8
 
-// The statuses of a task. Pipelined: placed on resources that are being released, not bound yet. Binding: bound by
-// this scheduler but not yet confirmed by the API. Lingering: deleted, past its deadline, but still there.
+// The statuses of a task. A Pipelined task is placed on resources that are being released, but not bound yet. A
+// Binding task was bound by this scheduler, but the API has not confirmed this yet. A Lingering task was deleted and
+// is past its deadline, but still exists.
 const (
 	Pending Status = iota
 	Pipelined
@@ -23,13 +24,13 @@ var statusNames = [statuses]string{"Pending", "Pipelined", "Binding", "Bound", "
 
 func (s Status) String() string { return statusNames[s] }
 
-// Allocated reports whether the task holds resources of a node and is not being evicted or deleted.
+// Allocated reports whether the task uses resources of a node and is not being evicted or deleted.
 func (s Status) Allocated() bool { return s == Binding || s == Bound || s == Running }
 
 // OnNode reports whether the task's request counts as used on its node.
 func (s Status) OnNode() bool { return s.Allocated() || s.Leaving() || s == Unknown }
 
-// Leaving reports whether the task is being deleted, whether or not it is past its deadline.
+// Leaving reports whether the task is being deleted, even if it is past its deadline.
 func (s Status) Leaving() bool { return s == Releasing || s == Lingering }
 
 // Ended reports whether the task has succeeded or failed.

@@ -9,8 +9,8 @@ import (
 	storagehelpers "k8s.io/component-helpers/storage/volume"
 )
 
-// Attachable holds what pods attach: volumes and devices. Only Kubernetes' own plugins read it, so it stores API
-// objects.
+// Attachable holds the objects that describe the volumes and devices that pods attach. Only Kubernetes' own plugins
+// read them, so they are stored as API objects.
 type Attachable struct {
 	VolumeClaims Objects[*corev1.PersistentVolumeClaim]
 	Volumes      Objects[*corev1.PersistentVolume]
@@ -24,11 +24,11 @@ type Attachable struct {
 	Slices        Objects[*resourcev1.ResourceSlice]
 	DeviceClasses Objects[*resourcev1.DeviceClass]
 
-	// Gen is the generation of the last change to any of the objects, UsersGen that of the last change of which
-	// tasks on nodes use volume claims.
+	// Gen is the generation of the last change to any of the objects. UsersGen is the generation of the last change
+	// to the tasks on nodes that use volume claims.
 	Gen, UsersGen uint64
 
-	users map[string][]*Task // tasks on nodes by the key of a volume claim
+	users map[string][]*Task // tasks on nodes, by the key of a volume claim that they use
 }
 
 func newAttachable() Attachable {
@@ -39,18 +39,18 @@ func newAttachable() Attachable {
 	return a
 }
 
-// Groups for looking up volumes and resource slices.
+// Names and prefixes of the groups by which volumes and resource slices are looked up.
 const (
 	anyHost = "*"
 	free    = "free "
 	claimed = "claimed "
 )
 
-// FreeVolumes returns the group of unclaimed volumes of a storage class that a node with this host name might
-// reach. With AnyHost it returns the group of volumes that are not restricted by host name.
+// FreeVolumes returns the group of unclaimed volumes of a storage class that a node with the given host name may be
+// able to reach. For AnyHost, it returns the group of volumes that are not restricted to host names.
 func FreeVolumes(class, host string) string { return string(AppendFreeVolumes(nil, class, host)) }
 
-// AppendFreeVolumes appends FreeVolumes to b.
+// AppendFreeVolumes appends the result of FreeVolumes to b.
 func AppendFreeVolumes(b []byte, class, host string) []byte {
 	return append(append(append(append(b, free...), class...), ' '), host...)
 }
@@ -58,11 +58,11 @@ func AppendFreeVolumes(b []byte, class, host string) []byte {
 // ClaimedVolumes returns the group of volumes that refer to a claim.
 func ClaimedVolumes(claim string) string { return claimed + claim }
 
-// AnyHost is the group of resource slices, and the host of FreeVolumes, for objects that are not tied to one host
-// by name.
+// AnyHost stands for objects that are not tied to a host by its name. It is the name of a group of resource slices,
+// and a host name for FreeVolumes.
 const AnyHost = anyHost
 
-// volumeGroups returns the groups in which claims look for a volume.
+// volumeGroups returns the groups of a volume, under which claims look it up.
 func volumeGroups(pv *corev1.PersistentVolume) []string {
 	if ref := pv.Spec.ClaimRef; ref != nil {
 		return []string{ClaimedVolumes(ref.Namespace + "/" + ref.Name)}
@@ -79,7 +79,7 @@ func volumeGroups(pv *corev1.PersistentVolume) []string {
 	return groups
 }
 
-// HostsOf returns the host names in a volume's node affinity; nil if some term names none.
+// HostsOf returns the host names in a volume's node affinity; nil if some term is not restricted to host names.
 func HostsOf(affinity *corev1.VolumeNodeAffinity) []string {
 	if affinity == nil || affinity.Required == nil || len(affinity.Required.NodeSelectorTerms) == 0 {
 		return nil
@@ -100,7 +100,7 @@ func HostsOf(affinity *corev1.VolumeNodeAffinity) []string {
 	return hosts
 }
 
-// sliceGroups returns the group of a slice of devices: its node, or the group that every node checks.
+// sliceGroups returns the group of a resource slice: the slice's node, or the group that is checked for every node.
 func sliceGroups(s *resourcev1.ResourceSlice) []string {
 	if s.Spec.NodeName != nil && *s.Spec.NodeName != "" && len(s.Spec.SharedCounters) == 0 {
 		return []string{*s.Spec.NodeName}
@@ -108,7 +108,7 @@ func sliceGroups(s *resourcev1.ResourceSlice) []string {
 	return []string{anyHost}
 }
 
-// UsersOf returns the tasks on nodes that use a volume claim. Do not change the result.
+// UsersOf returns the tasks on nodes that use a volume claim. The caller must not change the result.
 func (a *Attachable) UsersOf(claim string) []*Task { return a.users[claim] }
 
 // useClaims records that a task was added to a node or removed from it.
@@ -170,7 +170,7 @@ func (d ObjectSet) apply(c *Cluster) {
 	}
 }
 
-// ObjectGone removes an object of such a kind. Only the type, namespace and name of Object are used.
+// ObjectGone removes an object of a kind that Attachable holds. Only the type, namespace and name of Object are used.
 type ObjectGone struct{ Object metav1.Object }
 
 func (d ObjectGone) apply(c *Cluster) {
@@ -200,7 +200,7 @@ func (d ObjectGone) apply(c *Cluster) {
 	}
 }
 
-// AssumeVolume records that a volume will be bound to a claim, for a pod.
+// AssumeVolume records that a volume will be bound to a claim for the pod by.
 func (c *Cluster) AssumeVolume(by types.UID, volume string, claim corev1.ObjectReference) {
 	if pv, ok := c.Attachable.Volumes.Get(volume); ok {
 		pv = pv.DeepCopy()
@@ -220,8 +220,8 @@ func (c *Cluster) AssumeProvisioned(by types.UID, claim, node string) {
 	}
 }
 
-// AssumeDevices records that devices will be allocated to a claim for a pod. A nil allocation means that the claim
-// has them already.
+// AssumeDevices records that devices will be allocated to a claim for the pod by. A nil allocation means that devices
+// are already allocated to the claim.
 func (c *Cluster) AssumeDevices(by types.UID, claim string, allocation *resourcev1.AllocationResult, consumer resourcev1.ResourceClaimConsumerReference) {
 	rc, ok := c.Attachable.DeviceClaims.Get(claim)
 	if !ok {
@@ -236,7 +236,7 @@ func (c *Cluster) AssumeDevices(by types.UID, claim string, allocation *resource
 	c.Attachable.DeviceClaims.assume(rc, by, c.gen)
 }
 
-// forgetAttached reverts what was assumed for a pod.
+// forgetAttached reverts the assumptions about volumes and devices that were made for a pod.
 func (c *Cluster) forgetAttached(t *Task) {
 	if t.Shape == nil || t.Shape.Attached == nil {
 		return

@@ -11,25 +11,24 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// SubGroupPolicy divides pods of a gang into groups that start as gangs of their own.
+// SubGroupPolicy divides the pods of a gang into groups. Each group starts as a whole, like a gang.
 type SubGroupPolicy struct {
 	Name string
-	// Size is how many pods of a group start together.
+	// Size is the number of pods of a group that start together.
 	Size int
-	// Min is how many groups must start before the gang can.
+	// Min is the number of groups that must be able to start before the gang can start.
 	Min int
-	// Selector selects the pods. Pods with the same values of the labels Keys form one group. Without keys all pods
+	// Selector selects the pods. Pods with the same values of the labels in Keys form a group. Without keys, all pods
 	// form one group.
 	Selector labels.Selector
 	Keys     []string
 	Topology *TopologySpec
-	// Problem describes what is invalid in the policy; "" if it is valid. A gang with an invalid policy cannot
-	// start.
+	// Problem describes what is invalid in the policy; "" if it is valid. A gang with an invalid policy cannot start.
 	Problem string
 }
 
-// Of returns the name of a pod's group and the group's index: the value of the first key as a number, or -1 if it
-// is not a number. ok is false if the pod is in no group.
+// Of returns the name and the index of a pod's group. The index is the value of the first key as a number, or -1 if
+// it is not a number. ok is false if the pod does not belong to a group.
 func (p *SubGroupPolicy) Of(set map[string]string) (name string, index int, ok bool) {
 	if p.Problem != "" || !p.Selector.Matches(labels.Set(set)) {
 		return "", 0, false

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Task is one pod.
+// Task is a pod.
 type Task struct {
 	UID       types.UID
 	Namespace string
@@ -22,9 +22,9 @@ type Task struct {
 	// NamedQueue is the queue that a plain pod requests for its PodGroup; "" if unset.
 	NamedQueue string
 	Gated      bool
-	// Gates are the names of the scheduling gates.
+	// Gates holds the names of the scheduling gates.
 	Gates []string
-	// QueueGated is true if the queue's gate is the only scheduling gate; see AtQueueGate.
+	// QueueGated is true if the queue gate is the pod's only scheduling gate; see AtQueueGate.
 	QueueGated bool
 
 	Preemptable bool
@@ -35,50 +35,50 @@ type Task struct {
 	Gang   *Gang // nil if the task is in no gang
 	Node   NodeID
 	Status Status
-	// Annotations holds the annotations that policies may read. Do not change them.
+	// Annotations holds the annotations that policies may read. It must not be changed.
 	Annotations map[string]string
-	// Started is when the kubelet started the pod; zero if it did not yet.
+	// Started is the time when the kubelet started the pod; zero if it has not started yet.
 	Started time.Time
 	// Expected is the known or expected run time: see RunTime.
 	Expected RunTime
-	// Nominated is the node that the API names as the one where room is being freed for the pod; "" if there is
-	// none.
+	// Nominated is the node in the pod's status on which room is being freed for the pod; "" if there is none.
 	Nominated string
 	// Ready is the pod's Ready condition. BoundAt is when the pod was bound; zero if unknown.
 	Ready   bool
 	BoundAt time.Time
-	// Killed is true if the pod ended because it was stopped; it is deleted soon.
+	// Killed is true if the pod ended because it was stopped. Such a pod will soon be deleted.
 	Killed bool
 	// LeavesBy is the deadline of a pod that is being deleted; zero if it is not being deleted or the deadline is
 	// unknown.
 	LeavesBy time.Time
-	// lingers is the value of LeavesBy for which the task was found to linger; zero if it was not.
+	// lingers is the value of LeavesBy at which the task was found to linger; zero if it is not lingering.
 	lingers time.Time
-	// Condition is PodScheduled=False as last read or decided.
+	// Condition is the condition PodScheduled=False as it was last read or decided.
 	Condition PodCondition
 
 	// The following fields hold decisions that the API has not confirmed yet.
 	assumedNode    NodeID
 	assumedEvicted bool
 	assumedNotes   map[string]string // annotations that are written with the binding
-	ungating       bool              // its queue's gate will be removed
+	ungating       bool              // the removal of its queue gate was decided
 	seen           seenTask
 
 	nodePos int
 	gangPos int
 }
 
-// seenTask is the state in the last API object. It applies again when an assumption is reverted.
+// seenTask is the state of the task in the latest API object. It becomes effective again when an assumption is
+// reverted.
 type seenTask struct {
 	node   NodeID
 	status Status
 	notes  map[string]string
 }
 
-// Assumed reports whether the task's binding is decided but not confirmed.
+// Assumed reports whether the task's binding was decided but has not been confirmed yet.
 func (t *Task) Assumed() bool { return t.assumedNode != NoNode }
 
-// Protected reports whether no action may evict the task because it or its PodGroup forbids preemption.
+// Protected reports whether the task must not be evicted, because the task or its PodGroup forbids preemption.
 func (t *Task) Protected() bool { return !t.Preemptable || t.Gang != nil && t.Gang.Protected() }
 
 // Key returns namespace/name.
@@ -127,7 +127,7 @@ func (d TaskSet) apply(c *Cluster) {
 		c.dropEmpty(before)
 	}
 	if fresh && d.Nominated != "" && t.Gang != nil && !d.Gated && d.Status == Pending && d.Node == "" {
-		t.Node, t.Status = c.nodeRow(d.Nominated), Pipelined // promised before a restart
+		t.Node, t.Status = c.nodeRow(d.Nominated), Pipelined // resources were promised before a restart
 	}
 	t.Nominated = d.Nominated
 	node, status := t.settle()
@@ -150,7 +150,7 @@ func (t *Task) note(d *TaskSet) {
 	t.Ready, t.BoundAt, t.Killed, t.LeavesBy, t.Expected = d.Ready, d.BoundAt, d.Killed, d.LeavesBy, d.Expected
 }
 
-// reshape sets the task's shape.
+// reshape updates the task's shape.
 func (c *Cluster) reshape(t *Task, now ShapeSpec) {
 	if t.Shape != nil && t.Shape.Key == now.Key() {
 		return
@@ -162,7 +162,7 @@ func (c *Cluster) reshape(t *Task, now ShapeSpec) {
 	t.Shape.tasks++
 }
 
-// settle merges the state from the API with the assumptions.
+// settle merges the state read from the API with the assumptions.
 func (t *Task) settle() (NodeID, Status) {
 	node, status := t.seen.node, t.seen.status
 	if node != NoNode || status.Ended() {
@@ -217,7 +217,7 @@ func (c *Cluster) dropTask(t *Task) {
 	}
 }
 
-// place moves a task to a node and status. node is NoNode for Pending.
+// place moves a task to a node and status. For Pending tasks, node is NoNode.
 func (c *Cluster) place(t *Task, node NodeID, status Status) {
 	c.unlink(t)
 	c.link(t, node, status)
@@ -244,7 +244,7 @@ func (c *Cluster) link(t *Task, node NodeID, status Status) {
 	}
 }
 
-// unlink reverses link but leaves the fields of the task itself.
+// unlink reverses link, but leaves the task's own fields unchanged.
 func (c *Cluster) unlink(t *Task) {
 	c.trackGate(t, -1)
 	if t.nodePos >= 0 {
@@ -271,10 +271,10 @@ func (c *Cluster) unlink(t *Task) {
 	}
 }
 
-// foreign reports whether the task belongs to no gang and stays on its node.
+// foreign reports whether the task has no gang and will stay on its node.
 func (t *Task) foreign() bool { return t.Gang == nil && t.Status.OnNode() && !t.Status.Leaving() }
 
-// account adds sign×request to the sums of the task's node.
+// account adds the task's request, multiplied by sign, to the sums of its node.
 func (c *Cluster) account(t *Task, sign int64) {
 	n := &c.Nodes
 	base := int(t.Node) * n.Stride

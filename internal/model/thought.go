@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// KeepQueue returns the change that restores a queue's current state after a what-if change.
+// KeepQueue returns a delta that restores the queue's current state after a what-if change.
 func (c *Cluster) KeepQueue(name string) Delta {
 	q := c.Queues[name]
 	if q == nil || !q.Known {
@@ -13,7 +13,7 @@ func (c *Cluster) KeepQueue(name string) Delta {
 	return queueKept{kept}
 }
 
-// queueKept restores a queue but keeps its current sums.
+// queueKept is a delta that restores a queue but keeps its current sums.
 type queueKept struct{ queue Queue }
 
 func (d queueKept) apply(c *Cluster) {
@@ -24,5 +24,5 @@ func (d queueKept) apply(c *Cluster) {
 	c.QueueSetGen = c.next()
 }
 
-// TaskNamed returns the pod with a name; nil if it does not exist.
+// TaskNamed returns the pod with the given name; nil if it does not exist.
 func (c *Cluster) TaskNamed(namespace, name string) *Task { return c.taskNames[namespace+"/"+name] }

@@ -12,14 +12,15 @@ import (
 
 // TopologySpec limits the distance between the pods of a gang or sub-group.
 type TopologySpec struct {
-	// Hard is true if the pods must wait rather than run farther apart. Otherwise the limit is a preference.
+	// Hard is true if the pods must wait when they cannot be placed within the limit. Otherwise, the limit is only a
+	// preference.
 	Hard bool
-	// Tier is the highest tier allowed; nil if TierName names it or any tier is allowed.
+	// Tier is the highest allowed tier; nil if TierName names the tier, or if any tier is allowed.
 	Tier     *int
 	TierName string
 }
 
-// Domain is a HyperNode's position in the tree, or the whole cluster.
+// Domain is the whole cluster, or a HyperNode with its position in the tree.
 type Domain struct {
 	Name string // "" for the whole cluster
 	Tier int
@@ -27,22 +28,23 @@ type Domain struct {
 	Index    int
 	Parent   *Domain // nil for the whole cluster and for domains outside the tree
 	Children []*Domain
-	// Own holds the nodes for which this is the lowest domain. All adds the nodes of the domains below. Both hold live
-	// nodes, by name.
+	// Own holds the nodes whose lowest domain is this one. All also includes the nodes of the domains below. Both
+	// contain only live nodes and are sorted by name.
 	Own, All []NodeID
-	// Leaves holds the domains inside it, including itself, that have nodes of their own, one subtree after
-	// another.
+	// Leaves holds the domains inside this one, possibly including itself, that have nodes of their own. The leaves
+	// of a subtree are adjacent.
 	Leaves []*Domain
-	// Problem describes why the domain is not used; Lacks describes which members are not. Users see both.
+	// Problem describes why the domain is not used. Lacks describes which of its members are not used. Both are shown
+	// to users.
 	Problem, Lacks string
-	// Reason is the reason of its Ready condition.
+	// Reason is the reason in the HyperNode's Ready condition.
 	Reason string
 }
 
 // Usable reports whether gangs may be placed inside the domain.
 func (d *Domain) Usable() bool { return d.Problem == "" }
 
-// Inside reports whether d is other or is below it.
+// Inside reports whether d is other, or is below it.
 func (d *Domain) Inside(other *Domain) bool {
 	for ; d != nil; d = d.Parent {
 		if d == other {
@@ -58,20 +60,20 @@ type Topology struct {
 	Gen uint64
 	// Domains is sorted by name and includes domains with problems. The whole cluster is last.
 	Domains []*Domain
-	// Root is the whole cluster. Its own nodes are in no HyperNode.
+	// Root is the whole cluster. Nodes that Root has directly are not in any HyperNode.
 	Root *Domain
-	// Tiers holds the tier of each tier name. If several tiers have the same name, it means the lowest.
+	// Tiers maps tier names to tiers. If several tiers share a name, the name means the lowest of them.
 	Tiers map[string]int
 
 	byName map[string]*Domain
 	lowest []*Domain // by NodeID
 }
 
-// Find returns a domain by name.
+// Find returns the domain with the given name.
 func (t *Topology) Find(name string) *Domain { return t.byName[name] }
 
-// Lowest returns the domain of the lowest tier that has a node as a direct member, or the whole cluster if there is
-// none.
+// Lowest returns the domain of the lowest tier that has the node as a direct member. If there is none, it returns the
+// whole cluster.
 func (t *Topology) Lowest(id NodeID) *Domain {
 	if int(id) < len(t.lowest) && t.lowest[id] != nil {
 		return t.lowest[id]
@@ -79,7 +81,7 @@ func (t *Topology) Lowest(id NodeID) *Domain {
 	return t.Root
 }
 
-// Common returns the lowest domain that both domains are inside.
+// Common returns the lowest domain that contains both domains.
 func (t *Topology) Common(a, b *Domain) *Domain {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -92,7 +94,7 @@ func (t *Topology) Common(a, b *Domain) *Domain {
 	return t.Root
 }
 
-// LowestTier returns the lowest tier of a usable domain; false if there is no usable domain.
+// LowestTier returns the lowest tier of all usable domains. It returns false if there is no usable domain.
 func (t *Topology) LowestTier() (tier int, ok bool) {
 	for _, d := range t.Domains {
 		if d != t.Root && d.Usable() && (!ok || d.Tier < tier) {
@@ -102,7 +104,7 @@ func (t *Topology) LowestTier() (tier int, ok bool) {
 	return tier, ok
 }
 
-// Topology returns the tree of the current HyperNodes; nil without HyperNodes.
+// Topology returns the tree of the current HyperNodes; nil if there are none.
 func (c *Cluster) Topology() *Topology {
 	if len(c.HyperNodes) == 0 {
 		c.topology, c.topologyInfos = nil, nil
@@ -119,7 +121,7 @@ func (c *Cluster) Topology() *Topology {
 	return c.topology
 }
 
-// matchMembers updates which nodes the patterns and labels select. It reports whether a node was added, removed or
+// matchMembers updates which nodes the patterns and labels select. It reports whether any node was added, removed or
 // relabeled.
 func (c *Cluster) matchMembers() bool {
 	n := &c.Nodes
@@ -187,8 +189,8 @@ func (h *HyperNode) match(n *Nodes, id NodeID) {
 	delete(h.matched, id)
 }
 
-// buildTopology builds the tree. Domains that cannot be part of it are left out and record their problem; the rest
-// of the tree works without them.
+// buildTopology builds the tree. Domains that cannot be part of the tree are left out, with their problem recorded;
+// the rest of the tree works without them.
 func (c *Cluster) buildTopology() *Topology {
 	t := &Topology{Gen: c.gen, Tiers: map[string]int{}, byName: map[string]*Domain{}}
 	names := slices.Sorted(maps.Keys(c.HyperNodes))
@@ -214,8 +216,8 @@ func (c *Cluster) buildTopology() *Topology {
 	return t
 }
 
-// linkDomains sets the parent of each domain. A domain that several domains claim gets no parent, and its
-// claimants are not used.
+// linkDomains sets the parent of each domain. If several domains claim a domain as a member, it gets no parent, and
+// the domains that claim it are not used.
 func (c *Cluster) linkDomains(t *Topology, names []string) {
 	claims := map[string][]*Domain{}
 	for _, name := range names {
@@ -263,7 +265,7 @@ func joined(domains []*Domain) string {
 	return strings.Join(names, " and ")
 }
 
-// cutCycles removes the domains that are their own ancestor.
+// cutCycles removes domains that are their own ancestors.
 func (c *Cluster) cutCycles(t *Topology) {
 	for _, d := range t.Domains {
 		steps := 0
@@ -281,7 +283,7 @@ func (c *Cluster) cutCycles(t *Topology) {
 			d.Parent = nil
 		}
 	}
-	// An unusable domain does not link other domains either.
+	// An unusable domain cannot be the parent of other domains either.
 	for _, d := range t.Domains {
 		if d.Parent != nil && !d.Parent.Usable() {
 			d.Parent = nil
@@ -300,7 +302,8 @@ func (c *Cluster) cutCycles(t *Topology) {
 	}
 }
 
-// fillDomains sets the nodes of the domains. A node that several domains name belongs to the lowest of them.
+// fillDomains sets the nodes of the domains. A node that is a member of several domains belongs to the lowest of
+// them.
 func (c *Cluster) fillDomains(t *Topology) {
 	n := &c.Nodes
 	t.lowest = make([]*Domain, n.Len())
@@ -333,7 +336,7 @@ func (c *Cluster) fillDomains(t *Topology) {
 	c.gather(t.Root)
 	t.Root.All = n.Order(nil)
 	for i, d := range t.Domains {
-		if !d.Usable() { // the nodes it would have
+		if !d.Usable() { // nodes that the domain would have if it were usable
 			d.All = named[i]
 			for _, m := range c.HyperNodes[d.Name].Members {
 				if child := t.byName[m.Name]; m.HyperNode && child != nil {
@@ -345,7 +348,7 @@ func (c *Cluster) fillDomains(t *Topology) {
 	}
 }
 
-// namedNodes returns the live nodes that a domain's members select, by name.
+// namedNodes returns the live nodes that a domain's members select, sorted by name.
 func (c *Cluster) namedNodes(d *Domain) []NodeID {
 	h := c.HyperNodes[d.Name]
 	ids, missing := maps.Clone(h.matched), []string(nil)
@@ -375,7 +378,7 @@ func (d *Domain) lackNodes(prefix string, names []string) {
 	}
 }
 
-// gather computes All and Leaves from the bottom up.
+// gather computes All and Leaves of a domain, after those of the domains below it.
 func (c *Cluster) gather(d *Domain) {
 	if len(d.Own) > 0 {
 		d.Leaves = append(d.Leaves, d)

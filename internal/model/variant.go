@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Variant returns a copy of the shape with a changed spec or request, to evaluate what would help. No task has it
-// and it is not stored in the cluster. It returns false for shapes that attach volumes or devices or have rules
-// about other pods.
+// Variant returns a copy of the shape with a changed spec or request, to find out which change would help. The copy
+// is not stored in the cluster, and no task has it. Variant returns false for shapes that attach volumes or devices,
+// or that have rules about other pods.
 func (s *Shape) Variant(change func(spec *ShapeSpec, request Request) Request) (*Shape, bool) {
 	if s.Slow || s.Attached != nil || s.Impossible || s.MalformedAffinity != "" {
 		return nil, false
@@ -24,7 +24,7 @@ func (s *Shape) Variant(change func(spec *ShapeSpec, request Request) Request) (
 	return v, true
 }
 
-// IsChangedBy reports whether a change of a shape's spec or request makes it another.
+// IsChangedBy reports whether changing the shape's spec or request would result in a different shape.
 func (s *Shape) IsChangedBy(change func(spec *ShapeSpec, request Request) Request) bool {
 	before, after := s.ShapeSpec, s.ShapeSpec
 	before.key, after.key = "", ""
@@ -32,8 +32,8 @@ func (s *Shape) IsChangedBy(change func(spec *ShapeSpec, request Request) Reques
 	return before.Key() != after.Key() || !slices.Equal(request, s.Request)
 }
 
-// WithoutVolumeClaims returns the shape without some of its volume claims, to evaluate what would help. It returns
-// the shape itself if keys is empty, and nil if the shape's placement depends on other pods.
+// WithoutVolumeClaims returns the shape without some of its volume claims, to find out which claims prevent the
+// placement. It returns the shape itself if keys is empty, and nil if the shape's placement depends on other pods.
 func (s *Shape) WithoutVolumeClaims(keys []string) *Shape {
 	switch {
 	case len(keys) == 0:

@@ -25,13 +25,13 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// FieldManager is the field manager of everything that the scheduler applies.
+// FieldManager is the field manager for everything that the scheduler applies.
 const FieldManager = "vc-scheduler"
 
 // API holds the calls that the outbox makes to the API server. Patches are JSON.
 type API interface {
 	Bind(ctx context.Context, b *corev1.Binding) error
-	// PodNode returns the UID of the pod that currently has this name, and the node it is bound to.
+	// PodNode returns the UID of the pod that currently has the given name, and the node to which it is bound.
 	PodNode(ctx context.Context, namespace, name string) (uid types.UID, node string, err error)
 	PatchPodStatus(ctx context.Context, namespace, name string, patch []byte) error
 	// PatchPod changes the pod's metadata or spec with a strategic merge patch.
@@ -49,14 +49,14 @@ type API interface {
 }
 
 const (
-	// connections is the number of HTTP/2 connections used for frequent writes. One connection serializes its frames; a
-	// few share that work at little cost to the server.
+	// connections is the number of HTTP/2 connections used for frequent writes. A single connection serializes its
+	// frames; a few connections share that work at little cost to the server.
 	connections = 4
 	callTimeout = 15 * time.Second
 	protobuf    = "application/vnd.kubernetes.protobuf"
 )
 
-// clients implements API. Frequent writes use the wires, all others use client-go.
+// clients implements API. It uses the wires for frequent writes and client-go for everything else.
 type clients struct {
 	wires []*wire
 	core  corev1client.CoreV1Interface
@@ -64,8 +64,8 @@ type clients struct {
 	round atomic.Uint32
 }
 
-// NewAPI creates the clients. It turns off client-side rate limits, because the outbox adapts to the server's load
-// itself.
+// NewAPI creates the clients. It turns off client-side rate limits, because the outbox itself adapts to the server's
+// load.
 func NewAPI(config *rest.Config) (API, error) {
 	c := &clients{}
 	for range connections {
@@ -87,15 +87,15 @@ func NewAPI(config *rest.Config) (API, error) {
 	return c, nil
 }
 
-// ownConnection returns a copy of config that shares no connection with other clients.
+// ownConnection returns a copy of config that does not share a connection with other clients.
 func ownConnection(config *rest.Config) *rest.Config {
 	own := rest.CopyConfig(config)
 	own.QPS, own.RateLimiter, own.Timeout = -1, nil, callTimeout
 	own.ContentType = protobuf
 	own.AcceptContentTypes = protobuf + ",application/json"
 	if own.Dial == nil {
-		// client-go shares the transports of equal configurations. A dial function of its own gives this client its own
-		// transport.
+		// client-go shares the transport between equal configurations. A separate dial function gives this client its
+		// own transport.
 		own.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
 	return own
@@ -113,7 +113,7 @@ func schedulingConfig(config *rest.Config) *rest.Config {
 	return own
 }
 
-// send sends a write over the wires in round-robin order.
+// send sends a write over one of the wires, in round-robin order.
 func (c *clients) send(ctx context.Context, a *ask) error {
 	return c.wires[int(c.round.Add(1))%len(c.wires)].send(ctx, a)
 }
@@ -139,7 +139,7 @@ func (c *clients) Bind(ctx context.Context, b *corev1.Binding) error {
 	return c.create(ctx, &kind, &ask{path: podPath(b.Namespace, b.Name) + "/binding", resource: podResource, name: b.Name})
 }
 
-// create posts obj, which must have its kind and version set.
+// create creates the object obj, whose kind and version must be set.
 func (c *clients) create(ctx context.Context, obj runtime.Object, a *ask) error {
 	var body bytes.Buffer
 	if err := encoder.Encode(obj, &body); err != nil {

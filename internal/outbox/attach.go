@@ -31,14 +31,14 @@ type AttachAPI interface {
 	UpdateDeviceClaimStatus(ctx context.Context, claim *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error)
 }
 
-// The pause between two checks of the volumes doubles from firstLook to lastLook.
+// The pause between two checks of the volumes starts at firstLook and doubles up to lastLook.
 const (
 	firstLook = 50 * time.Millisecond
 	lastLook  = 2 * time.Second
 )
 
-// attached is the bind of a pod that must first attach volumes or devices. The outbox writes the request for them,
-// checks until they are ready, and then binds the pod.
+// attached handles the bind of a pod that must first attach volumes or devices. The outbox writes the requests for
+// the volumes and devices, checks until they are ready, and then binds the pod.
 type attached struct {
 	o        *Outbox
 	bind     decision.Bind
@@ -49,7 +49,7 @@ type attached struct {
 	failed error
 }
 
-// attachFirst returns the first of the writes that bind a pod with volumes or devices.
+// attachFirst returns the first of the writes that are needed to bind a pod with volumes or devices.
 func (o *Outbox) attachFirst(b *decision.Bind, now time.Time) *write {
 	a := &attached{o: o, bind: *b, deadline: now.Add(b.Attach.Timeout), pause: firstLook}
 	o.attaching.Add(1)
@@ -62,17 +62,17 @@ func (o *Outbox) attachFirst(b *decision.Bind, now time.Time) *write {
 	})
 }
 
-// write returns one step of the work as a write that has the lane and key of the bind.
+// write returns one step of the work as a write with the lane and key of the bind.
 func (a *attached) write(send func(context.Context) error, settled func(error)) *write {
 	w := a.o.bind(&a.bind)
 	w.send, w.settled = send, settled
 	return w
 }
 
-// waits reports whether there is anything to wait for. Devices are ready as soon as they are reserved.
+// waits reports whether the bind must wait for volumes. Devices are ready as soon as they are reserved.
 func (a *attached) waits() bool { return len(a.bind.Attach.Volumes)+len(a.bind.Attach.Provision) > 0 }
 
-// next checks again after a pause, or binds the pod if there is nothing to wait for.
+// next schedules another check after a pause or, if there is nothing to wait for, binds the pod.
 func (a *attached) next(wait bool) {
 	if !wait {
 		a.o.attaching.Add(-1)
@@ -106,7 +106,7 @@ func (a *attached) fail(err error) {
 	a.o.patiently(err, model.BindFailed{UID: a.bind.Pod.UID, Err: err.Error()})
 }
 
-// request writes the binding of volumes and devices. It is safe to repeat.
+// request writes the bindings of volumes and devices. It is safe to repeat.
 func (a *attached) request(ctx context.Context) error {
 	api, at := a.o.o.Attach, a.bind.Attach
 	if at.Problem != "" {
@@ -138,7 +138,7 @@ func refusal(pod decision.Object, why string) error {
 	return apierrors.NewConflict(corev1.Resource("pods"), pod.Name, errors.New(why))
 }
 
-// giveVolume writes the claim into the volume, unless the volume has changed since the scheduler chose it.
+// giveVolume writes the claim into the volume, provided that the volume has not changed since the scheduler chose it.
 func (a *attached) giveVolume(ctx context.Context, v *decision.VolumeBinding) error {
 	meta := map[string]any{"resourceVersion": v.ResourceVersion}
 	if v.ByController {
@@ -153,12 +153,12 @@ func (a *attached) giveVolume(ctx context.Context, v *decision.VolumeBinding) er
 		return getErr
 	}
 	if ref := pv.Spec.ClaimRef; ref != nil && ref.UID == v.Claim.UID {
-		return nil // an earlier try succeeded, but its response was lost
+		return nil // an earlier attempt succeeded, but its response was lost
 	}
 	return err
 }
 
-// selectNode requests a volume near the node.
+// selectNode requests the provisioning of a volume near the node.
 func (a *attached) selectNode(ctx context.Context, p *decision.Provision) error {
 	err := a.o.o.Attach.PatchVolumeClaim(ctx, p.Claim.Namespace, p.Claim.Name, mustJSON(map[string]any{"metadata": map[string]any{
 		"resourceVersion": p.ResourceVersion, "annotations": map[string]string{storagehelpers.AnnSelectedNode: p.Node},
@@ -176,9 +176,9 @@ func (a *attached) selectNode(ctx context.Context, p *decision.Provision) error 
 	return err
 }
 
-// giveDevices writes the allocation and the reservation into a device claim.
+// giveDevices writes the allocation and the pod's reservation into a device claim.
 func (a *attached) giveDevices(ctx context.Context, d *decision.DeviceClaim) error {
-	var no error // final, although its type is a conflict
+	var no error // a final error, although its type is a conflict
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		claim, err := a.o.o.Attach.DeviceClaim(ctx, d.Claim.Namespace, d.Claim.Name)
 		if err != nil {
@@ -209,8 +209,8 @@ func (a *attached) mayHave(claim *resourcev1.ResourceClaim, d *decision.DeviceCl
 	return nil
 }
 
-// reserve writes the missing parts of the allocation and the reservation. It adds the finalizer first, because the
-// finalizer prevents the deletion of a claim whose devices are in use.
+// reserve writes the parts of the allocation and the reservation that are missing. It adds the finalizer first,
+// because only the finalizer prevents the deletion of a claim whose devices are in use.
 func (a *attached) reserve(ctx context.Context, claim *resourcev1.ResourceClaim, allocation *resourcev1.AllocationResult) (err error) {
 	consumer := decision.Consumer(a.bind.Pod)
 	if claim.Status.Allocation != nil && slices.Contains(claim.Status.ReservedFor, consumer) {
@@ -230,7 +230,7 @@ func (a *attached) reserve(ctx context.Context, claim *resourcev1.ResourceClaim,
 	return err
 }
 
-// giveUpDevices removes the pod's reservations. Kubernetes' controller frees devices that have no reservation.
+// giveUpDevices removes the pod's reservations. Kubernetes' controller frees devices without reservations.
 func (a *attached) giveUpDevices(ctx context.Context) error {
 	for _, d := range a.bind.Attach.Devices {
 		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
@@ -253,7 +253,7 @@ func (a *attached) giveUpDevices(ctx context.Context) error {
 	return nil
 }
 
-// look checks whether all volumes are bound, and whether the others can still become bound.
+// look checks whether all volumes are bound, and whether those that are not can still become bound.
 func (a *attached) look(ctx context.Context) error {
 	a.ready, a.failed = false, nil
 	uid, node, err := a.o.o.API.PodNode(ctx, a.bind.Pod.Namespace, a.bind.Pod.Name)
@@ -284,7 +284,7 @@ func (a *attached) look(ctx context.Context) error {
 	return nil
 }
 
-// boundTo returns the volume that a claim is bound to, or "" if it is not bound.
+// boundTo returns the volume to which a claim is bound; "" if it is not bound.
 func boundTo(claim *corev1.PersistentVolumeClaim) string {
 	if !metav1.HasAnnotation(claim.ObjectMeta, storagehelpers.AnnBindCompleted) {
 		return ""
@@ -323,14 +323,14 @@ func (a *attached) volumeMade(ctx context.Context, p *decision.Provision) (bool,
 	if boundTo(claim) != "" {
 		return true, nil
 	}
-	// A provisioner removes the annotation when it cannot make a volume.
+	// A provisioner removes the annotation if it cannot create a volume.
 	if claim.Annotations[storagehelpers.AnnSelectedNode] != p.Node {
 		a.failed = refusal(a.bind.Pod, fmt.Sprintf("no volume could be provisioned for claim %s near %s", p.Claim.Name, p.Node))
 	}
 	return false, nil
 }
 
-// lost stops the waiting if err is about a missing object.
+// lost stops the wait if err reports that an object is missing.
 func (a *attached) lost(err error) error {
 	if apierrors.IsNotFound(err) {
 		a.failed = err

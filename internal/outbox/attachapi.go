@@ -19,7 +19,7 @@ type attachClients struct {
 	devices resourcev1client.ResourceV1Interface
 }
 
-// NewAttachAPI creates the clients. They turn off client-side rate limits.
+// NewAttachAPI creates the clients, without client-side rate limits.
 func NewAttachAPI(config *rest.Config) (AttachAPI, error) {
 	core, err := corev1client.NewForConfig(ownConnection(config))
 	if err != nil {

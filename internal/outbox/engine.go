@@ -11,10 +11,10 @@ import (
 	"github.com/vc-batch/vc/internal/backpressure"
 )
 
-// ErrFenced is the error of a write that was dropped because this process lost leadership.
+// ErrFenced is the error of a write that was dropped because this process is no longer the leader.
 var ErrFenced = errors.New("leadership is no longer held")
 
-// errReplaced is the error of a bind or an eviction that a newer write of the same pod replaced.
+// errReplaced is the error of a bind or an eviction that was replaced by a newer write for the same pod.
 var errReplaced = errors.New("it was replaced by a newer write for the same pod")
 
 // engine moves writes from the queues to the server with bounded parallelism.
@@ -34,7 +34,7 @@ type engine struct {
 	closed   bool
 }
 
-// writesMin and writesMax bound the number of writes in flight.
+// writesMin and writesMax limit the number of writes in flight.
 const (
 	writesMin = 4
 	writesMax = 64
@@ -46,14 +46,14 @@ func newEngine(log logr.Logger, pressure *backpressure.Governor, fence func() er
 	return e
 }
 
-// put queues writes. After the engine has stopped it drops them, because the next leader makes its own decisions.
+// put queues writes. After the engine has stopped, it drops them, because the next leader makes its own decisions.
 func (e *engine) put(writes ...*write) {
 	for _, w := range e.enqueue(writes, time.Now()) {
 		e.giveUp(w, errReplaced)
 	}
 }
 
-// enqueue queues the writes and returns the replaced writes whose outcome must be reported.
+// enqueue queues the writes. It returns replaced writes whose outcome must be reported.
 func (e *engine) enqueue(writes []*write, now time.Time) (replaced []*write) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -70,14 +70,14 @@ func (e *engine) enqueue(writes []*write, now time.Time) (replaced []*write) {
 	return replaced
 }
 
-// wakeFor wakes as many workers as can find a write to send.
+// wakeFor wakes as many workers as there are writes to send.
 func (e *engine) wakeFor(writes int) {
 	for range min(writes, e.limiter.allowed()-e.inFlight, e.queues.leaving(e.idle.open())) {
 		e.wake.Signal()
 	}
 }
 
-// run works until ctx is done. It returns when no write is in flight.
+// run sends writes until ctx is done. It returns when no write is in flight.
 func (e *engine) run(ctx context.Context) {
 	var workers sync.WaitGroup
 	for range writesMax {
@@ -102,8 +102,8 @@ func (e *engine) work(ctx context.Context) {
 	}
 }
 
-// take blocks until a write may be sent. It returns nil when the engine stops. It checks ctx as well, because a worker
-// whose call was cancelled may come here before run has closed the engine.
+// take blocks until a write may be sent, and returns the write. It returns nil when the engine stops. It also checks
+// ctx, because a worker whose call was cancelled may call take before run has closed the engine.
 func (e *engine) take(ctx context.Context) *write {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -122,7 +122,7 @@ func (e *engine) take(ctx context.Context) *write {
 	}
 }
 
-// mayTell reports whether the pressure on the API server allows a status of toldLane now.
+// mayTell reports whether the load on the API server currently permits a write in toldLane.
 func (e *engine) mayTell() bool { return e.pressure.Remark(time.Now()) == 0 }
 
 func (e *engine) carryOut(ctx context.Context, w *write) {
@@ -155,7 +155,7 @@ func (e *engine) carryOut(ctx context.Context, w *write) {
 		superseded = e.queues.finished(w)
 	}
 	if retry && !superseded {
-		e.queues.busy[w.key] = true // the key stays busy, so that no other write of this object leaves meanwhile
+		e.queues.busy[w.key] = true // the key stays busy, so that no other write for this object is sent meanwhile
 		e.resting++
 	}
 	e.wakeFor(2)
@@ -176,7 +176,7 @@ func (e *engine) carryOut(ctx context.Context, w *write) {
 	}
 }
 
-// restThenRequeue queues w again after a pause, unless a newer write of its key that is at least as urgent has arrived.
+// restThenRequeue queues w again after a pause, unless there is a newer write for its key that is at least as urgent.
 func (e *engine) restThenRequeue(ctx context.Context, w *write, err error) {
 	pause := pauseAfter(w.attempt, err)
 	e.log.V(2).Info("Write will be repeated", "write", w.key, "attempt", w.attempt, "pause", pause, "reason", err.Error())

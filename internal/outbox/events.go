@@ -32,8 +32,8 @@ func queueRef(o decision.Object) corev1.ObjectReference {
 	return corev1.ObjectReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: o.Name, UID: o.UID}
 }
 
-// event returns a write that records an event. If the same event occurred within seriesWindow, the write only increases
-// its count.
+// event returns a write that records an event. If the same event occurred within seriesWindow, the write only
+// increments the count of the existing event.
 func (o *Outbox) event(l lane, about corev1.ObjectReference, kind, reason, message string, now time.Time) *write {
 	stamp := metav1.NewTime(now)
 	e := &corev1.Event{
@@ -55,7 +55,7 @@ func (o *Outbox) event(l lane, about corev1.ObjectReference, kind, reason, messa
 
 func (o *Outbox) record(ctx context.Context, e *corev1.Event) error {
 	if e.InvolvedObject.Kind == "Pod" && e.Reason == reasonScheduled {
-		return existsIsDone(o.o.API.CreateEvent(ctx, e)) // a pod is scheduled once, so there is no repetition to count
+		return existsIsDone(o.o.API.CreateEvent(ctx, e)) // a pod is scheduled only once, so there is nothing to count
 	}
 	key := seriesKey{e.InvolvedObject.UID, e.Type, e.Reason, e.Message}
 	if name, count, ok := o.events.again(key, e.LastTimestamp.Time); ok {
@@ -82,8 +82,8 @@ func existsIsDone(err error) error {
 
 const (
 	seriesWindow = 10 * time.Minute
-	// seriesMost is the greatest number of series in the cache. When it is reached, the cache is cleared; some
-	// repetitions then become new events.
+	// seriesMost is the maximum number of series in the cache. When it is reached, the cache is cleared, so that some
+	// repetitions become new events.
 	seriesMost = 4096
 )
 
@@ -98,16 +98,16 @@ type series struct {
 	last  time.Time
 }
 
-// eventLog caches recent events, so that a repetition increases a count instead of creating a new event.
+// eventLog caches recent events, so that a repetition increments a count instead of creating a new event.
 type eventLog struct {
 	mu     sync.Mutex
 	series map[seriesKey]*series
-	made   uint64 // number of names made so far
+	made   uint64 // number of names created so far
 }
 
 func newEventLog() *eventLog { return &eventLog{series: map[seriesKey]*series{}} }
 
-// name returns a unique event name. The counter is needed because all events of one Put have the same time.
+// name returns a unique event name. It contains a counter, because all events of one call to Put have the same time.
 func (l *eventLog) name(object string, now time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,8 +115,8 @@ func (l *eventLog) name(object string, now time.Time) string {
 	return object + "." + strconv.FormatInt(now.UnixNano(), 16) + "." + strconv.FormatUint(l.made, 16)
 }
 
-// again counts a repetition and returns the event's name and new count. ok is false if there is no recent event to
-// repeat.
+// again counts a repetition and returns the event's name and new count. ok is false if there is no recent event of
+// this kind.
 func (l *eventLog) again(key seriesKey, now time.Time) (name string, count int32, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,8 +2,8 @@ package outbox
 
 import "container/heap"
 
-// gangQueue orders writes by gang. The gang with the fewest queued writes comes first, so that some gangs are completed
-// instead of all being started. Every fourth write belongs to the gang that has waited longest.
+// gangQueue orders writes by gang. The gang with the fewest queued writes comes first, so that gangs are completed
+// one after the other. Every fourth write belongs to the gang that has waited longest.
 type gangQueue struct {
 	byNeed  needHeap
 	gangs   map[string]*gangWrites
@@ -21,7 +21,7 @@ type gangWrites struct {
 	writes []*write
 }
 
-// agedEvery: one write in agedEvery belongs to the gang that has waited longest, whatever its size.
+// agedEvery is the interval at which a write of the gang that has waited longest is sent, whatever the gang's size.
 const agedEvery = 4
 
 func newGangQueue() *gangQueue {

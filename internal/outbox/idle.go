@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// idleGate decides when idle writes (pod events, pod conditions) may leave, so that they never compete with binds. They
-// flow freely after a quiet period, and slowly once they have grown old.
+// idleGate decides when idle writes (pod events and pod conditions) may be sent, so that they never compete with
+// binds. They are sent freely after a quiet period, and slowly once they have become old.
 type idleGate struct {
 	budget   int
 	lastBusy time.Time
 	recent   int // binds and evictions sent since the last tick
-	ticks    int // since the last burst
+	ticks    int // number of ticks since the last burst
 }
 
 const (
 	idleTick = 50 * time.Millisecond
-	// quietAfter is the time without a stream of binds after which idle writes flow freely.
+	// quietAfter is how long binds must have been rare before idle writes are sent freely.
 	quietAfter = time.Second
-	// streamOf is the number of binds and evictions in one tick that count as a stream.
+	// streamOf is the number of binds and evictions within one tick that count as a busy period.
 	streamOf = 4
-	// burstTicks is the number of ticks between two bursts of idle writes. A burst costs less than single writes: the
-	// writes share packets, and the scheduler handles their watch events in one cycle.
+	// burstTicks is the number of ticks between two bursts of idle writes. A burst costs less than separate writes,
+	// because the writes share packets and the scheduler handles their watch events in a single cycle.
 	burstTicks = 4
-	// freely and drip are the sizes of a burst: 400 and 20 writes a second.
+	// freely and drip are the sizes of a burst. They correspond to 400 and 20 writes per second.
 	freely, drip = 80, 4
 	oldIdle      = 10 * time.Second
-	// idleMost is the greatest number of queued idle writes. Beyond it, the oldest are dropped.
+	// idleMost is the maximum number of queued idle writes. If there are more, the oldest are dropped.
 	idleMost = 20000
-	// toldPerTick is the number of workers that a tick wakes to check whether writes of toldLane may leave.
+	// toldPerTick is the number of workers that each tick wakes to check whether writes in toldLane may be sent.
 	toldPerTick = 50
 )
 
@@ -47,7 +47,7 @@ func (g *idleGate) left(w *write, now time.Time) {
 	}
 }
 
-// tick sets the budget until the next tick. The rest of a burst may leave later, as long as it stays quiet.
+// tick sets the budget until the next tick. The rest of a burst may be sent later, as long as binds remain rare.
 func (g *idleGate) tick(now time.Time, q *queues) {
 	g.recent = 0
 	g.ticks++
@@ -62,7 +62,7 @@ func (g *idleGate) tick(now time.Time, q *queues) {
 	}
 }
 
-// burst returns the number of idle writes that may leave together now.
+// burst returns the number of idle writes that may be sent together now.
 func (g *idleGate) burst(now time.Time, q *queues) int {
 	head := q.idle.head()
 	if head == nil {

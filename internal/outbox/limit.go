@@ -3,17 +3,17 @@ package outbox
 import "time"
 
 // limiter decides how many writes may be in flight. It uses additive increase and multiplicative decrease: the limit
-// grows while responses are quick, and shrinks when the server returns 429, does not respond, or becomes slow.
+// grows while responses are fast, and shrinks when the server returns 429, does not respond, or becomes slow.
 type limiter struct {
 	limit     float64
 	low, high float64
 	latency   time.Duration // moving average over successful writes
-	calmUntil time.Time     // no second decrease before this time: one burst of 429 responses is one signal
+	calmUntil time.Time     // no decrease before this time: a burst of 429 responses is one signal
 }
 
 const (
 	startWrites = 32
-	// slowAnswer is the average latency above which more writes in flight only make all of them wait longer.
+	// slowAnswer is the average latency above which more writes in flight would only make all of them slower.
 	slowAnswer = 400 * time.Millisecond
 	calmPeriod = 250 * time.Millisecond
 )
@@ -25,7 +25,7 @@ func newLimiter(low, high int) *limiter {
 // allowed returns the number of writes that may be in flight now. It is at least one.
 func (l *limiter) allowed() int { return max(1, int(l.limit)) }
 
-// answered records a write that the server carried out, or rejected because of its content.
+// answered records a write that the server carried out, or rejected because of the write's content.
 func (l *limiter) answered(now time.Time, took time.Duration) {
 	l.latency += (took - l.latency) / 16
 	if l.latency > slowAnswer {
@@ -35,7 +35,7 @@ func (l *limiter) answered(now time.Time, took time.Duration) {
 	l.limit = min(l.high, l.limit+1/l.limit)
 }
 
-// overloaded records a write that the server had no capacity for.
+// overloaded records a write for which the server had no capacity.
 func (l *limiter) overloaded(now time.Time) { l.backOff(now) }
 
 func (l *limiter) backOff(now time.Time) {

@@ -51,8 +51,8 @@ type Queue struct {
 	Level int
 	// Fault describes why the queue has no valid position in the tree; "" if its position is valid.
 	Fault string
-	// Warnings describe contradictions in the queue's spec and, if its policy checks this, with its parent. The
-	// order is the same for the same queues.
+	// Warnings describe contradictions in the queue's spec and, if its policy checks this, between the specs of the
+	// queue and its parent. The same queues always yield the same order.
 	Warnings []string
 
 	// The embedded Sums include the gangs of all descendants. Own includes only the queue's own gangs.
