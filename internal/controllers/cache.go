@@ -15,9 +15,9 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/hypernode"
 )
 
-// CacheOptions returns the options of the manager whose cache the controllers read. The cache keeps only the fields
-// that the controllers use, so that it can hold a hundred thousand pods. The kinds that change with every job are read
-// from config through separate clients.
+// CacheOptions returns the cache options for the manager that runs the controllers. The cache keeps only the fields
+// that the controllers use, so that it can hold a hundred thousand pods. The kinds that change with every job are
+// read through separate clients, created from config.
 func CacheOptions(config *rest.Config) (cache.Options, error) {
 	informers, err := newInformers(config)
 	if err != nil {
@@ -62,8 +62,9 @@ func transform(f func(any)) toolscache.TransformFunc {
 	}
 }
 
-// slimPod removes the fields that the controllers do not use. The pod of a job loses almost its whole spec, because the
-// job's template has it; any other pod keeps only its resource requests. The status loses its details.
+// slimPod removes the fields that the controllers do not use. A pod that belongs to a job loses almost its whole
+// spec, because the job contains the template; any other pod keeps only its resource requests. The status loses its
+// details.
 func slimPod(pod *corev1.Pod) {
 	pod.Status.Conditions = slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type != corev1.DisruptionTarget })
 	if len(pod.Status.Conditions) == 0 {

@@ -33,19 +33,19 @@ type Options struct {
 	JobReconcilers int
 	// CronJobReconcilers is the number of CronJobs reconciled in parallel; 0 means 3.
 	CronJobReconcilers int
-	// OwnersKeepAnnotations stops PodGroups from inheriting the annotations of the workloads that own their pods.
+	// OwnersKeepAnnotations prevents PodGroups from inheriting the annotations of the workloads that own their pods.
 	OwnersKeepAnnotations bool
-	// Writers is the number of pod writes in flight, for all jobs together; 0 means 64.
+	// Writers is the maximum number of pod writes in flight for all jobs together; 0 means 64.
 	Writers int
 	// QPS limits the requests of the controllers per second; 0 means that only the API server limits them.
 	QPS float32
-	// Pressure throttles writes that only inform, such as counters, in favor of writes that others wait for; nil means
-	// no throttling.
+	// Pressure throttles writes that are purely informational, such as counters, in favor of writes that others wait
+	// for; nil means no throttling.
 	Pressure *backpressure.Governor
-	// JobIDs numbers the jobs that admission did not number; nil means that they stay without a number.
+	// JobIDs assigns numbers to jobs that did not get one on admission; nil means that they remain without a number.
 	JobIDs job.IDs
-	// MaxRequeue is the number of times that a write which the API server considers invalid is retried before the job
-	// is terminated. 0 means job.DefaultMaxRequeue; a negative value means no limit.
+	// MaxRequeue is how often a write is retried that the API server considers invalid, before the job is terminated.
+	// 0 means job.DefaultMaxRequeue; a negative value means no limit.
 	MaxRequeue int
 	// Selection selects the controllers to run; the zero value selects all.
 	Selection Selection
@@ -53,9 +53,9 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Add registers the selected controllers with a manager. The manager's scheme must contain the kinds of Kubernetes and
-// of this project, and its cache should be made with CacheOptions. The controllers start with the manager, once it is
-// the leader.
+// Add registers the selected controllers with a manager. The manager's scheme must contain Kubernetes' kinds and the
+// kinds of this project, and its cache should use CacheOptions. The controllers start when the manager is started and
+// becomes the leader.
 func Add(mgr manager.Manager, o Options) error {
 	if len(o.SchedulerNames) == 0 {
 		o.SchedulerNames = []string{keys.DefaultSchedulerName}
@@ -70,7 +70,7 @@ func Add(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
-	// Clients of Volcano look for the component in events of the old API.
+	// Clients of Volcano look for the component name in events of the old API.
 	recorder := mgr.GetEventRecorderFor(eventSource) //nolint:staticcheck // see above
 	reconcilers := cmp.Or(o.JobReconcilers, 16)
 	cache := mgr.GetCache()
@@ -112,8 +112,8 @@ func Add(mgr manager.Manager, o Options) error {
 	return nil
 }
 
-// newClient returns the controllers' own client. It reads past the cache, and the rate limit of the manager's client
-// does not apply to it.
+// newClient returns the controllers' own client. It does not read from the cache and is not subject to the rate limit
+// of the manager's client.
 func newClient(mgr manager.Manager, qps float32) (client.Client, error) {
 	config := rest.CopyConfig(mgr.GetConfig())
 	config.RateLimiter = nil

@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/watchjson"
 )
 
-// busy lists the kinds of this project that change with every job, in all namespaces.
+// busy lists the kinds of this project that change with every job. They are watched in all namespaces.
 var busy = []struct {
 	object   client.Object
 	version  schema.GroupVersion
@@ -33,11 +33,11 @@ var busy = []struct {
 // informers creates the informers of the controllers' cache.
 type informers struct {
 	patience *patience
-	quick    map[reflect.Type]toolscache.ListerWatcher // sources of the busy kinds
+	quick    map[reflect.Type]toolscache.ListerWatcher // sources for the busy kinds
 }
 
-// newInformers returns the informers for a cluster. With a nil config, every kind uses the source of
-// controller-runtime.
+// newInformers returns the informers for a cluster. If config is nil, controller-runtime's source is used for every
+// kind.
 func newInformers(config *rest.Config) (*informers, error) {
 	all := &informers{patience: &patience{}, quick: map[reflect.Type]toolscache.ListerWatcher{}}
 	if config == nil {

@@ -21,19 +21,19 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// metadataOnly is the media type that makes the API server return only the metadata of a written object. The caller has
-// the rest already, or receives it with the watch.
+// metadataOnly is the media type that makes the API server return only the metadata of a written object. The caller
+// already has the other fields, or receives them by a watch.
 const metadataOnly = runtime.ContentTypeProtobuf + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-// lean is a client that uses as few bytes as possible for the writes made once per pod or once per job: creating pods
-// and PodGroups, and updating the status of jobs. After such a write the object has the metadata that the API server
-// returned; all other fields are as sent.
+// lean is a client that transfers as few bytes as possible for the writes that occur once per pod or job: creating
+// pods and PodGroups, and updating the status of jobs. After such a write, the object has the metadata that the API
+// server returned; all other fields are as they were sent.
 type lean struct {
 	client.Client
 	pods, groups, jobs rest.Interface
 }
 
-// newLean returns a lean client that passes all other requests to c.
+// newLean returns a lean client. It uses c for all other requests.
 func newLean(c client.Client, config *rest.Config) (*lean, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme, metav1.AddMetaToScheme} {
@@ -77,7 +77,7 @@ func (l *lean) Create(ctx context.Context, o client.Object, options ...client.Cr
 			return err
 		}
 		if o.Status.Phase == "" {
-			o.Status.Phase = corev1.PodPending // as the API server sets it
+			o.Status.Phase = corev1.PodPending // the API server sets this value
 		}
 		return nil
 	case *scheduling.PodGroup:
@@ -107,7 +107,8 @@ type statuses struct {
 	jobs rest.Interface
 }
 
-// statusOf holds the fields that the API server reads when the status of a job is written. It ignores all others.
+// statusOf holds the fields that the API server reads when the status of a job is written. The server ignores all
+// other fields.
 type statusOf struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        reference       `json:"metadata"`

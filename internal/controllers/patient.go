@@ -19,24 +19,25 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// The pauses between attempts of the cache to reach an API server that is unavailable. The reflectors of client-go back
-// off to 30 to 60 s, and for that long the cache would stay outdated after the server is back.
+// The pauses between the cache's attempts to reach an API server that is unavailable. client-go's reflectors increase
+// their pauses to 30 to 60 s, so the cache would remain outdated for that long after the server has recovered.
 const (
 	firstPause   = 200 * time.Millisecond
 	longestPause = 4 * time.Second
 )
 
-// longestAsked limits the pause that an API server may ask for.
+// longestAsked limits the pause that an API server can request.
 const longestAsked = 30 * time.Second
 
-// patience is shared by the sources of a cache. It counts the waiting sources, so that an outage is logged only once.
+// patience is shared by the sources of a cache. It counts the sources that wait, so that an outage is logged only
+// once.
 type patience struct {
 	mu      sync.Mutex
 	waiting int
 	since   time.Time
 }
 
-// begins logs that the API server cannot be reached, unless another source is waiting already.
+// begins logs that the API server cannot be reached, unless another source is already waiting.
 func (p *patience) begins(ctx context.Context, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +47,7 @@ func (p *patience) begins(ctx context.Context, err error) {
 	}
 }
 
-// ends logs that the API server is back, once no source is waiting any more.
+// ends logs that the API server can be reached again, once no source is waiting.
 func (p *patience) ends(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,8 +56,8 @@ func (p *patience) ends(ctx context.Context) {
 	}
 }
 
-// source wraps a source of objects. The wrapper retries by itself while the API server cannot be reached, and passes on
-// all other results unchanged.
+// source wraps a source of objects. While the API server cannot be reached, the wrapper retries by itself. It passes
+// on all other results unchanged.
 func (p *patience) source(of toolscache.ListerWatcher) *toolscache.ListWatch {
 	s := toolscache.ToListerWatcherWithContext(of)
 	return &toolscache.ListWatch{
@@ -96,9 +97,9 @@ func untilReached[T any](ctx context.Context, p *patience, ask func() (T, error)
 	}
 }
 
-// away reports whether an error means that the API server is temporarily unavailable: there was no connection, or the
-// server is starting or overloaded. An invalid certificate or an unknown host name does not go away with time, so it is
-// reported as an error.
+// away reports whether an error means that the API server is temporarily unavailable, because there was no
+// connection, or because the server is starting or overloaded. An invalid certificate or an unknown host name is a
+// permanent error, so it is reported.
 func away(err error) bool {
 	if apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) {
 		return true

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The controllers, by the names that --controllers accepts.
+// Names of the controllers, as accepted by --controllers.
 const (
 	jobController         = "job-controller"
 	podGroupController    = "pg-controller"
@@ -20,23 +20,23 @@ const (
 
 var known = []string{jobController, podGroupController, queueController, gcController, jobFlowController, jobTemplateController, cronJobController, hyperNodeController}
 
-// elsewhere lists the controllers of Volcano that this project does not have. They may be turned off.
+// elsewhere lists Volcano's controllers that do not exist here. Users may turn them off without an error.
 var elsewhere = []string{"sharding-controller", "colocation-config-controller"}
 
 // Names returns the names of all controllers.
 func Names() []string { return slices.Clone(known) }
 
-// DefaultSelection returns the default of --controllers, which turns on all controllers.
+// DefaultSelection returns the default of --controllers, which turns on all controllers of this project.
 func DefaultSelection() []string { return []string{"*", "-sharding-controller"} }
 
-// Selection selects the controllers to run. The zero value selects all.
+// Selection determines which controllers run. The zero value selects all controllers.
 type Selection struct{ off map[string]bool }
 
 // On reports whether a controller runs.
 func (s Selection) On(name string) bool { return !s.off[name] }
 
-// Select parses the value of --controllers. NAME and +NAME turn a controller on, -NAME turns it off. The other
-// controllers are on if the list contains * or is empty. A duplicate or unknown name is an error.
+// Select parses the value of --controllers. NAME and +NAME turn a controller on, and -NAME turns it off. All other
+// controllers are on if the list contains * or is empty. Duplicate and unknown names are errors.
 func Select(list []string) (Selection, error) {
 	s := Selection{off: map[string]bool{}}
 	said := map[string]bool{}

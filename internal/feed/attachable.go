@@ -33,7 +33,7 @@ type object[T any] interface {
 	metav1.Object
 }
 
-// objectSink passes on whole objects, without their managed fields.
+// objectSink passes on complete objects, but without their managed fields.
 func objectSink[T any, P object[T]](f *Feed) cache.ReflectorStore {
 	return newSink(f,
 		func(o P) (model.Delta, bool) {

@@ -43,8 +43,8 @@ func newClients(config *rest.Config) (*clients, error) {
 	return &clients{policy: typed.PolicyV1().RESTClient(), storage: typed.StorageV1().RESTClient(), devices: typed.ResourceV1().RESTClient(), nodeinfo: nodeinfo, topology: topology, core: typed.CoreV1().RESTClient(), scheduling: typed.SchedulingV1().RESTClient(), ours: ours}, nil
 }
 
-// watchConfig returns a copy of config without rate limit and deadline, on its own connection, so that long lists and
-// watches do not delay writes.
+// watchConfig returns a copy of config without a rate limit or deadline. It uses its own connection, so that long
+// lists and watches do not delay writes.
 func watchConfig(config *rest.Config) *rest.Config {
 	own := rest.CopyConfig(config)
 	own.QPS, own.RateLimiter, own.Timeout = -1, nil, 0
@@ -61,7 +61,7 @@ func coreConfig(config *rest.Config) *rest.Config {
 	return own
 }
 
-// ourConfig returns the configuration for one of our own API groups.
+// ourConfig returns the configuration for one of this project's API groups.
 func ourConfig(config *rest.Config, group schema.GroupVersion, add func(*runtime.Scheme) error) *rest.Config {
 	own := watchConfig(config)
 	scheme := runtime.NewScheme()
@@ -76,7 +76,7 @@ func ourConfig(config *rest.Config, group schema.GroupVersion, add func(*runtime
 	return own
 }
 
-// relistBackoff returns a short backoff, because the scheduler can decide nothing new until it receives changes.
+// relistBackoff returns a short backoff, because the scheduler cannot make new decisions until it receives changes.
 func relistBackoff() *wait.Backoff {
 	return &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 6, Cap: 5 * time.Second}
 }

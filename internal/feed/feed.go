@@ -33,7 +33,7 @@ type Options struct {
 	Log logr.Logger
 }
 
-// Feed delivers deltas. Create one with New for each term of leadership.
+// Feed delivers deltas. A new Feed must be created with New for each term of leadership.
 type Feed struct {
 	log     logr.Logger
 	watches []watch
@@ -54,7 +54,7 @@ type watch struct {
 	store  cache.ReflectorStore
 }
 
-// New prepares the watches. It sends no request before Run.
+// New prepares the watches. No request is sent until Run is called.
 func New(o Options) (*Feed, error) {
 	clients, err := newClients(o.Config)
 	if err != nil {
@@ -107,7 +107,7 @@ func (f *Feed) Run(ctx context.Context) {
 // Synced returns a channel that is closed when every kind has been listed once.
 func (f *Feed) Synced() <-chan struct{} { return f.synced }
 
-// Signal returns a channel that holds one token while deltas may be waiting.
+// Signal returns a channel that contains a token while deltas may be waiting.
 func (f *Feed) Signal() <-chan struct{} { return f.signal }
 
 // Put queues deltas from another source, such as failed writes.
@@ -124,8 +124,7 @@ func (f *Feed) Put(deltas ...model.Delta) {
 	}
 }
 
-// Drain returns all waiting deltas in order. The caller's spare slice becomes the next inbox, so that two slices
-// alternate.
+// Drain returns all queued deltas in order. The spare slice becomes the next inbox, so that two slices alternate.
 func (f *Feed) Drain(spare []model.Delta) []model.Delta {
 	clear(spare[:cap(spare)])
 	f.mu.Lock()
@@ -141,7 +140,7 @@ func (f *Feed) kindSynced() {
 	}
 }
 
-// String returns the watched kinds, for logs.
+// String returns the names of the watched kinds, for logs.
 func (f *Feed) String() string {
 	kinds := make([]string, len(f.watches))
 	for i, w := range f.watches {

@@ -7,8 +7,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// optional wraps the source of a kind that a cluster need not have. Until its definition is installed, the list is
-// empty, so that other kinds do not wait for it.
+// optional wraps the source of a kind that does not exist in every cluster. Until the kind's definition is installed,
+// the list is empty, so that other kinds do not wait for it.
 func optional(source cache.ListerWatcher, empty runtime.Object) cache.ListerWatcher {
 	return &optionalKind{source, empty}
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// sink receives the objects of one kind from a reflector and turns them into deltas. It stores only the reported names
-// and UIDs.
+// sink receives the objects of one kind from a reflector and converts them to deltas. It stores only the names and
+// UIDs that it has reported.
 type sink[T metav1.Object] struct {
 	feed   *Feed
-	set    func(T) (model.Delta, bool) // false: the scheduler does not need the object
+	set    func(T) (model.Delta, bool) // returns false if the scheduler does not need the object
 	gone   func(types.NamespacedName, types.UID) model.Delta
 	seen   map[types.NamespacedName]types.UID
 	listed bool
@@ -36,7 +36,8 @@ type early struct {
 	concerns bool
 }
 
-// Transformer converts objects as they stream in. The reflector keeps the results until Replace.
+// Transformer returns a function that converts objects as they stream in. The reflector keeps the results until it
+// calls Replace.
 func (s *sink[T]) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		o, ok := obj.(T)
@@ -85,7 +86,7 @@ func (s *sink[T]) Delete(obj any) error {
 	return nil
 }
 
-// Replace reports a complete list. Objects that are missing from it are reported as deleted.
+// Replace reports the objects of a complete list. Objects that are missing from the list are reported as deleted.
 func (s *sink[T]) Replace(objects []any, _ string) error {
 	here := make(map[types.NamespacedName]struct{}, len(objects))
 	for _, obj := range objects {
@@ -111,7 +112,7 @@ func (s *sink[T]) Replace(objects []any, _ string) error {
 	return nil
 }
 
-// Resync does nothing, because the sink keeps no objects to send again.
+// Resync does nothing, because the sink does not keep objects that could be sent again.
 func (s *sink[T]) Resync() error { return nil }
 
 func (s *sink[T]) take(deltas []model.Delta, obj any) []model.Delta {
@@ -171,7 +172,7 @@ func gangSink(f *Feed) cache.ReflectorStore {
 		})
 }
 
-// podSink reports our pods, and pods of other schedulers that use resources of a node.
+// podSink reports the pods of this scheduler, and the pods of other schedulers that use resources of a node.
 func podSink(f *Feed, ours func(*corev1.Pod) bool) cache.ReflectorStore {
 	return newSink(f,
 		func(p *corev1.Pod) (model.Delta, bool) {

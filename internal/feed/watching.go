@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// CoreClients returns clients to watch Kubernetes' own kinds: without rate limit and deadline, on their own connection,
-// using protobuf.
+// CoreClients returns clients for watching Kubernetes' own kinds. They have no rate limit or deadline, use their own
+// connection, and use protobuf.
 func CoreClients(config *rest.Config) (kubernetes.Interface, error) {
 	typed, err := kubernetes.NewForConfig(coreConfig(config))
 	if err != nil {
@@ -20,7 +20,8 @@ func CoreClients(config *rest.Config) (kubernetes.Interface, error) {
 	return typed, nil
 }
 
-// GroupClient returns a client to watch the kinds of one of our API groups. The function add registers these kinds.
+// GroupClient returns a client for watching the kinds of one of this project's API groups. The function add registers
+// the kinds.
 func GroupClient(config *rest.Config, group schema.GroupVersion, add func(*runtime.Scheme) error) (rest.Interface, error) {
 	c, err := rest.RESTClientFor(ourConfig(config, group, add))
 	if err != nil {

@@ -16,17 +16,18 @@ import (
 // Options configures an Outbox. API, SchedulerName and Report are required.
 type Options struct {
 	API API
-	// Attach writes the volumes and devices of pods before they are bound. If nil, binds of such pods fail.
+	// Attach writes the volumes and devices of pods before the pods are bound. If it is nil, binds of such pods fail.
 	Attach AttachAPI
-	// SchedulerName is the source of events and the first word of eviction messages.
+	// SchedulerName is the name of the scheduler, used as the source of events and as the first word of eviction
+	// messages.
 	SchedulerName string
 	// Report receives the deltas of writes that failed. It must not block.
 	Report func(model.Delta)
-	// Fence returns an error when this process may no longer write. Nil means always open.
+	// Fence returns an error if this process may no longer write. A nil Fence never does.
 	Fence func() error
-	// Observe receives every attempt, for metrics. It may be nil.
+	// Observe is called for every attempt of a write, for metrics. It may be nil.
 	Observe func(Attempt)
-	// Pressure throttles purely informational writes (toldLane). Nil means that they are never throttled.
+	// Pressure throttles purely informational writes (toldLane). If it is nil, they are never throttled.
 	Pressure *backpressure.Governor
 	// Log receives log entries. The zero value discards them.
 	Log logr.Logger
@@ -40,7 +41,7 @@ type Attempt struct {
 	Waited  time.Duration // from Put to the end of the call
 }
 
-// Outbox carries out decisions. Create one with New for each term of leadership.
+// Outbox carries out decisions. A new Outbox must be created with New for each term of leadership.
 type Outbox struct {
 	o      Options
 	engine *engine
@@ -49,7 +50,7 @@ type Outbox struct {
 	attaching atomic.Int32
 }
 
-// New creates an outbox. It writes nothing before Run.
+// New creates an outbox. The outbox writes nothing until Run is called.
 func New(o Options) *Outbox {
 	if o.Fence == nil {
 		o.Fence = func() error { return nil }
@@ -66,14 +67,14 @@ func New(o Options) *Outbox {
 	return &Outbox{o: o, engine: newEngine(o.Log, o.Pressure, o.Fence, observe), events: newEventLog()}
 }
 
-// Run writes until ctx is done and returns when the last call has ended. It drops queued writes, because the next
-// leader makes its own decisions.
+// Run carries out writes until ctx is done, and returns after the last call has ended. It drops queued writes,
+// because the next leader makes its own decisions.
 func (o *Outbox) Run(ctx context.Context) { o.engine.run(ctx) }
 
 // Idle reports whether all writes except pod events are settled.
 func (o *Outbox) Idle() bool { return o.attaching.Load() == 0 && o.engine.empty() }
 
-// Put queues the effects of one cycle. It does not block.
+// Put queues the writes for the decisions of a cycle. It does not block.
 func (o *Outbox) Put(d *decision.Decisions) {
 	now := time.Now()
 	writes := make([]*write, 0, len(d.Binds)+2*len(d.Evicts)+len(d.Gangs)+len(d.Queues)+len(d.PodConditions)+len(d.Events))

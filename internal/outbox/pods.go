@@ -15,14 +15,15 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Reasons of conditions and events on pods. They match Volcano's where Volcano has them.
+// Reasons of conditions and events on pods. They are the same as in Volcano, as far as Volcano has them.
 const (
 	reasonScheduled  = "Scheduled"
 	reasonEvict      = "Evict"
 	reasonPreemption = "PreemptionByScheduler"
 )
 
-// podKey is the key of all writes of a pod, so that a condition and a bind never overtake each other.
+// podKey returns the key of all writes for a pod. Sharing a key ensures that a condition and a bind never overtake
+// each other.
 func podKey(o decision.Object) string { return "pod/" + o.Namespace + "/" + o.Name }
 
 // bindOne returns the first of the writes that bind a pod.
@@ -62,8 +63,8 @@ func (o *Outbox) bind(b *decision.Bind) *write {
 	}
 }
 
-// explainConflict reads the pod after a rejected bind. It returns nil if an earlier attempt succeeded and only its
-// response was lost.
+// explainConflict reads the pod after a bind was rejected. It returns nil if an earlier attempt had succeeded and
+// only its response was lost.
 func (o *Outbox) explainConflict(ctx context.Context, pod decision.Object, node string, conflict error) error {
 	uid, boundTo, err := o.o.API.PodNode(ctx, pod.Namespace, pod.Name)
 	switch {
@@ -77,7 +78,7 @@ func (o *Outbox) explainConflict(ctx context.Context, pod decision.Object, node 
 	return conflict
 }
 
-// evict returns the writes of an eviction: one for the victim's conditions and deletion, and the events of both pods.
+// evict returns the writes of an eviction: one for the victim's conditions and its deletion, and one for each event.
 func (o *Outbox) evict(e *decision.Evict, now time.Time) []*write {
 	pod := e.Pod
 	patch := mustJSON(map[string]any{
@@ -98,8 +99,8 @@ func (o *Outbox) evict(e *decision.Evict, now time.Time) []*write {
 			case err != nil && !apierrors.IsConflict(err):
 				return err
 			}
-			// A conflict means either a new pod with the same name or a concurrent change of this one. The deletion
-			// names the UID, so it affects only this one.
+			// A conflict means that there is a new pod with the same name, or that this pod was changed concurrently.
+			// The deletion specifies the UID, so it can affect only this pod.
 			return goneIsDone(o.o.API.DeletePod(ctx, pod.Namespace, pod.Name, pod.UID))
 		},
 		settled: func(err error) {
@@ -118,8 +119,8 @@ func (o *Outbox) evict(e *decision.Evict, now time.Time) []*write {
 	return writes
 }
 
-// podCondition returns a write of the reason why a pod waits. It is an idle write, and it is dropped once the pod is
-// bound.
+// podCondition returns a write of the condition that explains why a pod waits. It is an idle write, and it is dropped
+// once the pod is bound.
 func (o *Outbox) podCondition(p *decision.PodCondition, now time.Time) *write {
 	pod := p.Pod
 	patch := mustJSON(map[string]any{
@@ -141,7 +142,7 @@ func (o *Outbox) podCondition(p *decision.PodCondition, now time.Time) *write {
 	}
 }
 
-// ungate returns a write that removes the scheduling gate of the pod's queue.
+// ungate returns a write that removes the queue gate from a pod.
 func (o *Outbox) ungate(pod decision.Object) *write {
 	patch := mustJSON(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
@@ -185,7 +186,7 @@ func condition(kind corev1.PodConditionType, status corev1.ConditionStatus, reas
 	}
 }
 
-// goneIsDone treats a missing pod, or another pod of the same name, as success of a deletion by UID.
+// goneIsDone treats it as success if the pod to delete does not exist, or if another pod has its name.
 func goneIsDone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
@@ -193,7 +194,7 @@ func goneIsDone(err error) error {
 	return err
 }
 
-// mustJSON encodes a value that consists of strings, numbers and API types, which cannot fail.
+// mustJSON encodes a value that consists of strings, numbers and API types. Encoding such a value cannot fail.
 func mustJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// gangStatus replaces the whole status of a PodGroup, because the scheduler is its only writer. The test operation
-// prevents a write to a new PodGroup with the same name.
+// gangStatus returns a write that replaces the whole status of a PodGroup, because only the scheduler writes it. The
+// test operation prevents a write to a new PodGroup with the same name.
 func (o *Outbox) gangStatus(g *decision.GangStatus) *write {
 	gang := g.Gang
 	ops := []map[string]any{
@@ -41,9 +41,9 @@ func (o *Outbox) gangStatus(g *decision.GangStatus) *write {
 	}
 }
 
-// hyperNodeOps returns the patch operations that record a PodGroup's HyperNode. If the PodGroup got its first
-// annotations after the scheduler read it, the test operation fails, which keeps those annotations; the write is then
-// repeated.
+// hyperNodeOps returns the patch operations that record the HyperNode of a PodGroup. If the PodGroup got its first
+// annotations after the scheduler read it, the test operation fails, so that these annotations are not overwritten.
+// The write is then repeated.
 func hyperNodeOps(name string, annotated bool) []map[string]any {
 	if annotated {
 		key := strings.ReplaceAll(keys.AllocatedHyperNode, "/", "~1")
@@ -55,7 +55,7 @@ func hyperNodeOps(name string, annotated bool) []map[string]any {
 	}
 }
 
-// hyperNodeStatus applies the status that the scheduler computed for a HyperNode.
+// hyperNodeStatus returns a write that applies the status computed for a HyperNode.
 func (o *Outbox) hyperNodeStatus(h *decision.HyperNodeStatus) *write {
 	patch := mustJSON(map[string]any{
 		"apiVersion": topologyv1alpha1.GroupVersion.String(),
@@ -76,8 +76,9 @@ func (o *Outbox) hyperNodeStatus(h *decision.HyperNodeStatus) *write {
 	}
 }
 
-// laneOf returns the lane of a PodGroup's status. A running gang without an explanation goes to toldLane, because its
-// pods already show that it runs. All other statuses go to statusLane: controllers or users wait for them.
+// laneOf returns the lane for the status of a PodGroup. The status of a running gang without an explanation belongs
+// to toldLane, because the gang's pods already show that it runs. All other statuses belong to statusLane, because
+// controllers or users wait for them.
 func laneOf(s *schedulingv1beta1.PodGroupStatus) lane {
 	if s.Phase == schedulingv1beta1.PodGroupRunning && s.Explanation == nil {
 		return toldLane
@@ -85,12 +86,12 @@ func laneOf(s *schedulingv1beta1.PodGroupStatus) lane {
 	return statusLane
 }
 
-// queueStatus applies the scheduler's fields of a queue's status. Server-side apply leaves the queue controller's
-// fields alone and removes amounts that are no longer listed.
+// queueStatus returns a write that applies the scheduler's fields of a queue's status. With server-side apply, it
+// does not affect the fields of the queue controller, and it removes amounts that are no longer listed.
 func (o *Outbox) queueStatus(q *decision.QueueStatus) *write {
 	name := q.Queue
 	status := map[string]any{"allocated": orNone(q.Allocated), "deserved": orNone(q.Deserved), "sharePercent": q.SharePercent, "waiting": q.Waiting}
-	if len(q.Terminating) > 0 { // server-side apply removes the field when it is absent
+	if len(q.Terminating) > 0 { // server-side apply removes the field if it is absent
 		status["terminating"] = q.Terminating
 	}
 	if q.Invalid != nil {
@@ -122,7 +123,7 @@ func missingIsDone(err error) error {
 	return err
 }
 
-// orNone returns list, or an empty list instead of nil, which would encode as null.
+// orNone returns list, or an empty list if list is nil, because nil would be encoded as null.
 func orNone(list corev1.ResourceList) corev1.ResourceList {
 	if list == nil {
 		return corev1.ResourceList{}

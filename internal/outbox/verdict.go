@@ -8,7 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// verdict is the meaning of an API server's response for a write.
+// verdict classifies the API server's response to a write.
 type verdict int
 
 const (
@@ -33,7 +33,7 @@ func judge(err error) verdict {
 	if errors.As(err, &status) {
 		return refused
 	}
-	return transient // connection refused, reset or cut, or our own deadline
+	return transient // the connection was refused or lost, or our own deadline passed
 }
 
 const (
@@ -42,7 +42,7 @@ const (
 	maxAttempts = 14 // 50 ms doubling to 5 s: about 40 s, longer than a restart of the API server
 )
 
-// pauseAfter returns the pause after the n-th failed attempt of a write, n starting at 1. A longer Retry-After from the
+// pauseAfter returns the pause after the given number of failed attempts of a write. A longer Retry-After from the
 // server takes precedence.
 func pauseAfter(attempt int, err error) time.Duration {
 	pause := firstPause << min(attempt-1, 10)
@@ -53,8 +53,8 @@ func pauseAfter(attempt int, err error) time.Duration {
 	return pause
 }
 
-// reportAfter returns the delay before a failed write is reported. After a conflict or a missing object, a new decision
-// is needed soon; after any other error, it would only fail again.
+// reportAfter returns the delay before a failed write is reported. After a conflict or a missing object, a new
+// decision is needed soon. After any other error, a new decision would only fail again.
 func reportAfter(err error) time.Duration {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return 20 * time.Millisecond
@@ -62,5 +62,5 @@ func reportAfter(err error) time.Duration {
 	return time.Second
 }
 
-// stopped reports whether this process itself is stopping the call.
+// stopped reports whether this process has cancelled the call.
 func stopped(ctx context.Context) bool { return ctx.Err() != nil }

@@ -10,9 +10,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// verified holds the binds of one gang that wait for a check of its PodGroup. A watch event may be late, and without
-// the check a part of a gang could be bound after its minimum was raised. Users and controllers raise a minimum before
-// they create the pods for it, so a read that follows the pods sees the new minimum.
+// verified holds the binds of a gang that wait for a check of the gang's PodGroup. Watch events may be late, so
+// without the check, part of a gang could be bound after its minimum was raised. Users and controllers raise a
+// minimum before they create the pods for it, so a read after the pods were seen returns the new minimum.
 type verified struct {
 	o     *Outbox
 	binds []decision.Bind
@@ -21,8 +21,8 @@ type verified struct {
 	why   error
 }
 
-// verifyFirst returns the writes for binds that depend on a PodGroup: one check per gang. The binds of a gang must be
-// consecutive.
+// verifyFirst returns the writes for binds that depend on a PodGroup, with one check per gang. The binds of a gang
+// must be adjacent.
 func (o *Outbox) verifyFirst(binds []decision.Bind) []*write {
 	var writes []*write
 	for i := 0; i < len(binds); {
@@ -74,7 +74,7 @@ func changed(gang decision.Object, check *decision.GangCheck, pg *schedulingv1be
 	return nil
 }
 
-// looked binds the pods, or reports them as failed together with the changed PodGroup.
+// looked binds the pods, or reports that their binds failed, together with the changed PodGroup.
 func (v *verified) looked(err error) {
 	defer v.o.attaching.Add(-1)
 	if err == nil && v.why == nil {

@@ -18,13 +18,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// wire sends writes for which only success or failure matters. client-go's clients build requests with tables of kinds
-// and versions and decode the returned object, which is two fifths of our cost of a bind, and the outbox does not need
-// that object. Connections, certificates, tokens and impersonation still come from client-go.
+// wire sends writes for which only success or failure matters. client-go's clients look up the kind and version of
+// every request and decode the returned object, which the outbox does not need; this is two fifths of the cost of a
+// bind. Connections, certificates, tokens and impersonation still come from client-go.
 type wire struct {
 	transport http.RoundTripper
 	base      url.URL
-	header    http.Header // header of every request
+	header    http.Header // headers common to all requests
 }
 
 // ask is one write request. Its path consists of names of Kubernetes objects, so it needs no escaping.
@@ -37,7 +37,7 @@ type ask struct {
 	name     string
 }
 
-// errorMost is the greatest number of bytes read from an error response.
+// errorMost is the maximum number of bytes read from an error response.
 const errorMost = 64 << 10
 
 // newWire creates a wire with its own connections.
@@ -91,8 +91,8 @@ func (w *wire) request(ctx context.Context, a *ask) *http.Request {
 	}).WithContext(ctx)
 }
 
-// errorOf returns the Status that the server sent as an error. If the response contains no Status (from a proxy, or
-// with a full queue), errorOf makes one from the HTTP status code.
+// errorOf returns the error that the server sent as a Status. If the response contains no Status, for example because
+// a proxy sent it or a queue was full, errorOf creates one from the HTTP status code.
 func errorOf(a *ask, response *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, errorMost))
 	if err != nil {

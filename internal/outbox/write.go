@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// lane is a class of writes. Lanes are served in the order of these constants, except that statusShare keeps statuses
-// from starving during a flood of binds.
+// lane is a class of writes. Lanes are served in the order of these constants. However, statusShare ensures that
+// statuses do not starve during a flood of binds.
 type lane int
 
 const (
 	evictLane lane = iota
 	bindLane
 	statusLane // statuses that controllers or users wait for: a gang is admitted, or the reason why it waits
-	toldLane   // informational: the state is already visible elsewhere; under pressure one write in governor.Share
-	idleLane   // pod events and conditions: only when there is nothing else to write
+	toldLane   // informational: the state is visible elsewhere; under pressure, at most one write in governor.Share
+	idleLane   // pod events and conditions, sent only if there is nothing else to write
 	laneCount
 )
 
-// String returns the lane's name in metrics and logs.
+// String returns the name of the lane in metrics and logs.
 func (l lane) String() string {
 	return [laneCount]string{"evict", "bind", "status", "told", "idle"}[l]
 }
@@ -29,8 +29,8 @@ const statusShare = 8
 // write is one write to the API server.
 type write struct {
 	lane lane
-	key  string // kind and object; writes of the same key are never in flight together
-	gang string // binds only: gangQueue groups by it
+	key  string // kind and object; writes with the same key are never in flight together
+	gang string // only for binds: gangQueue groups by it
 
 	// send makes the call. It must be safe to repeat.
 	send func(context.Context) error
@@ -41,11 +41,11 @@ type write struct {
 	queued  time.Time
 }
 
-// owed reports whether the write's outcome must be reported, even if another write replaces it. That is true for binds
-// and evictions. A newer status makes an older one obsolete.
+// owed reports whether the outcome of the write must be reported even if a newer write replaces it. This is the case
+// for binds and evictions. A status becomes obsolete when a newer one arrives.
 func (w *write) owed() bool { return w.lane == evictLane || w.lane == bindLane }
 
-// queues holds the waiting writes. A status, told or idle write replaces a waiting one with the same key.
+// queues holds the queued writes. A write in the status, told or idle lane replaces a queued write with the same key.
 type queues struct {
 	evicts   fifo
 	binds    *gangQueue
@@ -54,7 +54,7 @@ type queues struct {
 	idle     fifo
 
 	busy  map[string]bool   // keys in flight
-	after map[string]*write // newest waiting write of a key in flight
+	after map[string]*write // for each key in flight, the newest queued write
 	turn  int
 }
 
@@ -62,7 +62,7 @@ func newQueues() *queues {
 	return &queues{binds: newGangQueue(), busy: map[string]bool{}, after: map[string]*write{}}
 }
 
-// put adds w. It returns the write that became obsolete, if any.
+// put queues w. It returns the write that became obsolete, if any.
 func (q *queues) put(w *write) (superseded *write) {
 	if q.busy[w.key] {
 		superseded = q.after[w.key]
@@ -90,7 +90,7 @@ func (q *queues) put(w *write) (superseded *write) {
 		}
 		return superseded
 	case toldLane:
-		if q.statuses.has(w.key) { // the newer status keeps the place of the urgent one
+		if q.statuses.has(w.key) { // the newer status takes the place of the urgent one
 			w.lane = statusLane
 			return q.statuses.put(w)
 		}
@@ -107,8 +107,9 @@ func inherit(w, old *write) {
 	}
 }
 
-// next returns the write to send now and marks its key busy. It returns nil if no write may be sent. Idle writes need
-// idleAllowed. Writes of toldLane need mayTell, which is called only if one waits.
+// next returns the write to send now, and marks its key as busy. It returns nil if no write may be sent. Idle writes
+// are returned only if idleAllowed is true, and writes of toldLane only if mayTell, which is called when one is
+// queued, returns true.
 func (q *queues) next(mayTell func() bool, idleAllowed bool) *write {
 	w := q.choose(mayTell, idleAllowed)
 	if w != nil {
@@ -152,8 +153,8 @@ func (q *queues) tell(mayTell func() bool) *write {
 	return q.told.take()
 }
 
-// finished frees w's key and queues the write that arrived in the meantime. It reports whether there was one, in which
-// case w need not be retried.
+// finished releases w's key and queues the write that arrived in the meantime. It reports whether there was one; w
+// then need not be retried.
 func (q *queues) finished(w *write) (newer bool) {
 	delete(q.busy, w.key)
 	later, ok := q.after[w.key]
@@ -164,8 +165,8 @@ func (q *queues) finished(w *write) (newer bool) {
 	return ok
 }
 
-// again queues w for its next attempt, unless a write of its key that is at least as urgent has arrived. A less urgent
-// write waits until w is done. It reports whether w was queued.
+// again queues w for its next attempt, unless there is a write with the same key that is at least as urgent. A less
+// urgent write waits until w is done. It reports whether w was queued.
 func (q *queues) again(w *write) bool {
 	later, ok := q.after[w.key]
 	switch {
@@ -176,14 +177,14 @@ func (q *queues) again(w *write) bool {
 		q.finished(w)
 		return false
 	case w.lane == evictLane:
-		q.evicts.put(w) // its key stays busy, so later keeps waiting
+		q.evicts.put(w) // the key stays busy, so that the later write keeps waiting
 	default:
 		q.binds.push(w)
 	}
 	return true
 }
 
-// leaving returns the number of queued writes that may leave now, not counting the limits of mayTell and the limiter.
+// leaving returns the number of queued writes that could be sent now, ignoring the limits of mayTell and the limiter.
 func (q *queues) leaving(idleAllowed bool) int {
 	n := q.evicts.len() + q.binds.waiting + q.statuses.len() + q.told.len()
 	if idleAllowed {
@@ -248,7 +249,7 @@ func (f *fifo) has(key string) bool {
 	return ok
 }
 
-// drop removes the write of a key and returns it, or nil.
+// drop removes the write with a key and returns it, or nil if there is none.
 func (f *fifo) drop(key string) *write {
 	at, ok := f.byKey[key]
 	if !ok {

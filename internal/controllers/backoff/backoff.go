@@ -1,5 +1,5 @@
-// Package backoff sets how long the controllers wait before they retry after an error. All controllers use the same
-// delays, and the delays are short enough that the controllers recover soon after the cause is gone.
+// Package backoff defines how long controllers wait before they retry after an error. All controllers use the same
+// delays, which are short enough that they recover soon after the cause is gone.
 package backoff
 
 import (
@@ -18,11 +18,11 @@ import (
 const (
 	// first is the delay before the first retry. It doubles with each failure.
 	first = 5 * time.Millisecond
-	// Longest is the maximum delay when the API server could not be reached or had an internal problem: it may have
-	// recovered in the meantime.
+	// Longest is the maximum delay if the API server could not be reached or had an internal problem, because it may
+	// have recovered in the meantime.
 	Longest = 8 * time.Second
-	// LongestRefused is the maximum delay when the API server rejected the request, because of a quota for example:
-	// frequent retries would only load it.
+	// LongestRefused is the maximum delay if the API server rejected the request, for example because of a quota.
+	// More frequent retries would only increase its load.
 	LongestRefused = 30 * time.Second
 )
 
@@ -34,8 +34,8 @@ func LongestAfter(err error) time.Duration {
 	return Longest
 }
 
-// Control returns the options of a controller with the given number of parallel reconciles (0 means 1), and a wrapped
-// reconciler that passes its errors to the rate limiter in these options.
+// Control returns the options for a controller with the given number of parallel reconciles (0 means 1), and a
+// wrapped reconciler that passes its errors to the rate limiter in these options.
 func Control(reconcilers int, r reconcile.Reconciler) (controller.Options, reconcile.Reconciler) {
 	l := newLimiter()
 	return controller.Options{MaxConcurrentReconciles: reconcilers, RateLimiter: l}, observed{Reconciler: r, limiter: l}
@@ -53,8 +53,8 @@ func newLimiter() *limiter {
 		longest: map[reconcile.Request]time.Duration{}}
 }
 
-// failed stores the maximum delay for an error. If it differs from the last one, the delay starts again at the minimum:
-// the length of an outage says nothing about how long a rejection lasts.
+// failed stores the maximum delay for an error. If it differs from that of the previous error, the delay starts again
+// at the minimum, because the length of an outage has no relation to the length of a rejection.
 func (l *limiter) failed(r reconcile.Request, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -4,7 +4,7 @@
 //
 // # Invariants
 //
-//   - A time never gets two jobs: the name of a job follows from the time, and the last scheduled time is taken from
-//     the status and from the jobs, so a crash between the two writes does no harm.
-//   - Compute is pure; Reconciler carries out the plan and writes the status last.
+//   - A scheduled time never gets two jobs: the name of the job is derived from the time, and the last scheduled
+//     time is taken from both the status and the existing jobs, so a crash between the two writes does no harm.
+//   - Compute is pure. Reconciler carries out the plan and writes the status last.
 package cronjob

@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Event reasons, with the names that Volcano uses.
+// Event reasons. The names are those of Volcano.
 const (
 	invalidSchedule    = "UnparseableSchedule"
 	zoneInSchedule     = "UnsupportedSchedule"
@@ -35,35 +35,36 @@ const (
 )
 
 const (
-	// manyMissed is the number of missed times above which a warning is recorded.
+	// manyMissed is the number of missed times from which a warning is recorded.
 	manyMissed = 100
-	// lateness is the delay of a reconcile after a scheduled time, so that the clock has passed that time.
+	// lateness is how long after a scheduled time the reconcile runs, to make sure that the clock has passed that
+	// time.
 	lateness = 100 * time.Millisecond
-	// widest is how far back the last time of a schedule is searched: leap days may be eight years apart.
+	// widest limits how far back the last time of a schedule is searched. Leap days may be eight years apart.
 	widest = 9 * 366 * 24 * time.Hour
 )
 
 // Input holds everything that a plan depends on. Compute does not change it.
 type Input struct {
 	CronJob *batch.CronJob
-	// Jobs are the jobs whose controller is this CronJob, by UID.
+	// Jobs holds the jobs whose controller is this CronJob, matched by UID.
 	Jobs []*batch.Job
 	Now  time.Time
 }
 
-// Plan holds the writes, the events and the time of the next reconcile.
+// Plan holds the writes and events, and the time of the next reconcile.
 type Plan struct {
-	// Noticed is a status to write before any deletion, because the status may depend on a job that is about to be
-	// deleted. Nil if that is not necessary.
+	// Noticed is a status to write before any deletion, because it may depend on a job that is about to be deleted;
+	// nil if that is not necessary.
 	Noticed *batch.CronJobStatus
-	// Delete comes before Create: with concurrencyPolicy Replace, the old job goes first.
+	// Delete is carried out before Create: with concurrencyPolicy Replace, the old job is deleted first.
 	Delete []*batch.Job
 	// Create is the job that is due, or nil.
 	Create *batch.Job
-	// Status is the status after these writes; nil if it does not change.
+	// Status is the status to write after that; nil if it does not change.
 	Status *batch.CronJobStatus
 	Events []Event
-	// RequeueAfter is when to reconcile again if nothing changes before; 0 means never.
+	// RequeueAfter is the delay after which to reconcile again if nothing changes before then; 0 means never.
 	RequeueAfter time.Duration
 }
 
@@ -79,7 +80,7 @@ func Compute(in Input) Plan {
 	var p Plan
 	c := in.CronJob
 	if c.DeletionTimestamp != nil {
-		return p // the garbage collector deletes its jobs
+		return p // the garbage collector deletes the CronJob's jobs
 	}
 	status := c.Status.DeepCopy()
 	jobs := slices.SortedFunc(slices.Values(in.Jobs), func(a, b *batch.Job) int {
@@ -99,7 +100,7 @@ func Compute(in Input) Plan {
 	return p
 }
 
-// Ended reports whether a job in this phase has ended for good.
+// Ended reports whether a job in this phase has ended and will not run again.
 func Ended(phase batch.JobPhase) bool {
 	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
 }
@@ -134,7 +135,8 @@ func reference(j *batch.Job) corev1.ObjectReference {
 	}
 }
 
-// scheduledFor returns the scheduled time that a job was created for; zero if its annotation is missing or invalid.
+// scheduledFor returns the scheduled time for which a job was created; zero if the job's annotation is missing or
+// invalid.
 func scheduledFor(j *batch.Job) time.Time {
 	at, err := time.Parse(time.RFC3339, j.Annotations[keys.CronJobScheduled])
 	if err != nil {
@@ -143,7 +145,7 @@ func scheduledFor(j *batch.Job) time.Time {
 	return at.Local()
 }
 
-// prune deletes the oldest ended jobs beyond the history limits.
+// prune deletes the oldest ended jobs that exceed the history limits.
 func (p *Plan) prune(c *batch.CronJob, jobs []*batch.Job) {
 	prune := func(limit *int32, fallback int, of func(batch.JobPhase) bool) {
 		keep := fallback
@@ -159,7 +161,7 @@ func (p *Plan) prune(c *batch.CronJob, jobs []*batch.Job) {
 	prune(c.Spec.FailedJobsHistoryLimit, 1, func(phase batch.JobPhase) bool { return phase == batch.Failed || phase == batch.Terminated })
 }
 
-// makeDue creates the job that is due.
+// makeDue creates the job that is due, if any.
 func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, now time.Time) {
 	if c.Spec.Suspend != nil && *c.Spec.Suspend {
 		return
@@ -206,7 +208,7 @@ func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*ba
 	}
 	name := jobName(c, due)
 	if slices.ContainsFunc(jobs, func(j *batch.Job) bool { return j.Name == name }) {
-		// two times in one minute, because the clock was set back
+		// the same minute occurs twice because the clock was set back
 		status.LastScheduleTime = &metav1.Time{Time: due.Local()}
 		return
 	}
@@ -217,7 +219,7 @@ func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*ba
 	status.LastScheduleTime = &metav1.Time{Time: due.Local()}
 }
 
-// mayStart applies the concurrencyPolicy to jobs that still run, and reports whether the new job may start.
+// mayStart applies the concurrencyPolicy to the jobs that still run, and reports whether the new job may start.
 func (p *Plan) mayStart(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, due time.Time) bool {
 	switch c.Spec.ConcurrencyPolicy {
 	case batch.ForbidConcurrent:
@@ -235,8 +237,8 @@ func (p *Plan) mayStart(c *batch.CronJob, status *batch.CronJobStatus, jobs []*b
 	return true
 }
 
-// lastBetween returns the latest time of a schedule after since and not after now, or zero, and the number of such
-// times, counted up to manyMissed+1.
+// lastBetween returns the latest time of a schedule that is after since and not after now, or zero if there is none.
+// It also returns the number of such times, counted up to manyMissed+1.
 func lastBetween(schedule interface{ Next(time.Time) time.Time }, since, now time.Time) (last time.Time, count int) {
 	for at := schedule.Next(since); !at.IsZero() && !at.After(now); at = schedule.Next(at) {
 		last = at
@@ -247,7 +249,7 @@ func lastBetween(schedule interface{ Next(time.Time) time.Time }, since, now tim
 	if count <= manyMissed {
 		return last, count
 	}
-	// There are many. Find an interval before now that contains only a few.
+	// There are many. Find an interval ending now that contains only a few.
 	for back := time.Minute; back < widest; back *= 2 {
 		from := now.Add(-back)
 		if at := schedule.Next(from); !at.IsZero() && !at.After(now) {

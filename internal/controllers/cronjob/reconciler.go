@@ -24,8 +24,8 @@ import (
 
 // Options configures the controller.
 type Options struct {
-	Cache       client.Reader // fed by the watches
-	API         client.Client // reads past the cache, and does all writes
+	Cache       client.Reader // is kept up to date by watches
+	API         client.Client // does not use the cache; does all writes
 	Recorder    record.EventRecorder
 	Reconcilers int // number of CronJobs reconciled in parallel
 	Now         func() time.Time
@@ -45,7 +45,7 @@ func New(o Options) *Reconciler {
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now}
 }
 
-// Add registers the CronJob controller.
+// Add registers the CronJob controller with a manager.
 func Add(mgr manager.Manager, o Options) error {
 	options, observed := backoff.Control(o.Reconcilers, New(o))
 	err := ctrl.NewControllerManagedBy(mgr).Named("cronjob-controller").
@@ -73,7 +73,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	in := Input{CronJob: cron, Jobs: jobs, Now: r.now()}
 	p := Compute(in)
 	if p.Create != nil {
-		// With an outdated cache, a time could get a second job.
+		// If the cache were outdated, a time could get a second job.
 		live := &batch.CronJob{}
 		if err := r.api.Get(ctx, request.NamespacedName, live); err != nil {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -123,7 +123,7 @@ func (r *Reconciler) apply(ctx context.Context, cron *batch.CronJob, p *Plan) (r
 	return reconcile.Result{RequeueAfter: p.RequeueAfter}, nil
 }
 
-// create creates a job. It returns a nil job without an error if there is nothing to run.
+// create creates a job. It returns nil without an error if there is nothing to run.
 func (r *Reconciler) create(ctx context.Context, name types.NamespacedName, cron *batch.CronJob, job *batch.Job) (*batch.Job, error) {
 	err := r.api.Create(ctx, job)
 	switch {
@@ -151,18 +151,17 @@ func (r *Reconciler) create(ctx context.Context, name types.NamespacedName, cron
 	return job, nil
 }
 
-// delete deletes exactly this job and its pods.
+// delete deletes the job and its pods. It fails if another job has the same name.
 func (r *Reconciler) delete(ctx context.Context, job *batch.Job) error {
 	background, uid := metav1.DeletePropagationBackground, job.UID
 	err := r.api.Delete(ctx, job, &client.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}})
 	if apierrors.IsConflict(err) {
-		return nil // another job has the name now
+		return nil // another job now has the name
 	}
 	return client.IgnoreNotFound(err)
 }
 
-// writeStatus writes the status only if the CronJob has not changed since it was read; otherwise the error is a
-// conflict.
+// writeStatus writes the status if the CronJob has not changed since it was read; otherwise, it returns a conflict.
 func (r *Reconciler) writeStatus(ctx context.Context, cron *batch.CronJob, status *batch.CronJobStatus) error {
 	cron.Status = *status
 	if err := r.api.Status().Update(ctx, cron); err != nil {

@@ -1,5 +1,5 @@
-// Package eventdedup deduplicates events: it stores the last message per object and reason, so that an event is recorded only
-// when its message is new.
+// Package eventdedup deduplicates events. It stores the last message for each object and reason, so that an event is
+// recorded only if its message is new.
 package eventdedup
 
 import (
@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Events stores the last message of each reason per object. The zero value is ready to use, and it is safe for
+// Events stores the last message for each object and reason. The zero value is ready to use. Events is safe for
 // concurrent use.
 type Events struct {
 	mu   sync.Mutex
 	said map[types.NamespacedName]map[string]string
 }
 
-// New reports whether the message differs from the last one with the same reason, and stores it.
+// New stores the message and reports whether it differs from the last message with the same reason.
 func (e *Events) New(object types.NamespacedName, reason, message string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

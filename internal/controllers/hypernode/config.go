@@ -19,7 +19,7 @@ import (
 // ConfigKey is the key of the configuration in the ConfigMap.
 const ConfigKey = "volcano-controller.conf"
 
-// The supported sources.
+// The supported sources of topology.
 const (
 	sourceLabel = "label"
 	sourceUFM   = "ufm"
@@ -27,25 +27,25 @@ const (
 
 const (
 	defaultInterval = time.Hour
-	maxTypeName     = 20 // it is part of the names of HyperNodes
+	maxTypeName     = 20 // the name is part of the names of HyperNodes
 )
 
 // settings holds the enabled sources of a configuration.
 type settings struct {
-	topologies []topology // of the source label, by name
+	topologies []topology // of the source "label", by name
 	ufm        *ufmSource
 }
 
-// topology is a type of network, as described by node labels.
+// topology is a type of network described by node labels.
 type topology struct {
-	name   string   // in a form that may be part of an object's name
-	labels []string // innermost first: labels[0] is the label of tier 1
+	name   string   // in a form that can be part of an object's name
+	labels []string // innermost first: labels[0] is the label for tier 1
 }
 
-// ufmSource is a fabric manager (UFM) to query.
+// ufmSource is a fabric manager (UFM) that lists the ports of a network.
 type ufmSource struct {
 	endpoint *url.URL
-	insecure bool // do not verify its certificate
+	insecure bool // do not verify the server's certificate
 	secret   corev1.SecretReference
 	interval time.Duration
 }
@@ -65,7 +65,7 @@ type entry struct {
 	Config json.RawMessage `json:"config"`
 }
 
-// parse parses a configuration. A source with errors is off; the other sources work.
+// parse parses a configuration. A source with errors is disabled; the other sources are used.
 func parse(text string) (settings, field.ErrorList) {
 	var f file
 	root := field.NewPath(ConfigKey)
@@ -145,7 +145,7 @@ func parseLabel(config json.RawMessage, path *field.Path) ([]topology, field.Err
 	return topologies, errs
 }
 
-// judgeType returns the errors of one type of network.
+// judgeType returns the errors in the configuration of one type of network.
 func judgeType(name, clean string, labels []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(name) > maxTypeName {
@@ -207,7 +207,7 @@ func decode(config json.RawMessage, into any, path *field.Path) field.ErrorList 
 	return nil
 }
 
-// cleanName converts a name into a form that is valid within an object's name.
+// cleanName converts a name to a form that is valid within an object's name.
 func cleanName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

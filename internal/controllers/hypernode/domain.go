@@ -14,30 +14,30 @@ type node struct {
 
 // domain is a set of nodes that a source found to be close to each other.
 type domain struct {
-	kind     string // type of network; part of the name
+	kind     string // type of network; part of the HyperNode's name
 	tier     int
 	tierName string
 	// id distinguishes domains of the same kind and tier.
 	id string
-	// label is a label of the HyperNode; "" for none. An existing HyperNode with this label and value represents this
-	// domain, if no other domain has the same value.
+	// label is a label of the HyperNode; "" for none. If no other domain has the same value, an existing HyperNode
+	// with this label and value represents this domain.
 	label, value string
 	sole         bool // no other domain of this kind and tier has the same label and value
-	// members are the names of nodes in tier 1, and otherwise the ids of domains one tier below; sorted.
+	// members holds the sorted names of the nodes (in tier 1), or the sorted ids of domains one tier below.
 	members []string
 }
 
 // byLabels returns the domains of a topology, lowest tier first.
 //
-// A node that lacks the label of a tier belongs to no domain of this tier or a higher one. Domains with the same value
-// are the same domain, unless they are in different outer domains: rack 1 of hall A is not rack 1 of hall B.
+// A node that lacks the label of a tier does not belong to any domain of that tier or of a higher one. Nodes with the
+// same value belong to the same domain unless their outer domains differ: rack 1 of hall A is not rack 1 of hall B.
 func byLabels(t topology, nodes []node) []domain {
 	chains := make([][]string, len(nodes))
 	for i := range nodes {
 		chains[i] = chain(t, nodes[i].labels)
 	}
 	around := outwards(chains)
-	found := make([]map[string]map[string]bool, len(t.labels)) // by tier and path: members
+	found := make([]map[string]map[string]bool, len(t.labels)) // members by tier and path
 	for i := range found {
 		found[i] = map[string]map[string]bool{}
 	}
@@ -83,7 +83,7 @@ func chain(t topology, labels map[string]string) []string {
 	return values
 }
 
-// surroundings holds, by tier and value, the outward paths of the nodes that have the value.
+// surroundings holds, for each tier and value, the outward paths of the nodes that have the value.
 type surroundings []map[string]map[string]bool
 
 func outwards(chains [][]string) surroundings {
@@ -102,8 +102,8 @@ func outwards(chains [][]string) surroundings {
 	return s
 }
 
-// complete extends a chain that ends early, if all other chains that share one of its values agree: a node without the
-// label of the hall is in the hall of its rack.
+// complete extends a chain that ends early if all other chains that share one of its values agree. For example, a
+// node without a label for its hall is in the same hall as its rack.
 func (s surroundings) complete(c []string) []string {
 	for tier := 0; tier < len(c); tier++ {
 		path := agreed(s[tier][c[tier]])
@@ -117,7 +117,7 @@ func (s surroundings) complete(c []string) []string {
 	return c
 }
 
-// agreed returns the longest path if all other paths are prefixes of it, otherwise "".
+// agreed returns the longest path if all other paths are prefixes of it; otherwise "".
 func agreed(paths map[string]bool) string {
 	longest := ""
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
@@ -129,7 +129,7 @@ func agreed(paths map[string]bool) string {
 	return longest
 }
 
-// separator cannot occur in the value of a label.
+// separator cannot occur in a label value.
 const separator = "/"
 
 func join(values []string) string { return strings.Join(values, separator) }

@@ -16,15 +16,15 @@ import (
 	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// writes holds the changes that bring the HyperNodes of a source up to date, in the order in which to write them: inner
-// HyperNodes are written before outer ones; obsolete HyperNodes are deleted last, outer ones before inner ones.
+// writes holds the changes that bring the HyperNodes of a source up to date, in the order of writing: inner
+// HyperNodes are written before outer ones. Obsolete HyperNodes are deleted last, outer ones before inner ones.
 type writes struct {
 	create, update []*topology1.HyperNode
 	remove         []*topology1.HyperNode
 }
 
-// plan compares the domains of a source with the existing HyperNodes. HyperNodes of other sources, or created by users,
-// only reserve their names.
+// plan compares the domains of a source with the existing HyperNodes. HyperNodes that belong to other sources or were
+// created by users only reserve their names.
 func plan(source string, domains []domain, there []topology1.HyperNode) writes {
 	mine, taken := map[string]*topology1.HyperNode{}, map[string]bool{}
 	for i := range there {
@@ -71,9 +71,9 @@ type place struct {
 	id   string
 }
 
-// nameAll returns the names of the domains. A domain gets the name of the existing HyperNode with the same label, so
-// that a domain that moves keeps its name, as do the HyperNodes that Volcano created. Otherwise the name follows from
-// the domain's identity.
+// nameAll returns the names of the domains. A domain gets the name of the existing HyperNode with the same label.
+// Therefore, a domain that moves keeps its name, and so do HyperNodes that Volcano created. Without such a HyperNode,
+// the name is derived from the domain's identity.
 func nameAll(domains []domain, mine map[string]*topology1.HyperNode, taken map[string]bool) map[place]string {
 	names, given := map[place]string{}, map[string]bool{}
 	name := func(d *domain, n string) { names[place{d.kind, d.tier, d.id}], given[n] = n, true }
@@ -100,8 +100,8 @@ func nameAll(domains []domain, mine map[string]*topology1.HyperNode, taken map[s
 
 func (d *domain) prefix() string { return fmt.Sprintf("hypernode-%s-tier%d-", d.kind, d.tier) }
 
-// existing returns the name of the HyperNode that already represents this domain, or "" if there is no such HyperNode
-// or newName returns the same name.
+// existing returns the name of the HyperNode that already represents this domain. It returns "" if there is none, or
+// if newName returns the same name.
 func (d *domain) existing(mine map[string]*topology1.HyperNode, given map[string]bool) string {
 	if !d.sole {
 		return ""
@@ -120,7 +120,8 @@ func (d *domain) existing(mine map[string]*topology1.HyperNode, given map[string
 	return candidates[0]
 }
 
-// newName returns a name derived from the domain's identity; salt avoids names that are in use.
+// newName returns a name derived from the domain's identity. Different values of salt give different names, to avoid
+// names that are in use.
 func (d *domain) newName(salt int) string {
 	h := fnv.New64a()
 	identity := d.id
@@ -157,7 +158,7 @@ func (d *domain) object(source string, names map[place]string) *topology1.HyperN
 	return h
 }
 
-// same reports whether an object has the wanted spec and labels. It ignores additional labels.
+// same reports whether an object has the wanted spec and labels, ignoring additional labels.
 func same(old, want *topology1.HyperNode) bool {
 	for key, value := range want.Labels {
 		if old.Labels[key] != value {

@@ -33,21 +33,22 @@ import (
 
 // Reasons of events on the ConfigMap.
 const (
-	// ConfigInvalid reports that a part of the configuration is invalid and has no effect.
+	// ConfigInvalid reports that part of the configuration is invalid and has no effect.
 	ConfigInvalid = "NetworkTopologyConfigInvalid"
 	// DiscoveryFailed reports that a source could not be queried, or that its HyperNodes could not be written.
 	DiscoveryFailed = "NetworkTopologyDiscoveryFailed"
 )
 
-// coalesce is how long the first change of a node waits for further changes: the nodes of a rack often start together.
+// coalesce is how long the first change of a node waits for further changes, because the nodes of a rack often start
+// together.
 const coalesce = 300 * time.Millisecond
 
 // Options configures the controller.
 type Options struct {
-	Cache    client.Reader // fed by the watches
-	API      client.Client // reads past the cache, and does all writes
+	Cache    client.Reader // is kept up to date by watches
+	API      client.Client // does not use the cache; does all writes
 	Recorder record.EventRecorder
-	// ConfigMap names the ConfigMap with the configuration.
+	// ConfigMap is the name of the ConfigMap that contains the configuration.
 	ConfigMap types.NamespacedName
 	// Now returns the current time.
 	Now func() time.Time
@@ -62,7 +63,7 @@ func ConfigMapName() types.NamespacedName {
 	}
 }
 
-// ConfigMapScope limits the cache of ConfigMaps to the configuration of this controller.
+// ConfigMapScope restricts the cache of ConfigMaps to the configuration of this controller.
 func ConfigMapScope() cache.ByObject {
 	name := ConfigMapName()
 	return cache.ByObject{
@@ -74,7 +75,7 @@ func ConfigMapScope() cache.ByObject {
 // Reconciler maintains the HyperNodes of the discovered domains.
 type Reconciler struct {
 	Options
-	// watchNodes starts the watch of nodes. It is not called before a configuration enables a source.
+	// watchNodes starts the watch of nodes. It is called when a configuration enables a source for the first time.
 	watchNodes func() error
 	watching   bool
 	ask        func(context.Context, *ufmSource, credentials) ([]port, error)
@@ -90,7 +91,7 @@ func New(o Options) *Reconciler {
 	return &Reconciler{Options: o, watchNodes: func() error { return nil }, ask: askUFM}
 }
 
-// Add registers the controller.
+// Add registers the controller with a manager.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
 	options, observed := backoff.Control(1, r)
@@ -119,7 +120,7 @@ func nodeMeta() *metav1.PartialObjectMetadata {
 	return o
 }
 
-// delayed returns a handler that enqueues the only request.
+// delayed returns a handler that enqueues the controller's only request.
 func delayed[T client.Object]() handler.TypedEventHandler[T, reconcile.Request] {
 	type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(q workQueue) { q.AddAfter(reconcile.Request{}, coalesce) }
@@ -200,7 +201,7 @@ func (r *Reconciler) nodes(ctx context.Context) ([]node, error) {
 	return nodes, nil
 }
 
-// keep writes the changes that bring the HyperNodes of a source up to date.
+// keep brings the HyperNodes of a source up to date.
 func (r *Reconciler) keep(ctx context.Context, source string, domains []domain) error {
 	var there topology1.HyperNodeList
 	if err := r.Cache.List(ctx, &there, client.UnsafeDisableDeepCopy); err != nil {
@@ -208,8 +209,8 @@ func (r *Reconciler) keep(ctx context.Context, source string, domains []domain) 
 	}
 	w := plan(source, domains, there.Items)
 	for _, h := range w.create {
-		// An existing HyperNode was created by this controller and is not in the cache yet, or belongs to a user. In
-		// both cases its watch event triggers another reconcile.
+		// An existing HyperNode was either created by this controller and is not in the cache yet, or it belongs to a
+		// user. In both cases, its watch event triggers another reconcile.
 		if err := r.API.Create(ctx, h); err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("hyperNode %s: %w", h.Name, err)
 		}
@@ -228,7 +229,7 @@ func (r *Reconciler) keep(ctx context.Context, source string, domains []domain) 
 	return nil
 }
 
-// tell records an event for a new error. A nil error means that the problem is resolved.
+// tell records an event about a new error. A nil error means that the problem is resolved.
 func (r *Reconciler) tell(about *corev1.ConfigMap, reason string, wrong error) {
 	if apierrors.IsConflict(wrong) {
 		return // the cache was outdated

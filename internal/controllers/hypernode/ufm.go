@@ -20,33 +20,33 @@ import (
 const (
 	portsPath  = "ufmRest/resources/ports"
 	askTime    = 30 * time.Second
-	maxAnswer  = 64 << 20 // bytes: several hundred thousand ports
+	maxAnswer  = 64 << 20 // bytes; enough for several hundred thousand ports
 	retryUFM   = time.Minute
 	hostPort   = "computer" // in the descriptions of host ports
 	switchPort = "switch"
 	ufmKind    = "ufm"
 )
 
-// credentials holds the user name and password for a fabric manager.
+// credentials holds a user name and password for a fabric manager.
 type credentials struct{ user, password string }
 
-// port holds the relevant fields of a port in the list of UFM: its description, the system it belongs to and the node
-// at the other end of its cable.
+// port holds the relevant fields of a port in UFM's list: its description, the system that it belongs to, and the
+// node at the other end of its cable.
 type port struct {
 	Description string `json:"description"`
 	SystemName  string `json:"system_name"`
 	Peer        string `json:"peer_node_name"`
 }
 
-// answer is the last list of ports from a fabric manager.
+// answer is the most recent list of ports from a fabric manager.
 type answer struct {
 	from  ufmSource
 	at    time.Time
 	ports []port
 }
 
-// followUFM queries the fabric manager when its interval has passed, and applies the last list of ports to the current
-// nodes. It returns the time until the next query.
+// followUFM queries the fabric manager when its interval has passed, and applies the most recent list of ports to the
+// current nodes. It returns the time until the next query.
 func (r *Reconciler) followUFM(ctx context.Context, s *ufmSource, nodes []node) (time.Duration, error) {
 	changed := r.asked.from.endpoint == nil || r.asked.from.endpoint.String() != s.endpoint.String() || r.asked.from.insecure != s.insecure || r.asked.from.secret != s.secret
 	if due := r.asked.at.Add(s.interval).Sub(r.Now()); changed || due <= 0 {
@@ -103,9 +103,9 @@ func askUFM(ctx context.Context, s *ufmSource, c credentials) ([]port, error) {
 	return ports, nil
 }
 
-// byPorts returns the domains of a fabric. A domain of tier 1 holds the nodes connected to one leaf switch, or to one
-// group of leaf switches (hosts with several adapters are connected to a group of switches). A domain of tier 2 holds
-// the groups that are connected through higher switches.
+// byPorts returns the domains of a fabric. A domain of tier 1 contains the nodes that are connected to the same leaf
+// switch, or to the same group of leaf switches if hosts have several adapters. A domain of tier 2 contains the
+// groups that are connected through higher switches.
 func byPorts(ports []port, nodes []node) []domain {
 	known := map[string]bool{}
 	for i := range nodes {
@@ -128,7 +128,7 @@ func byPorts(ports []port, nodes []node) []domain {
 			leaves.unite(switches[0], s)
 		}
 	}
-	members := map[string]map[string]bool{} // nodes by group
+	members := map[string]map[string]bool{} // for each group, the set of its nodes
 	for host, switches := range hosts {
 		if !known[host] {
 			continue
@@ -148,7 +148,7 @@ func byPorts(ports []port, nodes []node) []domain {
 	return fabric(members, spines)
 }
 
-// fabric builds the domains from the groups of nodes and the connections between the groups.
+// fabric creates the domains from the groups of nodes and the connections between the groups.
 func fabric(members map[string]map[string]bool, spines components) []domain {
 	var domains []domain
 	above := map[string][]string{}

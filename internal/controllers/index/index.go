@@ -1,4 +1,5 @@
-// Package index defines the indexes on the manager's cache, so that a reconcile reads only the objects that it needs.
+// Package index defines the indexes of the manager's cache, which let a reconcile read only the objects that it
+// needs.
 package index
 
 import (
@@ -18,20 +19,20 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// The indexes.
+// Names of the indexes.
 const (
 	PodController = "vc.controllerUID" // pods by the UID of their controller
 	CommandTarget = "vc.target"        // commands by Target(kind, name)
 	GroupQueue    = "vc.queue"         // PodGroups by queue
-	QueueParent   = "vc.parent"        // queues by parent; root for queues without a parent
-	JobName       = "vc.jobName"       // jobs by the references that a dependency may use: see Reference
+	QueueParent   = "vc.parent"        // queues by parent; queues without a parent are under root
+	JobName       = "vc.jobName"       // jobs by the references by which a dependency may name them: see Reference
 	JobTitle      = "vc.jobTitle"      // jobs by Title
-	JobAwaits     = "vc.jobAwaits"     // jobs by the jobs that they wait for: Reference or Title
+	JobAwaits     = "vc.jobAwaits"     // jobs by the jobs that they wait for, as Reference or Title
 	JobController = "vc.jobController" // jobs by the UID of their controller: a CronJob or a JobFlow
-	JobTemplate   = "vc.jobTemplate"   // jobs by the JobTemplate that they were created from, as namespace.name
+	JobTemplate   = "vc.jobTemplate"   // jobs by the JobTemplate from which they were created, as namespace.name
 )
 
-// Index describes one index: the kind of object, the name and the function that computes its values.
+// Index describes an index: the kind of object, the name of the index, and the function that computes its values.
 type Index struct {
 	Object client.Object
 	Name   string
@@ -92,7 +93,7 @@ func isFor(c *bus.Command, kind schema.GroupVersionKind) bool {
 	return c.TargetObject != nil && c.TargetObject.Kind == kind.Kind && c.TargetObject.APIVersion == kind.GroupVersion().String()
 }
 
-// Target returns the value of CommandTarget for an object.
+// Target returns the value of the index CommandTarget for an object.
 func Target(kind, name string) string { return kind + "/" + name }
 
 // QueueOf returns the queue of a PodGroup.
@@ -103,13 +104,13 @@ func QueueOf(group *scheduling.PodGroup) string {
 	return group.Spec.Queue
 }
 
-// Older compares objects by creation time, and within the same second by resource version.
+// Older compares objects by creation time and, if they were created in the same second, by resource version.
 func Older(x, y client.Object) int {
 	a, b := x.GetCreationTimestamp(), y.GetCreationTimestamp()
 	return cmp.Or(a.Compare(b.Time), cmp.Compare(written(x), written(y)), cmp.Compare(x.GetName(), y.GetName()))
 }
 
-// written returns the resource version of an object as a number, or 0 if it is not a number.
+// written returns the resource version of an object as a number; 0 if it is not a number.
 func written(o client.Object) uint64 {
 	n, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	if err != nil {
@@ -118,7 +119,7 @@ func written(o client.Object) uint64 {
 	return n
 }
 
-// Register adds all indexes. It must be called before the cache starts.
+// Register adds all indexes to a cache. It must be called before the cache starts.
 func Register(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, i := range All() {
 		if err := indexer.IndexField(ctx, i.Object, i.Name, i.Values); err != nil {

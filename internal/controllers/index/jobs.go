@@ -12,14 +12,14 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Reference returns the index value for a job that a dependency refers to. It ignores the array element.
+// Reference returns the index value for a reference to a job in a dependency. It ignores the array element.
 func Reference(r batch.JobReference) string {
 	r.HasElement = false
 	return r.String()
 }
 
-// Title returns the index value shared by the jobs of one user with the same title. Of these only one may run at a time
-// if one of them has a singleton dependency. The value never equals that of a Reference.
+// Title returns the index value that a user's jobs with the same title share. Only one of them may run at a time if
+// it has a singleton dependency. The value never equals that of a Reference.
 func Title(job *batch.Job) string {
 	return strings.Join([]string{"title", job.Namespace, batch.UserOf(job), batch.Title(job)}, "\x00")
 }
@@ -33,7 +33,7 @@ func references(job *batch.Job) []string {
 	return names
 }
 
-// NamesOf returns the values of JobAwaits under which jobs that wait for this one are found.
+// NamesOf returns the values of JobAwaits under which the jobs that wait for this job are found.
 func NamesOf(job *batch.Job) []string { return append(references(job), Title(job)) }
 
 // awaited returns the values of JobAwaits for the dependencies of a job.
@@ -66,8 +66,8 @@ func JobsOf(ctx context.Context, cache client.Reader, owner client.Object) ([]*b
 	return jobs, nil
 }
 
-// TemplateOf returns the JobTemplate that a job was created from, as namespace.name, or "". It reads the label, which a
-// user may have set, or the annotation, which is used when the value is too long for a label.
+// TemplateOf returns the JobTemplate from which a job was created, as namespace.name, or "". It reads the label,
+// which may have been set by a user, or the annotation, which is used if the value is too long for a label.
 func TemplateOf(job client.Object) string {
 	return cmp.Or(job.GetLabels()[keys.CreatedByJobTemplate], job.GetAnnotations()[keys.CreatedByJobTemplate])
 }

@@ -26,18 +26,18 @@ const statusInterval = 300 * time.Millisecond
 // application carries out one plan.
 type application struct {
 	*Reconciler
-	job     *batch.Job // as read, then as last written
+	job     *batch.Job // the job as it was read, then as it was last written
 	in      *plan.Input
 	plan    *plan.Plan
 	known   *recollection
 	plugins plugin.Set
-	// later is the delay of the next reconcile, for writes that were postponed; putOff reports that the status write
+	// later is the delay of the next reconcile, for writes that were postponed. putOff is true if the status write
 	// was postponed.
 	later  time.Duration
 	putOff bool
 }
 
-// failure is the error of a write, with the reason of the event that reports it.
+// failure is the error of a write, together with the reason of the event that reports it.
 type failure struct {
 	reason string
 	err    error
@@ -102,8 +102,8 @@ func ignoreExists(err error) error {
 	return err
 }
 
-// delete deletes exactly this object. It succeeds if the object is gone or was replaced by another object with the same
-// name.
+// delete deletes this object, identified by its UID. It succeeds if the object no longer exists or was replaced by
+// another object with the same name.
 func (a *application) delete(ctx context.Context, o client.Object) error {
 	uid := o.GetUID()
 	err := a.api.Delete(ctx, o, client.Preconditions{UID: &uid})
@@ -113,7 +113,7 @@ func (a *application) delete(ctx context.Context, o client.Object) error {
 	return client.IgnoreNotFound(err)
 }
 
-// deleteGroup deletes a PodGroup and records that it is gone.
+// deleteGroup deletes a PodGroup and records that it was deleted.
 func (a *application) deleteGroup(ctx context.Context, group *scheduling.PodGroup) error {
 	if err := a.delete(ctx, group); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error
 		a.later, a.putOff = wait, true
 		return nil
 	}
-	update := *a.job // only the status changes
+	update := *a.job // only the status is changed
 	update.Status = w.Status
 	if err := a.api.Status().Update(ctx, &update); err != nil {
 		return a.orGone("status", err)
@@ -140,13 +140,13 @@ func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error
 }
 
 const (
-	// remarkLongest is the maximum delay of a status write that only informs, while more urgent writes are pending.
+	// remarkLongest is the maximum delay of a purely informational status write while more urgent writes are pending.
 	remarkLongest = 30 * time.Second
-	// remarkLook is the interval at which the pressure is checked again.
+	// remarkLook is the interval at which the back-pressure is checked again.
 	remarkLook = 5 * time.Second
 )
 
-// statusWait returns how long to postpone a status write: because of the minimum interval, and in favor of more urgent
+// statusWait returns how long to postpone a status write, because of the minimum interval or in favor of more urgent
 // writes.
 func (a *application) statusWait(w plan.WriteStatus, now time.Time) time.Duration {
 	if !w.Lazy && !w.First {
@@ -184,7 +184,7 @@ func (a *application) forwardJob(ctx context.Context) error {
 	return a.patchJob(ctx, update, "forwarding")
 }
 
-// patchJob writes the changed fields, if the job has not changed since it was read.
+// patchJob writes the changed fields, provided that the job has not changed since it was read.
 func (a *application) patchJob(ctx context.Context, update *batch.Job, what string) error {
 	patch := client.MergeFromWithOptions(a.job, client.MergeFromWithOptimisticLock{})
 	if err := a.api.Patch(ctx, update, patch); err != nil {
@@ -195,11 +195,11 @@ func (a *application) patchJob(ctx context.Context, update *batch.Job, what stri
 	return nil
 }
 
-// errGone reports that the job was deleted and only the cache still contains it.
+// errGone reports that the job was deleted although the cache still contains it.
 var errGone = errors.New("the job has been deleted")
 
-// orGone wraps the error of a write of the job. A deleted job is not an error to report: once the cache shows the
-// deletion, the remaining objects are removed.
+// orGone wraps the error of a write of the job. If the job was deleted, this is not reported as an error: once the
+// cache shows the deletion, the remaining objects are removed.
 func (a *application) orGone(what string, err error) error {
 	if apierrors.IsNotFound(err) {
 		return soon{errGone}
@@ -214,12 +214,12 @@ func (a *application) patchGroup(ctx context.Context, w plan.PatchGroup) error {
 	return client.IgnoreNotFound(a.api.Patch(ctx, update, client.MergeFrom(w.Group)))
 }
 
-// podRef returns a pod with just the fields that a write needs. Cached pods are incomplete and shared.
+// podRef returns a pod with only the fields that a write needs, because cached pods are incomplete and shared.
 func podRef(pod *corev1.Pod) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}}
 }
 
-// markPod annotates exactly this pod: if its UID differs, the patch results in a conflict.
+// markPod annotates this pod, identified by its UID: if the UID differs, the patch results in a conflict.
 func (a *application) markPod(ctx context.Context, pod *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": pod.UID, "annotations": map[string]string{keys.OutOfSync: "true"},
@@ -245,8 +245,8 @@ func (a *application) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// createPods creates pods. After a failed attempt it creates one pod before the others, so that a job rejected because
-// of a quota, for example, causes one rejected request instead of one per writer.
+// createPods creates pods. After a failed attempt, it creates one pod before the others. If the job is rejected, for
+// example because of a quota, this causes one rejected request instead of one per writer.
 func (a *application) createPods(ctx context.Context, places []plan.Place) error {
 	if a.in.Trouble != nil && len(places) > 1 {
 		if err := a.createPod(ctx, places[0]); err != nil {
@@ -260,7 +260,7 @@ func (a *application) createPods(ctx context.Context, places []plan.Place) error
 func (a *application) createPod(ctx context.Context, place plan.Place) error {
 	pod := plan.Pod(a.plan.Job, a.plugins, place, plan.Forwarded(a.in.Queue))
 	if group := a.in.PodGroup; group != nil {
-		pod.Annotations[keys.GroupName] = group.Name // the PodGroup may have the name that older versions used
+		pod.Annotations[keys.GroupName] = group.Name // the PodGroup may have the name that older versions gave it
 	}
 	a.plan.Array.Mark(pod, a.plan.Job, place)
 	err := a.api.Create(ctx, pod)
@@ -278,7 +278,8 @@ func (a *application) createPod(ctx context.Context, place plan.Place) error {
 	return nil
 }
 
-// adopt handles an existing pod with the wanted name. If it belongs to this job, only the cache is outdated.
+// adopt handles the case that a pod with the wanted name already exists. If the pod belongs to this job, only the
+// cache is outdated.
 func (a *application) adopt(ctx context.Context, wanted *corev1.Pod) error {
 	var there corev1.Pod
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), &there)
@@ -304,8 +305,8 @@ func (a *application) adopt(ctx context.Context, wanted *corev1.Pod) error {
 // soon is an error that resolves itself shortly.
 type soon struct{ error }
 
-// leftBehind reports whether an object belongs to an older, deleted job with the same name, and the garbage collector
-// has not deleted it yet.
+// leftBehind reports whether an object belongs to an older, deleted job with the same name and has not been deleted
+// by the garbage collector yet.
 func (a *application) leftBehind(o client.Object) bool {
 	uid, request, ok := owner(o)
 	return ok && uid != a.job.UID && request.Name == a.job.Name && request.Namespace == a.job.Namespace

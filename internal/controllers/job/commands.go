@@ -24,8 +24,8 @@ func commands(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: c.TargetObject.Name}}}
 }
 
-// commandsFor returns the cached commands for jobs of this name, including older jobs. Some of them may have been
-// deleted already.
+// commandsFor returns the cached commands for all jobs with this name, including older jobs. Some of the commands may
+// already have been deleted.
 func (r *Reconciler) commandsFor(ctx context.Context, name types.NamespacedName) ([]bus.Command, error) {
 	var cached bus.CommandList
 	err := r.cache.List(ctx, &cached, client.InNamespace(name.Namespace), client.MatchingFields{index.CommandTarget: index.Target("Job", name.Name)})
@@ -36,7 +36,7 @@ func (r *Reconciler) commandsFor(ctx context.Context, name types.NamespacedName)
 }
 
 // commands returns the commands for the job, oldest first. It reads each cached command again from the API server,
-// because a command that was carried out is deleted and must not be carried out twice.
+// because a command is deleted after it has been carried out and must not be carried out twice.
 func (r *Reconciler) commands(ctx context.Context, job *batch.Job) ([]*bus.Command, error) {
 	cached, err := r.commandsFor(ctx, client.ObjectKeyFromObject(job))
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *Reconciler) commands(ctx context.Context, job *batch.Job) ([]*bus.Comma
 	return live, nil
 }
 
-// meant reports whether a command is for this job and not for an older job with the same name.
+// meant reports whether a command is for this job and not for an older job of the same name.
 func meant(c *bus.Command, job *batch.Job) bool {
 	return c.TargetObject.UID == "" || c.TargetObject.UID == job.UID
 }
@@ -86,7 +86,8 @@ func (r *Reconciler) forgetCommands(ctx context.Context, name types.NamespacedNa
 	return nil
 }
 
-// dropStray deletes a command whose job does not exist, unless the job exists and only the cache does not show it yet.
+// dropStray deletes a command if its job does not exist, also according to the API server: the cache may not show a
+// new job yet.
 func (r *Reconciler) dropStray(ctx context.Context, c *bus.Command) error {
 	var job batch.Job
 	err := r.api.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: c.TargetObject.Name}, &job)

@@ -18,8 +18,8 @@ import (
 // clockSkew is the maximum difference between the clocks of the API server and of this process.
 const clockSkew = 10 * time.Second
 
-// catchUp is how long after the start of this process its caches may be older than the last writes of an earlier
-// process.
+// catchUp is the time after the start of this process during which its caches may be older than the last writes of an
+// earlier process.
 const catchUp = 2 * time.Minute
 
 // doubts reports whether the cached state of a job may be older than the writes of an earlier process.
@@ -28,14 +28,14 @@ func (r *Reconciler) doubts(job *batch.Job, now time.Time) bool {
 }
 
 // beginning holds the resource version of the API server shortly before the first write of this process. No earlier
-// process wrote after that.
+// process has written after that.
 type beginning struct {
 	mu       sync.Mutex
 	revision uint64
 }
 
-// before reports whether an object with this resourceVersion was written after the beginning. It sends one request per
-// process.
+// before reports whether an object with this resourceVersion was written after the beginning. It sends one request
+// per process.
 func (b *beginning) before(ctx context.Context, api client.Reader, resourceVersion string) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,7 +44,7 @@ func (b *beginning) before(ctx context.Context, api client.Reader, resourceVersi
 		if err := api.List(ctx, &one, client.Limit(1)); err != nil {
 			return false, fmt.Errorf("revision of the API server: %w", err)
 		}
-		b.revision = math.MaxUint64 // if the revision is not a number, no object counts as newer
+		b.revision = math.MaxUint64 // the revision is not a number, so treat all objects as older
 		if at, err := strconv.ParseUint(one.ResourceVersion, 10, 64); err == nil {
 			b.revision = at
 		}
@@ -53,13 +53,13 @@ func (b *beginning) before(ctx context.Context, api client.Reader, resourceVersi
 	return err == nil && version > b.revision, nil
 }
 
-// errOutdated reports that the plan was made from an outdated job.
+// errOutdated reports that the plan was made from an outdated version of the job.
 var errOutdated = errors.New("the cache shows the job as it was before this process began")
 
-// fence verifies that the cached job is current. It does so once per job that has not changed since this process
-// started. The caches of a new process may be filled from an outdated API server; then the pods of a job that was
-// resumed since would be stopped, or the objects of an ended job would be created again. The own writes of this process
-// are remembered, and a status write carries the resourceVersion.
+// fence verifies that the cached job is current. It does so once for each job that has not changed since this process
+// started. The caches of a new process may have been filled from an outdated API server. Then the pods of a job that
+// has been resumed could be stopped, or the objects of an ended job could be created again. Later writes are safe,
+// because this process remembers its own writes and a status write specifies the resourceVersion.
 func (a *application) fence(ctx context.Context) error {
 	if a.known.fenced || a.known.written > 0 {
 		return nil
@@ -75,7 +75,7 @@ func (a *application) fence(ctx context.Context) error {
 	return err
 }
 
-// compare reads the job past the cache and returns an error if the cached job is outdated.
+// compare reads the job from the API server and returns an error if the cached job is outdated.
 func (a *application) compare(ctx context.Context) error {
 	var job batch.Job
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(a.job), &job)

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// coalesce is how long a pod event waits for events of other pods of the same job.
+// coalesce is how long a pod event waits for events about other pods of the same job.
 const coalesce = 20 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -58,7 +58,7 @@ func (r *Reconciler) pods() handler.EventHandler {
 	}
 }
 
-// matters reports whether a plan may depend on the difference between two states of a pod.
+// matters reports whether the difference between two states of a pod may affect a plan.
 func matters(old, pod *corev1.Pod) bool {
 	if old.Status.Phase != pod.Status.Phase || (old.DeletionTimestamp == nil) != (pod.DeletionTimestamp == nil) ||
 		plan.Marked(old) != plan.Marked(pod) || len(old.Status.ContainerStatuses) != len(pod.Status.ContainerStatuses) ||
@@ -77,12 +77,12 @@ func matters(old, pod *corev1.Pod) bool {
 		differ(old.Status.InitContainerStatuses, pod.Status.InitContainerStatuses)
 }
 
-// priorityLetIn is the queue priority of admitted jobs without pods. Started jobs are finished before others are
-// started, so that of thousands of jobs submitted together the first run soon.
+// priorityLetIn is the queue priority of admitted jobs without pods. Jobs that have started are completed before
+// others start, so that the first of thousands of jobs submitted together run soon.
 const priorityLetIn = 10
 
-// untilLetIn is the delay after the creation of a PodGroup. Before the scheduler has admitted it, a reconcile is of
-// little use: the job has usually created it itself.
+// untilLetIn is the delay of the reconcile after a PodGroup was created. Before the scheduler has admitted the
+// PodGroup, a reconcile is of little use, because usually the job itself created the PodGroup.
 const untilLetIn = 300 * time.Millisecond
 
 // groups returns the handler of PodGroup events, which enqueues the job.

@@ -13,13 +13,13 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// forget is how long the controller relies on a write of its own that the cache does not show.
+// forget is how long the controller relies on one of its own writes that the cache does not show.
 const forget = time.Minute
 
-// waitForCache is how long a reconcile waits for the cache to show the controller's last write of the job.
+// waitForCache is how long a reconcile waits until the cache shows the controller's last write of the job.
 const waitForCache = 10 * time.Second
 
-// memory holds the state of jobs that is not in the cache.
+// memory holds the state of jobs that the cache does not contain.
 type memory struct {
 	mu    sync.Mutex
 	jobs  map[types.UID]*recollection
@@ -30,20 +30,20 @@ func newMemory() *memory {
 	return &memory{jobs: map[types.UID]*recollection{}, names: map[types.NamespacedName]types.UID{}}
 }
 
-// recollection holds the state of one job. Watch handlers write the fields below mu, too; only the job's reconcile
-// writes the others.
+// recollection holds the state of one job. The fields below mu are also written by watch handlers; the others are
+// written only by the job's reconcile.
 type recollection struct {
-	ensured    string            // the key of the last EnsureObjects
-	told       map[string]string // the last message of each event reason
+	ensured    string            // key of the last EnsureObjects
+	told       map[string]string // last message for each event reason
 	lastStatus time.Time
-	remarkAt   time.Time // when the status write is due that was postponed because of pressure on the API server
+	remarkAt   time.Time // when a status write is due that was postponed because of pressure on the API server
 	written    uint64    // resourceVersion of the controller's last write of the job
 	writtenAt  time.Time
 	fenced     bool      // the cached job was verified to be current
-	groupGone  types.UID // the PodGroup that the controller deleted
+	groupGone  types.UID // UID of the PodGroup that the controller deleted
 	trouble    *plan.Trouble
 	since      map[string]time.Time // when undated events were first observed
-	unnumbered time.Time            // until when the job continues without a number
+	unnumbered time.Time            // time until which the job continues without a number
 	rejected   int                  // number of consecutive rejections as invalid
 	conflicts  int                  // number of consecutive write conflicts
 
@@ -54,15 +54,16 @@ type recollection struct {
 	reports map[types.UID]plan.Report
 }
 
-// created is a pod that the controller created, until a list from the cache contains it. A watch event is not enough:
-// the list that a plan is made from may be older, and takes long for a large job.
+// created is a pod that the controller created and that is not yet contained in a list from the cache. A watch event
+// is not enough to forget it: the list from which a plan is made may be older, and takes long to read for a large
+// job.
 type created struct {
 	pod *corev1.Pod
 	at  time.Time
 }
 
-// named returns the recollection of the job that has this name now, and creates it if necessary. It drops that of an
-// older job with the same name.
+// named returns the recollection of the job that currently has this name, creating it if necessary. It drops the
+// recollection of an older job with the same name.
 func (m *memory) named(name types.NamespacedName, uid types.UID) *recollection {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +87,7 @@ func (m *memory) known(uid types.UID) *recollection {
 	return m.jobs[uid]
 }
 
-// gone drops the job of this name and returns its UID, or "" if it is unknown.
+// gone drops the recollection of the job with this name and returns the job's UID; "" if it is unknown.
 func (m *memory) gone(name types.NamespacedName) types.UID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,8 +97,8 @@ func (m *memory) gone(name types.NamespacedName) types.UID {
 	return uid
 }
 
-// podGone records that a pod has vanished. An eviction is kept until a plan has handled it, and a termination message
-// until the status contains it.
+// podGone records that a pod no longer exists. An eviction is kept until a plan has handled it, and a termination
+// message until the status contains it.
 func (r *recollection) podGone(pod *corev1.Pod, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,7 +133,7 @@ func (r *recollection) answered(uids []types.UID) {
 	}
 }
 
-// reported drops the termination messages of pods that the status contains, or never will.
+// reported drops the termination messages of pods that the status contains or will never contain.
 func (r *recollection) reported(uids []types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +142,7 @@ func (r *recollection) reported(uids []types.UID) {
 	}
 }
 
-// complete adds the own writes of the controller to an input that was read from the cache.
+// complete adds the controller's own writes to an input that was read from the cache.
 func (r *recollection) complete(in *plan.Input) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -169,7 +170,7 @@ func (r *recollection) complete(in *plan.Input) {
 	}
 	in.Lost = in.Lost[:0]
 	if in.Doubt {
-		clear(r.lost) // these pods may have been handled already; the counters of the status show the real losses
+		clear(r.lost) // these pods may have been handled already; the counters in the status show the actual losses
 	}
 	for _, l := range r.lost {
 		in.Lost = append(in.Lost, l)

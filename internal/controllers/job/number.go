@@ -14,17 +14,17 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// IDs allocates job numbers; jobid.Allocator implements it.
+// IDs allocates job numbers. It is implemented by jobid.Allocator.
 type IDs interface {
 	// Take returns the first of n consecutive numbers.
 	Take(ctx context.Context, n int) (int64, error)
 }
 
-// unnumbered is how long a job continues without a number after the allocation has failed.
+// unnumbered is how long a job continues without a number after an allocation has failed.
 const unnumbered = time.Minute
 
-// numberTaken reports whether an older job has the same number as this one. Admission assigns the numbers, so the
-// number was copied while the webhook was not running.
+// numberTaken reports whether an older job has the same number as this one. Numbers are assigned on admission, so
+// this can happen only if the number was copied while the webhook was not running.
 func (r *Reconciler) numberTaken(ctx context.Context, job *batch.Job) (bool, error) {
 	id, ok := batch.JobID(job)
 	if !ok {
@@ -43,7 +43,7 @@ func (r *Reconciler) numberTaken(ctx context.Context, job *batch.Job) (bool, err
 	return false, nil
 }
 
-// older reports whether a is older than b. Jobs of the same second are ordered by their UID.
+// older reports whether a is older than b. Jobs that were created in the same second are ordered by UID.
 func older(a, b *batch.Job) bool {
 	if a.UID == b.UID {
 		return false
@@ -54,8 +54,8 @@ func older(a, b *batch.Job) bool {
 	return a.UID < b.UID
 }
 
-// numberJob assigns the job its number. If none can be allocated, it records an event, and the job runs without a
-// number.
+// numberJob assigns a number to the job. If no number can be allocated, it records an event, and the job runs without
+// a number.
 func (a *application) numberJob(ctx context.Context, w plan.NumberJob) error {
 	id, err := a.ids.Take(ctx, w.Count)
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *application) numberJob(ctx context.Context, w plan.NumberJob) error {
 	return a.patchJob(ctx, update, "number")
 }
 
-// comeBack requests another reconcile after d or earlier.
+// comeBack requests another reconcile after d, unless an earlier one is already requested.
 func (a *application) comeBack(d time.Duration) {
 	if a.later == 0 || d < a.later {
 		a.later = d

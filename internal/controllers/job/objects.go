@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
-// ensureObjects creates and updates the objects of the job's plugins. It reads them past the cache, so that the
-// controller need not watch all Secrets.
+// ensureObjects creates and updates the objects of the job's plugins. It reads them from the API server and not from
+// the cache, so that the controller need not watch all Secrets.
 func (a *application) ensureObjects(ctx context.Context, w plan.EnsureObjects) error {
 	if a.known.ensured == w.Key {
 		return nil
@@ -60,8 +60,8 @@ func (a *application) ensureObject(ctx context.Context, o pluginapi.Object) erro
 	return nil
 }
 
-// foreign handles an object that has a wanted name but was not created for the job. It leaves the object unchanged and
-// informs the user by an event, or by an error if the job cannot start without its own object.
+// foreign handles an object that has a wanted name but was not created for the job. It leaves the object unchanged
+// and informs the user by an event or, if the job cannot start without its own object, by an error.
 func (a *application) foreign(o pluginapi.Object, there client.Object) error {
 	what := fmt.Sprintf("%s %s exists and was not created for this job", kindOf(there), there.GetName())
 	if o.Foreign == nil {
@@ -76,7 +76,7 @@ func (a *application) foreign(o pluginapi.Object, there client.Object) error {
 // kindOf returns the kind of a typed object, whose TypeMeta may be empty.
 func kindOf(o client.Object) string { return reflect.TypeOf(o).Elem().Name() }
 
-// look returns the existing object with the name of the wanted one, or nil.
+// look returns the existing object with the same name as the wanted object; nil if there is none.
 func (a *application) look(ctx context.Context, wanted client.Object) (client.Object, error) {
 	there := reflect.New(reflect.TypeOf(wanted).Elem()).Interface().(client.Object)
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), there)

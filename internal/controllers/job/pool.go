@@ -8,13 +8,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// pool limits the writes in flight of all jobs together.
+// pool limits the number of writes in flight for all jobs together.
 type pool chan struct{}
 
 func newPool(writers int) pool { return make(pool, writers) }
 
-// each calls f for 0..n-1 in parallel and returns the error with the lowest index, so that the same problem gives the
-// same message each time. It starts no further calls after an error that all other calls would return, too.
+// each calls f for 0 to n-1 in parallel and returns the error with the lowest index, so that the same problem always
+// results in the same message. It starts no further calls after an error that would affect all other calls, too.
 func (p pool) each(ctx context.Context, n int, f func(i int) error) error {
 	if n == 1 && ctx.Err() == nil {
 		p <- struct{}{}

@@ -70,7 +70,7 @@ func pointers(pods []corev1.Pod) []*corev1.Pod {
 	return list
 }
 
-// refresh reads the pods past the cache.
+// refresh reads the pods from the API server instead of the cache.
 func (r *Reconciler) refresh(ctx context.Context, in *plan.Input) error {
 	var pods corev1.PodList
 	if err := r.api.List(ctx, &pods, client.InNamespace(in.Job.Namespace), client.MatchingLabels{keys.JobName: in.Job.Name}); err != nil {
@@ -81,7 +81,7 @@ func (r *Reconciler) refresh(ctx context.Context, in *plan.Input) error {
 	return nil
 }
 
-// group returns the PodGroup of the job, by its name or by the name that older versions used.
+// group returns the PodGroup of the job, looking for its current name and for the name that older versions used.
 func (r *Reconciler) group(ctx context.Context, job *batch.Job, known *recollection) (*scheduling.PodGroup, error) {
 	for _, name := range []string{plan.GroupName(job), job.Name} {
 		var group scheduling.PodGroup
@@ -134,8 +134,8 @@ func (r *Reconciler) priorities(ctx context.Context, job *batch.Job, values map[
 	return nil
 }
 
-// claims reports which of the job's claims exist. It reads them without a watch, because only a starting job needs
-// them.
+// claims reports which of the job's claims exist. It reads them from the API server without a watch, because only
+// starting jobs need them.
 func (r *Reconciler) claims(ctx context.Context, job *batch.Job) (map[string]bool, error) {
 	exist := map[string]bool{}
 	for _, name := range plan.ClaimNames(job) {

@@ -35,24 +35,25 @@ const (
 	jobIDError   = "JobIDError"
 )
 
-// DefaultMaxRequeue is the default number of consecutive rejections as invalid after which a job is terminated. Other
-// errors are retried forever.
+// DefaultMaxRequeue is the default number of consecutive rejections as invalid after which a job is terminated. After
+// other errors, writes are retried forever.
 const DefaultMaxRequeue = 15
 
-// soonAfter is the delay before a retry when the obstacle resolves itself shortly.
+// soonAfter is the delay before a retry if the obstacle is expected to disappear soon.
 const soonAfter = 200 * time.Millisecond
 
 // Options configures the controller.
 type Options struct {
-	Cache       client.Reader // fed by the watches
-	API         client.Client // reads past the cache, and does all writes
+	Cache       client.Reader // is kept up to date by watches
+	API         client.Client // does not use the cache; does all writes
 	Recorder    record.EventRecorder
 	Reconcilers int // number of jobs reconciled in parallel
-	Writers     int // pod writes in flight, for all jobs together
+	Writers     int // maximum number of pod writes in flight, for all jobs together
 	Pressure    *backpressure.Governor
 	IDs         IDs  // allocates numbers for jobs without one; may be nil
 	KeepEnded   bool // ignore ttlSecondsAfterFinished
-	// attempts of a write that the API server finds invalid; 0 means DefaultMaxRequeue, negative no limit
+	// number of attempts of a write that the API server finds invalid; 0 means DefaultMaxRequeue, negative means no
+	// limit
 	MaxRequeue int
 	Now        func() time.Time
 }
@@ -70,7 +71,7 @@ type Reconciler struct {
 	now      func() time.Time
 	started  time.Time
 	began    beginning
-	// maxRequeue is Options.MaxRequeue with its default applied.
+	// maxRequeue is Options.MaxRequeue or, if that is 0, the default.
 	maxRequeue int
 }
 
@@ -81,7 +82,7 @@ func New(o Options) *Reconciler {
 		keep: o.KeepEnded, started: o.Now(), maxRequeue: cmp.Or(o.MaxRequeue, DefaultMaxRequeue)}
 }
 
-// Add registers the job controller.
+// Add registers the job controller with a manager.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
 	options, observed := backoff.Control(o.Reconcilers, r)
@@ -115,7 +116,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	known := r.memory.named(request.NamespacedName, job.UID)
 	if job.DeletionTimestamp != nil {
-		// The garbage collector deletes the job's objects. Listing the pods after each of them would take time that is
+		// The garbage collector deletes the job's objects. Listing the pods after each deletion would take time
 		// quadratic in their number.
 		return reconcile.Result{}, nil
 	}
@@ -164,12 +165,12 @@ func (r *Reconciler) apply(ctx context.Context, in *plan.Input, p *plan.Plan, kn
 	return result, nil
 }
 
-// maxConflicts is the number of consecutive conflicts that an outdated cache can explain. Further conflicts have
-// another cause: quota admission returns conflicts, too.
+// maxConflicts is the number of consecutive conflicts that an outdated cache can explain. Further conflicts must have
+// another cause, because quota admission can return conflicts, too.
 const maxConflicts = 5
 
-// failed handles a write error. It records an event, except after a conflict, which usually means that the cache was
-// outdated.
+// failed handles a write error. It records an event, unless the error is a conflict, which usually means that the
+// cache is outdated.
 func (a *application) failed(ctx context.Context, err error) (reconcile.Result, error) {
 	if apierrors.IsConflict(err) && a.known.conflicts < maxConflicts {
 		a.known.conflicts++
@@ -205,8 +206,8 @@ func (a *application) tell(e plan.Event) {
 }
 
 // sweep deletes the pods and the PodGroup of a deleted job without waiting for the garbage collector, which may need
-// half a minute to discover a new kind. It leaves objects that changed since the cache was updated to the garbage
-// collector: they may be meant to outlive the job.
+// half a minute to discover a new kind. It leaves objects that changed after the cache was updated to the garbage
+// collector, because they may be meant to outlive the job.
 func (r *Reconciler) sweep(ctx context.Context, name types.NamespacedName) error {
 	uid := r.memory.gone(name)
 	if uid == "" {

@@ -20,12 +20,12 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// maxRelated limits the number of jobs read beyond the direct dependencies of a job; they serve only to find cycles.
-// Direct dependencies are always read, because a missing job would count as deleted.
+// maxRelated limits the number of jobs that are read beyond the direct dependencies of a job. These serve only to
+// find cycles. Direct dependencies are always read, because a missing job would be treated as deleted.
 const maxRelated = 500
 
-// related returns the jobs that a job waits for, some of the jobs that these wait for, and the first of the jobs with
-// the same title. It returns nil for a job that waits for no other.
+// related returns the jobs for which a job waits, some of the jobs for which these wait, and the first job with the
+// same title. It returns nil if the job does not wait for other jobs.
 func (r *Reconciler) related(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
 	if job.Annotations[keys.Dependency] == "" || !waits(job) {
 		return nil, nil
@@ -47,8 +47,8 @@ func pending(job *batch.Job) bool {
 	return job.Status.State.Phase == "" || job.Status.State.Phase == batch.Pending
 }
 
-// waits reports whether other jobs can affect this one: before it has started, or if its array elements depend on those
-// of another job.
+// waits reports whether other jobs can affect this job, because it has not started yet or because its array elements
+// depend on elements of another job.
 func waits(job *batch.Job) bool {
 	if plan.AtRest(job.Status.State.Phase) {
 		return false
@@ -65,7 +65,7 @@ type collector struct {
 	most  int // maximum number of jobs
 }
 
-// follow adds the jobs that a job waits for.
+// follow adds the jobs for which a job waits.
 func (c *collector) follow(job *batch.Job, first bool) error {
 	d, err := batch.DependencyOf(job)
 	if err != nil || !first && !pending(job) {
@@ -85,8 +85,8 @@ func (c *collector) follow(job *batch.Job, first bool) error {
 	return nil
 }
 
-// name adds the jobs that match a reference. It skips jobs in namespaces that the referring job may not wait for; for
-// that job they do not exist.
+// name adds the jobs that match a reference. It skips jobs in namespaces for whose jobs the referring job must not
+// wait; they are treated as if they did not exist.
 func (c *collector) name(by *batch.Job, reference batch.JobReference) error {
 	jobs, err := c.list(index.JobName, index.Reference(reference))
 	for _, job := range jobs {
@@ -97,7 +97,7 @@ func (c *collector) name(by *batch.Job, reference batch.JobReference) error {
 	return err
 }
 
-// ahead adds the job with the same title that comes first.
+// ahead adds the job with the same title for which the job must wait.
 func (c *collector) ahead(job *batch.Job) error {
 	jobs, err := c.list(index.JobTitle, index.Title(job))
 	if other := plan.Ahead(job, jobs); other != nil {
@@ -125,7 +125,8 @@ func (c *collector) list(name, value string) ([]*batch.Job, error) {
 	return jobs, nil
 }
 
-// awaited reports whether another job still has to see how this job ended, before its time to live may delete it.
+// awaited reports whether another job still depends on how this job ended. Until then, this job must not be deleted
+// when its time to live has passed.
 func (r *Reconciler) awaited(ctx context.Context, job *batch.Job) (bool, error) {
 	if !plan.AtRest(job.Status.State.Phase) || job.Spec.TTLSecondsAfterFinished == nil {
 		return false, nil
@@ -134,7 +135,7 @@ func (r *Reconciler) awaited(ctx context.Context, job *batch.Job) (bool, error) 
 	return slices.ContainsFunc(waiting, func(other *batch.Job) bool { return plan.HasToSee(other, job) }), err
 }
 
-// waiting returns the jobs that wait for this one, by its number, name or title.
+// waiting returns the jobs that wait for this job, referring to it by number, name or title.
 func (r *Reconciler) waiting(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
 	var waiting []*batch.Job
 	for _, name := range index.NamesOf(job) {
@@ -152,18 +153,18 @@ func (r *Reconciler) waiting(ctx context.Context, job *batch.Job) ([]*batch.Job,
 	return waiting, nil
 }
 
-// waitingTimeout limits a read from the cache in a watch handler, which has no context of its own.
+// waitingTimeout limits the time for reading from the cache in a watch handler, which has no context of its own.
 const waitingTimeout = time.Second
 
-// dependents returns the handler that enqueues the jobs waiting for a job whose phase, number or finished elements
-// changed.
+// dependents returns a handler that enqueues the jobs that wait for a job when the job's phase, number or finished
+// elements change.
 func (r *Reconciler) dependents() handler.EventHandler {
 	wake := func(o client.Object, q queue) {
 		ctx, cancel := context.WithTimeout(context.Background(), waitingTimeout)
 		defer cancel()
 		waiting, err := r.waiting(ctx, o.(*batch.Job))
 		if err != nil {
-			return // the cache is filled before events arrive
+			return // cannot happen: the cache is filled before events arrive
 		}
 		for _, other := range waiting {
 			q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})

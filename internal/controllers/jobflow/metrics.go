@@ -9,7 +9,7 @@ import (
 	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
 )
 
-// Volcano uses the same names.
+// The metrics have the same names as in Volcano.
 var (
 	succeededFlows = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_jobflow_succeed_phase_count", Help: "How often a JobFlow of the namespace entered the phase Succeed.",
@@ -20,7 +20,7 @@ var (
 	registerMetrics = sync.OnceFunc(func() { metrics.Registry.MustRegister(succeededFlows, failedFlows) })
 )
 
-// countEntered counts a phase that was written if it differs from the previous one.
+// countEntered increments the counter of a phase if the flow has just entered the phase.
 func countEntered(f *flow.JobFlow, phase flow.Phase) {
 	switch {
 	case phase == f.Status.State.Phase:

@@ -30,32 +30,32 @@ const (
 	badRetry        = "InvalidRetry"
 )
 
-// probeEvery is the interval between attempts of unsuccessful probes.
+// probeEvery is the interval at which unsuccessful probes are repeated.
 const probeEvery = time.Second
 
 // Input holds everything that a plan depends on. Compute does not change it.
 type Input struct {
 	Flow *flow.JobFlow
-	// Templates are the existing templates that the steps refer to, by name.
+	// Templates maps names to the existing templates to which the steps refer.
 	Templates map[string]*flow.JobTemplate
-	// Jobs are the jobs whose controller is this flow (by UID), by name.
+	// Jobs maps names to the jobs whose controller is this flow, matched by UID.
 	Jobs map[string]*batch.Job
-	// Gone are the last observed states of deleted jobs of the flow, by name.
+	// Gone maps names to the last observed states of deleted jobs of the flow.
 	Gone map[string]*batch.Job
 	// Held holds the results of the probes that the last plan requested.
 	Held map[Probe]bool
-	// Silent holds the probes that running pods have not answered for a while.
+	// Silent holds the probes to which running pods have not responded for a while.
 	Silent map[Probe]bool
 	Now    time.Time
 }
 
-// Probe is one check of the pods of a task.
+// Probe is a check of the pods of a task.
 type Probe struct {
 	Job, Task string
 	// Network is http or tcp.
 	Network string
 	Port    int
-	// Path, Header and Value apply to http.
+	// Path, Header and Value are used only by http.
 	Path, Header, Value string
 }
 
@@ -97,7 +97,7 @@ func Compute(in Input) Plan {
 	}
 	p.summarize(status)
 	if status.State.Phase == flow.Succeed && in.Flow.Spec.JobRetainPolicy == flow.Delete && in.Flow.Status.State.Phase == flow.Succeed {
-		p.deleteAll() // only after the status says that they completed
+		p.deleteAll() // only after the status contains their completion
 	}
 	if status.State.Phase != in.Flow.Status.State.Phase {
 		p.event(corev1.EventTypeNormal, phaseOfFlow, "the flow is %s: %d of %d steps completed", status.State.Phase, len(status.CompletedJobs), len(in.Flow.Spec.Flows))
@@ -112,17 +112,17 @@ func Compute(in Input) Plan {
 type planner struct {
 	Plan
 	in *Input
-	// steps holds the current or last state of the jobs, by name.
+	// steps maps the names of jobs to their current or last state.
 	steps map[string]*flow.JobStatus
 	// lost holds the jobs that were deleted before they ended.
 	lost []string
-	// retried is up to when jobs must have failed that are to run again; zero: none are.
+	// retried is the time of a retry; jobs that failed before it run again. Zero means that there is no retry.
 	retried time.Time
-	// leaving are jobs that are deleted because their steps run again.
+	// leaving holds the jobs that are deleted because their steps run again.
 	leaving map[string]bool
 }
 
-// ended reports whether a job in this phase has ended for good.
+// ended reports whether a job in this phase has ended and will not run again.
 func ended(phase batch.JobPhase) bool {
 	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
 }
@@ -160,7 +160,7 @@ func (p *planner) notice(status *flow.JobFlowStatus) {
 		}
 		list = append(list, s)
 	}
-	for i := range status.JobStatusList { // steps that were removed from the flow
+	for i := range status.JobStatusList { // these steps were removed from the flow
 		if s := known[status.JobStatusList[i].Name]; s != nil {
 			if job := p.in.Jobs[s.Name]; job != nil {
 				p.update(s, job)
@@ -174,7 +174,7 @@ func (p *planner) notice(status *flow.JobFlowStatus) {
 	}
 }
 
-// tellLost records events for jobs that were deleted before they ended. A failed flow does not re-create them.
+// tellLost records events about jobs that were deleted before they ended. A failed flow does not re-create them.
 func (p *planner) tellLost(failed bool) {
 	then := "it is created again"
 	if failed {
@@ -209,7 +209,7 @@ func (p *planner) update(s *flow.JobStatus, job *batch.Job) {
 	}
 }
 
-// maxHistories limits the history of a job that restarts again and again.
+// maxHistories limits the length of the history of a job that restarts again and again.
 const maxHistories = 50
 
 // step creates the job of a step if its dependencies are met.
@@ -250,8 +250,8 @@ func (p *planner) mayBegin(step *flow.Flow) bool {
 	return all && p.probed(step)
 }
 
-// probed reports whether the targets have the tasks that a probe names. A step with an unknown task would wait forever,
-// so an event is recorded.
+// probed reports whether the probe of a step can be evaluated: the jobs must have the tasks that the probe names.
+// Otherwise it records an event, because a step with an unknown task would wait forever.
 func (p *planner) probed(step *flow.Flow) bool {
 	probe := step.DependsOn.Probe
 	if probe == nil {
@@ -272,7 +272,7 @@ func (p *planner) probed(step *flow.Flow) bool {
 		for _, target := range step.DependsOn.Targets {
 			name := flow.JobName(p.in.Flow, target)
 			job := p.in.Jobs[name]
-			// A job that has completed and was deleted satisfies the probe.
+			// The probe counts as passed by a job that has completed and was deleted.
 			known = known || job == nil && p.steps[name] != nil || job != nil && taskOf(job, task) != nil
 		}
 		if !known {
@@ -283,7 +283,7 @@ func (p *planner) probed(step *flow.Flow) bool {
 	return true
 }
 
-// holds reports whether the tasks of one job pass a probe. It ignores tasks that the job does not have.
+// holds reports whether the tasks of a job pass a probe. It ignores tasks that the job does not have.
 func (p *planner) holds(probe *flow.Probe, name string) bool {
 	job := p.in.Jobs[name]
 	if job == nil {
@@ -308,7 +308,7 @@ func (p *planner) holds(probe *flow.Probe, name string) bool {
 	return all
 }
 
-// ask reports whether a probe succeeded. If its result is unknown or negative, it requests to run the probe.
+// ask reports whether a probe has succeeded. If its result is unknown or negative, it requests that the probe be run.
 func (p *planner) ask(probe Probe) bool {
 	if p.in.Held[probe] {
 		return true
@@ -323,7 +323,7 @@ func (p *planner) ask(probe Probe) bool {
 	return false
 }
 
-// silence returns a message about the possible causes of an unanswered probe.
+// silence returns a message about possible reasons why a probe gets no response.
 func (p *planner) silence(probe Probe) string {
 	text := fmt.Sprintf("a step waits: the pods of task %s of job %s run, and not all of them answer vcd on port %d (%s)", probe.Task, probe.Job, probe.Port, probe.Network)
 	arguments, names := p.in.Jobs[probe.Job].Spec.Plugins["svc"]

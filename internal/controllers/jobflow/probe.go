@@ -23,9 +23,9 @@ import (
 const (
 	// probePatience is the timeout for one pod.
 	probePatience = time.Second
-	// allPatience is the timeout for all pods of a task; other flows wait meanwhile.
+	// allPatience is the timeout for all pods of a task, limited because other flows wait meanwhile.
 	allPatience = 5 * time.Second
-	// probesAtOnce is the maximum number of pods probed in parallel for one flow.
+	// probesAtOnce is the maximum number of pods that are probed in parallel for a flow.
 	probesAtOnce = 32
 )
 
@@ -38,14 +38,14 @@ type prober struct {
 func newProber(cache client.Reader) *prober {
 	return &prober{cache: cache, http: &http.Client{
 		Timeout: probePatience,
-		// A redirect counts as an answer. Connections are not kept alive, because each pod is probed rarely.
+		// A redirect counts as a response. Connections are not kept alive, because each pod is probed rarely.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport:     &http.Transport{DisableKeepAlives: true},
 	}}
 }
 
-// ask runs the probes. A probe holds if all pods of the task exist, run and answer. It is unanswered if it does not
-// hold although all pods run.
+// ask runs the probes. A probe succeeds if all pods of the task exist, run and respond. It counts as unanswered if it
+// fails although all pods run.
 func (p *prober) ask(ctx context.Context, jobs map[string]*batch.Job, probes []Probe) (held map[Probe]bool, unanswered []Probe, err error) {
 	held = map[Probe]bool{}
 	for _, probe := range probes {
@@ -64,8 +64,8 @@ func (p *prober) ask(ctx context.Context, jobs map[string]*batch.Job, probes []P
 // silentAfter is the number of consecutive unanswered probes after which an event is recorded.
 const silentAfter = 30
 
-// listener counts consecutive unanswered probes by flow. The zero value is ready to use, and it is safe for concurrent
-// use.
+// listener counts the consecutive unanswered probes of each flow. The zero value is ready to use. A listener is safe
+// for concurrent use.
 type listener struct {
 	mu     sync.Mutex
 	missed map[types.NamespacedName]map[Probe]int
@@ -119,7 +119,7 @@ func (p *prober) addresses(ctx context.Context, job *batch.Job, name string) ([]
 	return addresses, nil
 }
 
-// all probes the addresses in parallel. It stops after the first failure or when allPatience has passed.
+// all probes the addresses in parallel. It stops at the first failure, or when allPatience has passed.
 func (p *prober) all(ctx context.Context, probe Probe, addresses []string) bool {
 	ctx, cancel := context.WithTimeout(ctx, allPatience)
 	defer cancel()

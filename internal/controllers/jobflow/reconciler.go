@@ -28,8 +28,8 @@ import (
 
 // Options configures the controller.
 type Options struct {
-	Cache       client.Reader // fed by the watches
-	API         client.Client // reads past the cache, and does all writes
+	Cache       client.Reader // is kept up to date by watches
+	API         client.Client // does not use the cache; does all writes
 	Recorder    record.EventRecorder
 	Reconcilers int // number of flows reconciled in parallel
 	Now         func() time.Time
@@ -53,7 +53,7 @@ func New(o Options) *Reconciler {
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now, prober: newProber(o.Cache)}
 }
 
-// Add registers the JobFlow controller.
+// Add registers the JobFlow controller with a manager.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
 	options, observed := backoff.Control(o.Reconcilers, r)
@@ -71,8 +71,8 @@ func Add(mgr manager.Manager, o Options) error {
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// jobs returns the handler of job events. It enqueues the flow of a job and stores the last state of deleted jobs,
-// because a job that is deleted right after its completion must not run again.
+// jobs returns the handler for job events. It enqueues the flow to which a job belongs, and stores the last state of
+// deleted jobs, because a job that is deleted right after its completion must not run again.
 func (r *Reconciler) jobs() handler.EventHandler {
 	wake := func(o client.Object, q queue) {
 		if owner := metav1.GetControllerOfNoCopy(o); owner != nil && owner.Kind == "JobFlow" {
@@ -154,8 +154,8 @@ func (r *Reconciler) apply(ctx context.Context, f *flow.JobFlow, p *Plan) (recon
 	for _, e := range p.Events {
 		r.tell(f, e)
 	}
-	// Jobs are created before the status is written: a status that lacks a job is corrected later, a status with a
-	// missing job would not be.
+	// Jobs are created before the status is written: a status that lacks a job would be corrected later, but a status
+	// that lists a missing job would not.
 	for _, job := range p.Create {
 		if err := r.create(ctx, f, job); err != nil {
 			r.tell(f, Event{corev1.EventTypeWarning, failedCreate, fmt.Sprintf("job %s: %v", job.Name, err)})
@@ -209,12 +209,12 @@ func (r *Reconciler) create(ctx context.Context, f *flow.JobFlow, job *batch.Job
 	return fmt.Errorf("a job that does not belong to this flow has this name")
 }
 
-// delete deletes exactly this job and its pods.
+// delete deletes this job, identified by its UID, and its pods.
 func (r *Reconciler) delete(ctx context.Context, job *batch.Job) error {
 	background, uid := metav1.DeletePropagationBackground, job.UID
 	err := r.api.Delete(ctx, job, &client.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}})
 	if apierrors.IsConflict(err) {
-		return nil // another job has the name now
+		return nil // another job now has the name
 	}
 	return client.IgnoreNotFound(err)
 }
@@ -225,15 +225,15 @@ func (r *Reconciler) tell(f *flow.JobFlow, e Event) {
 	}
 }
 
-// graveyard stores the last state of ended jobs that were deleted, until the status of the flow contains it or the flow
-// is gone.
+// graveyard stores the last state of ended jobs that were deleted, until the status of the flow contains it or the
+// flow is deleted.
 type graveyard struct {
 	mu    sync.Mutex
-	flows map[types.NamespacedName]map[string]*batch.Job // by job name; only the fields for the status, and the owner
+	flows map[types.NamespacedName]map[string]*batch.Job // by job name; only owner and status fields
 }
 
-// buried is the maximum number of flows in a graveyard. Beyond it, all entries are dropped; the status of a flow stays
-// authoritative.
+// buried is the maximum number of flows in a graveyard. If there are more, all entries are dropped, which is safe
+// because the status of a flow is authoritative.
 const buried = 10_000
 
 func (g *graveyard) bury(job *batch.Job) {
@@ -256,7 +256,7 @@ func (g *graveyard) bury(job *batch.Job) {
 	}
 }
 
-// of returns the deleted jobs of this flow whose end is not in the status yet, and drops all others.
+// of returns the deleted jobs of a flow whose end is not in the flow's status yet, and drops all others.
 func (g *graveyard) of(f *flow.JobFlow) map[string]*batch.Job {
 	name := client.ObjectKeyFromObject(f)
 	g.mu.Lock()

@@ -11,9 +11,9 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// retryFailed removes the failed steps from the status and deletes their jobs. A step without a job and without an end
-// starts when its dependencies hold. A job that fails after the time of the annotation stays failed, so the annotation
-// may stay on the flow.
+// retryFailed removes the failed steps from the status and deletes their jobs. A step that has no job and no recorded
+// end starts when its dependencies are met. A job that fails after the time in the annotation is not retried, so the
+// annotation may remain on the flow.
 func (p *planner) retryFailed(status *flow.JobFlowStatus) {
 	text := p.in.Flow.Annotations[keys.RetryFailed]
 	if text == "" {
@@ -49,7 +49,7 @@ func (p *planner) runsAgain(job *batch.Job) bool {
 	return p.failedBefore(job.Status.State.Phase, job.Status.State.LastTransitionTime.Time)
 }
 
-// failedBefore reports whether a job with this phase and end failed, and did so before the time of the annotation.
+// failedBefore reports whether a job with this phase and end time failed before the time in the annotation.
 func (p *planner) failedBefore(phase batch.JobPhase, end time.Time) bool {
 	if p.retried.IsZero() || end.IsZero() {
 		return false

@@ -1,4 +1,4 @@
-// Package jobtemplate lists in the status of each JobTemplate the jobs created from it.
+// Package jobtemplate maintains the list of created jobs in the status of each JobTemplate.
 package jobtemplate
 
 import (
@@ -27,7 +27,7 @@ import (
 
 // Options configures the controller.
 type Options struct {
-	Cache client.Reader // fed by the watches
+	Cache client.Reader // is kept up to date by watches
 	API   client.Client // does all writes
 }
 
@@ -40,7 +40,7 @@ type Reconciler struct {
 // New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler { return &Reconciler{cache: o.Cache, api: o.API} }
 
-// Add registers the JobTemplate controller.
+// Add registers the JobTemplate controller with a manager.
 func Add(mgr manager.Manager, o Options) error {
 	comesOrGoes := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return index.TemplateOf(e.ObjectOld) != index.TemplateOf(e.ObjectNew) }}
 	options, observed := backoff.Control(1, New(o))

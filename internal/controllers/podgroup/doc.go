@@ -1,8 +1,8 @@
-// Package podgroup creates PodGroups for pods that do not belong to a Volcano job: one for all pods of a ReplicaSet,
-// StatefulSet, Job or other controller, or one for a single pod without a controller.
+// Package podgroup creates PodGroups for pods that do not belong to a Volcano job. All pods of a ReplicaSet,
+// StatefulSet, Job or other controller share a PodGroup. A pod without a controller gets its own.
 //
 //	In:   watches of pods, ReplicaSets and StatefulSets
-//	Out:  PodGroups, and the annotation on the pods that names their PodGroup
+//	Out:  PodGroups, and the annotation on each pod that names its PodGroup
 //
 // # Concurrency
 //

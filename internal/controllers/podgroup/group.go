@@ -2,7 +2,7 @@ package podgroup
 
 import "github.com/vc-batch/vc/internal/controllers/podgroup/plan"
 
-// Package plan decides which PodGroup a pod gets. These are its names here.
+// Package plan determines the PodGroup of a pod. These aliases are used in this package.
 var (
 	nameOf    = plan.NameOf
 	nameFor   = plan.NameFor

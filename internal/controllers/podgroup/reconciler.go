@@ -24,13 +24,13 @@ import (
 
 // Options configures the controllers.
 type Options struct {
-	Cache       client.Reader        // fed by the watches
-	API         client.Client        // reads past the cache, and does all writes
+	Cache       client.Reader        // is kept up to date by watches
+	API         client.Client        // does not use the cache; does all writes
 	Recorder    record.EventRecorder // records on pods why they have no PodGroup; may be nil
-	Schedulers  []string             // whose pods are handled
-	Reconcilers int                  // objects reconciled in parallel
-	// OwnersKeepAnnotations stops a PodGroup from inheriting the annotations of its pods' owners, except the minimum
-	// size and the queue.
+	Schedulers  []string             // names of the schedulers whose pods are handled
+	Reconcilers int                  // number of objects reconciled in parallel
+	// OwnersKeepAnnotations prevents PodGroups from inheriting the annotations of their pods' owners, except for the
+	// minimum size and the queue.
 	OwnersKeepAnnotations bool
 }
 
@@ -62,7 +62,7 @@ func live(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-// Reconcile creates the PodGroup of one pod, and re-creates it after a deletion.
+// Reconcile creates the PodGroup of a pod, and re-creates it after it was deleted.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var pod corev1.Pod
 	if err := r.cache.Get(ctx, request.NamespacedName, &pod); err != nil {
@@ -81,7 +81,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, r.annotate(ctx, &pod)
 }
 
-// ensureGroup creates the PodGroup of a pod. With refresh it also updates an existing one.
+// ensureGroup creates the PodGroup of a pod. If refresh is true, it also updates an existing PodGroup.
 func (r *Reconciler) ensureGroup(ctx context.Context, pod *corev1.Pod, refresh bool) error {
 	var there scheduling.PodGroup
 	err := r.cache.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: nameOf(pod)}, &there)
@@ -109,8 +109,8 @@ func (r *Reconciler) ensureGroup(ctx context.Context, pod *corev1.Pod, refresh b
 	return nil
 }
 
-// create creates the group of a pod. If that fails, it records an event on the pod, because the pod would otherwise
-// wait without an explanation.
+// create creates the PodGroup of a pod. If this fails, it records an event on the pod, which would otherwise wait
+// without an explanation.
 func (r *Reconciler) create(ctx context.Context, pod *corev1.Pod, wanted *scheduling.PodGroup) error {
 	err := r.api.Create(ctx, wanted)
 	if err == nil || apierrors.IsAlreadyExists(err) {
@@ -146,7 +146,7 @@ func (r *Reconciler) inherited(ctx context.Context, pod *corev1.Pod) (map[string
 	return all, nil
 }
 
-// reader returns an empty object for an owner and the reader to get it with; nil for kinds whose annotations are not
+// reader returns an empty object of an owner's kind and a reader for it; nil for kinds whose annotations are not
 // inherited.
 func (r *Reconciler) reader(ref *metav1.OwnerReference) (client.Object, client.Reader) {
 	switch ref.APIVersion + " " + ref.Kind {
@@ -162,12 +162,12 @@ func (r *Reconciler) reader(ref *metav1.OwnerReference) (client.Object, client.R
 	return nil, nil
 }
 
-// watched reports whether a controller is of a kind that is watched, so that reading it costs no request.
+// watched reports whether a controller is of a kind that is watched, so that reading it requires no request.
 func watched(ref *metav1.OwnerReference) bool {
 	return ref != nil && ref.APIVersion == appsv1.SchemeGroupVersion.String() && (ref.Kind == "ReplicaSet" || ref.Kind == "StatefulSet")
 }
 
-// annotate sets the name of the PodGroup on exactly this pod.
+// annotate writes the name of the PodGroup to this pod, identified by its UID.
 func (r *Reconciler) annotate(ctx context.Context, pod *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": pod.UID, "annotations": map[string]string{keys.GroupName: nameOf(pod)},

@@ -24,7 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// Add registers the controllers of plain pods, ReplicaSets and StatefulSets.
+// Add registers the controllers of plain pods, ReplicaSets and StatefulSets with a manager.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
 	options, observed := backoff.Control(o.Reconcilers, r)
@@ -51,7 +51,7 @@ func addWorkload[T client.Object](mgr manager.Manager, reconcilers int, w worklo
 	return nil
 }
 
-// podEvents passes pods without a PodGroup and pods with a PodGroup of this controller, which may have been deleted
+// podEvents accepts pods without a PodGroup, and pods with a PodGroup of this controller, which may have been deleted
 // while the controller was not running.
 func (r *Reconciler) podEvents() predicate.Predicate {
 	wanted := predicate.NewPredicateFuncs(func(o client.Object) bool {
@@ -73,8 +73,8 @@ func deletions() predicate.Predicate {
 	return only
 }
 
-// groupEvents passes the PodGroups that a workload may have to correct: a group that should not exist, or one that
-// differs from the workload. It ignores all other groups, such as the groups of jobs.
+// groupEvents accepts the PodGroups that a workload may have to correct, because they should not exist or differ from
+// the workload. It ignores all other PodGroups, such as those of jobs.
 func groupEvents(kind string) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return workloadName(e.Object, kind) != "" },
@@ -88,7 +88,7 @@ func groupEvents(kind string) predicate.Predicate {
 	}
 }
 
-// podsOf maps a PodGroup of this controller to its pods, which may need a new one after its deletion.
+// podsOf maps a PodGroup of this controller to its pods, which may need a new PodGroup after its deletion.
 func (r *Reconciler) podsOf(ctx context.Context, o client.Object) []reconcile.Request {
 	uid, ours := strings.CutPrefix(o.GetName(), keys.PodGroupNamePrefix)
 	if !ours {
@@ -110,8 +110,8 @@ func (r *Reconciler) podsOf(ctx context.Context, o client.Object) []reconcile.Re
 	return requests
 }
 
-// workloadOf maps a PodGroup to the workload of the kind that it was created for: the workload may have been scaled to
-// zero since.
+// workloadOf maps a PodGroup to the workload for which it was created, if it is of the given kind. The workload may
+// have been scaled to zero since.
 func workloadOf(kind string) handler.MapFunc {
 	return func(_ context.Context, o client.Object) []reconcile.Request {
 		name := workloadName(o, kind)
@@ -122,7 +122,7 @@ func workloadOf(kind string) handler.MapFunc {
 	}
 }
 
-// workloadName returns the name of the workload of that kind that controls a PodGroup, or "".
+// workloadName returns the name of the workload of the given kind that controls a PodGroup; "" if there is none.
 func workloadName(group client.Object, kind string) string {
 	owner := metav1.GetControllerOfNoCopy(group)
 	if owner == nil || owner.Kind != kind || owner.APIVersion != appsv1.SchemeGroupVersion.String() {

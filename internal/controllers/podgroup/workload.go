@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// lookAgain is the interval of checks of a workload scaled to zero that still has pods.
+// lookAgain is how often a workload is checked that was scaled to zero but still has pods.
 const lookAgain = time.Second
 
 // workload reconciles a kind of workload whose pods share a PodGroup.
@@ -38,7 +38,8 @@ func (r *Reconciler) statefulSets() workload[*appsv1.StatefulSet] {
 		func(s *appsv1.StatefulSet) *int32 { return s.Spec.Replicas }}
 }
 
-// Reconcile deletes the PodGroup of a workload scaled to zero, and updates that of any other workload.
+// Reconcile deletes the PodGroup of a workload that was scaled to zero, and updates the PodGroup of any other
+// workload.
 func (w workload[T]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	set := w.empty()
 	if err := w.cache.Get(ctx, request.NamespacedName, set); err != nil {
@@ -59,7 +60,8 @@ func (w workload[T]) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, nil
 }
 
-// livePods returns the pods of a workload that run or will run, newest first: the newest determines the group.
+// livePods returns the pods of a workload that run or will run, newest first, because the newest pod determines the
+// PodGroup.
 func (w workload[T]) livePods(ctx context.Context, set T) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	if err := w.cache.List(ctx, &pods, client.InNamespace(set.GetNamespace()), client.MatchingFields{index.PodController: string(set.GetUID())}); err != nil {
@@ -72,7 +74,7 @@ func (w workload[T]) livePods(ctx context.Context, set T) ([]corev1.Pod, error) 
 	return found, nil
 }
 
-// drop deletes the PodGroup of a workload scaled to zero, if it exists, once it is not in use any more.
+// drop deletes the PodGroup of a workload that was scaled to zero, if it exists, as soon as it is no longer in use.
 func (w workload[T]) drop(ctx context.Context, set T, inUse bool) (reconcile.Result, error) {
 	var group scheduling.PodGroup
 	err := w.cache.Get(ctx, types.NamespacedName{Namespace: set.GetNamespace(), Name: nameFor(set.GetUID())}, &group)

@@ -17,8 +17,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// commanded maps a command to a request for its queue. A command for neither a queue nor a Job gets a request of its
-// own, with a namespace.
+// commanded maps a command to a request for its queue. A command that is neither for a queue nor for a Job is mapped
+// to a request for the command itself, which has a namespace.
 func commanded(_ context.Context, o client.Object) []reconcile.Request {
 	c := o.(*bus.Command)
 	switch {
@@ -30,8 +30,8 @@ func commanded(_ context.Context, o client.Object) []reconcile.Request {
 	return nil
 }
 
-// isMisdirected reports whether no controller carries out a command. The schema rejects such commands, but older ones,
-// and those for another version of a kind, would stay forever.
+// isMisdirected reports whether no controller carries out a command. The schema rejects such commands, but older
+// ones, and commands for another version of a kind, would otherwise never be deleted.
 func isMisdirected(c *bus.Command) bool { return !index.IsQueueCommand(c) && !index.IsJobCommand(c) }
 
 // dropMisdirected deletes a command that no controller carries out.
@@ -51,8 +51,8 @@ func (r *Reconciler) dropMisdirected(ctx context.Context, key client.ObjectKey) 
 	return r.drop(ctx, &c)
 }
 
-// command returns the oldest command for a queue, or nil. It reads past the cache, so that no command is carried out
-// twice. more reports that there may be others.
+// command returns the oldest command for a queue, or nil. It reads from the API server instead of the cache, so that
+// no command is carried out twice. more is true if there may be other commands.
 func (r *Reconciler) command(ctx context.Context, q *scheduling.Queue) (oldest *bus.Command, more bool, err error) {
 	var cached bus.CommandList
 	if err := r.cache.List(ctx, &cached, client.MatchingFields{index.CommandTarget: index.Target("Queue", q.Name)}); err != nil {
@@ -100,8 +100,8 @@ func (r *Reconciler) forgetCommands(ctx context.Context, queue string) error {
 	return nil
 }
 
-// dropStray deletes a command whose queue does not exist, unless the queue exists and only the cache does not show it
-// yet.
+// dropStray deletes a command if its queue does not exist, also according to the API server: the cache may not show a
+// new queue yet.
 func (r *Reconciler) dropStray(ctx context.Context, c *bus.Command) error {
 	var q scheduling.Queue
 	err := r.api.Get(ctx, types.NamespacedName{Name: c.TargetObject.Name}, &q)
@@ -111,7 +111,7 @@ func (r *Reconciler) dropStray(ctx context.Context, c *bus.Command) error {
 	return r.drop(ctx, c)
 }
 
-// drop deletes exactly this command.
+// drop deletes this command, identified by its UID.
 func (r *Reconciler) drop(ctx context.Context, c *bus.Command) error {
 	uid := c.UID
 	err := r.api.Delete(ctx, c, client.Preconditions{UID: &uid})
@@ -121,7 +121,7 @@ func (r *Reconciler) drop(ctx context.Context, c *bus.Command) error {
 	return fmt.Errorf("command %s: %w", c.Name, err)
 }
 
-// meant reports whether a command is for this queue and not for an older queue with the same name.
+// meant reports whether a command is for this queue and not for an older queue of the same name.
 func meant(c *bus.Command, q *scheduling.Queue) bool {
 	return c.TargetObject.UID == "" || c.TargetObject.UID == q.UID
 }

@@ -1,10 +1,10 @@
 // Package queue maintains the state and the counters of queues, and opens and closes them on command.
 //
 //	In:   watches of queues, PodGroups and commands
-//	Out:  status.state and the counters in the status of queues, parent and closed-by-parent, events, metrics
+//	Out:  status.state and the counters in the status, spec.parent, the closed-by-parent annotation, events, metrics
 //
-// A queue without a parent gets root as its parent. A queue that was closed because its parent was closed opens again
-// with its parent.
+// A queue without a parent gets root as its parent. A queue that was closed because its parent was closed is opened
+// again together with its parent.
 //
 // # Concurrency
 //

@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	// byPhase holds the gauges of PodGroups. There is one gauge per phase, because Volcano's dashboards use these
-	// names.
+	// byPhase holds the gauges of PodGroups. There is one gauge per phase, because Volcano's dashboards use one name
+	// per phase.
 	byPhase = map[string]*prometheus.GaugeVec{}
 
 	registerMetrics = sync.OnceFunc(func() {

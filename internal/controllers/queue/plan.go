@@ -43,8 +43,8 @@ type plan struct {
 	refusal string
 }
 
-// compute returns the plan for a queue. parent is nil if the queue is root or the parent does not exist, c counts the
-// PodGroups in the queue, and asked is the action of a command, "" for none.
+// compute returns the plan for a queue. parent is nil if the queue is root or if the parent does not exist. c counts
+// the PodGroups in the queue. asked is the action of a command; "" if there is none.
 func compute(q, parent *scheduling.Queue, c counts, asked bus.Action) plan {
 	p := plan{counts: c}
 	if q.Name != keys.RootQueue && q.Spec.Parent == "" {
@@ -83,7 +83,7 @@ func refuse(q, parent *scheduling.Queue, asked bus.Action) string {
 	return ""
 }
 
-// close closes a queue by itself: it stays closed when the parent opens.
+// close closes a queue on its own, so that it stays closed when its parent opens.
 func (p *plan) close(q *scheduling.Queue, closing scheduling.QueueState) {
 	p.state, p.closedByParent = closing, unset(q)
 	if q.Status.State == scheduling.QueueStateClosed {
@@ -91,7 +91,8 @@ func (p *plan) close(q *scheduling.Queue, closing scheduling.QueueState) {
 	}
 }
 
-// settle returns the state of a queue without a command. closing is Closed if the queue is empty, otherwise Closing.
+// settle returns the state of a queue if there is no command. closing is Closed if the queue is empty, otherwise
+// Closing.
 func settle(state, closing scheduling.QueueState) scheduling.QueueState {
 	switch state {
 	case "", scheduling.QueueStateOpen:
@@ -104,7 +105,7 @@ func settle(state, closing scheduling.QueueState) scheduling.QueueState {
 	return scheduling.QueueStateUnknown
 }
 
-// follow closes and opens a queue according to its annotation, or else with its parent.
+// follow closes and opens a queue as its annotation or, without one, its parent requires.
 func (p *plan) follow(q, parent *scheduling.Queue, closing scheduling.QueueState) {
 	byParent := q.Annotations[keys.ClosedByParent] == "true"
 	opened := parent != nil && !closed(parent) && parent.Status.State != scheduling.QueueStateUnknown

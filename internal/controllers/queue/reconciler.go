@@ -33,8 +33,8 @@ const soon = 20 * time.Millisecond
 
 // Options configures the controller.
 type Options struct {
-	Cache    client.Reader // fed by the watches
-	API      client.Client // reads past the cache, and does all writes
+	Cache    client.Reader // is kept up to date by watches
+	API      client.Client // does not use the cache; does all writes
 	Recorder record.EventRecorder
 }
 
@@ -44,7 +44,7 @@ type Reconciler struct {
 	api      client.Client
 	recorder record.EventRecorder
 	now      func() time.Time
-	counted  map[string]time.Time // when the counters of a queue were last written; only one goroutine reconciles
+	counted  map[string]time.Time // when the counters of each queue were last written; accessed by one goroutine only
 }
 
 // New returns a Reconciler that is not registered with a manager.
@@ -53,7 +53,7 @@ func New(o Options) *Reconciler {
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: time.Now, counted: map[string]time.Time{}}
 }
 
-// Add registers the queue controller.
+// Add registers the queue controller with a manager.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
 	options, observed := backoff.Control(1, r)
@@ -74,7 +74,7 @@ func request(name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}
 }
 
-// children maps a queue to requests for its children, which open and close with it.
+// children maps a queue to requests for its children, which are opened and closed together with it.
 func (r *Reconciler) children(ctx context.Context, o client.Object) []reconcile.Request {
 	var list scheduling.QueueList
 	if err := r.cache.List(ctx, &list, client.MatchingFields{index.QueueParent: o.GetName()}); err != nil {
@@ -106,7 +106,7 @@ func groupHandler() handler.EventHandler {
 	}
 }
 
-// Reconcile updates one queue and carries out the oldest command for it. A request with a namespace is for a command
+// Reconcile updates a queue and carries out the oldest command for it. A request with a namespace is for a command
 // that no controller carries out.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	if req.Namespace != "" {
@@ -136,13 +136,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	p := compute(&q, parent, count(held), asked)
 	exact := command != nil || p.state != q.Status.State
 	if exact {
-		// A state change is based on the API server and not on the cache, which may not show the controller's last
-		// write yet: otherwise a queue that was just opened would be closed again.
+		// Decide about a state change from the API server's state, because the cache may not show the controller's
+		// last write yet: otherwise, a queue that was just opened could be closed again.
 		if err := r.api.Get(ctx, req.NamespacedName, &q); err != nil {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
 		if command != nil && !meant(command, &q) {
-			return reconcile.Result{RequeueAfter: soon}, nil // another queue has the name now
+			return reconcile.Result{RequeueAfter: soon}, nil // another queue now has the name
 		}
 		p = compute(&q, parent, count(held), asked)
 	} else if wait := r.early(&q, &p); wait > 0 {
@@ -169,8 +169,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{}, nil
 }
 
-// early returns how long to postpone a plan that changes only counters, because counters were written just now. Each
-// write of a queue comes back as an event, and while gangs move through their phases it would cause the next write.
+// early returns how long to postpone a plan that changes only counters, because counters were written recently. Each
+// write of a queue causes a watch event, which would lead to the next write while gangs move through their phases.
 func (r *Reconciler) early(q *scheduling.Queue, p *plan) time.Duration {
 	s := &q.Status
 	if p.parent != "" || p.closedByParent != "" || p.counts == (counts{s.Pending, s.Inqueue, s.Running, s.Unknown, s.Completed}) {
@@ -208,8 +208,8 @@ func (r *Reconciler) surroundings(ctx context.Context, q *scheduling.Queue) (*sc
 	return &parent, held.Items, nil
 }
 
-// write writes the changes of a plan. If exactly is set, it overwrites only the version of q that was read and
-// otherwise returns a conflict. The state is written first, because a command counts as carried out from then on.
+// write writes the changes of a plan. If exactly is true, it overwrites only the version of q that was read, and
+// otherwise returns a conflict. The state is written first, because from then on the command counts as carried out.
 func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan, exactly bool) error {
 	status := map[string]any{}
 	if q.Status.State != p.state {
@@ -228,8 +228,8 @@ func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan, ex
 		before["spec"] = map[string]any{"parent": p.parent}
 	}
 	if p.closedByParent != "" && q.Annotations[keys.ClosedByParent] != p.closedByParent {
-		// After a crash in between, the queue must still open with its parent: the annotation is set before the queue
-		// is closed, and removed after it was opened.
+		// Even after a crash in between, the queue must be opened together with its parent. Therefore, the annotation
+		// is set before the queue is closed, and removed after it was opened.
 		annotation := map[string]any{"annotations": map[string]string{keys.ClosedByParent: p.closedByParent}}
 		if p.state == scheduling.QueueStateOpen {
 			after["metadata"] = annotation
@@ -241,7 +241,7 @@ func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan, ex
 		return err
 	}
 	if exactly && len(before) > 0 {
-		exactly = false // The patch above created a newer version; no other component writes the state.
+		exactly = false // the patch above created a newer version; no other component writes the state
 	}
 	if len(status) > 0 {
 		content := map[string]any{"status": status}

@@ -1,4 +1,4 @@
-// Package quotausage computes how much of a quota one pod uses, in the resource names of Kubernetes quotas.
+// Package quotausage computes how much of a quota a pod uses. The results have the resource names that quotas use.
 package quotausage
 
 import (
@@ -12,9 +12,9 @@ import (
 // countPods is the quota key for the number of pod objects.
 const countPods corev1.ResourceName = "count/pods"
 
-// Pod returns the quota usage of a pod with this spec. It lists cpu, memory and ephemeral-storage without a prefix and
-// with the prefixes requests. and limits., and other resources without a prefix and with requests.; pods and count/pods
-// are 1. Of the init containers the largest request counts; the pod overhead is included.
+// Pod returns the quota usage of a pod with the given spec. It lists cpu, memory and ephemeral-storage without a
+// prefix and with the prefixes "requests." and "limits.", and other resources without a prefix and with "requests.";
+// pods and count/pods are 1. Of the init containers, only the largest request counts. The pod overhead is included.
 func Pod(spec *corev1.PodSpec) corev1.ResourceList {
 	pod := &corev1.Pod{Spec: withRequests(spec)}
 	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
@@ -35,8 +35,8 @@ func Pod(spec *corev1.PodSpec) corev1.ResourceList {
 	return total
 }
 
-// withRequests copies the fields that matter for usage and sets each missing request to its limit. The API server does
-// the same for pods, but not for templates.
+// withRequests copies the fields that affect usage, and sets each missing request to the limit. The API server does
+// the same for pods, but not for pod templates.
 func withRequests(spec *corev1.PodSpec) corev1.PodSpec {
 	return corev1.PodSpec{
 		Overhead: spec.Overhead, Resources: spec.Resources,
@@ -60,7 +60,7 @@ func fillRequests(containers []corev1.Container) []corev1.Container {
 	return filled
 }
 
-// Add adds n times one to total.
+// Add adds one, multiplied by n, to total.
 func Add(total, one corev1.ResourceList, n int32) {
 	for name, quantity := range one {
 		sum := total[name]

@@ -6,16 +6,16 @@
 //
 // # Invariants
 //
-//   - Nothing is polled. Only after some seconds without any data does this package send a request to the server, so it
-//     detects a lost connection within ten seconds, whatever is between client and server. A watch that is silent for
-//     longer than the interval of the server's bookmarks is restarted. Each object is reduced to the needed fields on
-//     arrival.
+//   - Nothing is polled, except that a request is sent to the server after some seconds without any data. A lost
+//     connection is therefore detected within ten seconds, whatever is between client and server. A watch that is
+//     silent for longer than the interval of the server's bookmarks is restarted. Each object is reduced to the
+//     needed fields on arrival.
 //   - Only objects that the user may see are requested. If the user may not see a kind in all namespaces, only the
-//     user's own namespace is watched, and the Snapshot contains a note about it.
-//   - While the connection is lost, the data stays, and the Snapshot contains the time of the loss. The watches
+//     user's own namespace is watched, and the Snapshot contains a note about this.
+//   - While the connection is lost, the data remains, and the Snapshot contains the time of the loss. The watches
 //     reconnect by themselves.
 //
 // # Concurrency
 //
-// Reflectors write under a lock. One goroutine may call Next.
+// Reflectors write under a lock. Only one goroutine at a time may call Next.
 package livesnapshot

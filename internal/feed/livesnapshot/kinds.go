@@ -54,14 +54,14 @@ func sources(l *Live) ([]*source, error) {
 // schedulerNamespace is the namespace in which the scheduler publishes its configuration.
 const schedulerNamespace = "volcano-system"
 
-// configuration returns the store of the configuration that the scheduler publishes. It keeps only the name of the
-// plugin that shares resources between queues.
+// configuration returns the store for the configuration that the scheduler publishes. It keeps only the name of the
+// plugin that divides resources among queues.
 func configuration(l *Live) store {
 	return newSink(l, "configuration", sharer, func(_ *snapshot.Board, policy string) { l.policy = policy },
 		func(*snapshot.Board, types.NamespacedName, types.UID) { l.policy = "" })
 }
 
-// sharer returns the plugin that shares resources between queues: capacity, capacity (hierarchical) or proportion. It
+// sharer returns the plugin that divides resources among queues: capacity, capacity (hierarchical) or proportion. It
 // returns "" if there is no such plugin or the configuration cannot be parsed.
 func sharer(said *corev1.ConfigMap) string {
 	conf, _, err := config.Parse([]byte(said.Data[keys.ConfigurationText]))
@@ -81,14 +81,14 @@ func sharer(said *corev1.ConfigMap) string {
 	return ""
 }
 
-// aboutNoPods excludes events about pods, which are most of the events on a large cluster. Of these, only podWarnings
-// are watched. All events of a job's pods are read when the user opens the job.
+// aboutNoPods excludes events about pods, which make up most of the events on a large cluster. Of these, only
+// podWarnings are watched. When the user opens a job, all events about its pods are read.
 func aboutNoPods() fields.Selector {
 	return fields.OneTermNotEqualSelector("involvedObject.kind", "Pod")
 }
 
-// podWarnings selects warnings about pods, except FailedScheduling: the explanation of the gang contains that once,
-// instead of once per pod.
+// podWarnings selects warnings about pods, except FailedScheduling. The gang's explanation contains the same
+// information once instead of once per pod.
 func podWarnings() fields.Selector {
 	return fields.AndSelectors(fields.OneTermEqualSelector("involvedObject.kind", "Pod"), fields.OneTermEqualSelector("type", corev1.EventTypeWarning),
 		fields.OneTermNotEqualSelector("reason", "FailedScheduling"))
@@ -138,7 +138,7 @@ func hyperNodes(l *Live) store {
 	}, (*snapshot.Board).SetHyperNode, func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropHyperNode(n.Name) })
 }
 
-// class is the name and value of a priority class.
+// class holds the name and value of a priority class.
 type class struct {
 	name  string
 	value int32
@@ -150,7 +150,7 @@ func priorities(l *Live) store {
 		func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropPriority(n.Name) })
 }
 
-// events returns a store for events. Events are never removed, so only the board stores them.
+// events returns a store for events. Events are never removed individually, so only the board stores them.
 func events(l *Live, kind string) store {
 	return &sink[*corev1.Event, *snapshot.Event]{live: l, kind: kind, cut: snapshot.FromEvent, add: (*snapshot.Board).AddEvent,
 		clear: func(b *snapshot.Board) { b.ForgetEvents(kind == "warnings") }}

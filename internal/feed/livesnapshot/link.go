@@ -29,7 +29,7 @@ func (l *Live) answered(kind string, err error) {
 	}
 }
 
-// relink computes the state of the connection.
+// relink updates the state of the connection.
 func (l *Live) relink() {
 	link := snapshot.LinkLive
 	switch {

@@ -14,8 +14,8 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// interval is the shortest time between two Snapshots. gather is the time after a change in which further changes are
-// collected.
+// interval is the minimum time between two Snapshots. gather is the time after a change during which further changes
+// are collected.
 const (
 	interval = 200 * time.Millisecond
 	gather   = 20 * time.Millisecond
@@ -26,13 +26,13 @@ type Options struct {
 	Config *rest.Config
 	// Cluster is the user's name for the cluster.
 	Cluster string
-	// Namespace is watched for kinds that the user may not see in all namespaces.
+	// Namespace is watched instead of all namespaces for kinds that the user may not see everywhere.
 	Namespace string
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 }
 
-// Live is a Board that follows the API server.
+// Live is a Board that is kept up to date with the API server.
 type Live struct {
 	options Options
 	sources []*source
@@ -44,26 +44,26 @@ type Live struct {
 	loading  map[string]int
 	hidden   map[string]snapshot.Hidden
 	broken   map[string]error
-	since    time.Time // since when the connection has its current state
+	since    time.Time // when the connection entered its current state
 	link     snapshot.Link
 	policy   string
 	dirty    chan struct{}
 	handedAt time.Time
 
-	narrow   map[string]bool // kinds that are watched in the user's own namespace only
+	narrow   map[string]bool // kinds that are watched only in the user's own namespace
 	watches  map[*listener]bool
-	missing  map[string]int // kinds whose watch ended and has not come back yet, with the serial number of that end
+	missing  map[string]int // kinds whose watch is not re-established yet, with the serial number of its end
 	calm     *time.Timer    // fires when nothing has changed for a while
 	gaveBack time.Time      // when memory was last returned to the system
 	memory   *memory
 	sharer   *snapshot.Sharer
 	stalled  time.Duration  // longest silence of a watch
-	misses   int            // number of ended watches so far
-	heard    time.Time      // when the server last sent anything
-	door     rest.Interface // client that checks whether the server responds
+	misses   int            // number of watches that have ended so far
+	heard    time.Time      // when data last arrived from the server
+	door     rest.Interface // client for checking whether the server responds
 }
 
-// New prepares the watches. It sends no request before Run.
+// New prepares the watches. No request is sent until Run is called.
 func New(o Options) (*Live, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -89,7 +89,7 @@ func New(o Options) (*Live, error) {
 }
 
 // askOften makes HTTP/2 check a silent connection every few seconds and drop it if it is lost. client-go reads these
-// variables when it opens a connection, and its default is 45 seconds. pulse detects the loss for the user.
+// variables when it opens a connection; its default is 45 seconds. For the user, pulse detects the loss.
 func askOften() {
 	for name, seconds := range map[string]string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS": "5", "HTTP2_PING_TIMEOUT_SECONDS": "5"} {
 		if os.Getenv(name) == "" {
@@ -108,8 +108,8 @@ func (l *Live) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// Next waits for a change since the Snapshot that it returned last, and returns a new Snapshot. A caller that draws
-// slowly gets fewer Snapshots.
+// Next waits for a change since the last Snapshot that it returned, and returns a new Snapshot. A caller that is slow
+// to draw gets fewer Snapshots.
 func (l *Live) Next(ctx context.Context) (*snapshot.Snapshot, error) {
 	select {
 	case <-ctx.Done():
@@ -145,7 +145,7 @@ func (l *Live) freeze() *snapshot.Snapshot {
 	return l.board.Freeze(l.changed, facts)
 }
 
-// mark signals that there is a new Snapshot to return.
+// mark signals that there are changes for a new Snapshot.
 func (l *Live) mark() {
 	select {
 	case l.dirty <- struct{}{}:
@@ -153,7 +153,7 @@ func (l *Live) mark() {
 	}
 }
 
-// change runs do, which may write to the board and reports whether it did.
+// change runs do, which may write to the board and must report whether it did.
 func (l *Live) change(do func(*snapshot.Board) bool) {
 	l.mu.Lock()
 	changed := do(l.board)
@@ -167,8 +167,8 @@ func (l *Live) change(do func(*snapshot.Board) bool) {
 	}
 }
 
-// calmDown returns memory to the system when nothing has changed for a while. Otherwise the garbage of changes would
-// stay.
+// calmDown schedules the return of memory to the system for when nothing has changed for a while. Otherwise, memory
+// for garbage from changes would be kept.
 func (l *Live) calmDown() {
 	if l.calm != nil {
 		l.calm.Reset(settle)
@@ -203,7 +203,7 @@ func (l *Live) arrived(kind string, do func(*snapshot.Board) bool) {
 	l.mark()
 }
 
-// listed records that all visible objects of a kind are on the board. some is false if the user may see none.
+// listed records that all visible objects of a kind are on the board. some is false if the user may not see any.
 func (l *Live) listed(kind string, some bool) {
 	l.mu.Lock()
 	delete(l.loading, kind)
@@ -219,13 +219,13 @@ func (l *Live) listed(kind string, some bool) {
 	l.mu.Unlock()
 	l.mark()
 	if complete {
-		// The garbage of the lists can be freed once the reflectors have released them.
+		// Once the reflectors have released the lists, their memory can be freed.
 		l.once.Do(func() { time.AfterFunc(settle, debug.FreeOSMemory) })
 	}
 }
 
-// hide records that the user may not see all of a kind, until a list of it succeeds. If narrow is true, a list of the
-// user's own namespace does not count.
+// hide records that the user may not see all objects of a kind, until a list of the kind succeeds. If narrow is true,
+// a list of only the user's own namespace does not count.
 func (l *Live) hide(h snapshot.Hidden, narrow bool) {
 	l.mu.Lock()
 	l.hidden[h.Kind], l.narrow[h.Kind] = h, narrow

@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// heapGrowth is the percentage by which the heap may grow over the live data before a garbage collection. On a large
+// heapGrowth is the percentage by which the heap may exceed the live data before a garbage collection. On a large
 // cluster, most of the heap is live data.
 const heapGrowth = 20
 
-// enough is the heap size that is always allowed, in bytes. Together with the program itself, of which about 75 MB are
-// resident, that is less than 300 MB. The data of 5,000 nodes, 10,000 jobs and 100,000 pods takes half of it.
+// enough is the heap size, in bytes, that is always allowed. Including the program itself, of which about 75 MB are
+// resident, the total is less than 300 MB. The data of 5,000 nodes, 10,000 jobs and 100,000 pods takes half of it.
 const enough = 205 << 20
 
-// mostHeap returns the memory limit for the given amount of live data, both in bytes. Without a limit, the garbage of
+// mostHeap returns the memory limit for the given amount of live data, both in bytes. Without a limit, garbage from
 // incoming lists would be collected late. The limit grows with the data of the cluster.
 func mostHeap(kept uint64) int64 {
 	return max(enough, int64(kept/10*13)+40<<20) //nolint:gosec // no memory is as large
 }
 
-// settle is the time after the last list or change at which memory is returned to the system.
+// settle is the time between the last list or change and the return of memory to the system.
 const settle = 3 * time.Second
 
-// apart is the shortest time between two returns of memory to the system. Each takes a tenth of a second of CPU time.
+// apart is the minimum time between two returns of memory to the system. Each takes a tenth of a second of CPU time.
 const apart = 30 * time.Second
 
 // memory limits the heap in proportion to the live data.
@@ -41,7 +41,8 @@ func newMemory() *memory {
 	return m
 }
 
-// follow moves the limit when the amount of live data has changed enough. Each move stops the program for a moment.
+// follow adjusts the limit when the amount of live data has changed enough. Each adjustment stops the program for a
+// moment.
 func (m *memory) follow() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// After quiet without data from the server, pulse sends a request, and the server has patience to respond. Together
-// that is less than ten seconds. look is the interval of the check.
+// If no data has arrived from the server for the time quiet, pulse sends a request, to which the server must respond
+// within the time patience. The total is less than ten seconds. look is the interval of the check.
 const (
 	quiet    = 4 * time.Second
 	patience = 4 * time.Second
 	look     = 500 * time.Millisecond
 )
 
-// grace is the time within which an ended watch must be back, because the server ends each watch now and then. A new
-// watch without events takes proven to count as established, plus the time to request it.
+// grace is the time within which an ended watch must be re-established. The server ends each watch now and then. A
+// new watch without events needs the time proven to count as established, plus the time to request it.
 const grace = proven + 2*time.Second
 
 // again is the retry interval for a lost server.
@@ -29,14 +29,15 @@ var (
 	errEnded  = errors.New("a watch ended and cannot be restarted")
 )
 
-// lifeSign records that the server sent something.
+// lifeSign records that data arrived from the server.
 func (l *Live) lifeSign() {
 	l.mu.Lock()
 	l.heard = time.Now()
 	l.mu.Unlock()
 }
 
-// missed records that the watch of a kind ended. If it is not back within grace, the connection is broken.
+// missed records that the watch of a kind ended. If it is not re-established within grace, the connection counts as
+// broken.
 func (l *Live) missed(kind string) {
 	l.mu.Lock()
 	l.misses++
@@ -60,8 +61,8 @@ func (l *Live) ended(w *listener) {
 	l.mu.Unlock()
 }
 
-// pulse sends a request to a silent server. If the server does not respond, pulse records it at once. After the second
-// failure it restarts all watches, because their connections may be dead.
+// pulse sends a request whenever the server has been silent for some time. If the server does not respond, pulse
+// records this at once. After the second failure, it restarts all watches, because their connections may be dead.
 func (l *Live) pulse(ctx context.Context) {
 	lost := 0
 	for wait(ctx, look); ctx.Err() == nil; wait(ctx, look) {
@@ -94,7 +95,7 @@ func (l *Live) pulse(ctx context.Context) {
 	}
 }
 
-// hangUp ends all watches. The reflectors restart them where they stopped.
+// hangUp ends all watches. The reflectors restart them at the positions where they stopped.
 func (l *Live) hangUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

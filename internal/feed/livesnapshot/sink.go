@@ -11,9 +11,9 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// sink receives the objects of one kind from a reflector, reduces them to the needed fields and puts them on the board.
-// It stores the names and UIDs of objects that can be deleted. Kinds whose objects are never removed set add and clear
-// instead of gone and seen.
+// sink receives the objects of one kind from a reflector, reduces them to the needed fields and puts them on the
+// board. It stores the names and UIDs of objects that can be deleted. Kinds whose objects are never removed
+// individually set add and clear instead of gone and seen.
 type sink[T metav1.Object, R any] struct {
 	live *Live
 	kind string
@@ -32,7 +32,7 @@ type version struct {
 	state uint64
 }
 
-// stateOf turns a resource version into a number. With all known API servers it is a number; other versions are hashed.
+// stateOf converts a resource version to a number. All known API servers use numbers; other versions are hashed.
 func stateOf(resourceVersion string) uint64 {
 	if n, err := strconv.ParseUint(resourceVersion, 10, 64); err == nil {
 		return n
@@ -44,8 +44,8 @@ func stateOf(resourceVersion string) uint64 {
 
 var _ cache.TransformingStore = (*sink[*metav1.ObjectMeta, int])(nil)
 
-// early is an object that was reduced to the needed fields while its list streamed in. Of the object's metadata, only
-// the name and UID remain.
+// early is an object that was reduced to the needed fields while its list streamed in. Only the name and UID remain
+// of the object's metadata.
 type early[R any] struct {
 	*metav1.ObjectMeta
 	name  types.NamespacedName
@@ -54,7 +54,7 @@ type early[R any] struct {
 	taken bool // already on the board
 }
 
-// nameless is the empty metadata of every early object. It is never written.
+// nameless is the empty metadata that all early objects share. It is never written.
 var nameless metav1.ObjectMeta
 
 // GetNamespace implements metav1.Object for the reflector.
@@ -66,8 +66,8 @@ func (e *early[R]) GetName() string { return e.name.Name }
 // GetUID implements metav1.Object for the reflector.
 func (e *early[R]) GetUID() types.UID { return e.is.uid }
 
-// Transformer reduces objects as they stream in and puts them on the board at once, so that little work remains when
-// the list is complete.
+// Transformer returns a function that reduces objects as they stream in and puts them on the board at once, so that
+// little work remains when the list is complete.
 func (s *sink[T, R]) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		o, ok := obj.(T)
@@ -118,7 +118,7 @@ func (s *sink[T, R]) Delete(obj any) error {
 	return nil
 }
 
-// Replace replaces all objects with a complete list.
+// Replace replaces all objects with those of a complete list.
 func (s *sink[T, R]) Replace(objects []any, _ string) error {
 	rows := make([]*early[R], 0, len(objects))
 	here := make(map[types.NamespacedName]struct{}, len(objects))
@@ -145,7 +145,7 @@ func (s *sink[T, R]) Replace(objects []any, _ string) error {
 	return nil
 }
 
-// Resync does nothing, because the sink keeps no objects to send again.
+// Resync does nothing, because the sink does not keep objects that could be sent again.
 func (s *sink[T, R]) Resync() error { return nil }
 
 // take puts an object on the board and reports whether it differs from the previous version.
@@ -174,7 +174,7 @@ func (s *sink[T, R]) drop(b *snapshot.Board, name types.NamespacedName) bool {
 	return known
 }
 
-// forget removes all objects of a scope that is no longer watched.
+// forget removes all objects, because their scope is no longer watched.
 func (s *sink[T, R]) forget() {
 	s.live.change(func(b *snapshot.Board) (changed bool) {
 		for name := range s.seen {

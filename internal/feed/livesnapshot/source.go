@@ -23,7 +23,7 @@ import (
 // askAgain is the interval at which a denied request is retried.
 const askAgain = 30 * time.Second
 
-// source is one watched kind.
+// source watches the objects of one kind.
 type source struct {
 	live     *Live
 	kind     string // plural name of the kind
@@ -32,11 +32,12 @@ type source struct {
 	selector fields.Selector
 	sample   runtime.Object
 	store    store
-	// in is the only namespace to watch; "" means all.
+	// in is the only namespace to watch; "" means all namespaces.
 	in string
-	// own means that the kind is namespaced, so a user who may not see it in all namespaces may see it in one.
+	// own is true if the kind is namespaced. A user who may not see it in all namespaces may be able to see it in
+	// one.
 	own bool
-	// optional means that a missing kind is not reported.
+	// optional is true if it is not an error that the cluster does not have the kind.
 	optional bool
 }
 
@@ -80,8 +81,8 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// reflect watches the kind in a namespace ("" means all) until ctx is done, or until the server reports that access is
-// forbidden or that the kind does not exist. It returns that error.
+// reflect watches the kind in a namespace ("" means all) until ctx is done, or until the server reports that access
+// is forbidden or that the kind does not exist. In the latter cases, it returns the error.
 func (s *source) reflect(ctx context.Context, namespace string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -98,7 +99,7 @@ func (s *source) reflect(ctx context.Context, namespace string) error {
 	return context.Cause(ctx)
 }
 
-// tap observes the outcome of a source's requests.
+// tap observes the outcome of the requests of a source.
 type tap struct {
 	cache.ListerWatcherWithContext
 	source *source
@@ -133,8 +134,8 @@ func (t *tap) WatchWithContext(ctx context.Context, options metav1.ListOptions) 
 	return t.source.live.listen(w, t.source.kind, func(err error) { t.heard(ctx, err) }), nil
 }
 
-// heard records the outcome of a request. Any response of the server proves that the connection works, except
-// "unauthorized".
+// heard records the outcome of a request. Any response from the server, except "unauthorized", proves that the
+// connection works.
 func (t *tap) heard(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -152,7 +153,8 @@ func (t *tap) heard(ctx context.Context, err error) {
 	}
 }
 
-// answer reports whether err is a response of the server below status 500, rather than a connection error.
+// answer reports whether err is nil or a response from the server with a status below 500, rather than a connection
+// error.
 func answer(err error) bool {
 	var status apierrors.APIStatus
 	return err == nil || errors.As(err, &status) && status.Status().Code != 0 && status.Status().Code < 500

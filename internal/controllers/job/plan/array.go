@@ -16,18 +16,19 @@ import (
 const ArrayIndexVariable = "VC_ARRAY_INDEX"
 
 // Array holds the elements of an array job, as read from its annotations. An element is identified by its position in
-// the list of elements: the pods of position p have the indices p·size to p·size+size-1 of the only task.
+// the list of elements. The pods of the element at position p have the indices p·size to p·size+size-1 within the
+// only task.
 type Array struct {
 	elements batch.Indices
 	size     int32
 	limit    int32 // maximum number of active elements; 0 means no limit
-	// off holds the positions of the cancelled elements, shut the elements that wait for others, and lost the elements
-	// whose dependency can never be met.
+	// off holds the positions of cancelled elements, shut the positions of elements that wait for others, and lost
+	// the positions of elements whose dependency can never be met.
 	off, shut, lost map[int]bool
 }
 
-// readArray returns the array of a job, or nil if the job is not an array. Admission has rejected invalid annotations;
-// here they count as missing.
+// readArray returns the array of a job; nil if the job is not an array. Admission has rejected invalid annotations;
+// those that exist anyway count as missing.
 func readArray(in *Input, job *batch.Job) *Array {
 	elements, size, ok := batch.ElementsOf(job)
 	if !ok {
@@ -43,7 +44,7 @@ func readArray(in *Input, job *batch.Job) *Array {
 	return a
 }
 
-// correspond adds to shut the elements that wait for the elements with the same index of other arrays.
+// correspond adds to shut the elements that wait for elements with the same index in other arrays.
 func (a *Array) correspond(in *Input, job *batch.Job) {
 	d, err := batch.DependencyOf(job)
 	if err != nil || d.Any {
@@ -56,7 +57,7 @@ func (a *Array) correspond(in *Input, job *batch.Job) {
 		}
 		target := around.find(term.Job)
 		if target != nil && target.Status.Array == nil && hasEnded(target.Status.State.Phase) {
-			continue // the other job is not an array: the gate has judged it
+			continue // the other job is not an array, so the gate has already evaluated it
 		}
 		open := map[int]bool{}
 		failed := batch.Indices(nil)
@@ -87,7 +88,7 @@ func (a *Array) correspond(in *Input, job *batch.Job) {
 	}
 }
 
-// position returns the position of the element that a place belongs to.
+// position returns the position of the element to which a place belongs.
 func (a *Array) position(p Place) int { return int(p.Index / a.size) }
 
 // unwanted reports whether a place belongs to a cancelled element.
@@ -95,8 +96,8 @@ func (b *builder) unwanted(p Place) bool {
 	return b.array != nil && b.array.off[b.array.position(p)]
 }
 
-// limited skips the places of elements that may not start now, because they wait for other elements or exceed the limit
-// on active elements. Elements that have started are always completed.
+// limited skips the places of elements that may not start now, because they wait for other elements or because the
+// limit on active elements is reached. Elements that have started are always completed.
 func (b *builder) limited(places iter.Seq[Place]) iter.Seq[Place] {
 	if b.array == nil {
 		return places
@@ -112,7 +113,7 @@ func (b *builder) limited(places iter.Seq[Place]) iter.Seq[Place] {
 	active := b.active()
 	for p := range places {
 		if at := a.position(p); begun[at] {
-			active[at] = true // an element of several pods, of which the others have finished
+			active[at] = true // some pods of the element have finished, others have not
 		}
 	}
 	return func(yield func(Place) bool) {
@@ -131,9 +132,9 @@ func (b *builder) limited(places iter.Seq[Place]) iter.Seq[Place] {
 	}
 }
 
-// active returns the elements with pods that have not ended. It includes an element of several pods when one of its
-// finished pods is being deleted and no result of the element is recorded: that pod will be re-created, so the element
-// still runs.
+// active returns the elements that have pods that have not ended. It includes an element of several pods if one of
+// its finished pods is being deleted and no result of the element is recorded. That pod will be re-created, so the
+// element still runs.
 func (b *builder) active() map[int]bool {
 	seen := map[int]bool{}
 	for i := range b.census.members {
@@ -146,8 +147,8 @@ func (b *builder) active() map[int]bool {
 	return seen
 }
 
-// waitReason returns the reason why none of the waiting elements starts; empty if the job itself does not hold them
-// back.
+// waitReason returns the reason why none of the waiting elements can start. It is empty if the job itself does not
+// hold them back.
 func (b *builder) waitReason(waiting []int) reason.Code {
 	a := b.array
 	open, lost := 0, 0
@@ -172,7 +173,7 @@ func (b *builder) waitReason(waiting []int) reason.Code {
 	return reason.Dependency
 }
 
-// Mark labels a pod with its element of the array. It does nothing for a nil Array.
+// Mark labels a pod with the array element that it belongs to. It does nothing if a is nil.
 func (a *Array) Mark(pod *corev1.Pod, job *batch.Job, place Place) {
 	if a == nil {
 		return

@@ -13,18 +13,18 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// Reasons that nodes set on a pod or on a terminated container.
+// Reasons that a node sets on a pod or on a terminated container.
 const (
 	nodeDeadline    = "DeadlineExceeded"
 	nodeEvicted     = "Evicted"
 	nodeOutOfMemory = "OOMKilled"
-	nodeStopped     = "NodeStopped"            // by a process node
+	nodeStopped     = "NodeStopped"            // set by a process node
 	nodeLostSight   = "ContainerStatusUnknown" // by a kubelet
 	nodeStartError  = "StartError"
 	nodeCannotRun   = "ContainerCannotRun"
 )
 
-// Reasons that the controllers of Kubernetes set on a pod's DisruptionTarget condition, because its node is gone or
+// Reasons that Kubernetes' controllers set in a pod's DisruptionTarget condition because its node is gone or
 // unreachable, or because of the eviction API.
 const (
 	byPodGC        = "DeletionByPodGC"
@@ -32,11 +32,11 @@ const (
 	evictionByAPI  = "EvictionByEvictionAPI"
 )
 
-// mostOfMessage is the maximum number of characters copied from the message of a node; it is shown in a table column.
+// mostOfMessage is the maximum number of characters copied from a node's message, which is shown in a table column.
 const mostOfMessage = 100
 
-// Cause is the reason why a pod failed or vanished: a code for programs, a text for users, and the exit code of its
-// container if there is one.
+// Cause is the reason why a pod failed or was lost. It consists of a code for programs, a text for users, and the
+// exit code of the pod's container, if there is one.
 type Cause struct {
 	code reason.Code
 	text string
@@ -51,7 +51,7 @@ func (c *Cause) failure() *batch.JobFailure {
 	return &batch.JobFailure{Reason: string(c.code), Message: c.text, ExitCode: c.exit}
 }
 
-// word returns the reason code as a string; empty if there is no cause.
+// word returns the reason code as a string; "" if there is no cause.
 func (c *Cause) word() string {
 	if c == nil {
 		return ""
@@ -59,15 +59,15 @@ func (c *Cause) word() string {
 	return string(c.code)
 }
 
-// blame stores a failure in a status. Without a new failure, the previous one stays.
+// blame stores a failure in a status. If there is no new failure, the previous one remains.
 func blame(status *batch.JobStatus, c *Cause) {
 	if f := c.failure(); f != nil {
 		status.Failure = f
 	}
 }
 
-// judge returns the phase that settle returns, and the cause of a failure. The text of a failure names the first pod
-// that failed, followed by the rule that the failure broke.
+// judge returns the phase determined by settle, and the cause of a failure. The text about a failure names the first
+// pod that failed, and then the rule that was violated.
 func (b *builder) judge(n *counters) (phase batch.JobPhase, failed *Cause, why string) {
 	phase, why = settle(b.job, n)
 	if phase == batch.Pending || phase == batch.Running {
@@ -84,7 +84,7 @@ func (b *builder) judge(n *counters) (phase batch.JobPhase, failed *Cause, why s
 	}
 	c := b.causeOfMember(first)
 	if b.phase() == batch.Running && n.succeeded == 0 {
-		return phase, &c, c.text // no pod succeeded: the rule adds nothing
+		return phase, &c, c.text // no pod succeeded, so naming the rule would add nothing
 	}
 	return phase, &c, c.text + "; " + why
 }
@@ -92,7 +92,7 @@ func (b *builder) judge(n *counters) (phase batch.JobPhase, failed *Cause, why s
 // causeOfMember returns the reason why an existing pod failed.
 func (b *builder) causeOfMember(m *member) Cause { return b.causeAt(m.place, m.pod) }
 
-// causeOfLost returns the reason why a pod vanished, or why it had failed before; nil if the pod was never seen.
+// causeOfLost returns the reason why a pod was lost, or why it had failed before; nil if the pod was never seen.
 func (b *builder) causeOfLost(l *Lost, place Place) *Cause {
 	switch {
 	case l.Pod == nil:
@@ -103,8 +103,8 @@ func (b *builder) causeOfLost(l *Lost, place Place) *Cause {
 	return new(causeOfGoing(b.nameOf(place), l.Pod))
 }
 
-// causeAt is like causeOf for the pod of a place. The cache may have dropped the spec of the pod, so the job's template
-// fills it in.
+// causeAt is like causeOf, but for the pod at a given place. The cache may have dropped the pod's spec, in which case
+// the spec is taken from the job's template.
 func (b *builder) causeAt(place Place, pod *corev1.Pod) Cause {
 	if len(pod.Spec.Containers) == 0 {
 		whole, template := *pod, &b.job.Spec.Tasks[place.Task].Template.Spec
@@ -120,8 +120,8 @@ func (b *builder) nameOf(p Place) string {
 	return fmt.Sprintf("%s-%d", b.job.Spec.Tasks[p.Task].Name, p.Index)
 }
 
-// firstFailed returns the failed pod of the first task that has one, with the lowest index; nil if no pod counts as
-// failed.
+// firstFailed returns the failed pod with the lowest index in the first task that has failed pods; nil if no pod
+// counts as failed.
 func (b *builder) firstFailed() *member {
 	var first *member
 	for i := range b.census.members {
@@ -145,8 +145,8 @@ func causeOf(name string, pod *corev1.Pod) Cause {
 	return c
 }
 
-// wordOf is causeOf without the exit code. A refusal or disruption comes first, then the reason that the node set on
-// the pod as a whole, because the ends of the containers follow from these.
+// wordOf is causeOf without the exit code. A rejection by the node or a disruption takes precedence, followed by the
+// reason that the node set on the whole pod, because these explain why the containers ended.
 func wordOf(name string, pod *corev1.Pod) Cause {
 	if Refused(pod) {
 		return causeOfRefusal(name, pod)
@@ -177,7 +177,7 @@ func wordOf(name string, pod *corev1.Pod) Cause {
 	return Cause{code: reason.PodFailed, text: name + " failed" + saying(pod.Status.Message)}
 }
 
-// causeOfEnd describes the end of a container; memory is its limit, or empty.
+// causeOfEnd describes how a container ended. memory is its memory limit, or "".
 func causeOfEnd(name string, end *corev1.ContainerStateTerminated, memory string) Cause {
 	switch end.Reason {
 	case nodeStartError, nodeCannotRun:
@@ -193,7 +193,8 @@ func causeOfEnd(name string, end *corev1.ContainerStateTerminated, memory string
 	return Cause{code: reason.PodFailed, text: fmt.Sprintf("%s exited with code %d", name, end.ExitCode)}
 }
 
-// memoryLimit returns the memory limit of a container of a pod, or else of the pod. It is "" if neither has a limit.
+// memoryLimit returns the memory limit of a pod's container or, if it has none, of the pod; "" if neither has a
+// limit.
 func memoryLimit(pod *corev1.Pod, container string) string {
 	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		if limit, ok := c.Resources.Limits[corev1.ResourceMemory]; ok && c.Name == container {
@@ -208,7 +209,7 @@ func memoryLimit(pod *corev1.Pod, container string) string {
 	return ""
 }
 
-// onlyMemoryLimit returns the memory limit of a pod with one container, or "".
+// onlyMemoryLimit returns the memory limit of a pod that has only one container; otherwise "".
 func onlyMemoryLimit(pod *corev1.Pod) string {
 	if len(pod.Spec.InitContainers)+len(pod.Spec.Containers) != 1 {
 		return ""
@@ -216,8 +217,8 @@ func onlyMemoryLimit(pod *corev1.Pod) string {
 	return memoryLimit(pod, pod.Spec.Containers[0].Name)
 }
 
-// firstBadEnd returns the first container, in the order in which they run, that ended with an exit code other than 0,
-// or nil.
+// firstBadEnd returns the first container, in the order in which containers run, that ended with an exit code other
+// than 0. end is nil if there is none.
 func firstBadEnd(pod *corev1.Pod) (container string, end *corev1.ContainerStateTerminated) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
@@ -229,8 +230,8 @@ func firstBadEnd(pod *corev1.Pod) (container string, end *corev1.ContainerStateT
 	return "", nil
 }
 
-// causeOfGoing returns the reason why a pod vanished that this controller did not stop: its disruption condition, or
-// else an eviction.
+// causeOfGoing returns the reason why a pod is lost that this controller did not stop: its disruption condition or,
+// without one, an eviction.
 func causeOfGoing(name string, pod *corev1.Pod) Cause {
 	if c, ok := disruption(name, pod); ok {
 		return c
@@ -256,7 +257,7 @@ func disruption(name string, pod *corev1.Pod) (c Cause, ok bool) {
 	}
 }
 
-// saying returns the first line of a node's message, shortened, in the form in which it is appended to a sentence.
+// saying returns the first line of a node's message, shortened and formatted for appending to a sentence.
 func saying(message string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	if line == "" {

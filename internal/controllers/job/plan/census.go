@@ -10,20 +10,20 @@ import (
 	"github.com/vc-batch/vc/internal/podtermination"
 )
 
-// member is a pod of the job, together with the information read from its annotations and status.
+// member is a pod of the job, with the information from its annotations and status.
 type member struct {
 	pod   *corev1.Pod
-	place Place // Task is -1 when the job has no such task
-	// inRange reports that the place exists in the spec.
+	place Place // Task is -1 if the job has no such task
+	// inRange is true if the place exists in the spec.
 	inRange bool
 	version int32
-	marked  bool // has the annotation of a pod that the controller stops
-	gone    bool // is being deleted, whatever the reason
+	marked  bool // has the annotation for pods that the controller stops
+	gone    bool // is being deleted, for any reason
 	ours    bool // deleted by this process
 	refused bool // rejected by its node, so that it has not run yet
 	stop    bool // this plan deletes it
-	// stopMark requests that the pod be marked as stopped by the controller; without the mark its end would look like
-	// an eviction.
+	// stopMark requests that the pod be marked as stopped by the controller. Otherwise, the end of the pod would look
+	// like an eviction.
 	stopMark bool
 }
 
@@ -47,8 +47,8 @@ type census struct {
 	taken   map[Place]*member
 }
 
-// PodIdentity reads the task, index and version of a job's pod from its annotations. ok is false if the pod does not
-// belong to a job.
+// PodIdentity reads the task, index and version of a job's pod from the pod's annotations. ok is false if the pod
+// does not belong to a job.
 func PodIdentity(pod *corev1.Pod) (task string, index, version int32, ok bool) {
 	a := pod.Annotations
 	task, ok = a[keys.TaskSpec]
@@ -66,7 +66,7 @@ func PodIdentity(pod *corev1.Pod) (task string, index, version int32, ok bool) {
 	return task, int32(i), int32(v), true
 }
 
-// Marked reports whether a pod has the annotation that marks it as stopped by the controller.
+// Marked reports whether a pod has the annotation for pods that the controller stops.
 func Marked(pod *corev1.Pod) bool { return pod.Annotations[keys.OutOfSync] == "true" }
 
 func takeCensus(job *batch.Job, in *Input) *census {
@@ -98,9 +98,9 @@ func takeCensus(job *batch.Job, in *Input) *census {
 // counters holds the numbers in a job status.
 type counters struct {
 	pending, running, succeeded, failed, terminating, unknown int32
-	// places without a pod and without a result, at which no pod should run
+	// number of places that have no pod and no result, and at which no pod should run
 	cancelled int32
-	cutShort  int32 // finished pods of elements that were cancelled before all of their pods had finished
+	cutShort  int32 // number of finished pods in elements that were cancelled before all of their pods had finished
 	tasks     map[string]batch.TaskState
 }
 
@@ -109,7 +109,7 @@ func (c *counters) live() int32 {
 	return c.pending + c.running + c.unknown + c.terminating
 }
 
-// count counts the pods by phase. The pods that this plan stops count as terminating.
+// count counts the pods by phase. Pods that this plan stops count as terminating.
 func (c *census) count(job *batch.Job) counters {
 	n := counters{tasks: map[string]batch.TaskState{}}
 	for i := range c.members {
@@ -149,7 +149,7 @@ func (n *counters) add(task string, phase corev1.PodPhase) {
 	state.Phase[phase]++
 }
 
-// Evicted reports whether a pod was deleted before it had finished. Its containers may have ended since.
+// Evicted reports whether a pod was deleted before it had finished, even if its containers have ended since.
 func Evicted(pod *corev1.Pod) bool {
 	return !podtermination.Finished(pod) || podtermination.Killed(pod)
 }

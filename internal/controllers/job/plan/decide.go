@@ -17,13 +17,14 @@ type decision struct {
 	action  bus.Action // SyncJob means that no command or policy applies
 	why     string     // a sentence for users
 	targets []string   // the parts of the job that a targeted restart affects
-	cause   *Cause     // the failure that a policy responds to
+	cause   *Cause     // the failure to which a policy responds
 	command *bus.Command
 }
 
 var nothing = decision{action: bus.SyncJobAction}
 
-// decide chooses the action: that of the oldest command, or else that of the first event that a policy responds to.
+// decide chooses the action: the action of the oldest command or, without commands, of the first event to which a
+// policy responds.
 func (b *builder) decide() decision {
 	commanded, ok := b.decideCommand()
 	do := respond(b.phase(), commanded.action)
@@ -42,7 +43,7 @@ func (b *builder) decide() decision {
 		asked = b.decideEvent()
 	}
 	if ok && !do.hold {
-		asked.command = commanded.command // the job is in the requested state already, so the command is done
+		asked.command = commanded.command // the job is already in the requested state, so the command is done
 	}
 	return asked
 }
@@ -77,8 +78,8 @@ func (b *builder) decideCommand() (decision, bool) {
 	return nothing, false
 }
 
-// decideEvent finds the first event whose response is due. Events with the same response are handled together. An event
-// with a delayed response is examined again when the delay has passed.
+// decideEvent finds the first event whose response is due. Events with the same response are handled together. An
+// event with a delayed response is considered again when the delay has passed.
 func (b *builder) decideEvent() decision {
 	chosen := nothing
 	for _, e := range b.events() {
@@ -87,7 +88,7 @@ func (b *builder) decideEvent() decision {
 			continue
 		}
 		if (e.inferred || b.in.Doubt) && !b.in.Fresh {
-			b.plan.Refresh = true // an outdated cache looks the same, so read the pods again before stopping any
+			b.plan.Refresh = true // an outdated cache would look the same, so read the pods again before stopping any
 			return nothing
 		}
 		if a.delay > 0 {
@@ -112,7 +113,8 @@ func (b *builder) decideEvent() decision {
 	return chosen
 }
 
-// tellDelay records that events of this kind and task will be responded to later; once for all of them.
+// tellDelay records an event which says that the response to events of this kind and task is delayed. It does so only
+// once.
 func (b *builder) tellDelay(a answer, e *event) {
 	key := fmt.Sprintf("told/%s/%d/%d", e.kind, e.task, b.job.Status.Version)
 	if _, told := b.plan.Since[key]; told {
@@ -138,7 +140,7 @@ func (b *builder) effective(a answer, e *event) bool {
 	return !do.sync && !do.hold && a.action != bus.ResumeJobAction
 }
 
-// keepLost removes these lost pods from Plan.Answered, so that the next plan receives them again.
+// keepLost removes lost pods from Plan.Answered, so that the next plan receives them again.
 func (b *builder) keepLost(uids []types.UID) {
 	b.plan.Answered = slices.DeleteFunc(b.plan.Answered, func(u types.UID) bool { return slices.Contains(uids, u) })
 }

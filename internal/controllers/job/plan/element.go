@@ -14,9 +14,9 @@ import (
 	"github.com/vc-batch/vc/internal/podtermination"
 )
 
-// element summarizes the pods of one element of an array.
+// element summarizes the pods of an array element.
 type element struct {
-	live, well, badly int32 // numbers of pods
+	live, well, badly int32 // numbers of live, succeeded and failed pods
 	codes             []int32
 	bad               *member   // the first failed pod
 	first, last       time.Time // when its pods started and ended
@@ -35,7 +35,7 @@ func (b *builder) elements() []element {
 		case !m.finished() || m.stop:
 			e.live++
 		case m.gone:
-			continue // the recorded result stays valid
+			continue // the recorded result remains valid
 		case m.phase() == corev1.PodSucceeded:
 			e.well++
 		default:
@@ -55,7 +55,7 @@ func (b *builder) elements() []element {
 	return list
 }
 
-// what is the state of an element.
+// what is the state of an array element.
 type what int
 
 const (
@@ -66,15 +66,15 @@ const (
 	cancelled
 )
 
-// state returns the state of the element at a position. The result of its pods takes precedence over the recorded
-// result, the recorded result over pods that have not ended, and any result over a later cancellation.
+// state returns the state of the element at a position. The result of the element's pods takes precedence over the
+// recorded result, the recorded result over pods that have not ended, and any result over a later cancellation.
 func (b *builder) state(at int, e *element, phase batch.JobPhase) what {
 	ended := e.live == 0 && e.well+e.badly == b.array.size
 	recorded := b.record.elements[at]
 	switch {
 	case e.live > 0 && !b.array.off[at] && recorded == "":
-		// If a result were recorded, the live pods would come from an outdated cache, because a restart removes the
-		// record.
+		// A live pod with a recorded result can only come from an outdated cache, because a restart removes the
+		// recorded result.
 		return runs
 	case ended && e.badly == 0, !ended && recorded == corev1.PodSucceeded:
 		return succeeded
@@ -82,15 +82,14 @@ func (b *builder) state(at int, e *element, phase batch.JobPhase) what {
 		return failed
 	case b.array.off[at]:
 		return cancelled
-	// in an ended job the other pods of the element were stopped, and the element will run again
+	// the other pods of the element were stopped when the job ended, and the element will run again
 	case e.well+e.badly > 0 && !AtRest(phase):
 		return runs
 	}
 	return waits
 }
 
-// cutShort returns the number of finished pods that belong to elements which were cancelled before all of their pods
-// had finished.
+// cutShort returns the number of finished pods in elements that were cancelled before all of their pods had finished.
 func (b *builder) cutShort() int32 {
 	if b.array == nil || len(b.array.off) == 0 || b.array.size == 1 {
 		return 0
@@ -107,7 +106,7 @@ func (b *builder) cutShort() int32 {
 // noCode stands for an unknown exit code.
 const noCode = "-1"
 
-// arrayStatus returns the status of the array: the state of each element.
+// arrayStatus returns the status of the array, which contains the state of each element.
 func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
 	elements, told, toldCauses := b.elements(), codesOf(b.job.Status.Array), causesOf(b.job.Status.Array)
 	sets := map[what][]int32{}
@@ -127,7 +126,7 @@ func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
 			if len(e.codes) > 0 {
 				code = strconv.Itoa(int(e.codes[0]))
 			}
-			if e.bad != nil && code != known { // a cause that is recorded already is not computed again
+			if e.bad != nil && code != known { // do not recompute a cause that is already recorded
 				cause = b.beyond(e.bad)
 			}
 			codes[code] = append(codes[code], index)
@@ -148,7 +147,8 @@ func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
 	return s
 }
 
-// beyond returns the reason code of a failed pod if the cause was not its own containers; otherwise "".
+// beyond returns the reason code for a failed pod if the failure was not caused by the pod's own containers;
+// otherwise "".
 func (b *builder) beyond(m *member) string {
 	if c := b.causeOfMember(m); c.code != reason.PodFailed {
 		return c.word()
@@ -168,8 +168,8 @@ func texts(sets map[string][]int32) map[string]string {
 	return written
 }
 
-// times formats when the elements started and how long they ran. It is computed once, when the job ends, because the
-// pods may be gone later.
+// times formats the start times and run times of the elements. They are computed once, when the job ends, because the
+// pods may not exist later.
 func (b *builder) times(elements []element, ended []int32) string {
 	if old := b.job.Status.Array; old != nil && old.Times != "" && AtRest(b.job.Status.State.Phase) {
 		return old.Times

@@ -16,10 +16,10 @@ import (
 	"github.com/vc-batch/vc/internal/podtermination"
 )
 
-// defaultTaskRetry is the number of container restarts that fail a task without maxRetry.
+// defaultTaskRetry is the number of container restarts after which a task without maxRetry fails.
 const defaultTaskRetry = 3
 
-// event is something that happened to the job and that a policy may respond to.
+// event is an occurrence to which a policy may respond.
 type event struct {
 	kind  bus.Event
 	at    time.Time
@@ -28,15 +28,15 @@ type event struct {
 	codes []int32 // exit codes of the failed containers
 	lost  []types.UID
 	text  string
-	cause *Cause // why a pod failed or was lost
-	// inferred marks an event that was found only by comparing the number of pods with the status.
+	cause *Cause // the reason why a pod failed or was lost
+	// inferred is true if the event was found only by comparing the number of pods with the status.
 	inferred bool
-	// undated marks an event without a time in the objects; at is when it was first observed.
+	// undated is true if the objects contain no time for the event; at is then the time when it was first observed.
 	undated bool
 }
 
-// rank orders events of the same second: the events that end the job successfully come before the events caused by its
-// end.
+// rank orders events that occurred within the same second: events that end the job successfully come before events
+// that result from its end.
 var rank = map[bus.Event]int{
 	bus.TaskCompletedEvent: 0, bus.PodFailedEvent: 1, bus.PodEvictedEvent: 2, bus.TaskFailedEvent: 3, bus.JobUnknownEvent: 4, bus.PodPendingEvent: 5,
 }
@@ -68,7 +68,7 @@ func (b *builder) events() []event {
 	return list
 }
 
-// date sets the time of undated events to when they were first observed.
+// date sets the time of undated events to the time when they were first observed.
 func (b *builder) date(list []event) {
 	for i := range list {
 		e := &list[i]
@@ -116,8 +116,8 @@ func (b *builder) podEvents() []event {
 	return list
 }
 
-// lostEvents returns the events of pods that are gone: pods that were seen to vanish, and pods that the status counts
-// but that are missing.
+// lostEvents returns the events about pods that no longer exist: pods whose deletion was observed, and pods that the
+// status counts but that are missing.
 func (b *builder) lostEvents() []event {
 	var list []event
 	seen := make(map[int]int32, len(b.job.Spec.Tasks))
@@ -149,8 +149,8 @@ func (b *builder) lostEvents() []event {
 	return list
 }
 
-// missing returns the number of pods of a task that the status counts, but that neither exist nor can be finished pods
-// that were deleted.
+// missing returns the number of pods of a task that the status counts, but that do not exist and cannot be finished
+// pods that were deleted.
 func (b *builder) missing(task int) int32 {
 	spec := &b.job.Spec.Tasks[task]
 	var then, finishedThen, now, finishedNow int32
@@ -168,8 +168,8 @@ func (b *builder) missing(task int) int32 {
 		if m.place.Task != task || !m.inRange {
 			continue
 		}
-		// A pod that is being deleted is an event of its own, unless the controller stopped it: then the status does
-		// not count it.
+		// A pod that is being deleted has its own event, unless the controller stopped it; in that case the status
+		// does not count it.
 		if m.gone && (m.marked || m.version < b.job.Status.Version) {
 			continue
 		}
@@ -237,7 +237,7 @@ func restarts(pod *corev1.Pod) int32 {
 	return n
 }
 
-// exitCodes returns the distinct exit codes, other than 0, of all containers.
+// exitCodes returns the distinct nonzero exit codes of all containers.
 func exitCodes(pod *corev1.Pod) []int32 {
 	var codes []int32
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {

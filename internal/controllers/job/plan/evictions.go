@@ -14,10 +14,10 @@ import (
 	"github.com/vc-batch/vc/internal/podtermination"
 )
 
-// oneEviction is the time within which evicted pods belong to the same eviction.
+// oneEviction is the time span within which evicted pods count as part of the same eviction.
 const oneEviction = time.Minute
 
-// forAnother is the last part of the prefix that schedulers put before the reason of an eviction.
+// forAnother is the end of the prefix that schedulers put before the reason for an eviction.
 const forAnother = "preempting to accommodate another workload: "
 
 // victim is a pod of the job that was evicted.
@@ -29,7 +29,7 @@ type victim struct {
 	message     string
 }
 
-// recordEvictions adds to the status the evicted pods that it does not list yet. It ignores pods that the job
+// recordEvictions adds evicted pods to the status unless it already lists them. It ignores pods that the job
 // controller stopped and pods that were deleted without a reason.
 func (b *builder) recordEvictions() {
 	for _, v := range b.victims() {
@@ -37,7 +37,8 @@ func (b *builder) recordEvictions() {
 	}
 }
 
-// victims returns the evicted pods that still exist or vanished since the last plan, in the order of their evictions.
+// victims returns the evicted pods that still exist or were lost since the last plan, in the order of their
+// evictions.
 func (b *builder) victims() []victim {
 	var list []victim
 	add := func(place Place, pod *corev1.Pod) {
@@ -69,7 +70,7 @@ func (b *builder) victims() []victim {
 	return list
 }
 
-// recordEviction adds one pod to the last eviction if the pod belongs to it, and to a new eviction otherwise.
+// recordEviction adds a pod to the last eviction if the pod is part of it, and to a new eviction otherwise.
 func (b *builder) recordEviction(v *victim) {
 	record := b.job.Status.Evictions
 	if record == nil {
@@ -81,7 +82,7 @@ func (b *builder) recordEviction(v *victim) {
 	since := v.at.Sub(last.At.Time)
 	if together := since.Abs() <= oneEviction && !v.created.After(last.At.Time); record.Times == 0 || !together {
 		if record.Times > 0 && since < 0 {
-			return // part of an earlier eviction, and counted then
+			return // the pod belongs to an earlier eviction and was counted then
 		}
 		record.Times++
 		*last = batch.JobEviction{At: metav1.NewTime(v.at.Truncate(time.Second)), Reason: v.cause.word(), Message: v.message}
@@ -104,7 +105,7 @@ func (b *builder) recordEviction(v *victim) {
 	}
 }
 
-// mostOfReason is the maximum number of characters stored of the reason for an eviction.
+// mostOfReason is the maximum number of characters stored for the reason of an eviction.
 const mostOfReason = 300
 
 // disruptionText returns the reason for an eviction, as given by the pod's DisruptionTarget condition.

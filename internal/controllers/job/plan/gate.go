@@ -22,9 +22,9 @@ type gate struct {
 	code reason.Code
 	// text is a sentence for users.
 	text string
-	// until is when to check again if nothing changes before; zero if only a change can open the gate.
+	// until is the time to check again if nothing changes before then; zero if only a change can open the gate.
 	until time.Time
-	// met lists the dependencies that are met for good.
+	// met lists the dependencies that are met and stay so.
 	met []string
 	// failed lists the dependencies that can never be met, because the other job has ended.
 	failed []string
@@ -34,8 +34,9 @@ type gate struct {
 
 func (g *gate) open() bool { return g.code == "" }
 
-// judgeGate reports whether a job may start: it is not held, its begin time has passed and its dependency is met.
-// others are the jobs that it depends on, the jobs that these depend on, and the jobs with its title.
+// judgeGate determines whether a job may start: it must not be held, its begin time must have passed, and its
+// dependency must be met. others contains the jobs that it depends on, the jobs that these depend on, and the jobs
+// with the same title.
 func judgeGate(job *batch.Job, others []*batch.Job, now time.Time) gate {
 	dependency, err := batch.DependencyOf(job)
 	begin, beginErr := batch.BeginOf(job)
@@ -64,7 +65,7 @@ type verdict struct {
 	met, never bool
 	// ended reports that the other job has ended, so that its result is final.
 	ended bool
-	text  string // what is missing
+	text  string // the missing condition
 	until time.Time
 }
 
@@ -82,7 +83,7 @@ func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, no
 		if !v.met {
 			v = judgeTerm(job, term, around, now)
 		}
-		if !v.ended && slices.Contains(before.Failed, term.String()) { // the other job is gone
+		if !v.ended && slices.Contains(before.Failed, term.String()) { // the other job no longer exists
 			v = verdict{never: true, ended: true, text: fmt.Sprintf("job %s %s (it no longer exists)", term.Job, hadEnded[term.Kind])}
 		}
 		if v.never && v.ended {
@@ -120,7 +121,7 @@ func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, no
 	return g
 }
 
-// mostTerms is the maximum number of terms that a sentence lists.
+// mostTerms is the maximum number of terms listed in a sentence.
 const mostTerms = 5
 
 func shortened(texts []string) []string {
@@ -142,7 +143,7 @@ func judgeTerm(job *batch.Job, term batch.DependencyTerm, others *relatives, now
 	case term.Kind == batch.AfterOK || term.Kind == batch.AfterCorr:
 		return verdict{never: true, text: fmt.Sprintf("job %s no longer exists, and it is unknown whether it completed", term.Job)}
 	default:
-		return verdict{met: true} // a job that is gone has ended
+		return verdict{met: true} // a job that no longer exists has ended
 	}
 	if circle := others.circle(job, target); circle != nil {
 		return verdict{never: true, text: "jobs wait for each other: " + strings.Join(circle, ", ")}
@@ -163,19 +164,22 @@ func judgeAfter(job *batch.Job, term batch.DependencyTerm, target *batch.Job, no
 	return judgeEnd(term, outcomeOf(target, term.Job))
 }
 
-// whenMet is the end of a sentence that starts with a job, for a term of this kind that is not met yet.
+// whenMet maps each kind of dependency to the end of a sentence about another job. The sentence describes what must
+// happen before a term of the kind is met.
 var whenMet = map[batch.DependencyKind]string{
 	batch.After: "has started", batch.AfterAny: "has ended", batch.AfterOK: "has completed", batch.AfterNotOK: "ended without completing",
 	batch.AfterCorr: "has completed the same index",
 }
 
-// hadEnded is the end of a sentence that starts with a job, for a term of this kind that can never be met.
+// hadEnded maps each kind of dependency to the end of a sentence about another job. The sentence describes why a term
+// of the kind can never be met.
 var hadEnded = map[batch.DependencyKind]string{
 	batch.After: "has ended", batch.AfterAny: "has ended", batch.AfterOK: "ended without completing", batch.AfterNotOK: "has completed",
 	batch.AfterCorr: "has completed none of the same indices",
 }
 
-// judgeSingleton waits for the jobs of the same user and title that have started or are older.
+// judgeSingleton evaluates a singleton dependency: the job waits for jobs of the same user and title that have
+// started or are older.
 func judgeSingleton(job *batch.Job, others []*batch.Job) verdict {
 	if other := Ahead(job, others); other != nil {
 		return verdict{text: fmt.Sprintf("job %s, of the same user and title, has ended", describe(other))}
@@ -183,7 +187,8 @@ func judgeSingleton(job *batch.Job, others []*batch.Job) verdict {
 	return verdict{met: true}
 }
 
-// olderJob reports whether a is older than b. Jobs of the same second are ordered by number, then by UID.
+// olderJob reports whether a is older than b. Jobs that were created in the same second are ordered by number, then
+// by UID.
 func olderJob(a, b *batch.Job) bool {
 	idA, _ := batch.JobID(a)
 	idB, _ := batch.JobID(b)
@@ -204,12 +209,12 @@ func Started(job *batch.Job) bool {
 	return job.Status.State.Phase == batch.Running || slices.ContainsFunc(job.Status.Conditions, func(c batch.JobCondition) bool { return c.Status == batch.Running })
 }
 
-// hasEnded reports whether a job in this phase will never run again. A suspended job may.
+// hasEnded reports whether a job in this phase will never run again. A suspended job may run again.
 func hasEnded(phase batch.JobPhase) bool {
 	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
 }
 
-// judgeStart evaluates the dependency on the start of a job, or on its end if it never started.
+// judgeStart evaluates a dependency on the start of a job. If the job never started, its end counts instead.
 func judgeStart(term batch.DependencyTerm, target *batch.Job, now time.Time) verdict {
 	var since metav1.Time
 	switch {
@@ -236,11 +241,11 @@ func judgeStart(term batch.DependencyTerm, target *batch.Job, now time.Time) ver
 type outcome struct {
 	ended, ok bool
 	name      string
-	// partly means that an array has completed, and not all of its elements have succeeded.
+	// partly is true if an array has completed although not all of its elements have succeeded.
 	partly bool
 }
 
-// outcomeOf returns the result of the job or element that a reference names. An array as a whole is ok only if all its
+// outcomeOf returns the result of the job or element to which a reference refers. A whole array is ok only if all its
 // elements have succeeded.
 func outcomeOf(target *batch.Job, r batch.JobReference) outcome {
 	o := outcome{name: describe(target), ended: hasEnded(target.Status.State.Phase), ok: target.Status.State.Phase == batch.Completed}
@@ -263,7 +268,7 @@ func outcomeOf(target *batch.Job, r batch.JobReference) outcome {
 	return o
 }
 
-// judgeEnd evaluates the dependency on the end of a job.
+// judgeEnd evaluates a dependency on the end of a job.
 func judgeEnd(term batch.DependencyTerm, o outcome) verdict {
 	switch {
 	case !o.ended:
@@ -278,8 +283,8 @@ func judgeEnd(term batch.DependencyTerm, o outcome) verdict {
 	return verdict{met: true}
 }
 
-// judgeCorresponding opens the gate of an array as soon as one of its elements may start; Array.correspond decides
-// about each element. Unless both jobs are arrays, it evaluates the dependency on the job as a whole.
+// judgeCorresponding opens the gate of an array as soon as one of its elements may start; Array.correspond then
+// decides about each element. Unless both jobs are arrays, it evaluates the dependency on the job as a whole.
 func judgeCorresponding(job *batch.Job, term batch.DependencyTerm, target *batch.Job) verdict {
 	whole := judgeEnd(batch.DependencyTerm{Kind: batch.AfterOK, Job: term.Job}, outcomeOf(target, term.Job))
 	mine, _, ok := batch.ElementsOf(job)
@@ -299,7 +304,8 @@ func judgeCorresponding(job *batch.Job, term batch.DependencyTerm, target *batch
 // common reports whether two sets have a number in common.
 func common(a, b batch.Indices) bool { return a.Minus(b).Count() < a.Count() }
 
-// isHeldBeforeStart reports whether the job is held and none of its pods has a node. Its pods then leave the queue.
+// isHeldBeforeStart reports whether the job is held and none of its pods has a node. The job's pods are then removed
+// from the queue.
 func (b *builder) isHeldBeforeStart() bool {
 	return b.in.Job.Annotations[keys.Hold] != "" && b.phase() == batch.Pending && !b.hasPlacedPods()
 }
@@ -309,13 +315,13 @@ func (b *builder) hasPlacedPods() bool {
 	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.live() && m.pod.Spec.NodeName != "" })
 }
 
-// isSubmitted reports whether the job has been in its queue: it has run, or has a PodGroup or pods.
+// isSubmitted reports whether the job has ever been in its queue: it has run, or it has a PodGroup or pods.
 func (b *builder) isSubmitted() bool {
 	return Started(b.in.Job) || b.in.PodGroup != nil || slices.ContainsFunc(b.census.members, func(m member) bool { return m.live() })
 }
 
-// gate returns the gate of the job now. Once a job has been in its queue, only a hold can keep it from starting. A hold
-// has no effect while live pods of the job have nodes, because it never stops what may run.
+// gate returns the current gate of the job. Once a job has been in its queue, only a hold can keep it from starting.
+// A hold has no effect while live pods of the job have nodes, because a hold never stops pods that may run.
 func (b *builder) gate() gate {
 	switch {
 	case b.phase() != batch.Pending || b.hasPlacedPods():
@@ -329,8 +335,8 @@ func (b *builder) gate() gate {
 	return judgeGate(b.in.Job, b.in.Related, b.in.Now)
 }
 
-// killInvalid returns the termination of the job if its dependency can never be met and the job asks to be terminated
-// then.
+// killInvalid returns the termination of the job if its dependency can never be met and its annotations request
+// termination in this case.
 func (b *builder) killInvalid() (decision, bool) {
 	if b.in.Job.Annotations[keys.KillOnInvalidDependency] != "true" {
 		return nothing, false
@@ -341,8 +347,8 @@ func (b *builder) killInvalid() (decision, bool) {
 	return nothing, false
 }
 
-// hold stores the state of the gate in the status, and records an event when a closed gate has a new reason. It returns
-// the closed gate as an obstacle, or nil if the gate is open.
+// hold stores the state of the gate in the status, and records an event if a closed gate has a new reason. It returns
+// the closed gate as an obstacle; nil if the gate is open.
 func (b *builder) hold(status *batch.JobStatus) *obstacle {
 	g := b.gate()
 	status.Gate = gateStatus(&g, b.known(status.Gate), Started(b.in.Job))
@@ -358,7 +364,7 @@ func (b *builder) hold(status *batch.JobStatus) *obstacle {
 	return &obstacle{string(g.code), g.text}
 }
 
-// retractGroup deletes the PodGroup of a job that was held before its pods had nodes, which removes the job from its
+// retractGroup deletes the PodGroup of a job that was held before its pods had nodes. This removes the job from its
 // queue.
 func (b *builder) retractGroup() {
 	if group := b.in.PodGroup; group != nil && group.DeletionTimestamp == nil {
@@ -366,7 +372,8 @@ func (b *builder) retractGroup() {
 	}
 }
 
-// known returns the recorded results for the terms of the current dependency, which may have changed since.
+// known returns the recorded results that apply to terms of the current dependency, which may have changed since they
+// were recorded.
 func (b *builder) known(old *batch.JobGate) *batch.JobGate {
 	d, err := batch.DependencyOf(b.in.Job)
 	if old == nil || err != nil {
@@ -383,8 +390,8 @@ func (b *builder) known(old *batch.JobGate) *batch.JobGate {
 	return &batch.JobGate{Until: old.Until, Met: asked(old.Met), Failed: asked(old.Failed)}
 }
 
-// gateStatus returns the gate as part of a job status. A term that was met, or can never be met, stays so until the job
-// has run.
+// gateStatus returns the gate as part of a job status. Once a term is met, or can never be met, this is final until
+// the job has run.
 func gateStatus(g *gate, old *batch.JobGate, started bool) *batch.JobGate {
 	if started {
 		return nil
@@ -405,6 +412,5 @@ func gateStatus(g *gate, old *batch.JobGate, started bool) *batch.JobGate {
 	return status
 }
 
-// awaitedAgain is the interval at which a finished job past its time to live is checked for jobs that still wait for
-// it.
+// awaitedAgain is how often a finished job whose time to live has passed is checked for jobs that still wait for it.
 const awaitedAgain = 10 * time.Second

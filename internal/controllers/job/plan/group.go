@@ -23,13 +23,13 @@ import (
 // GroupName returns the name of a job's PodGroup.
 func GroupName(job *batch.Job) string { return job.Name + "-" + string(job.UID) }
 
-// newGroup returns the PodGroup of the job's current version. starts reports whether a task may have pods now.
+// newGroup returns the PodGroup for the job's current version. starts reports whether a task may have pods now.
 func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int) bool) *scheduling.PodGroup {
 	annotations := maps.Clone(job.Annotations)
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	// otherwise kubectl apply of the job would take the PodGroup for its own
+	// otherwise, kubectl apply on the job would treat the PodGroup as its own object
 	delete(annotations, corev1.LastAppliedConfigAnnotation)
 	if estimate := runningEstimate(job); estimate > 0 {
 		annotations[keys.RunningEstimate] = estimate.String()
@@ -55,14 +55,14 @@ func setOrDelete(annotations map[string]string, key, value string) {
 }
 
 const (
-	// mostTasksTold is the maximum number of tasks whose requests are stored in the PodGroup.
+	// mostTasksTold is the maximum number of tasks for which the PodGroup contains requests and placement rules.
 	mostTasksTold = 50
 	// mostPlacementBytes is the maximum size of the placement rules stored in the PodGroup.
 	mostPlacementBytes = 32 << 10
 )
 
-// taskRequests returns the requests of a pod of each task as JSON, so that the scheduler has the sizes of pods before
-// the pods exist. It is empty for a job with too many tasks.
+// taskRequests returns the requests of a pod of each task as JSON, so that the scheduler can take them into account
+// before the pods exist. It returns "" for a job with too many tasks.
 func taskRequests(job *batch.Job) string {
 	if len(job.Spec.Tasks) > mostTasksTold {
 		return ""
@@ -78,15 +78,16 @@ func taskRequests(job *batch.Job) string {
 	return string(text)
 }
 
-// placement holds the fields of a pod that limit the nodes it may run on, independent of the other pods there.
+// placement holds the fields of a pod that restrict the nodes on which it may run, independent of other pods.
 type placement struct {
 	NodeSelector map[string]string   `json:"nodeSelector,omitempty"`
 	Affinity     *corev1.Affinity    `json:"affinity,omitempty"`
 	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
 }
 
-// taskPlacements returns the placement rules of each task as JSON, so that the scheduler has them before the pods
-// exist. It leaves out tasks that may run anywhere, and is empty for a job with too many tasks or too many rules.
+// taskPlacements returns the placement rules of each task as JSON, so that the scheduler can take them into account
+// before the pods exist. It omits tasks that may run anywhere. It returns "" for a job with too many tasks or too
+// long rules.
 func taskPlacements(job *batch.Job) string {
 	if len(job.Spec.Tasks) > mostTasksTold {
 		return ""
@@ -109,8 +110,8 @@ func taskPlacements(job *batch.Job) string {
 	return string(text)
 }
 
-// runningEstimate returns the run time that the job declares, or else the longest time limit of its tasks if all have
-// one. 0 means unknown.
+// runningEstimate returns the run time that the job declares. Without a declaration, it returns the longest time
+// limit of its tasks if all tasks have one. 0 means unknown.
 func runningEstimate(job *batch.Job) time.Duration {
 	if estimate := job.Spec.RunningEstimate; estimate != nil && estimate.Duration > 0 {
 		return estimate.Duration
@@ -129,17 +130,17 @@ func runningEstimate(job *batch.Job) time.Duration {
 // maxEstimateSeconds is the longest time limit that counts as an estimate: a hundred years.
 const maxEstimateSeconds = 100 * 365 * 24 * 3600
 
-// groupIsCurrent reports whether the PodGroup belongs to the current version of the job. A PodGroup of an older version
-// remains when a crash interrupts its deletion. A PodGroup without a version was created by another component and
-// always counts as current.
+// groupIsCurrent reports whether the PodGroup belongs to the current version of the job. A PodGroup of an older
+// version may remain if a crash interrupted its deletion. A PodGroup without a version was created by another
+// component and always counts as current.
 func (b *builder) groupIsCurrent() bool {
 	version, err := strconv.Atoi(b.in.PodGroup.Annotations[keys.JobVersion])
 	return err != nil || int32(version) >= b.job.Status.Version
 }
 
-// groupSpec returns the spec of a gang that can exist now. Tasks that wait for other tasks are not part of it yet: a
-// gang that included them would never start, and neither would they. minResources covers the minimum of the whole job
-// from the beginning.
+// groupSpec returns the spec of a gang whose pods can all exist now. Tasks that wait for other tasks are not part of
+// it yet, because a gang that included them would never start, and so they would not start either. minResources
+// covers the minimum of the whole job from the beginning.
 func groupSpec(job *batch.Job, priorities map[string]int32, starts func(task int) bool) scheduling.PodGroupSpec {
 	resources := minResources(job, priorities)
 	var possible int32
@@ -187,8 +188,8 @@ func topology(t *batch.NetworkTopologySpec) *scheduling.NetworkTopologySpec {
 	}
 }
 
-// refreshed returns the spec that an existing PodGroup should have, and whether it differs from the current one. The
-// queue, the topology, and the minimums of tasks that are not in the job stay unchanged.
+// refreshed returns the spec that an existing PodGroup should have, and whether it differs from the current spec. The
+// queue, the topology, and the minimums of tasks that the job does not have are left unchanged.
 func refreshed(group *scheduling.PodGroup, job *batch.Job, priorities map[string]int32, starts func(task int) bool) (spec scheduling.PodGroupSpec, changed bool) {
 	want, is := groupSpec(job, priorities, starts), &group.Spec
 	members := want.MinTaskMember
@@ -212,8 +213,8 @@ func sameAmounts(x, y corev1.ResourceList) bool {
 	return maps.EqualFunc(x, y, func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })
 }
 
-// minResources returns the requests of the smallest set of pods that may start, taking pods of the tasks with the
-// highest priority first.
+// minResources returns the total requests of the smallest set of pods that may start. It takes pods of the tasks with
+// the highest priority first.
 func minResources(job *batch.Job, priorities map[string]int32) corev1.ResourceList {
 	order := make([]*batch.TaskSpec, len(job.Spec.Tasks))
 	for i := range order {

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// maxPlaces is the maximum number of places in a plan. A job may request more pods than fit into memory, so no list may
-// grow with its replicas: a plan creates the first pods, and the next plan creates more.
+// maxPlaces is the maximum number of places in a plan. A job may request more pods than fit into memory, so the size
+// of a list must never grow with the number of replicas. A plan creates the first pods, and the next plan creates
+// more.
 const maxPlaces = 5000
 
-// morePodsAfter is the delay of the next plan when a plan creates only a part of the wanted pods.
+// morePodsAfter is the delay of the next plan if a plan creates only some of the wanted pods.
 const morePodsAfter = 50 * time.Millisecond
 
-// holes yields the places of a task that have no pod but need one, in the order of their indices.
+// holes returns the places of a task that need a pod but have none, in the order of their indices.
 func (b *builder) holes(task int) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
 		for i := range b.job.Spec.Tasks[task].Replicas {
@@ -25,15 +26,15 @@ func (b *builder) holes(task int) iter.Seq[Place] {
 	}
 }
 
-// firstHoles returns the first places of holes, at most the given number.
+// firstHoles returns the first places in holes, up to the given number.
 func (b *builder) firstHoles(task, most int) []Place {
 	return collectFirst(b.holes(task), most)
 }
 
-// hasHole reports whether a task has a place that has no pod but needs one.
+// hasHole reports whether a task has a place that needs a pod but has none.
 func (b *builder) hasHole(task int) bool { return len(b.firstHoles(task, 1)) > 0 }
 
-// collectFirst returns the first values of a sequence, at most the given number.
+// collectFirst returns the first values of a sequence, up to the given number.
 func collectFirst(places iter.Seq[Place], most int) []Place {
 	var list []Place
 	for p := range places {
@@ -45,7 +46,7 @@ func collectFirst(places iter.Seq[Place], most int) []Place {
 	return list
 }
 
-// startableHoles yields the holes of all tasks whose dependencies are met.
+// startableHoles returns the holes of all tasks whose dependencies are met.
 func (b *builder) startableHoles() iter.Seq[Place] {
 	var tasks []int
 	for task := range b.job.Spec.Tasks {
@@ -64,8 +65,8 @@ func (b *builder) startableHoles() iter.Seq[Place] {
 	}
 }
 
-// wantedPlaces returns the places without a pod whose task may start, at most maxPlaces. If there are more, it requests
-// another plan.
+// wantedPlaces returns up to maxPlaces places that have no pod and whose task may start. If there are more places, it
+// requests another plan.
 func (b *builder) wantedPlaces() []Place {
 	places := collectFirst(b.limited(b.startableHoles()), maxPlaces+1)
 	if len(places) > maxPlaces {

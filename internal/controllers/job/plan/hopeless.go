@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// hopeless returns the reason to give up a job that would otherwise never end: a pod that crashes again and again, or
-// tasks whose dependency can never be met. It returns nil if the job can still make progress.
+// hopeless returns the reason to give up a job that would otherwise never end, because a pod crashes again and again,
+// or because tasks have a dependency that can never be met. It returns nil if the job can still make progress.
 func (b *builder) hopeless(n *counters) *Cause {
 	switch b.phase() {
 	case batch.Running:
@@ -28,9 +28,9 @@ func (b *builder) hopeless(n *counters) *Cause {
 	return b.stuck(n)
 }
 
-// exhausted finds a pod whose containers were restarted by the kubelet more often than its task allows, with the last
-// crash after the job was running: before that, a pod may fail only because other pods do not exist yet. It ignores
-// tasks with a policy that responds to the failure.
+// exhausted returns a cause if the kubelet has restarted a pod's containers more often than its task allows. The last
+// crash must have occurred while the job was running, because before that, a pod may fail only because other pods do
+// not exist yet. Tasks with a policy that responds to the failure are ignored.
 func (b *builder) exhausted() *Cause {
 	since := b.job.Status.State.LastTransitionTime.Time
 	for i := range b.census.members {
@@ -58,7 +58,7 @@ func (b *builder) exhausted() *Cause {
 	return nil
 }
 
-// crashes calls f for the last failed run of every container.
+// crashes calls f for the last failed run of each container.
 func crashes(pod *corev1.Pod, f func(*corev1.ContainerStateTerminated)) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
@@ -86,8 +86,9 @@ func lastCrash(pod *corev1.Pod) (last *corev1.ContainerStateTerminated) {
 	return last
 }
 
-// stuck returns a cause if an admitted job can make no progress: all pods have ended, and the incomplete tasks wait for
-// tasks that will never become ready. A delayed response of a policy may still change that, so stuck then returns nil.
+// stuck returns a cause if an admitted job cannot make progress, because all pods have ended and the incomplete tasks
+// wait for tasks that will never become ready. It returns nil if the delayed response of a policy may still change
+// this.
 func (b *builder) stuck(n *counters) *Cause {
 	if b.delayed || n.live() > 0 || n.succeeded+n.failed == 0 || b.in.PodGroup == nil || !Admitted(b.in.PodGroup) || !b.groupIsCurrent() {
 		return nil

@@ -16,50 +16,51 @@ import (
 type Input struct {
 	// Job is the current job, with or without its defaults.
 	Job *batch.Job
-	// Pods are the pods whose controller is this job, by UID.
+	// Pods holds the pods whose controller is this job, matched by UID.
 	Pods []*corev1.Pod
 	// PodGroup is the PodGroup of the job, or nil.
 	PodGroup *scheduling.PodGroup
 	// Queue is the queue of the job; nil if it does not exist.
 	Queue *scheduling.Queue
-	// Claims reports which of ClaimNames(Job) exist. It matters only before the PodGroup is created.
+	// Claims holds, for each of ClaimNames(Job), whether the claim exists. It matters only before the PodGroup is
+	// created.
 	Claims map[string]bool
-	// Priorities maps the PriorityClasses of the tasks to their values.
+	// Priorities maps the names of the tasks' PriorityClasses to their values.
 	Priorities map[string]int32
-	// Commands are the commands for this job, oldest first, read past any cache.
+	// Commands holds the commands for this job, oldest first, as read from the API server.
 	Commands []*bus.Command
-	// Lost are pods that vanished and that no plan has handled yet.
+	// Lost holds the pods that were lost and that no plan has handled yet.
 	Lost []Lost
-	// Reports are the termination messages of pods that vanished and that the status may not contain yet.
+	// Reports holds the termination messages of deleted pods that the status may not contain yet.
 	Reports []Report
 	// Since holds the times at which undated events were first observed, as returned by the last plan.
 	Since map[string]time.Time
-	// Killed holds the pods that this process has deleted; the cache may not show their deletion yet.
+	// Killed holds the pods that this process has deleted. The cache may not show their deletion yet.
 	Killed map[types.UID]bool
-	// Trouble is the error of the last attempt to carry out a plan; nil if it succeeded.
+	// Trouble describes the error of the last attempt to carry out a plan; nil if it succeeded.
 	Trouble *Trouble
-	// Numbers reports whether this cluster numbers jobs. NumbersFrom is when numbers are available. NumberTaken reports
-	// that another job has the number of this one.
+	// Numbers reports whether this cluster assigns numbers to jobs. NumbersFrom is the time from which numbers are
+	// available. NumberTaken reports whether another job has the number of this job.
 	Numbers     bool
 	NumbersFrom time.Time
 	NumberTaken bool
-	// Related are the jobs that this job depends on, the jobs that these depend on, and the jobs with the same title.
-	// They are read only while the job may wait for them.
+	// Related holds the jobs that this job depends on, the jobs that these depend on, and the jobs with the same
+	// title. They are read only while the job may have to wait for them.
 	Related []*batch.Job
 	// KeepEnded keeps ended jobs regardless of their ttlSecondsAfterFinished.
 	KeepEnded bool
-	// Awaited reports that another job waits for this one.
+	// Awaited reports whether another job waits for this job.
 	Awaited bool
-	// Fresh reports that Pods were read past any cache. A plan that depends on missing pods requests that
-	// (Plan.Refresh).
+	// Fresh reports whether Pods were read from the API server instead of the cache. A plan that depends on missing
+	// pods requests this (Plan.Refresh).
 	Fresh bool
-	// Doubt reports that Pods may be older than this process. Each response to an event then requires Fresh, too.
+	// Doubt reports whether Pods may be older than this process. If so, any response to an event also requires Fresh.
 	Doubt bool
 	// Now is the time of the plan.
 	Now time.Time
 }
 
-// Lost is a pod that vanished although this controller did not delete it: it was evicted, or deleted after it had
+// Lost is a pod that was deleted, although not by this controller: it was evicted, or it was deleted after it had
 // failed.
 type Lost struct {
 	UID     types.UID
@@ -67,17 +68,17 @@ type Lost struct {
 	Task    string
 	Index   int32
 	Version int32
-	// At is when it was deleted, or when it failed.
+	// At is the time when the pod was deleted or failed.
 	At time.Time
-	// Failed reports that the pod had failed before it was deleted; Codes are the exit codes of its containers.
+	// Failed reports whether the pod had failed before it was deleted. Codes holds the exit codes of its containers.
 	Failed bool
 	Codes  []int32
-	// Pod is the last observed state of the pod, or nil.
+	// Pod is the last observed state of the pod; nil if unknown.
 	Pod *corev1.Pod
 }
 
-// LostFrom describes a vanished pod. ok is false if its end is not an event: the pod did not belong to a job, the
-// controller stopped it, its node refused it, or it had succeeded.
+// LostFrom describes a lost pod. ok is false if its deletion is not an event, because the pod did not belong to a
+// job, the controller stopped it, its node rejected it, or it had succeeded.
 func LostFrom(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
 	task, index, version, ok := PodIdentity(pod)
 	if !ok || Marked(pod) || Refused(pod) {
@@ -100,11 +101,11 @@ func LostFrom(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
 // Trouble describes a failed write.
 type Trouble struct {
 	Reason, Message string
-	// Hopeless reports that the API server will never accept the write, however often it is retried.
+	// Hopeless reports whether the API server will never accept the write, however often it is retried.
 	Hopeless bool
 }
 
-// Place identifies a pod of a job: a task, by its position in spec.tasks, and an index in that task.
+// Place identifies a pod of a job by its task, as a position in spec.tasks, and its index in that task.
 type Place struct {
 	Task  int
 	Index int32

@@ -7,8 +7,9 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// recordNodes stores in the status the nodes of the pods that this plan, or a later one, stops or deletes: all pods of
-// a job that ends, and the stopped pods of an array. A restart of the whole job clears the nodes of the previous run.
+// recordNodes stores in the status the nodes of the pods that this plan or a later one stops or deletes. These are
+// all pods of a job that ends, and the stopped pods of an array. A restart of the whole job removes the nodes of the
+// previous run.
 func (b *builder) recordNodes(status *batch.JobStatus) {
 	if status.State.Phase == batch.Restarting {
 		if status.Version != b.in.Job.Status.Version {
@@ -34,7 +35,7 @@ func (b *builder) recordNodes(status *batch.JobStatus) {
 	status.Nodes = batch.JobNodesOf(known)
 }
 
-// leaves reports whether all pods of a job in this phase are being stopped for good, or have ended.
+// leaves reports whether all pods of a job in this phase have ended, or are being stopped and will not run again.
 func leaves(phase batch.JobPhase) bool {
 	switch phase {
 	case batch.Aborting, batch.Completing, batch.Terminating:
@@ -43,7 +44,7 @@ func leaves(phase batch.JobPhase) bool {
 	return AtRest(phase)
 }
 
-// placedMembers returns the chosen pods that have a node, by task and index.
+// placedMembers returns the chosen pods that have a node, sorted by task and index.
 func (b *builder) placedMembers(chosen func(*member) bool) []*member {
 	var list []*member
 	for i := range b.census.members {

@@ -7,9 +7,9 @@ type NumberJob struct{ Count int }
 
 func (NumberJob) write() {}
 
-// number requests a number for a job without one, or with a number that belongs to another job. It reports whether to
-// wait for the number before anything is created that carries it. While numbers are not available, the job continues
-// without one.
+// number requests a number for a job that has none, or whose number belongs to another job. It reports whether the
+// job must wait for the number before objects are created that contain it. While numbers are not available, the job
+// continues without one.
 func (b *builder) number() (wait bool) {
 	if _, ok := batch.JobID(b.in.Job); ok && !b.in.NumberTaken || !b.in.Numbers {
 		return false

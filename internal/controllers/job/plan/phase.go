@@ -12,21 +12,21 @@ type kill int
 
 const (
 	killNothing kill = iota
-	killLive         // all pods except the finished ones
-	killAll          // the finished pods, too
+	killLive         // all pods except finished ones
+	killAll          // all pods, including finished ones
 	killTarget       // the pods of one task, partition or index
 )
 
-// step is the response of a phase to an action.
+// step is the response to an action in some phase.
 type step struct {
 	// next is the phase to enter immediately; empty means to stay in the current phase.
 	next batch.JobPhase
 	kill kill
-	// retry reports that the step counts as a restart, whether a user or a failure caused it.
+	// retry is true if the step counts as a restart, regardless of whether a user or a failure caused it.
 	retry bool
-	// sync continues with the job as it is.
+	// sync continues the job without a change.
 	sync bool
-	// hold postpones the action: a command waits until the phase is over.
+	// hold postpones the action, so that a command waits until the phase is over.
 	hold bool
 }
 
@@ -35,8 +35,8 @@ func targeted(a bus.Action) bool {
 	return a == bus.RestartTaskAction || a == bus.RestartPodAction || a == bus.RestartPartitionAction
 }
 
-// respond is the state table: it returns the step that an action causes in a phase. The conditions under which a job
-// leaves a phase by itself are in settle.
+// respond is the state table. It returns the step that an action causes in a phase. The conditions under which a job
+// leaves a phase without an action are in settle.
 func respond(phase batch.JobPhase, a bus.Action) step {
 	switch phase {
 	case "", batch.Pending, batch.Running:
@@ -94,8 +94,8 @@ func AtRest(phase batch.JobPhase) bool {
 	return false
 }
 
-// settle returns the phase that a job enters by itself, given its pods, or the current phase if nothing changes. why is
-// a sentence for users.
+// settle returns the phase that a job enters without an action, given the state of its pods; if nothing changes, it
+// is the current phase. why is a sentence for users.
 func settle(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
 	switch job.Status.State.Phase {
 	case "", batch.Pending:
@@ -120,7 +120,7 @@ func settle(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
 	return job.Status.State.Phase, ""
 }
 
-// allCancelled is the message of an array that ends before any element has run.
+// allCancelled is the message for an array that ends before any element has run.
 const allCancelled = "all elements of the array were cancelled"
 
 // nothingLeft reports whether all remaining work of the job was cancelled.
@@ -128,8 +128,8 @@ func (n *counters) nothingLeft(job *batch.Job) bool {
 	return n.cancelled > 0 && n.cancelled+n.cutShort == replicas(job)
 }
 
-// least returns the number of pods that must have started: minAvailable, but at most the number of places that are not
-// cancelled.
+// least returns the number of pods that must have started: minAvailable, but no more than the number of places that
+// are not cancelled.
 func (n *counters) least(job *batch.Job) int32 {
 	return min(job.Spec.MinAvailable, replicas(job)-n.cancelled)
 }

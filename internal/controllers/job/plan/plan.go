@@ -26,26 +26,26 @@ func Compute(in Input) Plan {
 	}
 	do := respond(b.phase(), asked.action) // 2. How does this phase respond?
 	if asked.command != nil && do.next == "" {
-		// It is done. If it stayed, a later phase would carry it out again.
+		// The command is done. If it were kept, a later phase would carry it out again.
 		b.write(DeleteCommand{Command: asked.command})
 	}
 	switch {
 	case do.next != "":
-		b.enter(do, asked) // 3a. Another phase: write the status first, then stop pods.
+		b.enter(do, asked) // 3a. Change the phase: write the status first, then stop pods.
 	case do.sync:
-		b.sync() // 3b. No special action: bring the objects to the wanted state.
+		b.sync() // 3b. No special action: bring the objects to the desired state.
 	case b.phase() == batch.Restarting:
 		b.restart(asked) // 3c. Finish the current restart.
 	case AtRest(b.phase()):
-		b.rest() // 3d. Ended: clean up and count.
+		b.rest() // 3d. The job has ended: clean up and count.
 	default:
-		b.stop() // 3e. Ending: wait until all pods have ended.
+		b.stop() // 3e. The job is ending: wait until all pods have ended.
 	}
 	if b.plan.Refresh {
 		return Plan{Job: b.job, Refresh: true}
 	}
 	if asked.command != nil && do.next != "" {
-		b.write(DeleteCommand{Command: asked.command}) // 4. The command goes last, so that it survives a crash.
+		b.write(DeleteCommand{Command: asked.command}) // 4. Delete the command last, so that it survives a crash.
 	}
 	return b.plan
 }
@@ -59,9 +59,9 @@ type builder struct {
 	record    record
 	plugins   plugin.Set
 	pluginErr error
-	refused   int32     // number of pods that this plan stops because nodes refused them
-	refusal   *obstacle // of a refused pod that is not stopped yet
-	delayed   bool      // a policy has responded, but its delay has not passed
+	refused   int32     // number of pods that this plan stops because nodes rejected them
+	refusal   *obstacle // about a rejected pod that is not stopped yet
+	delayed   bool      // a policy responds to an event, but its delay has not passed
 	plan      Plan
 }
 
@@ -77,7 +77,7 @@ func newBuilder(in *Input) *builder {
 	b.plugins, b.pluginErr = plugin.For(job)
 	for _, l := range in.Lost {
 		if l.Version < job.Status.Version || b.phase() != batch.Restarting {
-			b.plan.Answered = append(b.plan.Answered, l.UID) // decide removes pods with a delayed response again
+			b.plan.Answered = append(b.plan.Answered, l.UID) // decide may remove some again
 		}
 	}
 	b.answerReports()
@@ -101,7 +101,7 @@ func (b *builder) event(kind, reason, format string, args ...any) {
 	b.plan.Events = append(b.plan.Events, Event{Type: kind, Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
-// again requests another plan after d or earlier.
+// again requests another plan after d, unless an earlier one is already requested.
 func (b *builder) again(d time.Duration) {
 	d = max(d, time.Millisecond)
 	if b.plan.RequeueAfter == 0 || d < b.plan.RequeueAfter {
@@ -109,13 +109,13 @@ func (b *builder) again(d time.Duration) {
 	}
 }
 
-// enter writes the new phase before it stops pods, so that the next plan stops the remaining pods after a crash in
-// between.
+// enter writes the new phase before it stops pods. If there is a crash in between, the next plan stops the remaining
+// pods.
 func (b *builder) enter(do step, asked decision) {
 	status := b.job.Status.DeepCopy()
 	switch {
 	case do.retry && asked.command != nil:
-		status.UserRestarts++ // a restart by a user does not count as a failure
+		status.UserRestarts++ // a restart requested by a user does not count as a failure
 	case do.retry:
 		status.RetryCount++
 	}
@@ -132,7 +132,7 @@ func (b *builder) enter(do step, asked decision) {
 		b.markTargets(asked.targets)
 	case killAll:
 		b.forgetAll()
-		// The pods of the last attempt are kept for inspection.
+		// Keep the pods of the last attempt for inspection.
 		b.markStops(asked.command == nil && b.job.Status.RetryCount >= b.job.Spec.MaxRetry-1)
 	default:
 		b.markStops(true)
@@ -146,14 +146,14 @@ func (b *builder) enter(do step, asked decision) {
 	}
 }
 
-// stop continues with Aborting, Completing and Terminating.
+// stop continues the phases Aborting, Completing and Terminating.
 func (b *builder) stop() {
 	b.markStops(true)
 	b.settle()
 	b.stopPods()
 }
 
-// rest maintains an ended job, and deletes it when its time to live is over.
+// rest maintains an ended job, and deletes it when its time to live has passed.
 func (b *builder) rest() {
 	status := b.job.Status.DeepCopy()
 	if left, ok := b.timeToLive(); ok {
@@ -161,7 +161,7 @@ func (b *builder) rest() {
 		case left > 0:
 			b.again(left)
 		case b.in.Awaited:
-			b.again(awaitedAgain) // a job that waits for this one must still see how it ended
+			b.again(awaitedAgain) // a job that waits for this one still depends on how this one ended
 		default:
 			b.write(DeleteJob{})
 			return
@@ -182,7 +182,7 @@ func (b *builder) rest() {
 	b.number()
 }
 
-// timeToLive returns how long the ended job is kept; ok is false if it is kept without limit.
+// timeToLive returns how long the ended job is still kept. ok is false if it is kept without a limit.
 func (b *builder) timeToLive() (time.Duration, bool) {
 	ttl, since := b.job.Spec.TTLSecondsAfterFinished, b.job.Status.State.LastTransitionTime
 	if ttl == nil || since.IsZero() || b.in.KeepEnded || b.paused() {
@@ -191,9 +191,9 @@ func (b *builder) timeToLive() (time.Duration, bool) {
 	return since.Add(time.Duration(*ttl) * time.Second).Sub(b.in.Now), true
 }
 
-// paused reports whether the job is only suspended. Slurm users suspend jobs in order to resume them, and the time to
-// live of their jobs only sets how long sacct shows the history. For other jobs the owner has set the time to live, and
-// it applies to suspended jobs, too.
+// paused reports whether the job is only suspended. Slurm users suspend jobs in order to resume them later, and the
+// time to live of their jobs only controls how long sacct shows the history. For other jobs, the owner has set the
+// time to live, and it applies to suspended jobs, too.
 func (b *builder) paused() bool {
 	notes := b.job.Annotations
 	return b.phase() == batch.Aborted && notes[keys.Slurm] != "" && notes[keys.CancelledBy] == ""
@@ -208,7 +208,7 @@ func (b *builder) restart(asked decision) {
 		setTargets(status, targets)
 		b.markTargets(targets)
 	case asked.action == bus.RestartJobAction && len(targets) > 0:
-		// A part was being restarted when an event or command required a restart of the whole job.
+		// An event or command requires a restart of the whole job while a part is being restarted.
 		status.Version++
 		status.RefusedPods = 0
 		status.State.Reason, status.State.Message, status.Failure = string(asked.action), asked.why, asked.cause.failure()
@@ -233,7 +233,7 @@ func (b *builder) restart(asked decision) {
 	b.settle()
 }
 
-// markStops chooses the pods of an ending job.
+// markStops marks the pods that must be stopped because the job is ending.
 func (b *builder) markStops(keepFinished bool) {
 	for i := range b.census.members {
 		m := &b.census.members[i]
@@ -241,7 +241,7 @@ func (b *builder) markStops(keepFinished bool) {
 	}
 }
 
-// markOutdated chooses the pods of older versions of the job.
+// markOutdated marks the pods of older versions of the job, so that they are stopped.
 func (b *builder) markOutdated() {
 	keepFinished := b.job.Status.State.Reason == string(bus.ResumeJobAction) || b.job.Status.RetryCount >= b.job.Spec.MaxRetry
 	for i := range b.census.members {
@@ -255,19 +255,19 @@ func (b *builder) stopping() bool {
 	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.stop })
 }
 
-// mustMark reports whether the pod must be marked before it is stopped, because its end would look like an eviction or
-// an unhandled failure.
+// mustMark reports whether the pod must be annotated before it is stopped, because its end would otherwise look like
+// an eviction or an unhandled failure.
 func (m *member) mustMark() bool {
 	return m.stopMark && !m.marked && !m.ours
 }
 
-// marking reports whether this plan marks any pod.
+// marking reports whether this plan annotates any pod before it is stopped.
 func (b *builder) marking() bool {
 	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.mustMark() })
 }
 
-// stopPods deletes the chosen pods. It first marks the pods whose end would look like an eviction: pods of the current
-// version in a phase that keeps this version.
+// stopPods deletes the pods that are to be stopped. Before that, it annotates pods whose end would look like an
+// eviction, which are the pods of the current version in a phase that keeps this version.
 func (b *builder) stopPods() {
 	var mark, stop []*corev1.Pod
 	for i := range b.census.members {

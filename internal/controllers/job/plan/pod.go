@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
-// Pod returns the pod of a place, for a job with its defaults filled in (Plan.Job). forwarding reports that pods of the
-// job's queue may run in other clusters.
+// Pod returns the pod for a place. The job must have its defaults filled in (Plan.Job). forwarding reports whether
+// pods of the job's queue may run in other clusters.
 func Pod(job *batch.Job, plugins plugin.Set, place Place, forwarding bool) *corev1.Pod {
 	task := &job.Spec.Tasks[place.Task]
 	template := task.Template.DeepCopy()
@@ -108,7 +108,7 @@ func partition(task *batch.TaskSpec, index int32) int32 {
 	return index / task.PartitionPolicy.PartitionSize
 }
 
-// mountVolumes mounts the job's volumes into all containers, each claim once.
+// mountVolumes mounts the job's volumes into all containers. It mounts each claim only once.
 func mountVolumes(pod *corev1.Pod, job *batch.Job) {
 	mounted := map[string]bool{}
 	for i := range job.Spec.Volumes {
@@ -128,8 +128,8 @@ func mountVolumes(pod *corev1.Pod, job *batch.Job) {
 	}
 }
 
-// suffix returns twelve letters and digits derived from the parts. Unlike a random suffix, it stays the same after a
-// crash.
+// suffix returns twelve letters and digits derived from the parts. In contrast to a random suffix, the result is the
+// same after a crash.
 func suffix(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "/")))
 	return strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:12]

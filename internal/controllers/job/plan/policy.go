@@ -8,13 +8,13 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// answer is the response of a policy to an event: an action and its delay.
+// answer is the response of a policy to an event. It consists of an action and its delay.
 type answer struct {
 	action bus.Action
 	delay  time.Duration
 }
 
-// resolve finds the response to an event: that of the first matching policy, of the task or else of the job.
+// resolve finds the response to an event in the first matching policy of the task or, if there is none, of the job.
 func resolve(job *batch.Job, e *event) (answer, bool) {
 	if e.task >= 0 {
 		if a, ok := firstMatch(job.Spec.Tasks[e.task].Policies, e); ok {
@@ -44,7 +44,7 @@ func matches(p *batch.LifecyclePolicy, e *event) bool {
 		return *p.ExitCode != 0 && slices.Contains(e.codes, *p.ExitCode)
 	}
 	if e.kind == bus.PodPendingEvent && p.Timeout == nil {
-		return false // every pod is pending at first; only a long wait is an event
+		return false // every pod is pending at first, so only a long wait is an event
 	}
 	named := func(event bus.Event) bool { return event == e.kind || event == bus.AnyEvent }
 	return named(p.Event) || slices.ContainsFunc(p.Events, named)

@@ -9,11 +9,11 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// record is the finished work stored in the status, so that it is not repeated when its pods are gone: the results of
-// an array's elements, or the succeeded indices of a job that keeps finished pods.
+// record is the finished work that is stored in the status, so that it is not repeated when its pods no longer exist.
+// It consists of the results of an array's elements, or of the succeeded indices of a job that keeps finished pods.
 type record struct {
-	elements []corev1.PodPhase // of an array, by position: Succeeded, Failed or empty
-	kept     []batch.Indices   // of a job that keeps finished pods, by task
+	elements []corev1.PodPhase // for an array, by position: Succeeded, Failed or ""
+	kept     []batch.Indices   // for a job that keeps finished pods, by task
 }
 
 // readRecord reads the record from the status.
@@ -56,10 +56,10 @@ func (b *builder) recorded(p Place) corev1.PodPhase {
 // remembers reports whether the job has a record; most jobs do not.
 func (b *builder) remembers() bool { return b.array != nil || batch.KeepsFinished(b.job) }
 
-// settled reports whether a place without a pod needs none: its work is done or cancelled.
+// settled reports whether a place needs no pod, because its work is done or cancelled.
 func (b *builder) settled(p Place) bool { return b.recorded(p) != "" || b.unwanted(p) }
 
-// absent counts the places of a task that have no pod and need none.
+// absent counts the places of a task that have no pod and do not need one.
 type absent struct{ succeeded, failed, cancelled int32 }
 
 func (b *builder) absent(task int) absent {
@@ -81,8 +81,8 @@ func (b *builder) absent(task int) absent {
 	return n
 }
 
-// remembered yields the places of a task that the record may contain: all places of an array, otherwise the places that
-// have succeeded and are kept.
+// remembered returns the places of a task that the record may contain: all places of an array; otherwise, the places
+// that have succeeded and are kept.
 func (b *builder) remembered(task int) iter.Seq[Place] {
 	replicas := b.job.Spec.Tasks[task].Replicas
 	return func(yield func(Place) bool) {
@@ -98,7 +98,7 @@ func (b *builder) remembered(task int) iter.Seq[Place] {
 	}
 }
 
-// countAbsent adds the places that are done and have no pod, as if their pods still existed.
+// countAbsent adds the places that are done but have no pod to the counters, as if their pods still existed.
 func (b *builder) countAbsent(n *counters) {
 	n.cutShort = b.cutShort()
 	for task := range b.job.Spec.Tasks {
@@ -141,7 +141,7 @@ func (b *builder) forget() {
 	}
 }
 
-// forgetAll removes all recorded results, except the results that the job keeps: a restart of the whole job repeats
+// forgetAll removes all recorded results except those that the job keeps. A restart of the whole job repeats
 // everything else.
 func (b *builder) forgetAll() {
 	if batch.KeepsFinished(b.job) {
@@ -155,12 +155,12 @@ func (b *builder) forgetAll() {
 	clear(b.record.elements)
 }
 
-// keeps reports whether a pod is kept because it has succeeded and the job keeps such pods.
+// keeps reports whether a pod must not be stopped, because it has succeeded and the job keeps such pods.
 func (b *builder) keeps(m *member) bool {
 	return m.phase() == corev1.PodSucceeded && batch.KeepsFinished(b.job)
 }
 
-// ran reports whether a pod has ended by itself and stays.
+// ran reports whether a pod has ended by itself and is not deleted.
 func (m *member) ran() bool { return m.finished() && !m.gone && !m.stop }
 
 // writeRecord updates the record in the status.
@@ -195,8 +195,8 @@ func (b *builder) writeRecord(status *batch.JobStatus) {
 	}
 }
 
-// gang returns the job as the scheduler should see it: without places that need no pod, and without pods that the gang
-// would wait for in vain.
+// gang returns the job as the scheduler should see it, without places that need no pod and without pods for which the
+// gang would wait in vain.
 func (b *builder) gang() *batch.Job { return b.withoutFailed(b.withoutHeldBack(b.withoutAbsent())) }
 
 // withoutAbsent returns the job without the places that need no pod.
@@ -232,7 +232,7 @@ func codesOf(states *batch.ArrayStatus) map[string]batch.Indices {
 	return setsOf(states.ExitCodes)
 }
 
-// causesOf returns the failed elements with a recorded cause, by cause.
+// causesOf returns the failed elements whose cause is recorded, by cause.
 func causesOf(states *batch.ArrayStatus) map[string]batch.Indices {
 	if states == nil {
 		return nil

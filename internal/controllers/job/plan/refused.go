@@ -13,15 +13,16 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// refusals lists the reasons that a kubelet sets on a pod that it rejects before it starts, except the reasons that
-// name a resource.
+// refusals lists the reasons that a kubelet sets on a pod that it rejects before the pod starts, except for reasons
+// that contain the name of a resource.
 var refusals = []string{
 	"NodeAffinity", "NodeName", "NodePorts", "NodeUnschedulable", "TaintToleration", "NodeShutdown", "InvalidNodeInfo",
 	"UnexpectedAdmissionError", "TopologyAffinityError", "SMTAlignmentError", "PodOSSelectorNodeLabelDoesNotMatch", "PodOSNotSupported",
 }
 
 const (
-	// outOf is the prefix of the reasons that name a resource: OutOfcpu, OutOfpods, OutOfnvidia.com/gpu.
+	// outOf is the prefix of the reasons that contain the name of a resource: OutOfcpu, OutOfpods,
+	// OutOfnvidia.com/gpu.
 	outOf = "OutOf"
 	// notTakenIn is the prefix of the message with which a node under pressure rejects a new pod. A running pod that
 	// the node evicts has another message.
@@ -29,8 +30,8 @@ const (
 )
 
 // Refused reports whether a node rejected a pod that was bound to it, because another pod took the capacity first or
-// the node had changed. No container of the pod has run. The job is not affected, except that it needs another pod in
-// its place.
+// because the node had changed. No container of the pod has run. The job is not affected, except that it needs
+// another pod in the same place.
 func Refused(pod *corev1.Pod) bool {
 	why := pod.Status.Reason
 	if pod.Status.Phase != corev1.PodFailed || !slices.Contains(refusals, why) && !strings.HasPrefix(why, outOf) &&
@@ -43,16 +44,16 @@ func Refused(pod *corev1.Pod) bool {
 	return !slices.ContainsFunc(pod.Status.ContainerStatuses, begun) && !slices.ContainsFunc(pod.Status.InitContainerStatuses, begun)
 }
 
-// mostRefusals is the number of refusals, per pod of the job on average, after which a refusal counts as a failure.
+// mostRefusals is the average number of rejections per pod of the job from which on a rejection counts as a failure.
 const mostRefusals = 8
 
-// refusalsUsedUp reports whether nodes have refused pods of the job so often that it cannot be a coincidence.
+// refusalsUsedUp reports whether nodes have rejected pods of the job too often for this to be a coincidence.
 func refusalsUsedUp(job *batch.Job) bool {
 	return job.Status.RefusedPods >= mostRefusals*max(1, replicas(job))
 }
 
-// refusalWait returns how long a refused pod is kept before it is re-created. The wait grows with the number of
-// refusals.
+// refusalWait returns how long a rejected pod is kept before it is re-created. The wait increases with the number of
+// rejections.
 func refusalWait(job *batch.Job) time.Duration {
 	rounds := job.Status.RefusedPods / max(1, replicas(job))
 	if rounds == 0 {
@@ -61,7 +62,7 @@ func refusalWait(job *batch.Job) time.Duration {
 	return min(time.Second<<rounds, time.Minute)
 }
 
-// retryRefused chooses the refused pods whose wait is over. They are stopped and then re-created.
+// retryRefused marks the rejected pods whose wait is over. They are stopped and then re-created.
 func (b *builder) retryRefused() {
 	wait := refusalWait(b.job)
 	var first *member
@@ -95,7 +96,7 @@ func causeOfRefusal(name string, pod *corev1.Pod) Cause {
 	return Cause{code: reason.PodRefused, text: fmt.Sprintf("%s was rejected by its node (%s)%s", name, pod.Status.Reason, saying(pod.Status.Message))}
 }
 
-// refusedAt returns when a node refused a pod, or the creation time of the pod if the node has not set a time.
+// refusedAt returns the time when a node rejected a pod, or the pod's creation time if the node has not set a time.
 func refusedAt(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime != nil {
 		return pod.Status.StartTime.Time

@@ -9,13 +9,13 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// relatives holds the jobs related to one job, indexed by the references that may name them: a job may have thousands
-// of dependencies.
+// relatives holds the jobs that are related to a job, indexed by the references that may refer to them, because a job
+// may have thousands of dependencies.
 type relatives struct {
 	jobs   []*batch.Job
 	byID   map[int64]*batch.Job
 	byName map[types.NamespacedName]*batch.Job
-	// dead holds the jobs from which no dependency leads back to the job in question.
+	// dead holds the jobs from which no dependency leads back to the original job.
 	dead map[types.UID]bool
 }
 
@@ -35,7 +35,8 @@ func relativesOf(jobs []*batch.Job) *relatives {
 	return r
 }
 
-// find returns the job that a reference names: the oldest if several have the same number, or nil.
+// find returns the job to which a reference refers, or nil. If several jobs have the same number, it returns the
+// oldest.
 func (r *relatives) find(reference batch.JobReference) *batch.Job {
 	if reference.ID > 0 {
 		return r.byID[reference.ID]
@@ -43,7 +44,8 @@ func (r *relatives) find(reference batch.JobReference) *batch.Job {
 	return r.byName[types.NamespacedName{Namespace: reference.Namespace, Name: reference.Name}]
 }
 
-// circle returns the path from target back to job along the dependencies that jobs cannot start without, or nil.
+// circle returns the path from target back to job along dependencies that must be met before a job can start; nil if
+// there is none.
 func (r *relatives) circle(job, target *batch.Job) []string {
 	seen := map[types.UID]bool{}
 	var walk func(at *batch.Job) []string
@@ -75,8 +77,8 @@ func (r *relatives) circle(job, target *batch.Job) []string {
 	return nil
 }
 
-// Ahead returns the oldest of the jobs that a job with a singleton dependency waits for: jobs of the same user and
-// title that have started or are older. It may return nil.
+// Ahead returns the oldest job for which a job with a singleton dependency must wait. Such jobs have the same user
+// and title, and have started or are older. Ahead returns nil if there is none.
 func Ahead(job *batch.Job, others []*batch.Job) *batch.Job {
 	var first *batch.Job
 	for _, other := range others {
@@ -105,7 +107,7 @@ func HasToSee(waiting, other *batch.Job) bool {
 	met := func(term batch.DependencyTerm) bool { return slices.Contains(gate.Met, term.String()) }
 	failed := func(term batch.DependencyTerm) bool { return slices.Contains(gate.Failed, term.String()) }
 	if !d.Any && slices.ContainsFunc(d.Terms, failed) {
-		return false // it never starts
+		return false // the waiting job can never start
 	}
 	if d.Any && slices.ContainsFunc(d.Terms, met) {
 		return false // one met term is enough

@@ -11,15 +11,15 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Report is the termination message of a pod that vanished.
+// Report is the termination message of a deleted pod.
 type Report struct {
 	UID     types.UID
 	Version int32
 	batch.PodReport
 }
 
-// ReportFrom returns the termination message of a pod that vanished. ok is false if it left none or does not belong to
-// a job.
+// ReportFrom returns the termination message of a deleted pod. ok is false if the pod left no message or does not
+// belong to a job.
 func ReportFrom(pod *corev1.Pod) (report Report, ok bool) {
 	task, index, version, ok := PodIdentity(pod)
 	if !ok {
@@ -42,8 +42,8 @@ func ReportFrom(pod *corev1.Pod) (report Report, ok bool) {
 	return Report{}, false
 }
 
-// answerReports answers the reports that the status contains already, or never will. The others stay until a later plan
-// finds them in the status, so that no report is lost with a write that fails.
+// answerReports marks as handled the reports that the status already contains or will never contain. The others are
+// kept until a later plan finds them in the status, so that no report is lost if a write fails.
 func (b *builder) answerReports() {
 	for i := range b.in.Reports {
 		r := &b.in.Reports[i]
@@ -53,8 +53,8 @@ func (b *builder) answerReports() {
 	}
 }
 
-// wantsReport reports whether a report is of the last run of a Slurm job. The version of a job that ends is newer than
-// that of its pods.
+// wantsReport reports whether a report belongs to the last run of a Slurm job. While a job is ending, its version is
+// newer than the version of its pods.
 func (b *builder) wantsReport(r *Report) bool {
 	if b.job.Annotations[keys.Slurm] == "" || b.phase() == batch.Restarting {
 		return false
@@ -62,7 +62,7 @@ func (b *builder) wantsReport(r *Report) bool {
 	return leaves(b.phase()) || r.Version == b.job.Status.Version
 }
 
-// isNewAndFits reports whether a report of another pod than those of reports can be added to them.
+// isNewAndFits reports whether a report can be added to reports, which must not contain a report of the same pod.
 func isNewAndFits(reports []batch.PodReport, r *Report) bool {
 	return !slices.ContainsFunc(reports, r.isSamePod) && batch.ReportFits(reports, r.Message)
 }
@@ -71,8 +71,8 @@ func (r *Report) isSamePod(kept batch.PodReport) bool {
 	return kept.Task == r.Task && kept.Index == r.Index
 }
 
-// recordReports stores in the status the reports of vanished pods. It removes the reports of pods that were created
-// again, and all reports when the whole job restarts.
+// recordReports stores the reports of deleted pods in the status. It removes the reports of pods that have been
+// re-created, and all reports when the whole job restarts.
 func (b *builder) recordReports(status *batch.JobStatus) {
 	if status.State.Phase == batch.Restarting && status.Version != b.in.Job.Status.Version {
 		status.Reports = nil
@@ -90,7 +90,7 @@ func (b *builder) recordReports(status *batch.JobStatus) {
 	})
 }
 
-// isCreatedAgain reports whether the place of a report has another pod.
+// isCreatedAgain reports whether there is a new pod at the place of the pod that left a report.
 func (b *builder) isCreatedAgain(r batch.PodReport) bool {
 	m := b.census.taken[Place{Task: b.task(r.Task), Index: r.Index}]
 	return m != nil && !m.gone

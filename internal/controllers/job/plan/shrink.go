@@ -6,9 +6,9 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// withoutFailed removes the failed pods from a gang that cannot be complete any more. Failed pods are not re-created,
-// so a lost pod that was re-created, or a pod that was not bound yet when they failed, would wait for the failed pods
-// forever. The remaining pods start together, and the job ends as if no pod had been lost.
+// withoutFailed removes the failed pods from a gang that can no longer be complete. Failed pods are not re-created,
+// so a re-created pod, or a pod that was not bound yet when they failed, would wait for them forever. Without them,
+// the remaining pods start together, and the job ends as if no pod had been lost.
 func (b *builder) withoutFailed(job *batch.Job) *batch.Job {
 	failed := b.failedByTask()
 	if failed == nil || !b.lacksNodes() || !b.lacksMembers(job, failed) {
@@ -23,7 +23,8 @@ func (b *builder) withoutFailed(job *batch.Job) *batch.Job {
 }
 
 // withoutHeldBack removes from a gang the pods that are not created now because their task waits for another task
-// again: both tasks had started and lost pods. Otherwise the pods of the two tasks would wait for each other.
+// again. This happens if both tasks have started and then lost pods. Otherwise, the pods of the two tasks would wait
+// for each other.
 func (b *builder) withoutHeldBack(job *batch.Job) *batch.Job {
 	for task := range b.job.Spec.Tasks {
 		if b.dependenciesMet(task) {
@@ -42,8 +43,8 @@ func (b *builder) withoutHeldBack(job *batch.Job) *batch.Job {
 	return job
 }
 
-// shrunk returns the gang with fewer places in one task. The task loses its partitions, because the rest of an
-// incomplete partition would never be placed.
+// shrunk returns the gang with fewer places in one task. The task loses its partitions, because the remaining pods of
+// an incomplete partition would never be placed.
 func (b *builder) shrunk(job *batch.Job, task int, replicas int32) *batch.Job {
 	if job == b.job {
 		job = b.job.DeepCopy()
@@ -55,7 +56,7 @@ func (b *builder) shrunk(job *batch.Job, task int, replicas int32) *batch.Job {
 	return job
 }
 
-// failedByTask counts the failed pods that stay, by task. It returns nil if no pod has failed.
+// failedByTask returns the number of failed pods that are not deleted, by task. It returns nil if no pod has failed.
 func (b *builder) failedByTask() (failed []int32) {
 	for i := range b.census.members {
 		m := &b.census.members[i]
@@ -81,7 +82,7 @@ func (b *builder) lacksNodes() bool {
 	return false
 }
 
-// lacksMembers reports whether fewer pods remain than the gang, one of its tasks or a partition needs.
+// lacksMembers reports whether fewer pods remain than the gang, one of its tasks, or a partition needs.
 func (b *builder) lacksMembers(job *batch.Job, failed []int32) bool {
 	var possible, gone int32
 	for task, n := range failed {

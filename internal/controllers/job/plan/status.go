@@ -11,7 +11,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// pluginKey and claimKey are prefixes of keys in status.controlledResources.
+// pluginKey and claimKey are prefixes for keys in status.controlledResources.
 const (
 	pluginKey = "plugin-"
 	claimKey  = "volume-pvc-"
@@ -19,8 +19,8 @@ const (
 
 func isPluginKey(key string) bool { return strings.HasPrefix(key, pluginKey) }
 
-// setPhase moves a status to a phase: it sets the time, the reason and the list of past phases. It removes the failure
-// of a job that continues or has completed.
+// setPhase changes the phase in a status, together with the time, the reason and the list of past phases. If the job
+// continues or has completed, it removes the recorded failure.
 func setPhase(job *batch.Job, status *batch.JobStatus, phase batch.JobPhase, reason, message string, now time.Time) {
 	at := metav1.NewTime(now)
 	switch phase {
@@ -35,7 +35,7 @@ func setPhase(job *batch.Job, status *batch.JobStatus, phase batch.JobPhase, rea
 	}
 }
 
-// count sets the counters of a status.
+// count updates the counters in a status.
 func (b *builder) count(status *batch.JobStatus) counters {
 	b.forget()
 	n := b.census.count(b.job)
@@ -48,7 +48,7 @@ func (b *builder) count(status *batch.JobStatus) counters {
 	return n
 }
 
-// settle counts the pods, enters the phase that follows, and writes the status.
+// settle counts the pods, enters the resulting phase, and writes the status.
 func (b *builder) settle() *batch.JobStatus {
 	status := b.job.Status.DeepCopy()
 	n := b.count(status)

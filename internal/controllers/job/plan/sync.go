@@ -14,10 +14,10 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// retryAfter is the interval of retries for a job that waits for an object that is not watched.
+// retryAfter is how often to retry if a job waits for an object that is not watched.
 const retryAfter = 5 * time.Second
 
-// sync brings the objects to the wanted state: the plugins' objects, the PodGroup and, after admission, the pods.
+// sync brings the objects to the desired state: the plugins' objects, the PodGroup and, after admission, the pods.
 func (b *builder) sync() {
 	b.markUnwanted()
 	b.retryRefused()
@@ -44,7 +44,7 @@ func (b *builder) sync() {
 	b.writeStatus(status)
 	b.stopPods()
 	if AtRest(status.State.Phase) {
-		return // the plan for that phase cleans up
+		return // the plan for the new phase cleans up
 	}
 	if b.number() {
 		return
@@ -67,7 +67,7 @@ func Forwarded(queue *scheduling.Queue) bool {
 	return queue != nil && len(queue.Spec.ExtendClusters) > 0
 }
 
-// forward sets the forwarding annotation on the job, and thereby on the PodGroup created from it.
+// forward sets the forwarding annotation on the job. The PodGroup that is created from the job then has it, too.
 func (b *builder) forward() {
 	if !Forwarded(b.in.Queue) || b.job.Annotations[keys.JobForwarding] == "true" {
 		return
@@ -79,10 +79,10 @@ func (b *builder) forward() {
 	b.write(ForwardJob{})
 }
 
-// waitingForTask is the reason of a pending job with a task that waits for other tasks.
+// waitingForTask is the reason in the status of a pending job if a task waits for other tasks.
 const waitingForTask = "WaitingForTask"
 
-// sayWhyPending stores in the state of a pending job why it waits, unless it waits for the scheduler.
+// sayWhyPending stores in the state of a pending job the reason why it waits, unless it waits for the scheduler.
 func (b *builder) sayWhyPending(status *batch.JobStatus, problem *obstacle) {
 	if status.State.Phase != batch.Pending {
 		return
@@ -149,7 +149,7 @@ func (b *builder) obstacle() *obstacle {
 	return nil
 }
 
-// listResources stores in the status the resources that this sync creates.
+// listResources stores in the status the resources that sync creates.
 func (b *builder) listResources(status *batch.JobStatus) {
 	add := func(key, value string) {
 		if status.ControlledResources == nil {
@@ -165,8 +165,8 @@ func (b *builder) listResources(status *batch.JobStatus) {
 	}
 }
 
-// markUnwanted chooses pods beyond the replicas, pods of a job that is held before they have nodes, live pods of older
-// versions, and pods that were marked but not deleted before a crash.
+// markUnwanted marks the pods that should not exist: pods beyond the replicas, pods of a job that is held before they
+// have nodes, live pods of older versions, and pods that were annotated but not deleted before a crash.
 func (b *builder) markUnwanted() {
 	held := b.isHeldBeforeStart()
 	for i := range b.census.members {
@@ -181,8 +181,8 @@ func (b *builder) markUnwanted() {
 	}
 }
 
-// keepFinished keeps the finished pods that were to be stopped: an ended job keeps them, even those beyond replicas
-// that were lowered just before. It reports whether there were any.
+// keepFinished unmarks finished pods that were to be stopped, because an ended job keeps them even if its replicas
+// were lowered just before. It reports whether there were any.
 func (b *builder) keepFinished() (any bool) {
 	for i := range b.census.members {
 		if m := &b.census.members[i]; m.finished() && m.stop {
@@ -197,7 +197,7 @@ func (b *builder) syncGroup() {
 	group := b.in.PodGroup
 	switch {
 	case group != nil && group.DeletionTimestamp != nil:
-		return // its deletion triggers the next plan
+		return // the deletion triggers the next plan
 	case group != nil && !b.groupIsCurrent():
 		b.write(DeleteGroup{Group: group})
 		return
@@ -213,11 +213,11 @@ func (b *builder) syncGroup() {
 	}
 	b.tellWaiting(group)
 	if !Admitted(group) {
-		return // pods are created after admission
+		return // pods are created after the gang is admitted
 	}
 	places := b.wantedPlaces()
 	if b.array != nil && b.array.limit > 0 && b.in.Doubt && !b.in.Fresh {
-		b.plan.Refresh = len(places) > 0 // a pod that an earlier process created counts toward the limit
+		b.plan.Refresh = len(places) > 0 // pods that an earlier process created count toward the limit, too
 	}
 	if len(places) > 0 {
 		b.write(CreatePods{Places: places})
@@ -230,8 +230,8 @@ func (b *builder) ensureObjects() {
 	}
 }
 
-// tellWaiting records why the group is not scheduled, with the message of its newest condition. It records nothing
-// about missing pods, because they are being created.
+// tellWaiting records an event that explains why the gang is not scheduled, using the message of its newest
+// condition. It records nothing about missing pods, because they are about to be created.
 func (b *builder) tellWaiting(group *scheduling.PodGroup) {
 	var newest *scheduling.PodGroupCondition
 	for i := range group.Status.Conditions {
@@ -254,8 +254,8 @@ func (b *builder) starts(task int) bool {
 		slices.ContainsFunc(b.census.members, func(m member) bool { return m.place.Task == task && m.inRange && !m.gone })
 }
 
-// dependenciesMet reports whether the tasks that a task waits for are ready: all of them, or one of several if the
-// iteration is any.
+// dependenciesMet reports whether the tasks for which a task waits are ready. All of them must be ready, or only one
+// if the iteration is any.
 func (b *builder) dependenciesMet(task int) bool {
 	d := b.job.Spec.Tasks[task].DependsOn
 	if d == nil || len(d.Name) == 0 {

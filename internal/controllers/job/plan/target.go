@@ -9,14 +9,14 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// targetKey is the key in status.controlledResources that lists the targets of a partial restart while it lasts:
-// task/<task>, partition/<task>/<number> or pod/<task>/<index>, separated by commas.
+// targetKey is the key in status.controlledResources that lists the targets of a partial restart while it is in
+// progress: task/<task>, partition/<task>/<number> or pod/<task>/<index>, separated by commas.
 const targetKey = "restart-target"
 
-// maxTargets is the maximum number of stored targets. Failed pods beyond it are found again by the next plan.
+// maxTargets is the maximum number of stored targets. Further failed pods are found again by the next plan.
 const maxTargets = 200
 
-// targetsFor returns the part of the job that a targeted restart after an event affects; empty if the event names none.
+// targetsFor returns the targets of a targeted restart that responds to an event; empty if the event names none.
 func targetsFor(job *batch.Job, a bus.Action, e *event) []string {
 	if e.task < 0 {
 		return nil
@@ -62,8 +62,8 @@ func setTargets(status *batch.JobStatus, targets []string) {
 	status.ControlledResources[targetKey] = strings.Join(targets, ",")
 }
 
-// markTargets chooses the pods of the targets, including finished ones. Pods that are being deleted already are only
-// marked, so that no policy responds to their end a second time.
+// markTargets marks the pods that belong to the targets, including finished ones, to be stopped. Pods that are
+// already being deleted are only annotated, so that no policy responds to their end again.
 func (b *builder) markTargets(targets []string) {
 	wanted := make(map[string]bool, len(targets))
 	for _, t := range targets {

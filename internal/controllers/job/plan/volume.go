@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
-// ClaimName returns the name of the claim for the job's volume i: the name in the spec, or a name derived from the
-// job's UID.
+// ClaimName returns the name of the claim for the i-th volume of the job: the name in the spec or, if it is missing,
+// a name derived from the job's UID.
 func ClaimName(job *batch.Job, i int) string {
 	if name := job.Spec.Volumes[i].VolumeClaimName; name != "" {
 		return name
@@ -27,8 +27,8 @@ func ClaimNames(job *batch.Job) []string {
 	return names
 }
 
-// absentClaim returns the name of a claim that the job mounts without a template for it, and that does not exist;
-// otherwise "".
+// absentClaim returns the name of a claim that the job mounts but that does not exist, and for which the job has no
+// template; "" if there is none.
 func (b *builder) absentClaim() string {
 	for i := range b.job.Spec.Volumes {
 		if name := ClaimName(b.job, i); b.job.Spec.Volumes[i].VolumeClaim == nil && !b.in.Claims[name] {
@@ -38,7 +38,7 @@ func (b *builder) absentClaim() string {
 	return ""
 }
 
-// planVolumes names and creates the claims for which the job has a template.
+// planVolumes names and creates the claims for which the job contains templates.
 func (b *builder) planVolumes() {
 	unnamed := false
 	var claims []Write

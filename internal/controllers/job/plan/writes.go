@@ -12,23 +12,23 @@ import (
 )
 
 // Plan holds the decisions about a job. If a write fails, the writes after it are not carried out; the next plan
-// contains what is still needed.
+// contains the writes that are still needed.
 type Plan struct {
 	// Job is the job with its defaults filled in. Names and pods are derived from it.
 	Job    *batch.Job
 	Writes []Write
-	// Array marks the pods with the element that they belong to; nil if the job is not an array.
+	// Array marks each pod with the element that it belongs to; nil if the job is not an array.
 	Array  *Array
 	Events []Event
-	// RequeueAfter is when to plan again if nothing changes before; 0 means never.
+	// RequeueAfter is the delay after which to compute the next plan if nothing changes before then; 0 means never.
 	RequeueAfter time.Duration
-	// Refresh requests a plan with pods read past any cache. The rest of the plan is empty then.
+	// Refresh requests a new plan with pods read from the API server. The rest of this plan is then empty.
 	Refresh bool
-	// Answered are the lost pods that the next Input need not contain.
+	// Answered holds the lost pods that can be omitted from the next Input.
 	Answered []types.UID
-	// Reported are the pods whose termination messages the next Input need not contain.
+	// Reported holds the pods whose termination messages can be omitted from the next Input.
 	Reported []types.UID
-	// Since is passed to the next Input.
+	// Since holds the value of Since for the next Input.
 	Since map[string]time.Time
 	// Entered is the phase that this plan enters; empty if the phase does not change.
 	Entered batch.JobPhase
@@ -49,17 +49,17 @@ type (
 	// WriteStatus replaces the status of the job, if the job has not changed since the plan was made.
 	WriteStatus struct {
 		Status batch.JobStatus
-		// Lazy reports that only counters changed and nothing depends on them, so that the write may be delayed.
+		// Lazy is true if only counters have changed and nothing depends on them, so that the write may be delayed.
 		Lazy bool
-		// First reports that this is the first status of the job and contains no reason or resources. It may be
-		// delayed, too, unless the plan has other writes.
+		// First is true if this is the first status of the job and it contains no reason or resources. The write may
+		// be delayed then, too, unless the plan has other writes.
 		First bool
 	}
 	// NameClaims sets the claim names of the job's volumes.
 	NameClaims struct{ Volumes []batch.VolumeSpec }
-	// ForwardJob sets the annotation on the job that permits its pods to run in other clusters.
+	// ForwardJob sets the annotation that permits the pods of the job to run in other clusters.
 	ForwardJob struct{}
-	// CreateClaim creates a PersistentVolumeClaim unless it exists.
+	// CreateClaim creates a PersistentVolumeClaim unless it already exists.
 	CreateClaim struct{ Claim *corev1.PersistentVolumeClaim }
 	// EnsureObjects creates and updates the objects of the job's plugins. Key changes whenever the objects may have
 	// changed.
@@ -75,11 +75,11 @@ type (
 	}
 	// DeleteGroup deletes the PodGroup.
 	DeleteGroup struct{ Group *scheduling.PodGroup }
-	// MarkPods annotates pods as stopped by the controller, so that their end is not an event.
+	// MarkPods annotates pods as stopped by the controller, so that their end is not treated as an event.
 	MarkPods struct{ Pods []*corev1.Pod }
-	// DeletePods deletes exactly these pods, by UID.
+	// DeletePods deletes these pods, identified by UID.
 	DeletePods struct{ Pods []*corev1.Pod }
-	// CreatePods creates the pods of these places with Pod.
+	// CreatePods creates the pods for these places, as returned by Pod.
 	CreatePods struct{ Places []Place }
 	// DeleteCommand deletes a command that was carried out.
 	DeleteCommand struct{ Command *bus.Command }

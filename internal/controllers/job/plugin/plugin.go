@@ -21,7 +21,7 @@ import (
 )
 
 // known lists the plugins in the order in which they change a pod. The plugins that set up the network come first, so
-// that frameworks can refer to their variables; hcclrank reads what other plugins have set.
+// that plugins for frameworks can refer to their variables. hcclrank reads values that other plugins set.
 var known = []struct {
 	name string
 	make func(batch.PluginArguments) pluginapi.Plugin
@@ -36,14 +36,14 @@ var known = []struct {
 	{hcclrank.Name, hcclrank.New},
 }
 
-// Set holds the plugins of one job, always in the same order, so that equal jobs produce equal pods.
+// Set holds the plugins of a job, always in the same order, so that equal jobs produce equal pods.
 type Set struct {
 	names   []string
 	plugins []pluginapi.Plugin
 }
 
-// For returns the plugins of a job. The error names unknown plugins and invalid arguments; the set contains all other
-// plugins and is usable.
+// For returns the plugins of a job. The error names unknown plugins and invalid arguments. Even then, the set is
+// usable and contains all other plugins.
 func For(job *batch.Job) (Set, error) {
 	var set Set
 	var wrong field.ErrorList
@@ -67,8 +67,8 @@ func For(job *batch.Job) (Set, error) {
 	return set, asError(append(wrong, unlistable(job, at)...))
 }
 
-// unlistable returns an error for each plugin that gives every pod the names of all pods, if the job has too many pods
-// for that.
+// unlistable returns an error for each plugin that passes the names of all pods to every pod, if the job has too many
+// pods for that.
 func unlistable(job *batch.Job, at *field.Path) field.ErrorList {
 	if pluginapi.Listable(job) {
 		return nil
@@ -93,7 +93,7 @@ func asError(wrong field.ErrorList) error {
 // Names returns the names of the plugins in the set.
 func (s Set) Names() []string { return s.names }
 
-// Recorded returns the names of the plugins listed in a job's status: all but hcclrank, as in Volcano.
+// Recorded returns the names of the plugins to list in the job's status: all except hcclrank, as in Volcano.
 func (s Set) Recorded() []string {
 	return slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return name == hcclrank.Name })
 }

@@ -6,7 +6,7 @@
 //
 // # Invariants
 //
-//   - Pure: nothing is read or written.
+//   - All functions are pure.
 //
 // # Concurrency
 //
@@ -38,11 +38,11 @@ func NameOf(pod *corev1.Pod) string {
 	return NameFor(pod.UID)
 }
 
-// NameFor returns the name of the PodGroup of all pods of a controller, or of a pod without one.
+// NameFor returns the name of the PodGroup shared by all pods of a controller, or of the PodGroup of a single pod.
 func NameFor(uid types.UID) string { return keys.PodGroupNamePrefix + string(uid) }
 
-// GroupFor returns the PodGroup of a plain pod. inherited holds the annotations of the pod's owners, where earlier
-// owners take precedence.
+// GroupFor returns the PodGroup of a plain pod. inherited holds the annotations of the pod's owners, of which earlier
+// ones take precedence.
 func GroupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup {
 	group := &scheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{
@@ -71,8 +71,8 @@ func GroupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup
 	return group
 }
 
-// owners returns the owner references of the group: the references of the pod, or the pod itself if it has no
-// controller. The group never blocks the deletion of an owner.
+// owners returns the owner references of the PodGroup: those of the pod, or the pod itself if it has no controller.
+// The PodGroup never blocks the deletion of an owner.
 func owners(pod *corev1.Pod) []metav1.OwnerReference {
 	refs := slices.Clone(pod.OwnerReferences)
 	if metav1.GetControllerOfNoCopy(pod) == nil {
@@ -108,8 +108,8 @@ func take(to, from map[string]string, names ...string) {
 	}
 }
 
-// MinMember returns the minimum size from the owner's annotation, or else from the pod's: its owner may be of a kind
-// that is not read. The default is 1.
+// MinMember returns the minimum size from the owner's annotation or, if it is missing, from the pod's annotation,
+// because the owner may be of a kind that is not read. The default is 1.
 func MinMember(pod, inherited map[string]string) int32 {
 	text, said := inherited[keys.GroupMinMember]
 	if !said {
@@ -140,7 +140,7 @@ func topology(a map[string]string) *scheduling.NetworkTopologySpec {
 	return t
 }
 
-// Inherit adds the annotations of another owner; earlier owners take precedence.
+// Inherit adds the annotations of another owner. Annotations of earlier owners take precedence.
 func Inherit(to, from map[string]string) {
 	for key, value := range from {
 		if _, set := to[key]; !set {
@@ -149,12 +149,13 @@ func Inherit(to, from map[string]string) {
 	}
 }
 
-// Refreshed returns an existing group updated from its pod and owner, and whether it changed. Keys set by others stay.
+// Refreshed returns an existing PodGroup with the values of its pod and owner, and whether this changes it. Keys set
+// by others are kept.
 func Refreshed(there, wanted *scheduling.PodGroup) (update *scheduling.PodGroup, changed bool) {
 	update = there.DeepCopy()
 	update.Spec.MinMember = wanted.Spec.MinMember
 	if wanted.Spec.Queue != keys.DefaultQueue {
-		update.Spec.Queue = wanted.Spec.Queue // otherwise it may be the queue of the namespace, which admission set
+		update.Spec.Queue = wanted.Spec.Queue // otherwise it may be the queue of the namespace, which admission has set
 	}
 	update.Spec.PriorityClassName, update.Spec.MinResources = wanted.Spec.PriorityClassName, wanted.Spec.MinResources
 	update.Spec.NetworkTopology = wanted.Spec.NetworkTopology
@@ -176,7 +177,7 @@ func Refreshed(there, wanted *scheduling.PodGroup) (update *scheduling.PodGroup,
 	return update, Differ(there, update)
 }
 
-// Differ reports whether two PodGroups ask for different things.
+// Differ reports whether two PodGroups differ in their spec, annotations or labels.
 func Differ(x, y *scheduling.PodGroup) bool {
 	return !equality.Semantic.DeepEqual(x.Spec, y.Spec) || !maps.Equal(x.Annotations, y.Annotations) || !maps.Equal(x.Labels, y.Labels)
 }

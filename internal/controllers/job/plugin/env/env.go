@@ -1,4 +1,4 @@
-// Package env implements the job plugin that sets the index of a pod within its task as an environment variable.
+// Package env implements the job plugin that passes the index of a pod within its task in an environment variable.
 package env
 
 import (
@@ -13,7 +13,7 @@ import (
 // Name is the key in spec.plugins.
 const Name = batch.PluginEnv
 
-// The variables. Older images read the first.
+// Environment variables with the index. Older images read the first.
 const (
 	OldTaskIndex = "VK_TASK_INDEX"
 	TaskIndex    = "VC_TASK_INDEX"

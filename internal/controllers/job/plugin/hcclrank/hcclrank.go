@@ -1,4 +1,4 @@
-// Package hcclrank implements the job plugin for collective communication on Ascend cards: it annotates each pod with
+// Package hcclrank implements the job plugin for collective communication on Ascend cards. It annotates each pod with
 // its rank, which the device plugin reads.
 package hcclrank
 
@@ -25,7 +25,7 @@ func New(arguments batch.PluginArguments) pluginapi.Plugin {
 	return &plugin{master: arguments.String("master"), worker: arguments.String("worker")}
 }
 
-// Pod annotates a pod with its rank. It keeps a rank set in the template.
+// Pod annotates a pod with its rank, unless the template already sets one.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	if _, given := pod.Annotations[keys.HCCLRank]; given {
 		return
@@ -43,7 +43,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	pod.Annotations[keys.HCCLRank] = rank
 }
 
-// rankOf returns the value of the last RANK variable of a container, which is the effective one.
+// rankOf returns the value of the last RANK variable of a container, because that value takes effect.
 func rankOf(pod *corev1.Pod) string {
 	for i := range pod.Spec.Containers {
 		env := pod.Spec.Containers[i].Env
@@ -56,7 +56,7 @@ func rankOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// rank returns the rank of a pod: first all masters, then the workers. It returns "" for pods of other tasks.
+// rank returns the rank of a pod. Masters come first, then workers. It returns "" for pods of other tasks.
 func (p *plugin) rank(job *batch.Job, task int, index int32) string {
 	switch job.Spec.Tasks[task].Name {
 	case p.master:

@@ -1,5 +1,6 @@
-// Package mpi implements the job plugin for MPI: it sets MPI_HOST to the hosts of the workers in the master, and
-// declares the port of sshd in every pod. Keys and host names come from the plugins ssh and svc, which defaulting adds.
+// Package mpi implements the job plugin for MPI. In the master, it sets MPI_HOST to the hosts of the workers; in
+// every pod, it declares the port of sshd. Keys and host names come from the plugins ssh and svc, which defaulting
+// adds.
 package mpi
 
 import (
@@ -15,7 +16,7 @@ import (
 const Name = batch.PluginMPI
 
 const (
-	// Hosts is the variable with the comma-separated hosts of the workers.
+	// Hosts is the environment variable that contains the comma-separated hosts of the workers.
 	Hosts = "MPI_HOST"
 	// PortName is the name of the sshd port.
 	PortName = "mpijob-port"
@@ -31,7 +32,7 @@ func New(arguments batch.PluginArguments) pluginapi.Plugin {
 	return &plugin{master: arguments.String("master"), worker: arguments.String("worker"), port: arguments.Int("port")}
 }
 
-// Pod does nothing in a job without workers.
+// Pod adds the hosts and the port to a pod. It does nothing if the job has no workers.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
 	workers := pluginapi.Task(job, p.worker)
 	if workers < 0 {
@@ -44,8 +45,8 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
 	pluginapi.OpenPorts(pod, pod.Spec.InitContainers, PortName, p.port)
 }
 
-// tellHosts sets the host list, unless it is too long for an environment variable. In that case the file of plugin svc
-// provides it.
+// tellHosts sets the variable with the host list, unless the list is too long for an environment variable. In that
+// case, a file of the svc plugin provides the list.
 func (p *plugin) tellHosts(pod *corev1.Pod, hosts string) {
 	if hosts == "" || len(hosts) > pluginapi.MaxEnvBytes {
 		return

@@ -1,7 +1,7 @@
 // Package pluginapi defines the interface of job plugins and the helpers that they share.
 //
-// A plugin is pure: it changes a new pod in memory and returns the API objects that the job needs; the controller
-// writes them.
+// A plugin is pure: it changes a new pod in memory and returns the API objects that the job needs. The controller
+// writes these objects.
 package pluginapi
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // Plugin extends the pods of a job and defines additional objects.
 type Plugin interface {
-	// Pod changes a pod before it is created: the pod with this index in job.Spec.Tasks[task].
+	// Pod changes a pod, which is about to be created with the given index in job.Spec.Tasks[task].
 	Pod(pod *corev1.Pod, job *batch.Job, task int, index int32)
 	// Objects returns the API objects, other than pods, that the job needs for its current spec.
 	Objects(job *batch.Job) []Object
@@ -28,8 +28,8 @@ type Plugin interface {
 // than 128 KiB.
 const MaxEnvBytes = 96 << 10
 
-// maxListedBytes is the maximum total size of the host lists of a job. No object holds more than 1 MiB of them;
-// ListBytes overestimates slightly.
+// maxListedBytes is the maximum total size of the host lists of a job. Each object holds at most 1 MiB of them, and
+// ListBytes slightly overestimates.
 const maxListedBytes = 4 << 20
 
 // Object is an API object that a plugin needs.
@@ -39,14 +39,13 @@ type Object struct {
 	// Merge returns the object to write and whether it differs from existing, which is nil if the object does not
 	// exist. Only plugins that generate keys read random.
 	Merge func(existing client.Object, random io.Reader) (write client.Object, changed bool, err error)
-	// Foreign returns a warning for the user about an existing object of the same name that was not created for the
-	// job; "" if that object serves the same purpose. The object is not changed. A nil Foreign means that the job needs
-	// its own object.
+	// Foreign returns a warning for the user if an object with the same name exists that was not created for the job;
+	// "" if that object serves the same purpose. The existing object is not changed. A nil Foreign means that the job
+	// cannot run without its own object.
 	Foreign func(existing client.Object) (warning string)
 }
 
-// Create returns an Object that is created once and never changes. An object of the user with the same name may replace
-// it.
+// Create returns an Object that is created once and never changes. A user's object with the same name may replace it.
 func Create(wanted client.Object) Object {
 	return Object{
 		Wanted: wanted,
@@ -57,7 +56,7 @@ func Create(wanted client.Object) Object {
 	}
 }
 
-// Meta returns the metadata of an object owned by the job.
+// Meta returns the metadata for an object that the job owns.
 func Meta(job *batch.Job, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: name, Namespace: job.Namespace,
@@ -95,7 +94,8 @@ func ListBytes(job *batch.Job, task int) int64 {
 	return int64(spec.Replicas) * (perHost + int64(len(PodName(job, task, spec.Replicas))))
 }
 
-// Listable reports whether the host lists of all tasks may be built: a job may have more replicas than fit into memory.
+// Listable reports whether the host lists of all tasks are small enough to be built. A job may have more replicas
+// than fit into memory.
 func Listable(job *batch.Job) bool {
 	var total int64
 	for i := range job.Spec.Tasks {
@@ -104,8 +104,8 @@ func Listable(job *batch.Job) bool {
 	return total <= maxListedBytes
 }
 
-// Hosts returns the hosts of a task, one per index. A template with a fixed host name has only one host. The result is
-// empty if the job is not Listable.
+// Hosts returns the hosts of a task, one per index. If the template has a fixed host name, there is only one host.
+// The result is empty if the job is not Listable.
 func Hosts(job *batch.Job, task int) []Host {
 	if !Listable(job) {
 		return nil
@@ -113,7 +113,7 @@ func Hosts(job *batch.Job, task int) []Host {
 	return FirstHosts(job, task, job.Spec.Tasks[task].Replicas)
 }
 
-// FirstHosts returns the first hosts of a task, at most the given number.
+// FirstHosts returns the first hosts of a task, up to the given number.
 func FirstHosts(job *batch.Job, task int, most int32) []Host {
 	spec := &job.Spec.Tasks[task]
 	subdomain := spec.Template.Spec.Subdomain
@@ -154,7 +154,7 @@ func Address(job *batch.Job, task int) string {
 	return h.FQDN()
 }
 
-// Task returns the index of the task with this name, or -1.
+// Task returns the index of the task with the given name; -1 if there is none.
 func Task(job *batch.Job, name string) int {
 	return slices.IndexFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == name })
 }
@@ -174,8 +174,8 @@ func SetEnv(c *corev1.Container, name, value string) {
 	c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
 }
 
-// OpenPort adds a port to a container unless the container lists it already. The port has no name if another port of
-// the container uses the name.
+// OpenPort adds a port to a container unless the container already lists it. The port gets no name if another port of
+// the container has the same name.
 func OpenPort(c *corev1.Container, name string, port int32) {
 	for i := range c.Ports {
 		if c.Ports[i].ContainerPort == port {
@@ -188,8 +188,8 @@ func OpenPort(c *corev1.Container, name string, port int32) {
 	c.Ports = append(c.Ports, corev1.ContainerPort{Name: name, ContainerPort: port, Protocol: corev1.ProtocolTCP})
 }
 
-// OpenPorts calls OpenPort for containers of a pod. If the pod uses the host network, where two containers cannot share
-// a port, only the first container gets it.
+// OpenPorts calls OpenPort for the containers of a pod. If the pod uses the host network, only the first container
+// gets the port, because two containers cannot share it.
 func OpenPorts(pod *corev1.Pod, containers []corev1.Container, name string, port int32) {
 	for i := range containers {
 		OpenPort(&containers[i], name, port)

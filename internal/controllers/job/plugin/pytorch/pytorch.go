@@ -1,5 +1,5 @@
-// Package pytorch implements the job plugin for torch.distributed: it sets the address of the master, the number of
-// processes and the rank of each process. Processes of other tasks do not count.
+// Package pytorch implements the job plugin for torch.distributed. It sets the address of the master, the number of
+// processes and the rank of each process. It ignores pods of other tasks.
 package pytorch
 
 import (
@@ -14,7 +14,7 @@ import (
 // Name is the key in spec.plugins.
 const Name = batch.PluginPyTorch
 
-// The variables that torch.distributed reads, and the name of the master's port.
+// Environment variables that torch.distributed reads, and the name of the master's port.
 const (
 	MasterAddress = "MASTER_ADDR"
 	MasterPort    = "MASTER_PORT"
@@ -39,7 +39,7 @@ func New(arguments batch.PluginArguments) pluginapi.Plugin {
 	}
 }
 
-// Pod does nothing in a job without a master.
+// Pod sets the variables in a pod. It does nothing if the job has no master.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	master := pluginapi.Task(job, p.master)
 	if master < 0 {
@@ -61,8 +61,8 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	}
 }
 
-// place returns the number of processes and the rank of a pod: first the masters, then the workers. The rank of a pod
-// in another task is -1.
+// place returns the number of processes and the rank of a pod. Masters come first, then workers. The rank of a pod in
+// another task is -1.
 func (p *plugin) place(job *batch.Job, task int, index int32) (world, rank int32) {
 	master, worker := pluginapi.Task(job, p.master), pluginapi.Task(job, p.worker)
 	world, rank = job.Spec.Tasks[master].Replicas, -1

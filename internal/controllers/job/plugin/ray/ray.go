@@ -1,4 +1,4 @@
-// Package ray implements the job plugin for Ray: it starts the head and the workers, which join the head, and creates a
+// Package ray implements the job plugin for Ray. It starts the head, starts workers that join the head, and creates a
 // Service for clients and the dashboard.
 package ray
 
@@ -16,7 +16,7 @@ import (
 // Name is the key in spec.plugins.
 const Name = batch.PluginRay
 
-// The names of the head's ports.
+// Names of the head's ports.
 const (
 	GCS       = "gcs"
 	Dashboard = "dashboard"
@@ -46,7 +46,7 @@ func (p *plugin) ports() []port {
 	return []port{{GCS, p.port}, {Dashboard, p.dashboardPort}, {Client, p.clientPort}}
 }
 
-// Pod does nothing in a job without a head; admission rejects such a job.
+// Pod sets up a pod of the head or a worker. It does nothing if the job has no head; admission rejects such a job.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
 	head := pluginapi.Task(job, p.head)
 	if head < 0 {
@@ -66,7 +66,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
 	}
 }
 
-// run replaces the command of a container. The container's arguments stay, but the shell ignores them.
+// run replaces the command of a container. The container's arguments are kept, but the shell ignores them.
 func run(c *corev1.Container, line string) { c.Command = []string{"sh", "-c", line} }
 
 // ServiceName returns the name of the Service that clients of the job's Ray cluster connect to.

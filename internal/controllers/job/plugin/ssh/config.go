@@ -9,14 +9,14 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
-// maxConfigBytes is the maximum size of the config file. A Secret holds at most 1 MiB, including the keys.
+// maxConfigBytes is the maximum size of the config file. A Secret can hold 1 MiB, including the keys.
 const maxConfigBytes = 900 << 10
 
-// hostBytes is the size of a host's entry without its name (which occurs twice) and subdomain.
+// hostBytes is the size of a host's entry without the host name, which occurs twice, and without the subdomain.
 const hostBytes = len("Host \n  HostName .\n  Port 65535\n")
 
-// config returns the ssh client configuration, with an entry for the short name of every host of the job. If it is too
-// large for a Secret, the hosts of each task share one entry.
+// config returns the ssh client configuration, with an entry for the short name of every host of the job. If this
+// would be too large for a Secret, the hosts of each task share an entry.
 func (p *plugin) config(job *batch.Job) []byte {
 	var b strings.Builder
 	b.WriteString("StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n")
@@ -49,9 +49,9 @@ func (p *plugin) write(b *strings.Builder, host, name string) {
 	fmt.Fprintf(b, "Host %s\n  HostName %s\n  Port %d\n", host, name, p.port)
 }
 
-// writeDomains sets the port for hosts addressed by their full names, as in the host lists and MPI_HOST, including
-// hosts added later. The default port needs no entry. These entries come first; a full name matches none of the entries
-// that follow.
+// writeDomains sets the port for hosts that are addressed by their full names, as in the host lists and MPI_HOST,
+// including hosts added later. The default port needs no entry. These entries come first; no later entry matches a
+// full name.
 func (p *plugin) writeDomains(b *strings.Builder, hosts [][]pluginapi.Host) {
 	if p.port == defaultPort {
 		return

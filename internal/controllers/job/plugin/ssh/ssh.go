@@ -1,6 +1,6 @@
-// Package ssh implements the job plugin that lets the pods of a job log in to each other without a password. It creates
-// one key pair per job in a Secret, which is mounted as the .ssh directory, with a config file that lists every host of
-// the job.
+// Package ssh implements the job plugin that lets the pods of a job log in to each other without a password. It
+// creates one key pair per job in a Secret, and mounts the Secret as the .ssh directory, together with a config file
+// that lists every host of the job.
 package ssh
 
 import (
@@ -23,7 +23,7 @@ import (
 // Name is the key in spec.plugins.
 const Name = batch.PluginSSH
 
-// The keys of the Secret, which are also the names of the files.
+// Keys of the Secret, which are also the names of the files.
 const (
 	PrivateKey     = "id_rsa"
 	PublicKey      = "id_rsa.pub"
@@ -64,7 +64,7 @@ func SecretName(job *batch.Job) string { return job.Name + "-ssh" }
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
 	mode := int32(0o600)
 	if p.path != defaultPath {
-		mode = 0o644 // the home directory of another user, whose sshd must be able to read the files
+		mode = 0o644 // another user owns the home directory, and that user's sshd must be able to read the files
 	}
 	source := &corev1.SecretVolumeSource{SecretName: SecretName(job), DefaultMode: &mode}
 	for _, key := range []string{PrivateKey, PublicKey, AuthorizedKeys, Config} {
@@ -98,7 +98,7 @@ func (p *plugin) Objects(job *batch.Job) []pluginapi.Object {
 	}}}
 }
 
-// refresh keeps the keys, which running pods use, and updates the config file.
+// refresh keeps the keys, because running pods use them, and updates the config file.
 func refresh(there *corev1.Secret, config []byte) (client.Object, bool, error) {
 	if bytes.Equal(there.Data[Config], config) {
 		return there, false, nil

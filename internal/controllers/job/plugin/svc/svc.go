@@ -1,6 +1,6 @@
 // Package svc implements the job plugin that lets the pods of a job find each other by name. It creates a headless
-// Service, host lists as files below /etc/volcano and as variables, and a NetworkPolicy that admits only traffic from
-// the job itself.
+// Service, provides host lists as files below /etc/volcano and as environment variables, and creates a NetworkPolicy
+// that admits only traffic from the job itself.
 package svc
 
 import (
@@ -22,7 +22,7 @@ import (
 // Name is the key in spec.plugins.
 const Name = batch.PluginService
 
-// MountPath is the directory of the host lists.
+// MountPath is the directory that contains the host lists.
 const MountPath = batch.ServiceMountPath
 
 // maxDataBytes is the maximum size of the ConfigMap's data. The API server rejects more than 1 MiB.
@@ -82,8 +82,8 @@ func (p *plugin) variables(job *batch.Job) []corev1.EnvVar {
 	return variables
 }
 
-// fitting reports for each task whether its hosts are available as a variable in addition to the file: the list must be
-// short enough for an environment variable, and the ConfigMap must have space for the second copy.
+// fitting reports for each task whether its hosts are available as an environment variable in addition to the file.
+// The list must be short enough for an environment variable, and the ConfigMap must have space for the second copy.
 func fitting(job *batch.Job) []bool {
 	fits, size := make([]bool, len(job.Spec.Tasks)), int64(0)
 	for i := range job.Spec.Tasks {
@@ -159,7 +159,7 @@ func selector(job *batch.Job) map[string]string {
 	return map[string]string{keys.JobName: job.Name, keys.JobNamespace: job.Namespace}
 }
 
-// serviceObject returns the Service. A headless Service of the user that selects the job's pods may replace it.
+// serviceObject returns the Service. A user's headless Service that selects the job's pods may replace it.
 func (p *plugin) serviceObject(job *batch.Job) pluginapi.Object {
 	o := pluginapi.Create(p.service(job))
 	o.Foreign = func(existing client.Object) string {
@@ -178,8 +178,9 @@ func (p *plugin) service(job *batch.Job) *corev1.Service {
 	}}
 }
 
-// publishes reports whether names resolve before the pods are ready. Frameworks whose pods connect to each other at
-// startup need that: a worker that becomes ready only after it has reached the master would wait forever.
+// publishes reports whether names can be resolved before the pods are ready. Frameworks whose pods connect to each
+// other at startup need this: a worker that becomes ready only after it has reached the master would otherwise wait
+// forever.
 func (p *plugin) publishes(job *batch.Job) bool {
 	if p.notReadyGiven {
 		return p.publishNotReady

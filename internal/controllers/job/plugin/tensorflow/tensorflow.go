@@ -1,4 +1,4 @@
-// Package tensorflow implements the job plugin for tf.distribute: it sets TF_CONFIG to the addresses of all roles and
+// Package tensorflow implements the job plugin for tf.distribute. It sets TF_CONFIG to the addresses of all roles and
 // to the role and index of the pod.
 package tensorflow
 
@@ -18,7 +18,7 @@ const Name = batch.PluginTensorFlow
 // Variable is the environment variable that TensorFlow reads.
 const Variable = "TF_CONFIG"
 
-// cluster and config have the format of TF_CONFIG, with the fields in a fixed order.
+// cluster and config define the format of TF_CONFIG, with the fields in a fixed order.
 type cluster struct {
 	PS        []string `json:"ps,omitempty"`
 	Worker    []string `json:"worker,omitempty"`
@@ -49,7 +49,8 @@ func New(arguments batch.PluginArguments) pluginapi.Plugin {
 	}
 }
 
-// Pod does nothing in a job with a single pod: TensorFlow runs alone then.
+// Pod sets TF_CONFIG in a pod. It does nothing if the job has a single pod, because TensorFlow is not distributed
+// then.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	if len(job.Spec.Tasks) == 1 && job.Spec.Tasks[0].Replicas == 1 {
 		return
@@ -59,7 +60,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 		Task:    place{Type: p.role(job.Spec.Tasks[task].Name), Index: index},
 	})
 	if err != nil {
-		return // strings and numbers always marshal
+		return // marshaling strings and numbers never fails
 	}
 	for i := range pod.Spec.Containers {
 		pluginapi.SetEnv(&pod.Spec.Containers[i], Variable, string(text))
@@ -79,7 +80,7 @@ func (p *plugin) addresses(job *batch.Job, name string) []string {
 	return addresses
 }
 
-// role returns the TensorFlow role of a task; a task without a role keeps its name.
+// role returns the TensorFlow role of a task. A task without a role keeps its name.
 func (p *plugin) role(task string) string {
 	switch task {
 	case p.ps:
