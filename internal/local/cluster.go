@@ -29,12 +29,12 @@ type cluster struct {
 	control *controlServer
 }
 
-// ErrRunning is returned by Run if another process already runs the cluster.
+// ErrRunning is returned by Run if another process is already running the cluster.
 var ErrRunning = errors.New("the cluster is running already")
 
-// Run starts a cluster, reports the progress, and keeps the cluster running until ctx is done or a part of it fails. It
-// returns when all parts have ended: nil if ctx was done, otherwise the error that prevented the start or ended the
-// cluster.
+// Run starts a cluster, reports the progress, and keeps the cluster running until ctx is done or a part of it fails.
+// It returns after all parts have ended. The result is nil if ctx was done, otherwise the error that prevented the
+// start or ended the cluster.
 func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 	if err := s.Dir.Create(); err != nil {
 		return err
@@ -62,7 +62,7 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 		return explainDisk(s.Dir, err)
 	}
 	defer func() { err = errors.Join(err, c.tidy()) }()
-	// Save the settings before anything else: `down` needs them to clean up.
+	// Save the settings first, because `down` needs them to clean up.
 	if _, kept, _ := LoadSettings(s.Dir); !kept {
 		if err := s.save(); err != nil {
 			return explainDisk(s.Dir, err)
@@ -79,24 +79,25 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 	return err
 }
 
-// ownRecord returns the first record of this process.
+// ownRecord returns the initial record of this process.
 func ownRecord() Record {
 	start, _ := processStart(os.Getpid())
 	return Record{PID: os.Getpid(), Started: time.Now(), ProcessStart: start}
 }
 
-// start starts the parts. Each starts when the parts that it depends on are ready.
+// start starts the parts of the cluster. Each part is started when the parts that it depends on are ready.
 func (c *cluster) start(ctx context.Context) error {
-	if err := c.startControlPlane(ctx); err != nil { // 1. API server, our kinds, Kubernetes' controllers
+	if err := c.startControlPlane(ctx); err != nil { // 1. API server, the project's kinds, Kubernetes' controllers
 		return err
 	}
 	if c.settings.Components == ComponentsAPI {
-		// If the last daemon was killed, its aggregated API has no server, and no namespace could be deleted.
+		// If the last daemon was killed, its aggregated API has no server, which would prevent the deletion of
+		// namespaces.
 		if err := joblist.Withdraw(ctx, c.plane.RESTConfig()); err != nil {
 			return err
 		}
 	}
-	c.daemon = startDaemon(c.settings, c.plane) // 2. our scheduler, controllers and admission, at the same time as:
+	c.daemon = startDaemon(c.settings, c.plane) // 2. scheduler, controllers and admission, in parallel with:
 	var err error
 	if c.nodes, err = newNodeSet(c.settings, c.plane, c.report); err != nil {
 		return err
@@ -142,7 +143,8 @@ func (c *cluster) startControlPlane(ctx context.Context) error {
 	return err
 }
 
-// choosePort returns the requested port, otherwise the port of the last run if it is free, otherwise 0 for a free port.
+// choosePort returns the requested port. Without a request, it returns the port of the last run if that is free, and
+// otherwise 0, which stands for any free port.
 func (c *cluster) choosePort() (int, error) {
 	port := c.settings.Port
 	if port == 0 || controlplane.PortFree(port) {
@@ -169,7 +171,7 @@ func (c *cluster) explainStart(err error) error {
 		"the control plane does not start: %v", err)
 }
 
-// explainDisk returns an error about a full disk if that explains a write error.
+// explainDisk returns an error about a full disk if that explains a write error; otherwise, it returns err.
 func explainDisk(d Dir, err error) error {
 	if full := d.checkRoom(); full != nil {
 		return full
@@ -177,7 +179,7 @@ func explainDisk(d Dir, err error) error {
 	return hinted("check that you may write to "+string(d), "%v", err)
 }
 
-// announce publishes the record of the running cluster, so that other processes find it.
+// announce publishes the record of the running cluster, so that other processes can find it.
 func (c *cluster) announce() error {
 	c.settings.Complete = true
 	if err := c.settings.save(); err != nil {
@@ -200,7 +202,7 @@ func (c *cluster) announce() error {
 	return nil
 }
 
-// wait waits until the cluster must end. It returns nil if ctx is done.
+// wait waits until the cluster must be stopped. It returns nil if ctx is done.
 func (c *cluster) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -213,7 +215,7 @@ func (c *cluster) wait(ctx context.Context) error {
 	}
 }
 
-// stop ends the parts in reverse order. Parts that never started are nil.
+// stop stops the parts in reverse order. Parts that were never started are nil.
 func (c *cluster) stop() {
 	c.control.stop()
 	c.daemon.stop()
@@ -225,7 +227,7 @@ func (c *cluster) stop() {
 	klog.Flush()
 }
 
-// tidy removes the record of the process. It removes an ephemeral cluster completely.
+// tidy removes the record of the process. If the cluster is ephemeral, it removes the whole cluster.
 func (c *cluster) tidy() error {
 	err := os.Remove(c.settings.Dir.recordFile())
 	if c.settings.Ephemeral {

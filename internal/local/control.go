@@ -23,13 +23,13 @@ type controlServer struct {
 	server  *http.Server
 }
 
-// refusal is the encoding of an error on the socket.
+// refusal is the encoding of an error in a response.
 type refusal struct {
 	What string `json:"what"`
 	Hint string `json:"hint,omitempty"`
 }
 
-// startControl serves requests for c until stop.
+// startControl serves requests for c until stop is called.
 func startControl(c *cluster) (*controlServer, error) {
 	dir, made, err := controlplane.SocketDir(string(c.settings.Dir), "control.sock")
 	if err != nil {
@@ -39,7 +39,7 @@ func startControl(c *cluster) (*controlServer, error) {
 	if made {
 		s.tempDir = dir
 	}
-	_ = os.Remove(s.path) // A killed process left it; this process holds the lock.
+	_ = os.Remove(s.path) // left behind by a killed process; this process holds the lock
 	listener, err := net.Listen("unix", s.path)
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
@@ -116,7 +116,7 @@ type Client struct {
 	http   http.Client
 }
 
-// NewClient creates a client for the process of a record returned by Find.
+// NewClient creates a client for the process described by a record that Find returned.
 func NewClient(record Record) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", record.Socket)
@@ -130,7 +130,7 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return status, c.ask(ctx, http.MethodGet, "/status", nil, &status)
 }
 
-// AddNodes starts more nodes and returns their names when all of them accept pods.
+// AddNodes starts nodes. It returns their names once all of them accept pods.
 func (c *Client) AddNodes(ctx context.Context, specs []NodeSpec) ([]string, error) {
 	var names []string
 	return names, c.ask(ctx, http.MethodPost, "/nodes", specs, &names)

@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/deploy"
 )
 
-// installNamespace creates the namespace for leases, which deploy/install.yaml creates on other clusters.
+// installNamespace creates the namespace for leases. On other clusters, deploy/install.yaml creates it.
 func installNamespace(ctx context.Context, config *rest.Config) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -36,7 +36,7 @@ func installNamespace(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// installCRDs creates or updates our kinds in the API server and returns when it serves them.
+// installCRDs creates or updates this project's kinds in the API server. It returns when they are served.
 func installCRDs(ctx context.Context, config *rest.Config) error {
 	config = rest.CopyConfig(config)
 	config.ContentType = runtime.ContentTypeProtobuf // the objects are big, and JSON is slow
@@ -78,8 +78,8 @@ func installCRDs(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// installPeople creates the user roles and the admission rules for users that deploy/install.yaml creates on other
-// clusters.
+// installPeople creates the roles for users and the admission rules for users. On other clusters, deploy/install.yaml
+// creates them.
 func installPeople(ctx context.Context, config *rest.Config) error {
 	c, err := client.New(config, client.Options{Scheme: clientgoscheme.Scheme})
 	if err != nil {
@@ -105,7 +105,7 @@ func installPeople(ctx context.Context, config *rest.Config) error {
 	return group.Wait()
 }
 
-// replace updates an existing object to the wanted one.
+// replace updates an existing object so that it equals the wanted one.
 func replace(ctx context.Context, c client.Client, wanted client.Object) error {
 	there, ok := wanted.DeepCopyObject().(client.Object)
 	if !ok {
@@ -124,7 +124,7 @@ func updateCRD(ctx context.Context, client apiextensions.Interface, want *apiext
 	if err != nil {
 		return err
 	}
-	// An update, even without a change, makes the server validate the whole schema again, which is slow.
+	// Any update, even one without a change, makes the server validate the whole schema again, which is slow.
 	want = want.DeepCopy()
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(want)
 	if equality.Semantic.DeepEqual(got.Spec, want.Spec) {

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// daemonReadyTimeout is the time the daemon has until all of its components are ready.
+	// daemonReadyTimeout is the maximum time until all components of the daemon are ready.
 	daemonReadyTimeout = 60 * time.Second
-	// longestBackOff is the longest pause before a failed daemon is restarted.
+	// longestBackOff is the maximum pause before a failed daemon is restarted.
 	longestBackOff = 30 * time.Second
-	// steadyAfter is the running time after which the next failure of the daemon resets the back-off.
+	// steadyAfter is how long the daemon must run for the back-off to be reset.
 	steadyAfter = time.Minute
 )
 
@@ -29,7 +29,7 @@ type daemonPart struct {
 	options daemon.Options
 	cancel  context.CancelFunc
 	done    chan struct{}
-	// failed receives the first error if it occurs before all components are ready.
+	// failed receives the first error that occurs before all components are ready.
 	failed chan error
 	ready  chan struct{}
 
@@ -37,7 +37,8 @@ type daemonPart struct {
 	states map[string]string
 }
 
-// startDaemon starts scheduler, controllers and admission, unless the settings exclude them. It does not wait.
+// startDaemon starts the scheduler, controllers and admission without waiting for them, unless the settings exclude
+// them.
 func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 	if s.Components == ComponentsAPI {
 		return nil
@@ -49,7 +50,8 @@ func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 	for _, component := range daemon.Components() {
 		d.states[component] = stateStarting
 	}
-	// This cluster has no kube-scheduler, so our scheduler also handles pods and Deployments without a scheduler name.
+	// This cluster has no kube-scheduler, so the project's scheduler also handles pods and Deployments that do not
+	// name a scheduler.
 	d.options = daemon.Options{
 		Config: plane.RESTConfig(), SchedulerConf: s.SchedulerConf, Ready: d.componentReady,
 		SchedulerNames: []string{keys.DefaultSchedulerName, corev1.DefaultSchedulerName},
@@ -62,7 +64,8 @@ func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 	return d
 }
 
-// run restarts the daemon after a failure, so that one error does not leave pods without a scheduler.
+// run runs the daemon and restarts it after a failure, so that a single error does not leave pods without a
+// scheduler.
 func (d *daemonPart) run(ctx context.Context) {
 	defer close(d.done)
 	pause := time.Second
@@ -128,7 +131,7 @@ func (d *daemonPart) componentStates() map[string]string {
 	return states
 }
 
-// waitReady returns nil when all components are ready, or the error that prevents it.
+// waitReady waits until all components are ready. It returns the error if one prevents this.
 func (d *daemonPart) waitReady(ctx context.Context, report Reporter) error {
 	if d == nil {
 		return nil

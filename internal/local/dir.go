@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// stateVersion identifies the layout of the directory and the Kubernetes minor version of its data. A restart requires
-// the same value.
+// stateVersion identifies the layout of the directory and the Kubernetes minor version of its data. A cluster can be
+// restarted only by a program with the same value.
 const stateVersion = "vc-local state 1, kubernetes 1.36"
 
-// leastFreeBytes is the free disk space that a cluster needs to start: etcd allocates its files in steps of 64 MB, and
-// logs and pods' files come in addition.
+// leastFreeBytes is the free disk space that a cluster needs to start. etcd allocates its files in steps of 64 MB;
+// logs and the files of pods need additional space.
 const leastFreeBytes = 512 << 20
 
 // Dir is the path of a cluster's directory.
@@ -33,7 +33,7 @@ func DefaultDir() (Dir, error) {
 	return Dir(filepath.Join(home, ".local", "state", "vc-local")), nil
 }
 
-// NewDir returns the absolute form of a path given by the user, or DefaultDir for an empty path.
+// NewDir returns the absolute form of a path that a user has specified, or DefaultDir if the path is empty.
 func NewDir(path string) (Dir, error) {
 	if path == "" {
 		return DefaultDir()
@@ -42,8 +42,8 @@ func NewDir(path string) (Dir, error) {
 	return Dir(absolute), err
 }
 
-// RunningDir returns the directory of the cluster that the user refers to: path if it is given, otherwise the cluster
-// whose kubeconfig KUBECONFIG names, otherwise DefaultDir.
+// RunningDir returns the directory of the cluster that the user refers to. This is path if it is given; otherwise,
+// the directory of the cluster whose kubeconfig is named by KUBECONFIG; otherwise, DefaultDir.
 func RunningDir(path string) (Dir, error) {
 	if path != "" {
 		return NewDir(path)
@@ -79,8 +79,8 @@ func (d Dir) settingsFile() string { return d.join("settings.json") }
 func (d Dir) nodesDir() string     { return d.join("nodes") }
 func (d Dir) volumesDir() string   { return d.join("volumes") }
 
-// Check returns an error if a cluster may not be kept here. The directory must not exist, or must belong to this user
-// and be either empty or a cluster directory of this version.
+// Check returns an error if the directory must not be used for a cluster. It must not exist, or it must belong to
+// this user and either be empty or be a cluster directory of this version.
 func (d Dir) Check() error {
 	if err := d.checkOwner(os.Geteuid()); err != nil {
 		return err
@@ -103,8 +103,8 @@ func (d Dir) Check() error {
 	return nil
 }
 
-// checkOwner rejects another user's directory. Root could use it, but its owner could then replace files that root
-// reads from it: keys, settings, links.
+// checkOwner rejects directories that belong to another user. Root would be able to use such a directory, but its
+// owner could then replace files that root reads from it, such as keys, settings and links.
 func (d Dir) checkOwner(user int) error {
 	info, err := os.Stat(string(d))
 	if err != nil {
@@ -116,7 +116,8 @@ func (d Dir) checkOwner(user int) error {
 	return nil
 }
 
-// owned reports whether this is a cluster directory. It returns an error if it is of another version.
+// owned reports whether this is a cluster directory. If the directory has another version, it returns an error as
+// well.
 func (d Dir) owned() (bool, error) {
 	content, err := os.ReadFile(d.versionFile())
 	switch {
@@ -166,7 +167,8 @@ func (d Dir) Create() error {
 	return nil
 }
 
-// freeBytes returns the free space on the directory's disk. ok is false if the file system does not report it.
+// freeBytes returns the amount of free disk space for the directory. ok is false if the file system does not report
+// it.
 func (d Dir) freeBytes() (uint64, bool) {
 	var disk syscall.Statfs_t
 	err := syscall.Statfs(string(d), &disk)
@@ -176,13 +178,13 @@ func (d Dir) freeBytes() (uint64, bool) {
 func (d Dir) checkRoom() error {
 	free, told := d.freeBytes()
 	if !told || free >= leastFreeBytes {
-		return nil // if it is unknown, etcd will report a full disk
+		return nil // if the amount is unknown, etcd will report a full disk
 	}
 	return hinted(fmt.Sprintf("free some space there, or specify a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),
 		"the disk of %s is full: %d MiB are free", d, free>>20)
 }
 
-// remove deletes the directory if it is a cluster directory of any version.
+// remove deletes the directory if it is a cluster directory, of any version.
 func (d Dir) remove() error {
 	content, err := os.ReadFile(d.versionFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -200,7 +202,8 @@ func (d Dir) remove() error {
 	return os.RemoveAll(string(d))
 }
 
-// clear empties the directory except for the version file and the lock, so that an interrupted removal can be repeated.
+// clear deletes everything in the directory except the version file and the lock, so that an interrupted removal can
+// be repeated.
 func (d Dir) clear() error {
 	entries, err := os.ReadDir(string(d))
 	if err != nil {

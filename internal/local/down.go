@@ -12,32 +12,32 @@ import (
 )
 
 const (
-	// gentleStop is the time a cluster has to end by itself. It includes the grace periods of the pods.
+	// gentleStop is how long to wait for a cluster to stop by itself. It includes the grace periods of the pods.
 	gentleStop = 60 * time.Second
-	// stopPoll is the interval at which an ending process is checked.
+	// stopPoll is how often a stopping process is checked.
 	stopPoll = 50 * time.Millisecond
 )
 
 // Stopped is the result of Down.
 type Stopped struct {
-	// WasRunning means that a process was running and has ended.
+	// WasRunning is true if a process was running, which has ended.
 	WasRunning bool
-	// Killed means that the process had to be killed.
+	// Killed is true if the process had to be killed.
 	Killed bool
 	// Pods is the number of stopped pods on process nodes.
 	Pods int
-	// Purged means that the directory was removed.
+	// Purged is true if the directory was removed.
 	Purged bool
 }
 
-// Down ends the cluster of a directory and removes its remains: processes, mounts, networks. It is not an error if no
-// cluster runs. If purge is set, Down also removes the directory.
+// Down stops the cluster of a directory and removes what it leaves behind: processes, mounts, networks. It is not an
+// error if no cluster is running. If purge is true, Down also removes the directory.
 func Down(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	var result Stopped
 	if ours, err := d.owned(); err != nil && !ours || !ours {
-		return result, err // no directory, or not ours: leave it alone
+		return result, err // there is no directory, or it is not a cluster directory: leave it alone
 	} else if err != nil && !purge {
-		return result, err // of another version: it can only be removed
+		return result, err // a directory of another version can only be removed
 	}
 	settings, _, _ := LoadSettings(d)
 	pods := runningPods(ctx, d)
@@ -75,11 +75,11 @@ func Down(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	return result, nil
 }
 
-// countTimeout is the time a cluster that is being stopped has to return its status.
+// countTimeout is how long to wait for the status of a cluster that is about to be stopped.
 const countTimeout = 2 * time.Second
 
-// runningPods returns the number of pods on process nodes, which end with the process. Simulated pods continue at the
-// next start. If the cluster does not respond, it returns 0.
+// runningPods returns the number of pods on process nodes, which end together with the cluster. (Pods on simulated
+// nodes continue after the next start.) If the cluster does not respond, it returns 0.
 func runningPods(ctx context.Context, d Dir) int {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
@@ -100,13 +100,13 @@ func runningPods(ctx context.Context, d Dir) int {
 	return count
 }
 
-// endProcess asks the running process to end and kills it if it does not.
+// endProcess requests the running process to end. It kills the process if that does not happen in time.
 func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error) {
 	record, running, err := Find(d)
 	if err != nil || !running {
 		return false, false, err
 	}
-	for deadline := time.Now().Add(gentleStop); record.PID == 0; { // it has only just locked the directory
+	for deadline := time.Now().Add(gentleStop); record.PID == 0; { // the process has only just locked the directory
 		if time.Now().After(deadline) {
 			return true, false, hinted("run vc-local down where the cluster was started (not from another container)", "the process that runs the cluster in %s is not found", d)
 		}
@@ -119,7 +119,8 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 			return true, false, err
 		}
 	}
-	// The handle refers to this process even if the PID is reused. Only then check whether it is the right process.
+	// The handle refers to this process even if the PID is reused. Check only afterwards whether it is the right
+	// process.
 	process, err := os.FindProcess(record.PID)
 	if err != nil {
 		return true, false, err
@@ -139,7 +140,7 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 	return true, true, hinted("check it with: ps -fp "+fmt.Sprint(record.PID), "process %d does not exit, even after SIGKILL", record.PID)
 }
 
-// signalRecorded signals the process that wrote the record, but not another process that has since got its PID.
+// signalRecorded sends a signal to the process that wrote the record, but not to a process that has reused its PID.
 func signalRecorded(process *os.Process, record Record, signal syscall.Signal) error {
 	if !record.alive() {
 		return nil
@@ -150,7 +151,7 @@ func signalRecorded(process *os.Process, record Record, signal syscall.Signal) e
 	return nil
 }
 
-// waitGone waits for a process that has released its directory and is about to end.
+// waitGone waits until a process that has released its directory has ended.
 func waitGone(ctx context.Context, record Record) {
 	for deadline := time.Now().Add(endingGrace); time.Now().Before(deadline) && ctx.Err() == nil && record.alive(); {
 		time.Sleep(stopPoll)

@@ -4,7 +4,7 @@ import "fmt"
 
 // Error is an error with a hint for the user.
 type Error struct {
-	// What describes the problem: lower case, object first, without a full stop.
+	// What describes the problem: it starts with the object in lower case and has no full stop.
 	What string
 	// Hint is the next step for the user.
 	Hint string
@@ -16,7 +16,7 @@ func (e *Error) Error() string { return e.What }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// hinted creates an Error. An error among the arguments becomes its cause.
+// hinted creates an Error. If an argument is an error, it becomes the cause.
 func hinted(hint, format string, args ...any) *Error {
 	e := &Error{What: fmt.Sprintf(format, args...), Hint: hint}
 	for _, arg := range args {

@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/local/controlplane"
 )
 
-// CheckKubeconfig returns an error if the kubeconfig must not be written to path. It may be written if path does not
-// exist or was written by vc-local, so that a user's own kubeconfig is never overwritten.
+// CheckKubeconfig returns an error if a kubeconfig must not be written to path. To protect users' own kubeconfigs,
+// the file must not exist or must have been written by vc-local.
 func CheckKubeconfig(path string) error {
 	if path == "" {
 		return nil

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// lock is the lock of a directory, held by the process that runs its cluster.
+// lock is the lock of a directory. It is held by the process that runs the directory's cluster.
 type lock struct{ file *os.File }
 
-// errLocked means that another process runs the cluster.
+// errLocked is returned if another process runs the cluster.
 var errLocked = errors.New("another process runs this cluster")
 
 const (
-	// lockPatience is the time a lock must be held to count as the lock of a running cluster. A process that only
-	// checks the lock (see locked) holds it for a moment.
+	// lockPatience is how long a lock must be held to count as the lock of a running cluster. A process that only
+	// checks the lock (see locked) holds it only briefly.
 	lockPatience = 100 * time.Millisecond
 	lockPoll     = 2 * time.Millisecond
 )
@@ -48,8 +48,8 @@ func takeLock(d Dir) (*lock, error) {
 	}
 }
 
-// takeOver locks the directory for a process that will run its cluster. It removes the record of a killed process at
-// once, so that other processes do not take it for ours.
+// takeOver locks the directory for a process that will run its cluster. It immediately removes the record of a killed
+// process, so that other processes do not mistake it for the record of this process.
 func takeOver(d Dir) (*lock, error) {
 	held, err := takeLock(d)
 	if err != nil {
@@ -64,7 +64,7 @@ func takeOver(d Dir) (*lock, error) {
 
 func (l *lock) release() { _ = l.file.Close() }
 
-// locked reports whether a process holds the lock now.
+// locked reports whether a process currently holds the lock.
 func locked(d Dir) (bool, error) {
 	file, err := os.Open(d.lockFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,18 +81,19 @@ func locked(d Dir) (bool, error) {
 	return false, err
 }
 
-// Record describes a running process. The process writes it into its directory, where other processes find it.
+// Record describes a running process. The process writes the record to its directory, where other processes can find
+// it.
 type Record struct {
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"`
-	// ProcessStart is the start of the process in ticks since the machine's start. Together with the PID it identifies
-	// a process uniquely. 0 means unknown.
+	// ProcessStart is the start time of the process, in ticks since the machine was started. Together with the PID,
+	// it identifies a process uniquely. 0 means unknown.
 	ProcessStart uint64 `json:"processStart,omitempty"`
-	// Ready is set when the start is complete.
+	// Ready is true once the start is complete.
 	Ready bool `json:"ready"`
 	// Server is the URL of the API server.
 	Server string `json:"server,omitempty"`
-	// Kubeconfig is the path that `up` printed.
+	// Kubeconfig is the path printed by `up`.
 	Kubeconfig string `json:"kubeconfig,omitempty"`
 	// Socket is the path of the process's control socket (see Client).
 	Socket string `json:"socket,omitempty"`
@@ -106,9 +107,9 @@ func (d Dir) readRecord() (Record, error) {
 	return r, err
 }
 
-// Find returns the record of the process that runs the cluster of a directory; false if none runs. Only the lock
-// counts, so a record left by a killed process is ignored. While a new process holds the lock but has not written its
-// record, the record is empty.
+// Find returns the record of the process that runs the cluster of a directory. It returns false if no process holds
+// the lock, so a record left by a killed process is ignored. If the process has not written its record yet, the
+// record is empty.
 func Find(d Dir) (Record, bool, error) {
 	held, err := locked(d)
 	if err != nil || !held {
@@ -116,25 +117,27 @@ func Find(d Dir) (Record, bool, error) {
 	}
 	r, err := d.readRecord()
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !r.alive() {
-		return Record{}, true, nil // it has only just started
+		return Record{}, true, nil // the process has only just started
 	}
 	return r, true, err
 }
 
-// alive reports whether the process that wrote the record still runs, as opposed to another process with its PID.
+// alive reports whether the process that wrote the record is still running. Another process with the same PID does
+// not count.
 func (r Record) alive() bool {
 	start, ok := processStart(r.PID)
 	return ok && (r.ProcessStart == 0 || r.ProcessStart == start)
 }
 
-// processStart returns the start of a process in ticks since the machine's start; false if the process does not exist
-// or is a zombie.
+// processStart returns the start time of a process, in ticks since the machine was started. It returns false if the
+// process does not exist or is a zombie.
 func processStart(pid int) (uint64, bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, false
 	}
-	// The name in parentheses may contain any characters. The state follows it, and the start time 19 fields later.
+	// The name in parentheses may contain any characters. It is followed by the state and, 19 fields later, the start
+	// time.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
 		return 0, false
@@ -143,7 +146,7 @@ func processStart(pid int) (uint64, bool) {
 	return start, err == nil
 }
 
-// writeJSON replaces a file atomically, so that a reader never sees a partial file, even after a power failure.
+// writeJSON replaces a file atomically, so that a reader never sees an incomplete file, even after a power failure.
 func writeJSON(path string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

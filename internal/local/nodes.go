@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/simnode"
 )
 
-// nodeSet runs the nodes of a cluster. It keeps its list of nodes in the API server: a start without a list of nodes
+// nodeSet runs the nodes of a cluster. The list of nodes is stored in the API server: a start without a list of nodes
 // continues with the existing Node objects.
 type nodeSet struct {
 	dir       Dir
@@ -64,7 +64,7 @@ func newNodeSet(s Settings, plane *controlplane.ControlPlane, report Reporter) (
 	return set, err
 }
 
-// start runs exactly the given nodes; nil means the nodes of the last run.
+// start runs exactly the given nodes; nil stands for the nodes of the last run.
 func (s *nodeSet) start(ctx context.Context, nodes []Node) error {
 	existing, err := s.existing(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *nodeSet) start(ctx context.Context, nodes []Node) error {
 	return s.add(ctx, nodes)
 }
 
-// existing returns our nodes in the API server.
+// existing returns the nodes that vc-local has created in the API server.
 func (s *nodeSet) existing(ctx context.Context) ([]Node, error) {
 	list, err := s.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: simnode.KindLabel})
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *nodeSet) existing(ctx context.Context) ([]Node, error) {
 	return nodes, nil
 }
 
-// nodeOf returns the configuration of the node that matches a Node object.
+// nodeOf returns the configuration of a node, derived from its Node object.
 func nodeOf(node *corev1.Node) Node {
 	labels := maps.Clone(node.Labels)
 	for _, own := range []string{simnode.KindLabel, corev1.LabelHostname, corev1.LabelOSStable, corev1.LabelArchStable} {
@@ -119,7 +119,7 @@ func nodeOf(node *corev1.Node) Node {
 	return n
 }
 
-// forget deletes the Node objects that are no longer wanted, or wanted with another kind.
+// forget deletes the Node objects of nodes that are no longer wanted, or that are wanted with another kind.
 func (s *nodeSet) forget(ctx context.Context, existing, wanted []Node) error {
 	kinds := map[string]string{}
 	for _, node := range wanted {
@@ -141,7 +141,7 @@ func (s *nodeSet) forget(ctx context.Context, existing, wanted []Node) error {
 	return group.Wait()
 }
 
-// add starts nodes and returns when all of them accept pods.
+// add starts nodes. It returns when all of them accept pods.
 func (s *nodeSet) add(ctx context.Context, nodes []Node) error {
 	var simulated []simnode.Spec
 	var process []Node
@@ -205,7 +205,7 @@ func (s *nodeSet) remove(ctx context.Context, name string) error {
 	return s.removeProcess(ctx, name)
 }
 
-// stop ends all nodes. Pods on process nodes end with them.
+// stop stops all nodes. Pods on process nodes end with them.
 func (s *nodeSet) stop() {
 	if s == nil {
 		return
@@ -225,7 +225,7 @@ func plural(count int, noun string) string {
 	return fmt.Sprintf("%d %ss", count, noun)
 }
 
-// capacityText formats a capacity for status.
+// capacityText formats a capacity for the status.
 func capacityText(list corev1.ResourceList, name corev1.ResourceName) string {
 	quantity, found := list[name]
 	if !found {

@@ -15,28 +15,28 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The kinds of node.
+// Kinds of nodes.
 const (
-	// KindProcess runs pods as processes of this machine.
+	// KindProcess is a node that runs pods as processes on this machine.
 	KindProcess = "process"
-	// KindSimulated only simulates the phases of pods with timers.
+	// KindSimulated is a node that only simulates the phases of pods with timers.
 	KindSimulated = "simulated"
 )
 
-// mostNodes is more than a machine can run, so a larger number is a typing error.
+// mostNodes is more than a machine can run. A larger number is assumed to be a typing error.
 const mostNodes = 50000
 
-// NodeSpec describes one node, or Count equal nodes. It is an entry of a nodes file.
+// NodeSpec describes a node, or Count identical nodes. It is an entry in a nodes file.
 type NodeSpec struct {
-	// Name is the node's name. If Count is above 1, it is the prefix of the names, which end in -1, -2, …. Empty means
-	// node-N or sim-N with the next free numbers.
+	// Name is the node's name. If Count is above 1, it is the prefix of the names, which end in -1, -2, and so on. If
+	// it is empty, the names are node-N or sim-N with the next free numbers.
 	Name string `json:"name,omitempty"`
-	// Kind is process (default) or simulated.
+	// Kind is process (the default) or simulated.
 	Kind string `json:"kind,omitempty"`
 	// Count defaults to 1; 0 means no node.
 	Count *int `json:"count,omitempty"`
-	// CPU and Memory are quantities. Empty means the machine's capacity for a process node, and 8 and 32Gi for a
-	// simulated one.
+	// CPU and Memory are quantities. If they are empty, a process node has the machine's capacity, and a simulated
+	// node has 8 and 32Gi.
 	CPU    string `json:"cpu,omitempty"`
 	Memory string `json:"memory,omitempty"`
 	// Resources holds further resources by name, for example nvidia.com/gpu: "4" or pods: "500".
@@ -46,7 +46,7 @@ type NodeSpec struct {
 	Taints []string `json:"taints,omitempty"`
 }
 
-// Node is one node to run.
+// Node is a node to run.
 type Node struct {
 	Name     string
 	Kind     string
@@ -55,7 +55,7 @@ type Node struct {
 	Taints   []corev1.Taint
 }
 
-// ReadNodesFile reads a YAML list of NodeSpec. Unknown fields are errors.
+// ReadNodesFile reads a YAML list of NodeSpecs. Unknown fields are errors.
 func ReadNodesFile(path string) ([]NodeSpec, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -87,7 +87,7 @@ func ParseNodes(data []byte) ([]NodeSpec, error) {
 }
 
 // checkBooleans returns an error for values that YAML treats as booleans, such as n, no, y and on without quotes.
-// NodeSpec has no boolean fields, and the decoder would turn these values into the strings "true" and "false".
+// NodeSpec has no boolean fields, and the decoder would convert these values to the strings "true" and "false".
 func checkBooleans(data []byte) error {
 	var entries []map[string]any
 	if yaml.Unmarshal(data, &entries) != nil {
@@ -103,14 +103,14 @@ func checkBooleans(data []byte) error {
 	return nil
 }
 
-// Expand turns specs into single nodes with unique names. taken holds existing names. Errors contain the entry and the
-// field.
+// Expand converts specs to individual nodes with unique names. taken contains existing names. Errors name the entry
+// and the field.
 func Expand(specs []NodeSpec, taken map[string]bool) ([]Node, error) {
 	used := map[string]bool{}
 	for name := range taken {
 		used[name] = true
 	}
-	// Explicit names come first, so that a numbered name never takes one of them.
+	// Assign explicit names first, so that a numbered name never takes one of them.
 	for i, spec := range specs {
 		for _, name := range spec.givenNames() {
 			if used[name] {
@@ -152,7 +152,7 @@ func (s NodeSpec) count() int {
 	return *s.Count
 }
 
-// givenNames returns the explicit names of the spec; nil if the names are to be numbered.
+// givenNames returns the explicit names in the spec; nil if the nodes are to be numbered.
 func (s NodeSpec) givenNames() []string {
 	if s.Name == "" {
 		return nil
@@ -237,7 +237,7 @@ func (s NodeSpec) capacity(at *field.Path, list corev1.ResourceList) error {
 	return nil
 }
 
-// ParseQuantity parses an amount of a resource, which must not be negative.
+// ParseQuantity parses a non-negative quantity.
 func ParseQuantity(text string) (resource.Quantity, error) {
 	quantity, err := resource.ParseQuantity(text)
 	if err != nil {
@@ -261,7 +261,7 @@ func ParseTaint(text string) (corev1.Taint, error) {
 	return taint, nil
 }
 
-// ParsePairs parses NAME=VALUE words.
+// ParsePairs parses words of the form NAME=VALUE.
 func ParsePairs(words []string) (map[string]string, error) {
 	if len(words) == 0 {
 		return nil, nil

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// nodeReadyTimeout is the time a node has until it accepts pods.
+	// nodeReadyTimeout is the maximum time until a new node accepts pods.
 	nodeReadyTimeout = 90 * time.Second
-	// drainTimeout is the time the pods of a removed node have to end by themselves. Then they are killed with the
-	// node.
+	// drainTimeout is how long to wait for the pods of a removed node to end. After that, they are killed together
+	// with the node.
 	drainTimeout = 40 * time.Second
 )
 
@@ -90,8 +90,8 @@ func (s *nodeSet) runProcess(node Node) error {
 	return nil
 }
 
-// warn returns a function that reports what the machine does not permit. Only the first node reports it, because it is
-// the same for all nodes. The caller holds mu.
+// warn returns a function that reports features that the machine does not permit. Only the first node reports them,
+// because they are the same for all nodes. The caller must hold mu.
 func (s *nodeSet) warn() func(string) {
 	if s.warned {
 		return func(string) {}
@@ -100,7 +100,7 @@ func (s *nodeSet) warn() func(string) {
 	return s.report.Note
 }
 
-// waitProcess waits until the node is ready and schedulable in the API server.
+// waitProcess waits until the node is ready and schedulable, according to the API server.
 func (s *nodeSet) waitProcess(ctx context.Context, name string) error {
 	run := s.running(name)
 	select {
@@ -126,7 +126,7 @@ func (s *nodeSet) running(name string) *processRun {
 	return s.process[name]
 }
 
-// removeProcess drains a process node and then ends it.
+// removeProcess drains a process node and then stops it.
 func (s *nodeSet) removeProcess(ctx context.Context, name string) error {
 	s.mu.Lock()
 	run := s.process[name]
@@ -154,12 +154,12 @@ func (s *nodeSet) drain(ctx context.Context, name string) error {
 		return left == 0, err
 	})
 	if wait.Interrupted(err) {
-		return nil // they are killed with the node
+		return nil // these pods are killed together with the node
 	}
 	return err
 }
 
-// forgetProcess removes a node that does not run, and the pods that are bound to it in the API server.
+// forgetProcess removes a node that is not running, and the pods that are bound to it in the API server.
 func (s *nodeSet) forgetProcess(ctx context.Context, name string) error {
 	err := s.client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -169,7 +169,7 @@ func (s *nodeSet) forgetProcess(ctx context.Context, name string) error {
 	return err
 }
 
-// deletePods deletes the pods of a node, once each, and returns how many still exist.
+// deletePods deletes the pods of a node, each only once, and returns the number of pods that still exist.
 func (s *nodeSet) deletePods(ctx context.Context, name string, options metav1.DeleteOptions) (left int, err error) {
 	pods, err := s.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + name})
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *nodeSet) deletePods(ctx context.Context, name string, options metav1.De
 	atOnce := options.GracePeriodSeconds != nil
 	for _, pod := range pods.Items {
 		if owner := metav1.GetControllerOf(&pod); owner != nil && owner.Kind == "DaemonSet" && !atOnce {
-			continue // its controller would re-create it at once; it ends with the node
+			continue // its controller would immediately re-create it; it ends with the node
 		}
 		left++
 		if pod.DeletionTimestamp != nil && !atOnce {

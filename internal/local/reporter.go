@@ -2,12 +2,13 @@ package local
 
 import "time"
 
-// Reporter receives the progress of a start. Its methods are called one at a time.
+// Reporter receives the progress of a start. Its methods are never called concurrently.
 type Reporter interface {
-	// Ready reports that a part is ready and how long it took.
+	// Ready is called when a part is ready, with the time that its start took.
 	Ready(part string, took time.Duration)
-	// Note reports one line of information for the user, for example what this machine does not permit.
+	// Note is called with a line of information for the user, for example about a feature that this machine does not
+	// permit.
 	Note(line string)
-	// Up reports that everything is ready.
+	// Up is called when everything is ready.
 	Up(Record)
 }

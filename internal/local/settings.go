@@ -11,11 +11,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// The components that run in addition to the control plane and the nodes.
+// Values for the components that run in addition to the control plane and the nodes.
 const (
-	// ComponentsAll runs our scheduler, controllers and admission.
+	// ComponentsAll runs the project's scheduler, controllers and admission.
 	ComponentsAll = "all"
-	// ComponentsAPI runs none of them, so that users can try another scheduler.
+	// ComponentsAPI runs none of them, so that users can try other schedulers.
 	ComponentsAPI = "api"
 )
 
@@ -23,9 +23,9 @@ const (
 type Settings struct {
 	// Dir holds all files of the cluster.
 	Dir Dir `json:"-"`
-	// Port is the API server's port; 0 means the last one, or a free one.
+	// Port is the port of the API server; 0 means the port of the last run, or a free one.
 	Port int `json:"port"`
-	// PortAsked means that the user chose the port, so no other may be used.
+	// PortAsked is true if the user chose the port, so that no other port may be used.
 	PortAsked bool `json:"-"`
 	// Kubeconfig is an additional path for the kubeconfig; it may be empty.
 	Kubeconfig string `json:"kubeconfig,omitempty"`
@@ -35,17 +35,17 @@ type Settings struct {
 	Components string `json:"components"`
 	// SchedulerConf is the path of a volcano-scheduler.conf; it may be empty.
 	SchedulerConf string `json:"schedulerConf,omitempty"`
-	// SimulatedStart is the time simulated nodes take to start a pod; simnode.Never means forever.
+	// SimulatedStart is how long simulated nodes take to start a pod; simnode.Never means forever.
 	SimulatedStart time.Duration `json:"simulatedStart"`
-	// Ephemeral means that writes do not wait for the disk, and that `down` removes the directory.
+	// Ephemeral is true if writes do not wait for the disk and `down` removes the directory.
 	Ephemeral bool `json:"ephemeral,omitempty"`
-	// Complete is set after the first successful start with these settings. From then on the API server stores the
-	// nodes.
+	// Complete is true after the first successful start with these settings. From then on, the nodes are stored in
+	// the API server.
 	Complete bool `json:"complete"`
 }
 
-// LoadSettings returns the settings of the last run. The second result is false if the cluster never started
-// successfully or was ephemeral. In that case it returns the defaults.
+// LoadSettings returns the settings of the last run. If the cluster never started successfully or was ephemeral, it
+// returns the defaults and false.
 func LoadSettings(d Dir) (Settings, bool, error) {
 	s, defaults := Settings{Dir: d}, Settings{Dir: d, Components: ComponentsAll}
 	err := readJSON(d.settingsFile(), &s)
@@ -82,8 +82,8 @@ func CheckEphemeral(d Dir) error {
 		"%s holds a persistent cluster; --ephemeral would remove it", d)
 }
 
-// CheckSchedulerConf returns an error if the scheduler's configuration file is invalid, and warnings about parts that
-// have no effect.
+// CheckSchedulerConf checks the scheduler's configuration file. It returns an error if the file is invalid, and
+// warnings about parts that have no effect.
 func CheckSchedulerConf(path string) (warnings []string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

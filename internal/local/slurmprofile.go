@@ -19,12 +19,13 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
 
-// ofTheSystem lists the machine's directories for programs and the system. Pods see them unchanged and need not write
-// there.
+// ofTheSystem lists the directories of the machine that contain programs and system files. Pods see them unchanged
+// and need not write to them.
 var ofTheSystem = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "lost+found", "nix", "opt", "proc", "run", "sbin", "snap", "sys", "usr", "var"}
 
-// slurmProfile writes the profile for Slurm's commands. It declares that all nodes are this machine, so that users find
-// the output of their scripts in the directory where they submitted them. An existing profile is not changed.
+// slurmProfile writes the profile for Slurm's commands. The profile states that all nodes are this machine, so that
+// users find the output of their scripts in the directory from which they submitted them. An existing profile is not
+// changed.
 func slurmProfile(ctx context.Context, client kubernetes.Interface) error {
 	text, err := profileText(os.DirFS("/"))
 	if err != nil {
@@ -41,14 +42,14 @@ func slurmProfile(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// profileText returns the profile of this machine: every directory at its root that may contain users' files is a
-// volume at the same path.
+// profileText returns the profile for this machine. Every top-level directory that may contain users' files is a
+// volume with the same path.
 func profileText(root fs.FS) (string, error) {
 	entries, err := fs.ReadDir(root, ".")
 	if err != nil {
 		return "", err
 	}
-	// Only process nodes run scripts. On simulated nodes the pods would never end.
+	// Only process nodes run scripts. On simulated nodes, the pods would never end.
 	p := profile.Profile{DefaultImage: "this-machine", NodeSelector: map[string]string{keys.NodeKind: "process"}, ServiceAccount: slurmAccount}
 	for _, entry := range entries {
 		name := entry.Name()

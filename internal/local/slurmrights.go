@@ -14,8 +14,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
 
-// slurmAccount is the name of the service account of batch jobs in namespace default, and of its roles. With its
-// permissions, sbatch and the other commands work inside jobs.
+// slurmAccount is the name of the service account of batch jobs in namespace default, and of its roles. Its
+// permissions allow sbatch and the other commands to work inside jobs.
 const slurmAccount = "slurm-job"
 
 // rights returns the rule that permits verbs on resources of a group.
@@ -24,7 +24,7 @@ func rights(group string, resources []string, verbs ...string) rbacv1.PolicyRule
 }
 
 var (
-	// jobRights are the permissions of jobs in their namespace. They equal the permissions of a user who submits and
+	// jobRights are the permissions of jobs in their namespace. They are the same as those of a user who submits and
 	// controls jobs there.
 	jobRights = []rbacv1.PolicyRule{
 		rights("batch.volcano.sh", []string{"jobs", "cronjobs"}, "get", "list", "watch", "create", "update", "patch", "delete"),
@@ -35,12 +35,12 @@ var (
 		rights("", []string{"pods", "pods/log", "events", "services"}, "get", "list", "watch"),
 		rights("", []string{"pods/exec", "pods/attach"}, "create", "get"),
 		rights("", []string{"configmaps"}, "get", "list", "create", "update", "delete"),
-		// The entries of a scrontab keep the secrets of their jobs. A job can read them anyway: it may mount them in
-		// another job.
+		// The entries of a scrontab store the secrets of their jobs. A job can read these secrets anyway, because it
+		// can mount them in another job.
 		rights("", []string{"secrets"}, "get", "create", "update"),
 		rights("", []string{"serviceaccounts"}, "get"),
 	}
-	// clusterRights are the permissions of jobs on cluster-scoped objects.
+	// clusterRights are the permissions of jobs for cluster-scoped objects.
 	clusterRights = []rbacv1.PolicyRule{
 		rights("scheduling.volcano.sh", []string{"queues"}, "get", "list", "watch"),
 		rights("scheduling.k8s.io", []string{"priorityclasses"}, "get", "list"),
@@ -49,7 +49,7 @@ var (
 	profileRights = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{profile.Name}, Verbs: []string{"get"}}}
 )
 
-// slurmRights creates the service account of batch jobs and its roles. Existing objects are not changed.
+// slurmRights creates the service account for batch jobs and its roles. Existing objects are not changed.
 func slurmRights(ctx context.Context, client kubernetes.Interface) error {
 	const home, system = metav1.NamespaceDefault, daemon.Namespace
 	meta := func(namespace string) metav1.ObjectMeta {

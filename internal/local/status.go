@@ -17,10 +17,10 @@ import (
 // The states of a cluster and of its parts.
 const (
 	stateAbsent   = "absent"   // the directory does not exist
-	stateStopped  = "stopped"  // the directory exists, but no process runs
+	stateStopped  = "stopped"  // the directory exists, but no process is running
 	stateStarting = "starting" // on its way up
-	stateReady    = "ready"    // of a part
-	stateRunning  = "running"  // of a cluster
+	stateReady    = "ready"    // state of a part
+	stateRunning  = "running"  // state of a cluster
 )
 
 // Status is the output of `vc-local status`. Scripts can use its JSON form.
@@ -42,13 +42,13 @@ type Status struct {
 	Nodes      []NodeStatus `json:"nodes,omitempty"`
 }
 
-// PartStatus is the state of one part.
+// PartStatus is the state of a part.
 type PartStatus struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
 }
 
-// NodeStatus is the status of one node in the API server.
+// NodeStatus is the status of a node in the API server.
 type NodeStatus struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
@@ -59,10 +59,10 @@ type NodeStatus struct {
 	Pods int `json:"pods"`
 }
 
-// endingGrace is the time a process that no longer responds has to end.
+// endingGrace is how long to wait until a process that no longer responds has ended.
 const endingGrace = 2 * time.Second
 
-// Look returns the status of a directory's cluster, running or not.
+// Look returns the status of the cluster in a directory, whether it is running or not.
 func Look(ctx context.Context, d Dir) (Status, error) {
 	status := Status{State: stateAbsent, Dir: string(d)}
 	ours, err := d.owned()
@@ -78,7 +78,7 @@ func Look(ctx context.Context, d Dir) (Status, error) {
 		if err == nil {
 			return answer, nil
 		}
-		// It may be about to end.
+		// The process may be about to end.
 		if ended, _ := waitUnlocked(ctx, d, endingGrace); !ended {
 			return status, err
 		}
@@ -150,7 +150,7 @@ func (c *cluster) nodeStatuses(ctx context.Context) ([]NodeStatus, error) {
 	return statuses, nil
 }
 
-// residentBytes returns the resident memory of this process, or 0 if it is unknown.
+// residentBytes returns the resident memory of this process; 0 if it is unknown.
 func residentBytes() int64 {
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -26,8 +26,8 @@ const (
 	defaultClass     = "storageclass.kubernetes.io/is-default-class"
 )
 
-// volumes provisions a directory of this machine for every claim of the class `standard`, and removes it when the claim
-// is deleted.
+// volumes provisions a directory on this machine for every claim of the class `standard`, and removes it when the
+// claim is deleted.
 type volumes struct {
 	client kubernetes.Interface
 	dir    string
@@ -40,7 +40,7 @@ type volumes struct {
 // volumeKey identifies a claim, or a volume if Namespace is empty.
 type volumeKey struct{ Namespace, Name string }
 
-// startVolumes creates the storage class and serves claims until stop.
+// startVolumes creates the storage class and serves claims until stop is called.
 func startVolumes(ctx context.Context, client kubernetes.Interface, dir string) (*volumes, error) {
 	if err := ensureStorageClass(ctx, client); err != nil {
 		return nil, err
@@ -121,8 +121,8 @@ func (v *volumes) work(ctx context.Context) {
 	}
 }
 
-// provision creates a directory and a volume for a claim. Their names derive from the claim's identity, so a repeated
-// call is harmless.
+// provision creates a directory and a volume for a claim. Their names are derived from the claim's identity, so
+// repeating the call is harmless.
 func (v *volumes) provision(ctx context.Context, key volumeKey) error {
 	object, found, err := v.claims.GetByKey(key.Namespace + "/" + key.Name)
 	if err != nil || !found {
@@ -131,8 +131,8 @@ func (v *volumes) provision(ctx context.Context, key volumeKey) error {
 	claim := object.(*corev1.PersistentVolumeClaim)
 	volume := volumeFor(claim, v.dir)
 	path := volume.Spec.HostPath.Path
-	// Any container user may write to the volume, as on a shared disk of a real cluster. The parent directories are
-	// accessible only to the current user.
+	// Any user in a container may write to the volume, as on a shared disk in a real cluster. The parent directories
+	// are accessible only to the current user.
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func volumeFor(claim *corev1.PersistentVolumeClaim, dir string) *corev1.Persiste
 	}
 }
 
-// reclaim removes a volume whose claim was deleted, and its directory.
+// reclaim removes a volume whose claim was deleted, together with its directory.
 func (v *volumes) reclaim(ctx context.Context, name string) error {
 	if err := os.RemoveAll(filepath.Join(v.dir, filepath.Base(name))); err != nil {
 		return err

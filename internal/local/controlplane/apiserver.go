@@ -21,10 +21,10 @@ const (
 	frontProxyUser        = "vc-local-front-proxy-client"
 	mastersGroup          = "system:masters"
 	issuer                = "https://kubernetes.default.svc.cluster.local"
-	// inflight is generous: all clients are on this machine, and a benchmark must reach the limits of the machine, not
-	// ours.
+	// inflight is generous because all clients run on this machine, and a benchmark should be limited by the machine
+	// and not by this setting.
 	inflight = "3000"
-	// readyPoll is the interval at which a starting part is checked.
+	// readyPoll is how often a part is checked while it starts.
 	readyPoll = 50 * time.Millisecond
 )
 
@@ -34,8 +34,8 @@ func apiServerFlags(p *PKI, etcdEndpoint string, port int) []string {
 		"--etcd-servers=" + etcdEndpoint,
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(port),
-		// The address appears only in the endpoints of the service `kubernetes`, which may not contain a loopback
-		// address. So the endpoints are turned off.
+		// The address appears only in the endpoints of the service `kubernetes`, which must not contain a loopback
+		// address. Therefore, the endpoints are turned off.
 		"--advertise-address=127.0.0.1",
 		"--endpoint-reconciler-type=none",
 		"--tls-cert-file=" + p.path("apiserver.crt"),
@@ -65,9 +65,9 @@ func apiServerFlags(p *PKI, etcdEndpoint string, port int) []string {
 		"--max-mutating-requests-inflight=" + inflight,
 		"--profiling=false",
 		"--disable-admission-plugins=" + strings.Join([]string{
-			// This cluster signs no certificates.
+			// No certificates are signed in this cluster.
 			"CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "ClusterTrustBundleAttest",
-			// Nodes here are ready when they are created; a taint would cost one write per node.
+			// Nodes are ready as soon as they are created; a taint would cost an additional write per node.
 			"TaintNodesByCondition",
 		}, ","),
 	}
@@ -92,7 +92,7 @@ func newAPIServer(ctx context.Context, flags []string) (func(context.Context) er
 	return func(ctx context.Context) error { return apiserverapp.Run(ctx, completed) }, nil
 }
 
-// waitForAPIServer returns when the API server reports that it is ready.
+// waitForAPIServer waits until the API server reports that it is ready.
 func waitForAPIServer(ctx context.Context, client kubernetes.Interface, server *part) error {
 	var last error
 	for {
@@ -115,7 +115,7 @@ func waitForAPIServer(ctx context.Context, client kubernetes.Interface, server *
 	}
 }
 
-// parseFlags sets component flags in the same way as the component's command line.
+// parseFlags parses flags for a component as its command line would.
 func parseFlags(component string, sets cliflag.NamedFlagSets, flags []string) error {
 	all := pflag.NewFlagSet(component, pflag.ContinueOnError)
 	for _, set := range sets.FlagSets {

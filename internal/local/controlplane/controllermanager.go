@@ -15,8 +15,8 @@ import (
 	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
 )
 
-// idleControllers lists controllers for features that one machine does not have: clouds, certificate requests, joining
-// nodes, attachable disks, autoscaling by metrics.
+// idleControllers lists controllers for features that do not exist on a single machine: clouds, certificate requests,
+// joining nodes, attachable disks, autoscaling by metrics.
 var idleControllers = []string{
 	names.BootstrapSignerController,
 	names.TokenCleanerController,
@@ -48,13 +48,13 @@ func controllerManagerFlags(p *PKI, kubeconfig string) []string {
 		"--root-ca-file=" + p.CACert(),
 		"--service-account-private-key-file=" + p.path("service-account.key"),
 		"--service-cluster-ip-range=" + serviceNetwork,
-		// All controllers share one client. A service account for each would cost a second at startup and one
-		// connection each.
+		// All controllers share one client. A service account for each of them would take a second at startup, and
+		// each would need its own connection.
 		"--use-service-account-credentials=false",
 		"--kube-api-qps=1000",
 		"--kube-api-burst=2000",
-		// Nodes run in this process, so their heartbeats stop only when this process stops, too. Rare heartbeats allow
-		// 5,000 nodes.
+		// Nodes run in this process, so their heartbeats stop only if this process stops. Sending heartbeats rarely
+		// makes 5,000 nodes possible.
 		"--node-monitor-grace-period=10m",
 		"--controller-shutdown-timeout=5s",
 		"--profiling=false",
@@ -71,8 +71,8 @@ func newControllerManager(flags []string) (func(context.Context) error, error) {
 	if err := parseFlags("kube-controller-manager", options.Flags(known, disabled, aliases), flags); err != nil {
 		return nil, err
 	}
-	// The configuration page is registered by name, once per process. An earlier control plane in this process may have
-	// registered it.
+	// The configuration page can be registered only once per process. An earlier control plane in this process may
+	// have registered it.
 	configz.Delete(kcmapp.ConfigzName)
 	return func(ctx context.Context) error {
 		config, err := options.Config(ctx, known, disabled, aliases)
@@ -83,7 +83,7 @@ func newControllerManager(flags []string) (func(context.Context) error, error) {
 	}, nil
 }
 
-// waitForControllers returns when the controllers have created the service account that every pod in namespace
+// waitForControllers waits until the controllers have created the service account that every pod in namespace
 // `default` needs.
 func waitForControllers(ctx context.Context, client kubernetes.Interface, manager *part) error {
 	for {

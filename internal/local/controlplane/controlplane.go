@@ -15,11 +15,11 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 )
 
-// startTimeout is the longest time until all parts are ready. It is long because a busy machine is slow; a start
-// normally takes seconds.
+// startTimeout is the maximum time until all parts are ready. A start normally takes seconds, but much longer if the
+// machine is busy.
 const startTimeout = 3 * time.Minute
 
-// AdminUser is the user of the kubeconfig. This user may do everything.
+// AdminUser is the user in the kubeconfig. This user has all permissions.
 const AdminUser = "vc-local-admin"
 
 // Options configures a control plane.
@@ -31,12 +31,12 @@ type Options struct {
 	Port int
 	// Kubeconfig is the path of the administrator's kubeconfig. Empty means Dir/kubeconfig.
 	Kubeconfig string
-	// Ephemeral means that data need not survive a power failure, so writes do not wait for the disk.
+	// Ephemeral is true if data need not survive a power failure, so that writes do not wait for the disk.
 	Ephemeral bool
 	// ExtraHosts lists additional names and addresses of the API server for its certificate.
 	ExtraHosts []string
-	// Kinds installs the kinds that kube-controller-manager must see at its start. It may be nil. Its garbage collector
-	// finds later kinds only with its next discovery, after half a minute.
+	// Kinds installs the kinds that must exist when kube-controller-manager starts. It may be nil. The garbage
+	// collector discovers kinds that are installed later only after half a minute.
 	Kinds func(context.Context, *rest.Config) error
 	// Progress is called when a part is ready, with the time it took. It may be nil.
 	Progress func(part string, took time.Duration)
@@ -62,11 +62,11 @@ type ControlPlane struct {
 	err error
 }
 
-// ErrPortInUse means that another process uses the requested port.
+// ErrPortInUse is returned if another process uses the requested port.
 var ErrPortInUse = errors.New("port is in use")
 
-// Start runs etcd, kube-apiserver and kube-controller-manager and returns when all three are ready. They run until Stop
-// or until ctx is done.
+// Start starts etcd, kube-apiserver and kube-controller-manager and returns when all three are ready. They run until
+// Stop is called or ctx is done.
 func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, time.Duration) {}
@@ -106,7 +106,7 @@ func (c *ControlPlane) start(ctx context.Context, o Options, port int) error {
 	if err := stampVersion(); err != nil {
 		return err
 	}
-	// Both components apply logging settings. The same settings twice are harmless.
+	// Both components apply logging settings. Applying the same settings twice is harmless.
 	logsapi.ReapplyHandling = logsapi.ReapplyHandlingIgnoreUnchanged
 	// Suppress the API server's warnings about requests of these components.
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
@@ -160,7 +160,7 @@ func (c *ControlPlane) startServer(starting context.Context, port int) error {
 	}
 	err = waitForAPIServer(starting, client, c.apiServer)
 	if starting.Err() != nil {
-		// Stopping an API server during its start ends the whole process, so wait until it has started.
+		// Stopping an API server while it starts would end the whole process, so wait until it has started.
 		patience, cancel := context.WithTimeout(context.WithoutCancel(starting), stopTimeout)
 		defer cancel()
 		_ = waitForAPIServer(patience, client, c.apiServer)
@@ -210,14 +210,14 @@ func (c *ControlPlane) fail(err error) {
 func (c *ControlPlane) RESTConfig() *rest.Config {
 	config, err := c.ConfigFor(AdminUser, mastersGroup)
 	if err != nil {
-		// Signing in memory fails only if the authority's file is missing; the first request will return an error.
+		// Signing fails only if the authority's file is missing; the first request will then return an error.
 		return &rest.Config{Host: c.server}
 	}
 	return config
 }
 
-// ConfigFor returns a client configuration for another user, who is identified by a certificate. RBAC decides about the
-// user's permissions.
+// ConfigFor returns a client configuration for a user, who is identified by a certificate. The user's permissions are
+// controlled by RBAC.
 func (c *ControlPlane) ConfigFor(user string, groups ...string) (*rest.Config, error) {
 	return configFor(c.pki, c.server, user, groups...)
 }
@@ -267,7 +267,7 @@ func choosePort(wanted int) (int, error) {
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 
-// PortFree reports whether the port of 127.0.0.1 is free now.
+// PortFree reports whether a port of 127.0.0.1 is currently free.
 func PortFree(port int) bool {
 	_, err := choosePort(port)
 	return err == nil

@@ -1,7 +1,7 @@
 // Package controlplane runs a real Kubernetes control plane inside this process: etcd, kube-apiserver and
 // kube-controller-manager, with their own certificate authority.
 //
-//	In:   a directory, a port (or none), whether data must survive a power failure
+//	In:   a directory, optionally a port, whether data must survive a power failure
 //	Out:  a ready API server on 127.0.0.1 and credentials for it
 //
 // # Invariants
@@ -9,8 +9,8 @@
 //   - All listeners are on 127.0.0.1, or on a unix socket in a directory that only its owner may enter.
 //   - Start returns either a control plane whose API server and controllers respond, or an error with no part left
 //     running.
-//   - The authority and the service-account key are created once and kept. All other certificates are created at each
-//     start, so that none expires.
+//   - The authority and the service-account key are created once and kept. All other certificates are created at
+//     each start, so they never expire.
 //
 // # Concurrency
 //

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// longestSocketPath is below the 108 bytes that Linux allows.
+	// longestSocketPath is the maximum length of a socket path, a little less than the 108 bytes that Linux allows.
 	longestSocketPath = 100
 	// etcdQuotaBytes is the maximum size of the database. A benchmark with hundreds of thousands of pods needs more
 	// than etcd's default of 2 GiB.
@@ -62,7 +62,7 @@ func startStore(ctx context.Context, dir string, noSync bool, log zapcore.WriteS
 
 func etcdConfig(dir, socketDir string, noSync bool, log zapcore.WriteSyncer) *embed.Config {
 	client := url.URL{Scheme: "unix", Path: filepath.Join(socketDir, clientSocket)}
-	// A member must announce addresses, but no process listens on this one or connects to it.
+	// A member must announce an address, but no process listens on this one or connects to it.
 	nowhere := url.URL{Scheme: "http", Host: "127.0.0.1:1"}
 	cfg := embed.NewConfig()
 	cfg.Name = "vc-local"
@@ -74,13 +74,13 @@ func etcdConfig(dir, socketDir string, noSync bool, log zapcore.WriteSyncer) *em
 	cfg.InitialCluster = cfg.Name + "=" + nowhere.String()
 	cfg.QuotaBackendBytes = etcdQuotaBytes
 	cfg.MaxRequestBytes = etcdLargestRequestBytes
-	// The raft log stays in memory between snapshots. Only this member reads it, so it can be short.
+	// The raft log is kept in memory between snapshots. It can be short because only this member reads it.
 	cfg.SnapshotCount = 2000
 	cfg.SnapshotCatchUpEntries = 100
 	cfg.UnsafeNoFsync = noSync
 	cfg.EnableGRPCGateway = false
 	cfg.Metrics = "basic"
-	// A single member elects itself within the election timeout, so short ticks make the start quick.
+	// A single member elects itself after the election timeout, so short ticks speed up the start.
 	cfg.TickMs, cfg.ElectionMs = 20, 100
 	cfg.WarningApplyDuration = time.Second
 	cfg.WarningUnaryRequestDuration = time.Second
@@ -88,8 +88,9 @@ func etcdConfig(dir, socketDir string, noSync bool, log zapcore.WriteSyncer) *em
 	return cfg
 }
 
-// SocketDir returns the directory for a unix socket of the given name. This is dir, or a new private directory below
-// the system's temporary directory if the path is too long for a socket. made reports whether it is a new directory.
+// SocketDir returns a directory for a unix socket with the given name: dir or, if the resulting path would be too
+// long for a socket, a new private directory in the system's temporary directory. made reports whether the directory
+// is new.
 func SocketDir(dir, name string) (path string, made bool, err error) {
 	absolute, err := filepath.Abs(dir)
 	if err == nil && len(filepath.Join(absolute, name)) <= longestSocketPath {
@@ -102,11 +103,11 @@ func SocketDir(dir, name string) (path string, made bool, err error) {
 // endpoint returns the address for etcd's clients.
 func (s *store) endpoint() string { return "unix://" + s.socket }
 
-// failed returns a channel that receives the error of a failed etcd.
+// failed returns a channel that receives the error if etcd fails.
 func (s *store) failed() <-chan error { return s.server.Err() }
 
 func (s *store) stop() {
 	s.server.Close()
-	// This removes the directory only if it was made for the socket, because only then is it empty.
+	// The directory is empty, and is therefore removed, only if it was created for the socket.
 	_ = errors.Join(os.Remove(s.socket), os.Remove(s.socketDir))
 }

@@ -30,7 +30,7 @@ func writeKubeconfig(p *PKI, path, server, user string, groups ...string) error 
 	if err != nil {
 		return fmt.Errorf("kubeconfig: %w", err)
 	}
-	// Rename, so that a reader never sees a partial file.
+	// Rename the file, so that a reader never sees an incomplete one.
 	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
 		return err
 	}

@@ -10,12 +10,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// logLimitBytes is the size at which a log file is rotated. One old file is kept, so a log takes at most twice this
-// size.
+// logLimitBytes is the size at which a log file is rotated. A single old file is kept, so a log takes at most twice
+// this size.
 const logLimitBytes = 32 << 20
 
-// LogFile is a log file with rotation: at its size limit, it is renamed to NAME.1 and a new file is started. Write
-// never fails; if the disk is full, log lines are lost. It is safe for concurrent use.
+// LogFile is a log file with rotation: when it reaches its maximum size, it is renamed to NAME.1 and a new file is
+// created. Write never fails; if the disk is full, log lines are lost. A LogFile is safe for concurrent use.
 type LogFile struct {
 	path string
 
@@ -45,7 +45,7 @@ func (l *LogFile) open() error {
 	return nil
 }
 
-// Write implements io.Writer; it reports every write as complete.
+// Write implements io.Writer. It always reports success.
 func (l *LogFile) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,8 +80,8 @@ func (l *LogFile) Close() error {
 	return err
 }
 
-// SendKlogTo makes klog, the log of all Kubernetes code, write to w only. klog is global, so call SendKlogTo before any
-// code that logs.
+// SendKlogTo makes klog, the logger of all Kubernetes code, write only to w. Because klog is global, SendKlogTo must
+// be called before any code that logs.
 func SendKlogTo(w *LogFile) {
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(flags)

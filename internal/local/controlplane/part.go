@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// stopTimeout is the time a part has to end. After that it runs until the process ends.
+// stopTimeout is how long to wait for a part to stop. After that, it runs until the process ends.
 const stopTimeout = 15 * time.Second
 
 // part is a component that runs in a goroutine until it is stopped. A nil part was never started.
 type part struct {
 	name   string
 	cancel context.CancelFunc
-	// done is closed when the component has returned. Then err may be read.
+	// done is closed when the component has returned. After that, err may be read.
 	done chan struct{}
 	err  error
 }
 
-// startPart starts the component. Its context is independent of the caller's, because parts are stopped in a fixed
-// order.
+// startPart starts a component. The component's context is independent of the caller's, because parts are stopped in
+// a fixed order.
 func startPart(name string, run func(ctx context.Context) error) *part {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &part{name: name, cancel: cancel, done: make(chan struct{})}
@@ -31,7 +31,7 @@ func startPart(name string, run func(ctx context.Context) error) *part {
 	return p
 }
 
-// ended returns the error of a part whose done is closed.
+// ended returns the error of a part that has ended.
 func (p *part) ended() error {
 	if p.err == nil {
 		return fmt.Errorf("%s ended by itself; see the log", p.name)
@@ -39,7 +39,7 @@ func (p *part) ended() error {
 	return fmt.Errorf("%s ended: %w", p.name, p.err)
 }
 
-// stop ends the part and waits for it.
+// stop stops the part and waits until it has ended.
 func (p *part) stop() error {
 	if p == nil {
 		return nil

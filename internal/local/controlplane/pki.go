@@ -21,14 +21,14 @@ import (
 const (
 	authorityLifetime   = 20 * 365 * 24 * time.Hour
 	certificateLifetime = 5 * 365 * 24 * time.Hour
-	// clockSkew is how far certificates are backdated, so that a client whose clock is slightly behind accepts them.
+	// clockSkew is how far certificates are backdated, so that clients whose clocks are slightly behind accept them.
 	clockSkew = time.Hour
 )
 
-// PKI is the certificate authority of one cluster with its files. All keys are ECDSA P-256, which take less than a
+// PKI is the certificate authority of a cluster and its files. All keys are ECDSA P-256 keys, which take less than a
 // millisecond to create.
 type PKI struct {
-	// Dir holds the PEM files; mode 0700.
+	// Dir contains the PEM files; its mode is 0700.
 	Dir string
 
 	root, frontProxy authority
@@ -43,7 +43,8 @@ type authority struct {
 // CACert returns the path of the PEM file of the authority that signs server and client certificates.
 func (p *PKI) CACert() string { return p.path("ca.crt") }
 
-// KubeletClientCert returns the path of the certificate with which the API server connects to nodes for logs and exec.
+// KubeletClientCert returns the path of the certificate that the API server presents to nodes when it requests logs
+// or runs exec.
 func (p *PKI) KubeletClientCert() string { return p.path("apiserver-kubelet-client.crt") }
 
 // KubeletClientKey returns the path of the key of KubeletClientCert.
@@ -126,7 +127,7 @@ func (p *PKI) writePair(name string, issue func() (certPEM, keyPEM []byte, err e
 	)
 }
 
-// issue completes the template (serial number, dates, a new key) and signs it.
+// issue completes a template with a serial number, dates and a new key, and signs it.
 func (a authority) issue(template *x509.Certificate) (certPEM, keyPEM []byte, err error) {
 	key, keyPEM, err := newKey()
 	if err != nil {
@@ -174,8 +175,8 @@ func loadAuthority(base, name string) (authority, error) {
 	return authority{cert: cert, key: key}, nil
 }
 
-// newAuthority creates and saves a self-signed authority. It writes the key first: if the process is killed between the
-// two files, the next start repeats both.
+// newAuthority creates and saves a self-signed authority. It writes the key before the certificate: if the process is
+// killed in between, the next start creates both again.
 func newAuthority(base, name string) (authority, error) {
 	key, keyPEM, err := newKey()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"k8s.io/component-base/version"
 )
 
-// Kubernetes' own build sets these version variables with linker flags. A library cannot set linker flags, and without
-// them clients that compare versions would get v0.0.0.
+// Kubernetes' own build sets these version variables by linker flags, which a library cannot do. Without them,
+// clients that compare versions would see v0.0.0.
 
 //go:linkname stampedVersion k8s.io/component-base/version.gitVersion
 var stampedVersion string
@@ -19,7 +19,7 @@ var stampedMajor string
 //go:linkname stampedMinor k8s.io/component-base/version.gitMinor
 var stampedMinor string
 
-// Kubernetes is the version of the linked Kubernetes. A test compares it with go.mod.
+// Kubernetes is the version of the Kubernetes code in this program. A test compares it with go.mod.
 const Kubernetes = "v1.36.3"
 
 // stampVersion sets the version that the API server reports to clients.

@@ -9,7 +9,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// WebhookClient is the common name of the certificate, signed by CACert, that the API server presents to webhooks.
+// WebhookClient is the common name in the certificate that the API server presents to webhooks. The certificate is
+// signed by CACert.
 const WebhookClient = "kube-apiserver-webhook-client"
 
 const (
@@ -17,8 +18,8 @@ const (
 	webhookKubeconfigFile = "webhook-client.kubeconfig"
 )
 
-// writeAdmission writes the configuration files that make the API server present its client certificate to webhooks on
-// any host.
+// writeAdmission writes the configuration files that make the API server present its client certificate to all
+// webhooks.
 func writeAdmission(p *PKI) error {
 	config := clientcmdapi.NewConfig()
 	config.AuthInfos["*"] = &clientcmdapi.AuthInfo{ClientCertificate: p.path("webhook-client.crt"), ClientKey: p.path("webhook-client.key")}

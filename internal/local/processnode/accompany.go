@@ -56,7 +56,8 @@ func (a *attempt) accompany(ctx context.Context, c *lifecycle.Container) {
 	}
 }
 
-// awaitStartup waits for the startup probe. It returns false if the probe failed or the container has ended.
+// awaitStartup waits until the startup probe succeeds. It returns false if the probe failed or the container has
+// ended.
 func (a *attempt) awaitStartup(ctx context.Context, c *lifecycle.Container) bool {
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -81,8 +82,8 @@ func (a *attempt) current(c *lifecycle.Container) bool {
 	return a.worker.attempt(c.Spec.Name) == a && c.Stage == lifecycle.Running
 }
 
-// restart stops the container. Its restart policy then decides whether it starts again. Only the worker's goroutine may
-// call it.
+// restart stops the container. The restart policy then decides whether it starts again. Only the worker's goroutine
+// may call it.
 func (a *attempt) restart(c *lifecycle.Container, graceSeconds *int64) {
 	if !a.current(c) || a.worker.pod.Stopping() {
 		return
@@ -109,7 +110,7 @@ func (a *attempt) target() probe.Target {
 	return probe.Target{Address: address, Ports: a.spec.Ports, Exec: a.check}
 }
 
-// hook runs a handler of the container's lifecycle.
+// hook runs a lifecycle handler of the container.
 func (a *attempt) hook(ctx context.Context, handler *corev1.LifecycleHandler) error {
 	switch {
 	case handler.Exec != nil:
@@ -123,10 +124,10 @@ func (a *attempt) hook(ctx context.Context, handler *corev1.LifecycleHandler) er
 	return errors.New("hook says neither exec, httpGet nor sleep")
 }
 
-// maxCheckOutput is the number of bytes of a failed command's output that go into an event.
+// maxCheckOutput is the maximum number of bytes of a failed command's output that are included in an event.
 const maxCheckOutput = 1 << 10
 
-// check runs a command in the container. If the exit code is not 0, it returns an error with the output.
+// check runs a command in the container. If the exit code is not 0, it returns an error that contains the output.
 func (a *attempt) check(ctx context.Context, command []string) error {
 	read, write, err := os.Pipe()
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// findAPIService looks up the address at which pods expect the API server. The service appears a moment after the API
-// server is ready. Without it, pods cannot reach the API.
+// findAPIService looks up the address at which pods expect the API server. The service is created shortly after the
+// API server is ready. Without it, pods cannot reach the API server.
 func (n *Node) findAPIService(ctx context.Context) {
 	for range 50 {
 		service, err := n.client.CoreV1().Services(metav1.NamespaceDefault).Get(ctx, "kubernetes", metav1.GetOptions{})
@@ -37,7 +37,8 @@ func (n *Node) findAPIService(ctx context.Context) {
 }
 
 // serveAPI listens on the service's address inside the pod and forwards connections to the API server, which listens
-// only on the machine's loopback. It returns nil if that is not possible, since few pods need it.
+// only on the machine's loopback address. If that is not possible, it returns nil, because only few pods need the API
+// server.
 func (n *Node) serveAPI(namespaces sandbox.Namespaces) net.Listener {
 	target := apiAddress(n.config.REST.Host)
 	if !n.apiService.IsValid() || target == "" {
@@ -63,8 +64,8 @@ func (n *Node) serveAPI(namespaces sandbox.Namespaces) net.Listener {
 	return listener
 }
 
-// directAPI returns services with the API server's own address in place of the address of service kubernetes. Pods on
-// the machine's network reach the API server only there.
+// directAPI returns services, with the address of service kubernetes replaced by the API server's own address,
+// because pods on the machine's network can reach the API server only there.
 func directAPI(services []*corev1.Service, host string) []*corev1.Service {
 	address, port, err := net.SplitHostPort(apiAddress(host))
 	if err != nil {
@@ -89,7 +90,7 @@ func directAPI(services []*corev1.Service, host string) []*corev1.Service {
 	return services
 }
 
-// apiAddress returns host and port of a URL. It returns the empty string if the URL is invalid.
+// apiAddress returns the host and port of a URL; "" if the URL is invalid.
 func apiAddress(host string) string {
 	if !strings.Contains(host, "://") {
 		host = "https://" + host
@@ -115,10 +116,10 @@ func pass(inside net.Conn, target string) {
 	splice(inside, outside)
 }
 
-// closeWriter is a connection that can close one direction.
+// closeWriter is a connection that can be closed in one direction.
 type closeWriter interface{ CloseWrite() error }
 
-// splice copies both directions until both have ended.
+// splice copies data in both directions until both have ended.
 func splice(a, b io.ReadWriter) {
 	done := make(chan struct{})
 	go func() {

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// drainTime is the time for reading output after the last process that could write has ended.
+// drainTime is how long to keep reading output after the last process that could write it has ended.
 const drainTime = 2 * time.Second
 
 // attempt is one run of a container.
@@ -29,7 +29,7 @@ type attempt struct {
 	pod       *corev1.Pod
 	number    int
 	id        string
-	process   shim.Process // template for processes started by exec
+	process   shim.Process // template for processes that exec starts
 	container *sandbox.Container
 	group     *cgroup.Group
 	log       *logfile.File
@@ -41,7 +41,8 @@ type attempt struct {
 	cancelProbes context.CancelFunc
 }
 
-// configError is a configuration that refers to a missing object. Like the kubelet, the node retries such containers.
+// configError reports a configuration that refers to a missing object. Like the kubelet, the node retries such
+// containers.
 type configError struct{ err error }
 
 func (e configError) Error() string { return e.err.Error() }
@@ -73,7 +74,7 @@ func (w *worker) start(c *lifecycle.Container, number int, api *corev1.Pod) {
 	}
 }
 
-// failedToStart returns the reason why the main process never ran, or "".
+// failedToStart returns the reason why the main process was never started, or "".
 func (a *attempt) failedToStart() string {
 	select {
 	case <-a.container.Main().Done():
@@ -138,7 +139,7 @@ func (w *worker) await(c *lifecycle.Container, a *attempt) {
 	})
 }
 
-// The limits of a termination message are the same as in the kubelet.
+// Limits for a termination message, as in the kubelet.
 const (
 	maxMessageBytes  = 4096
 	fallbackBytes    = 2048
@@ -147,7 +148,7 @@ const (
 	defaultLogTarget = "/dev/termination-log"
 )
 
-// terminationMessage returns the message that the container left for its status.
+// terminationMessage returns the termination message that the container has left.
 func (a *attempt) terminationMessage(failed bool) string {
 	text := readHead(a.terminationPath(), maxMessageBytes)
 	if text == "" && failed && a.spec.TerminationMessagePolicy == corev1.TerminationMessageFallbackToLogsOnError {
@@ -176,8 +177,8 @@ func readHead(path string, limit int64) string {
 	return string(text)
 }
 
-// stop ends the container gracefully: it runs the hook, then sends the signal. The worker kills the container after the
-// deadline.
+// stop ends the container gracefully: it runs the preStop hook, then sends the stop signal. After the deadline, the
+// worker kills the container.
 func (a *attempt) stop(until time.Time) {
 	if a.spec.Lifecycle != nil && a.spec.Lifecycle.PreStop != nil {
 		ctx, cancel := context.WithDeadline(context.Background(), until)

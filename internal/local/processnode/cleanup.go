@@ -12,8 +12,8 @@ import (
 )
 
 // Cleanup removes what a killed process may have left of the nodes whose state is below nodesDir: the bridge, control
-// groups, and the roots and volumes of pods. The kernel has already removed processes, mounts and addresses. Logs stay
-// until the directory is removed. Cleanup is idempotent and must not be called while a node runs.
+// groups, and the roots and volumes of pods. Processes, mounts and addresses have already been removed by the kernel.
+// Logs are kept until the directory is removed. Cleanup is idempotent. It must not be called while a node is running.
 func Cleanup(nodesDir string) error {
 	absolute, err := filepath.Abs(nodesDir)
 	if err != nil {

@@ -20,16 +20,17 @@ import (
 
 // Config configures a node.
 type Config struct {
-	// Name is the node's name. Required.
+	// Name is the node's name. It is required.
 	Name string
-	// REST is the client configuration for the API server. Required.
+	// REST is the client configuration for the API server. It is required.
 	REST *rest.Config
-	// Dir holds the node's state. Required. Its parent identifies the cluster: nodes below one parent share a bridge,
-	// addresses and names.
+	// Dir contains the node's state. It is required. Its parent identifies the cluster: nodes whose directories have
+	// the same parent share a bridge, addresses and names.
 	Dir string
 	// Mask lists directories that are hidden from pods, in addition to Dir's parent.
 	Mask []string
-	// Capacity overrides the machine's capacity: cpu, memory, ephemeral-storage, pods (110), and any other resource.
+	// Capacity overrides the machine's capacity for cpu, memory, ephemeral-storage, pods (110), and any other
+	// resource.
 	Capacity corev1.ResourceList
 	// Labels are added to the standard labels.
 	Labels map[string]string
@@ -37,18 +38,19 @@ type Config struct {
 	Annotations map[string]string
 	// Taints are the node's taints.
 	Taints []corev1.Taint
-	// Listen is the address of the kubelet's port. Default 127.0.0.1:0.
+	// Listen is the address of the kubelet's port. The default is 127.0.0.1:0.
 	Listen string
 	// Serving is the certificate of that port. Without it, logs, exec, attach and port-forward are not available.
 	Serving tls.Certificate
-	// ClientCA signs the certificates of clients that may use the port.
+	// ClientCA contains the authorities that sign the certificates of clients that may use the port.
 	ClientCA *x509.CertPool
-	// BackOffBase and BackOffMax bound the pause before a container restarts. The default is 1 s, doubling to 5 min.
-	// The kubelet starts with 10 s, which is needlessly long on a local machine.
+	// BackOffBase and BackOffMax are the minimum and maximum pause before a container is restarted. By default, the
+	// pause is 1 s and doubles up to 5 min. The kubelet starts with 10 s, which is needlessly long on a local
+	// machine.
 	BackOffBase, BackOffMax time.Duration
-	// Log receives log entries. The zero value means klog.
+	// Log receives log entries. The zero value uses klog.
 	Log logr.Logger
-	// Warn is called once at startup for each thing that the machine does not permit. It may be nil.
+	// Warn is called at startup with a line about each feature that the machine does not permit. It may be nil.
 	Warn func(line string)
 }
 
@@ -90,6 +92,6 @@ func (c *Config) backOff() lifecycle.BackOff {
 	return lifecycle.BackOff{Base: c.BackOffBase, Max: c.BackOffMax}
 }
 
-// ShimMain turns the process into a container's init if it was started as one. In that case it never returns. Call it
-// first in the main function of a program that runs process nodes, and in TestMain of tests that do.
+// ShimMain runs a container's init if the process was started as one, and then never returns. It must be called first
+// in the main function of every program that runs process nodes, and in TestMain of tests that do.
 func ShimMain() { shim.Main() }

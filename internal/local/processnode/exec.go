@@ -49,7 +49,7 @@ func (n *Node) findWorker(namespace, name string) (*worker, error) {
 	return w, nil
 }
 
-// exec runs a command in a container (kubectl exec, cp).
+// exec runs a command in a container, for kubectl exec and cp.
 func (n *Node) exec(ctx context.Context, namespace, pod, container string, command []string, client api.AttachIO) error {
 	a, err := n.find(namespace, pod, container)
 	if err != nil {
@@ -79,7 +79,7 @@ func (n *Node) exec(ctx context.Context, namespace, pod, container string, comma
 	return exitError(started.Exit(), client)
 }
 
-// exitError returns an error that makes the client's command end with the exit code of the process.
+// exitError returns an error that makes the client's command exit with the same code as the process.
 func exitError(exit sandbox.Exit, client api.AttachIO) error {
 	if exit.StartError != "" {
 		out := client.Stderr()
@@ -168,8 +168,8 @@ func (s *session) openStdin(in io.Reader) error {
 	return nil
 }
 
-// feed copies the client's input. When the input ends, it closes a pipe but not a terminal, because the process on a
-// terminal decides when to end.
+// feed copies the client's input. When the input ends, it closes a pipe but not a terminal, because a process on a
+// terminal decides itself when to end.
 func (s *session) feed(to *os.File, from io.Reader, closeAtEnd bool) {
 	if from == nil {
 		return
@@ -182,8 +182,8 @@ func (s *session) feed(to *os.File, from io.Reader, closeAtEnd bool) {
 	}()
 }
 
-// collect sends the output of the process to the client. The process waits for a slow client while it runs, but does
-// not wait to end.
+// collect sends the output of the process to the client. While the process runs, it is slowed down by a slow client,
+// but it never waits for the client in order to end.
 func (s *session) collect(from *os.File, isStderr bool) {
 	s.readers = append(s.readers, from)
 	s.copying.Go(func() {
@@ -208,8 +208,8 @@ func (s *session) closeFiles() {
 	}
 }
 
-// drain reads the rest of the output, for at most limit, because a background process may hold it open. Then it waits
-// until the client has received everything, as long as the client makes progress.
+// drain reads the remaining output, but for no longer than limit, because a background process may keep it open. Then
+// it waits until the client has received everything, as long as the client makes progress.
 func (s *session) drain(ctx context.Context, limit time.Duration) error {
 	close(s.ended)
 	deadline := time.Now().Add(limit)
@@ -226,7 +226,7 @@ func (s *session) drain(ctx context.Context, limit time.Duration) error {
 	return s.viewer.finish(ctx)
 }
 
-// attach connects a client to a container's main process until one of them ends.
+// attach connects a client to the main process of a container until one of them ends.
 func (n *Node) attach(ctx context.Context, namespace, pod, container string, client api.AttachIO) error {
 	a, err := n.find(namespace, pod, container)
 	if err != nil {
@@ -263,7 +263,7 @@ func (n *Node) attach(ctx context.Context, namespace, pod, container string, cli
 	return exitError(a.container.Main().Exit(), client)
 }
 
-// writerOf returns nil for a nil w.
+// writerOf converts w to an io.Writer that is nil if w is nil.
 func writerOf(w io.WriteCloser) io.Writer {
 	if w == nil {
 		return nil
@@ -271,7 +271,7 @@ func writerOf(w io.WriteCloser) io.Writer {
 	return w
 }
 
-// portForward connects a client to a port on the pod's loopback.
+// portForward connects a client to a port on the pod's loopback address.
 func (n *Node) portForward(ctx context.Context, namespace, pod string, port int32, stream io.ReadWriteCloser) error {
 	w, err := n.findWorker(namespace, pod)
 	if err != nil {

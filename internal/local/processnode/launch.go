@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// keptLogs is the number of attempts whose logs are kept: the current and the previous one.
+// keptLogs is the number of attempts whose logs are kept: the current one and the previous one.
 const keptLogs = 2
 
 func (w *worker) logPath(container string, number int) string {
@@ -28,7 +28,7 @@ func logPath(podDir, container string, number int) string {
 	return filepath.Join(podDir, "logs", container, strconv.Itoa(number)+".log")
 }
 
-// launch starts one attempt of a container.
+// launch starts an attempt to run a container.
 func (w *worker) launch(spec *corev1.Container, number int, api *corev1.Pod) (*attempt, error) {
 	w.mu.Lock()
 	surround := w.surround
@@ -69,7 +69,7 @@ func (w *worker) launch(spec *corev1.Container, number int, api *corev1.Pod) (*a
 	return a, nil
 }
 
-// configure computes environment, arguments and identity.
+// configure computes the environment, the arguments and the user of the process.
 func (a *attempt) configure(surround *surroundings) error {
 	node := a.worker.node
 	env, err := environ.Make(a.pod, a.spec, surround.services, surround.facts(), node.lookups.environSources(node.ctx, a.pod.Namespace))
@@ -90,8 +90,8 @@ func (a *attempt) configure(surround *surroundings) error {
 	return identify(&a.process, a.pod.Spec.SecurityContext, a.spec.SecurityContext)
 }
 
-// identify sets the user and groups of the process. The container's security context takes precedence over the pod's.
-// Only root can change the user; otherwise all processes run as the current user.
+// identify sets the user and the groups of the process. The container's security context takes precedence over the
+// pod's. Without root privileges, all processes run as the current user.
 func identify(process *shim.Process, pod *corev1.PodSecurityContext, container *corev1.SecurityContext) error {
 	var nonRoot *bool
 	if pod != nil {
@@ -122,7 +122,7 @@ func identify(process *shim.Process, pod *corev1.PodSecurityContext, container *
 	return nil
 }
 
-// describe returns the description from which the container's file system and namespaces are made.
+// describe returns the description from which the container's file system and namespaces are created.
 func (a *attempt) describe(surround *surroundings) (*shim.Container, error) {
 	node := a.worker.node
 	permitted := node.machine.permitted
@@ -136,7 +136,7 @@ func (a *attempt) describe(surround *surroundings) (*shim.Container, error) {
 	if err := os.WriteFile(a.terminationPath(), nil, 0o666); err != nil {
 		return nil, err
 	}
-	// The container must be able to write the file as any user.
+	// Any user in the container must be able to write the file.
 	if err := os.Chmod(a.terminationPath(), 0o666); err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (a *attempt) describe(surround *surroundings) (*shim.Container, error) {
 
 func (a *attempt) terminationPath() string { return filepath.Join(a.directory, terminationFile) }
 
-// open opens the log and the streams.
+// open opens the log file and the streams.
 func (a *attempt) open() error {
 	path := a.worker.logPath(a.spec.Name, a.number)
 	log, err := logfile.Create(path, time.Now)

@@ -52,13 +52,13 @@ func (n *Node) writeLogs(w http.ResponseWriter, r *http.Request, namespace, name
 	out.flush()
 	err = logfile.Read(r.Context(), source.path, live, request.options, out)
 	if errors.Is(err, os.ErrNotExist) {
-		// the container printed nothing, or its log is on another machine
+		// the container has not printed anything, or its log is on another machine
 		return nil
 	}
 	return err
 }
 
-// flushing sends every line at once.
+// flushing is a ResponseWriter that sends every line at once.
 type flushing struct{ http.ResponseWriter }
 
 func (f flushing) flush() {
@@ -73,7 +73,7 @@ func (f flushing) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// logRequest holds the parameters of a request.
+// logRequest holds the parameters of a request for logs.
 type logRequest struct {
 	options          logfile.Options
 	follow, previous bool
@@ -123,7 +123,7 @@ func parseLogRequest(query url.Values, now time.Time) (logRequest, error) {
 	return request, err
 }
 
-// logSource is the log of one attempt.
+// logSource is the log of an attempt.
 type logSource struct {
 	path string
 	live *logfile.File // nil if the attempt has ended

@@ -18,20 +18,20 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// hostsDelay is the time for which changes of pods are collected before the hosts files are written.
+// hostsDelay is how long changes of pods are collected before the hosts files are written.
 const hostsDelay = 20 * time.Millisecond
 
-// groupsFile is the file below the cluster's directory that stores the location of its control groups.
+// groupsFile is a file in the cluster's directory that stores the location of its control groups.
 const groupsFile = ".control-groups"
 
 // machine is the state that all process nodes of a cluster share.
 type machine struct {
-	directory string // of the cluster's nodes
+	directory string // directory of the cluster's nodes
 	permitted sandbox.Permitted
-	bridge    *network.Bridge   // nil: pods share the machine's network
-	loopback  *network.Loopback // addresses of pods that share the machine's network
+	bridge    *network.Bridge   // nil if pods share the machine's network
+	loopback  *network.Loopback // addresses for pods that share the machine's network
 	groups    *cgroup.Manager
-	memory    string // directory for volumes in memory, or ""
+	memory    string // directory for volumes in memory; "" if there is none
 	missing   []string
 	roots     []string // other file systems of the machine that are visible to pods
 
@@ -45,7 +45,7 @@ type hostsEntry struct {
 	name    network.Name
 	aliases []network.Alias
 	file    string
-	text    string // last written text
+	text    string // text that was last written
 }
 
 var (
@@ -53,7 +53,7 @@ var (
 	machines   = map[string]*machine{}
 )
 
-// machineOf returns the machine of the cluster whose node state is below directory.
+// machineOf returns the machine for the cluster whose nodes have their state below directory.
 func machineOf(directory string) (*machine, error) {
 	machinesMu.Lock()
 	defer machinesMu.Unlock()
@@ -87,12 +87,12 @@ func machineOf(directory string) (*machine, error) {
 	return m, nil
 }
 
-// helperTarget is the path of the helper for batch jobs (cmd/vc-step) in images. A pod here has no image, so the helper
-// next to this program is mounted at that path.
+// helperTarget is the path of the helper for batch jobs (cmd/vc-step) in images. Pods on process nodes have no image,
+// so the helper that is installed next to this program is mounted at this path.
 const helperTarget = "/usr/local/bin/vc-step"
 
-// helper returns the path of the helper, or "" if the file does not exist or cannot be mounted into pods without
-// creating a file on the machine. The file may appear or disappear while pods run.
+// helper returns the path of the helper. It returns "" if the file does not exist, or if it cannot be mounted into
+// pods without creating a file on the machine. The file may appear or disappear while pods are running.
 func (m *machine) helper() string {
 	program, err := os.Executable()
 	if root := m.permitted.Root; err != nil || root == shim.RootNone || root == shim.RootShared {
@@ -114,9 +114,9 @@ func (m *machine) release(address netip.Addr) {
 	m.loopback.Release(address)
 }
 
-// memoryDirectory returns the directory for volumes of medium Memory. It is below /dev/shm, if that is a tmpfs, and
-// otherwise "". A tmpfs of our own would have to be mounted in the machine's own namespace, where it would stay after a
-// crash.
+// memoryDirectory returns the directory for volumes of medium Memory. It is below /dev/shm if that is a tmpfs;
+// otherwise, it is "". A separate tmpfs would have to be mounted in the machine's own namespace, where it would
+// remain after a crash.
 func memoryDirectory(directory string) string {
 	if fileSystemOf("/dev/shm") != "tmpfs" {
 		return ""
@@ -126,7 +126,7 @@ func memoryDirectory(directory string) string {
 	return fmt.Sprintf("/dev/shm/vc-%08x", h.Sum32())
 }
 
-// register adds a pod's name and writes its hosts file. The files of other pods follow soon.
+// register adds the name of a pod and writes the pod's hosts file. The files of other pods are updated soon after.
 func (m *machine) register(uid types.UID, entry *hostsEntry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -138,7 +138,7 @@ func (m *machine) register(uid types.UID, entry *hostsEntry) error {
 	return nil
 }
 
-// unregister removes a pod's name.
+// unregister removes the name of a pod.
 func (m *machine) unregister(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,7 +159,7 @@ func (m *machine) flush() {
 	defer m.mu.Unlock()
 	m.flusher = nil
 	for _, entry := range m.names {
-		_ = m.writeHosts(entry) // the pod's directory may be in deletion
+		_ = m.writeHosts(entry) // the pod's directory may be about to be deleted
 	}
 }
 
@@ -181,7 +181,7 @@ func (m *machine) writeHosts(entry *hostsEntry) error {
 	return nil
 }
 
-// overwrite changes a file in place, because containers have it bind-mounted. The file is never empty in between,
+// overwrite changes a file in place, because containers have bind-mounted it. The file is never empty in between,
 // because containers may read it at any time.
 func overwrite(path, text string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
@@ -195,7 +195,8 @@ func overwrite(path, text string) error {
 	return file.Truncate(int64(len(text)))
 }
 
-// Limits returns a sentence for each thing that this machine does not permit. It is empty if everything is permitted.
+// Limits returns a sentence about each feature that this machine does not permit. It is empty if everything is
+// permitted.
 func Limits() []string {
 	scratch, err := os.MkdirTemp("", "vc-limits-")
 	if err != nil {

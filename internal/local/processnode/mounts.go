@@ -6,14 +6,14 @@ import (
 	"syscall"
 )
 
-// realFileSystems lists the types of file systems that pods see if the machine has them. All others (proc, sysfs,
-// tmpfs, control groups, …) are mounted newly in a container or not at all.
+// realFileSystems lists the types of file systems that are visible to pods if the machine has them. All others (proc,
+// sysfs, tmpfs, control groups, …) are either mounted separately in a container or not at all.
 var realFileSystems = map[string]bool{
 	"ext2": true, "ext3": true, "ext4": true, "xfs": true, "btrfs": true, "zfs": true, "f2fs": true, "overlay": true, "nfs": true, "nfs4": true,
 	"9p": true, "virtiofs": true, "fuseblk": true, "vfat": true, "exfat": true, "bcachefs": true, "squashfs": true, "cifs": true,
 }
 
-// otherRoots returns the mount points of real file systems other than the root, except below the excluded state
+// otherRoots returns the mount points of real file systems other than the root, except those below the excluded
 // directory.
 func otherRoots(exclude string) []string {
 	text, err := os.ReadFile("/proc/self/mountinfo")
@@ -37,7 +37,7 @@ func parseRoots(mountinfo, exclude string) []string {
 		case seen[point], point == exclude, strings.HasPrefix(point, exclude+"/"), strings.HasPrefix(point, "/proc/"), strings.HasPrefix(point, "/sys/"):
 			continue
 		case point == "/etc/hosts" || point == "/etc/hostname" || point == "/etc/resolv.conf":
-			continue // the pod has its own
+			continue // pods have their own
 		}
 		seen[point] = true
 		roots = append(roots, point)
@@ -45,12 +45,12 @@ func parseRoots(mountinfo, exclude string) []string {
 	return roots
 }
 
-// unescape decodes the kernel's octal escapes of blanks in mountinfo.
+// unescape decodes the octal escapes that the kernel uses for blanks in mountinfo.
 func unescape(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
 
-// fileSystemOf returns the type of the file system mounted exactly at this path, or "".
+// fileSystemOf returns the type of the file system that is mounted exactly at path; "" if there is none.
 func fileSystemOf(path string) string {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

@@ -26,13 +26,13 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// leaveGrace is the time the pods' processes have to end by themselves when the node's process ends.
+// leaveGrace is how long the processes of pods may take to end by themselves when the node's process ends.
 const leaveGrace = time.Second
 
-// statusInterval is the interval at which an unchanged node status is written. The lease is the heartbeat.
+// statusInterval is how often an unchanged node status is written. The node's heartbeat is its lease.
 const statusInterval = time.Hour
 
-// leaseSeconds is the duration of a lease. It is renewed after a quarter of that time.
+// leaseSeconds is the duration of a lease, which is renewed after a quarter of this time.
 const leaseSeconds = 40
 
 // Node is a process node.
@@ -43,20 +43,20 @@ type Node struct {
 	lookups    *lookups
 	capacity   corev1.ResourceList
 	hostIP     string
-	apiService netip.AddrPort // where pods reach the API server; invalid if unknown
+	apiService netip.AddrPort // address at which pods reach the API server; invalid if unknown
 	recorder   record.EventRecorder
 	pods       cache.SharedIndexInformer
 	ready      chan struct{}
-	ctx        context.Context // of Run
+	ctx        context.Context // derived from the context of Run
 
 	mu      sync.Mutex
 	workers map[types.UID]*worker
-	ended   map[types.UID]bool // ended pods that still exist in the API
-	leaving bool               // no new worker starts
+	ended   map[types.UID]bool // pods that have ended but still exist in the API
+	leaving bool               // no new worker may start
 	running sync.WaitGroup
 }
 
-// New validates the configuration and detects what the machine permits. It writes nothing to the API.
+// New validates the configuration and detects what the machine permits. It does not access the API.
 func New(config Config) (*Node, error) {
 	if err := config.complete(); err != nil {
 		return nil, err
@@ -106,9 +106,10 @@ func (n *Node) event(pod *corev1.Pod, kind, reason, message string) {
 	n.recorder.Event(pod, kind, reason, message)
 }
 
-// Run runs the node until ctx is done. Then it ends its pods' processes and returns. A Node runs only once.
+// Run runs the node until ctx is done. Then it ends the processes of its pods and returns. It must be called only
+// once.
 func (n *Node) Run(ctx context.Context) error {
-	// Work for pods continues while they end.
+	// Work for pods must continue while they are stopped.
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	n.ctx = inner
@@ -140,7 +141,7 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// watchPods starts the informer, and the workers of existing pods.
+// watchPods starts the informer and the workers of existing pods.
 func (n *Node) watchPods(ctx context.Context) error {
 	selector := "spec.nodeName=" + n.config.Name
 	list := cache.NewFilteredListWatchFromClient(n.client.CoreV1().RESTClient(), "pods", metav1.NamespaceAll, func(options *metav1.ListOptions) {
@@ -158,7 +159,7 @@ func (n *Node) watchPods(ctx context.Context) error {
 	_, err := n.pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) { n.handle(object.(*corev1.Pod)) },
 		UpdateFunc: func(old, object any) {
-			// A pod that was deleted and re-created between two events arrives as one update.
+			// If a pod is deleted and re-created between two events, this appears as an update.
 			if before := old.(*corev1.Pod); before.UID != object.(*corev1.Pod).UID {
 				n.vanished(before)
 			}
@@ -183,7 +184,7 @@ func stripManagedFields(object any) (any, error) {
 	return object, nil
 }
 
-// handle processes the current object of a pod.
+// handle processes the current object for a pod.
 func (n *Node) handle(pod *corev1.Pod) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -217,7 +218,7 @@ func isMirror(pod *corev1.Pod) bool {
 	return mirror
 }
 
-// workerEnded removes a worker and processes the pod's object once more, because the worker may have missed the last
+// workerEnded removes a worker and processes the pod's object again, because the worker may have missed the last
 // change.
 func (n *Node) workerEnded(w *worker) {
 	n.mu.Lock()
@@ -262,7 +263,7 @@ func (n *Node) forget(uid types.UID) {
 	sandbox.RemoveTree(n.podDir(uid))
 }
 
-// deletePod deletes the object from the API after the pod's processes and resources are gone.
+// deletePod deletes the object from the API after the pod's processes have ended and its resources are released.
 func (n *Node) deletePod(pod *corev1.Pod) {
 	options := metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &pod.UID}}
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {
@@ -276,8 +277,8 @@ func (n *Node) deletePod(pod *corev1.Pod) {
 	}
 }
 
-// removeStrangers deletes the directories of pods that no longer exist in the API, and the remains of other pods'
-// roots.
+// removeStrangers deletes the directories of pods that no longer exist in the API, and what remains of the file
+// systems of other pods.
 func (n *Node) removeStrangers() {
 	known := map[string]bool{}
 	for _, object := range n.pods.GetStore().List() {
@@ -294,7 +295,7 @@ func (n *Node) removeStrangers() {
 	}
 }
 
-// leave ends all pods' processes and waits for them.
+// leave ends the processes of all pods and waits for them.
 func (n *Node) leave() {
 	n.mu.Lock()
 	n.leaving = true
@@ -305,7 +306,8 @@ func (n *Node) leave() {
 	n.running.Wait()
 }
 
-// register creates the Node object and renews its lease. The returned channel receives the error that ends it.
+// register creates the Node object and renews the node's lease. The returned channel receives the error that ends
+// this.
 func (n *Node) register(ctx context.Context, port int) <-chan error {
 	failed := make(chan error, 1)
 	provider := vknode.NaiveNodeProvider{}
@@ -337,7 +339,7 @@ func (n *Node) register(ctx context.Context, port int) <-chan error {
 	return failed
 }
 
-// Remove deletes the node and its lease from the API. Call it after Run.
+// Remove deletes the node and its lease from the API. It must be called after Run has returned.
 func (n *Node) Remove(ctx context.Context) error {
 	err := n.client.CoreV1().Nodes().Delete(ctx, n.config.Name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {

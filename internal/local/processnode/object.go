@@ -16,13 +16,13 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// KindLabel identifies process nodes.
+// KindLabel is the label that identifies process nodes.
 const KindLabel = "vc-batch.dev/node-kind"
 
-// maxPods is the default pod capacity of a node, as in the kubelet.
+// maxPods is the default maximum number of pods on a node, as in the kubelet.
 const maxPods = 110
 
-// capacityOf returns the machine's capacity with the configured overrides.
+// capacityOf returns the machine's capacity, with overrides from the configuration.
 func capacityOf(config Config) corev1.ResourceList {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewQuantity(int64(runtime.NumCPU()), resource.DecimalSI),
@@ -103,7 +103,7 @@ func firstLine(path string) string {
 	return line
 }
 
-// removeNotReadyTaint removes the taint that a new node gets, because this node is ready.
+// removeNotReadyTaint removes the taint that new nodes get, because this node is already ready.
 func (n *Node) removeNotReadyTaint(ctx context.Context) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		node, err := n.client.CoreV1().Nodes().Get(ctx, n.config.Name, metav1.GetOptions{})

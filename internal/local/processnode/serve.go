@@ -12,16 +12,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// apiServerName is the common name of the API server's client certificate for nodes.
+// apiServerName is the common name in the client certificate that the API server presents to nodes.
 const apiServerName = "kube-apiserver-kubelet-client"
 
-// adminGroup may do everything in a cluster.
+// adminGroup is the group of users who have all permissions in a cluster.
 const adminGroup = "system:masters"
 
-// streamIdle is the longest idle time of an exec, attach or port-forward: four hours, as in the kubelet.
+// streamIdle is the maximum idle time of an exec, attach or port-forward connection: four hours, as in the kubelet.
 const streamIdle = 4 * time.Hour
 
-// serve serves the API server on the kubelet's port until stop is called.
+// serve serves requests from the API server on the kubelet's port until stop is called.
 func (n *Node) serve(listener net.Listener) (stop func()) {
 	if len(n.config.Serving.Certificate) == 0 || n.config.ClientCA == nil {
 		n.config.Log.Info("Node has no serving certificate: no logs, exec, attach and port-forward")
@@ -42,8 +42,8 @@ func (n *Node) serve(listener net.Listener) (stop func()) {
 	}
 }
 
-// onlyAPIServer rejects clients with a certificate of the cluster other than the API server and administrators, because
-// only the API server authorizes requests to this port.
+// onlyAPIServer accepts only requests from the API server and from administrators. It rejects other clients even if
+// they have a certificate of the cluster, because only the API server authorizes requests to this port.
 func onlyAPIServer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {

@@ -15,11 +15,11 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/volume"
 )
 
-// lookupTimeout is the timeout of one request to the API server.
+// lookupTimeout is the timeout for a request to the API server.
 const lookupTimeout = 10 * time.Second
 
-// lookups reads the objects that a pod refers to from the API server, without a cache. A pod that is created right
-// after its ConfigMap must see the new version.
+// lookups reads the objects to which a pod refers from the API server. It uses no cache, because a pod that is
+// created right after its ConfigMap must see the new version.
 type lookups struct {
 	client kubernetes.Interface
 }
@@ -36,7 +36,7 @@ func (l *lookups) secret(ctx context.Context, namespace, name string) (*corev1.S
 	return l.client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
-// services returns the services of a namespace and the API server's service.
+// services returns the services of a namespace and the service of the API server.
 func (l *lookups) services(ctx context.Context, namespace string) ([]*corev1.Service, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
@@ -98,7 +98,7 @@ func (l *lookups) environSources(ctx context.Context, namespace string) environ.
 	}
 }
 
-// volumeSources returns the sources without Token, which belongs to the pod's surroundings.
+// volumeSources returns the sources for volumes, except Token, which belongs to the pod's surroundings.
 func (l *lookups) volumeSources(ctx context.Context, namespace string) volume.Sources {
 	return volume.Sources{
 		ConfigMap: func(name string) (*corev1.ConfigMap, error) { return l.configMap(ctx, namespace, name) },

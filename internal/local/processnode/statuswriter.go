@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/lifecycle"
 )
 
-// statusWriter writes one pod's status: always the latest one, one write at a time, with retries until the API server
-// accepts it.
+// statusWriter writes the status of a pod. It always writes the latest status, performs one write at a time, and
+// retries until the API server accepts the status.
 type statusWriter struct {
 	node      *Node
 	namespace string
@@ -29,7 +29,7 @@ type statusWriter struct {
 	final   bool          // no further status will follow
 	changed chan struct{} // capacity 1
 
-	written corev1.PodStatus // last status known to be in the API server
+	written corev1.PodStatus // last status that is known to be in the API server
 }
 
 func newStatusWriter(n *Node, api *corev1.Pod) *statusWriter {
@@ -38,7 +38,7 @@ func newStatusWriter(n *Node, api *corev1.Pod) *statusWriter {
 	}
 }
 
-// ownPart returns the status without the conditions of others, which the node must not change.
+// ownPart returns the status without conditions that are written by others, which the node must not change.
 func ownPart(status corev1.PodStatus) corev1.PodStatus {
 	own := *status.DeepCopy()
 	own.Conditions = nil
@@ -58,7 +58,7 @@ func (s *statusWriter) want(status corev1.PodStatus) {
 	s.wake()
 }
 
-// finish makes run return after the last wanted status is written.
+// finish makes run return after the latest status has been written.
 func (s *statusWriter) finish() {
 	s.mu.Lock()
 	s.final = true
@@ -73,7 +73,7 @@ func (s *statusWriter) wake() {
 	}
 }
 
-// run writes until the last write after finish, until ctx is done, or until the pod is deleted.
+// run writes statuses until the last write after finish was called, until ctx is done, or until the pod is deleted.
 func (s *statusWriter) run(ctx context.Context) {
 	wait := 50 * time.Millisecond
 	for {
@@ -130,7 +130,7 @@ func (s *statusWriter) write(ctx context.Context, status corev1.PodStatus) error
 	return nil
 }
 
-// statusPatch returns the difference between two statuses as a patch that applies only to the pod with this UID.
+// statusPatch returns the difference between two statuses as a patch that applies only to the pod with the given UID.
 func statusPatch(uid types.UID, old, fresh corev1.PodStatus) ([]byte, error) {
 	before, err := json.Marshal(corev1.Pod{Status: old})
 	if err != nil {

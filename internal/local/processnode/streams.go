@@ -16,10 +16,10 @@ import (
 
 // streams connects a container's main process to the log and to attached clients.
 type streams struct {
-	files    sandbox.Files     // ends of the process; closed after it has started
-	terminal *sandbox.Terminal // nil without tty
-	stdin    io.WriteCloser    // nil without spec.stdin
-	once     bool              // stdin closes after the first attachment
+	files    sandbox.Files     // the process's ends; closed after it has started
+	terminal *sandbox.Terminal // nil if the container has no terminal
+	stdin    io.WriteCloser    // nil if spec.stdin is not set
+	once     bool              // stdin is closed after the first client detaches
 	readers  []*os.File
 	copying  sync.WaitGroup
 	draining chan struct{} // closed when the process has ended
@@ -69,7 +69,7 @@ func (s *streams) openStdin(wanted bool) error {
 	return err
 }
 
-// started closes the ends that belong to the process.
+// started closes the ends of the streams that belong to the process.
 func (s *streams) started() {
 	for i, file := range s.files {
 		if file != nil && (i == 0 || file != s.files[0]) {
@@ -96,8 +96,8 @@ func (s *streams) copy(from *os.File, log *logfile.Stream, isStderr bool) {
 	})
 }
 
-// tee sends data to the viewers. It does not hold the lock meanwhile, so that a slow viewer does not block others from
-// attaching and detaching.
+// tee sends data to the viewers. It does not hold the lock while it does so, so that a slow viewer does not prevent
+// other viewers from attaching and detaching.
 func (s *streams) tee(data []byte, isStderr bool) {
 	s.mu.Lock()
 	viewers := slices.Collect(maps.Keys(s.attached))
@@ -123,7 +123,7 @@ func (s *streams) detach(v *viewer) {
 	delete(s.attached, v)
 }
 
-// drain waits until all output is in the log, but not longer than limit, and closes the streams. It does not wait for
+// drain waits until all output is in the log, but no longer than limit, and closes the streams. It does not wait for
 // viewers.
 func (s *streams) drain(limit time.Duration) {
 	close(s.draining)

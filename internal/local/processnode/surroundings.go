@@ -20,16 +20,16 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/volume"
 )
 
-// surroundings holds what the containers of a pod share: network, volumes, names.
+// surroundings holds the resources that the containers of a pod share: network, volumes, names.
 type surroundings struct {
 	node       *Node
 	pod        *corev1.Pod
 	namespaces sandbox.Namespaces
-	reserved   netip.Addr // invalid: the machine's network
+	reserved   netip.Addr // invalid if the pod uses the machine's network
 	address    string
 	hostname   string
 	volumes    volume.Set
-	services   []string // environment
+	services   []string // environment variables for services
 	proxy      net.Listener
 	cancel     context.CancelFunc // stops the refresh of volumes
 
@@ -37,13 +37,13 @@ type surroundings struct {
 	tokens   map[string]token // by audience and lifetime
 }
 
-// token is a service account's token with the time to renew it.
+// token is a service account token with the time at which it must be renewed.
 type token struct {
 	text    string
 	renewAt time.Time
 }
 
-// tokenFor returns the cached token, or a new one when most of the cached one's lifetime has passed.
+// tokenFor returns the cached token, or a new one if most of the lifetime of the cached token has passed.
 func (s *surroundings) tokenFor(ctx context.Context, audience string, seconds int64) (string, error) {
 	s.tokensMu.Lock()
 	defer s.tokensMu.Unlock()
@@ -69,7 +69,7 @@ func (s *surroundings) sources(ctx context.Context) volume.Sources {
 	return sources
 }
 
-// prepare creates the surroundings and posts them to the worker. It retries until it succeeds or ctx is done.
+// prepare creates the surroundings and posts them to the worker. It retries until this succeeds or ctx is done.
 func (w *worker) prepare(ctx context.Context, api *corev1.Pod) {
 	s := &surroundings{node: w.node, pod: api, hostname: hostnameOf(api), cancel: func() {}}
 	wait := 200 * time.Millisecond
@@ -83,7 +83,7 @@ func (w *worker) prepare(ctx context.Context, api *corev1.Pod) {
 			s.release()
 			return
 		}
-		// Report the same error only once in a row.
+		// Do not report the same error twice in a row.
 		if text := err.Error(); text != said {
 			w.node.event(api, corev1.EventTypeWarning, "FailedMount", text)
 			said = text
@@ -112,14 +112,14 @@ func hostnameOf(pod *corev1.Pod) string {
 	if name == "" {
 		name = pod.Name
 	}
-	// The kernel and DNS allow 63 characters.
+	// The kernel and DNS permit at most 63 characters.
 	if len(name) > 63 {
 		name = strings.TrimRight(name[:63], "-.")
 	}
 	return name
 }
 
-// make does the steps that are not done yet, so it can be called again after an error.
+// make carries out the steps that have not been completed yet, so that it can be called again after an error.
 func (s *surroundings) make(ctx context.Context, w *worker) error {
 	if s.address == "" {
 		if err := s.connect(); err != nil {
@@ -141,7 +141,7 @@ func (s *surroundings) make(ctx context.Context, w *worker) error {
 	return err
 }
 
-// hasOwnNetwork reports whether the pod is behind the bridge and not on the machine's network.
+// hasOwnNetwork reports whether the pod is connected to the bridge instead of using the machine's network.
 func (s *surroundings) hasOwnNetwork() bool {
 	return s.node.machine.bridge != nil && !s.pod.Spec.HostNetwork
 }
@@ -202,7 +202,7 @@ func (s *surroundings) facts() environ.Facts {
 	return environ.Facts{HostIP: s.node.hostIP, PodIP: s.address, Allocatable: s.node.capacity}
 }
 
-// writeEtc writes the pod's own files of /etc.
+// writeEtc writes the pod's own files for /etc.
 func (s *surroundings) writeEtc(w *worker) error {
 	etc := filepath.Join(w.dir, "etc")
 	if err := os.MkdirAll(etc, 0o755); err != nil {
@@ -224,8 +224,8 @@ func (s *surroundings) writeEtc(w *worker) error {
 	return s.node.machine.register(s.pod.UID, entry)
 }
 
-// resolvConf returns the pod's resolv.conf: the machine's, followed by the pod's dnsConfig. With dnsPolicy None it is
-// only the dnsConfig.
+// resolvConf returns the content of the pod's resolv.conf: the machine's file, followed by the pod's dnsConfig. With
+// dnsPolicy None, it consists only of the dnsConfig.
 func resolvConf(pod *corev1.Pod) string {
 	text := ""
 	if pod.Spec.DNSPolicy != corev1.DNSNone {
@@ -253,7 +253,7 @@ func resolvConf(pod *corev1.Pod) string {
 	return text + more.String()
 }
 
-// mounts returns the mounts of the files of /etc and of the container's volumes.
+// mounts returns the mounts for the files in /etc and for the container's volumes.
 func (s *surroundings) mounts(w *worker, container *corev1.Container, env []string) ([]shim.Mount, error) {
 	mounts, err := s.volumes.Mounts(container, func(expression string) (string, error) {
 		return environ.Arguments([]string{expression}, env)[0], nil
@@ -276,7 +276,7 @@ func (s *surroundings) mounts(w *worker, container *corev1.Container, env []stri
 	return mounts, nil
 }
 
-// refreshEvery is the interval at which projected volumes are refreshed from the API server.
+// refreshEvery is how often projected volumes are refreshed from the API server.
 const refreshEvery = time.Minute
 
 // keepFresh refreshes projected volumes until the pod ends.
@@ -292,7 +292,7 @@ func (s *surroundings) keepFresh(w *worker) {
 	s.cancel = cancel
 	go func() {
 		for sleepContext(ctx, refreshEvery) {
-			// If a source cannot be read, its files stay until the next refresh.
+			// If a source cannot be read, its files are left unchanged until the next refresh.
 			_, _ = volume.Prepare(w.latest.Load(), filepath.Join(w.dir, "volumes"), w.memoryDir(), s.facts(), s.sources(ctx))
 		}
 	}()

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// viewerBuffer is how far a viewer may fall behind, in bytes.
+	// viewerBuffer is the number of bytes by which a viewer may lag behind.
 	viewerBuffer = 1 << 20
-	// viewerReserve is additional space for the data that an ended process has left in its two pipes (64 KiB each) and
-	// in the copying goroutines.
+	// viewerReserve is additional space for data that remains in the two pipes of an ended process (64 KiB each) and
+	// in the goroutines that copy it.
 	viewerReserve = 256 << 10
-	// viewerPatience is the longest time for which a viewer that accepts no output may block the container. It is not
-	// zero, so that a steady reader loses nothing when the container prints faster than the network.
+	// viewerPatience is how long a viewer that accepts no output may block the container. It is not zero, so that a
+	// viewer that reads steadily loses nothing when the container prints faster than the network transfers.
 	viewerPatience = time.Second
-	// viewerFlush is the longest time for which a viewer may accept no output after the process has ended.
+	// viewerFlush is how long a viewer may accept no output after the process has ended.
 	viewerFlush = 10 * time.Second
 )
 
-// errViewerStalled is the error of a viewer that is disconnected because it accepts no output.
+// errViewerStalled is the error of a viewer that was disconnected because it accepted no output.
 var errViewerStalled = errors.New("the client does not take the output any more: it was disconnected so that the container is not held up")
 
-// viewer sends a process's output to one client at the client's pace. Its own goroutine writes, so that no other
-// goroutine waits for the client.
+// viewer sends the output of a process to a client at the client's pace. It has its own goroutine for writing, so
+// that no other goroutine waits for the client.
 type viewer struct {
 	stdout, stderr io.Writer
 	// over is closed after the last write.
@@ -34,26 +34,26 @@ type viewer struct {
 	mu      sync.Mutex
 	queue   []piece
 	size    int           // bytes in the queue
-	closed  bool          // no more output is queued
-	ended   bool          // over is closed
-	err     error         // the reason why it was dropped
+	closed  bool          // no more output may be queued
+	ended   bool          // over has been closed
+	err     error         // the reason why the viewer was dropped
 	changed chan struct{} // closed and replaced when one of the fields above changes
 }
 
-// piece is the data of one read. Viewers share its bytes.
+// piece is the data from one read. All viewers share its bytes.
 type piece struct {
 	to   io.Writer
 	data []byte
 }
 
-// newViewer starts a viewer. Output for a nil writer is discarded.
+// newViewer starts a viewer. Output to a nil writer is discarded.
 func newViewer(stdout, stderr io.Writer) *viewer {
 	v := &viewer{stdout: stdout, stderr: stderr, over: make(chan struct{}), changed: make(chan struct{})}
 	go v.write()
 	return v
 }
 
-// change makes a change and wakes the goroutines that wait for one.
+// change calls how to change the viewer, and wakes the goroutines that wait for a change.
 func (v *viewer) change(how func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -61,13 +61,13 @@ func (v *viewer) change(how func()) {
 	v.tell()
 }
 
-// tell wakes the waiting goroutines. The caller holds mu.
+// tell wakes the waiting goroutines. The caller must hold mu.
 func (v *viewer) tell() {
 	close(v.changed)
 	v.changed = make(chan struct{})
 }
 
-// end marks the viewer as ended. The caller holds mu.
+// end marks the viewer as ended. The caller must hold mu.
 func (v *viewer) end(why error) {
 	if !v.ended {
 		v.ended, v.closed, v.err, v.queue, v.size = true, true, why, nil, 0
@@ -75,10 +75,10 @@ func (v *viewer) end(why error) {
 	}
 }
 
-// drop ends the viewer and discards its queue.
+// drop ends the viewer and discards the output in its queue.
 func (v *viewer) drop(why error) { v.change(func() { v.end(why) }) }
 
-// write writes the queue until it is closed and empty, or the viewer is dropped.
+// write writes the queued output until the queue is closed and empty, or the viewer is dropped.
 func (v *viewer) write() {
 	for {
 		next, more := v.next()
@@ -97,7 +97,7 @@ func (v *viewer) write() {
 	}
 }
 
-// next waits for the first piece. The piece stays in the queue until it is written.
+// next waits for the first piece in the queue. The piece stays in the queue until it has been written.
 func (v *viewer) next() (piece, bool) {
 	for {
 		v.mu.Lock()
@@ -116,8 +116,8 @@ func (v *viewer) next() (piece, bool) {
 	}
 }
 
-// put queues output. While the queue is full, it waits for space: at most patience (0: without limit), and not at all
-// once hurry is closed. If there is still no space, it drops the viewer.
+// put queues output. If the queue is full, it waits for space, for at most patience (0 means no limit), and not at
+// all once hurry is closed. If there is still no space, it drops the viewer.
 func (v *viewer) put(data []byte, isStderr bool, patience time.Duration, hurry <-chan struct{}) {
 	next := piece{v.stdout, data}
 	if isStderr {
@@ -154,7 +154,8 @@ func (v *viewer) putLate(next piece, changed <-chan struct{}, patience time.Dura
 	}
 }
 
-// tryPut returns nil if the piece is queued or no longer needed. Otherwise it returns a channel to wait on.
+// tryPut queues a piece. It returns nil if the piece was queued or is no longer needed, and otherwise a channel to
+// wait on.
 func (v *viewer) tryPut(next piece, limit int) <-chan struct{} {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -169,8 +170,8 @@ func (v *viewer) tryPut(next piece, limit int) <-chan struct{} {
 	return nil
 }
 
-// finish waits until all output is written and returns nil, or the error that prevents it. It gives up when ctx is
-// done, or when the viewer accepts nothing for viewerFlush.
+// finish waits until all output has been written. It returns an error if ctx is done, or if the viewer has accepted
+// nothing for viewerFlush.
 func (v *viewer) finish(ctx context.Context) error {
 	v.change(func() { v.closed = true })
 	return v.flushed(ctx, viewerFlush)

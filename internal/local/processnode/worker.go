@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// worker owns one pod. Only its goroutine changes the pod's state; other goroutines post functions to it.
+// worker owns a pod. Only its goroutine changes the pod's state; other goroutines post functions to it.
 type worker struct {
 	node *Node
 	uid  types.UID
@@ -22,21 +22,21 @@ type worker struct {
 
 	inboxMu sync.Mutex
 	inbox   []func()
-	signal  chan struct{} // capacity 1: the inbox is not empty
+	signal  chan struct{} // capacity 1; filled if the inbox is not empty
 
-	// The other fields belong to the worker's goroutine, except that mu guards the fields used by logs, exec and
-	// attach.
+	// The other fields are used only by the worker's goroutine, except for the fields that logs, exec and attach use,
+	// which mu guards.
 	pod      *lifecycle.Pod
 	writer   *statusWriter
 	deleting bool // the API object is being deleted and waits for this worker
 	gone     bool // the API object no longer exists
-	leaving  bool // the node's process is ending: nothing more is written to the API
+	leaving  bool // the node's process is ending, so nothing more is written to the API
 
 	latest atomic.Pointer[corev1.Pod] // last version of the API object
 
 	mu       sync.Mutex
-	attempts map[string]*attempt // running attempts by container
-	surround *surroundings       // nil until prepared
+	attempts map[string]*attempt // running attempts by container name
+	surround *surroundings       // nil until the surroundings are prepared
 }
 
 func newWorker(n *Node, api *corev1.Pod) *worker {
@@ -69,7 +69,7 @@ func (w *worker) takeInbox() []func() {
 	return taken
 }
 
-// run is the worker's goroutine. It returns when only the pod's logs are left on this machine.
+// run is the worker's goroutine. It returns when nothing but the pod's logs is left on this machine.
 func (w *worker) run(ctx context.Context) {
 	writing, stopWriting := context.WithCancel(ctx)
 	defer stopWriting()
@@ -113,7 +113,7 @@ func (w *worker) run(ctx context.Context) {
 	writer.Wait()
 }
 
-// waitFor sets the timer to a time. A zero time means one hour.
+// waitFor sets the timer to the given time. A zero time stands for one hour from now.
 func waitFor(timer *time.Timer, wake, now time.Time) {
 	d := time.Hour
 	if !wake.IsZero() {
@@ -122,7 +122,7 @@ func waitFor(timer *time.Timer, wake, now time.Time) {
 	timer.Reset(d)
 }
 
-// carryOut starts an action. The result is posted later.
+// carryOut starts an action, whose result is posted later.
 func (w *worker) carryOut(action lifecycle.Action) {
 	c := action.Container
 	switch action.Verb {
@@ -179,13 +179,13 @@ func (w *worker) vanish() {
 	w.pod.StopAll(lifecycle.Stop{By: time.Now()})
 }
 
-// leave ends the pod's processes because the node's process is ending. It does not update the API; the next start does.
+// leave ends the pod's processes because the node's process is ending. The API is updated only after the next start.
 func (w *worker) leave(grace time.Duration) {
 	w.leaving = true
 	w.pod.StopAll(lifecycle.Stop{By: time.Now().Add(grace)})
 }
 
-// cleanUp releases the pod's resources except its logs.
+// cleanUp releases the pod's resources, except its logs.
 func (w *worker) cleanUp() {
 	w.mu.Lock()
 	surround := w.surround

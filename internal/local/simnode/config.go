@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// KindLabel is the label for the kind of a node created by vc-local.
+	// KindLabel is the label that contains the kind of a node created by vc-local.
 	KindLabel = "vc-batch.dev/node-kind"
-	// KindSimulated is KindLabel's value for nodes that a fleet serves.
+	// KindSimulated is the value of KindLabel for nodes that a fleet serves.
 	KindSimulated = "simulated"
-	// Never, as a start delay, keeps bound pods Pending forever.
+	// Never is a start delay that keeps bound pods Pending forever.
 	Never time.Duration = -1
-	// HeartbeatInterval is the interval at which a node's lease is renewed.
+	// HeartbeatInterval is how often a node's lease is renewed.
 	HeartbeatInterval = 200 * time.Second
-	// LeaseDuration is the duration of the leases. kube-controller-manager's --node-monitor-grace-period must not be
-	// shorter.
+	// LeaseDuration is the duration of the leases. The value of kube-controller-manager's --node-monitor-grace-period
+	// must not be shorter.
 	LeaseDuration = 3 * HeartbeatInterval
 
 	defaultNamePrefix = "sim-"
@@ -32,11 +32,12 @@ const (
 	heartbeatWriters  = 4
 )
 
-// Spec describes one simulated node.
+// Spec describes a simulated node.
 type Spec struct {
 	// Name is the node's name, a DNS subdomain.
 	Name string
-	// Capacity is the node's capacity; empty means the fleet's. If it contains no "pods", the node gets 110.
+	// Capacity is the node's capacity; empty means the capacity of the fleet. If it does not contain "pods", the node
+	// gets 110.
 	Capacity corev1.ResourceList
 	// Labels are added to the fleet's labels.
 	Labels map[string]string
@@ -46,29 +47,29 @@ type Spec struct {
 
 // Config configures a fleet. The zero value of a field means its default.
 type Config struct {
-	// RESTConfig is the client configuration for the API server. The fleet uses a copy without client-side limits,
-	// because Writers bounds its load.
+	// RESTConfig is the client configuration for the API server. The fleet uses a copy without client-side rate
+	// limits, because Writers limits its load.
 	RESTConfig *rest.Config
 	// Client, if set, is used instead of RESTConfig.
 	Client kubernetes.Interface
-	// Count is the number of nodes named NamePrefix followed by 1 … Count.
+	// Count is the number of nodes that are named NamePrefix followed by 1 … Count.
 	Count int
 	// NamePrefix defaults to "sim-".
 	NamePrefix string
 	// Nodes are additional nodes.
 	Nodes []Spec
-	// Capacity is the capacity of nodes without their own; the default is cpu 8 and memory 32Gi.
+	// Capacity is the capacity of nodes that do not specify their own; the default is cpu 8 and memory 32Gi.
 	Capacity corev1.ResourceList
-	// Labels are added to every node of Count and Nodes.
+	// Labels are added to all nodes.
 	Labels map[string]string
-	// StartDelay is the time from a pod's binding to Running, unless the pod's annotations override it. Never keeps
-	// pods Pending.
+	// StartDelay is the time from the binding of a pod until it is Running, unless the pod's annotations override it.
+	// Never keeps pods Pending.
 	StartDelay time.Duration
-	// Writers is the greatest number of parallel writes to the API server. The default is 16.
+	// Writers is the maximum number of parallel writes to the API server. The default is 16.
 	Writers int
 	// Progress, if set, is called with the number of nodes that are ready.
 	Progress func(done, total int)
-	// Logger receives what users must see (level 0) and details of each node (level 4).
+	// Logger receives messages that users must see (level 0) and details about each node (level 4).
 	Logger logr.Logger
 }
 
@@ -92,7 +93,7 @@ func ParseStart(text string) (time.Duration, error) {
 	return delay, nil
 }
 
-// FormatStart formats delay for ParseStart.
+// FormatStart formats a start delay. ParseStart parses the result.
 func FormatStart(delay time.Duration) string {
 	if delay < 0 {
 		return "never"
@@ -100,7 +101,7 @@ func FormatStart(delay time.Duration) string {
 	return delay.String()
 }
 
-// specs returns all nodes of the configuration, complete and in order.
+// specs returns all nodes of the configuration in order, with defaults filled in.
 func (c Config) specs() []Spec {
 	prefix := c.NamePrefix
 	if prefix == "" {
@@ -116,7 +117,7 @@ func (c Config) specs() []Spec {
 	return all
 }
 
-// complete fills in the fleet's defaults.
+// complete fills in the fleet's defaults in a spec.
 func (c Config) complete(spec Spec) Spec {
 	if len(spec.Capacity) == 0 {
 		spec.Capacity = c.Capacity

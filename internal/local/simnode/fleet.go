@@ -20,7 +20,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Fleet serves all simulated nodes of a cluster. Run one fleet per cluster; a second one would only repeat the writes.
+// Fleet serves all simulated nodes of a cluster. A cluster needs only one fleet; a second one would only repeat the
+// writes.
 type Fleet struct {
 	config Config
 	client kubernetes.Interface
@@ -32,7 +33,7 @@ type Fleet struct {
 	ready  chan struct{}
 }
 
-// eventJob is a queued report of invalid annotations.
+// eventJob is a queued report about invalid annotations.
 type eventJob struct {
 	pod      types.NamespacedName
 	uid      types.UID
@@ -81,10 +82,11 @@ func clientOf(config Config) (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// Ready returns a channel that is closed when every node of the configuration exists, accepts pods, and is among Nodes.
+// Ready returns a channel that is closed when every node of the configuration exists, accepts pods, and is listed by
+// Nodes.
 func (f *Fleet) Ready() <-chan struct{} { return f.ready }
 
-// Nodes returns the names of the nodes that the fleet serves now, in no particular order.
+// Nodes returns the names of the nodes that the fleet currently serves, in no particular order.
 func (f *Fleet) Nodes() []string { return f.roster.names() }
 
 // Add creates nodes with the fleet's defaults; see AddNodes.
@@ -101,8 +103,8 @@ func (f *Fleet) Remove(ctx context.Context, names ...string) error {
 	return RemoveNodes(ctx, f.client, names...)
 }
 
-// Run creates the configured nodes and serves all simulated nodes until ctx is done. The nodes stay in the API; the
-// next fleet continues with them.
+// Run creates the configured nodes and serves all simulated nodes until ctx is done. The nodes remain in the API, and
+// the next fleet continues to serve them.
 func (f *Fleet) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -113,7 +115,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 
 	nodes := newSynced(f.roster)
 	start(func(ctx context.Context) { f.reflect(nodes, &corev1.Node{}, f.nodeSource()).RunWithContext(ctx) })
-	select { // sync nodes before pods, so that the pods' nodes are already served
+	select { // sync nodes before pods, so that the nodes of all pods are already served
 	case <-nodes.done:
 	case <-ctx.Done():
 		return nil
@@ -159,8 +161,8 @@ func (f *Fleet) nodeSource() *cache.ListWatch {
 	}
 }
 
-// podSource watches all bound pods. A selector cannot list thousands of nodes, and pods on other nodes cost only the
-// decoding.
+// podSource watches all bound pods, because a selector cannot list thousands of nodes. Pods on other nodes cost no
+// more than their decoding.
 func (f *Fleet) podSource() *cache.ListWatch {
 	const bound = "spec.nodeName!="
 	pods := f.client.CoreV1().Pods(metav1.NamespaceAll)
@@ -176,7 +178,7 @@ func (f *Fleet) podSource() *cache.ListWatch {
 	}
 }
 
-// dispatch passes each due entry to a writer, at most Writers at a time.
+// dispatch passes each entry that is due to a writer, up to Writers at the same time.
 func (f *Fleet) dispatch(ctx context.Context) {
 	var writers errgroup.Group
 	writers.SetLimit(f.config.Writers)
@@ -201,7 +203,7 @@ func (f *Fleet) dispatch(ctx context.Context) {
 	}
 }
 
-// queueReport queues a report for sendReports. If the queue is full, it only logs.
+// queueReport queues a report for sendReports. If the queue is full, it only logs the report.
 func (f *Fleet) queueReport(pod types.NamespacedName, uid types.UID, problems []problem) {
 	select {
 	case f.events <- eventJob{pod: pod, uid: uid, problems: problems}:

@@ -16,21 +16,21 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// roster is the set of nodes that the fleet serves. It is the store of the node watch, and it renews the nodes' leases.
+// roster is the set of nodes that the fleet serves. It is the store of the node watch and renews the nodes' leases.
 type roster struct {
 	client   kubernetes.Interface
 	log      logr.Logger
-	fallback Spec // capacity of a node that was created without one
+	fallback Spec // provides the capacity of nodes that were created without one
 	served   func(node, address string)
 	gone     func(node string)
 
 	mu      sync.Mutex
 	nodes   map[string]*member
-	awaited map[string]bool // names that the watch has not delivered yet; see await
-	shown   chan struct{}   // closed when all of them are delivered
+	awaited map[string]bool // nodes that the watch has not delivered yet; see await
+	shown   chan struct{}   // closed when all awaited nodes have been delivered
 }
 
-// await returns a channel that is closed when the watch has delivered the named nodes.
+// await returns a channel that is closed when the watch has delivered the given nodes.
 func (r *roster) await(specs []Spec) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,7 +46,7 @@ func (r *roster) await(specs []Spec) <-chan struct{} {
 	return r.shown
 }
 
-// show removes a node from the awaited ones. The caller holds r.mu.
+// show removes a node from the awaited nodes. The caller must hold r.mu.
 func (r *roster) show(name string) {
 	if !r.awaited[name] {
 		return
@@ -57,12 +57,12 @@ func (r *roster) show(name string) {
 	}
 }
 
-// member is one node of the roster.
+// member is a node of the roster.
 type member struct {
 	uid     types.UID
 	renewAt time.Time
 	version string // resource version of the lease; "" if unknown
-	sick    bool   // its Ready condition is not True
+	sick    bool   // the node's Ready condition is not True
 }
 
 // Add, Update, Delete, Replace and Resync make the roster a cache.ReflectorStore.
@@ -83,8 +83,8 @@ func (r *roster) Update(obj any) error {
 	r.mu.Lock()
 	m := r.nodes[node.Name]
 	if m == nil || m.uid != node.UID {
-		// Spread the renewals evenly over the interval, by a number derived from the name, so that a fleet with 5,000
-		// nodes does not renew all leases at once.
+		// Spread the renewals evenly over the interval, using a number derived from the name, so that a fleet with
+		// 5,000 nodes does not renew all leases at the same time.
 		offset := time.Duration(draw(node.Name, "lease", 0) * float64(HeartbeatInterval))
 		m = &member{uid: node.UID, renewAt: time.Now().Add(offset)}
 		r.nodes[node.Name] = m
@@ -106,7 +106,7 @@ func (r *roster) Delete(obj any) error {
 	return nil
 }
 
-// Replace makes the roster contain exactly the nodes of list.
+// Replace makes the roster contain exactly the nodes in list.
 func (r *roster) Replace(list []any, _ string) error {
 	listed := make(map[string]bool, len(list))
 	for _, obj := range list {
@@ -148,7 +148,7 @@ func (r *roster) names() []string {
 	return names
 }
 
-// beat renews due leases and heals nodes once a second, until ctx is done.
+// beat renews leases that are due, and repairs nodes, once a second until ctx is done.
 func (r *roster) beat(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -186,7 +186,8 @@ func (r *roster) due(now time.Time) (renew, sick []string) {
 	return renew, sick
 }
 
-// renew renews one node's lease. After a failure it retries in a tenth of the interval, long before the lease expires.
+// renew renews the lease of a node. If this fails, it is retried after a tenth of the interval, long before the lease
+// expires.
 func (r *roster) renew(ctx context.Context, name string) {
 	r.mu.Lock()
 	m := r.nodes[name]
@@ -210,7 +211,8 @@ func (r *roster) renew(ctx context.Context, name string) {
 	r.mu.Unlock()
 }
 
-// writeLease updates the lease with the last known version. If that is not possible, it reads or creates the lease.
+// writeLease updates the lease based on its last known version. If that is not possible, it reads or creates the
+// lease.
 func (r *roster) writeLease(ctx context.Context, name string, uid types.UID, version string) (string, error) {
 	leases := r.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
 	lease := leaseObject(name, uid, time.Now())
@@ -244,7 +246,7 @@ func (r *roster) writeLease(ctx context.Context, name string, uid types.UID, ver
 	return updated.ResourceVersion, nil
 }
 
-// leaseObject returns a node's lease. The node owns it, so both are deleted together.
+// leaseObject returns the lease of a node. The node owns the lease, so that they are deleted together.
 func leaseObject(name string, uid types.UID, now time.Time) *coordinationv1.Lease {
 	seconds := int32(LeaseDuration / time.Second)
 	renewed := metav1.NewMicroTime(now)
@@ -257,8 +259,8 @@ func leaseObject(name string, uid types.UID, now time.Time) *coordinationv1.Leas
 	}
 }
 
-// heal makes a node ready again. The node lifecycle controller marks nodes as not ready after the machine has slept
-// longer than the lease, and a user who applies a bare Node object leaves it without a status.
+// heal makes a node ready again. The node lifecycle controller marks nodes as not ready if the machine was suspended
+// for longer than the lease, and a node has no status if a user has created it with a bare Node object.
 func (r *roster) heal(ctx context.Context, name string) {
 	if err := r.healNode(ctx, name); err != nil && ctx.Err() == nil {
 		r.log.Error(err, "simulated node: status", "node", name)

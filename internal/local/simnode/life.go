@@ -11,13 +11,13 @@ import (
 type stage uint8
 
 const (
-	waiting stage = iota // bound, not started
+	waiting stage = iota // bound, but not started
 	running
-	backoff // between two runs of its containers
-	ended   // Succeeded or Failed: only deletion can follow
+	backoff // between two runs of the containers
+	ended   // Succeeded or Failed; can only be deleted
 )
 
-// step is the next event in a pod's life.
+// step is the next event in the life of a pod.
 type step uint8
 
 const (
@@ -26,16 +26,16 @@ const (
 	stepExit          // running ─▶ backoff or ended
 	stepDeadline      // any stage ─▶ ended, DeadlineExceeded
 	stepStop          // deleted while running ─▶ ended; then removed
-	stepRemove        // deleted, and no container left to stop
+	stepRemove        // deleted, with no container left to stop
 )
 
-// Back-off between two runs, as in the kubelet.
+// The pauses between two runs of the containers, as in the kubelet.
 const (
 	backoffFirst = 10 * time.Second
 	backoffMax   = 5 * time.Minute
 )
 
-// containerSpec holds the stored fields of a container.
+// containerSpec holds the fields of a container that the fleet needs.
 type containerSpec struct {
 	name, image string
 	sidecar     bool // an init container with restartPolicy Always
@@ -54,20 +54,19 @@ type record struct {
 	deadline   time.Duration // activeDeadlineSeconds; 0 means none
 
 	stage     stage
-	seen      time.Time // when the fleet first saw the pod bound
-	podStart  time.Time // status.startTime: the first start
-	started   time.Time // of the current run
-	finished  time.Time // of the last run
-	exitCode  int32     // of the last run
+	seen      time.Time // when the fleet first observed the bound pod
+	podStart  time.Time // status.startTime, the time of the first start
+	started   time.Time // start of the current run
+	finished  time.Time // end of the last run
+	exitCode  int32     // exit code of the last run
 	restarts  int32
 	expired   bool // ended by its deadline
 	podIP     string
-	deletedAt time.Time // when the deletion was seen; zero: not deleted
+	deletedAt time.Time // when the deletion was observed; zero if the pod is not deleted
 	killAt    time.Time // end of the grace period
 }
 
-// next returns the pod's next step and its time. Invariant: a step that is due at some time stays due until it is
-// taken.
+// next returns the pod's next step and its time. A step that is due remains due until it is taken.
 func (r *record) next() (step, time.Time) {
 	if !r.deletedAt.IsZero() {
 		if r.stage != running {
@@ -85,7 +84,7 @@ func (r *record) next() (step, time.Time) {
 	return what, at
 }
 
-// nextAlive returns the next step, ignoring deletion and deadline.
+// nextAlive returns the next step without considering deletion and deadline.
 func (r *record) nextAlive() (step, time.Time) {
 	switch r.stage {
 	case waiting:
@@ -102,7 +101,7 @@ func (r *record) nextAlive() (step, time.Time) {
 	return stepNone, time.Time{}
 }
 
-// take returns the record after a step taken at now.
+// take returns the record after a step that is taken at the time now.
 func (r record) take(what step, now time.Time) record {
 	switch what {
 	case stepStart:
@@ -133,7 +132,7 @@ func (r record) take(what step, now time.Time) record {
 	return r
 }
 
-// restartsAfter reports whether the restart policy runs the containers again.
+// restartsAfter reports whether the restart policy requires the containers to run again.
 func (r record) restartsAfter(code int32) bool {
 	switch r.restart {
 	case corev1.RestartPolicyNever:
@@ -145,7 +144,7 @@ func (r record) restartsAfter(code int32) bool {
 	}
 }
 
-// backoffAfter returns the pause before the run that follows the given number of restarts.
+// backoffAfter returns the pause before the run that follows a given number of restarts.
 func backoffAfter(restarts int32) time.Duration {
 	pause := backoffFirst
 	for range restarts {

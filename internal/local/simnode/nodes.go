@@ -28,10 +28,10 @@ const (
 	closedPort = 1
 )
 
-// AddNodes creates simulated nodes, which accept pods as soon as a fleet runs. It returns when all of them exist
-// without the not-ready taint. If a simulated node with the name exists, it gets the new capacity, labels and taints.
-// If the existing node is not simulated, AddNodes returns an error. progress, if not nil, is called with the number
-// done, from several goroutines but never at the same time.
+// AddNodes creates simulated nodes, which accept pods as soon as a fleet is running. It returns when all of them
+// exist without the not-ready taint. If a simulated node with the name already exists, it gets the new capacity,
+// labels and taints. If the existing node is not simulated, AddNodes returns an error. If progress is not nil, it is
+// called with the number of finished nodes, from several goroutines but never concurrently.
 func AddNodes(ctx context.Context, client kubernetes.Interface, progress func(done, total int), specs ...Spec) error {
 	if err := validateSpecs(specs); err != nil {
 		return err
@@ -69,7 +69,7 @@ func addNode(ctx context.Context, client kubernetes.Interface, spec Spec) error 
 	})
 }
 
-// bringTo updates the parts of an existing node that differ from the wanted one.
+// bringTo updates the parts of an existing node that differ from the wanted node.
 func bringTo(ctx context.Context, client kubernetes.Interface, node, want *corev1.Node) error {
 	if node.Labels[KindLabel] != KindSimulated {
 		return errors.New("exists already and is not a simulated node")
@@ -99,8 +99,8 @@ func patchNodeStatus(ctx context.Context, client kubernetes.Interface, name stri
 	return err
 }
 
-// RemoveNodes deletes simulated nodes, and ends and deletes their pods. A missing node is not an error; a node that is
-// not simulated is.
+// RemoveNodes deletes simulated nodes, and ends and deletes their pods. It is not an error if a node does not exist,
+// but it is an error if a node is not simulated.
 func RemoveNodes(ctx context.Context, client kubernetes.Interface, names ...string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(defaultWriters)
@@ -144,7 +144,7 @@ func removeNode(ctx context.Context, client kubernetes.Interface, name string) e
 	return nil
 }
 
-// losePod marks a pod in the way Kubernetes' pod garbage collector marks pods of a deleted node, and deletes it.
+// losePod marks a pod as Kubernetes' pod garbage collector marks the pods of a deleted node, and deletes it.
 func losePod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) error {
 	pods := client.CoreV1().Pods(pod.Namespace)
 	if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
@@ -217,8 +217,8 @@ func readyStatus(spec Spec, now time.Time) corev1.NodeStatus {
 	}
 }
 
-// nodeAddress returns a loopback address derived from the node's name. No process listens there, so a request for a log
-// is refused at once instead of timing out. Two nodes may share an address.
+// nodeAddress returns a loopback address derived from the node's name. No process listens on it, so that a request
+// for logs is refused at once instead of timing out. Two nodes may have the same address.
 func nodeAddress(name string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))

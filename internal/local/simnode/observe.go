@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// observe creates the record of a pod that is new to the fleet. A pod that has already started continues from its
-// status.
+// observe creates the record of a pod that the fleet has not seen before. If the pod has already started, the record
+// continues from the pod's status.
 func observe(pod *corev1.Pod, startDelay time.Duration, now time.Time) (record, []problem) {
 	s, problems := parseScript(pod.Annotations, startDelay)
 	r := record{
@@ -30,8 +30,8 @@ func observe(pod *corev1.Pod, startDelay time.Duration, now time.Time) (record, 
 	return r, problems
 }
 
-// adopt sets the record from the pod's status. The status has whole seconds, so a run may end up to a second early
-// after a restart of the fleet.
+// adopt sets the record from the pod's status. Times in the status are in whole seconds, so after a restart of the
+// fleet, a run may end up to a second early.
 func (r *record) adopt(pod *corev1.Pod, now time.Time) {
 	if start := pod.Status.StartTime; start != nil {
 		r.podStart = start.Time
@@ -60,7 +60,7 @@ func (r *record) adopt(pod *corev1.Pod, now time.Time) {
 	}
 }
 
-// observeDeletion records when the deletion was requested, and the end of the grace period.
+// observeDeletion records the time of the deletion request and the end of the grace period.
 func (r *record) observeDeletion(pod *corev1.Pod, now time.Time) {
 	if pod.DeletionTimestamp == nil {
 		return

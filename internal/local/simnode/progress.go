@@ -6,7 +6,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// counter counts finished items and reports the count, one call at a time.
+// counter counts finished items and reports the count. The reports are never concurrent.
 type counter struct {
 	mu          sync.Mutex
 	done, total int
@@ -26,7 +26,7 @@ func (c *counter) add() {
 	}
 }
 
-// synced is a store with a channel that is closed when the store is filled for the first time.
+// synced is a store with a channel that is closed when the store is first filled.
 type synced struct {
 	cache.ReflectorStore
 	once sync.Once

@@ -10,44 +10,45 @@ import (
 
 // Annotations that control the simulation of a pod.
 const (
-	// AnnotationRunTime is the run time of the containers: "30s", or a range such as "10s-60s", from which a time is
-	// drawn by the pod's UID. Without it, a pod runs until it is deleted or, if it has an exit code or a failure rate,
-	// ends right after its start.
+	// AnnotationRunTime is the run time of the containers: "30s", or a range such as "10s-60s" from which a time is
+	// chosen based on the pod's UID. Without it, a pod runs until it is deleted or, if it has an exit code or a
+	// failure rate, ends right after its start.
 	AnnotationRunTime = "vc-batch.dev/sim-run-time"
-	// AnnotationExitCode is the containers' exit code, 0 … 255. With a failure rate, it is the code of failed runs.
+	// AnnotationExitCode is the exit code of the containers, 0 … 255. If there is a failure rate, it is the code of
+	// failed runs.
 	AnnotationExitCode = "vc-batch.dev/sim-exit-code"
-	// AnnotationFailureRate is the share of runs that fail: "0.05" or "5%". The pod's UID and its number of restarts
-	// determine which runs fail.
+	// AnnotationFailureRate is the fraction of runs that fail: "0.05" or "5%". The pod's UID and its number of
+	// restarts determine which runs fail.
 	AnnotationFailureRate = "vc-batch.dev/sim-failure-rate"
-	// AnnotationStartDelay is the time from binding to Running: "2s", or "never".
+	// AnnotationStartDelay is the time from the binding until the pod is Running: "2s", or "never".
 	AnnotationStartDelay = "vc-batch.dev/sim-start-delay"
-	// AnnotationStopTime is the time the containers take to stop when the pod is deleted. After the grace period they
-	// are killed.
+	// AnnotationStopTime is how long the containers take to stop when the pod is deleted. After the grace period,
+	// they are killed.
 	AnnotationStopTime = "vc-batch.dev/sim-stop-time"
 )
 
 // script holds the values of a pod's annotations, with defaults.
 type script struct {
-	startDelay time.Duration // Never: stays Pending
-	runMin     time.Duration // Never: runs until deleted
+	startDelay time.Duration // Never: the pod stays Pending
+	runMin     time.Duration // Never: the pod runs until it is deleted
 	runMax     time.Duration
 	exitCode   int32
-	failRate   float64 // below 0: every run ends with exitCode
+	failRate   float64 // negative: every run ends with exitCode
 	stopTime   time.Duration
 }
 
-// problem is one invalid annotation.
+// problem is an invalid annotation.
 type problem struct {
 	key, value string
 	want       string // description of valid values
-	instead    string // the effect of ignoring it
+	instead    string // what happens because it is ignored
 }
 
 func (p problem) String() string {
 	return fmt.Sprintf("annotation %s: %q is not %s; it is ignored: %s", p.key, p.value, p.want, p.instead)
 }
 
-// parseScript parses a pod's annotations. Invalid ones are ignored and reported.
+// parseScript parses the annotations of a pod. Invalid ones are ignored and reported.
 func parseScript(annotations map[string]string, startDelay time.Duration) (script, []problem) {
 	s := script{startDelay: startDelay, runMin: Never, runMax: Never, failRate: -1}
 	var problems []problem
@@ -105,7 +106,7 @@ func parseScript(annotations map[string]string, startDelay time.Duration) (scrip
 	return s, problems
 }
 
-// parseShare parses "0.05" or "5%" as 0.05.
+// parseShare parses a fraction such as "0.05" or "5%".
 func parseShare(text string) (float64, bool) {
 	number, percent := strings.CutSuffix(text, "%")
 	share, err := strconv.ParseFloat(number, 64)
@@ -115,7 +116,7 @@ func parseShare(text string) (float64, bool) {
 	return share, err == nil && share >= 0 && share <= 1
 }
 
-// parseRange parses a duration "30s" as the range from 30s to 30s, and a range such as "10s-60s".
+// parseRange parses a range of durations, such as "10s-60s". A single duration is a range with equal ends.
 func parseRange(text string) (low, high time.Duration, ok bool) {
 	from, to, isRange := strings.Cut(text, "-")
 	if !isRange {
@@ -126,7 +127,7 @@ func parseRange(text string) (low, high time.Duration, ok bool) {
 	return low, high, errLow == nil && errHigh == nil && low >= 0 && low <= high
 }
 
-// run returns the length of a pod's run. ok is false if only deletion ends it.
+// run returns the length of a run of the pod. ok is false if only deletion ends the run.
 func (s script) run(uid string, restarts int32) (length time.Duration, ok bool) {
 	if s.runMin < 0 {
 		return 0, false
@@ -146,13 +147,13 @@ func (s script) exit(uid string, restarts int32) int32 {
 	return max(s.exitCode, 1)
 }
 
-// draw returns a number in [0, 1) that depends only on its arguments.
+// draw returns a number in [0, 1) that depends only on the arguments.
 func draw(uid, what string, restarts int32) float64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%s/%d", uid, what, restarts)
 	x := h.Sum64()
-	// FNV leaves the high bits of similar strings similar. These steps (the finalizer of splitmix64) spread every bit
-	// over all of them.
+	// FNV hashes of similar strings have similar high bits. These steps (the finalizer of splitmix64) spread every
+	// bit over all bits.
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9
 	x ^= x >> 27

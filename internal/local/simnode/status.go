@@ -24,7 +24,8 @@ const (
 	reasonNotReady         = "ContainersNotReady"
 )
 
-// statusPatch returns a strategic merge patch that writes the record's status, only to the pod with the record's UID.
+// statusPatch returns a strategic merge patch that writes the record's status. It applies only to the pod with the
+// record's UID.
 func (r *record) statusPatch(hostIP string) ([]byte, error) {
 	patch := struct {
 		Metadata struct {
@@ -40,8 +41,8 @@ func (r *record) statusPatch(hostIP string) ([]byte, error) {
 	return body, nil
 }
 
-// status returns the status that a kubelet would report in the record's state. It does not contain PodScheduled, which
-// the scheduler writes.
+// status returns the status that a kubelet would report in this state. It does not contain PodScheduled, which the
+// scheduler writes.
 func (r *record) status(hostIP string) corev1.PodStatus {
 	status := corev1.PodStatus{Phase: r.phase()}
 	if !r.podStart.IsZero() {
@@ -81,7 +82,7 @@ func (r *record) phase() corev1.PodPhase {
 	}
 }
 
-// changed returns when the record's stage began.
+// changed returns the time when the current stage began.
 func (r *record) changed() time.Time {
 	if r.stage == running {
 		return r.started
@@ -108,8 +109,8 @@ func (r *record) conditions() []corev1.PodCondition {
 	}
 }
 
-// initStatus returns the status of an init container. It has completed before the pod started, unless it is a sidecar,
-// which runs as long as the pod.
+// initStatus returns the status of an init container. It has completed before the pod started. If it is a sidecar, it
+// runs as long as the pod.
 func (r *record) initStatus(c containerSpec) corev1.ContainerStatus {
 	start := metav1.NewTime(r.podStart)
 	status := corev1.ContainerStatus{Name: c.name, Image: c.image, ContainerID: r.containerID(c, 0)}

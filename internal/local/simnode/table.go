@@ -11,31 +11,32 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// table holds the record of every bound pod that can still change, and finds the next due step. It is the store of the
-// pod watch, so no other data of a pod is kept.
+// table holds the record of every bound pod that can still change, and finds the next step that is due. It is the
+// store of the pod watch, so that no other data of a pod is kept.
 //
-// Invariant: a record is in the due heap exactly if its node is served, no writer works on it, and it has a next step.
+// Invariant: a record is in the due heap if and only if its node is served, no writer is working on it, and it has a
+// next step.
 type table struct {
 	startDelay time.Duration
 	now        func() time.Time
-	report     func(types.NamespacedName, types.UID, []problem) // invalid annotations, once per pod
+	report     func(types.NamespacedName, types.UID, []problem) // reports invalid annotations, once per pod
 
 	mu     sync.Mutex
 	pods   map[types.NamespacedName]*entry
-	served map[string]string // node name ─▶ its address
+	served map[string]string // node name → node address
 	due    dueHeap
-	wake   chan struct{} // holds one token when the heap's head may have changed
+	wake   chan struct{} // holds a token if the head of the heap may have changed
 	lastIP uint32        // number of allocated addresses
 }
 
-// entry is a record in the table.
+// entry is a record with its state in the table.
 type entry struct {
 	record
 	at       time.Time // time of its next step
-	index    int       // in the heap; -1 if it is not in it
-	busy     bool      // a writer works on it
-	tries    int       // failed writes of the current step
-	problems []problem // not reported yet
+	index    int       // index in the heap; -1 if the entry is not in the heap
+	busy     bool      // a writer is working on the entry
+	tries    int       // number of failed writes for the current step
+	problems []problem // problems that have not been reported yet
 }
 
 func newTable(startDelay time.Duration, now func() time.Time, report func(types.NamespacedName, types.UID, []problem)) *table {
@@ -74,7 +75,7 @@ func (t *table) Delete(obj any) error {
 	return nil
 }
 
-// Replace makes the table contain exactly the pods of list.
+// Replace makes the table contain exactly the pods in list.
 func (t *table) Replace(list []any, _ string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,11 +94,11 @@ func (t *table) Replace(list []any, _ string) error {
 	return nil
 }
 
-// Resync does nothing, because the table itself retries failed writes.
+// Resync does nothing, because the table retries failed writes itself.
 func (t *table) Resync() error { return nil }
 
-// put stores a pod. For a known pod it only records whether the pod is being deleted or was ended by another component.
-// The rest of the status was written by the fleet itself.
+// put stores a pod. For a known pod, it only records whether the pod is being deleted or was ended by another
+// component, because the rest of the status was written by the fleet itself.
 func (t *table) put(pod *corev1.Pod) {
 	if pod.Spec.NodeName == "" {
 		return
@@ -111,12 +112,12 @@ func (t *table) put(pod *corev1.Pod) {
 	if e == nil {
 		fresh, problems := observe(pod, t.startDelay, t.now())
 		if fresh.stage == ended && fresh.deletedAt.IsZero() {
-			return // only deletion can change it
+			return // the pod can only be deleted
 		}
 		e = &entry{record: fresh, index: -1}
 		t.pods[name] = e
 		t.lastIP = max(t.lastIP, addressNumber(fresh.podIP))
-		if fresh.stage == waiting { // later problems were already reported
+		if fresh.stage == waiting { // problems of pods in later stages were already reported
 			e.problems = problems
 		}
 	} else {
@@ -179,8 +180,8 @@ func retryAfter(tries int) time.Duration {
 	return min(time.Duration(1<<min(tries, 6))*50*time.Millisecond, 3*time.Second)
 }
 
-// take returns the next due entry and marks it busy. If none is due, it returns the time until the next one, or a
-// negative time if the heap is empty.
+// take returns the next entry that is due and marks it as busy. If no entry is due, it returns the time until the
+// next one; the time is negative if the heap is empty.
 func (t *table) take() (*entry, time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -196,32 +197,33 @@ func (t *table) take() (*entry, time.Duration) {
 	return head, 0
 }
 
-// begin computes the step of a busy entry. It returns the record after the step and the address of the entry's node.
+// begin determines the step for a busy entry. It returns the record after the step and the address of the entry's
+// node.
 func (t *table) begin(e *entry) (what step, after record, hostIP string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
 	what, at := e.next()
-	if what == stepNone || at.After(now) { // changed while it waited for a writer
+	if what == stepNone || at.After(now) { // the entry was changed while it waited for a writer
 		return stepNone, record{}, ""
 	}
 	after = e.record.take(what, now)
 	if after.podIP == "" && after.stage == running {
 		after.podIP = t.address()
-		// A repeated write must send the same address: the first write may have succeeded, and a pod has only one
-		// address.
+		// If the write is repeated, it must contain the same address: the first write may have succeeded, and a pod
+		// has only one address.
 		e.record.podIP = after.podIP
 	}
 	return what, after, t.served[e.node]
 }
 
-// finish returns a busy entry to the table. It keeps a deletion that was observed in the meantime.
+// finish returns a busy entry to the table. A deletion that was observed in the meantime is kept.
 func (t *table) finish(e *entry, after record, result outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e.busy = false
 	if t.pods[e.name] != e {
-		return // deleted, or re-created with the same name
+		return // the pod was deleted, or re-created with the same name
 	}
 	switch result {
 	case gone:
@@ -242,14 +244,14 @@ func (t *table) finish(e *entry, after record, result outcome) {
 // podRange is the address range for simulated pods.
 var podRange = netip.MustParsePrefix("100.64.0.0/10")
 
-// address returns an unused pod address. The range is 100.64.0.0/10, which is reserved for carrier-grade NAT.
+// address returns an unused pod address from the range 100.64.0.0/10, which is reserved for carrier-grade NAT.
 func (t *table) address() string {
 	t.lastIP++
 	n := t.lastIP & (1<<22 - 1)
 	return fmt.Sprintf("100.%d.%d.%d", 64+n>>16, n>>8&255, n&255)
 }
 
-// addressNumber returns the number of an allocated address, otherwise 0.
+// addressNumber returns the number of an allocated address; 0 for any other address.
 func addressNumber(text string) uint32 {
 	ip, err := netip.ParseAddr(text)
 	if err != nil || !podRange.Contains(ip) {
@@ -259,7 +261,7 @@ func addressNumber(text string) uint32 {
 	return uint32(b[1]-64)<<16 | uint32(b[2])<<8 | uint32(b[3])
 }
 
-// serve starts or continues to serve a node's pods.
+// serve starts serving the pods of a node, or updates the node's address.
 func (t *table) serve(node, address string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -275,7 +277,7 @@ func (t *table) serve(node, address string) {
 	}
 }
 
-// forget stops serving a node's pods.
+// forget stops serving the pods of a node.
 func (t *table) forget(node string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -287,7 +289,7 @@ func (t *table) forget(node string) {
 	}
 }
 
-// dueHeap orders entries by the time of their next step, then by name, so that the order is deterministic.
+// dueHeap orders entries by the time of their next step and then by name, so that the order is deterministic.
 type dueHeap []*entry
 
 func (h dueHeap) Len() int { return len(h) }

@@ -24,14 +24,14 @@ const (
 	unchanged         // no step was due
 )
 
-// writer carries out steps.
+// writer carries out the steps of pods.
 type writer struct {
 	client kubernetes.Interface
 	table  *table
 	log    logr.Logger
 }
 
-// handle carries out the due step of a busy entry.
+// handle carries out the step of a busy entry that is due.
 func (w *writer) handle(ctx context.Context, e *entry) {
 	what, after, hostIP := w.table.begin(e)
 	if what == stepNone {
@@ -59,13 +59,13 @@ func (w *writer) carryOut(ctx context.Context, what step, after *record, hostIP 
 	return err
 }
 
-// deleteNow returns the options to delete the pod with this UID at once.
+// deleteNow returns options for deleting the pod with the given UID immediately.
 func deleteNow(uid types.UID) metav1.DeleteOptions {
 	none := int64(0)
 	return metav1.DeleteOptions{GracePeriodSeconds: &none, Preconditions: &metav1.Preconditions{UID: &uid}}
 }
 
-// outcomeOf interprets the API server's response. A conflict is always about the UID, because patches and deletions
+// outcomeOf interprets the API server's response. A conflict always concerns the UID, because patches and deletions
 // contain no resource version.
 func outcomeOf(what step, err error) outcome {
 	switch {
@@ -78,7 +78,7 @@ func outcomeOf(what step, err error) outcome {
 	}
 }
 
-// report records an event on the pod about its invalid annotations.
+// report records an event about invalid annotations on the pod.
 func (w *writer) report(ctx context.Context, pod types.NamespacedName, uid types.UID, problems []problem) {
 	texts := make([]string, len(problems))
 	for i, p := range problems {

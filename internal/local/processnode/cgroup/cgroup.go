@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// mountPoint is the directory of the control groups.
+// mountPoint is the directory of the control group file system.
 const mountPoint = "/sys/fs/cgroup"
 
-// Manager creates the groups of one cluster.
+// Manager creates the control groups of a cluster.
 type Manager struct {
 	version     int
-	memory, cpu string // parent directories; "" if the controller is not available; the same directory in version 2
-	// Missing is a sentence about the limits that cannot be enforced, or "".
+	memory, cpu string // parent directories; "" if the controller is not available; equal in version 2
+	// Missing is a sentence about limits that cannot be enforced; "" if all can.
 	Missing string
 }
 
@@ -67,7 +67,7 @@ func openUnified(name string) (memory, cpu string) {
 }
 
 func openV1(controller, name string) string {
-	// Below our own group, our pods also count against our own limits.
+	// In a group below this process's own group, pods also count against the limits of this process.
 	for _, parent := range []string{ownGroup(controller), "/"} {
 		base := filepath.Join(mountPoint, controller, parent)
 		if !isDirectory(base) {
@@ -106,15 +106,15 @@ func ownGroup(controller string) string {
 	return "/"
 }
 
-// Group is the group of one container.
+// Group is the control group of a container.
 type Group struct {
 	version     int
 	directories []string
 	memory      string
 }
 
-// Make creates a group with limits. If there are no limits, or none can be enforced, the group is empty and has no
-// effect.
+// Make creates a group with limits. If there are no limits, or none that can be enforced, the group is empty and has
+// no effect.
 func (m *Manager) Make(name string, limits Limits) (*Group, error) {
 	g := &Group{version: m.version}
 	type part struct {
@@ -156,14 +156,14 @@ func (g *Group) Join(pid int) error {
 	return nil
 }
 
-// View is a directory of the group and its location in a container.
+// View is a directory of the group and its location inside the container.
 type View struct {
-	// Source is the directory of the group; "" means an empty directory. Target is its path in the container.
+	// Source is the directory of the group; "" stands for an empty directory. Target is the path in the container.
 	Source, Target string
 }
 
-// Views returns the mounts that show a container its memory limit and usage at the usual places. It returns nil if
-// memory is not limited.
+// Views returns the mounts through which a container sees its memory limit and usage at the usual paths. It returns
+// nil if memory is not limited.
 func (g *Group) Views() []View {
 	switch {
 	case g.memory == "":
@@ -198,7 +198,7 @@ func countOf(text, key string) int64 {
 	return 0
 }
 
-// Remove deletes the group. It retries, because the kernel releases a group only a moment after its last process.
+// Remove deletes the group. It retries, because the kernel releases a group shortly after its last process has ended.
 func (g *Group) Remove() {
 	for _, directory := range g.directories {
 		removeGroup(directory)
@@ -214,8 +214,8 @@ func removeGroup(directory string) {
 	}
 }
 
-// Directories returns the directories of the cluster's groups. Remove needs them, because a later process may be in
-// another group and not find them.
+// Directories returns the directories of the cluster's groups. They must be stored for Remove, because a later
+// process may be in another group and would not find them.
 func (m *Manager) Directories() []string {
 	var directories []string
 	for _, directory := range []string{m.memory, m.cpu} {

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// initBytes is added to each memory limit for the container's init, which is in the same group.
+// initBytes is added to each memory limit, because the container's init is in the same group.
 const initBytes = 8 << 20
 
 // periodMicros is the period of the cpu quota.
@@ -32,7 +32,7 @@ func LimitsOf(resources corev1.ResourceRequirements) Limits {
 	return limits
 }
 
-// setting is a value for one file of a group. Writing an optional one may fail.
+// setting is a value for a file of a group. It may be impossible to write an optional setting.
 type setting struct {
 	file     string
 	value    string
@@ -67,7 +67,7 @@ func cpuSettings(version int, limits Limits) []setting {
 		if version == 1 {
 			settings = append(settings, setting{"cpu.shares", strconv.FormatInt(shares, 10), true})
 		} else {
-			// The kernel's weights 1 to 10000 correspond to shares 2 to 262144.
+			// The kernel maps weights from 1 to 10000 to shares from 2 to 262144.
 			settings = append(settings, setting{"cpu.weight", strconv.FormatInt(1+(shares-2)*9999/262142, 10), true})
 		}
 	}

@@ -9,22 +9,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Facts holds values that are not in the pod's object.
+// Facts holds values that the pod object does not contain.
 type Facts struct {
 	HostIP      string
 	PodIP       string
-	Allocatable corev1.ResourceList // of the node: the value of a missing limit
+	Allocatable corev1.ResourceList // of the node; used for missing limits
 }
 
-// Sources looks up the objects that a pod refers to. The error for a missing object is the API's NotFound.
+// Sources looks up the objects to which a pod refers. For missing objects, they return the API's NotFound error.
 type Sources struct {
 	ConfigMap func(name string) (*corev1.ConfigMap, error)
 	Secret    func(name string) (*corev1.Secret, error)
 	NotFound  func(error) bool
 }
 
-// Make returns a container's environment. Variables of services come first; the container's own definitions override
-// them. Keys of a ConfigMap that are not valid variable names are left out.
+// Make returns the environment of a container. Variables for services come first; the container's own definitions
+// override them. Keys of a ConfigMap that are not valid variable names are omitted.
 func Make(pod *corev1.Pod, container *corev1.Container, services []string, facts Facts, sources Sources) (env []string, err error) {
 	b := &builder{pod: pod, container: container, facts: facts, sources: sources, services: toMap(services), values: map[string]string{}}
 	for i := range container.EnvFrom {
@@ -172,7 +172,7 @@ func isVariable(name string) bool {
 }
 
 // Services returns the variables for the API server's service and, if the pod enables service links, for the services
-// of the pod's namespace.
+// in the pod's namespace.
 func Services(pod *corev1.Pod, services []*corev1.Service) []string {
 	all := pod.Spec.EnableServiceLinks == nil || *pod.Spec.EnableServiceLinks
 	var env []string
@@ -188,7 +188,7 @@ func Services(pod *corev1.Pod, services []*corev1.Service) []string {
 	return env
 }
 
-// IsAPIServer reports whether the service is the API server's.
+// IsAPIServer reports whether the service represents the API server.
 func IsAPIServer(service *corev1.Service) bool {
 	return service.Namespace == corev1.NamespaceDefault && service.Name == "kubernetes"
 }

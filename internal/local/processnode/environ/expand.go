@@ -2,7 +2,7 @@ package environ
 
 import "strings"
 
-// Expand replaces $(KEY) with lookup's value. $$ stands for one $. Unknown keys stay unchanged.
+// Expand replaces $(KEY) with the value that lookup returns. $$ becomes $. Unknown keys are left unchanged.
 func Expand(text string, lookup func(key string) (string, bool)) string {
 	if !strings.Contains(text, "$") {
 		return text
@@ -37,7 +37,7 @@ func Expand(text string, lookup func(key string) (string, bool)) string {
 	return out.String()
 }
 
-// Arguments expands each argument with an environment of KEY=value lines.
+// Arguments expands each argument with an environment, given as KEY=value lines.
 func Arguments(args, env []string) []string {
 	values := toMap(env)
 	expanded := make([]string, len(args))

@@ -53,7 +53,7 @@ func subscript(path string) (base, key string, ok bool) {
 	return base, strings.TrimSuffix(rest, "']"), true
 }
 
-// mapLines returns one key="value" line per entry, sorted.
+// mapLines returns a line of the form key="value" for each entry, sorted by key.
 func mapLines(m map[string]string) string {
 	lines := make([]string, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -62,8 +62,8 @@ func mapLines(m map[string]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// ResourceField returns a container's request or limit in units of the divisor, rounded up. A missing limit defaults to
-// the node's allocatable amount.
+// ResourceField returns a container's request or limit in units of the divisor, rounded up. If a limit is missing,
+// the node's allocatable amount is used.
 func ResourceField(pod *corev1.Pod, container *corev1.Container, selector *corev1.ResourceFieldSelector, facts Facts) (string, error) {
 	if selector.ContainerName != "" {
 		found := false

@@ -9,22 +9,22 @@ import (
 // Verb is the kind of an action on a container.
 type Verb int
 
-// The kinds of actions.
+// Kinds of actions.
 const (
 	Start Verb = iota
 	StopGently
 	Kill
 )
 
-// Action is one action on a container.
+// Action is an action on a container.
 type Action struct {
 	Verb      Verb
 	Container *Container
-	Until     time.Time // for StopGently: the time of the Kill
+	Until     time.Time // for StopGently: the time when Kill follows
 }
 
-// Next advances the state and returns the actions to carry out now, and the latest time of the next call (zero: only
-// after an event).
+// Next advances the state. It returns the actions to carry out now, and the latest time of the next call; a zero time
+// means that the next call is needed only after an event.
 func (p *Pod) Next(now time.Time, policy BackOff) (actions []Action, wake time.Time) {
 	d := &decision{pod: p, now: now, policy: policy}
 	if p.stop == nil {
@@ -74,7 +74,7 @@ func (d *decision) grace() time.Duration {
 	return 30 * time.Second
 }
 
-// advance starts the containers that may start and checks whether the pod has ended.
+// advance starts the containers that may start, and checks whether the pod has ended.
 func (d *decision) advance() {
 	p := d.pod
 	if !p.Prepared {
@@ -125,7 +125,7 @@ func (d *decision) initialize() bool {
 	return true
 }
 
-// keepUp starts the container if it is due. It returns true if the container will never start again.
+// keepUp starts the container if its start is due. It returns true if the container will never start again.
 func (d *decision) keepUp(c *Container) bool {
 	if c.Stage == Ended {
 		if !d.restarts(c) {
@@ -155,7 +155,7 @@ func (d *decision) restarts(c *Container) bool {
 	case Sidecar:
 		return true
 	case Init:
-		// an init container that succeeded gets here only before others have run
+		// an init container that succeeded gets here only if no later container has run
 		return c.End.Code != 0 && d.pod.API.Spec.RestartPolicy != corev1.RestartPolicyNever
 	}
 	switch d.pod.API.Spec.RestartPolicy {
@@ -167,8 +167,8 @@ func (d *decision) restarts(c *Container) bool {
 	return true
 }
 
-// scheduleRestart makes an ended container wait: the first restart is immediate, and the pause grows while the
-// container keeps ending soon.
+// scheduleRestart schedules the restart of an ended container. The first restart is immediate; the pause grows as
+// long as the container keeps ending soon.
 func (d *decision) scheduleRestart(c *Container) {
 	c.Stage, c.restarting = Waiting, true
 	if c.End.FinishedAt.Sub(c.End.StartedAt) >= backOffForgiveAfter {
@@ -185,7 +185,7 @@ func (d *decision) scheduleRestart(c *Container) {
 	c.backOff = d.policy.Base
 }
 
-// stopEverything stops the main containers at once and then the sidecars in reverse order.
+// stopEverything stops the main containers at once, and then the sidecars in reverse order.
 func (d *decision) stopEverything(by time.Time) {
 	mains := false
 	for _, c := range d.pod.Containers {
@@ -209,7 +209,7 @@ func (d *decision) stop(c *Container, by time.Time) {
 	}
 }
 
-// Restart stops one container that failed its probe. Its restart policy decides whether it starts again.
+// Restart stops a container that failed its probe. The restart policy then decides whether it starts again.
 func (p *Pod) Restart(c *Container, grace time.Duration, now time.Time) (Action, bool) {
 	if c.Stage != Running {
 		return Action{}, false

@@ -9,7 +9,7 @@ import (
 // Kind is the role of a container in its pod.
 type Kind int
 
-// Roles of containers.
+// The roles of containers.
 const (
 	Main    Kind = iota
 	Init         // runs to completion before the next container
@@ -58,7 +58,7 @@ type End struct {
 	Message    string
 	StartedAt  time.Time
 	FinishedAt time.Time
-	ID         string // of the attempt
+	ID         string // ID of the attempt
 }
 
 // Container is one container of a pod.
@@ -67,42 +67,42 @@ type Container struct {
 	Kind    Kind
 	Stage   Stage
 	Attempt int    // number of restarts
-	ID      string // of the current attempt
-	// Started is true once the startup probe has passed and the postStart hook has returned. Healthy is the result of
-	// the readiness probe.
+	ID      string // ID of the current attempt
+	// Started is true once the startup probe has succeeded and the postStart hook has returned. Healthy is the result
+	// of the readiness probe.
 	Started   bool
 	Healthy   bool
 	StartedAt time.Time
-	End       *End // of the attempt that has ended; nil if none has
+	End       *End // of the attempt that has ended; nil if none has ended
 	Last      *End // of the attempt before the current one
 
 	waitReason  string
 	waitMessage string
 	notBefore   time.Time
 	backOff     time.Duration
-	stopBy      time.Time // when StopGently becomes Kill
+	stopBy      time.Time // time when StopGently becomes Kill
 	killed      bool
-	restarting  bool // Waiting after an end: the next start is a new attempt
+	restarting  bool // Waiting after an attempt has ended: the next start is a new attempt
 }
 
-// Stop requests the end of the whole pod.
+// Stop requests that the whole pod be stopped.
 type Stop struct {
-	By     time.Time // when remaining containers are killed
-	Reason string    // for the pod's status; "" for a deletion
+	By     time.Time // time when the remaining containers are killed
+	Reason string    // reason for the pod's status; "" if the pod is deleted
 }
 
 // Pod is the state of a pod.
 type Pod struct {
-	API        *corev1.Pod // last object from the API: source of the spec and of conditions written by others
+	API        *corev1.Pod // last object from the API: contains the spec, and conditions written by others
 	Containers []*Container
 	Prepared   bool // network and volumes exist
 	StartedAt  time.Time
 	HostIP     string
 	PodIP      string
 	stop       *Stop
-	finished   bool // no container will start again
-	failed     bool // an init container failed for good
-	ready      bool // init containers are done and no longer block the main ones
+	finished   bool // no container will be started again
+	failed     bool // an init container failed and will not be retried
+	ready      bool // init containers are done and no longer block the main containers
 }
 
 // New returns the state of a pod that has not started.
@@ -125,8 +125,8 @@ func New(pod *corev1.Pod, now time.Time) *Pod {
 	return p
 }
 
-// Update stores a newer object from the API. Of its status, only the conditions written by others are used, because the
-// rest is older than this state.
+// Update stores a newer object from the API. Of the object's status, it uses only the conditions written by others,
+// because the rest is older than this state.
 func (p *Pod) Update(api *corev1.Pod) {
 	fresh := api.DeepCopy()
 	own := p.API.Status
@@ -134,8 +134,8 @@ func (p *Pod) Update(api *corev1.Pod) {
 	p.API = fresh
 }
 
-// OwnCondition reports whether the node writes a condition. It writes PodScheduled only if the API lacks it, because a
-// pod created with a node name never passed a scheduler.
+// OwnCondition reports whether the node writes a condition. It writes PodScheduled only if the API object lacks it,
+// because a pod that is created with a node name is never handled by a scheduler.
 func OwnCondition(kind corev1.PodConditionType) bool {
 	switch kind {
 	case corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady, corev1.PodScheduled:
@@ -160,7 +160,7 @@ func mergeConditions(own, api []corev1.PodCondition) []corev1.PodCondition {
 	return merged
 }
 
-// Find returns the container with a name, or nil.
+// Find returns the container with the given name, or nil.
 func (p *Pod) Find(name string) *Container {
 	for _, c := range p.Containers {
 		if c.Spec.Name == name {
@@ -170,7 +170,7 @@ func (p *Pod) Find(name string) *Container {
 	return nil
 }
 
-// Began records that the container was started.
+// Began records that the container has started.
 func (c *Container) Began(id string, now time.Time) {
 	c.Stage, c.ID, c.StartedAt = Running, id, now
 	c.waitReason, c.waitMessage = "", ""
@@ -190,13 +190,14 @@ func (c *Container) Over(end End) {
 	c.Started, c.Healthy, c.killed = false, false, false
 }
 
-// CannotConfigure records that the container's configuration refers to a missing object. The container is retried.
+// CannotConfigure records that the container's configuration refers to a missing object. Starting the container is
+// retried.
 func (c *Container) CannotConfigure(reason, message string, now time.Time) {
 	c.Stage, c.waitReason, c.waitMessage = Waiting, reason, message
 	c.notBefore = now.Add(configRetry)
 }
 
-// StopAll requests the end of the pod. A later call can only move the deadline forward.
+// StopAll requests that the pod be stopped. Later calls can only make the deadline earlier.
 func (p *Pod) StopAll(stop Stop) {
 	if p.stop == nil {
 		p.stop = &stop
@@ -212,7 +213,7 @@ func (p *Pod) StopAll(stop Stop) {
 	}
 }
 
-// Stopping reports whether the end of the pod was requested.
+// Stopping reports whether the pod was requested to stop.
 func (p *Pod) Stopping() bool { return p.stop != nil }
 
 // Active reports whether any container of the pod runs.
@@ -225,7 +226,7 @@ func (p *Pod) Active() bool {
 	return false
 }
 
-// Finished reports whether the pod has ended: no container runs, and none will start.
+// Finished reports whether the pod has ended: no container is running, and none will be started.
 func (p *Pod) Finished() bool { return (p.finished || p.stop != nil) && !p.Active() }
 
 func (c *Container) active() bool {

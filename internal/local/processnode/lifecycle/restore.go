@@ -6,10 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Restore returns the state of a pod from its status in the API after the node's process has restarted. All containers
-// that ran are dead, because they end with that process. Ended containers keep their results. Containers that were
-// running have ended with code 137. The restart policy decides what follows: a pod that must not restart fails, others
-// start their containers (and init containers) again.
+// Restore returns the state of a pod after the node's process was restarted, derived from the pod's status in the
+// API. No container is running any more, because containers end with that process. Ended containers keep their
+// results, and containers that were running have ended with code 137. What follows depends on the restart policy: a
+// pod that must not restart fails; other pods start their containers (and init containers) again.
 func Restore(pod *corev1.Pod, now time.Time) *Pod {
 	p := New(pod, now)
 	lost := false
@@ -22,13 +22,13 @@ func Restore(pod *corev1.Pod, now time.Time) *Pod {
 		return p
 	}
 	if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
-		// The lost container makes the pod fail by the normal rules, and no container starts again.
+		// The lost container makes the pod fail by the normal rules, so that no container is started again.
 		p.ready = mainsStarted(p)
 		return p
 	}
 	for _, c := range p.Containers {
 		if c.Kind != Main {
-			// The pod has a new network and new roots, so the effects of its init containers are lost.
+			// The pod has a new network and new file systems, so the effects of its init containers are lost.
 			c.again()
 		}
 	}
@@ -57,7 +57,7 @@ func statusOf(pod *corev1.Pod, c *Container) *corev1.ContainerStatus {
 	return nil
 }
 
-// restore sets a container's state from its status. It returns true if the container was running.
+// restore sets the state of a container from its status. It returns true if the container was running.
 func (c *Container) restore(status *corev1.ContainerStatus, now time.Time) bool {
 	c.Attempt, c.ID = int(status.RestartCount), status.ContainerID
 	c.Last = endOf(status.LastTerminationState.Terminated)
@@ -72,13 +72,13 @@ func (c *Container) restore(status *corev1.ContainerStatus, now time.Time) bool 
 		}
 		return true
 	case c.Last != nil:
-		// It was waiting to restart.
+		// The container was waiting to be restarted.
 		c.Stage, c.restarting, c.End = Waiting, true, c.Last
 	}
 	return false
 }
 
-// again makes an init container run again.
+// again makes an init container run once more.
 func (c *Container) again() {
 	if c.Stage == Ended {
 		c.Stage, c.restarting = Waiting, true

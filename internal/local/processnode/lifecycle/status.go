@@ -9,11 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ImageID replaces an image's digest in a container's status.
+// ImageID is used in place of an image's digest in a container's status.
 const ImageID = "not-pulled://this-machine"
 
-// Status returns the pod's current status. It keeps the fields written by others (qosClass, conditions that are not the
-// kubelet's) from the API. It stores the conditions, so that their transition times stay.
+// Status returns the current status of the pod. It keeps fields that are written by others (qosClass, and conditions
+// that are not the kubelet's) as they are in the API object. It stores the conditions, so that their transition times
+// are kept.
 func (p *Pod) Status(now time.Time) corev1.PodStatus {
 	status := *p.API.Status.DeepCopy()
 	status.ObservedGeneration = p.API.Generation
@@ -90,7 +91,7 @@ func (p *Pod) containerStatus(c *Container) corev1.ContainerStatus {
 	return status
 }
 
-// lastEnd returns the result of the attempt before the one described by State.
+// lastEnd returns the result of the attempt before the one that State describes.
 func (c *Container) lastEnd() *End {
 	if c.Stage == Waiting && c.waitReason != "" && c.End != nil {
 		return c.End
@@ -183,7 +184,7 @@ func (p *Pod) readiness(status *corev1.PodStatus) (ready bool, reason, message s
 	return false, "ContainersNotReady", fmt.Sprintf("containers with unready status: [%s]", strings.Join(unready, " "))
 }
 
-// gates evaluates the pod's readiness gates, whose conditions are set by others.
+// gates evaluates the pod's readiness gates, whose conditions are written by others.
 func (p *Pod) gates(status *corev1.PodStatus) (ready bool, reason, message string) {
 	for _, gate := range p.API.Spec.ReadinessGates {
 		ok := false
@@ -207,7 +208,7 @@ func (p *Pod) names(which func(*Container) bool) []string {
 	return names
 }
 
-// set writes a condition. The transition time changes only with the condition's status.
+// set writes a condition. The transition time changes only if the status of the condition changes.
 func (p *Pod) set(status *corev1.PodStatus, now time.Time, kind corev1.PodConditionType, value bool, reason, message string) {
 	fresh := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, Reason: reason, Message: message, LastTransitionTime: seconds(now), ObservedGeneration: p.API.Generation}
 	if value {

@@ -15,16 +15,16 @@ const (
 	Stderr = "stderr"
 )
 
-// maxLineBytes is the length at which a line without an end is split into parts (tag P), as container runtimes do.
+// maxLineBytes is the length at which a line is split into parts (tag P), as container runtimes do.
 const maxLineBytes = 16 << 10
 
-// maxFileBytes is the size at which a file is rotated. One old file is kept.
+// maxFileBytes is the size at which a file is rotated. A single old file is kept.
 const maxFileBytes = 10 << 20
 
 // OldSuffix is added to the name of a rotated file.
 const OldSuffix = ".old"
 
-// File is the log of one attempt of a running container.
+// File is the log of one attempt of a container that is running.
 type File struct {
 	path    string
 	limit   int64
@@ -33,7 +33,7 @@ type File struct {
 	turns   int // number of rotations
 	file    *os.File
 	now     func() time.Time
-	changed chan struct{} // closed and replaced at every write
+	changed chan struct{} // closed and replaced at each write
 	closed  bool
 }
 
@@ -53,17 +53,19 @@ func Create(path string, now func() time.Time) (*File, error) {
 	return f, nil
 }
 
-// Stream returns a writer for one of the streams. Closing it writes a last line that has no end.
+// Stream returns a writer for a stream. When the writer is closed, it writes the last line even if its end is
+// missing.
 func (f *File) Stream(name string) *Stream { return &Stream{file: f, name: name} }
 
-// Stream writes one stream of a container into its log.
+// Stream writes one stream of a container to the log.
 type Stream struct {
 	file *File
 	name string
 	rest []byte // start of a line whose end has not been written yet
 }
 
-// Write never returns an error to the container: if the disk is full, lines are lost, but the process continues.
+// Write never returns an error, because the container must continue even if the disk is full; in that case, lines are
+// lost.
 func (s *Stream) Write(data []byte) (int, error) {
 	size := len(data)
 	var out bytes.Buffer
@@ -127,7 +129,7 @@ func (f *File) append(lines []byte) {
 	f.changed = make(chan struct{})
 }
 
-// turn rotates the file. If that fails, the current file keeps growing.
+// turn rotates the file. If this fails, the current file keeps growing.
 func (f *File) turn() {
 	if os.Rename(f.path, f.path+OldSuffix) != nil {
 		return
@@ -142,7 +144,7 @@ func (f *File) turn() {
 	f.turns++
 }
 
-// Close ends the log. Followers read to its end and stop.
+// Close closes the log. Followers read it to the end and stop.
 func (f *File) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

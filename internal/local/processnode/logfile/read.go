@@ -12,18 +12,18 @@ import (
 
 // Options selects the part of a log to read.
 type Options struct {
-	Tail       int64     // number of last lines; negative: all
-	LimitBytes int64     // of the output; negative: unlimited
-	Since      time.Time // zero: all
+	Tail       int64     // number of last lines to read; negative means all
+	LimitBytes int64     // maximum length of the output; negative means no limit
+	Since      time.Time // earliest time of lines; zero means all
 	Timestamps bool      // prefix each line with its time
 	Stream     string    // "" for both, or Stdout, Stderr
 }
 
-// errLimit ends the reading when LimitBytes have been written.
+// errLimit stops reading after LimitBytes have been written.
 var errLimit = errors.New("limit of bytes reached")
 
-// Read copies a log to out, first the rotated file, then the current one. If live is not nil, it follows the log until
-// the log is closed or ctx is done.
+// Read copies a log to out: first the rotated file, then the current one. If live is not nil, it follows the log
+// until the log is closed or ctx is done.
 func Read(ctx context.Context, path string, live *File, options Options, out io.Writer) error {
 	p := &printer{out: out, options: options, left: options.LimitBytes}
 	err := read(ctx, path, live, p)
@@ -79,8 +79,8 @@ func open(path string, live *File) (file *os.File, turns int, err error) {
 	}
 }
 
-// seekTail seeks to the start of the last lines and returns how many of them are missing in this file (negative: all
-// lines of the other file are wanted).
+// seekTail seeks to the start of the last lines and returns the number of lines that must be read from the other
+// file; a negative number means all its lines.
 func seekTail(file *os.File, lines int64) (missing int64, err error) {
 	if lines < 0 {
 		return lines, nil
@@ -93,7 +93,7 @@ func seekTail(file *os.File, lines int64) (missing int64, err error) {
 	return lines - found, err
 }
 
-// readOld prints the last lines of the rotated file, if there is one.
+// readOld prints the last lines of the rotated file, if the file exists.
 func readOld(path string, lines int64, p *printer) error {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -110,13 +110,13 @@ func readOld(path string, lines int64, p *printer) error {
 	return err
 }
 
-// follow prints a file to its end, and all that is added until the log is closed. again reports whether the log
-// continues in a new file.
+// follow prints a file to its end, and then everything that is added until the log is closed. again reports whether
+// the log continues in a new file.
 func follow(ctx context.Context, file *os.File, live *File, turns int, p *printer) (again bool, err error) {
 	reader := bufio.NewReaderSize(file, 64<<10)
 	var partial []byte
 	for {
-		// Get the state before reading: a write after the read then closes the awaited channel.
+		// Get the state before reading, so that any write after the read closes the channel.
 		var changed <-chan struct{}
 		ended, now := true, turns
 		if live != nil {
@@ -155,7 +155,7 @@ type printer struct {
 	out     io.Writer
 	options Options
 	left    int64
-	middle  bool // the previous line was a part, so the next one gets no time
+	middle  bool // the previous line was a partial one, so the next one gets no time
 }
 
 func (p *printer) print(raw []byte) error {
@@ -190,10 +190,10 @@ type Line struct {
 	Stamp   []byte
 	Stream  string
 	Partial bool
-	Text    []byte // without line end; shares the input's memory
+	Text    []byte // without a line end; shares memory with the input
 }
 
-// ParseLine reads "time stream tag text"; ok is false for anything else.
+// ParseLine parses a line of the form "time stream tag text". ok is false for any other line.
 func ParseLine(raw []byte) (line Line, ok bool) {
 	raw = bytes.TrimSuffix(raw, []byte("\n"))
 	fields := bytes.SplitN(raw, []byte(" "), 4)
@@ -207,7 +207,7 @@ func ParseLine(raw []byte) (line Line, ok bool) {
 	return Line{Time: stamp, Stamp: fields[0], Stream: string(fields[1]), Partial: string(fields[2]) == "P", Text: fields[3]}, true
 }
 
-// tailOffset returns the offset of the last n lines of the file, and the number of lines found.
+// tailOffset returns the offset of the last n lines of the file, and the number of lines that it found.
 func tailOffset(file *os.File, n int64) (offset, found int64, err error) {
 	end, err := file.Seek(0, io.SeekEnd)
 	if err != nil || n == 0 || end == 0 {

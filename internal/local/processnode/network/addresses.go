@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// addresses allocates the addresses of a subnet. It never allocates the first one, which is a bridge's gateway, or the
-// last one, which is the broadcast address.
+// addresses allocates the addresses of a subnet. It never allocates the first address, which is the gateway of a
+// bridge, or the last one, which is the broadcast address.
 type addresses struct {
 	subnet netip.Prefix
 	first  netip.Addr
 
 	mu   sync.Mutex
-	next netip.Addr // last allocated address
+	next netip.Addr // the address that was allocated last
 	used map[netip.Addr]bool
 }
 
@@ -22,7 +22,7 @@ func newAddresses(subnet netip.Prefix) addresses {
 	return addresses{subnet: subnet, first: first, next: first, used: map[netip.Addr]bool{first: true}}
 }
 
-// Reserve allocates an address. Release frees it.
+// Reserve allocates an address, which Release frees again.
 func (a *addresses) Reserve() (netip.Addr, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -47,16 +47,16 @@ func (a *addresses) Release(address netip.Addr) {
 	delete(a.used, address)
 }
 
-// loopbackPool contains the subnets for pods without a bridge. Linux responds on every address of 127.0.0.0/8 without
-// setup.
+// loopbackPool contains the subnets for pods without a bridge. Linux responds on all addresses in 127.0.0.0/8 without
+// any setup.
 var loopbackPool = netip.MustParsePrefix("127.64.0.0/10")
 
-// Loopback allocates loopback addresses for pods that share the machine's network. Each pod has its own address, so two
-// pods can listen on the same port if they bind to their addresses.
+// Loopback allocates loopback addresses for pods that share the machine's network. Each pod gets its own address, so
+// that two pods can listen on the same port if they bind to their addresses.
 type Loopback struct{ addresses }
 
-// NewLoopback returns the addresses of a cluster. The subnet depends on a hash of the cluster's name, so clusters on
-// one machine rarely share one.
+// NewLoopback returns the loopback addresses for a cluster. The subnet is selected by a hash of the cluster's name,
+// so that clusters on the same machine rarely share a subnet.
 func NewLoopback(cluster string) *Loopback {
 	subnet, _ := chooseSubnet(loopbackPool, hashOf(cluster), nil)
 	return &Loopback{newAddresses(subnet)}

@@ -12,12 +12,12 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// pool contains 1024 subnets of 4094 addresses each.
+// pool contains 1024 subnets with 4094 addresses each.
 var pool = netip.MustParsePrefix("10.64.0.0/10")
 
 const subnetBits = 20
 
-// Bridge connects the pods of a cluster to each other and to the machine.
+// Bridge connects the pods of a cluster with each other and with the machine.
 type Bridge struct {
 	Name    string
 	Gateway netip.Addr // the machine's own address on the bridge
@@ -35,7 +35,7 @@ func hashOf(text string) uint32 {
 // BridgeName returns the name of a cluster's bridge.
 func BridgeName(cluster string) string { return fmt.Sprintf("vcb%08x", hashOf(cluster)) }
 
-// Open creates the cluster's bridge, or reuses an existing one from an earlier process.
+// Open creates the cluster's bridge, or reuses one that an earlier process created.
 func Open(cluster string) (*Bridge, error) {
 	name := BridgeName(cluster)
 	b := &Bridge{Name: name}
@@ -113,8 +113,8 @@ func (b *Bridge) address(cluster string) error {
 	return nil
 }
 
-// chooseSubnet returns the first subnet of pool that overlaps none of the taken ones. The search starts at the subnet
-// that the hash selects.
+// chooseSubnet returns the first subnet of pool that does not overlap any of the taken ones. The search starts at the
+// subnet that the hash selects.
 func chooseSubnet(pool netip.Prefix, hash uint32, taken []netip.Prefix) (netip.Prefix, bool) {
 	count := uint32(1) << (subnetBits - pool.Bits())
 	first := pool.Addr().As4()
@@ -134,8 +134,8 @@ func chooseSubnet(pool netip.Prefix, hash uint32, taken []netip.Prefix) (netip.P
 	return netip.Prefix{}, false
 }
 
-// Attach connects a network namespace to the bridge: it adds eth0 with the address, and service (if valid) as an
-// address of the loopback.
+// Attach connects a network namespace to the bridge. It adds an interface eth0 with the given address and, if service
+// is valid, assigns service to the loopback interface.
 func (b *Bridge) Attach(namespace *os.File, address, service netip.Addr) error {
 	attributes := netlink.NewLinkAttrs()
 	attributes.Name = fmt.Sprintf("vcp%08x", hashOf(b.Name+address.String()))
@@ -145,7 +145,7 @@ func (b *Bridge) Attach(namespace *os.File, address, service netip.Addr) error {
 	pair := &netlink.Veth{LinkAttrs: attributes, PeerName: "eth0", PeerNamespace: fd}
 	err := netlink.LinkAdd(pair)
 	if errors.Is(err, syscall.EEXIST) {
-		// The kernel has not yet removed the veth pair of the previous pod with this address.
+		// The kernel may not have removed the veth pair of the previous pod with this address yet.
 		_ = netlink.LinkDel(pair)
 		err = netlink.LinkAdd(pair)
 	}

@@ -6,22 +6,23 @@ import (
 	"strings"
 )
 
-// Name is the network name of one pod.
+// Name is the network name of a pod.
 type Name struct {
 	Namespace string
 	Hostname  string
-	Subdomain string // "": other pods cannot use its name
+	Subdomain string // if "", other pods cannot refer to the pod by name
 	Address   string
 }
 
-// Alias is an additional line of a hosts file (spec.hostAliases).
+// Alias is an additional line in a hosts file (spec.hostAliases).
 type Alias struct {
 	Address string
 	Names   []string
 }
 
-// Hosts returns the text of a pod's /etc/hosts: the pod itself, and every pod of its namespace that has a subdomain,
-// with the names that cluster DNS would have. Pods of its own subdomain also get their short host name.
+// Hosts returns the text of a pod's /etc/hosts. It contains the pod itself and every pod of its namespace that has a
+// subdomain, with the names that they would have in cluster DNS. Pods with the same subdomain are also listed with
+// their short host name.
 func Hosts(own Name, all []Name, aliases []Alias) string {
 	var out strings.Builder
 	out.WriteString("# Written by the process node, and again whenever a pod comes or goes.\n")
@@ -33,7 +34,7 @@ func Hosts(own Name, all []Name, aliases []Alias) string {
 		}
 		fmt.Fprintf(&out, "%s\t%s\n", own.Address, names)
 	}
-	// Pods on the machine's network (hostNetwork) share one address, so only the complete Name identifies such a pod.
+	// Pods on the machine's network (hostNetwork) share an address, so only the complete Name identifies such a pod.
 	others := slices.DeleteFunc(slices.Clone(all), func(other Name) bool {
 		return other.Namespace != own.Namespace || other.Subdomain == "" || other.Address == "" || other == own
 	})

@@ -12,8 +12,8 @@ const (
 	Failure
 )
 
-// Counter turns single outcomes into results: a result changes after a number of equal outcomes in a row, its
-// threshold.
+// Counter converts the outcomes of single probes to results. The result changes after a number of equal outcomes in a
+// row, the threshold.
 type Counter struct {
 	successes, failures int // thresholds
 	last                bool
@@ -21,13 +21,13 @@ type Counter struct {
 	result              Result
 }
 
-// NewCounter returns a counter with the thresholds of a probe.
+// NewCounter returns a counter that uses the thresholds of a probe.
 func NewCounter(p *corev1.Probe) *Counter {
 	return &Counter{successes: max(int(p.SuccessThreshold), 1), failures: max(int(p.FailureThreshold), 1)}
 }
 
-// Answer counts one outcome. It returns the result and whether to report it: when it has changed, and after each
-// further threshold of failures, so that a container that stays unhealthy is reported again.
+// Answer counts an outcome. It returns the result and whether to report it. A result is reported when it has changed
+// and, to report containers that stay unhealthy again, after each further threshold of failures.
 func (c *Counter) Answer(ok bool) (Result, bool) {
 	if ok != c.last {
 		c.row = 0

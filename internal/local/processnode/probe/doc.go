@@ -1,7 +1,7 @@
-// Package probe runs the probes of a container: with a command, over HTTP or TCP, or with gRPC's health service.
+// Package probe runs the probes of a container by a command, by HTTP or TCP, or by gRPC's health service.
 //
 //	In:   a corev1.Probe, a Target
-//	Out:  a result whenever it changes, after as many equal outcomes in a row as the thresholds require
+//	Out:  a result whenever it changes, that is, after as many equal outcomes in a row as the threshold requires
 //
-// The counting is pure (Counter). Run is the loop around it.
+// The counting is pure (Counter). Run implements the loop around it.
 package probe

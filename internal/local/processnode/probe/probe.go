@@ -26,8 +26,8 @@ type Target struct {
 	Exec func(ctx context.Context, command []string) error
 }
 
-// Run probes until ctx is done and reports results according to Counter. message belongs to the outcome that led to the
-// result.
+// Run runs a probe until ctx is done, and reports results as determined by Counter. message describes the outcome
+// that led to the result.
 func Run(ctx context.Context, p *corev1.Probe, target Target, report func(result Result, message string)) {
 	counter := NewCounter(p)
 	period := time.Duration(max(p.PeriodSeconds, 1)) * time.Second
@@ -67,7 +67,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Once probes one time. It returns nil on success.
+// Once runs a probe a single time. It returns nil on success.
 func Once(ctx context.Context, handler corev1.ProbeHandler, timeout time.Duration, target Target) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -99,7 +99,8 @@ func portOf(port intstr.IntOrString, target Target) (string, error) {
 	return "", fmt.Errorf("container has no port named %q", port.StrVal)
 }
 
-// client behaves like the kubelet's: it follows no redirects to other hosts and does not verify certificates.
+// client behaves like the kubelet's client: it does not follow redirects to other hosts and does not verify
+// certificates.
 var client = &http.Client{
 	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, Proxy: nil},
 	CheckRedirect: func(request *http.Request, via []*http.Request) error {
@@ -110,7 +111,7 @@ var client = &http.Client{
 	},
 }
 
-// Get probes over HTTP. A status from 200 to 399 is success. Hooks use it, too.
+// Get runs a probe by HTTP, for which any status from 200 to 399 is a success. It is also used for hooks.
 func Get(ctx context.Context, action *corev1.HTTPGetAction, target Target) error {
 	port, err := portOf(action.Port, target)
 	if err != nil {

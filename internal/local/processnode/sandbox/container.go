@@ -12,24 +12,24 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
-// ErrGone means that the container has ended.
+// ErrGone is returned if the container has ended.
 var ErrGone = errors.New("container has ended")
 
 // Exit describes how a process ended.
 type Exit struct {
-	Code   int // 128+signal if a signal ended it
+	Code   int // 128+signal if the process was ended by a signal
 	Signal int // 0 without a signal
-	// StartError is the reason why the process never ran. Code is then 126, 127 or 128.
+	// StartError is the reason why the process was never started. Code is then 126, 127 or 128.
 	StartError string
 }
 
 // Level is the degree of isolation that the kernel permits.
 type Level int
 
-// The levels, best first.
+// The levels, from best to worst.
 const (
 	LevelFull  Level = iota // root: all namespaces
-	LevelUser               // a user namespace allows mounts, process IDs and host name; the network is the machine's
+	LevelUser               // a user namespace allows mounts, process IDs and a host name; the network is the machine's
 	LevelPlain              // no namespaces: a plain process
 )
 
@@ -46,7 +46,7 @@ type Container struct {
 	root    shim.Root
 }
 
-// Process is the main process of a container or one started beside it.
+// Process is the main process of a container, or an additional process in it.
 type Process struct {
 	ID      int
 	started chan struct{}
@@ -75,9 +75,9 @@ func (p *Process) finish(exit Exit) {
 // Files holds a process's stdin, stdout and stderr.
 type Files [3]*os.File
 
-// Start starts a container. It calls joinGroups, if not nil, with the init's process ID before any of the container's
-// processes runs. It returns an error only for problems of the machine (fork, socket). A container that cannot be built
-// or run exits with StartError.
+// Start starts a container. If joinGroups is not nil, Start calls it with the process ID of the init before any
+// process of the container runs. It returns an error only for problems of the machine (fork, socket). A container
+// that cannot be built or run exits with a StartError.
 func Start(level Level, spec *shim.Container, namespaces Namespaces, files Files, joinGroups func(pid int) error) (*Container, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -148,15 +148,15 @@ func sysProcAttr(level Level) *syscall.SysProcAttr {
 		attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	case LevelPlain:
-		// Without a process-ID namespace, the children of a killed init would survive. So the init must detect the
-		// closed socket and kill them itself.
+		// Without a process-ID namespace, the children of a killed init would survive. Therefore, the init must
+		// detect that the socket was closed and kill them itself.
 		return attributes
 	}
 	attributes.Pdeathsig = syscall.SIGKILL
 	return attributes
 }
 
-// listen delivers the init's events until the init has ended.
+// listen handles the events of the init until the init has ended.
 func (c *Container) listen() {
 	for {
 		var event shim.Event
@@ -206,8 +206,8 @@ func (c *Container) deliver(event shim.Event) {
 	case shim.EventFailed:
 		process.finish(Exit{Code: event.Code, StartError: event.Message})
 	case shim.EventExited:
-		// Report the main process's end only after the init has ended, because only then have all processes of the
-		// container ended.
+		// Report the end of the main process only after the init has ended, because only then all processes of the
+		// container have ended.
 		if event.ID == 0 {
 			<-waitGone(c.init)
 		}
@@ -234,7 +234,7 @@ func waitGone(process *os.Process) <-chan struct{} {
 // Main returns the container's main process.
 func (c *Container) Main() *Process { return c.main }
 
-// Root returns the way in which the container's root was made. It is valid after Start has returned.
+// Root returns the way in which the container's root was created. It is valid after Start has returned.
 func (c *Container) Root() shim.Root {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -262,7 +262,8 @@ func (c *Container) Exec(process shim.Process, files Files) (*Process, error) {
 	return started, nil
 }
 
-// Signal sends a signal to a process of the container. For an exec, it sends the signal to the whole session.
+// Signal sends a signal to a process of the container. If the process was started by Exec, the signal is sent to its
+// whole session.
 func (c *Container) Signal(process *Process, signal syscall.Signal) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -272,7 +273,7 @@ func (c *Container) Signal(process *Process, signal syscall.Signal) error {
 	return shim.Send(c.socket, shim.Request{Op: shim.OpSignal, ID: process.ID, Signal: int(signal)})
 }
 
-// Kill kills the whole container at once.
+// Kill immediately kills the whole container.
 func (c *Container) Kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -280,7 +281,8 @@ func (c *Container) Kill() {
 		return
 	}
 	if c.level == LevelPlain {
-		// A killed init would leave its children behind. When its stream ends, it kills them and ends itself.
+		// If the init were killed, its children would survive. When its stream ends, the init kills them and ends
+		// itself.
 		_ = unix.Shutdown(c.socket, unix.SHUT_WR)
 		return
 	}

@@ -11,12 +11,12 @@ import (
 type Permitted struct {
 	Level  Level
 	Root   shim.Root
-	Shared bool // network and IPC namespaces are possible
-	// Missing has one sentence for each thing that is not permitted.
+	Shared bool // network and IPC namespaces can be created
+	// Missing contains a sentence about each feature that is not permitted.
 	Missing []string
 }
 
-// Probe detects what is permitted by starting containers in a scratch directory, best level first.
+// Probe detects what is permitted by starting containers in a scratch directory, starting with the best level.
 func Probe(scratch string) Permitted {
 	levels := []Level{LevelUser, LevelPlain}
 	if os.Geteuid() == 0 {
@@ -40,7 +40,7 @@ func Probe(scratch string) Permitted {
 	return Permitted{Level: LevelPlain, Root: shim.RootNone, Missing: missing(Permitted{Level: LevelPlain, Root: shim.RootNone})}
 }
 
-// RemoveTree deletes a directory with its contents, including the unreadable directories that overlays leave.
+// RemoveTree deletes a directory with its contents, including unreadable directories that overlays leave behind.
 func RemoveTree(directory string) {
 	if os.RemoveAll(directory) == nil {
 		return

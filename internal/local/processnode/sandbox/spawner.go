@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spawner is the thread that is the parent of every init. The kernel sends the parent-death signal when the *thread*
-// that forked ends, so this thread must never end.
+// spawner is the thread that is the parent of every init. The kernel sends the parent-death signal when the thread
+// that forked ends, not the process, so this thread must never end.
 type spawner struct {
 	work chan func()
 	home int // network namespace of the machine
@@ -34,7 +34,7 @@ var theSpawner = sync.OnceValues(func() (*spawner, error) {
 	return s, nil
 })
 
-// do runs f on the thread and waits for it.
+// do runs f on the thread and waits until it returns.
 func (s *spawner) do(f func()) {
 	done := make(chan struct{})
 	s.work <- func() {
@@ -44,14 +44,14 @@ func (s *spawner) do(f func()) {
 	<-done
 }
 
-// Namespaces holds the namespaces that the containers of a pod share. They exist while a process is in them or the
-// files are open.
+// Namespaces holds the namespaces that the containers of a pod share. They exist as long as a process is in them or
+// the files are open.
 type Namespaces struct {
-	Net *os.File // nil: the machine's network
-	IPC *os.File // nil: each container has its own, or the machine's
+	Net *os.File // nil means the machine's network
+	IPC *os.File // nil means that each container has its own, or the machine's
 }
 
-// NewNamespaces creates a pod's IPC namespace and, if ownNet is set, its network namespace.
+// NewNamespaces creates the IPC namespace of a pod and, if ownNet is true, its network namespace.
 func NewNamespaces(ownNet bool) (Namespaces, error) {
 	s, err := theSpawner()
 	if err != nil {
@@ -90,7 +90,7 @@ func NewNamespaces(ownNet bool) (Namespaces, error) {
 	return made, nil
 }
 
-// Close releases the namespaces. They end with the last process in them.
+// Close releases the namespaces. They cease to exist when the last process in them has ended.
 func (n Namespaces) Close() {
 	for _, file := range []*os.File{n.Net, n.IPC} {
 		if file != nil {
@@ -99,8 +99,8 @@ func (n Namespaces) Close() {
 	}
 }
 
-// Enter runs f on its own thread in the network namespace, so that sockets opened there belong to the pod. If the pod
-// has no network namespace, f runs in the machine's.
+// Enter runs f on a separate thread in the network namespace, so that sockets that are opened there belong to the
+// pod. If the pod has no network namespace, f runs in the machine's namespace.
 func (n Namespaces) Enter(f func() error) error {
 	if n.Net == nil {
 		return f()

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal is a pseudo terminal: the node holds Master, the process uses Slave for its three files.
+// Terminal is a pseudo terminal. The node uses Master; the process uses Slave for its three standard files.
 type Terminal struct {
 	Master *os.File
 	Slave  *os.File
@@ -40,7 +40,7 @@ func OpenTerminal() (*Terminal, error) {
 
 // Resize sets the terminal's size in characters.
 func (t *Terminal) Resize(width, height uint16) {
-	// Fd() would make the master blocking, so that a read could not be interrupted.
+	// Fd() would make the master blocking, and reads could then not be interrupted.
 	raw, err := t.Master.SyscallConn()
 	if err != nil {
 		return

@@ -19,7 +19,8 @@ const prSetChildSubreaper = 36
 
 func init() { Main() }
 
-// Main runs the container's init if the program was started as one, and then never returns. Otherwise it does nothing.
+// Main runs the container's init if the program was started as one, and then never returns. Otherwise, it does
+// nothing.
 func Main() {
 	if len(os.Args) == 0 || os.Args[0] != Argv0 {
 		return
@@ -32,7 +33,7 @@ func Main() {
 	os.Exit(0)
 }
 
-// server is the init's state.
+// server holds the state of the init.
 type server struct {
 	mu        sync.Mutex
 	processes map[int]int // process ID → request ID; 0 is the main process
@@ -45,8 +46,8 @@ func serve() {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
 	children := make(chan os.Signal, 1)
 	signal.Notify(children, syscall.SIGCHLD)
-	// A signal that a process in the container sends to all processes must not end the init. The init catches these
-	// signals, because ignored signals would stay ignored in its children.
+	// If a process in the container sends a signal to all processes, this must not end the init. The init catches
+	// these signals instead of ignoring them, because its children would inherit ignored signals.
 	others := make(chan os.Signal, 16)
 	signal.Notify(others, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE)
 	go func() {
@@ -83,7 +84,7 @@ func (s *server) handle(request Request, files []int) {
 	}
 }
 
-// startMain builds the root and starts the main process. If either fails, the init ends.
+// startMain creates the root and starts the main process. If either fails, the init ends.
 func (s *server) startMain(container *Container, files []int) {
 	s.ownPID = container.OwnPID
 	root, err := buildRoot(container)
@@ -133,8 +134,8 @@ func (s *server) startExec(request Request, files []int) {
 	report(Event{Kind: EventStarted, ID: request.ID, Pid: pid})
 }
 
-// signal sends a signal to one process. For an exec, it sends the signal to the whole session, because otherwise its
-// background processes would never end.
+// signal sends a signal to a process. If the process was started by exec, it sends the signal to the whole session,
+// because otherwise the background processes of the session would never end.
 func (s *server) signal(id int, sig syscall.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +159,7 @@ func (s *server) signal(id int, sig syscall.Signal) {
 	}
 }
 
-// reap collects all ended children. The end of the main process is the end of the container.
+// reap collects all children that have ended. The container ends when its main process ends.
 func (s *server) reap() {
 	for {
 		var status syscall.WaitStatus
@@ -184,7 +185,7 @@ func (s *server) reap() {
 	}
 }
 
-// finish kills the remaining processes, reports the end of the main process and ends the init.
+// finish kills the remaining processes, reports that the main process has ended, and ends the init.
 func (s *server) finish(code, sig int) {
 	killAll(s.ownPID)
 	report(Event{Kind: EventExited, ID: 0, Code: code, Signal: sig})
@@ -205,7 +206,7 @@ func report(event Event) {
 	}
 }
 
-// killAll kills all processes that belong to the init and waits until none is left.
+// killAll kills all processes that belong to the init and waits until they have ended.
 func killAll(ownPID bool) {
 	for range 1000 {
 		if ownPID {

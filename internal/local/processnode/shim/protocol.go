@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Argv0 is the program name that makes the program run as a container's init.
+// Argv0 is the program name that makes this program run as a container's init.
 const Argv0 = "vc-container-init"
 
 // SocketFD is the file descriptor of the socket that connects to the node's process.
@@ -24,7 +24,7 @@ const (
 	OpSignal = "signal" // ID and Signal are set; ID 0 is the main process
 )
 
-// The kinds of an Event.
+// Kinds of events.
 const (
 	EventStarted = "started" // Pid is the process ID in the container; Root is set for the main process
 	EventFailed  = "failed"  // the process could not be started; Message and Code contain the reason
@@ -33,12 +33,12 @@ const (
 
 // Exit codes of processes that could not be started, as in container runtimes.
 const (
-	CodeCannotStart = 128 // the container's root or its main process could not be created
-	CodeNotFound    = 127 // an exec's program does not exist
-	CodeNotRunnable = 126 // an exec's program exists but cannot be run
+	CodeCannotStart = 128 // the container's root or main process could not be created
+	CodeNotFound    = 127 // the program of an exec does not exist
+	CodeNotRunnable = 126 // the program of an exec exists but cannot be run
 )
 
-// Request is a request of the node's process to the init.
+// Request is a request from the node's process to the init.
 type Request struct {
 	Op        string
 	ID        int `json:",omitempty"`
@@ -47,7 +47,7 @@ type Request struct {
 	Container *Container
 }
 
-// Event is a report of the init.
+// Event is a report from the init.
 type Event struct {
 	Kind    string
 	ID      int
@@ -60,22 +60,22 @@ type Event struct {
 
 // Process describes a process and its user.
 type Process struct {
-	Args   []string // empty for a main process without a command: wait for the stop signal
+	Args   []string // empty for a main process without a command, which only waits for the stop signal
 	Env    []string
 	Dir    string
 	TTY    bool   // stdin is a terminal that becomes the controlling terminal
-	UID    *int64 // nil: same user as the init
+	UID    *int64 // nil means the same user as the init
 	GID    *int64
 	Groups []int64
 }
 
-// Root is the way in which a container's root is made, best first.
+// Root is a way to create a container's root.
 type Root string
 
-// The ways to make a root.
+// The ways to create a root, from best to worst.
 const (
-	RootOverlay Root = "overlay" // overlay over the machine's root; changes are stored in Upper
-	RootMemory  Root = "memory"  // the same, but changes are in memory, if Upper's file system is unsuitable
+	RootOverlay Root = "overlay" // an overlay over the machine's root; changes are stored in Upper
+	RootMemory  Root = "memory"  // the same, but changes are kept in memory, for unsuitable file systems
 	RootPieces  Root = "pieces"  // a root in memory, with overlays over top-level directories where permitted
 	RootShared  Root = "shared"  // the machine's root itself, with the volumes mounted over it
 	RootNone    Root = "none"    // no mounts at all
@@ -83,22 +83,22 @@ const (
 
 // Container describes a container's environment and its main process.
 type Container struct {
-	Root     Root     // the best way to try; worse ones follow
+	Root     Root     // the best way to try; worse ones are tried after it
 	Dir      string   // directory for the container's root: upper, work, root
-	SubRoots []string // other real file systems of the machine to show through overlays
+	SubRoots []string // other real file systems of the machine that must be visible through overlays
 	Masked   []string // directories that appear empty
 	ReadOnly bool     // the root is read-only
 	Hostname string
-	OwnNet   bool // the network namespace is the pod's: mount a separate sysfs
+	OwnNet   bool // the network namespace belongs to the pod, so a separate sysfs is mounted
 	OwnUser  bool // in a user namespace: overlays store their marks in user attributes
-	OwnPID   bool // the init is the first of a process-id namespace
+	OwnPID   bool // the init is the first process of a process-ID namespace
 	Mounts   []Mount
 	Process  Process
 }
 
-// Mount is one bind mount or tmpfs.
+// Mount is a bind mount or a tmpfs.
 type Mount struct {
-	Source   string // absolute, symbolic links resolved; "" for a tmpfs
+	Source   string // absolute, with symbolic links resolved; "" for a tmpfs
 	Target   string // path in the container
 	ReadOnly bool
 	Options  string // for a tmpfs
@@ -131,8 +131,8 @@ func Send(fd int, message any, files ...int) error {
 	return nil
 }
 
-// Receive reads one message into the value that message points to and returns the attached files. At the end of the
-// stream it returns io.EOF.
+// Receive reads a message into the value to which message points, and returns the attached files. At the end of the
+// stream, it returns io.EOF.
 func Receive(fd int, message any) ([]int, error) {
 	var header [4]byte
 	rights := make([]byte, syscall.CmsgSpace(16*4))

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// oldRoot is the path of the machine's root in the new root while mounts are made.
+// oldRoot is the path of the machine's root inside the new root while mounts are set up.
 const oldRoot = "/.vc-machine"
 
-// buildRoot builds the container's file system and moves the process into it. It returns the way that succeeded.
+// buildRoot creates the container's file system and moves the process into it. It returns the way that was used.
 func buildRoot(c *Container) (Root, error) {
 	if c.Hostname != "" {
 		_ = syscall.Sethostname([]byte(c.Hostname))
@@ -50,7 +50,7 @@ func buildRoot(c *Container) (Root, error) {
 	return way, nil
 }
 
-// mountRoot tries the requested way and then worse ones. layers is the directory in which overlays store their changes.
+// mountRoot tries the requested way and then worse ones. layers is the directory where overlays store their changes.
 func mountRoot(c *Container, root string) (way Root, layers string, err error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return "", "", err
@@ -78,7 +78,7 @@ func mountRoot(c *Container, root string) (way Root, layers string, err error) {
 	return RootShared, "", nil
 }
 
-// memoryLayers creates a directory in memory for the changes of overlays.
+// memoryLayers creates a directory in memory where overlays can store their changes.
 func memoryLayers(c *Container) (string, bool) {
 	layers := filepath.Join(c.Dir, "memory")
 	if os.MkdirAll(layers, 0o700) != nil {
@@ -87,14 +87,14 @@ func memoryLayers(c *Container) (string, bool) {
 	return layers, syscall.Mount("tmpfs", layers, "tmpfs", 0, "mode=700") == nil
 }
 
-// freshDirectories are empty in a root made of pieces: they are mounted later or hold temporary files.
+// freshDirectories are empty in a root made of pieces, because they are mounted later or hold temporary files.
 var freshDirectories = map[string]os.FileMode{
 	"proc": 0o755, "sys": 0o755, "dev": 0o755, "run": 0o755, "tmp": 0o777 | os.ModeSticky, "lost+found": 0o700,
 }
 
-// mountPieces makes a root in memory. In a user namespace, the kernel rejects an overlay over the whole root, because
-// it would reveal files that other mounts hide. It allows one over a directory without mounts in it. A directory that
-// cannot be read appears empty.
+// mountPieces creates a root in memory. In a user namespace, the kernel rejects an overlay over the whole root,
+// because it would reveal files that other mounts hide, but it permits an overlay over a directory without mounts.
+// Directories that cannot be read appear empty.
 func mountPieces(c *Container, root, layers string) error {
 	if err := syscall.Mount("tmpfs", root, "tmpfs", 0, "mode=755"); err != nil {
 		return err
@@ -145,7 +145,7 @@ func overlay(lower, layers, name, target string, ownUser bool) error {
 		}
 	}
 	base := "lowerdir=" + escapeOption(lower) + ",upperdir=" + escapeOption(upper) + ",workdir=" + escapeOption(work)
-	// volatile skips syncs of the upper directory, which is not used after the container has ended.
+	// volatile skips syncs of the upper directory, because the directory is not used after the container has ended.
 	extras := []string{",volatile", ""}
 	if ownUser {
 		extras = []string{",volatile,userxattr", ",userxattr"}
@@ -163,7 +163,7 @@ func escapeOption(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `,`, `\,`, `:`, `\:`).Replace(path)
 }
 
-// mountSubRoots mounts the machine's other file systems. If an overlay is not possible, the file system is mounted
+// mountSubRoots mounts the machine's other file systems. If an overlay is not possible, it mounts the file system
 // read-only.
 func mountSubRoots(c *Container, root, layers string, way Root) {
 	for i, path := range c.SubRoots {
@@ -194,7 +194,7 @@ func pivot(root string) error {
 	return os.Chdir("/")
 }
 
-// mountInside mounts /dev, /proc, /sys, the masks and the volumes. machine is the prefix of the machine's root.
+// mountInside mounts /dev, /proc, /sys, the masks and the volumes. machine is the path of the machine's root.
 func mountInside(c *Container, machine string) error {
 	if machine != "" {
 		if err := bind(machine+"/dev", "/dev", false); err != nil {
@@ -224,8 +224,8 @@ func mountInside(c *Container, machine string) error {
 	return nil
 }
 
-// mountProc mounts a /proc of the container's own processes. If a new proc is not permitted (user namespaces inside
-// containers), it uses the machine's, which shows too much but is better than none.
+// mountProc mounts a /proc that shows the container's own processes. If that is not permitted (in user namespaces
+// inside containers), it uses the machine's /proc, which shows too much but is better than none.
 func mountProc(c *Container, machine string) error {
 	if c.OwnPID {
 		if err := syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, ""); err == nil {

@@ -14,8 +14,8 @@ import (
 // defaultPath is the default PATH.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// spawn starts a process with the given files as stdin, stdout and stderr. If the program does not exist, the error
-// matches fs.ErrNotExist.
+// spawn starts a process with the given files as stdin, stdout and stderr. If the program does not exist, it returns
+// an error that matches fs.ErrNotExist.
 func spawn(process Process, files []int) (int, error) {
 	if len(files) < 3 {
 		return 0, fmt.Errorf("process %q: %d files instead of 3", process.Args, len(files))
@@ -92,7 +92,7 @@ func withDefaults(env []string, uid *int64) []string {
 	return env
 }
 
-// passwdField returns a field of the user's line in /etc/passwd.
+// passwdField returns a field of a user's line in /etc/passwd.
 func passwdField(uid int64, field int) (string, bool) {
 	text, err := os.ReadFile("/etc/passwd")
 	if err != nil {
@@ -121,7 +121,7 @@ func pathOf(env []string) string {
 	return path
 }
 
-// lookPath finds a program like a shell, with the container's PATH and relative to its working directory.
+// lookPath finds a program as a shell would, using the container's PATH and working directory.
 func lookPath(name, path, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		absolute := name
@@ -150,7 +150,7 @@ func lookPath(name, path, dir string) (string, error) {
 	return "", &os.PathError{Op: "exec", Path: name, Err: notFoundInPath{}}
 }
 
-// notFoundInPath has the error text of container runtimes and matches fs.ErrNotExist.
+// notFoundInPath is an error with the text that container runtimes use. It matches fs.ErrNotExist.
 type notFoundInPath struct{}
 
 func (notFoundInPath) Error() string        { return "executable file not found in $PATH" }

@@ -12,7 +12,7 @@ import (
 // mirrorSource is the path of a directory while a copy of its entries is mounted over it.
 const mirrorSource = "/.vc-mirror"
 
-// mountVolume mounts one volume. machine is the prefix of the machine's root, or "" if the container uses that root
+// mountVolume mounts a volume. machine is the path of the machine's root, or "" if the container uses that root
 // itself.
 func mountVolume(m Mount, machine string) error {
 	if m.Source == "" {
@@ -32,9 +32,9 @@ func mountVolume(m Mount, machine string) error {
 	return bind(source, m.Target, m.ReadOnly)
 }
 
-// makeTarget ensures that target exists, as a directory or an empty file. In a user namespace the machine's directories
-// are not writable, even in an overlay. In that case makeTarget replaces the nearest existing directory with a writable
-// mirror. A container that uses the machine's root itself gets no mirror.
+// makeTarget ensures that target exists as a directory or as an empty file. In a user namespace, the machine's
+// directories are not writable, even in an overlay. In that case, makeTarget replaces the nearest existing directory
+// with a writable mirror. There are no mirrors in containers that use the machine's root itself.
 func makeTarget(target string, directory bool, machine string) error {
 	if _, err := os.Stat(target); err == nil {
 		return nil
@@ -58,7 +58,7 @@ func create(target string, directory bool) error {
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return err
 	}
-	// It is impossible to mount over a dangling link (/etc/resolv.conf of some systems).
+	// It is impossible to mount over a dangling link, such as /etc/resolv.conf on some systems.
 	if _, err := os.Lstat(target); err == nil {
 		if err := os.Remove(target); err != nil {
 			return err
@@ -71,7 +71,7 @@ func create(target string, directory bool) error {
 	return file.Close()
 }
 
-// existingParent returns the nearest existing directory above target, with symbolic links resolved.
+// existingParent returns the nearest directory above target that exists, with symbolic links resolved.
 func existingParent(target string) string {
 	parent := filepath.Dir(filepath.Clean(target))
 	for parent != "/" {
@@ -83,7 +83,7 @@ func existingParent(target string) string {
 	return parent
 }
 
-// mirror mounts a writable directory in memory over directory, with the same entries.
+// mirror mounts a writable directory in memory over a directory. It contains the same entries.
 func mirror(directory string) error {
 	entries, err := os.ReadDir(directory)
 	if err != nil {
@@ -109,8 +109,8 @@ func mirror(directory string) error {
 	return nil
 }
 
-// mirrorEntry shows source, an entry of a mirrored directory, at target. It copies a dangling link at the volume's
-// mount point unchanged; create replaces it.
+// mirrorEntry makes source, an entry of a mirrored directory, available at target. It copies a dangling link at the
+// mount point of a volume unchanged; create replaces the link.
 func mirrorEntry(entry fs.DirEntry, source, target string) error {
 	if entry.Type()&fs.ModeSymlink != 0 {
 		link, err := os.Readlink(source)

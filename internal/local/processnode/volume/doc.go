@@ -1,8 +1,8 @@
-// Package volume creates a pod's volumes as directories of this machine and computes the mounts of its containers.
+// Package volume creates a pod's volumes as directories on this machine and computes the mounts of its containers.
 //
 //	In:   a pod, lookups of ConfigMaps, Secrets, claims and tokens, a directory
 //	Out:  a path for each volume; shim.Mounts for each container
 //
-// Pure functions (files.go) compute the files of a ConfigMap, Secret, projected or downward API volume. Writing them
-// (write.go) replaces all of them at once, as the kubelet does, so that a reader never sees a partial update.
+// Pure functions (files.go) compute the files of a ConfigMap, Secret, projected or downward API volume. All files of
+// a volume are replaced at once (write.go), as the kubelet does, so that a reader never sees a partial update.
 package volume

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/environ"
 )
 
-// File is one file of a projected volume.
+// File is a file of a projected volume.
 type File struct {
 	Data []byte
 	Mode int32 // permission bits
@@ -19,13 +19,14 @@ type File struct {
 // Files maps paths relative to the volume to files.
 type Files map[string]File
 
-// Sources looks up the objects that volumes refer to. NotFound reports whether an error means a missing object.
+// Sources looks up the objects to which volumes refer. NotFound reports whether an error means that an object is
+// missing.
 type Sources struct {
 	ConfigMap func(name string) (*corev1.ConfigMap, error)
 	Secret    func(name string) (*corev1.Secret, error)
-	// Token requests a token of the pod's service account. An empty audience means the API server.
+	// Token requests a token for the pod's service account. An empty audience means the API server.
 	Token func(audience string, expirationSeconds int64) (string, error)
-	// Claim returns the volume that a claim in the pod's namespace is bound to.
+	// Claim returns the volume to which a claim in the pod's namespace is bound.
 	Claim    func(name string) (*corev1.PersistentVolume, error)
 	NotFound func(error) bool
 }
@@ -80,7 +81,7 @@ func pick(data map[string][]byte, items []corev1.KeyToPath, mode *int32, optiona
 	return files, nil
 }
 
-// add adds a file. It rejects paths that leave the volume.
+// add adds a file. It rejects paths outside the volume.
 func (f Files) add(name string, file File) error {
 	clean := path.Clean(name)
 	if name == "" || path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {
@@ -111,7 +112,7 @@ func fromDownward(pod *corev1.Pod, items []corev1.DownwardAPIVolumeFile, mode *i
 	return files, nil
 }
 
-// project computes the files of a volume. ok is false if this kind of volume has no projected files.
+// project computes the files of a volume. ok is false if volumes of this kind have no projected files.
 func project(pod *corev1.Pod, v *corev1.Volume, facts environ.Facts, sources Sources) (files Files, ok bool, err error) {
 	switch {
 	case v.ConfigMap != nil:

@@ -20,12 +20,12 @@ type Set map[string]Volume
 type Volume struct {
 	Path     string // directory or file on this machine
 	ReadOnly bool
-	// Projected volumes are refreshed when their sources change.
+	// Projected is true if the volume must be refreshed when its sources change.
 	Projected bool
 }
 
-// Prepare creates all volumes of a pod below directory. memory is a directory for volumes in memory, or "". A repeated
-// call refreshes the projected volumes and leaves the others unchanged.
+// Prepare creates all volumes of a pod below directory. memory is a directory for volumes in memory, or "". Calling
+// it again refreshes the projected volumes and leaves the others unchanged.
 func Prepare(pod *corev1.Pod, directory, memory string, facts environ.Facts, sources Sources) (Set, error) {
 	set := Set{}
 	for i := range pod.Spec.Volumes {
@@ -144,7 +144,7 @@ func claimed(name string, readOnly bool, sources Sources) (Volume, error) {
 	return made, err
 }
 
-// Mounts returns a container's mounts of the volumes. expand replaces $(KEY) in a subPathExpr.
+// Mounts returns the mounts for a container's volumes. expand replaces $(KEY) in a subPathExpr.
 func (s Set) Mounts(container *corev1.Container, expand func(string) (string, error)) ([]shim.Mount, error) {
 	var mounts []shim.Mount
 	for _, m := range container.VolumeMounts {
@@ -167,13 +167,13 @@ func (s Set) Mounts(container *corev1.Container, expand func(string) (string, er
 		if !strings.HasPrefix(target, "/") {
 			target = "/" + target
 		}
-		// Only the node writes projected volumes.
+		// Only the node may write to projected volumes.
 		mounts = append(mounts, shim.Mount{Source: source, Target: filepath.Clean(target), ReadOnly: m.ReadOnly || v.ReadOnly || v.Projected})
 	}
 	return mounts, nil
 }
 
-// inside resolves a path below the volume and creates missing directories. It rejects paths that leave the volume.
+// inside resolves a path inside the volume and creates missing directories. It rejects paths outside the volume.
 func (v Volume) inside(sub string) (string, error) {
 	root, err := filepath.EvalSymlinks(v.Path)
 	if err != nil {

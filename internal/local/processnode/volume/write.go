@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// dataLink is the name of the link that is switched to change all files at once.
+// dataLink is the name of a symbolic link. Switching the link replaces all files at once.
 const dataLink = "..data"
 
-// Write makes the directory contain exactly the files. If group is not negative, the group owns and may read them.
+// Write makes the directory contain exactly the given files. If group is not negative, the files belong to the group,
+// which may read them.
 func Write(directory string, files Files, group int64) error {
 	if same(directory, files) {
 		return nil
@@ -70,7 +71,7 @@ func switchLink(directory, target string) error {
 	return os.Rename(temporary, filepath.Join(directory, dataLink))
 }
 
-// linkTops makes the first element of each path a link into the data, and removes obsolete links.
+// linkTops creates a link to the data for the first element of each path, and removes obsolete links.
 func linkTops(directory string, files Files) error {
 	tops := map[string]bool{}
 	for name := range files {
