@@ -15,6 +15,8 @@ type Spared struct {
 	// Detail names what protects the pods: a disruption budget or a queue.
 	Detail string
 	Pods   int
+	// Between is true if the pods are in other queues than the gang.
+	Between bool
 }
 
 // maxSpared is the maximum number of reasons in an explanation.
@@ -28,7 +30,7 @@ func AddSpared(list []Spared, code reason.Code, detail string, pods int) []Spare
 			return list
 		}
 	}
-	return append(list, Spared{code, detail, pods})
+	return append(list, Spared{Code: code, Detail: detail, Pods: pods})
 }
 
 // SortSpared sorts the reasons by number of pods in descending order, then by name.
@@ -38,10 +40,27 @@ func SortSpared(list []Spared) {
 	})
 }
 
-// spared converts the first reasons to the API type.
+// ReplaceSpared returns the list with the reasons of an action instead of those that an earlier action found for the same
+// pods: of other queues, or of the gang's own. A pod then counts once.
+func ReplaceSpared(list, found []Spared, between bool) []Spared {
+	kept := slices.DeleteFunc(slices.Clone(list), func(s Spared) bool { return s.Between == between })
+	for _, s := range found {
+		s.Between = between
+		kept = append(kept, s)
+	}
+	SortSpared(kept)
+	return kept
+}
+
+// spared converts the first reasons to the API type. It adds the pods of all queues.
 func spared(list []Spared) []schedulingv1beta1.ExplainedSpared {
+	var sums []Spared
+	for _, s := range list {
+		sums = AddSpared(sums, s.Code, s.Detail, s.Pods)
+	}
+	SortSpared(sums)
 	var out []schedulingv1beta1.ExplainedSpared
-	for i, s := range list {
+	for i, s := range sums {
 		if i == maxSpared {
 			break
 		}

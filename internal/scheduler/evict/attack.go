@@ -48,7 +48,7 @@ func For(s *session.Session, j *session.Job, c Case) (bool, Failure) {
 		return false, Failure{Spared: []explain.Spared{{Code: reason.NeverPreempts}}}
 	}
 	a := &session.Attack{Kind: c.Kind, Taker: j, Tasks: tasks, Asked: session.Sum(tasks)}
-	between := c.Kind == session.Reclaim || c.Kind == session.GangReclaim
+	between := isBetween(c.Kind)
 	if between && s.Rules.MayTake(j.In, a.Asked).Code != "" {
 		return false, Failure{}
 	}
@@ -115,8 +115,9 @@ func inTier(s *session.Session, a *session.Attack, c Case, tier int) (bool, Fail
 		p.restore(chosen)
 		for _, g := range answering {
 			barred[g] = true
+			failure.Spared = explain.AddSpared(failure.Spared, reason.WouldTakeBack, "", census.evictable(g))
 		}
-		failure.Spared = explain.AddSpared(failure.Spared, reason.WouldTakeBack, "", len(answering))
+		explain.SortSpared(failure.Spared)
 	}
 	return false, failure
 }
@@ -208,8 +209,7 @@ func (p *plan) mayTakeBack(j *session.Job, tasks []*model.Task) bool {
 
 // sameSide reports whether both kinds of eviction act inside a queue, or both between queues.
 func sameSide(a, b session.AttackKind) bool {
-	inside := func(k session.AttackKind) bool { return k == session.Preempt || k == session.GangPreempt }
-	return inside(a) == inside(b)
+	return isBetween(a) == isBetween(b)
 }
 
 func grantsAll(grants []session.Guard, tasks []*model.Task) bool {

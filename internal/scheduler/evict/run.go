@@ -29,25 +29,26 @@ type attempt struct {
 }
 
 // Run visits the starving gangs in the order of queues and gangs. For each gang, it tries the cases until one makes
-// room.
+// room. The cases evict either pods of the gang's queue or pods of other queues.
 func Run(s *session.Session, cases ...Case) {
 	failed, nobody := map[likeness]attempt{}, map[rank]Failure{}
+	between := isBetween(cases[0].Kind)
 	for _, j := range starving(s) {
 		mine := rank{j.In.Queue, j.Priority}
 		if why, ok := nobody[mine]; ok && j.AllocatedTasks() == 0 {
-			tell(s, j, why)
+			tell(s, j, why, between)
 			continue
 		}
 		key, comparable := alike(s, j)
 		if before, ok := failed[key]; ok && comparable && j.Need() >= before.need {
-			tell(s, j, before.failure)
+			tell(s, j, before.failure, between)
 			continue
 		}
 		done, why := each(s, j, cases)
 		if done {
 			continue
 		}
-		tell(s, j, why)
+		tell(s, j, why, between)
 		if comparable {
 			failed[key] = attempt{j.Need(), why}
 		}
@@ -57,12 +58,17 @@ func Run(s *session.Session, cases ...Case) {
 	}
 }
 
+// isBetween reports whether a kind evicts pods of other queues.
+func isBetween(kind session.AttackKind) bool {
+	return kind == session.Reclaim || kind == session.GangReclaim
+}
+
 // each tries the cases for a gang until one makes room.
 func each(s *session.Session, j *session.Job, cases []Case) (bool, Failure) {
 	defer s.UseKept(j)()
 	failure := Failure{Nobody: true}
 	for _, c := range cases {
-		if between := c.Kind == session.Reclaim || c.Kind == session.GangReclaim; between && s.Rules.IsOverused(j.In).Code != "" {
+		if isBetween(c.Kind) && s.Rules.IsOverused(j.In).Code != "" {
 			failure.Nobody = false
 			continue
 		}
@@ -112,8 +118,9 @@ func alike(s *session.Session, j *session.Job) (likeness, bool) {
 		j.AllocatedTasks() == 0 && !j.Gang.HasGiven() && len(j.Shapes()) == 1 && len(j.MinTaskMember) == 0 && !j.Structured() && !s.RuledBy(j, j.Pending[0])
 }
 
-// tell records the reason why no pod was evicted for a gang in the gang's verdict.
-func tell(s *session.Session, j *session.Job, f Failure) {
+// tell records the reason why no pod was evicted for a gang in the gang's verdict. between is true if pods of other
+// queues were considered.
+func tell(s *session.Session, j *session.Job, f Failure, between bool) {
 	v := j.Verdict
 	if v.Code == "" {
 		return
@@ -128,10 +135,9 @@ func tell(s *session.Session, j *session.Job, f Failure) {
 	if f.Code == reason.NotReclaimable && v.Code == reason.GangDoesNotFit {
 		v.Code, v.Blocker = f.Code, f.Blockers
 	}
-	for _, spared := range f.Spared {
-		v.Spared = explain.AddSpared(slices.Clip(v.Spared), spared.Code, spared.Detail, spared.Pods)
+	if len(f.Spared) > 0 {
+		v.Spared = explain.ReplaceSpared(v.Spared, f.Spared, between)
 	}
-	explain.SortSpared(v.Spared)
 	if v.Code != before.Code || !slices.Equal(v.Blocker, before.Blocker) || !slices.Equal(v.Spared, before.Spared) {
 		s.Verdict(j, v)
 	}

@@ -37,6 +37,20 @@ type census struct {
 	blockers []string
 }
 
+// evictable returns the number of a gang's tasks in the units.
+func (c *census) evictable(g *model.Gang) int {
+	tasks := map[*model.Task]bool{}
+	for i := range c.units {
+		if c.units[i].gang != g {
+			continue
+		}
+		for _, t := range c.units[i].tasks {
+			tasks[t] = true
+		}
+	}
+	return len(tasks)
+}
+
 // lister collects the units of an attack.
 type lister struct {
 	s      *session.Session
@@ -78,9 +92,7 @@ func (l *lister) victims() *census {
 }
 
 // between reports whether the attack evicts pods of other queues.
-func (l *lister) between() bool {
-	return l.attack.Kind == session.Reclaim || l.attack.Kind == session.GangReclaim
-}
+func (l *lister) between() bool { return isBetween(l.attack.Kind) }
 
 // queues returns the queues that may lose resources, in the order in which they lose them.
 func (l *lister) queues() []*queue.Queue {

@@ -63,22 +63,29 @@ func (s *Session) beyondSmallQueues(j *Job) []explain.Limit {
 }
 
 // beyondCapacity returns the resources, by name, of which a gang's minimum requests more than a capacity. Each limit is a
-// copy of about, with its resource and amounts.
+// copy of about, with its resource and amounts. Resources of which smaller pods of the gang request little enough come
+// last, and only if other resources are beyond the capacity for all pods: the user must then lower both.
 func (s *Session) beyondCapacity(j *Job, capacity []float64, about explain.Limit) []explain.Limit {
-	var limits []explain.Limit
+	var limits, smallerPodsSuffice []explain.Limit
 	for i, sum := range s.minimumOf(j) {
 		if i == model.Pods || float64(sum) <= capacity[i]+queue.Epsilon || s.View.Left(i) {
 			continue
 		}
 		limit := about
 		limit.Resource, limit.Asked, limit.Least, limit.Limit = s.Cluster.Resources.Name(i), float64(sum), s.leastRequest(j, i), capacity[i]
-		smallerPodsSuffice := limit.Least > 0 && limit.Least <= limit.Limit+queue.Epsilon
-		if !smallerPodsSuffice {
+		if limit.Least > 0 && limit.Least <= limit.Limit+queue.Epsilon {
+			smallerPodsSuffice = append(smallerPodsSuffice, limit)
+		} else {
 			limits = append(limits, limit)
 		}
 	}
-	slices.SortFunc(limits, func(a, b explain.Limit) int { return strings.Compare(a.Resource, b.Resource) })
-	return limits
+	if len(limits) == 0 {
+		return nil
+	}
+	byName := func(a, b explain.Limit) int { return strings.Compare(a.Resource, b.Resource) }
+	slices.SortFunc(limits, byName)
+	slices.SortFunc(smallerPodsSuffice, byName)
+	return append(limits, smallerPodsSuffice...)
 }
 
 // capacityOf returns the whole capacity that a verdict is about, by resource: of a queue or of the cluster; nil if the

@@ -388,8 +388,10 @@ func (r *round) verdict() explain.Verdict {
 			v = r.queueVerdict
 		}
 	}
-	if v.Code != reason.TooLarge {
-		if never, ok := r.s.Never(r.job); ok {
+	if never, ok := r.s.Never(r.job); ok {
+		if v.Code == reason.TooLarge && never.Limit != nil { // pods of other shapes may be too large for other reasons
+			v.Limit, v.More = never.Limit, never.More
+		} else if v.Code != reason.TooLarge {
 			v = never
 		}
 	}
