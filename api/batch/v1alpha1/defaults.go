@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// DefaultMaxRetry is the default number of restarts of a job, and of a task's containers.
+// DefaultMaxRetry is the default number of runs of a job, and of restarts of a task's containers.
 const DefaultMaxRetry = 3
 
 // impliedPlugins lists the plugins that other plugins require.

@@ -81,7 +81,7 @@ type JobSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Queue string `json:"queue,omitempty"`
-	// MaxRetry is how often the job may restart before it is Failed.
+	// MaxRetry is how often the job may run before it is Failed. It restarts one time less.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=0
@@ -349,7 +349,7 @@ type JobStatus struct {
 	// Version counts the kills of this job; events of pods of an older version are not answered by policies.
 	// +optional
 	Version int32 `json:"version,omitempty"`
-	// RetryCount counts the restarts that policies asked for; spec.maxRetry is held against it.
+	// RetryCount counts the failures for which policies restart the job. At spec.maxRetry the job fails instead.
 	// +optional
 	RetryCount int32 `json:"retryCount,omitempty"`
 	// UserRestarts counts the restarts and resumptions that people asked for by a Command. They use up no retry. Ours.

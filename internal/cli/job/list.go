@@ -215,9 +215,15 @@ func columns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
 		{Title: "NODES", Wide: true, Text: func(j job) string { return dashed(int64(r.nodes[jobKey(j)])) }},
 		{Title: "USER", Wide: true, Text: func(j job) string { return orElse(userOf(j), "-") }},
 		{Title: "PRIORITY", Wide: true, Text: func(j job) string { return orElse(j.Spec.PriorityClassName, "-") }},
-		{Title: "RETRIES", Wide: true, Text: func(j job) string { return fmt.Sprintf("%d/%d", j.Status.RetryCount, j.Spec.MaxRetry) }},
+		{Title: "RESTARTS", Wide: true, Text: restartsCell},
 		{Title: "REASON", Text: func(j job) string { return orElse(r.why(j).Short(), "-") }},
 	}
+}
+
+// restartsCell returns the number of restarts by policies, and the maximum.
+func restartsCell(j *batchv1alpha1.Job) string {
+	restarts, limit := j.PolicyRestarts()
+	return fmt.Sprintf("%d/%d", restarts, limit)
 }
 
 func dashed(n int64) string {

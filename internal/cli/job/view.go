@@ -257,7 +257,7 @@ func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 	if n := gpus(job); n > 0 {
 		fact("GPUs", strconv.FormatInt(n, 10))
 	}
-	fact("Retries", fmt.Sprintf("%d of %d", job.Status.RetryCount, job.Spec.MaxRetry))
+	fact("Restarts", jobstatus.RestartsText(job))
 	if evictions := jobstatus.Evictions(job, nil); evictions != "" {
 		fact("Evicted", evictions)
 	}

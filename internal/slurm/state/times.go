@@ -71,8 +71,11 @@ func Limit(job *batch.Job) time.Duration {
 	return least
 }
 
-// Restarts returns how often the job was restarted.
-func Restarts(job *batch.Job) int { return int(job.Status.RetryCount + job.Status.UserRestarts) }
+// Restarts returns how often the job was restarted, by policies and by users.
+func Restarts(job *batch.Job) int {
+	restarts, _ := job.PolicyRestarts()
+	return int(restarts + job.Status.UserRestarts)
+}
 
 // Unlimited is the text for a job without a time limit.
 const Unlimited = "UNLIMITED"

@@ -74,8 +74,8 @@ func annotate(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32
 	a[keys.JobVersion] = strconv.Itoa(int(job.Status.Version))
 	a[keys.TemplateUID] = job.Name + "-" + task.Name
 	a[keys.JobRetryCount] = strconv.Itoa(int(job.Status.RetryCount))
-	if restarts := job.Status.RetryCount + job.Status.UserRestarts; restarts > 0 {
-		a[keys.Restarts] = strconv.Itoa(int(restarts))
+	if restarts, _ := job.PolicyRestarts(); restarts+job.Status.UserRestarts > 0 {
+		a[keys.Restarts] = strconv.Itoa(int(restarts + job.Status.UserRestarts))
 	}
 	if task.TopologyPolicy != "" {
 		a[keys.NumaPolicy] = string(task.TopologyPolicy)

@@ -18,13 +18,12 @@ import (
 
 // facts returns the lines of the job's box.
 func facts(ctx *screenapi.Context, job *snapshot.Job) []jobstatus.Fact {
-	spec := &job.Object.Spec
 	all := []jobstatus.Fact{
 		{Name: "State", Text: stateText(job)},
 		{Name: "Queue", Text: fmt.Sprintf("%-14s Priority %d%s", job.Queue, job.Priority, inBrackets(job.PriorityClass))},
 		{Name: "User", Text: fmt.Sprintf("%-14s Submitted %s%s", cmp.Or(job.User, "-"), jobrow.Moment(job.Submitted, ctx.Now), titled(job))},
 		{Name: "Request", Text: request(job)},
-		{Name: "Gang", Text: fmt.Sprintf("%-14s Retries %d of %d", fmt.Sprintf("%d of %d", job.Min, job.Replicas), job.Object.Status.RetryCount, spec.MaxRetry)},
+		{Name: "Gang", Text: fmt.Sprintf("%-14s Restarts %s", fmt.Sprintf("%d of %d", job.Min, job.Replicas), jobstatus.RestartsText(job.Object))},
 		{Name: "Limit", Text: fmt.Sprintf("%-14s Plugins %s", limit(job), cmp.Or(strings.Join(jobstatus.PluginNames(job.Object), " "), "none"))},
 	}
 	if depends := job.Object.Annotations[keys.Dependency]; depends != "" {
@@ -160,7 +159,8 @@ func brief(ctx *screenapi.Context, job *snapshot.Job) []string {
 	if says := says(job); says != "" {
 		lines = append(lines, says)
 	}
-	second := fmt.Sprintf("gang %d/%d   limit %s   retries %d/%d", job.Min, job.Replicas, limit(job), job.Object.Status.RetryCount, job.Object.Spec.MaxRetry)
+	restarts, most := job.Object.PolicyRestarts()
+	second := fmt.Sprintf("gang %d/%d   limit %s   restarts %d/%d", job.Min, job.Replicas, limit(job), restarts, most)
 	if policies := policies(job.Object); policies != "" {
 		second += "   policy " + policies
 	}
