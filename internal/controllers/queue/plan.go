@@ -125,7 +125,7 @@ func (p *plan) follow(q, parent *scheduling.Queue, closing scheduling.QueueState
 	}
 }
 
-// heldShut reports whether the children of this queue must be closed. Children of root never must.
+// heldShut reports whether the children of this queue must be closed. The children of root never have to be.
 func heldShut(parent *scheduling.Queue) bool {
 	return parent != nil && parent.Name != keys.RootQueue && closed(parent)
 }

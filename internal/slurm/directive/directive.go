@@ -1,13 +1,13 @@
 // Package directive parses the #SBATCH lines of a batch script.
 //
 //	In:   the text of a script
-//	Out:  Script: the words of its directives with their lines, by component; lines that need a warning
+//	Out:  a Script with the words of its directives and their lines, by component; lines that need a warning
 //
 // Package getopt parses the words with the option table of sbatch.
 //
 // # Invariants
 //
-//   - Pure. The script is not changed: directives are comments for its interpreter.
+//   - All functions are pure. The script is not changed: directives are comments for its interpreter.
 package directive
 
 import (
@@ -18,14 +18,14 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// MaxSize is the maximum size of a script in bytes: it must fit into a ConfigMap together with the job's
+// MaxSize is the maximum size of a script in bytes. A script must fit into a ConfigMap together with the job's
 // specification.
 const MaxSize = 900 << 10
 
 // Word is one word of a directive.
 type Word struct {
 	Text string
-	// Line is the number of the line, from 1.
+	// Line is the number of the line, starting at 1.
 	Line int
 }
 
@@ -49,7 +49,7 @@ func Texts(words []Word) []string {
 	return texts
 }
 
-// Check returns an error if a text is not a valid batch script.
+// Check returns an error if text is not a valid batch script.
 func Check(text []byte) error {
 	switch {
 	case len(text) == 0:
@@ -68,7 +68,7 @@ func Check(text []byte) error {
 	return nil
 }
 
-// Read parses the directives of a script up to its first command. The text must have passed Check.
+// Read parses the directives of a script before its first command. The text must have passed Check.
 func Read(text []byte) (Script, error) {
 	script := Script{Components: [][]Word{nil}}
 	atCommand := false
@@ -112,7 +112,7 @@ func (s *Script) add(rest string, line int) error {
 	return nil
 }
 
-// Words splits the rest of a directive into words by the rules of #SBATCH lines.
+// Words splits the text after #SBATCH into words, by the rules of directives.
 func Words(rest string, line int) ([]Word, error) { return split(rest, line) }
 
 // split splits a directive into words: blanks separate words, quotes and backslashes protect blanks, and # begins a
@@ -160,7 +160,7 @@ func split(text string, line int) ([]Word, error) {
 	return words, nil
 }
 
-// Quote formats words as one directive that Read splits into the same words.
+// Quote formats words as a directive. Read splits the directive into the same words.
 func Quote(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {

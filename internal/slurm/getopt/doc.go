@@ -7,6 +7,6 @@
 //
 // # Invariants
 //
-//   - Pure: the same arguments give the same Parsed or the same *Error.
-//   - Every argument is in Parsed, as an option, as its value or as an operand.
+//   - All functions are pure: the same arguments give the same Parsed or the same *Error.
+//   - Parsed contains every argument, as an option, as the value of an option or as an operand.
 package getopt

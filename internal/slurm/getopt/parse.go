@@ -6,24 +6,23 @@ import (
 	"strings"
 )
 
-// Error is the error for an invalid command line. Its text is the one of getopt_long, without the name of the
-// program.
+// Error is the error for an invalid command line. Its text is that of getopt_long, without the name of the program.
 type Error struct{ Text string }
 
 func (e *Error) Error() string { return e.Text }
 
 func errorf(format string, args ...any) *Error { return &Error{Text: fmt.Sprintf(format, args...)} }
 
-// Given is an option as it was specified.
+// Given is an option as the user specified it.
 type Given struct {
 	// Name is the option's full long name, independent of the form on the command line.
 	Name string
 	// Value is the option's value; HasValue distinguishes an empty value from a missing one.
 	Value    string
 	HasValue bool
-	// As is the option as on the command line, without its value: --part, -p.
+	// As is the option as written on the command line, without its value: --part, -p.
 	As string
-	// At is the index of the argument with the option.
+	// At is the index of the argument that contains the option.
 	At int
 }
 
@@ -61,7 +60,7 @@ func (p *Parsed) All(name string) []string {
 	return all
 }
 
-// Parse parses the arguments of a command. An error is an *Error.
+// Parse parses the arguments of a command. Errors are of type *Error.
 func (t *Table) Parse(words []string) (Parsed, error) {
 	var p Parsed
 	all := len(words)
@@ -95,7 +94,7 @@ func (t *Table) Parse(words []string) (Parsed, error) {
 	return p, nil
 }
 
-// long parses --name or --name=value. Without an attached value it takes a required value from the rest.
+// long parses --name or --name=value. If a required value is not attached, it is taken from rest.
 func (t *Table) long(p *Parsed, word string, rest []string) ([]string, error) {
 	name, value, glued := strings.Cut(word[2:], "=")
 	option, err := t.find(word, name)
@@ -115,7 +114,7 @@ func (t *Table) long(p *Parsed, word string, rest []string) ([]string, error) {
 	return rest, nil
 }
 
-// find returns the option with a name or an unambiguous abbreviation of it.
+// find returns the option with the given name, which may be abbreviated if that is unambiguous.
 func (t *Table) find(word, name string) (*Option, error) {
 	if option := t.exact(name); option != nil {
 		return option, nil
@@ -134,7 +133,7 @@ func (t *Table) find(word, name string) (*Option, error) {
 	return nil, errorf("option '%s' is ambiguous; possibilities:%s", word, possible.String())
 }
 
-// sameOption reports whether all found options are names of one option, so that an abbreviation of them is not
+// sameOption reports whether all found options are names for the same option. An abbreviation of them is then not
 // ambiguous.
 func sameOption(found []*Option) bool {
 	return len(found) > 0 && !slices.ContainsFunc(found, func(o *Option) bool { return o.name() != found[0].name() })

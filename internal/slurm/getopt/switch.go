@@ -2,8 +2,8 @@ package getopt
 
 import "strings"
 
-// IsOn reports whether an environment variable's value turns on a switch: an empty value, yes, or a number other than
-// 0.
+// IsOn reports whether the value of an environment variable turns on a switch: it does if it is empty, yes, or a
+// number other than 0.
 func IsOn(text string) bool {
 	if text == "" || strings.EqualFold(text, "yes") {
 		return true

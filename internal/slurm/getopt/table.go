@@ -8,7 +8,7 @@ import (
 // Argument determines whether an option has a value.
 type Argument int
 
-// The kinds of options.
+// Values of Argument.
 const (
 	// None marks an option without a value.
 	None Argument = iota
@@ -18,7 +18,7 @@ const (
 	Optional
 )
 
-// Option is one option of a command.
+// Option is an option of a command.
 type Option struct {
 	// Long is the name after --, which also identifies the option in Parsed. Every option has a long name.
 	Long string
@@ -30,11 +30,12 @@ type Option struct {
 	Value string
 	// Help is one line of text; Group is the heading of the option in the help text.
 	Help, Group string
-	// Exact options, which Slurm does not have, cannot be abbreviated and never make an abbreviation ambiguous.
+	// Exact options do not exist in Slurm. They cannot be abbreviated and never make an abbreviation ambiguous.
 	Exact bool
 	// Hidden options do not appear in help texts.
 	Hidden bool
-	// Alias is the long name of the option for which this option is another name. Parsed contains that name.
+	// Alias is the long name of another option, if this option is only another name for it. Parsed then contains
+	// Alias.
 	Alias string
 }
 
@@ -48,7 +49,7 @@ type Table struct {
 	// Operands is the text after the options in the usage line.
 	Operands string
 	Options  []Option
-	// Stop ends the options at the first operand, like a + in a getopt string: the following arguments belong to a
+	// Stop ends the options at the first operand, like a + in a getopt string. The arguments after it belong to a
 	// script.
 	Stop bool
 }
@@ -81,7 +82,7 @@ func (t *Table) letter(short byte) *Option {
 	return nil
 }
 
-// beginning returns the options that a text abbreviates.
+// beginning returns the options for which a text is an abbreviation.
 func (t *Table) beginning(text string) []*Option {
 	var found []*Option
 	for i := range t.Options {

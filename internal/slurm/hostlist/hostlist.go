@@ -6,7 +6,7 @@
 // # Invariants
 //
 //   - Expand(Compress(names)) returns the same names in the same order, including leading zeros.
-//   - MaxHosts limits the result of Expand, no matter how short the text is.
+//   - The result of Expand has at most MaxHosts names, no matter how short the text is.
 package hostlist
 
 import (
@@ -20,7 +20,7 @@ import (
 // MaxHosts is the maximum number of names in a list.
 const MaxHosts = 65_536
 
-// maxDigits is the maximum length of a number. Further digits before it are part of the name.
+// maxDigits is the maximum number of digits in a number. Further digits in front belong to the name.
 const maxDigits = 15
 
 // Expand returns the names of a list, in order and with repetitions. An empty text has no names.
@@ -140,8 +140,8 @@ func padded(n int64, width int) string {
 	return fmt.Sprintf("%0*d", width, n)
 }
 
-// Compress formats names as a list in the same order. Consecutive names that differ only in their final number share
-// brackets.
+// Compress formats names as a list in the same order. Consecutive names that differ only in their trailing number
+// share brackets.
 func Compress(names []string) string {
 	var b strings.Builder
 	for i := 0; i < len(names); {
@@ -167,7 +167,7 @@ func Compress(names []string) string {
 	return b.String()
 }
 
-// ranges formats the final numbers of names.
+// ranges formats the trailing numbers of names as ranges.
 func ranges(names []string, from int) string {
 	var parts []string
 	for i := 0; i < len(names); {
@@ -187,7 +187,7 @@ func ranges(names []string, from int) string {
 	return strings.Join(parts, ",")
 }
 
-// cut splits a name before its final number; digits is empty if there is no final number.
+// cut splits a name before its trailing number; digits is empty if there is no such number.
 func cut(name string) (prefix, digits string) {
 	at := len(name)
 	for at > 0 && name[at-1] >= '0' && name[at-1] <= '9' {
@@ -197,7 +197,7 @@ func cut(name string) (prefix, digits string) {
 	return name[:at], name[at:]
 }
 
-// Sort sorts names with their final numbers in numerical order: n2 before n10.
+// Sort sorts names so that trailing numbers are in numerical order: n2 before n10.
 func Sort(names []string) {
 	slices.SortFunc(names, Compare)
 }

@@ -1,13 +1,14 @@
-// Package launchconfig defines the interface between the submitting side of Slurm's commands and the program vc-step inside
-// the pods: the job's specification for the launcher, its location, and the report that the launcher writes at its
-// end. It also computes everything that follows from the specification: the node number of each pod, the environment
-// of the script, the distribution of tasks over nodes, and the names of output files.
+// Package launchconfig defines the interface between Slurm's commands, which submit jobs, and the program vc-step
+// inside the pods: the job's specification for the launcher, where it is stored, and the report that the launcher
+// writes at the end. It also computes everything that follows from the specification: the node number of each pod,
+// the environment of the script, the distribution of tasks over nodes, and the names of output files.
 //
-//	In:   Spec (a file beside the script), Pod (downward API)
+//	In:   Spec (a file next to the script), Pod (downward API)
 //	Out:  Place, environment, layout of tasks, file names; Report
 //
 // # Invariants
 //
-//   - Pure, and imports only the standard library and package hostlist, which keeps vc-step small.
+//   - All functions are pure. The package imports only the standard library and package hostlist, which keeps
+//     vc-step small.
 //   - All pods of a job compute the same nodes in the same order.
 package launchconfig

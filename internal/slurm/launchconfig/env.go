@@ -11,11 +11,12 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 )
 
-// masterPortBase is the lowest port on which distributed programs meet. The job's port adds the last four digits of
-// its number, as in PyTorch Lightning.
+// masterPortBase is the lowest port at which the processes of a distributed program meet. The last four digits of the
+// job's number are added to it, as in PyTorch Lightning.
 const masterPortBase = 15000
 
-// ID returns the value of SLURM_JOB_ID: the number of the array element or else of the job, or else the job's name.
+// ID returns the value of SLURM_JOB_ID: the number of the array element if there is one, otherwise the number of the
+// job, otherwise the name of the job.
 func (p *Pod) ID() string {
 	switch {
 	case p.ElementID != "":
@@ -26,7 +27,7 @@ func (p *Pod) ID() string {
 	return p.Job
 }
 
-// MasterPort returns the default port on which the processes of a job meet.
+// MasterPort returns the default port at which the processes of a job meet.
 func MasterPort(id string) int {
 	n, err := strconv.Atoi(id)
 	if err != nil {
@@ -35,10 +36,10 @@ func MasterPort(id string) int {
 	return masterPortBase + n%10000
 }
 
-// unlimitedSeconds is the assumed duration of a job without a time limit. As in Slurm it is one year.
+// unlimitedSeconds is the assumed duration of a job without a time limit. As in Slurm, it is one year.
 const unlimitedSeconds = 365 * 24 * 60 * 60
 
-// User is the user that runs a job's processes. Home and Shell are empty if the pod's system does not list the user.
+// User is the user who runs a job's processes. Home and Shell are empty if the pod's system does not list the user.
 type User struct {
 	UID, GID    int
 	Home, Shell string
@@ -53,7 +54,7 @@ func Login(s *Spec, u User) []string {
 	}
 }
 
-// Identity returns the variables with the numeric IDs of the job's user.
+// Identity returns the variables that contain the numeric IDs of the job's user.
 func Identity(u User) []string {
 	return []string{"SLURM_JOB_UID=" + strconv.Itoa(u.UID), "SLURM_JOB_GID=" + strconv.Itoa(u.GID)}
 }
@@ -88,8 +89,8 @@ func (v *variables) positive(name string, n int64) {
 	}
 }
 
-// Environment returns the SLURM_* variables of a script with the values that Slurm sets. hosts are the job's nodes;
-// start is when the job started.
+// Environment returns the SLURM_* variables for a script, with the values that Slurm would set. hosts contains the
+// job's nodes, and start is the time when the job started.
 func Environment(s *Spec, p *Pod, hosts []string, start time.Time) []string {
 	var v variables
 	v.job(s, p, start)
@@ -99,7 +100,8 @@ func Environment(s *Spec, p *Pod, hosts []string, start time.Time) []string {
 	return v
 }
 
-// Meeting returns the default address and port where distributed programs meet.
+// Meeting returns the variables with the default address and port at which the processes of a distributed program
+// meet.
 func Meeting(p *Pod, hosts []string) []string {
 	return []string{"MASTER_ADDR=" + hosts[0], "MASTER_PORT=" + strconv.Itoa(MasterPort(p.ID()))}
 }
@@ -192,9 +194,9 @@ func (p *Pod) arrayID() string {
 	return p.Job
 }
 
-// MPI returns variables that configure MPI libraries. They prevent the libraries from detecting Slurm by SLURM_JOB_ID
-// and starting their daemons with srun. Instead the libraries start their daemons with agent, a replacement of ssh,
-// on the hosts in hostfile. asRoot reports that the processes run as root, which is usual in a pod.
+// MPI returns variables that configure MPI libraries. Without them, the libraries would detect Slurm by SLURM_JOB_ID
+// and start their daemons with srun. Instead, they start their daemons with agent, a replacement for ssh, on the
+// hosts in hostfile. asRoot is true if the processes run as root, which is usual in a pod.
 func MPI(hostfile, agent string, asRoot bool) []string {
 	var v variables
 	for _, name := range []string{"OMPI_MCA_plm", "OMPI_MCA_ras", "PRTE_MCA_plm", "PRTE_MCA_ras"} {
@@ -217,8 +219,8 @@ func MPI(hostfile, agent string, asRoot bool) []string {
 	return v
 }
 
-// IsOfPod reports whether a variable belongs to one pod of one job because the pod or the launcher sets it. A job
-// that is submitted from inside another job must not inherit it.
+// IsOfPod reports whether a variable is specific to one pod, because the pod or the launcher sets it. A job that is
+// submitted from inside another job must not inherit such variables.
 func IsOfPod(name string) bool {
 	if strings.HasPrefix(name, "VC_") || strings.HasPrefix(name, "VK_") {
 		return true
@@ -227,7 +229,7 @@ func IsOfPod(name string) bool {
 	return slices.ContainsFunc(made, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 }
 
-// Hostfile returns the text of a host file with the number of tasks for each host.
+// Hostfile returns the text of a host file, which contains the number of tasks for each host.
 func Hostfile(hosts []string, slots []int) string {
 	var b strings.Builder
 	for i, host := range hosts {
@@ -236,7 +238,7 @@ func Hostfile(hosts []string, slots []int) string {
 	return b.String()
 }
 
-// Merge merges lists of variables: a later NAME=value replaces an earlier one.
+// Merge merges lists of variables. A later NAME=value replaces an earlier one with the same name.
 func Merge(layers ...[]string) []string {
 	at, merged := map[string]int{}, []string{}
 	for _, layer := range layers {
@@ -273,7 +275,7 @@ func JoinEnvironment(env []string) []byte {
 	return []byte(b.String())
 }
 
-// SplitEnvironment decodes the result of JoinEnvironment. It leaves out entries that are not of the form NAME=value.
+// SplitEnvironment decodes the result of JoinEnvironment. It omits entries that are not of the form NAME=value.
 func SplitEnvironment(text []byte) []string {
 	var env []string
 	for entry := range strings.SplitSeq(string(text), "\x00") {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Spread returns the number of tasks for each node. If perNode is positive, the nodes get perNode tasks each until no
-// tasks are left. Otherwise the tasks are spread evenly, and the first nodes get one more if necessary.
+// Spread returns the number of tasks for each node. If perNode is positive, each node gets perNode tasks until no
+// tasks are left. Otherwise, the tasks are spread evenly, and the first nodes get one more if necessary.
 func Spread(tasks, nodes, perNode int) []int {
 	counts := make([]int, nodes)
 	for i := range counts {
@@ -39,7 +39,7 @@ func RunLength(counts []int) string {
 	return strings.Join(parts, ",")
 }
 
-// Repeat returns a list with count for each node.
+// Repeat returns a list that contains count once for each node.
 func Repeat(count, nodes int) []int {
 	counts := make([]int, nodes)
 	for i := range counts {

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Names holds the values that replace patterns in file names, as in --output=slurm-%A_%a.out.
+// Names holds the values that replace patterns in file names such as slurm-%A_%a.out.
 type Names struct {
 	JobID, ArrayID string
 	// ArrayIndex is -1 if the job is not an array.
 	ArrayIndex    int
 	JobName, User string
-	// Host is a host name without domain; Node is the number of the node in the job or step.
+	// Host is a host name without the domain. Node is the number of the node within the job or step.
 	Host string
 	Node int
-	// Step is the number of a step, or "batch" for the script; Task is the rank in the step.
+	// Step is the number of a step, or "batch" for the script. Task is the task's rank within the step.
 	Step     string
 	Task     int
 	Restarts int
 }
 
-// NamesOf returns the names for a job's script.
+// NamesOf returns the values for the file names of a job's script.
 func NamesOf(s *Spec, p *Pod, place Place) Names {
 	return Names{JobID: p.ID(), ArrayID: p.arrayID(), ArrayIndex: p.ArrayIndex, JobName: s.JobName, User: s.User, Host: place.Host(), Node: place.NodeID, Step: "batch", Restarts: p.Restarts}
 }
@@ -29,7 +29,7 @@ func NamesOf(s *Spec, p *Pod, place Place) Names {
 // maxPad is the maximum width of a padded number.
 const maxPad = 10
 
-// Expand replaces %j, %A, %4t and similar patterns. A leading backslash disables replacement and is removed.
+// Expand replaces %j, %A, %4t and similar patterns. A leading backslash disables the replacement and is removed.
 func (n Names) Expand(pattern string) (string, error) {
 	if plain, ok := strings.CutPrefix(pattern, `\`); ok {
 		return strings.TrimPrefix(plain, `\`), nil
@@ -103,7 +103,7 @@ func (n Names) letter(c byte) (string, error) {
 	return "", fmt.Errorf("%%%c is unknown; the patterns are %%%% %%A %%a %%b %%J %%j %%N %%n %%r %%S %%s %%t %%u %%x", c)
 }
 
-// PerTask reports whether a pattern gives different files for each task or each node.
+// PerTask reports whether a pattern results in a different file for each task or for each node.
 func PerTask(pattern string) (task, node bool) {
 	if strings.HasPrefix(pattern, `\`) {
 		return false, false

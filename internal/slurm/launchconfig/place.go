@@ -15,7 +15,7 @@ const (
 	EnvElement  = "VC_ELEMENT_ID"
 	EnvIndex    = "VC_ARRAY_INDEX"
 	EnvRestarts = "VC_RESTARTS"
-	// EnvRetries holds the number of restarts according to Volcano's own controller.
+	// EnvRetries contains the number of restarts as counted by Volcano's own controller.
 	EnvRetries = "VC_RETRIES"
 	EnvNode    = "VC_NODE_NAME"
 	EnvAddress = "VC_POD_IP"
@@ -29,11 +29,11 @@ type Pod struct {
 	// ArrayIndex is -1 if the job is not an array.
 	ArrayIndex int
 	Restarts   int
-	// Node is the Kubernetes node; Address is the IP address of the pod.
+	// Node is the name of the Kubernetes node. Address is the IP address of the pod.
 	Node, Address string
 }
 
-// PodOf reads the description of the pod from its environment.
+// PodOf reads the description of the pod from its environment variables.
 func PodOf(env func(string) string) (Pod, error) {
 	p := Pod{
 		Name: env(EnvPod), Job: env(EnvJob), Task: env(EnvTask), JobID: env(EnvJobID), ElementID: env(EnvElement), ArrayIndex: -1,
@@ -63,7 +63,7 @@ func PodOf(env func(string) string) (Pod, error) {
 type Place struct {
 	// NodeID is the index of the pod in Hosts; it is 0 for the head.
 	NodeID int
-	// Hosts lists the host names of all nodes, the head first.
+	// Hosts lists the host names of all nodes, starting with the head.
 	Hosts []string
 }
 
@@ -73,8 +73,8 @@ func (p Place) Head() bool { return p.NodeID == 0 }
 // Host returns the pod's own host name.
 func (p Place) Host() string { return p.Hosts[p.NodeID] }
 
-// settle makes a pod the nth element of its array. Without an element ID from the cluster its ID becomes JOB_INDEX,
-// which is not a number but unique.
+// settle makes a pod the nth element of its array. If the cluster does not assign element IDs, the ID becomes
+// JOB_INDEX, which is unique but not a number.
 func (p *Pod) settle(a *Array, n int) error {
 	index, ok := a.Element(n)
 	if !ok {
@@ -88,8 +88,8 @@ func (p *Pod) settle(a *Array, n int) error {
 }
 
 // PlaceOf returns the place of a pod in its allocation. The nodes of an array element are the pods of one partition;
-// otherwise they are the pods of the tasks head and node. If the job controller did not set the array index, PlaceOf
-// derives it from the pod's own number and sets it in p.
+// otherwise, the nodes are the pods of the tasks head and node. If the job controller did not set the array index,
+// PlaceOf derives the index from the pod's own number and sets it in p.
 func PlaceOf(s *Spec, p *Pod) (Place, error) {
 	index, err := strconv.Atoi(strings.TrimPrefix(p.Name, p.Job+"-"+p.Task+"-"))
 	if err != nil || index < 0 {

@@ -8,17 +8,17 @@ import (
 // MaxReport is the maximum size of a termination message in Kubernetes, in bytes.
 const MaxReport = 4096
 
-// Report is the launcher's final report about the script and its steps. It is the termination message of the head's
-// container.
+// Report is the launcher's final report about the script and its steps. It becomes the termination message of the
+// head's container.
 type Report struct {
 	// Kind distinguishes a Report from other termination messages.
 	Kind string `json:"kind"`
 	// Code and Signal describe how the script ended.
 	Code   int `json:"code"`
 	Signal int `json:"signal,omitempty"`
-	// Usage is the resource usage of the whole head pod; its fields are 0 if it could not be read.
+	// Usage is the resource usage of the whole head pod; its fields are 0 if they could not be read.
 	Usage
-	// Steps lists the last steps, oldest first; Forgotten is the number of earlier steps.
+	// Steps lists the latest steps, oldest first. Forgotten is the number of steps before them.
 	Steps     []Step `json:"steps,omitempty"`
 	Forgotten int    `json:"forgotten,omitempty"`
 }
@@ -30,7 +30,7 @@ const ReportKind = "vc-slurm"
 type Usage struct {
 	// CPUMillis is the user and system CPU time in milliseconds.
 	CPUMillis int64 `json:"cpu,omitempty"`
-	// MaxRSS is the largest resident memory of one task, in KiB.
+	// MaxRSS is the largest resident memory of any task, in KiB.
 	MaxRSS int64 `json:"rss,omitempty"`
 }
 
@@ -44,10 +44,10 @@ type Step struct {
 	// Start and End are in seconds since the epoch; End is 0 while the step runs.
 	Start int64 `json:"start"`
 	End   int64 `json:"end,omitempty"`
-	// Code is the highest exit code of the tasks; Signal is the first signal that ended a task.
+	// Code is the highest exit code of the tasks. Signal is the first signal that ended a task.
 	Code   int `json:"code"`
 	Signal int `json:"signal,omitempty"`
-	// Cancelled reports that a user ended the step with a signal.
+	// Cancelled is true if a user ended the step with a signal.
 	Cancelled bool `json:"cancelled,omitempty"`
 	Usage
 }
@@ -55,7 +55,7 @@ type Step struct {
 // keptSteps is the maximum number of steps in a report.
 const keptSteps = 50
 
-// Text encodes the report in at most MaxReport bytes; it drops the oldest steps first.
+// Text encodes the report in at most MaxReport bytes. If necessary, it drops the oldest steps.
 func (r Report) Text() string {
 	r.Kind = ReportKind
 	drop := max(0, len(r.Steps)-keptSteps)

@@ -18,48 +18,48 @@ const (
 	Program = ToolsDir + "/bin/vc-step"
 )
 
-// The volumes that are mounted at these directories.
+// Names of the volumes that are mounted at these directories.
 const (
 	ToolsVolume  = "vc-slurm-tools"
 	JobVolume    = "vc-slurm-job"
 	SecretVolume = "vc-slurm-secret"
 )
 
-// The keys of the ConfigMap and of the Secret.
+// Keys of the ConfigMap and of the Secret.
 const (
 	ScriptKey = "script"
 	SpecKey   = "spec.json"
-	// StepKey is the key of 32 random bytes in hexadecimal digits with which the pods of a job authenticate each
+	// StepKey is the key of 32 random bytes, written in hexadecimal, with which the pods of a job authenticate each
 	// other.
 	StepKey = "key"
-	// EnvironmentKey is the key of the exported variables: NAME=value, each followed by a NUL byte. It may be
-	// missing.
+	// EnvironmentKey is the key of the exported variables, which have the form NAME=value and are each followed by a
+	// NUL byte. The key may be missing.
 	EnvironmentKey = "environment"
 )
 
 // Exit codes of the head's container that are not exit codes of the script.
 const (
-	// ExitRequeue requests that the job is started again from the beginning.
+	// ExitRequeue requests that the job be started again from the beginning.
 	ExitRequeue = 234
-	// ExitCancelled reports that the job was cancelled from inside.
+	// ExitCancelled reports that the job was cancelled from inside the job.
 	ExitCancelled = 235
 )
 
 const (
-	// KillWait is how long the script and steps have to end when the job is stopped, as in Slurm.
+	// KillWait is how long the script and the steps may take to end when the job is stopped, as in Slurm.
 	KillWait = 30 * time.Second
 	// GraceSeconds is the termination grace period of the pod. It is longer than KillWait, so that the launcher can
 	// kill remaining processes and write the Report.
 	GraceSeconds = int64(KillWait/time.Second) + 15
 )
 
-// Names of the job's tasks. An array has one task only.
+// Names of the job's tasks. An array has only one task.
 const (
 	HeadTask = "head"
 	NodeTask = "node"
 )
 
-// Spec is the launcher's specification of the job. Numbers that the user did not specify are 0.
+// Spec specifies the job for the launcher. Numbers that the user did not specify are 0.
 type Spec struct {
 	JobName   string `json:"jobName"`
 	Partition string `json:"partition"`
@@ -68,39 +68,41 @@ type Spec struct {
 	User      string `json:"user"`
 	Cluster   string `json:"cluster,omitempty"`
 
-	// Nodes is the maximum number of pods of the allocation (for an array: of each element). MinNodes is the minimum
-	// number; 0 means all.
+	// Nodes is the maximum number of pods in the allocation or, for an array, in the allocation of each element.
+	// MinNodes is the minimum number; 0 means all.
 	Nodes    int `json:"nodes"`
 	MinNodes int `json:"minNodes,omitempty"`
-	// Tasks is the number of tasks that srun starts, as specified or derived from other options; 0 means one per
-	// node.
+	// Tasks is the number of tasks that srun starts, either specified or derived from other options. 0 means one task
+	// per node.
 	Tasks int `json:"tasks,omitempty"`
-	// TasksGiven reports that -n or one of --ntasks-per-* was specified. The script's environment then contains the
-	// number.
+	// TasksGiven is true if -n or one of the --ntasks-per-* options was specified. The number of tasks is then part
+	// of the script's environment.
 	TasksGiven   bool `json:"tasksGiven,omitempty"`
 	TasksPerNode int  `json:"tasksPerNode,omitempty"`
 	CPUsPerTask  int  `json:"cpusPerTask,omitempty"`
 	// CPUs is the number of processors of each pod.
 	CPUs int `json:"cpus"`
-	// Exclusive reports that each pod has a node of its own with all its processors, which are at least CPUs.
+	// Exclusive is true if each pod has its own node with all its processors, of which there are at least CPUs.
 	Exclusive bool `json:"exclusive,omitempty"`
-	// Requested memory in MiB; at most one of these fields is set.
+	// MemPerNode and MemPerCPU are the requested memory in MiB; at most one of them is set.
 	MemPerNode int64 `json:"memPerNode,omitempty"`
 	MemPerCPU  int64 `json:"memPerCPU,omitempty"`
 	MemPerGPU  int64 `json:"memPerGPU,omitempty"`
-	// GPUs, GPUsPerNode and GPUsPerTask are the requested numbers, with a type if one was requested (a100:8).
-	// GPUsOnNode is the number in each pod.
+	// GPUs, GPUsPerNode and GPUsPerTask are the requested numbers, together with a type if one was requested
+	// (a100:8). GPUsOnNode is the number of GPUs in each pod.
 	GPUs        string `json:"gpus,omitempty"`
 	GPUsPerNode string `json:"gpusPerNode,omitempty"`
 	GPUsPerTask string `json:"gpusPerTask,omitempty"`
 	GPUsOnNode  int    `json:"gpusOnNode,omitempty"`
 
-	// Output, Error and Input are patterns of absolute file names on volumes. Without a file the output goes only to
-	// the pod's log, and the input is /dev/null. If Error is "", error output goes to Output.
+	// Output, Error and Input are patterns for the absolute names of files on volumes. If a name is missing, the
+	// output goes only to the pod's log, and the input is /dev/null. If only Error is missing, error output goes to
+	// Output.
 	Output string `json:"output,omitempty"`
 	Error  string `json:"error,omitempty"`
 	Input  string `json:"input,omitempty"`
-	// Append keeps the content of existing output files (--open-mode=append), including output from before a requeue.
+	// Append preserves the content of existing output files (--open-mode=append), including output from before a
+	// requeue.
 	Append bool `json:"append,omitempty"`
 	// WorkDir is the working directory of the script; "" means the container's own directory.
 	WorkDir    string `json:"workDir,omitempty"`
@@ -117,40 +119,40 @@ type Spec struct {
 
 	// NoRequeue disables restarts of the job (--no-requeue).
 	NoRequeue bool `json:"noRequeue,omitempty"`
-	// Command is the absolute path of the script on the submitting machine; "" for a command line of --wrap or
-	// standard input.
+	// Command is the absolute path of the script on the submitting machine. It is "" if the script is the command
+	// line of --wrap or was read from standard input.
 	Command string `json:"command,omitempty"`
-	// ServiceAccount is the service account of the pods if it has access to the cluster. Program is the path of vcctl
-	// on nodes that share the files of the submitting machine.
+	// ServiceAccount is the service account of the pods, if it has access to the cluster. Program is the path of
+	// vcctl on nodes that share the files of the submitting machine.
 	ServiceAccount string `json:"serviceAccount,omitempty"`
 	Program        string `json:"program,omitempty"`
 	// Args are the arguments of the script.
 	Args []string `json:"args,omitempty"`
-	// Interactive marks an allocation without a script, from salloc or from srun outside a job. Its launcher waits
-	// for requests.
+	// Interactive marks an allocation without a script, which was created by salloc or by srun outside a job. Its
+	// launcher waits for requests.
 	Interactive bool `json:"interactive,omitempty"`
 }
 
-// Signal is the signal of --signal, which is sent some seconds before the time limit.
+// Signal is the signal requested by --signal, which is sent some seconds before the time limit.
 type Signal struct {
 	Number  int   `json:"number"`
 	Seconds int64 `json:"seconds"`
-	// Batch sends the signal to the script only; otherwise it is sent to the steps.
+	// Batch sends the signal only to the script; otherwise, it is sent to the steps.
 	Batch bool `json:"batch,omitempty"`
 }
 
-// Array describes the array of an element.
+// Array describes the array to which an element belongs.
 type Array struct {
 	Count int `json:"count"`
 	Min   int `json:"min"`
 	Max   int `json:"max"`
 	Step  int `json:"step"`
-	// Elements lists the indices, such as 0-3,7,9, in the order of the pods. A pod determines its own index from it
-	// if the job controller does not set one.
+	// Elements lists the indices, such as 0-3,7,9, in the order of the pods. If the job controller does not set the
+	// index of a pod, the pod determines its index from this list.
 	Elements string `json:"elements,omitempty"`
 }
 
-// Element returns the nth index, counted from 0; ok is false if there are not enough indices.
+// Element returns the nth index, counting from 0. ok is false if there are too few indices.
 func (a *Array) Element(n int) (index int, ok bool) {
 	for part := range strings.SplitSeq(a.Elements, ",") {
 		from, to, isRange := strings.Cut(part, "-")
@@ -170,7 +172,7 @@ func (a *Array) Element(n int) (index int, ok bool) {
 	return 0, false
 }
 
-// TasksOf returns the number of tasks that srun starts by default on a number of nodes.
+// TasksOf returns the number of tasks that srun starts by default on the given number of nodes.
 func (s *Spec) TasksOf(nodes int) int {
 	switch {
 	case s.TasksPerNode > 0 && (s.Tasks == 0 || nodes < s.Nodes):

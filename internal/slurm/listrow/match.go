@@ -7,9 +7,9 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
-// Match reports whether a reference names a job, and returns the referenced elements; nil stands for the whole job.
-// The number of an element is the number of the array plus the element's position; the number of the array itself
-// stands for the whole array.
+// Match reports whether a reference refers to a job, and returns the elements that it refers to; nil stands for the
+// whole job. The number of an element is the number of the array plus the position of the element. The number of the
+// array itself stands for the whole array.
 func Match(ref optionvalue.Job, job *batch.Job) (elements batch.Indices, ok bool) {
 	if ref.ID == 0 {
 		return ref.Elements, ref.Name == job.Name
@@ -29,7 +29,7 @@ func Match(ref optionvalue.Job, job *batch.Job) (elements batch.Indices, ok bool
 	return batch.Indices{{First: element, Last: element}}, found
 }
 
-// Matches reports whether a reference names a row or one of its elements.
+// Matches reports whether a reference refers to a row or to one of its elements.
 func (r *Row) Matches(ref optionvalue.Job) bool {
 	elements, ok := Match(ref, r.Job)
 	if !ok || elements == nil {
@@ -38,8 +38,8 @@ func (r *Row) Matches(ref optionvalue.Job) bool {
 	return r.IsArray() && r.Elements.Minus(elements).Count() < r.Elements.Count()
 }
 
-// Narrow reduces a folded row to the referenced elements. It keeps all elements if there are no references or if one
-// of them names the whole array.
+// Narrow reduces a folded row to the elements that the references refer to. It keeps all elements if there are no
+// references, or if one of them refers to the whole array.
 func (r *Row) Narrow(refs []optionvalue.Job) {
 	if !r.Folded || len(refs) == 0 {
 		return
@@ -59,7 +59,7 @@ func (r *Row) Narrow(refs []optionvalue.Job) {
 	}
 }
 
-// ByPlace orders rows by their places in their queues; rows without a place come last.
+// ByPlace compares rows by their places in their queues. Rows without a place come last.
 func ByPlace(a, b *Row) int {
 	one, other := a.Place(), b.Place()
 	if (one == 0) != (other == 0) {
@@ -68,7 +68,7 @@ func ByPlace(a, b *Row) int {
 	return cmp.Compare(one, other)
 }
 
-// ByNumber orders rows by number and element, and rows without a number by name.
+// ByNumber compares rows by number and element. Rows without a number are compared by name.
 func ByNumber(a, b *Row) int {
 	numberA, _ := batch.JobID(a.Job)
 	numberB, _ := batch.JobID(b.Job)

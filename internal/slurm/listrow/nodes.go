@@ -15,8 +15,8 @@ import (
 // headTask is the task whose pod runs the batch script.
 const headTask = "head"
 
-// kept returns the nodes in the job's status by the row's pods. It returns nil unless the row has ended, because only
-// then may its pods be deleted.
+// kept returns the nodes of the row's pods that are stored in the job's status. It returns nil unless the row has
+// ended, because its pods are not deleted before that.
 func (r *Row) kept() map[batch.PodPlace]string {
 	if !r.State.Code.Ended() || len(r.Job.Status.Nodes) == 0 {
 		return nil
@@ -65,7 +65,8 @@ func (r *Row) Nodes() []string {
 	return slices.Compact(nodes)
 }
 
-// NodesOf returns the nodes of pods by name; it returns the name of a pod whose node is unknown unchanged.
+// NodesOf returns the nodes of the named pods. If the node of a pod is unknown, the result contains the pod's name
+// instead.
 func (r *Row) NodesOf(pods []string) []string {
 	nodes := r.nodesByPod()
 	var of []string
@@ -75,7 +76,7 @@ func (r *Row) NodesOf(pods []string) []string {
 	return of
 }
 
-// BatchHost returns the node of the batch script. It returns an empty string if the node is unknown or not assigned.
+// BatchHost returns the node that runs the batch script; "" if the node is unknown or has not been assigned.
 func (r *Row) BatchHost() string {
 	if head := r.Head(); head != nil && head.Spec.NodeName != "" {
 		return head.Spec.NodeName
@@ -91,7 +92,7 @@ func (r *Row) BatchHost() string {
 	return host
 }
 
-// compareHead orders the names of tasks; the task of the batch script comes first.
+// compareHead compares the names of tasks so that the task of the batch script comes first.
 func compareHead(a, b string) int {
 	switch {
 	case a == b:

@@ -5,8 +5,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// KeptReport returns the launcher's report from the job's status. It is used for a row that has ended and whose head
-// pod was deleted. ok is false if there is no report.
+// KeptReport returns the launcher's report from the job's status. It is needed for rows that have ended and whose
+// head pod was deleted. ok is false if there is no report.
 func (r *Row) KeptReport() (report launchconfig.Report, ok bool) {
 	if kept := r.keptReport(); kept != nil {
 		return launchconfig.ParseReport(kept.Message)
@@ -32,7 +32,7 @@ func (r *Row) keptReport() *batch.PodReport {
 	return nil
 }
 
-// takeKeptTimes sets missing times of an element whose pods were deleted from its launcher's times.
+// takeKeptTimes sets missing times of an element whose pods were deleted, using the times in its launcher's report.
 func (r *Row) takeKeptTimes() {
 	kept := r.keptReport()
 	if kept == nil {

@@ -18,13 +18,13 @@ import (
 // Source holds the data about a job.
 type Source struct {
 	Job *batch.Job
-	// Group is its PodGroup and Queue its queue; they are nil if they do not exist or were not read.
+	// Group is the job's PodGroup, and Queue its queue. They are nil if they do not exist or were not read.
 	Group        *scheduling.PodGroup
 	Queue        *scheduling.Queue
 	QueueMissing bool
-	// Priority is the value of its priority class.
+	// Priority is the value of the job's priority class.
 	Priority int64
-	// Pods lists its pods if PodsRead is set.
+	// Pods lists the job's pods, if PodsRead is true.
 	Pods     []*corev1.Pod
 	PodsRead bool
 	// Cluster is the name of the cluster.
@@ -38,8 +38,8 @@ type Row struct {
 	Asked submission.Options
 	// Elements lists the elements of the row; nil if the job is not an array.
 	Elements batch.Indices
-	// Folded marks a row for all pending elements of an array. They are written in brackets, even if there is only
-	// one.
+	// Folded is true if the row represents all pending elements of an array. They are printed in brackets, even if
+	// there is only one.
 	Folded bool
 	// Position is the position of the first of Elements in the array.
 	Position int
@@ -48,7 +48,7 @@ type Row struct {
 	Times    state.Times
 	// Mine lists the pods of the row.
 	Mine []*corev1.Pod
-	// Sum summarizes the pods; nil if no pods were read.
+	// Sum summarizes the pods; it is nil if the pods were not read.
 	Sum *state.Pods
 }
 
@@ -56,7 +56,7 @@ func (s *Source) facts(pods *state.Pods) state.Facts {
 	return state.Facts{Job: s.Job, Group: s.Group, Queue: s.Queue, QueueMissing: s.QueueMissing, Pods: pods, Now: s.Now}
 }
 
-// Rows returns the rows of a job. It folds pending elements into one row unless each is set.
+// Rows returns the rows of a job. It folds pending elements into a single row unless each is true.
 func Rows(s *Source, each bool) []Row {
 	var sum *state.Pods
 	if s.PodsRead {
@@ -76,8 +76,8 @@ func Rows(s *Source, each bool) []Row {
 	return s.elements(options, facts, parts, each)
 }
 
-// exitOfState sets the exit code of a failed row without data about its pods: the code that the controller recorded,
-// or else Slurm's default code.
+// exitOfState sets the exit code of a failed row if there is no data about its pods. It is the code that the
+// controller recorded or, if there is none, Slurm's default code.
 func (r *Row) exitOfState() {
 	if r.State.Code == state.OutOfMemory {
 		r.Exit = state.NoMemory
@@ -123,8 +123,8 @@ func (s *Source) elements(options submission.Options, facts state.Facts, parts [
 	return rows
 }
 
-// folded merges pending or suspended rows into one row for each state. Elements that have pods without nodes are
-// closer to their start, so the merged row has their reason.
+// folded merges pending or suspended rows into one row per state. Elements that have pods without nodes are closest
+// to their start, so the merged row has their reason.
 func folded(idle []Row, all batch.Indices) []Row {
 	var rows []Row
 	for _, one := range idle {
@@ -150,7 +150,7 @@ func folded(idle []Row, all batch.Indices) []Row {
 	return rows
 }
 
-// settle sets the state, exit and times of a row for one element from its pods and its recorded times.
+// settle sets the state, exit and times of the row of an element, using the element's pods and its recorded times.
 func (r *Row) settle(pods []*corev1.Pod, known map[int32]state.Times, whole state.Times) {
 	element := r.Elements[0].First
 	if times, ok := known[element]; ok {
@@ -205,7 +205,7 @@ func byElement(pods []*corev1.Pod) map[int32][]*corev1.Pod {
 	return of
 }
 
-// Number returns the job's number, or its name if the cluster assigns no numbers.
+// Number returns the number of the job, or its name if the cluster does not assign numbers.
 func (s *Source) Number() string {
 	if id, ok := batch.JobID(s.Job); ok {
 		return batch.FormatJobID(id)
@@ -220,7 +220,7 @@ func (r *Row) IsArray() bool { return r.Elements != nil }
 const defaultBits = 64
 
 // ID returns the ID of the row: 42, 42_7, or 42_[5-15%4] for pending elements. bits is the maximum length of the list
-// of elements; 0 means Slurm's default, a negative value means no limit.
+// of elements; 0 means Slurm's default, and a negative value means no limit.
 func (r *Row) ID(bits int) string {
 	if !r.IsArray() {
 		return r.Number()
@@ -228,7 +228,7 @@ func (r *Row) ID(bits int) string {
 	return r.Number() + "_" + r.ElementText(bits)
 }
 
-// ElementText returns the element, or the list of elements in brackets with the limit of the array.
+// ElementText returns the element, or the list of elements in brackets together with the limit of the array.
 func (r *Row) ElementText(bits int) string {
 	if !r.IsArray() {
 		return "N/A"

@@ -22,7 +22,7 @@ import (
 // Nobody is the user of a job whose user is unknown.
 const Nobody = "nobody"
 
-// Name returns the user's name for the job.
+// Name returns the name that the user has given to the job.
 func (s *Source) Name() string { return batch.Title(s.Job) }
 
 // User returns the user of the job.
@@ -31,19 +31,20 @@ func (s *Source) User() string { return cmp.Or(jobstatus.User(s.Job), Nobody) }
 // QueueName returns the name of the job's queue.
 func (s *Source) QueueName() string { return cmp.Or(s.Job.Spec.Queue, keys.DefaultQueue) }
 
-// Partition returns the site's name for the queue if the job was submitted with it, otherwise the queue.
+// Partition returns the site's name for the queue if the job was submitted with that name; otherwise, it returns the
+// queue.
 func (r *Row) Partition() string { return cmp.Or(r.Asked.Partition, r.QueueName()) }
 
-// Account returns the account of the request, or else the namespace, whose quota the job uses.
+// Account returns the account that was requested or, without one, the namespace, whose quota the job uses.
 func (r *Row) Account() string { return cmp.Or(r.Asked.Account, r.Job.Namespace) }
 
-// QOS returns the QOS of the request, or else the priority class. Without either it returns "normal".
+// QOS returns the QOS that was requested or, without one, the priority class. Without either, it returns "normal".
 func (r *Row) QOS() string { return cmp.Or(r.Asked.QOS, r.Job.Spec.PriorityClassName, "normal") }
 
 // NodeList returns the nodes in Slurm's notation.
 func (r *Row) NodeList() string { return hostlist.Compress(slices.Clone(r.Nodes())) }
 
-// CancelledBy returns the user who cancelled the row, or an empty string if that was not recorded.
+// CancelledBy returns the user who cancelled the row; "" if that was not recorded.
 func (r *Row) CancelledBy() string {
 	if r.IsArray() {
 		return state.ElementCancelledBy(r.Job, r.Elements[0].First)
@@ -52,7 +53,7 @@ func (r *Row) CancelledBy() string {
 }
 
 // PromisedNodes returns, in Slurm's notation, the nodes on which the scheduler makes room for the row. It is empty if
-// the row does not wait for particular nodes.
+// the row does not wait for specific nodes.
 func (r *Row) PromisedNodes() string {
 	var nodes []string
 	for _, pod := range r.Mine {
@@ -64,8 +65,8 @@ func (r *Row) PromisedNodes() string {
 	return hostlist.Compress(slices.Compact(nodes))
 }
 
-// NodeListOrReason returns the reason in parentheses for a row that is pending, suspended or failed on its own,
-// otherwise its nodes.
+// NodeListOrReason returns the reason in parentheses if the row is pending or suspended, or failed by itself.
+// Otherwise, it returns the nodes of the row.
 func (r *Row) NodeListOrReason() string {
 	switch r.State.Code {
 	case state.Pending, state.Requeued, state.Suspended, state.Timeout, state.OutOfMemory, state.Failed:
@@ -74,7 +75,7 @@ func (r *Row) NodeListOrReason() string {
 	return r.NodeList()
 }
 
-// NumNodes returns the number of pods that the row has or had. For a pending row it is the minimum number.
+// NumNodes returns the number of pods that the row has or had. For a pending row, it is the minimum number.
 func (r *Row) NumNodes() int {
 	if _, size, ok := batch.ElementsOf(r.Job); ok && r.IsArray() {
 		return int(size)
@@ -86,10 +87,10 @@ func (r *Row) NumNodes() int {
 	if r.Sum != nil {
 		nodes = max(nodes, int32(r.Sum.Live+r.Sum.Ended))
 	}
-	return max(int(nodes), len(r.kept())) // most pods of an ended job are deleted
+	return max(int(nodes), len(r.kept())) // most pods of an ended job have been deleted
 }
 
-// Ask holds resources that pods of a job request.
+// Ask holds the resources that pods of a job request.
 type Ask struct {
 	CPUs   int
 	Memory int64 // bytes
@@ -97,7 +98,7 @@ type Ask struct {
 	Devices map[string]int64
 }
 
-// PerNode returns the largest request of a pod of the job for each resource.
+// PerNode returns, for each resource, the largest request of any pod of the job.
 func (r *Row) PerNode() Ask {
 	var most Ask
 	for i := range r.Job.Spec.Tasks {
@@ -113,8 +114,8 @@ func (r *Row) PerNode() Ask {
 	return most
 }
 
-// MinCPUs returns the number of processors that a node must have for the row: the processors of the tasks that were
-// requested for each node.
+// MinCPUs returns the number of processors that a node must have for the row, which is the number of processors for
+// the tasks that were requested per node.
 func (r *Row) MinCPUs() int {
 	if r.Asked.Tasks == 0 {
 		return r.PerNode().CPUs
@@ -166,7 +167,7 @@ func askOf(pod *corev1.PodSpec) Ask {
 	}
 	a.CPUs = int(math.Ceil(float64(milli) / 1000))
 	if a.CPUs == 0 {
-		a.CPUs = 1 // in Slurm every job has a processor
+		a.CPUs = 1 // in Slurm, every job has at least one processor
 	}
 	return a
 }
@@ -254,7 +255,7 @@ func (r *Row) Tasks() int {
 	return r.NumNodes()
 }
 
-// Used returns how long the row has run.
+// Used returns how long the row has been running.
 func (r *Row) Used() time.Duration { return r.Times.Elapsed(r.Now) }
 
 // Limit returns the time limit, or 0 if there is no limit.
@@ -265,8 +266,8 @@ func (r *Row) Limit() time.Duration {
 	return state.Limit(r.Job)
 }
 
-// Foretold returns when the row started or is expected to start, and when it ended or will end. A time is zero if it
-// is unknown.
+// Foretold returns the time when the row started or is expected to start, and the time when it ended or will end.
+// Unknown times are zero.
 func (r *Row) Foretold() (start, end time.Time) {
 	start, end = r.Times.Start, r.Times.End
 	if start.IsZero() && r.State.Code.Base() == state.Pending {
@@ -278,7 +279,7 @@ func (r *Row) Foretold() (start, end time.Time) {
 	return start, end
 }
 
-// estimate returns when a pending row will start, or zero if that is unknown.
+// estimate returns the time when a pending row is expected to start; zero if it is unknown.
 func (r *Row) estimate() time.Time {
 	if r.Group != nil {
 		if e := r.Group.Status.Explanation; e != nil && e.EstimatedStart != nil {
@@ -291,7 +292,7 @@ func (r *Row) estimate() time.Time {
 	return time.Time{}
 }
 
-// Place returns the row's place among the pending jobs of its queue, from 1. It returns 0 if the place is unknown.
+// Place returns the row's place among the pending jobs of its queue, starting at 1; 0 if the place is unknown.
 func (r *Row) Place() int {
 	if r.Group == nil || r.Group.Status.Explanation == nil || r.Group.Status.Explanation.Queue == nil {
 		return 0
@@ -299,7 +300,7 @@ func (r *Row) Place() int {
 	return int(r.Group.Status.Explanation.Queue.Position)
 }
 
-// Dependency returns the conditions that are not met yet or never will be. It is empty if all conditions are met.
+// Dependency returns the conditions that are not met yet or will never be met. It is empty if all conditions are met.
 func (r *Row) Dependency() string {
 	if phase := r.Job.Status.State.Phase; phase != "" && !batch.AtGate(r.Job) {
 		return "" // the dependency was met
@@ -331,8 +332,8 @@ func (r *Row) Dependency() string {
 // noUser is the number that Slurm prints for an unknown user.
 const noUser = "4294967294"
 
-// UserID returns the number of the user that runs the row's processes if the job specifies it, otherwise of the user
-// who submitted the job.
+// UserID returns the numeric ID of the user who runs the row's processes if the job specifies it; otherwise, it is
+// the ID of the user who submitted the job.
 func (r *Row) UserID() string {
 	for i := range r.Job.Spec.Tasks {
 		if s := r.Job.Spec.Tasks[i].Template.Spec.SecurityContext; s != nil && s.RunAsUser != nil {
@@ -342,7 +343,7 @@ func (r *Row) UserID() string {
 	return cmp.Or(r.Asked.UID, noUser)
 }
 
-// headPod returns the name of the pod that runs the script. It is also the pod's host name, which replaces %N.
+// headPod returns the name of the pod that runs the script. It is also the pod's host name, which %N stands for.
 func (r *Row) headPod() string {
 	index := 0
 	if r.IsArray() {

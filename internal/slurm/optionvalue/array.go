@@ -8,17 +8,17 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// Array holds the elements of a job array and the number of elements that may run at once.
+// Array holds the elements of a job array, and the number of elements that may run at the same time.
 type Array struct {
 	Elements batchv1alpha1.Indices
-	// Limit is the number of elements that may run at once; 0 means no limit.
+	// Limit is the maximum number of elements that may run at the same time; 0 means no limit.
 	Limit int32
 }
 
-// MaxArraySize is the exclusive upper bound of indices.
+// MaxArraySize is the limit for indices; all indices are less than it.
 const MaxArraySize = batchv1alpha1.MaxElements
 
-// String returns the array in the format of ParseArray.
+// String returns the array in the format that ParseArray accepts.
 func (a Array) String() string {
 	if a.Limit == 0 {
 		return a.Elements.String()

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Features is a condition on the features of a node: the node must have all features of one of the lists. It is the
-// value of --constraint in disjunctive normal form.
+// Features is a condition on the features of a node: the node must have all the features in at least one of the
+// lists. It represents the value of --constraint in disjunctive normal form.
 type Features [][]string
 
 // maxTerms limits the number of alternatives of a condition.
 const maxTerms = 64
 
-// String returns the condition in the format of ParseFeatures.
+// String returns the condition in the format that ParseFeatures accepts.
 func (f Features) String() string {
 	terms := make([]string, len(f))
 	for i, all := range f {
@@ -24,8 +24,8 @@ func (f Features) String() string {
 	return strings.Join(terms, "|")
 }
 
-// ParseFeatures parses features joined by & and |. It evaluates strictly from left to right, with parentheses: a|b&c
-// is (a or b) and c.
+// ParseFeatures parses features that are joined by & and |, possibly with parentheses. Operators are evaluated
+// strictly from left to right: a|b&c means (a or b) and c.
 func ParseFeatures(text string) (Features, error) {
 	if strings.ContainsAny(text, "*[]") {
 		return nil, bad("counts (a*2) and matching groups ([a|b]) are not supported here")

@@ -16,14 +16,14 @@ var clocks = map[string]time.Duration{"midnight": 0, "elevenses": 11 * time.Hour
 // units lists the units of now+N.
 var units = map[string]time.Duration{"": time.Second, "second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour}
 
-// Tense determines which time a date without a year, or a time without a date, stands for.
+// Tense determines which time is meant by a date without a year, or by a time without a date.
 type Tense int
 
 // The tenses.
 const (
-	// Coming selects the next such time, as for the begin of a job.
+	// Coming selects the next such time, for example for the begin of a job.
 	Coming Tense = iota
-	// Past selects the last such time, as for the first day of a job list.
+	// Past selects the last such time, for example for the first day in a list of jobs.
 	Past
 )
 
@@ -50,7 +50,8 @@ func ParseDate(text string, now time.Time, tense Tense) (time.Time, error) {
 
 var twelveHours = regexp.MustCompile(`(\d)\s*(am|pm)\b`)
 
-// dateWords splits a text at blanks and at the T or the - between date and time; AM and PM stay with their time.
+// dateWords splits a text at blanks, and at the T or - between date and time. AM and PM remain attached to their
+// time.
 func dateWords(lower string) []string {
 	lower = twelveHours.ReplaceAllString(lower, "$1$2")
 	for _, form := range []*regexp.Regexp{isoDate, slashDate} {
@@ -162,7 +163,7 @@ func (d *dateParts) takeDay(word string) bool {
 	return false
 }
 
-// moment combines the parts; the tense determines missing parts.
+// moment combines the parts to a time. Missing parts are determined by the tense.
 func (d *dateParts) moment(now time.Time, tense Tense) (time.Time, error) {
 	at := func(year int, month time.Month, day int) time.Time {
 		return time.Date(year, month, day, 0, 0, int(d.clock/time.Second), 0, now.Location())

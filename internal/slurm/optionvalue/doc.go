@@ -6,8 +6,8 @@
 //
 // # Invariants
 //
-//   - Pure. The caller provides the current time.
-//   - Parsing the result of String with the same type's Parse function returns the same value.
+//   - All functions are pure. The caller provides the current time.
+//   - Parsing the result of String with the Parse function of the same type returns the same value.
 package optionvalue
 
 // Bad is the error for an invalid value. The caller adds the name of the option and Slurm's message.

@@ -12,7 +12,7 @@ type Gres struct {
 	Count      int64
 }
 
-// String returns the amount in the format of ParseGres.
+// String returns the amount in the format that ParseGres accepts.
 func (g Gres) String() string {
 	text := g.Name
 	if g.Type != "" {
@@ -77,8 +77,8 @@ func ParseGPUs(text string) ([]Gres, error) {
 	return all, nil
 }
 
-// ParseTRES parses the value of --tres-per-task: cpu=4,gres/gpu=2 or cpu:4,gres/gpu:a100:2. It rejects other
-// resources.
+// ParseTRES parses the value of --tres-per-task, such as cpu=4,gres/gpu=2 or cpu:4,gres/gpu:a100:2. It rejects all
+// other resources.
 func ParseTRES(text string) (cpus int64, gpus []Gres, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		name, rest, _ := strings.Cut(strings.Replace(part, "=", ":", 1), ":")

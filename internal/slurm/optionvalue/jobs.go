@@ -9,19 +9,19 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// Job is a reference to a job on the command line: a number or a name, optionally with elements of an array or with a
-// step.
+// Job is a reference to a job on the command line. It consists of a number or a name, optionally with elements of an
+// array or with a step.
 type Job struct {
 	// ID is the number of the job; 0 means that Name identifies the job.
 	ID   int64
 	Name string
-	// Elements lists elements of an array; if it is empty, the reference is to the whole job.
+	// Elements lists elements of an array; if it is empty, the reference refers to the whole job.
 	Elements batchv1alpha1.Indices
 	// Step is the part after the dot, such as 0 or batch; it is empty for the whole job.
 	Step string
 }
 
-// String returns the reference in the format of ParseJob.
+// String returns the reference in the format that ParseJob accepts.
 func (j Job) String() string {
 	text := j.Name
 	if j.ID > 0 {
@@ -45,7 +45,7 @@ func ParseJob(text string) (Job, error) {
 	var j Job
 	rest := text
 	if first := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }); first != 0 && text != "" {
-		// A dot can be part of a name, but after a number it separates the step.
+		// A dot may be part of a name, but after a number it separates the step.
 		number := rest
 		if first > 0 && (text[first] == '_' || text[first] == '.') {
 			number, rest = text[:first], text[first:]

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// MiB is an amount of memory in mebibytes; 0 stands for all memory of a node.
+// MiB is an amount of memory in mebibytes; 0 stands for all the memory of a node.
 type MiB int64
 
 // Bytes returns the amount in bytes.
 func (m MiB) Bytes() int64 { return int64(m) << 20 }
 
-// String returns the amount with the largest suffix that needs no fraction.
+// String returns the amount with the largest suffix that does not require a fraction.
 func (m MiB) String() string {
 	switch {
 	case m != 0 && m%(1<<20) == 0:
@@ -26,8 +26,9 @@ func (m MiB) String() string {
 
 var sizePattern = regexp.MustCompile(`^(\d{1,13})([kKmMgGtT]?)([bB]?)$`)
 
-// ParseMemory parses an amount of memory: digits and an optional suffix K, M, G or T in either case, each 1024 times
-// the one before, optionally followed by B. Without a suffix the unit is MiB. An amount in K is rounded up to MiB.
+// ParseMemory parses an amount of memory. It consists of digits and an optional suffix K, M, G or T in upper or lower
+// case, each 1024 times the previous one, optionally followed by B. Without a suffix, the unit is MiB. Amounts in K
+// are rounded up to MiB.
 func ParseMemory(text string) (MiB, error) {
 	m := sizePattern.FindStringSubmatch(text)
 	if m == nil || m[2] == "" && m[3] != "" {
@@ -66,7 +67,8 @@ var (
 	fractionSize   = regexp.MustCompile(`^(\d{1,6})\.(\d{1,3})([kKmMgGtT])[bB]?$`)
 )
 
-// memoryHint returns the hint for an invalid amount, in particular in Kubernetes' notation or with a fraction.
+// memoryHint returns the hint for an invalid amount, especially for amounts in Kubernetes' notation or with a
+// fraction.
 func memoryHint(text string) string {
 	if m := kubernetesSize.FindStringSubmatch(text); m != nil {
 		return fmt.Sprintf("%q is Kubernetes notation; use %s%s (in Slurm, %s means %s)", text, m[1], m[2], m[2],

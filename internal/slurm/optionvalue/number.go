@@ -15,7 +15,7 @@ func ParseNumber(text string) (int64, error) {
 	return n, nil
 }
 
-// ParseScaled parses an integer with an optional suffix k, m, g, t or p, each 1024 times the one before.
+// ParseScaled parses an integer with an optional suffix k, m, g, t or p, each 1024 times the previous one.
 func ParseScaled(text string) (int64, error) {
 	factor := int64(1)
 	if text != "" {
@@ -33,7 +33,7 @@ func ParseScaled(text string) (int64, error) {
 // Count is a number of nodes or a range of numbers.
 type Count struct{ Min, Max int64 }
 
-// String returns the count in the format of ParseCount.
+// String returns the count in the format that ParseCount accepts.
 func (c Count) String() string {
 	if c.Min == c.Max {
 		return fmt.Sprint(c.Min)
@@ -41,8 +41,8 @@ func (c Count) String() string {
 	return fmt.Sprintf("%d-%d", c.Min, c.Max)
 }
 
-// ParseCount parses a number of nodes: n or min-max, with the suffixes k and m. It rejects lists of sizes, which
-// Slurm accepts.
+// ParseCount parses a number of nodes: n or min-max, with the suffixes k and m. In contrast to Slurm, it rejects
+// lists of sizes.
 func ParseCount(text string) (Count, error) {
 	if strings.ContainsAny(text, ",:") {
 		return Count{}, bad("lists of sizes are not supported here: use one number, or min-max")

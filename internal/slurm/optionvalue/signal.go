@@ -14,11 +14,11 @@ type Signal struct {
 	Name   string
 	// Before is the number of seconds before the end.
 	Before int64
-	// Batch sends the signal to the batch script only.
+	// Batch sends the signal only to the batch script.
 	Batch bool
 }
 
-// signals lists Slurm's names of signals by their numbers on Linux.
+// signals maps signal numbers on Linux to Slurm's names.
 var signals = map[int]string{
 	1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 5: "TRAP", 6: "ABRT", 7: "BUS", 8: "FPE", 9: "KILL", 10: "USR1", 11: "SEGV", 12: "USR2", 13: "PIPE", 14: "ALRM", 15: "TERM",
 	17: "CHLD", 18: "CONT", 19: "STOP", 20: "TSTP", 21: "TTIN", 22: "TTOU", 23: "URG", 24: "XCPU", 25: "XFSZ",
@@ -27,7 +27,7 @@ var signals = map[int]string{
 // defaultBefore is the default number of seconds before the end.
 const defaultBefore = 60
 
-// String returns the signal in the format of ParseSignal.
+// String returns the signal in the format that ParseSignal accepts.
 func (s Signal) String() string {
 	text := fmt.Sprintf("%s@%d", s.Name, s.Before)
 	if s.Batch {
@@ -36,7 +36,7 @@ func (s Signal) String() string {
 	return text
 }
 
-// SignalNumber returns the number of a signal from its name, with or without SIG, or from its number.
+// SignalNumber returns the number of a signal, which is given by its name, with or without SIG, or by its number.
 func SignalNumber(text string) (int, error) {
 	if n, ok := digits(text); ok && n >= 1 && n <= 64 {
 		return int(n), nil

@@ -2,7 +2,7 @@ package optionvalue
 
 import "strings"
 
-// Switches is the maximum number of leaf switches of a job, and how long the job may wait for such nodes.
+// Switches is the maximum number of leaf switches for a job, and how long the job may wait for nodes that satisfy it.
 type Switches struct {
 	Count int64
 	// Wait is how long to wait for so few switches; Unlimited means forever.

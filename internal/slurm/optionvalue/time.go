@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Minutes is a time limit in whole minutes, which is Slurm's unit.
+// Minutes is a time limit in whole minutes, Slurm's unit for time limits.
 type Minutes int64
 
 // Unlimited means no limit.
@@ -77,8 +77,8 @@ func ParseTime(text string) (Minutes, error) {
 	return minutes, nil
 }
 
-// secondsOf returns the sum in seconds. After days, the parts begin with hours; otherwise one part is minutes, and
-// two are minutes and seconds.
+// secondsOf returns the sum of the parts in seconds. After days, the first part is hours. Otherwise, a single part is
+// minutes, and two parts are minutes and seconds.
 func secondsOf(days int64, parts []int64, hasDays bool) (int64, bool) {
 	units := map[int][]int64{1: {60}, 2: {60, 1}, 3: {3600, 60, 1}}[len(parts)]
 	if hasDays {
@@ -95,7 +95,8 @@ func secondsOf(days int64, parts []int64, hasDays bool) (int64, bool) {
 
 var goLike = regexp.MustCompile(`^(?i)(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m(?:in)?)?(?:(\d{1,6})s)?$`)
 
-// timeHint returns the hint for an invalid time, in particular in the notation of other programs: 2h, 90s, 1d12h.
+// timeHint returns the hint for an invalid time, especially for times in the notation of other programs, such as 2h,
+// 90s, 1d12h.
 func timeHint(text string) string {
 	m := goLike.FindStringSubmatch(text)
 	if m == nil || text == "" {
@@ -111,7 +112,7 @@ func timeHint(text string) string {
 	return fmt.Sprintf("%s is not in Slurm's time format; use %s or %d", text, long, minutes)
 }
 
-// digits parses a number that consists of digits only.
+// digits parses a number that consists only of digits.
 func digits(text string) (int64, bool) {
 	if text == "" || len(text) > 18 || strings.Trim(text, "0123456789") != "" {
 		return 0, false

@@ -1,14 +1,15 @@
-// Package podsetup prepares the pods of a batch job: it adds the program vc-step, the files that it reads, and variables
-// that describe the pod.
+// Package podsetup prepares the pods of a batch job. It adds the program vc-step, the files that the program reads,
+// and variables that describe the pod.
 //
 //	In:   the PodSpec of a task, with its first container's image and resources
 //	Out:  the same PodSpec with an init container, volumes, a command and variables
 //
 // # Invariants
 //
-//   - Pure, and the same for head, nodes and array elements: each pod determines its role when it starts.
-//   - The pod gets no additional permissions: commands of a script that affect its own job use the exit code of
-//     the container.
+//   - All functions are pure, and do the same for head, nodes and array elements: each pod determines its role when
+//     it starts.
+//   - The pod gets no additional permissions. Commands in a script that affect the script's own job use the exit
+//     code of the container.
 package podsetup
 
 import (
@@ -22,16 +23,18 @@ import (
 type Options struct {
 	// Object is the name of the job's ConfigMap and of its Secret.
 	Object string
-	// ToolsImage is the image that contains vc-step in /usr/local/bin. A process node has that file without an image.
+	// ToolsImage is the image that contains vc-step in /usr/local/bin. On a process node, that file exists without an
+	// image.
 	ToolsImage string
-	// Secret reports whether the job has a Secret. A job with a single pod and no exported variables needs no Secret.
+	// Secret reports whether the job has a Secret. A job that has a single pod and no exported variables does not
+	// need one.
 	Secret bool
 }
 
 // toolsInit is the name of the init container that installs vc-step.
 const toolsInit = "vc-slurm-tools"
 
-// Pod prepares a pod. It must be called once per pod.
+// Pod prepares a pod. It must not be called twice for the same pod.
 func Pod(pod *corev1.PodSpec, o Options) {
 	main := &pod.Containers[0]
 	main.Command, main.Args = []string{launchconfig.Program, "launch"}, nil
@@ -57,8 +60,8 @@ func Pod(pod *corev1.PodSpec, o Options) {
 	}})
 }
 
-// variables returns the launcher's variables from the downward API. The job controller adds others, such as
-// VC_ARRAY_INDEX, itself.
+// variables returns the launcher's variables, which are set from the downward API. The job controller adds other
+// variables, such as VC_ARRAY_INDEX.
 func variables() []corev1.EnvVar {
 	field := func(name, path string) corev1.EnvVar {
 		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}

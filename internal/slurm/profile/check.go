@@ -14,17 +14,17 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/request"
 )
 
-// reserved is the prefix of the names of volumes that every batch job has.
+// reserved is the prefix for the names of volumes that every batch job has.
 const reserved = "vc-slurm-"
 
-// checker collects the errors of a profile with their paths.
+// checker collects the errors in a profile together with their paths.
 type checker struct{ problems []string }
 
 func (c *checker) wrong(path, format string, args ...any) {
 	c.problems = append(c.problems, path+": "+fmt.Sprintf(format, args...))
 }
 
-// problems returns all errors of a profile.
+// problems returns all errors in a profile.
 func (p *Profile) problems() []string {
 	c := &checker{}
 	c.times("", p.DefaultTime, p.MaxTime)
@@ -112,7 +112,7 @@ func (c *checker) volumes(all []Volume) {
 	}
 }
 
-// labels checks labels of nodes; a value may be a comma-separated list of alternatives.
+// labels checks node labels. A value may be a comma-separated list of alternatives.
 func (c *checker) labels(at string, labels map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if problems := validation.IsQualifiedName(key); len(problems) > 0 {

@@ -1,6 +1,6 @@
 // Package profile reads a site's settings for Slurm's commands, which correspond to slurm.conf and the shared file
-// system of a Slurm cluster. They are in the ConfigMap slurm-profile of the job's namespace, or else of the system's
-// namespace, under the key profile.yaml. Every field is optional.
+// system of a Slurm cluster. They are stored in the ConfigMap slurm-profile, under the key profile.yaml, in the job's
+// namespace or, if it does not exist there, in the system's namespace. Every field is optional.
 //
 //	In:   the text of the profile
 //	Out:  *Profile with validated amounts and times; or all errors with their paths
@@ -28,34 +28,35 @@ const (
 
 // Profile holds the settings of a site.
 type Profile struct {
-	// DefaultImage is the image of jobs that name no image.
+	// DefaultImage is the image for jobs that do not specify one.
 	DefaultImage string `json:"defaultImage,omitempty"`
-	// ToolsImage contains the program vc-step, which is copied into every pod. A process node has it without an
-	// image.
+	// ToolsImage is an image that contains the program vc-step, which is copied into every pod. On a process node,
+	// the program is available without an image.
 	ToolsImage string `json:"toolsImage,omitempty"`
-	// ClusterName is SLURM_CLUSTER_NAME; the default is the context.
+	// ClusterName is the value of SLURM_CLUSTER_NAME; the default is the name of the context.
 	ClusterName string `json:"clusterName,omitempty"`
 	// Volumes are mounted into every pod. They correspond to the shared file system of a Slurm cluster.
 	Volumes []Volume `json:"volumes,omitempty"`
-	// Partitions holds partitions by name; an unlisted name stands for the queue of that name.
+	// Partitions maps names to partitions. A name that is not listed stands for the queue with that name.
 	Partitions map[string]Partition `json:"partitions,omitempty"`
-	// DefaultPartition is the partition of jobs that name no partition.
+	// DefaultPartition is the partition for jobs that do not specify one.
 	DefaultPartition string `json:"defaultPartition,omitempty"`
-	// QOS maps QOS names to priority classes; an unlisted name stands for the class of that name.
+	// QOS maps QOS names to priority classes. A name that is not listed stands for the class with that name.
 	QOS map[string]string `json:"qos,omitempty"`
-	// Accounts holds accounts by name. If it is not empty, other accounts are rejected.
+	// Accounts maps names to accounts. If it is not empty, other accounts are rejected.
 	Accounts map[string]Account `json:"accounts,omitempty"`
-	// Gres holds generic resources by name; gpu is nvidia.com/gpu unless it is listed here.
+	// Gres maps names to generic resources. gpu stands for nvidia.com/gpu unless it is listed here.
 	Gres map[string]Gres `json:"gres,omitempty"`
-	// NodeSelector lists labels of all nodes for jobs; a value may be a comma-separated list of alternatives.
+	// NodeSelector contains labels that all nodes for jobs have. A value may be a comma-separated list of
+	// alternatives.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
-	// Features maps features to labels of nodes.
+	// Features maps features to node labels.
 	Features map[string]map[string]string `json:"features,omitempty"`
 	// Licenses maps licences to extended resources.
 	Licenses map[string]string `json:"licenses,omitempty"`
-	// DefMemPerCPU is the memory per CPU of jobs that request no memory, such as 2G.
+	// DefMemPerCPU is the memory per CPU, such as 2G, for jobs that do not request memory.
 	DefMemPerCPU string `json:"defMemPerCPU,omitempty"`
-	// DefaultTime is the time limit of jobs that specify none; MaxTime is the maximum time limit.
+	// DefaultTime is the time limit for jobs that do not specify one. MaxTime is the maximum time limit.
 	DefaultTime string `json:"defaultTime,omitempty"`
 	MaxTime     string `json:"maxTime,omitempty"`
 	// Export is the default of --export: NONE, ALL or a list.
@@ -66,24 +67,24 @@ type Profile struct {
 	MaxRequeue *int32 `json:"maxRequeue,omitempty"`
 	// ClusterDomain is the domain of the cluster; the default is cluster.local.
 	ClusterDomain string `json:"clusterDomain,omitempty"`
-	// NumaHints makes --hint=nomultithread and --mem-bind=local request a single NUMA node.
+	// NumaHints makes the options --hint=nomultithread and --mem-bind=local request a single NUMA node.
 	NumaHints bool `json:"numaHints,omitempty"`
-	// MailNotifier names the program that sends mail according to the jobs' annotations; without it --mail-type has
-	// no effect.
+	// MailNotifier is the name of the program that sends mail as the jobs' annotations request. Without it,
+	// --mail-type has no effect.
 	MailNotifier string `json:"mailNotifier,omitempty"`
-	// ServiceAccount is the service account of the jobs' pods in namespaces that have it. With its permissions,
-	// commands such as sbatch work in jobs.
+	// ServiceAccount is the service account of the jobs' pods, in namespaces that have it. Its permissions allow
+	// commands such as sbatch to work inside jobs.
 	ServiceAccount string `json:"serviceAccount,omitempty"`
-	// Ignore lists refused options that cause only a warning: [reservation, network].
+	// Ignore lists rejected options for which only a warning is printed, such as [reservation, network].
 	Ignore []string `json:"ignore,omitempty"`
 }
 
 // Volume is a volume of a profile.
 type Volume struct {
 	Name string `json:"name"`
-	// MountPath is its path in the pod.
+	// MountPath is the path of the volume in the pod.
 	MountPath string `json:"mountPath"`
-	// Paths are the corresponding directories of the submitting machine; the default is MountPath.
+	// Paths lists the corresponding directories on the submitting machine; the default is MountPath.
 	Paths []string `json:"paths,omitempty"`
 	// ReadOnly volumes cannot contain output files.
 	ReadOnly            bool `json:"readOnly,omitempty"`
@@ -92,17 +93,17 @@ type Volume struct {
 
 // Partition holds the settings of a partition.
 type Partition struct {
-	// Queue is the queue of the partition; the default is the queue of the same name.
+	// Queue is the queue of the partition; the default is the queue with the same name.
 	Queue       string `json:"queue,omitempty"`
 	DefaultTime string `json:"defaultTime,omitempty"`
 	MaxTime     string `json:"maxTime,omitempty"`
-	// MaxNodes is the maximum number of nodes of a job.
+	// MaxNodes is the maximum number of nodes per job.
 	MaxNodes int64 `json:"maxNodes,omitempty"`
 }
 
 // Account holds the settings of an account.
 type Account struct {
-	// Queue is the queue of jobs that name no partition.
+	// Queue is the queue for jobs that do not specify a partition.
 	Queue string `json:"queue,omitempty"`
 	// Namespace is the namespace of the jobs.
 	Namespace string `json:"namespace,omitempty"`
@@ -110,10 +111,10 @@ type Account struct {
 
 // Gres holds the settings of a generic resource.
 type Gres struct {
-	// Resource is its name in Kubernetes.
+	// Resource is the name of the resource in Kubernetes.
 	Resource corev1.ResourceName `json:"resource"`
-	// Types maps types to labels of nodes: a100: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}. A value may be a
-	// comma-separated list of alternatives.
+	// Types maps types to node labels, for example a100: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}. A value may
+	// be a comma-separated list of alternatives.
 	Types map[string]map[string]string `json:"types,omitempty"`
 }
 
@@ -151,8 +152,8 @@ func (p *Profile) LongestIn(partition string) optionvalue.Minutes {
 	return optionvalue.Unlimited
 }
 
-// Covering returns the volume that contains a path of the submitting machine, and the corresponding path in the pod.
-// ok is false if no volume contains it.
+// Covering returns the volume that contains a path on the submitting machine, and the corresponding path in the pod.
+// ok is false if no volume contains the path.
 func (p *Profile) Covering(file string) (v *Volume, inside string, ok bool) {
 	best := ""
 	for i := range p.Volumes {
@@ -174,13 +175,13 @@ func (v *Volume) paths() []string {
 	return []string{v.MountPath}
 }
 
-// under reports whether a file is in a directory or is the directory itself.
+// under reports whether a file is inside a directory, or is the directory itself.
 func under(file, directory string) bool {
 	directory = strings.TrimSuffix(directory, "/")
 	return file == directory || strings.HasPrefix(file, directory+"/")
 }
 
-// Parse parses a profile. Its error lists all mistakes with their paths.
+// Parse parses a profile. The error lists all mistakes with their paths.
 func Parse(text []byte) (*Profile, error) {
 	p := &Profile{}
 	if err := yaml.UnmarshalStrict(text, p); err != nil {

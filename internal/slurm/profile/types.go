@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// TypesOf returns the site's names for the kinds of devices of a node with these labels, by resource, such as a100
-// for nvidia.com/gpu. If several names match, it returns the alphabetically first one.
+// TypesOf returns the site's names for the types of devices, such as a100 for nvidia.com/gpu, of a node with the
+// given labels. The result is a map from resources to names. If several names match, the alphabetically first one is
+// used.
 func (p *Profile) TypesOf(labels map[string]string) map[string]string {
 	types := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(p.Gres)) {
@@ -21,7 +22,8 @@ func (p *Profile) TypesOf(labels map[string]string) map[string]string {
 	return types
 }
 
-// Carries reports whether the labels match all wanted keys. A wanted value is a comma-separated list of alternatives.
+// Carries reports whether the labels match all wanted keys. Each wanted value is a comma-separated list of
+// alternatives.
 func Carries(labels, wanted map[string]string) bool {
 	for key, values := range wanted {
 		if value, ok := labels[key]; !ok || !slices.Contains(strings.Split(values, ","), value) {

@@ -11,24 +11,25 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// Input holds the sources of options. Later sources take precedence: the script, the environment, the command line.
+// Input holds the sources of options: the script, the environment and the command line. Later sources take
+// precedence.
 type Input struct {
 	Command Command
 	// Words are the directives of one component of the job.
 	Words []directive.Word
-	// Environ has the format of os.Environ.
+	// Environ has the same format as os.Environ.
 	Environ []string
 	// Line is the command line, parsed with the option table of the command.
 	Line getopt.Parsed
 	Now  time.Time
-	// Ignore lists refused options that cause only a warning.
+	// Ignore lists rejected options for which only a warning is printed.
 	Ignore []string
-	// Effective lists options that have an effect here although their class is Ignored or Refused.
+	// Effective lists options that have an effect although their class is Ignored or Refused.
 	Effective []string
 }
 
-// Build creates a request. Warnings are lines without the program's name; warnings about options without effect
-// require --verbose. The error joins one usererror.Error for each mistake.
+// Build creates a request. The warnings are lines without the program's name; warnings about options without effect
+// are returned only with --verbose. The error joins one usererror.Error per mistake.
 func Build(in Input) (r *Request, warnings []string, err error) {
 	settings, err := collect(in)
 	if err != nil {
@@ -50,13 +51,13 @@ func Build(in Input) (r *Request, warnings []string, err error) {
 		problems = append(problems, err)
 	}
 	warnings, refusals := r.judge(in.Ignore, in.Effective)
-	if r.Verbose == 0 { // programs read the output, so print nothing that Slurm does not print
+	if r.Verbose == 0 { // programs may read the output, so print nothing that Slurm does not print
 		warnings = slices.DeleteFunc(warnings, func(text string) bool { return slices.Contains(r.NoEffect, text) })
 	}
 	return r, warnings, errors.Join(append(problems, refusals...)...)
 }
 
-// located adds the exit code for directives to an error of a directive.
+// located sets the exit code of an error that occurred in a directive.
 func located(err error, from Source) error {
 	f := usererror.Of(err)
 	if from.Line == 0 {
@@ -65,7 +66,7 @@ func located(err error, from Source) error {
 	return f.WithCode(usererror.CodeDirective)
 }
 
-// stray returns the error for a word of a directive that is not an option.
+// stray returns the error about a word in a directive that is not an option.
 func stray(words []directive.Word, text string) error {
 	hint := "a directive can contain only options; text after # is a comment"
 	if i := slices.IndexFunc(words, func(w directive.Word) bool { return w.Text == text }); i >= 0 {
@@ -96,7 +97,8 @@ func collect(in Input) ([]Setting, error) {
 	return all, nil
 }
 
-// level returns the precedence of a setting's source. A setting overrides conflicting settings with a lower level.
+// level returns the precedence of a setting's source. A setting overrides conflicting settings that have a lower
+// level.
 func (s Setting) level() int {
 	switch {
 	case s.From.Line > 0:
@@ -107,11 +109,11 @@ func (s Setting) level() int {
 	return 2
 }
 
-// exclusive lists groups of mutually exclusive options; overrule removes the value of one of them.
+// exclusive lists groups of mutually exclusive options. overrule removes the value of one option of the group.
 var exclusive = []struct {
 	names    []string
 	overrule map[string]func(*Request)
-	// message reports that two of the options have the same precedence; hint suggests what to do.
+	// message is used if two of the options have the same precedence. hint suggests what to do.
 	message, hint string
 }{
 	{[]string{"mem", "mem-per-cpu", "mem-per-gpu"}, map[string]func(*Request){
@@ -131,7 +133,8 @@ var exclusive = []struct {
 	}, "--switches and --segment are mutually exclusive.", "use only one of them"},
 }
 
-// conflicts removes mutually exclusive options with lower precedence. It returns an error if several remain.
+// conflicts removes mutually exclusive options that have a lower precedence. It returns errors if several options
+// remain.
 func (r *Request) conflicts() []error {
 	var problems []error
 	for _, group := range exclusive {
@@ -159,7 +162,7 @@ func (r *Request) conflicts() []error {
 	return problems
 }
 
-// judge returns warnings about options without effect and errors for refused options.
+// judge returns warnings about options without effect, and errors for rejected options.
 func (r *Request) judge(ignore, effective []string) (warnings []string, refusals []error) {
 	for i := range Options {
 		o := &Options[i]

@@ -1,4 +1,4 @@
-// Package request reads the options of sbatch, srun and salloc. It contains one table of all options, and combines
+// Package request parses the options of sbatch, srun and salloc. It contains a table of all options, and combines
 // their values from a script, the environment and the command line.
 //
 //	In:   a script's directives, variables, command line arguments
@@ -6,7 +6,7 @@
 //
 // # Invariants
 //
-//   - Every option of Slurm's manual is in the table and is mapped, ignored with a warning or refused: none is
-//     dropped silently.
-//   - Pure, except that the caller provides the current time.
+//   - Every option in Slurm's manual is in the table. It is mapped, ignored with a warning, or rejected; no option
+//     is dropped silently.
+//   - All functions are pure; the caller provides the current time.
 package request

@@ -34,7 +34,7 @@ var timeOptions = grouped("Time",
 	Option{Option: need("signal", 0, "[B:]SIG[@S]", "Signal to send S seconds before the time limit"), Env: "SIGNAL", set: setSignal},
 )
 
-// text returns the setter of an option whose value is stored unchanged.
+// text returns the setter for an option whose value is stored unchanged.
 func text(field func(*Request) *string) func(*Request, string, bool) error {
 	return func(r *Request, text string, _ bool) error {
 		*field(r) = text
@@ -42,7 +42,7 @@ func text(field func(*Request) *string) func(*Request, string, bool) error {
 	}
 }
 
-// on returns the setter of a switch.
+// on returns the setter for a switch.
 func on(field func(*Request) *bool) func(*Request, string, bool) error {
 	return func(r *Request, _ string, _ bool) error {
 		*field(r) = true
@@ -76,7 +76,7 @@ func setKillOnInvalid(r *Request, text string, _ bool) error {
 	return nil
 }
 
-// requeue returns the setter of --requeue or --no-requeue; the later one takes precedence.
+// requeue returns the setter for --requeue or --no-requeue, of which the later one takes precedence.
 func requeue(again bool) func(*Request, string, bool) error {
 	return func(r *Request, _ string, _ bool) error {
 		delete(r.Given, map[bool]string{true: "no-requeue", false: "requeue"}[again])
@@ -118,7 +118,7 @@ func setBegin(r *Request, text string, _ bool) error {
 	return nil
 }
 
-// immediately is the default time that --immediate waits: a pod needs some seconds to start.
+// immediately is how long --immediate waits by default. It is not zero, because a pod needs some seconds to start.
 const immediately = 10 * time.Second
 
 func setImmediate(r *Request, text string, given bool) error {

@@ -9,18 +9,18 @@ import (
 // Class determines how an option is handled.
 type Class int
 
-// The classes of options.
+// Classes of options.
 const (
 	// Mapped options change the job.
 	Mapped Class = iota
 	// Ignored options are accepted with a warning and have no effect.
 	Ignored
-	// Refused options are rejected, because they would change what runs, where it runs or what is guaranteed, and are
-	// not supported.
+	// Refused options are not supported and are rejected, because they would change what runs, where it runs, or what
+	// is guaranteed.
 	Refused
 )
 
-// Command is a command that accepts these options. Values can be combined as bits.
+// Command is a command that accepts an option. Commands can be combined as bits.
 type Command int
 
 // The commands.
@@ -32,7 +32,7 @@ const (
 	all = Sbatch | Srun | Salloc
 )
 
-// program maps commands to their names, prefix to the prefixes of their environment variables.
+// program maps commands to their names. prefix maps commands to the prefixes of their environment variables.
 var (
 	program = map[Command]string{Sbatch: "sbatch", Srun: "srun", Salloc: "salloc"}
 	prefix  = map[Command]string{Sbatch: "SBATCH_", Srun: "SLURM_", Salloc: "SALLOC_"}
@@ -42,7 +42,7 @@ var (
 type Option struct {
 	getopt.Option
 	Class Class
-	// Why is the reason for refusing an option. For an ignored option it may name the replacement.
+	// Why is the reason for rejecting an option. For an ignored option, it may name a replacement.
 	Why string
 	// Env is the environment variable of the option, without the command's prefix.
 	Env string
@@ -57,7 +57,7 @@ func (o *Option) of(c Command) bool { return o.On == 0 || o.On&c != 0 }
 // Options lists all options by group.
 var Options = slices.Concat(jobOptions, sizeOptions, placeOptions, deviceOptions, timeOptions, fileOptions, environmentOptions, containerOptions, commandOptions, otherOptions)
 
-// Find returns the option with a name, or nil if the command does not have it.
+// Find returns the option with the given name; nil if the command does not have it.
 func Find(c Command, name string) *Option {
 	for i := range Options {
 		if Options[i].Long == name && Options[i].of(c) {
@@ -89,7 +89,7 @@ func Table(c Command, operands string) *getopt.Table {
 	return t
 }
 
-// rank returns the position of a group in the help text: options without effect come last.
+// rank returns the position of a group in the help text. Options without effect come last.
 func rank(group string) int {
 	switch group {
 	case "Accepted without effect":
@@ -122,7 +122,7 @@ func refused(option getopt.Option, env, why string) Option {
 	return Option{Option: option, Class: Refused, Env: env, Why: why}
 }
 
-// alias creates another name for an option.
+// alias creates an option that is another name for an existing one.
 func alias(long, of string, kind getopt.Argument) Option {
 	return Option{Option: getopt.Option{Long: long, Arg: kind, Value: "VALUE", Hidden: true, Alias: of}}
 }
@@ -135,7 +135,7 @@ func grouped(group string, options ...Option) []Option {
 	return options
 }
 
-// RefusedNames returns the names of the options that are refused by default. A site can permit them.
+// RefusedNames returns the names of the options that are rejected by default. A site can permit them.
 func RefusedNames() []string {
 	var names []string
 	for i := range Options {

@@ -6,13 +6,13 @@ func exactFlag(long, help string) getopt.Option {
 	return getopt.Option{Long: long, Help: help, Exact: true}
 }
 
-// only limits an option to some commands.
+// only restricts an option to some commands.
 func only(on Command, o Option) Option {
 	o.On = on
 	return o
 }
 
-// otherOptions lists Slurm's options that have no effect here or are not supported.
+// otherOptions lists Slurm's options that have no effect here, or that are not supported.
 var otherOptions = []Option{
 	// Placement of threads and memory inside a node, and other options without effect.
 	ignored(need("distribution", 'm', "HOW", "Distribution of tasks over nodes and sockets"), "DISTRIBUTION", ""),

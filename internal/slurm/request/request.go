@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
-// Request holds the requested options of one component of a job. Numbers that were not specified are 0, pointers nil.
+// Request holds the options requested for one component of a job. Options that were not specified are 0 or nil.
 type Request struct {
 	Command Command
 	// Now is the time of the request.
@@ -21,7 +21,7 @@ type Request struct {
 	KillOnInvalidDependency                                 bool
 	Array                                                   *optionvalue.Array
 	MailType, MailUser                                      string
-	// Requeue is nil if it was not specified.
+	// Requeue is nil if neither --requeue nor --no-requeue was specified.
 	Requeue *bool
 	NoKill  bool
 	Signal  *optionvalue.Signal
@@ -35,7 +35,7 @@ type Request struct {
 	Licenses                                      string
 
 	Nodelist, Exclude []string
-	// Nodefile is a file with a list of nodes. The caller reads it into Nodelist.
+	// Nodefile is the name of a file that contains a list of nodes. The caller reads the file and sets Nodelist.
 	Nodefile           string
 	Constraint, Prefer optionvalue.Features
 	// Exclusive is "", "exclusive" or "user".
@@ -51,11 +51,11 @@ type Request struct {
 	Output, Error, Input string
 	Append               bool
 	Chdir                string
-	// Export is the value of --export; ExportFile is a file with variables.
+	// Export is the value of --export. ExportFile is the name of a file that contains variables.
 	Export, ExportFile string
 
 	Image, Mounts, ContainerWorkdir string
-	// NoHome leaves out the volume of the home directory.
+	// NoHome omits the volume of the home directory.
 	NoHome bool
 
 	Clusters                        string
@@ -63,7 +63,7 @@ type Request struct {
 	Strict                          bool
 	Verbose                         int
 	Wrap                            string
-	// NoEffect lists messages about specified options that have no effect.
+	// NoEffect lists messages about options that were specified but have no effect.
 	NoEffect []string
 	MPI      string
 }
@@ -74,7 +74,7 @@ func (r *Request) Has(option string) bool {
 	return given
 }
 
-// Said returns an option as specified, such as --nodes=4, or "" if it was not specified.
+// Said returns an option as it was specified, such as --nodes=4; "" if it was not specified.
 func (r *Request) Said(option string) string {
 	setting, given := r.Given[option]
 	if !given {

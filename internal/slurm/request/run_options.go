@@ -44,7 +44,7 @@ var commandOptions = grouped("Command",
 	Option{Option: need("mpi", 0, "TYPE", "MPI support: none; use mpirun in the script"), Env: "MPI_TYPE", On: Srun | Sbatch, set: setMPI},
 )
 
-// accept is the setter of an option that requests the default behaviour.
+// accept is the setter for options that request the default behavior.
 func accept(*Request, string, bool) error { return nil }
 
 // home sets --no-container-mount-home or its opposite; the later one takes precedence.

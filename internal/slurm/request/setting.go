@@ -6,7 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
 
-// Source is where an option was specified: a line of the script, a variable or, if both are empty, the command line.
+// Source is the place where an option was specified: a line of the script, a variable or, if both are empty, the
+// command line.
 type Source struct {
 	Line     int
 	Variable string

@@ -32,7 +32,7 @@ var deviceOptions = grouped("GPUs and other devices",
 	Option{Option: need("licenses", 'L', "NAME[:N]", "Licenses defined in the profile"), Env: "LICENSES", set: text(func(r *Request) *string { return &r.Licenses })},
 )
 
-// number returns the setter of an option whose value is a positive number.
+// number returns the setter for an option whose value is a positive number.
 func number(option string, field func(*Request) *int64) func(*Request, string, bool) error {
 	return func(r *Request, text string, _ bool) error {
 		n, err := optionvalue.ParseNumber(text)
@@ -44,7 +44,7 @@ func number(option string, field func(*Request) *int64) func(*Request, string, b
 	}
 }
 
-// memory returns the setter of an option whose value is an amount of memory.
+// memory returns the setter for an option whose value is an amount of memory.
 func memory(option string, field func(*Request) **optionvalue.MiB) func(*Request, string, bool) error {
 	return func(r *Request, text string, _ bool) error {
 		m, err := optionvalue.ParseMemory(text)
@@ -56,7 +56,7 @@ func memory(option string, field func(*Request) **optionvalue.MiB) func(*Request
 	}
 }
 
-// gres returns the setter of an option whose value is a list of generic resources.
+// gres returns the setter for an option whose value is a list of generic resources.
 func gres(option string, parse func(string) ([]optionvalue.Gres, error), field func(*Request) *[]optionvalue.Gres) func(*Request, string, bool) error {
 	return func(r *Request, text string, _ bool) error {
 		list, err := parse(text)
@@ -100,7 +100,7 @@ func setTRES(r *Request, text string, _ bool) error {
 	return nil
 }
 
-// invalid returns Slurm's error for an invalid value. Slurm's commands then exit with 255.
+// invalid returns Slurm's error for an invalid value. Slurm's commands exit with 255 in that case.
 func invalid(option string, err error) error {
 	return usererror.Errorf(hintOf(err), "Invalid --%s specification", option).WithCode(usererror.CodeDirective)
 }

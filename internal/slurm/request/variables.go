@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
-// named lists the variables that do not consist of the command's prefix and the option's Env, by command and option.
-// The last variable that is set takes precedence.
+// named lists, by command and option, the variables whose names do not consist of the command's prefix and the
+// option's Env. If several variables are set, the last one takes precedence.
 var named = map[Command]map[string][]string{
 	Sbatch: {
 		"clusters": {"SLURM_CLUSTERS", "SBATCH_CLUSTERS"},
@@ -35,10 +35,10 @@ var named = map[Command]map[string][]string{
 	},
 }
 
-// waitVariable holds how long --switches waits if the option itself has no time.
+// waitVariable is the variable for how long --switches waits, if the option itself does not specify a time.
 const waitVariable = "WAIT4SWITCH"
 
-// Variables returns the environment variables of an option of a command. Later variables take precedence.
+// Variables returns the environment variables for an option of a command. Later variables take precedence.
 func (o *Option) Variables(c Command) []string {
 	if names, special := named[c][o.Long]; special {
 		return names
@@ -60,7 +60,7 @@ func variables(environ []string) map[string]string {
 	return values
 }
 
-// fromEnvironment returns the settings from environment variables in the order of the options.
+// fromEnvironment returns the settings from environment variables, in the order of the options.
 func fromEnvironment(in Input) []Setting {
 	values := variables(in.Environ)
 	var all []Setting
@@ -79,8 +79,8 @@ func fromEnvironment(in Input) []Setting {
 	return all
 }
 
-// said returns the settings from the value of an option's environment variable. It returns nil if a required value is
-// empty or a switch is off.
+// said returns the settings that follow from the value of an option's environment variable. It returns nil if a
+// required value is empty, or if the value turns a switch off.
 func (o *Option) said(name, text string) []Setting {
 	s := Setting{Option: o, Text: text, HasText: true, From: Source{Variable: name}}
 	switch {
@@ -101,7 +101,7 @@ func (o *Option) said(name, text string) []Setting {
 // maxVerbose is the highest level of verbosity.
 const maxVerbose = 3
 
-// waitForSwitches sets how long --switches may delay the job from its environment variable.
+// waitForSwitches sets how long --switches may delay the job, using the option's environment variable.
 func (r *Request) waitForSwitches(environ []string) error {
 	name := prefix[r.Command] + waitVariable
 	text := variables(environ)[name]

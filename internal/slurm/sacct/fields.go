@@ -32,7 +32,7 @@ type Style struct {
 
 type field = tableformat.Field[*Line]
 
-// Fields returns all columns. Columns that apply to jobs only are empty in the lines of steps.
+// Fields returns all columns. Columns that apply only to jobs are empty in the lines of steps.
 func (s Style) Fields() []field {
 	type line = *Line
 	all := []field{}
@@ -96,7 +96,7 @@ func (s Style) Fields() []field {
 		}
 		return number(l.CPUs)
 	})
-	add("Suspended", 10, func(line) string { return state.LongClock(0) }) // a suspended job starts again from the beginning
+	add("Suspended", 10, func(line) string { return state.LongClock(0) }) // a suspended job starts over
 	add("ReqMem", 10, job(func(l line) string { return s.size(l.Total().Memory) }))
 	add("AllocTRES", 10, func(l line) string { return allocated(l) })
 	add("ReqTRES", 10, job(func(l line) string { return sortedTRES(l.TRES()) }))
@@ -150,7 +150,7 @@ func stepOnly(l *Line, text string) string {
 	return text
 }
 
-// stateText returns the long name of the state and, for a cancelled job, the user who cancelled it.
+// stateText returns the long name of the state. For a cancelled job, it also contains the user who cancelled it.
 func stateText(l *Line) string {
 	if by := l.CancelledBy(); l.Code == state.Cancelled && l.IsJob() && by != "" {
 		return l.Code.Name() + " by " + by
@@ -213,7 +213,7 @@ func sortedTRES(list string) string {
 	return strings.Join(parts, ",")
 }
 
-// used returns a measured value of a step that has ended, or an empty text for a job.
+// used returns a measured value of a step that has ended; "" for a job.
 func used(l *Line, measured int64, text string) string {
 	if l.IsJob() || measured == 0 {
 		return ""
@@ -225,7 +225,7 @@ func averageCPU(l *Line) string {
 	return state.LongClock(time.Duration(l.Usage.CPUMillis/int64(max(l.Tasks, 1))) * time.Millisecond)
 }
 
-// totalCPU formats the CPU time as sacct does: MM:SS.mmm, or [D-]HH:MM:SS from one hour on.
+// totalCPU formats CPU time as sacct does: MM:SS.mmm, or [D-]HH:MM:SS from one hour upwards.
 func totalCPU(u launchconfig.Usage) string {
 	d := time.Duration(u.CPUMillis) * time.Millisecond
 	if d == 0 {
@@ -237,8 +237,8 @@ func totalCPU(u launchconfig.Usage) string {
 	return state.LongClock(d)
 }
 
-// size formats bytes in the requested unit with up to two decimals. By default it uses kibibytes if the value is not
-// a multiple of a mebibyte.
+// size formats bytes in the requested unit, with up to two decimals. By default, it uses kibibytes unless the value
+// is a multiple of a mebibyte.
 func (s Style) size(bytes int64) string {
 	shift := map[byte]int{'K': 10, 'M': 20, 'G': 30, 'T': 40, 'P': 50}
 	if n := shift[s.Units]; n > 0 {

@@ -36,7 +36,7 @@ type Job struct {
 	User  string `json:"user"`
 }
 
-// Step is the batch script or a step of srun.
+// Step is the batch script, or a step started by srun.
 type Step struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
@@ -47,7 +47,7 @@ type Step struct {
 	Time     Time     `json:"time"`
 }
 
-// Time holds times in seconds since the epoch, which are 0 until they are known. Elapsed is a duration in seconds.
+// Time holds times in seconds since the epoch; unknown times are 0. Elapsed is a duration in seconds.
 type Time struct {
 	Submission int64 `json:"submission,omitempty"`
 	Eligible   int64 `json:"eligible,omitempty"`
@@ -56,7 +56,7 @@ type Time struct {
 	Elapsed    int64 `json:"elapsed"`
 }
 
-// JSON returns the document for lines.
+// JSON returns the document for the given lines.
 func JSON(lines []*Line, command []string, version string) Document {
 	d := Document{Jobs: []Job{}, Errors: []string{}, Warnings: []string{},
 		Meta: squeue.Meta{Plugin: map[string]string{"type": "openapi/vc"}, Command: command, Slurm: map[string]string{"release": version}}}
@@ -86,7 +86,7 @@ func (l *Line) time() Time {
 	return Time{Start: unixOf(l.Start), End: unixOf(l.End), Elapsed: int64(l.Elapsed() / time.Second)}
 }
 
-// Cut limits the line's start and end to a window.
+// Cut limits the start and the end of the line to a window.
 func (l *Line) Cut(w Window) {
 	if !l.Start.IsZero() && l.Start.Before(w.From) {
 		l.Start = w.From

@@ -1,4 +1,4 @@
-// Package sacct implements the output of sacct: the lines of jobs, batch scripts and steps, its columns, and the
+// Package sacct implements the output of sacct: the lines for jobs, batch scripts and steps, the columns, and the
 // selection of jobs by time.
 //
 //	In:   rows, reports of launchers, filters
@@ -25,21 +25,21 @@ type Line struct {
 	*listrow.Row
 	// Step is the part of the ID after the dot, such as batch or 0; it is empty for the whole job.
 	Step string
-	// Label is the name of the line: the name of the job, batch, or the command of the step.
+	// Label is the name of the line: the name of the job, "batch", or the command of the step.
 	Label string
 	Code  state.Code
 	Ended state.Exit
 	Start time.Time
 	End   time.Time
 	Nodes string
-	// CPUs, Tasks and Pods are counts.
+	// CPUs, Tasks and Pods are the numbers of CPUs, tasks and pods.
 	CPUs, Tasks, Pods int
 	Usage             launchconfig.Usage
-	// Highest is the highest exit code of the steps.
+	// Highest is the highest exit code of all steps.
 	Highest state.Exit
 }
 
-// Lines returns the lines of a row: the job and, unless jobsOnly is set, its batch script and its steps.
+// Lines returns the lines for a row: the job and, unless jobsOnly is true, its batch script and its steps.
 func Lines(r *listrow.Row, jobsOnly bool) []Line {
 	job := Line{Row: r, Label: r.Name(), Code: r.State.Code.Accounted(), Ended: r.Exit, Start: r.Times.Start, End: r.Times.End, Nodes: r.NodeList(), Pods: r.NumNodes(), Tasks: r.Tasks()}
 	ran := r.State.Code.Ended() && len(r.Nodes()) > 0
@@ -91,8 +91,8 @@ func exitOf(report launchconfig.Report) state.Exit {
 	return state.Exit{Code: report.Code, Signal: report.Signal}
 }
 
-// keptBatchLine returns the line of the batch script of an ended job whose pods were deleted, if the script's node is
-// known.
+// keptBatchLine returns the line for the batch script of an ended job whose pods were deleted, provided that the
+// script's node is known.
 func keptBatchLine(job Line, report launchconfig.Report, reported bool) []Line {
 	host := job.BatchHost()
 	if host == "" || !job.Code.Ended() {
@@ -125,7 +125,7 @@ func batchLine(job Line, head *corev1.Pod, report launchconfig.Report, reported 
 	case sum.End == state.OutOfMemory:
 		batch.Code, batch.Ended = sum.End, state.NoMemory
 	case sum.End == state.Failed && batch.Ended.Signal > 0:
-		batch.Code = state.Cancelled // Slurm's state for a step that a signal ended
+		batch.Code = state.Cancelled // Slurm's state for a step that was ended by a signal
 	case sum.End != "":
 		batch.Code = sum.End
 	case sum.Ended > 0:
@@ -185,7 +185,7 @@ func reportOf(pod *corev1.Pod) (launchconfig.Report, bool) {
 	return launchconfig.Report{}, false
 }
 
-// Elapsed returns how long the line has run.
+// Elapsed returns how long the line's job or step has been running, or how long it ran.
 func (l *Line) Elapsed() time.Duration {
 	return state.Times{Start: l.Start, End: l.End}.Elapsed(l.Now)
 }
@@ -193,11 +193,11 @@ func (l *Line) Elapsed() time.Duration {
 // IsJob reports whether the line describes a whole job.
 func (l *Line) IsJob() bool { return l.Step == "" }
 
-// Window is a span of time.
+// Window is a period of time.
 type Window struct{ From, To time.Time }
 
 // Holds reports whether a row existed during the window. If states are given, it reports whether the row was in one
-// of them during the window.
+// of these states during the window.
 func (w Window) Holds(r *listrow.Row, states []state.Code) bool {
 	t := r.Times
 	there := func(from, to time.Time) bool {

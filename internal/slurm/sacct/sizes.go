@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 )
 
-// Range is a range of values; a nil bound is unlimited.
+// Range is a range of values; a nil bound means no limit.
 type Range[T cmp.Ordered] struct{ Min, Max *T }
 
 func (r Range[T]) isOpen() bool { return r.Min == nil && r.Max == nil }
@@ -20,13 +20,13 @@ func (r Range[T]) holds(v T) bool {
 // Sizes selects jobs by size, time limit, reason and constraints; an empty field selects all jobs.
 type Sizes struct {
 	Nodes, CPUs Range[int64]
-	// Limit needs Min: as in Slurm, a maximum time limit alone has no effect.
+	// Limit has an effect only if Min is set: as in Slurm, a maximum alone is ignored.
 	Limit                Range[time.Duration]
 	Reasons, Constraints []string
 }
 
-// Hold reports whether a row is selected. Only jobs that have started have a size; a job without a time limit is in
-// no range of limits.
+// Hold reports whether a row is selected. Only jobs that have started have a size. A job without a time limit is not
+// in any range of limits.
 func (s Sizes) Hold(r *listrow.Row) bool {
 	ran := !r.Times.Start.IsZero()
 	switch {

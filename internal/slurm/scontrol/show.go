@@ -1,5 +1,5 @@
 // Package scontrol implements the output of scontrol, which describes jobs, nodes and partitions in the format of
-// Slurm's manual, and parses its updates.
+// Slurm's manual, and parses update commands.
 //
 //	In:   rows, nodes, partitions; NAME=value words
 //	Out:  text; requested changes
@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
-// noValue is printed for a missing text, as in Slurm.
+// noValue is printed for a missing text, as Slurm does.
 const noValue = "(null)"
 
 func or(text, other string) string {
@@ -30,9 +30,9 @@ func or(text, other string) string {
 	return other
 }
 
-// joined joins the lines of one object with indented line breaks, or with blanks for output on one line. Names and
-// comments come from users, so that line breaks in them are replaced: a line break would look like a new line of
-// scontrol.
+// joined joins the lines about an object with indented line breaks or, for output on one line, with blanks. It
+// replaces line breaks in names and comments: these come from users, and a line break in them would look like a new
+// line of scontrol.
 func joined(lines []string, oneLine bool) string {
 	for i := range lines {
 		lines[i] = printable.Line(lines[i])
@@ -50,10 +50,10 @@ func at(t, now time.Time, style timeformat.Style) string {
 	return style.Format(t, now)
 }
 
-// Form is the format of objects.
+// Form is the format in which objects are described.
 type Form struct {
 	Style timeformat.Style
-	// OneLine prints an object on one line; Details adds the resources of a job on each node.
+	// OneLine prints an object on a single line. Details adds the resources of a job on each node.
 	OneLine, Details bool
 }
 
@@ -106,7 +106,7 @@ func Job(r *listrow.Row, form Form) string {
 	return joined(lines, form.OneLine)
 }
 
-// eligible returns when the job could start, or zero while it is held.
+// eligible returns the time from which the job was able to start; zero while it is held.
 func eligible(r *listrow.Row) time.Time {
 	if strings.HasPrefix(r.State.Reason, "JobHeld") {
 		return time.Time{}
@@ -114,7 +114,7 @@ func eligible(r *listrow.Row) time.Time {
 	return r.Times.Eligible
 }
 
-// exit returns how the job ended. SIGTERM ended a job that was cancelled while it ran.
+// exit returns how the job ended. A job that was cancelled while it ran was ended by SIGTERM.
 func exit(r *listrow.Row) state.Exit {
 	if r.State.Code == state.Cancelled && !r.Times.Start.IsZero() {
 		return state.Exit{Signal: int(syscall.SIGTERM)}
@@ -122,7 +122,7 @@ func exit(r *listrow.Row) state.Exit {
 	return r.Exit
 }
 
-// group returns NAME(NUMBER) of the user's group.
+// group returns the user's group in the form NAME(NUMBER).
 func group(r *listrow.Row) string {
 	if r.Asked.GID == "" {
 		return "N/A"
@@ -190,7 +190,7 @@ var nodeStates = map[string]string{
 	"plnd": "IDLE+PLANNED", "mix-": "MIXED+PLANNED", "alloc-": "ALLOCATED+PLANNED",
 }
 
-// Node returns the description of a node; partitions are the names of its partitions.
+// Node returns the description of a node. partitions contains the names of the partitions that it belongs to.
 func Node(n *sinfo.Node, partitions []string, now time.Time, style timeformat.Style, oneLine bool) string {
 	used, all := n.CPUs()
 	info := n.Node.Status.NodeInfo

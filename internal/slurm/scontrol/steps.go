@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// details returns the lines of a running job about each of its nodes. Processors and devices are numbered from 0, as
-// in the job's pods.
+// details returns lines about each node of a running job. Processors and devices are numbered from 0, as in the job's
+// pods.
 func details(r *listrow.Row) []string {
 	lines := []string{"JOB_GRES=" + gresOf(r.Total().Devices, false)}
 	if r.State.Code.Base() != state.Running {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Word is a NAME=value argument; names are compared without regard to case.
+// Word is a NAME=value argument. Names are case-insensitive.
 type Word struct{ Name, Value string }
 
 // ParseUpdate parses the arguments of an update. An operator before =, as in TimeLimit+=30, becomes part of the name,
@@ -22,7 +22,7 @@ func ParseUpdate(words []string) ([]Word, error) {
 	return all, nil
 }
 
-// Is reports whether the word has one of the names.
+// Is reports whether the word has one of the given names.
 func (w Word) Is(names ...string) bool {
 	for _, name := range names {
 		if strings.EqualFold(w.Name, name) {

@@ -1,12 +1,12 @@
-// Package scrontab parses the table of scrontab: entries with five time fields and a command, options in #SCRON lines
-// before them, and variables.
+// Package scrontab parses the tables of scrontab, which contain entries with five time fields and a command, options
+// in #SCRON lines before the entries, and variables.
 //
 //	In:   the text of a table
 //	Out:  entries, each with its schedule, script and options; errors with their lines
 //
 // # Invariants
 //
-//   - Pure. All errors of a table are reported together.
+//   - All functions are pure. All errors in a table are reported together.
 package scrontab
 
 import (
@@ -24,7 +24,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// Label is the label of the CronJobs of a table and of the ConfigMap that stores its text. Its value is the user.
+// Label is the label of the CronJobs of a table, and of the ConfigMap that stores the table's text. Its value is the
+// user.
 const Label = "vc-batch.dev/scrontab"
 
 // TextKey is the key of the table in its ConfigMap.
@@ -32,20 +33,20 @@ const TextKey = "crontab"
 
 // Entry is a command and its schedule.
 type Entry struct {
-	// Line is the number of the entry's line, from 1.
+	// Line is the number of the entry's line, starting at 1.
 	Line     int
 	Schedule string
 	Command  string
 	// Options are the words of the entry's #SCRON lines.
 	Options []directive.Word
-	// Variables are the NAME=value settings of the lines before the entry.
+	// Variables are the NAME=value settings on the lines before the entry.
 	Variables []string
-	// Suffix is the suffix of the CronJob's name. It depends on the content of the entry and is unique within the
-	// table.
+	// Suffix is the suffix of the CronJob's name. It is derived from the content of the entry and is unique within
+	// the table.
 	Suffix string
 }
 
-// macros maps names of schedules that cron does not have to schedules.
+// macros maps names that cron does not have to schedules.
 var macros = map[string]string{
 	"@midnight": "0 0 * * *", "@noon": "0 12 * * *", "@elevenses": "0 11 * * *", "@fika": "0 15 * * *", "@teatime": "0 16 * * *",
 }
@@ -141,7 +142,7 @@ func cutField(line string) (word, rest string, found bool) {
 	return line[:end], rest, rest != ""
 }
 
-// suffix returns a hash of the entry's content and of the number of equal entries before it.
+// suffix returns a hash of the entry's content and of the number of identical entries before it.
 func (p *parser) suffix(e *Entry) string {
 	text := strings.Join(append([]string{p.user, e.Schedule, e.Script()}, directive.Texts(e.Options)...), "\x00")
 	p.seen[text]++
@@ -160,13 +161,13 @@ func (e *Entry) Script() string {
 	return b.String() + e.Command + "\n"
 }
 
-// Title returns the default name of an entry's jobs: the name of its program.
+// Title returns the default name of an entry's jobs, which is the name of the entry's program.
 func (e *Entry) Title() string {
 	return filepath.Base(strings.Fields(e.Command)[0])
 }
 
-// ObjectName converts a user's name to a valid part of an object's name and a valid label value. If it has to change
-// the name, it adds part of a hash to keep names distinct.
+// ObjectName converts a user name to a valid part of an object name and a valid label value. If this changes the
+// name, part of a hash is appended to keep names distinct.
 func ObjectName(user string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(user) {

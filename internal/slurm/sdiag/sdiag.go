@@ -1,11 +1,12 @@
-// Package sdiag implements the output of sdiag: counts of jobs and, if they are known, of the scheduler's cycles.
+// Package sdiag implements the output of sdiag: numbers of jobs and, if they are known, of the scheduler's cycles.
 //
 //	In:   rows of jobs, metrics of the scheduler
 //	Out:  a page in Slurm's format, a document for programs
 //
 // # Invariants
 //
-//   - Pure. An unknown value is N/A on the page and missing in the document; no value is invented.
+//   - All functions are pure. An unknown value is printed as N/A on the page and omitted from the document; values
+//     are never invented.
 package sdiag
 
 import (
@@ -20,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// Jobs counts the existing jobs; each element of an array counts as one job.
+// Jobs holds the numbers of existing jobs. Each element of an array counts as a job.
 type Jobs struct {
 	Submitted int `json:"jobs_submitted"`
 	Started   int `json:"jobs_started"`
@@ -29,7 +30,7 @@ type Jobs struct {
 	Failed    int `json:"jobs_failed"`
 	Pending   int `json:"jobs_pending"`
 	Running   int `json:"jobs_running"`
-	// Since is when the oldest of these jobs was submitted; zero if there are no jobs.
+	// Since is the time when the oldest of these jobs was submitted; zero if there are no jobs.
 	Since time.Time `json:"-"`
 }
 
@@ -67,7 +68,7 @@ type Cycles struct {
 	// MeanMicros and SumMicros are times in microseconds.
 	MeanMicros int64 `json:"schedule_cycle_mean"`
 	SumMicros  int64 `json:"schedule_cycle_sum"`
-	// Waiting is the number of gangs that cannot run at present.
+	// Waiting is the number of gangs that currently cannot run.
 	Waiting int64 `json:"schedule_queue_length"`
 }
 
@@ -78,8 +79,8 @@ const (
 	waiting    = "volcano_unschedule_job_count"
 )
 
-// Add adds the metrics of one scheduler, in Prometheus' text format. It reports whether they contain cycles: only one
-// of several replicas schedules.
+// Add adds the metrics of a scheduler, given in Prometheus' text format. It reports whether they contain cycles: of
+// several replicas, only one schedules.
 func (c *Cycles) Add(metrics string) bool {
 	found := false
 	millis := 0.0
@@ -112,7 +113,7 @@ func (c *Cycles) Add(metrics string) bool {
 // unknown is printed for an unknown value.
 const unknown = "N/A"
 
-// Page returns the output of sdiag; cycles is nil if they are unknown.
+// Page returns the output of sdiag. cycles is nil if the cycles are unknown.
 func Page(jobs Jobs, cycles *Cycles, now time.Time) string {
 	const frame = "*******************************************************\n"
 	since := jobs.Since

@@ -24,12 +24,12 @@ const (
 	memoryUnit     = 1 << 20
 )
 
-// Row is a line: a partition and some of its nodes, which have equal values in the printed columns.
+// Row is a line of output: a partition, and those of its nodes that have equal values in the printed columns.
 type Row struct {
 	Partition *Partition
 	Nodes     []*Node
-	// Exact reports that amounts are equal for all nodes. Otherwise the smallest amount is printed, with + if other
-	// nodes have more.
+	// Exact is true if amounts are equal for all nodes. Otherwise, the smallest amount is printed, followed by + if
+	// other nodes have more.
 	Exact bool
 	// Cluster is the name of the cluster.
 	Cluster string
@@ -189,7 +189,7 @@ func (r *Row) cpus() string {
 	return fmt.Sprintf("%d/%d/%d/%d", used, idle, other, all)
 }
 
-// least returns the smallest value of an amount, with + if any node has more.
+// least returns the smallest amount, followed by + if any node has more.
 func (r *Row) least(of func(*Node) int64) string {
 	if len(r.Nodes) == 0 {
 		return "0"

@@ -32,7 +32,8 @@ type Entry struct {
 	Reason string `json:"reason"`
 }
 
-// Memory is the memory of the nodes of a line in MiB: minimum, maximum, free memory and memory requested by pods.
+// Memory describes the memory of the nodes in a line, in MiB: the minimum, the maximum, the free memory, and the
+// memory requested by pods.
 type Memory struct {
 	Minimum   int64 `json:"minimum"`
 	Maximum   int64 `json:"maximum"`
@@ -57,7 +58,7 @@ func memoryOf(nodes []*Node) Memory {
 	return m
 }
 
-// JSON returns the document for lines.
+// JSON returns the document for the given rows.
 func JSON(rows []*Row, command []string, version string) Document {
 	d := Document{Sinfo: []Entry{}, Errors: []string{}, Warnings: []string{},
 		Meta: squeue.Meta{Plugin: map[string]string{"type": "openapi/vc"}, Command: command, Slurm: map[string]string{"release": version}}}

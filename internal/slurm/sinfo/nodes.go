@@ -28,28 +28,30 @@ import (
 // Node is a Kubernetes node.
 type Node struct {
 	*corev1.Node
-	// State is Slurm's short name of the state with its flags: idle, mix, alloc, drng, drain, maint, down*. A node
-	// whose resources the scheduler reserves for a pending job is plnd, or mix- or alloc- while jobs still run on it.
+	// State is Slurm's short name for the state, including flags: idle, mix, alloc, drng, drain, maint, down*. If the
+	// scheduler reserves resources of the node for a pending job, the state is plnd, or mix- or alloc- while jobs
+	// still run on the node.
 	State string
-	// Has are the allocatable resources of the node, Used the resources that pods request.
+	// Has is the node's allocatable amounts. Used is the amounts that pods request.
 	Has, Used nodecapacity.Amounts
-	// Reason is the reason for the drain, By the user and At the time. If the node has no such record, By and At are
-	// Unknown, and Reason is empty unless the node is cordoned or not ready.
+	// Reason is the reason why the node was drained. By and At are the user who drained it and the time. If the node
+	// has no such record, By and At are Unknown, and Reason is empty unless the node is cordoned or not ready.
 	Reason, By, At string
-	// types maps resources to the site's names for the node's kinds of devices.
+	// types maps resources to the site's names for the types of devices on the node.
 	types map[string]string
 }
 
 // Partition is a queue that accepts jobs.
 type Partition struct {
 	Name string
-	// Default marks the partition of jobs that name no partition.
+	// Default marks the partition for jobs that do not specify one.
 	Default bool
 	// Avail is up, drain, inact or down.
 	Avail string
-	// MaxTime is the maximum time limit or infinite; DefaultTime is the time limit of jobs that specify none.
+	// MaxTime is the maximum time limit, or "infinite". DefaultTime is the time limit for jobs that do not specify
+	// one.
 	MaxTime, DefaultTime string
-	// MaxNodes is the maximum number of nodes of a job; 0 means no limit.
+	// MaxNodes is the maximum number of nodes per job; 0 means no limit.
 	MaxNodes int64
 	Nodes    []*Node
 	Queue    *scheduling.Queue
@@ -65,7 +67,7 @@ var planned = map[string]string{"idle": "plnd", "mix": "mix-", "alloc": "alloc-"
 // Long returns the long name of the state.
 func (n *Node) Long() string { return states[n.State] }
 
-// order is sinfo's order of states: unusable nodes first, then by usage.
+// order is the order of states in sinfo: unusable nodes first, then by usage.
 var order = []string{"down*", "maint", "drain", "drng", "mix", "mix-", "alloc", "alloc-", "idle", "plnd", "unk"}
 
 // CPUs returns the number of CPUs in use and in total.
@@ -90,8 +92,8 @@ func (n *Node) Gres() string {
 	return strings.Join(parts, ",")
 }
 
-// TRES lists amounts as scontrol does: cpu=64,mem=256G,billing=64,gres/gpu=8. It leaves out resources with an amount
-// of 0.
+// TRES formats amounts as scontrol does: cpu=64,mem=256G,billing=64,gres/gpu=8. It omits resources with an amount of
+// 0.
 func TRES(a nodecapacity.Amounts) string {
 	var parts []string
 	if cpus := (a.MilliCPU + 999) / 1000; cpus > 0 {
@@ -110,12 +112,12 @@ func TRES(a nodecapacity.Amounts) string {
 	return strings.Join(append(parts, devices...), ",")
 }
 
-// maintenance is part of the key of a taint that keeps pods away during maintenance of a node.
+// maintenance is part of the key of a taint that keeps pods away from a node during its maintenance.
 const maintenance = "maintenance"
 
-// Nodes returns the nodes sorted by name. Pods of jobs make a node busy, and all pods count with their requests. A
-// node is planned if pending pods wait for resources that the scheduler is freeing on it. Times are formatted in the
-// time zone of now.
+// Nodes returns the nodes, sorted by name. A node is busy if it runs pods of jobs; the requests of all pods count as
+// used. A node is planned if pending pods wait for resources that the scheduler is freeing on it. Times are formatted
+// in the time zone of now.
 func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now time.Time) []*Node {
 	held, busy, kept := map[string]*nodecapacity.Amounts{}, map[string]bool{}, map[string]bool{}
 	for i := range pods {
@@ -213,7 +215,7 @@ func Partitions(queues []*scheduling.Queue, nodes []*Node, site *profile.Profile
 	return partitions
 }
 
-// MostNodes returns the maximum number of nodes of a job, or the given word if there is no limit.
+// MostNodes returns the maximum number of nodes per job, or the given word if there is no limit.
 func (p *Partition) MostNodes(unlimited string) string {
 	if p.MaxNodes == 0 {
 		return unlimited
@@ -242,7 +244,7 @@ func avail(q *scheduling.Queue) string {
 	return "up"
 }
 
-// serves reports whether jobs of a queue may run on a node, according to the queue's node groups.
+// serves reports whether jobs of a queue may run on a node, considering the queue's node groups.
 func serves(q *scheduling.Queue, n *Node) bool { return q.AdmitsGroup(n.Labels[keys.NodeGroup]) }
 
 // Sum returns the sum of the nodes' allocatable resources.

@@ -20,11 +20,11 @@ type Filter struct {
 	Dead, Responding, Reasoned bool
 }
 
-// flags maps the names of states to the states of nodes that they select.
+// flags maps the names of states, as users specify them, to the states of nodes.
 var flags = map[string][]string{
 	"down": {"down*"}, "drain": {"drain", "drng"}, "mixed": {"mix", "mix-"}, "allocated": {"alloc", "alloc-"}, "alloc": {"alloc", "alloc-"}, "drained": {"drain"}, "draining": {"drng"}, "fail": {}, "idle": {"idle", "plnd"}, "mix": {"mix", "mix-"},
 	"drng": {"drng"}, "maint": {"maint"}, "unk": {"unk"}, "unknown": {"unk"}, "comp": {}, "completing": {}, "resv": {}, "reserved": {}, "plnd": {"plnd", "mix-", "alloc-"}, "planned": {"plnd", "mix-", "alloc-"}, "no_respond": {"down*"}, "down*": {"down*"},
-	// States that nodes here never have: selecting them is valid and finds nothing.
+	// States that nodes never have here: selecting them is valid, but finds nothing.
 	"blank": {}, "boot": {}, "booting": {}, "cloud": {}, "failing": {}, "future": {}, "inval": {}, "perfctrs": {}, "power_down": {}, "power_off": {}, "power_up": {}, "powered_down": {},
 	"powering_down": {}, "powering_up": {}, "reboot": {}, "reboot^": {}, "reboot_issued": {}, "reboot_requested": {},
 }
@@ -51,11 +51,11 @@ func (f *Filter) keeps(n *Node) bool {
 	})
 }
 
-// together lists the letters of columns by which nodes are grouped into lines; exactly lists additional letters for
-// exact lines.
+// together lists the letters of the columns by which nodes are grouped into lines. exactly lists additional letters
+// that are used for exact lines.
 const together, exactly = "abtTEuUHGfovP", "cmdeYz"
 
-// Rows groups the nodes of partitions into lines. With each, every node has its own line.
+// Rows groups the nodes of partitions into lines. If each is true, every node has its own line.
 func Rows(partitions []*Partition, columns tableformat.Columns[*Row], f Filter, each, exact bool, cluster string) []*Row {
 	letters := ""
 	for _, c := range columns {
@@ -96,10 +96,11 @@ func Rows(partitions []*Partition, columns tableformat.Columns[*Row], f Filter, 
 	return rows
 }
 
-// ofPartitions lists the letters of columns about partitions.
+// ofPartitions lists the letters of columns that describe partitions.
 const ofPartitions = "aBghIlLMpPrRsS"
 
-// merged returns a single partition with the nodes of all partitions, for lines without columns about partitions.
+// merged returns a single partition that contains the nodes of all partitions. It is used if no column describes
+// partitions.
 func merged(partitions []*Partition) []*Partition {
 	if len(partitions) == 0 {
 		return nil
@@ -130,7 +131,7 @@ const (
 	NodeOrder    = "N"
 )
 
-// Order parses the value of -S: comma-separated letters of columns, each with an optional +, - or # before it.
+// Order parses the value of -S: comma-separated letters of columns, each optionally preceded by +, - or #.
 func Order(text string) (func(a, b *Row) int, error) {
 	var all []func(a, b *Row) int
 	for word := range strings.SplitSeq(text, ",") {

@@ -3,9 +3,9 @@
 //	In:   rows of pending jobs
 //	Out:  columns
 //
-// Slurm adds weighted factors to a single number. Here the share of a queue determines its turn, and within a queue
-// the jobs are ordered by priority and then by the policies. sprio therefore prints these values and the resulting
-// place in the queue.
+// Slurm combines weighted factors into a single number. Here, the share of a queue determines when it is served, and
+// the jobs of a queue are ordered by priority and then by the policies. sprio therefore prints these values and the
+// resulting place in the queue.
 package sprio
 
 import (
@@ -43,7 +43,7 @@ func Fields() []tableformat.Field[*listrow.Row] {
 }
 
 // share returns the percentage of its deserved resources that the row's queue uses. The queue with the lowest share
-// is next.
+// is served next.
 func share(r *listrow.Row) string {
 	if r.Queue == nil {
 		return "N/A"

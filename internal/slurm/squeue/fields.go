@@ -41,7 +41,7 @@ func column(letter byte, words, title string, value func(*listrow.Row) string) f
 // none is the text of a column that does not apply.
 const none = "N/A"
 
-// noValue is printed for a missing text, as in Slurm.
+// noValue is printed for a missing text, as Slurm does.
 const noValue = "(null)"
 
 func or(text, other string) string {
@@ -53,7 +53,7 @@ func or(text, other string) string {
 
 func text(value string) func(*listrow.Row) string { return func(*listrow.Row) string { return value } }
 
-// Fields returns all columns with their letters for -o and their words for -O.
+// Fields returns all columns, with their letters for -o and their words for -O.
 func (s Style) Fields() []field {
 	type row = *listrow.Row
 	at := func(t time.Time, r row) string {

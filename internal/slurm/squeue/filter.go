@@ -14,7 +14,7 @@ import (
 type Filter struct {
 	Jobs                                                   []optionvalue.Job
 	Users, Partitions, Accounts, QOS, Names, Nodes, WCKeys []string
-	// States are the selected states; nil selects the states of jobs that have not ended.
+	// States lists the selected states; nil selects the states of jobs that have not ended.
 	States []state.Code
 	// All selects all states.
 	All bool

@@ -42,7 +42,7 @@ type Meta struct {
 	Slurm   map[string]string `json:"Slurm"`
 }
 
-// Job is one row.
+// Job is the JSON form of a row.
 type Job struct {
 	Account         string   `json:"account"`
 	ArrayJobID      Number   `json:"array_job_id"`
@@ -97,7 +97,7 @@ type ExitCode struct {
 	} `json:"signal"`
 }
 
-// JSON returns the document for rows.
+// JSON returns the document for the given rows.
 func JSON(rows []*listrow.Row, command []string, version string, now time.Time) Document {
 	d := Document{Jobs: make([]Job, len(rows)), LastUpdate: number(now.Unix()), Errors: []string{}, Warnings: []string{},
 		Meta: Meta{Plugin: map[string]string{"type": "openapi/vc"}, Command: command, Slurm: map[string]string{"release": version}}}

@@ -19,7 +19,7 @@ const (
 
 type compare func(a, b *listrow.Row) int
 
-// Order parses the value of -S: comma-separated letters of columns, each with an optional + or - before it.
+// Order parses the value of -S: comma-separated letters of columns, each optionally preceded by + or -.
 func (s Style) Order(text string) (compare, error) {
 	var all []compare
 	for word := range strings.SplitSeq(text, ",") {
@@ -48,7 +48,7 @@ func (s Style) Order(text string) (compare, error) {
 	}, nil
 }
 
-// by returns the comparison for a column. Numbers and times are compared as such, all other values as text.
+// by returns the comparison for a column. Numbers and times are compared as such, and all other values as text.
 func (s Style) by(letter byte) (compare, bool) {
 	type row = *listrow.Row
 	switch letter {
@@ -85,7 +85,7 @@ func (s Style) by(letter byte) (compare, bool) {
 	return nil, false
 }
 
-// forEver returns the row's time limit, or a value above all limits if there is no limit.
+// forEver returns the row's time limit, or a value greater than all limits if there is none.
 func forEver(r *listrow.Row) time.Duration {
 	if limit := r.Limit(); limit > 0 {
 		return limit
@@ -93,7 +93,7 @@ func forEver(r *listrow.Row) time.Duration {
 	return 1 << 62
 }
 
-// byMoment orders rows by their start or end; rows without a known time come last.
+// byMoment compares rows by their start or end time. Rows whose time is unknown come last.
 func byMoment(a, b *listrow.Row, end bool) int {
 	one, other := moment(a, end), moment(b, end)
 	if one.IsZero() != other.IsZero() {

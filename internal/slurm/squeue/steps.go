@@ -4,8 +4,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 )
 
-// StepFields returns the columns of -s: the columns of the job, but with the ID and the name of the step. From
-// outside a job only its batch step is visible while it runs.
+// StepFields returns the columns for -s. They are the columns of the job, except that the ID and the name are those
+// of the step. From outside a job, only its batch step is visible, while it runs.
 func StepFields(fields []field) []field {
 	steps := make([]field, len(fields))
 	for i, f := range fields {

@@ -1,7 +1,7 @@
 // Package sshare implements the output of sshare: the tree of queues with their shares and usage.
 //
 //	In:   queues
-//	Out:  lines; the root is first, and children follow their parents
+//	Out:  lines, starting with root; children follow their parents
 package sshare
 
 import (
@@ -26,16 +26,16 @@ type Line struct {
 	// User is the user of the account; it is empty for a queue.
 	User  string
 	Depth int
-	// Weight is the weight of the queue; Norm is its fraction of the cluster, from 0 to 1.
+	// Weight is the weight of the queue. Norm is the queue's fraction of the cluster, from 0 to 1.
 	Weight int32
 	Norm   float64
-	// Usage is the number of CPUs that the queue uses; Effective is its fraction of the usage of all queues.
+	// Usage is the number of CPUs that the queue uses. Effective is the queue's fraction of the usage of all queues.
 	Usage, Effective float64
 	Cluster          string
 }
 
-// FairShare returns 1 for a queue without usage and 0.5 for a queue that uses its fraction; it approaches 0 for a
-// higher usage.
+// FairShare returns 1 for a queue without usage, and 0.5 for a queue that uses exactly its fraction. It approaches 0
+// for higher usage.
 func (l *Line) FairShare() float64 {
 	if l.Norm == 0 {
 		return 0
@@ -43,8 +43,8 @@ func (l *Line) FairShare() float64 {
 	return math.Pow(2, -l.Effective/l.Norm)
 }
 
-// Lines returns the lines of a tree of queues. A queue without a parent is a child of root; a queue whose parent does
-// not exist is left out.
+// Lines returns the lines for a tree of queues. A queue without a parent is a child of root. A queue whose parent
+// does not exist is omitted.
 func Lines(queues []*scheduling.Queue, cluster string) []*Line {
 	lookup := scheduling.NewQueueLookup(queues...)
 	total := 0.0
@@ -84,7 +84,7 @@ func Lines(queues []*scheduling.Queue, cluster string) []*Line {
 	return lines
 }
 
-// UserLines returns the accounts of users. Users have no shares of their own; only queues have shares.
+// UserLines returns the lines for the accounts of users. Only queues have shares; users have none of their own.
 func UserLines(users, accounts []string, cluster string) []*Line {
 	var lines []*Line
 	for _, user := range users {

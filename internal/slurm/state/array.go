@@ -16,16 +16,16 @@ import (
 type Part struct {
 	Elements batch.Indices
 	State    State
-	// Exit is the exit of each of the elements; Known is false if it was not recorded.
+	// Exit is how each of the elements ended; Known is false if this was not recorded.
 	Exit  Exit
 	Known bool
-	// HasPods reports that the elements have started and not ended: the controller has created pods for them, with or
-	// without nodes.
+	// HasPods is true if the elements have started and not ended: the controller has created their pods, which may
+	// not have nodes yet.
 	HasPods bool
 }
 
-// Elements returns the parts of an array: pending elements first, then running ones, then ended ones. ok is false for
-// a job that is not an array.
+// Elements returns the parts of an array: first pending elements, then running ones, then ended ones. ok is false if
+// the job is not an array.
 func Elements(f Facts) (parts []Part, ok bool) {
 	all, _, ok := batch.ElementsOf(f.Job)
 	if !ok {
@@ -76,7 +76,7 @@ func Elements(f Facts) (parts []Part, ok bool) {
 	return parts, true
 }
 
-// exitFor returns the exit of an element that ended in a state with a container's exit code.
+// exitFor returns how an element ended, given its final state and a container's exit code.
 func exitFor(end Code, code int32) Exit {
 	if end == OutOfMemory {
 		return NoMemory
@@ -84,7 +84,7 @@ func exitFor(end Code, code int32) Exit {
 	return ExitOf(code)
 }
 
-// indices parses a set that the controller wrote; an invalid set is empty.
+// indices parses a set of indices that the controller wrote. An invalid set is treated as empty.
 func indices(text string) batch.Indices {
 	set, err := batch.ParseIndices(text)
 	if err != nil {
@@ -100,7 +100,7 @@ func waiting(all batch.Indices, s *batch.ArrayStatus) batch.Indices {
 	return all
 }
 
-// waitingState returns the state of elements that have not started. If the array has ended, they never will.
+// waitingState returns the state of elements that have not started. If the array has ended, they never will start.
 func waitingState(f Facts, s *batch.ArrayStatus) State {
 	switch phase := phaseOf(f.Job); phase {
 	case batch.Completed, batch.Failed, batch.Terminated, batch.Completing, batch.Terminating:
@@ -145,8 +145,8 @@ func runningState(f Facts) State {
 	return State{Running, None}
 }
 
-// ElementTimes returns the start and end of each ended element of an array. It returns nil until the job itself has
-// ended.
+// ElementTimes returns the start and end times of the ended elements of an array. It returns nil until the job itself
+// has ended.
 func ElementTimes(job *batch.Job) map[int32]Times {
 	s := job.Status.Array
 	if s == nil || s.Times == "" {

@@ -2,7 +2,7 @@ package state
 
 import "strings"
 
-// Code is the short name of a state, which has one to three letters.
+// Code is the short name of a state, which consists of one to three letters.
 type Code string
 
 // The states of jobs.
@@ -23,7 +23,7 @@ const (
 	Failed      Code = "F"
 )
 
-// names lists the long names in the order of squeue's help.
+// names lists the long names, in the order of squeue's help.
 var names = []struct {
 	code Code
 	name string
@@ -33,7 +33,7 @@ var names = []struct {
 	{NodeFail, "NODE_FAIL"}, {Preempted, "PREEMPTED"}, {BootFail, "BOOT_FAIL"}, {Failed, "FAILED"},
 }
 
-// foreign lists Slurm's states that jobs here never have: selecting them is valid and finds nothing.
+// foreign lists Slurm's states that jobs never have here: selecting them is valid, but finds nothing.
 var foreign = map[string]Code{
 	"DEADLINE": "DL", "RESV_DEL_HOLD": "RD", "REQUEUE_FED": "RF", "REQUEUE_HOLD": "RH", "RESIZING": "RS", "REVOKED": "RV", "SIGNALING": "SI",
 	"SPECIAL_EXIT": "SE", "STAGE_OUT": "SO", "STOPPED": "ST", "POWER_UP_NODE": "PU", "LAUNCH_FAILED": "LF", "RECONFIG_FAIL": "RC", "UPDATE_DB": "UD",
@@ -81,7 +81,7 @@ func (c Code) Default() bool {
 	return false
 }
 
-// Idle reports whether a job in this state is pending or suspended. Such elements of an array share one row.
+// Idle reports whether a job in this state is pending or suspended. Array elements in such a state share a row.
 func (c Code) Idle() bool { return c == Pending || c == Suspended }
 
 // Base returns the state without flags: a requeued job is pending.
@@ -92,7 +92,7 @@ func (c Code) Base() Code {
 	return c
 }
 
-// Accounted returns the state as sacct reports it: configuring and completing jobs are running, and a requeued job is
+// Accounted returns the state as sacct shows it: configuring and completing jobs are running, and a requeued job is
 // pending. Programs that call sacct treat every other state as the end of the job.
 func (c Code) Accounted() Code {
 	switch c {
@@ -102,8 +102,8 @@ func (c Code) Accounted() Code {
 	return c.Base()
 }
 
-// Parse returns the state with a short or long name in any case. It also accepts Slurm's states that jobs here never
-// have.
+// Parse returns the state with the given short or long name, ignoring case. It also accepts Slurm's states that jobs
+// never have here.
 func Parse(text string) (Code, bool) {
 	for _, n := range names {
 		if strings.EqualFold(text, n.name) || strings.EqualFold(text, string(n.code)) {

@@ -9,18 +9,18 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// Exit describes how a program ended: its exit code, or the signal that ended it.
+// Exit describes how a program ended, by its exit code or by the signal that ended it.
 type Exit struct{ Code, Signal int }
 
 // String returns code:signal, as sacct prints it.
 func (e Exit) String() string { return strconv.Itoa(e.Code) + ":" + strconv.Itoa(e.Signal) }
 
-// NoMemory is the exit of a job that used too much memory; Slurm reports signal 125 for it.
+// NoMemory describes the end of a job that used too much memory, for which Slurm reports signal 125.
 var NoMemory = Exit{Signal: 125}
 
-// ExitOf converts a container's exit code. As in shells, 128 plus the number of a signal that ends programs stands
-// for that signal. A script can also exit with such a code itself; only the launcher's Report distinguishes the two
-// cases.
+// ExitOf converts a container's exit code. As in shells, an exit code of 128 plus a signal number stands for that
+// signal, if the signal ends programs. A script can also exit with such a code itself; only the launcher's Report
+// distinguishes the two cases.
 func ExitOf(code int32) Exit {
 	if number := int(code) - 128; ends(number) {
 		return Exit{Signal: number}
@@ -31,8 +31,8 @@ func ExitOf(code int32) Exit {
 // lastSignal is the highest signal number on Linux; 32 and 33 are reserved for the C library.
 const lastSignal = 64
 
-// ends reports whether a signal ends a program by default. An exit code for any other signal must be the program's
-// own code.
+// ends reports whether a signal ends a program by default. If it does not, an exit code that stands for the signal
+// must be the program's own.
 func ends(number int) bool {
 	switch syscall.Signal(number) {
 	case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH, // ignored by default
@@ -62,7 +62,7 @@ func exitOf(pod *corev1.Pod) Exit {
 	return Exit{}
 }
 
-// status returns the exit code that a shell reports; it orders exits.
+// status returns the exit code as a shell would report it. It is used to compare exits.
 func (e Exit) status() int {
 	if e.Signal > 0 {
 		return 128 + e.Signal

@@ -22,7 +22,7 @@ type Facts struct {
 	Group *scheduling.PodGroup
 	// Queue is the job's queue; nil if it was not read.
 	Queue *scheduling.Queue
-	// QueueMissing reports that the queue does not exist.
+	// QueueMissing is true if the queue does not exist.
 	QueueMissing bool
 	// Pods summarizes the job's pods; nil if they were not read.
 	Pods *Pods
@@ -33,11 +33,11 @@ type Facts struct {
 // State is the state of a job or of part of an array.
 type State struct {
 	Code Code
-	// Reason is a single word, as squeue's %r prints it: why the job waits or how it ended, or None.
+	// Reason is a single word, as printed by squeue's %r: why the job waits or how it ended, or None.
 	Reason string
 }
 
-// None is the reason of a job without a particular reason.
+// None is the reason for jobs without a specific reason.
 const None = "None"
 
 // Of returns the state of a job. For an array it is the state of the whole job; see Elements.
@@ -75,7 +75,7 @@ func codeOf(f Facts) Code {
 	return endOf(f)
 }
 
-// bound reports whether the minimum number of pods have nodes, even if not all of them have started.
+// bound reports whether the minimum number of pods have nodes, even if not all of these have started.
 func bound(f Facts) bool {
 	if f.Pods != nil && f.Pods.Live > 0 {
 		return f.Pods.Bound > 0 && int32(f.Pods.Bound+f.Pods.Ended) >= jobstatus.Minimum(f.Job)
@@ -83,9 +83,9 @@ func bound(f Facts) bool {
 	return f.Group != nil && f.Group.Status.Phase == scheduling.PodGroupRunning
 }
 
-// endOf returns the state of a job that ended without completing. The job's own reason takes precedence, which is a
-// policy's action if a policy handled a failure. Then follow the failure that the controller recorded and the
-// remaining pods.
+// endOf returns the final state of a job that ended without completing. The job's own reason takes precedence; if a
+// policy handled a failure, this is the policy's action. Then follow the failure that the controller recorded, and
+// the remaining pods.
 func endOf(f Facts) Code {
 	if wasCancelled(f.Job) || neverReleased(f.Job) {
 		return Cancelled
@@ -109,8 +109,8 @@ func endOf(f Facts) Code {
 	return Failed
 }
 
-// commanded is the beginning of the state message if a user requested the state with a Command. If the Command has
-// its own message, this text follows it in parentheses.
+// commanded is the start of the state message if a user requested the state by a Command. If the Command has a
+// message of its own, this text follows the message in parentheses.
 const commanded = "command "
 
 // wasCancelled reports whether a user ended the job.
@@ -119,19 +119,18 @@ func wasCancelled(job *batch.Job) bool {
 	return CancelledBy(job) != "" || s.Reason == string(bus.TerminateJobAction) && (strings.HasPrefix(s.Message, commanded) || strings.Contains(s.Message, "("+commanded) && strings.HasSuffix(s.Message, ")"))
 }
 
-// neverReleased reports whether the job was ended because its dependency could never be met: it has the option for
-// that and never ran.
+// neverReleased reports whether the job was ended because its dependency could never be met. Such a job has the
+// option that requests this, and has never run.
 func neverReleased(job *batch.Job) bool {
 	ran := slices.ContainsFunc(job.Status.Conditions, func(c batch.JobCondition) bool { return c.Status == batch.Running })
 	s := &job.Status
 	return job.Annotations[keys.KillOnInvalidDependency] == "true" && s.State.Reason == string(bus.TerminateJobAction) && !ran && s.Succeeded+s.Failed == 0
 }
 
-// CancelledBy returns the user who cancelled the job, or an empty string if that was not recorded.
+// CancelledBy returns the user who cancelled the job; "" if that was not recorded.
 func CancelledBy(job *batch.Job) string { return job.Annotations[keys.CancelledBy] }
 
-// ElementCancelledBy returns the user who cancelled an element of an array or the whole array, or an empty string if
-// that was not recorded.
+// ElementCancelledBy returns the user who cancelled an array element or the whole array; "" if that was not recorded.
 func ElementCancelledBy(job *batch.Job, element int32) string {
 	by := batch.ArrayCancelledBy(job)
 	for _, user := range slices.Sorted(maps.Keys(by)) {
@@ -142,7 +141,7 @@ func ElementCancelledBy(job *batch.Job, element int32) string {
 	return CancelledBy(job)
 }
 
-// codeFor returns the final state for the reason of a failure, or an empty code for an ordinary failure.
+// codeFor returns the final state for the reason of a failure; "" for an ordinary failure.
 func codeFor(cause reason.Code) Code {
 	switch cause {
 	case reason.DeadlineExceeded:
@@ -159,7 +158,7 @@ func codeFor(cause reason.Code) Code {
 	return ""
 }
 
-// EndState returns the state with a final code and its reason.
+// EndState returns the state with a final code and the corresponding reason.
 func EndState(code Code) State {
 	if word := ended[code]; word != "" {
 		return State{code, word}

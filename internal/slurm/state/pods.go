@@ -14,22 +14,22 @@ import (
 type Pods struct {
 	// Nodes lists the nodes of the pods, sorted and without duplicates.
 	Nodes []string
-	// Live is the number of pods that have not ended; Bound of them have a node, and Started of these run. Ended is
+	// Live is the number of pods that have not ended. Of these, Bound have a node and Started are running. Ended is
 	// the number of pods that have ended.
 	Live, Bound, Started, Ended int
-	// CannotStart reports that an image cannot be pulled or a container cannot be created.
+	// CannotStart is true if an image cannot be pulled or a container cannot be created.
 	CannotStart bool
-	// End is how the first failed pod ended; it is empty if no pod failed.
+	// End is the final state of the first failed pod; "" if no pod has failed.
 	End Code
-	// Exit is the exit of the head's pod, or else of the first pod that failed.
+	// Exit is the exit of the head's pod or, if there is none, of the first pod that failed.
 	Exit Exit
 	// Highest is the highest exit of all pods.
 	Highest Exit
-	// Begin is when the first pod started and Finish when the last one ended; zero if no pod has.
+	// Begin is the time when the first pod started, and Finish the time when the last pod ended; zero if no pod has.
 	Begin, Finish time.Time
 }
 
-// Summarize returns the summary of pods. A pod that is being deleted counts with its current status.
+// Summarize returns a summary of pods. Pods that are being deleted count with their current status.
 func Summarize(pods []*corev1.Pod) *Pods {
 	s := &Pods{}
 	var head *corev1.Pod
@@ -47,8 +47,7 @@ func Summarize(pods []*corev1.Pod) *Pods {
 	return s
 }
 
-// Promised returns the node on which the scheduler makes room for a pending pod. It is empty if there is no such
-// node.
+// Promised returns the node on which the scheduler makes room for a pending pod; "" if there is none.
 func Promised(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != "" {
 		return ""
@@ -140,7 +139,7 @@ func badEnd(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	return nil
 }
 
-// stuck lists the reasons of containers that cannot start without a change.
+// stuck lists the reasons for which a container cannot start unless something is changed.
 var stuck = []string{"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 
 func cannotStart(pod *corev1.Pod) bool {
@@ -185,7 +184,7 @@ func finishOf(pod *corev1.Pod) time.Time {
 	return last
 }
 
-// cancelledItself reports whether a batch script cancelled its own job or array element: the launcher then exits with
+// cancelledItself reports whether a batch script cancelled its own job or array element. The launcher then exits with
 // ExitCancelled. Only jobs with a number have a launcher.
 func cancelledItself(labels map[string]string, exitCode int32) bool {
 	return exitCode == launchconfig.ExitCancelled && labels[keys.JobID] != ""

@@ -43,8 +43,8 @@ func reasonOf(f Facts, code Code) string {
 	return None
 }
 
-// waitsFor returns the reason why a job waits: its own conditions first, then its queue, then the result of the
-// scheduler.
+// waitsFor returns the reason why a job waits. The job's own conditions take precedence over its queue, and the queue
+// over the scheduler's result.
 func waitsFor(f Facts) string {
 	if word := gated(f); word != "" {
 		return word
@@ -64,8 +64,8 @@ func waitsFor(f Facts) string {
 	return scheduled(f.Group)
 }
 
-// gated returns the reason if a hold, a begin time or a dependency delays the job. Before the controller has
-// processed the job, the reason comes from its annotations.
+// gated returns the reason if a hold, a begin time or a dependency delays the job. If the controller has not
+// processed the job yet, the reason is derived from the job's annotations.
 func gated(f Facts) string {
 	switch said := reason.Code(f.Job.Status.State.Reason); said {
 	case reason.JobHeldUser, reason.JobHeldAdmin, reason.BeginTime, reason.Dependency, reason.DependencyNeverSatisfied, reason.GateInvalid:
@@ -89,7 +89,7 @@ func gated(f Facts) string {
 	return ""
 }
 
-// queued returns the problem of the queue, or an empty string.
+// queued returns the problem of the queue; "" if there is none.
 func queued(f Facts) string {
 	switch {
 	case f.QueueMissing:
@@ -120,12 +120,13 @@ func scheduled(group *scheduling.PodGroup) string {
 		return byNodes(e)
 	}
 	if entry.Slurm == "" {
-		return resources // a code from another version
+		return resources // the code was written by another version
 	}
 	return entry.SlurmFor(shortOf(e))
 }
 
-// byNodes distinguishes a lack of free resources from nodes that would not fit even with all resources free.
+// byNodes distinguishes a lack of free resources from nodes that would be too small even if all their resources were
+// free.
 func byNodes(e *scheduling.Explanation) string {
 	var hopeless, absent int32
 	for _, n := range e.Nodes {
@@ -146,7 +147,7 @@ func byNodes(e *scheduling.Explanation) string {
 	return resources
 }
 
-// shortOf returns the resource that exceeds a limit of a queue or a namespace.
+// shortOf returns the resource for which a limit of a queue or namespace is exceeded.
 func shortOf(e *scheduling.Explanation) string {
 	for _, s := range e.Short {
 		if s.Scope == "queue" || s.Scope == "quota" {

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
-// Times are the times of a job or of an element of an array. A time that is not known yet is zero.
+// Times are the times of a job or of an array element. Unknown times are zero.
 type Times struct {
 	Submit, Eligible, Start, End time.Time
 }
@@ -32,7 +32,7 @@ func TimesOf(f Facts) Times {
 	return t
 }
 
-// entered returns when a job last entered a phase.
+// entered returns the time when a job last entered a phase.
 func entered(job *batch.Job, phase batch.JobPhase) time.Time {
 	for _, c := range job.Status.Conditions {
 		if c.Status == phase && c.LastTransitionTime != nil {
@@ -45,7 +45,7 @@ func entered(job *batch.Job, phase batch.JobPhase) time.Time {
 	return time.Time{}
 }
 
-// Elapsed returns how long the job or element has run.
+// Elapsed returns how long the job or element has been running, or how long it ran.
 func (t Times) Elapsed(now time.Time) time.Duration {
 	if t.Start.IsZero() {
 		return 0
@@ -57,8 +57,7 @@ func (t Times) Elapsed(now time.Time) time.Duration {
 	return max(0, end.Sub(t.Start)).Truncate(time.Second)
 }
 
-// Limit returns the time limit of a job, which is the shortest limit of its tasks' pods. It returns 0 if there is no
-// limit.
+// Limit returns the time limit of a job, which is the shortest limit of its tasks' pods; 0 if there is no limit.
 func Limit(job *batch.Job) time.Duration {
 	var least time.Duration
 	for i := range job.Spec.Tasks {
@@ -77,7 +76,7 @@ func Restarts(job *batch.Job) int {
 	return int(restarts + job.Status.UserRestarts)
 }
 
-// Unlimited is the text for a job without a time limit.
+// Unlimited is the text that is printed for a job without a time limit.
 const Unlimited = "UNLIMITED"
 
 // Clock formats a duration as squeue does: [D-][HH:]MM:SS without leading zeros, such as 0:07, 1:02:03, 2-00:00:00.
@@ -98,7 +97,7 @@ func LimitClock(limit time.Duration) string {
 	return Clock(limit)
 }
 
-// LeftClock formats the remaining part of a time limit as squeue does.
+// LeftClock formats the remaining time until a time limit as squeue does.
 func LeftClock(limit, used time.Duration) string {
 	switch {
 	case limit == 0:

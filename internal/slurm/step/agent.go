@@ -25,17 +25,17 @@ const (
 	helloTime = 10 * time.Second
 	// acceptPause is the pause after a failed accept, for example when no file descriptor is free.
 	acceptPause = 100 * time.Millisecond
-	// killWait is the time between asking tasks to end (SIGTERM) and killing them (SIGKILL).
+	// killWait is the time between sending SIGTERM and sending SIGKILL to tasks.
 	killWait = 5 * time.Second
 )
 
-// agent runs tasks in its pod. The agent of the head also answers requests about the whole job.
+// agent runs tasks in its pod. The agent of the head also responds to requests about the whole job.
 type agent struct {
 	// container is the environment of the pod's container; own holds the variables that are specific to the node.
 	container, own []string
 	// ready is nil except in the head, where it is closed as soon as the function head may be called.
 	ready chan struct{}
-	// head answers requests that only the head can answer; attend keeps a node connected until the job ends.
+	// head responds to requests that only the head can handle. attend keeps a node connected until the job ends.
 	head   func(w *wire, r *request) error
 	attend func(w *wire, host string) error
 
@@ -43,12 +43,12 @@ type agent struct {
 
 	mu      sync.Mutex // guards the fields below
 	running map[*process]bool
-	// steps counts the steps that have tasks here or whose srun has not received all results yet.
+	// steps counts the steps that have tasks in this pod, or whose srun has not received all results yet.
 	steps int
 }
 
-// portAddress returns the address on which a pod's agent listens for the job's other pods. Pods with a loopback
-// address share one network, so each of them listens on its own address only.
+// portAddress returns the address on which a pod's agent listens for connections from the job's other pods. Pods with
+// loopback addresses share a network, so each of them listens only on its own address.
 func portAddress(podIP string) string {
 	if ip := net.ParseIP(podIP); ip != nil && ip.IsLoopback() {
 		return net.JoinHostPort(podIP, Port)
@@ -61,7 +61,7 @@ func listen(socket, address string, identity *tls.Config) (listeners []net.Liste
 	if err := os.MkdirAll(filepath.Dir(socket), 0o777); err != nil {
 		return nil, err
 	}
-	_ = os.Remove(socket) // left by a container that ran here before
+	_ = os.Remove(socket) // left behind by a container that ran here before
 	local, err := net.Listen("unix", socket)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func listen(socket, address string, identity *tls.Config) (listeners []net.Liste
 	return []net.Listener{local, open}, nil
 }
 
-// serve answers connections until the listener is closed.
+// serve handles connections until the listener is closed.
 func (a *agent) serve(l net.Listener) {
 	for {
 		connection, err := l.Accept()
@@ -115,7 +115,7 @@ func (a *agent) answer(connection net.Conn) {
 			err = a.attend(w, r.Attend)
 		case a.ready != nil:
 			<-a.ready
-			if r.Attach != nil { // the launcher exits only after attached viewers have seen the end of the step
+			if r.Attach != nil { // exit only after attached viewers have received the end of the step
 				a.countSteps(1)
 				defer a.countSteps(-1)
 			}
@@ -129,8 +129,8 @@ func (a *agent) answer(connection net.Conn) {
 	}
 }
 
-// runTasks runs the tasks of a step until the last one has ended and srun has received all results. It kills the
-// tasks if srun disconnects.
+// runTasks runs the tasks of a step until the last task has ended and srun has received all results. If srun
+// disconnects, it kills the tasks.
 func (a *agent) runTasks(w *wire, r *tasksRequest) error {
 	a.countSteps(1)
 	defer a.countSteps(-1)
@@ -163,7 +163,7 @@ func (a *agent) runTasks(w *wire, r *tasksRequest) error {
 	case <-over:
 		_ = w.send(answerFrame, 0, []byte("{}"))
 		w.closeWrite()
-		<-gone // srun closes the connection when it has received the answer
+		<-gone // srun closes the connection after it has received the response
 	case <-gone:
 		group.kill()
 		<-over
@@ -171,7 +171,7 @@ func (a *agent) runTasks(w *wire, r *tasksRequest) error {
 	return nil
 }
 
-// taskGroup holds the tasks of one step in one pod.
+// taskGroup holds the tasks of a step in one pod.
 type taskGroup struct {
 	agent     *agent
 	wire      *wire
@@ -181,8 +181,8 @@ type taskGroup struct {
 	oomKills  int // processes of the step that were killed for lack of memory
 }
 
-// ofMemory returns how a task ended. As in Slurm, a task counts as killed by the out-of-memory killer if any process
-// of its step in this pod was, even if that process was not the task itself.
+// ofMemory returns how a task ended. As in Slurm, the task counts as killed by the out-of-memory killer if any
+// process of its step in this pod was killed by it, even if that was not the task itself.
 func (g *taskGroup) ofMemory(e ending) ending {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -274,7 +274,7 @@ func (g *taskGroup) signal(number int) {
 	}
 }
 
-// kill ends the tasks of an srun that has disconnected.
+// kill ends the tasks after their srun has disconnected.
 func (g *taskGroup) kill() {
 	g.signal(int(syscall.SIGTERM))
 	g.signal(int(syscall.SIGCONT))
@@ -313,7 +313,7 @@ func (a *agent) countSteps(by int) {
 	a.steps += by
 }
 
-// idle waits until no step is left or ctx ends.
+// idle waits until no steps are left or ctx is done.
 func (a *agent) idle(ctx context.Context) {
 	for {
 		a.mu.Lock()

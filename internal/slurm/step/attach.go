@@ -8,22 +8,22 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// attachRequest asks for the output of a running step.
+// attachRequest requests the output of a running step.
 type attachRequest struct {
 	Step int `json:"step"`
 }
 
-// attachAnswer is the layout of a step. The step's record follows as a second answer when the step ends.
+// attachAnswer is the layout of a step. When the step ends, its record follows as a second response.
 type attachAnswer struct {
 	Hosts  []string `json:"hosts"`
 	Counts []int    `json:"counts"`
 }
 
 const (
-	// viewerQueue is the maximum number of output pieces that wait for a viewer. A slower viewer loses output; the
-	// step does not wait for it.
+	// viewerQueue is the maximum number of pieces of output that wait for a viewer. Slower viewers lose output,
+	// because the step does not wait for them.
 	viewerQueue = 1024
-	// backlogBytes is how much earlier output a new viewer receives.
+	// backlogBytes is the amount of earlier output that a new viewer receives.
 	backlogBytes = 64 << 10
 )
 
@@ -33,7 +33,7 @@ type backlog struct {
 	bytes  int
 }
 
-// add appends a frame and drops the oldest frames above backlogBytes.
+// add appends a frame. If the backlog exceeds backlogBytes, it drops the oldest frames.
 func (b *backlog) add(f frame) {
 	b.frames, b.bytes = append(b.frames, f), b.bytes+len(f.data)
 	for b.bytes > backlogBytes && len(b.frames) > 1 {
@@ -48,7 +48,7 @@ type viewer struct {
 	lost  bool // output was dropped since the last frame was queued
 }
 
-// offer queues a frame or drops it if the viewer is too slow.
+// offer queues a frame, or drops it if the viewer is too slow.
 func (v *viewer) offer(f frame) {
 	if v.lost {
 		select {
@@ -65,7 +65,7 @@ func (v *viewer) offer(f frame) {
 	}
 }
 
-// view holds what viewers see of a running step. The head's mutex guards it.
+// view holds the part of a running step that viewers see. The head's mutex guards it.
 type view struct {
 	counts  []int
 	viewers []*viewer
@@ -111,12 +111,12 @@ func (h *head) attach(w *wire, r *attachRequest) error {
 		return err
 	}
 	if isFirst {
-		_ = s.wire.send(attachFrame, 0, nil) // the step ends if its srun is gone, so the error does not matter
+		_ = s.wire.send(attachFrame, 0, nil) // an error does not matter: without its srun the step ends
 	}
 	err := w.pass(v, s.view)
 	select {
 	case <-s.view.over:
-		time.Sleep(leaveTime) // sattach must receive the end before the container exits, or its exit code is lost
+		time.Sleep(leaveTime) // sattach must receive the end before the container exits, or the exit code would be lost
 	default:
 	}
 	return err
@@ -128,12 +128,12 @@ func (h *head) detach(s *liveStep, v *viewer) {
 	s.view.viewers = slices.DeleteFunc(s.view.viewers, func(other *viewer) bool { return other == v })
 }
 
-// pass sends the queued frames to a viewer and finally the record of the step.
+// pass sends the queued frames to a viewer, and finally the record of the step.
 func (w *wire) pass(v *viewer, from *view) error {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_, _ = w.receive() // sattach sends nothing: receive returns when it disconnects
+		_, _ = w.receive() // sattach sends nothing, so receive returns when it disconnects
 	}()
 	defer func() {
 		w.closeWrite()
@@ -150,7 +150,7 @@ func (w *wire) pass(v *viewer, from *view) error {
 			return nil
 		case <-from.over:
 		}
-		for len(v.queue) > 0 { // nothing is added any more
+		for len(v.queue) > 0 { // no more frames are added
 			f := <-v.queue
 			if err := w.send(f.kind, f.task, f.data); err != nil {
 				return nil

@@ -17,9 +17,9 @@ import (
 // keyBytes is the length of a job's key.
 const keyBytes = 32
 
-// identity returns a TLS configuration from the job's key. All pods of a job derive the same key pair from it. Both
-// sides of a connection present a certificate of this key pair and accept no other, so that only holders of the job's
-// key can connect or be connected to. The traffic is encrypted.
+// identity returns a TLS configuration derived from the job's key. All pods of a job derive the same key pair from
+// it. Both sides of a connection present a certificate for this key pair and accept no other, so that only pods that
+// have the job's key can connect to each other. The traffic is encrypted.
 func identity(key string) (*tls.Config, error) {
 	secret, err := hex.DecodeString(strings.TrimSpace(key))
 	if err != nil || len(secret) != keyBytes {
@@ -37,8 +37,8 @@ func identity(key string) (*tls.Config, error) {
 		MinVersion:   tls.VersionTLS13,
 		Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}},
 		ClientAuth:   tls.RequireAnyClientCert,
-		// Names and issuers do not matter: the key alone identifies the peer, and TLS makes the peer prove that it
-		// has the private key.
+		// Names and issuers do not matter: the key alone identifies the peer, and TLS verifies that the peer has the
+		// private key.
 		InsecureSkipVerify: true,
 		VerifyConnection:   func(state tls.ConnectionState) error { return sameKey(own, state) },
 	}, nil

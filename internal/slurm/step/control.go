@@ -29,7 +29,7 @@ var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop:
 	{Long: "usage", Help: "print a brief list of all options"},
 }}
 
-// Scontrol runs the subset of scontrol that a script needs: host lists, the script's own job, and requeue.
+// Scontrol runs the subset of scontrol that scripts need: host lists, the script's own job, and requeue.
 func Scontrol(ctx context.Context, args []string) int {
 	if err := becomeIfNotOwn("scontrol", args, isOwnScontrol(args)); err != nil {
 		return report("scontrol", err)
@@ -118,7 +118,7 @@ func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) err
 	return nil
 }
 
-// lines returns the description of the job in the order and format of scontrol outside a job.
+// lines returns the description of the job, in the order and format that scontrol uses outside a job.
 func (j *jobAnswer) lines(h *here, now time.Time) []string {
 	s := &j.Spec
 	end, limit := "Unknown", "UNLIMITED"
@@ -161,7 +161,7 @@ func bit(yes bool) int {
 	return 0
 }
 
-// ownJob requests the description of the job from its launcher.
+// ownJob requests the description of the job from the launcher.
 func ownJob(ctx context.Context) (*here, *jobAnswer, error) {
 	h, err := findHere()
 	if err != nil {
@@ -171,7 +171,7 @@ func ownJob(ctx context.Context) (*here, *jobAnswer, error) {
 	return h, &job, h.question(ctx, request{Job: true}, &job)
 }
 
-// called reports whether id identifies this job: by its number, by array number and index, or by its name.
+// called reports whether id identifies this job by its number, by array number and index, or by its name.
 func (j *jobAnswer) called(id string) bool {
 	if j.Pod.ArrayIndex >= 0 && id == j.Pod.JobID+"_"+strconv.Itoa(j.Pod.ArrayIndex) {
 		return true
@@ -195,12 +195,12 @@ func (j *jobAnswer) expand(h *here, pattern string) string {
 	return text
 }
 
-// namesOf returns the replacements for patterns in the job's file names.
+// namesOf returns the values for patterns in the names of the job's files.
 func namesOf(j *jobAnswer, h *here) launchconfig.Names {
 	return launchconfig.NamesOf(&j.Spec, &j.Pod, launchconfig.Place{Hosts: h.place.Hosts})
 }
 
-// requeue ends the job so that it is started again.
+// requeue ends the job and requests that it be started again.
 func requeue(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return errors.New("a job is missing: use scontrol requeue $SLURM_JOB_ID")

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// dialTime limits one attempt to reach another pod; agentTime limits all attempts, because the pod may still be
-	// starting.
+	// dialTime limits a single attempt to reach another pod. agentTime limits all attempts together; it is longer,
+	// because the other pod may still be starting.
 	dialTime  = 5 * time.Second
 	agentTime = 5 * time.Minute
-	// launcherTime limits how long a launcher may take from the start of its pod until it listens.
+	// launcherTime is the maximum time from the start of a pod until its launcher listens.
 	launcherTime = 20 * time.Second
 )
 
-// errNoJob reports that a command was called outside a job.
+// errNoJob is returned if a command is called outside a job.
 var errNoJob = usererror.Errorf("this command works in batch scripts and in programs started by srun and salloc; elsewhere use vcctl slurm", "this is not a pod of a batch job")
 
 // here describes the job and the pod in which a command runs.
@@ -33,7 +33,7 @@ type here struct {
 	place launchconfig.Place
 }
 
-// findHere reads the description of this pod from its files and environment.
+// findHere reads the description of this pod from files and environment variables.
 func findHere() (*here, error) {
 	h := &here{dirs: directoriesOf(os.Getenv)}
 	var err error
@@ -78,7 +78,8 @@ func (h *here) askHeadFor(ctx context.Context, r request) (*wire, error) {
 	return h.askFor(ctx, h.place.Hosts[0], r)
 }
 
-// askLauncher is like askHead, for callers outside the script: the pod may run before its launcher listens.
+// askLauncher is like askHead, for callers outside the script. It retries, because the pod may run before its
+// launcher listens.
 func (h *here) askLauncher(ctx context.Context, r request) (*wire, error) {
 	patience := time.After(launcherTime)
 	for {
@@ -96,7 +97,7 @@ func (h *here) askLauncher(ctx context.Context, r request) (*wire, error) {
 	}
 }
 
-// question sends a request to the head and decodes its answer.
+// question sends a request to the head and decodes the response.
 func (h *here) question(ctx context.Context, r request, to any) error {
 	w, err := h.askHead(ctx, r)
 	if err != nil {
@@ -106,8 +107,8 @@ func (h *here) question(ctx context.Context, r request, to any) error {
 	return w.answer(to, nil)
 }
 
-// connect connects to the agent on host: through the local socket in this pod, otherwise over the network with the
-// job's key. It retries until ctx ends.
+// connect connects to the agent on a host: by the local socket if the host is this pod, otherwise over the network
+// with the job's key. It retries until ctx is done.
 func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 	if host == h.place.Host() {
 		connection, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "unix", h.dirs.socket())
@@ -136,8 +137,8 @@ func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 	}
 }
 
-// dialHost connects to a host by its short name, which a search domain completes, or by its name below the job's
-// service.
+// dialHost connects to a host by its short name, which is completed by a search domain, or by its name below the
+// job's service.
 func dialHost(ctx context.Context, host, job string, identity *tls.Config) (net.Conn, error) {
 	dialer := &tls.Dialer{NetDialer: &net.Dialer{Timeout: dialTime}, Config: identity}
 	connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, Port))

@@ -15,10 +15,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// EnvDir is the variable with the tools directory where the program vc-step is not installed in launchconfig.ToolsDir.
+// EnvDir is the variable that contains the tools directory, if the program vc-step is not installed in
+// launchconfig.ToolsDir.
 const EnvDir = "VC_STEP_DIR"
 
-// envVolumes is set on process nodes, which cannot mount volumes. Its value is the directory that contains the pod's
+// envVolumes is set on process nodes that cannot mount volumes. Its value is the directory that contains the pod's
 // volumes by name.
 const envVolumes = "VC_VOLUMES"
 
@@ -58,9 +59,9 @@ func (d directories) readSpec() (launchconfig.Spec, error) {
 	return spec, nil
 }
 
-// began returns the time at which Kubernetes began to count the pod's time, which is before its images were pulled.
-// This is the creation time of the tools directory or, on systems that do not record it, the time at which vc-step
-// was installed there.
+// began returns the time from which Kubernetes counts the pod's run time, which is before its images were pulled. It
+// is the creation time of the tools directory or, on systems that do not record it, the time when vc-step was
+// installed there.
 func (d directories) began(now time.Time) time.Time {
 	at := now
 	var made unix.Statx_t
@@ -87,7 +88,7 @@ func (d directories) readIdentity() (*tls.Config, error) {
 	return identity(string(key))
 }
 
-// readExported reads the environment that was submitted with the job.
+// readExported reads the environment that was submitted together with the job.
 func (d directories) readExported() []string {
 	text, err := os.ReadFile(filepath.Join(d.secret, launchconfig.EnvironmentKey))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// endBy ends the job at the request of a process inside it. Requeue and cancellation take effect after the answer was
-// sent.
+// endBy ends the job at the request of a process inside it. A requeue or cancellation takes effect after the response
+// has been sent.
 func (l *launcher) endBy(r endRequest) {
 	l.mu.Lock()
 	if r.Leave {
@@ -58,14 +58,14 @@ func (l *launcher) tell(why string) {
 	fmt.Fprintf(l.errors, "slurmstepd: error: *** JOB %s ON %s CANCELLED AT %s%s ***\n", l.pod.ID(), l.place.Host(), time.Now().Format("2006-01-02T15:04:05"), why)
 }
 
-// notify writes a message of scontrol notify to the script's error output.
+// notify writes a message from scontrol notify to the script's error output.
 func (l *launcher) notify(message string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fmt.Fprintf(l.errors, "slurmstepd: error: %s\n", message)
 }
 
-// stopAll asks steps and script to end and kills them after launchconfig.KillWait.
+// stopAll requests the steps and the script to end, and kills them after launchconfig.KillWait.
 func (l *launcher) stopAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *launcher) isStopped() bool {
 	}
 }
 
-// finish ends the processes that the script left behind and writes the report.
+// finish ends processes that the script has left behind, and writes the report.
 func (l *launcher) finish(e ending) {
 	l.head.close()
 	if l.head.liveSteps() > 0 || l.groupLives() {
@@ -114,7 +114,7 @@ func (l *launcher) finish(e ending) {
 	_ = os.WriteFile(l.dirs.termination, []byte(report.Text()), 0o666)
 }
 
-// waitForRest waits up to killWait for steps and for processes that the script left behind.
+// waitForRest waits up to killWait for the end of steps and of processes that the script has left behind.
 func (l *launcher) waitForRest() {
 	for deadline := time.Now().Add(killWait); time.Now().Before(deadline) && (l.head.liveSteps() > 0 || l.groupLives()); {
 		time.Sleep(20 * time.Millisecond)
@@ -123,8 +123,8 @@ func (l *launcher) waitForRest() {
 
 func (l *launcher) groupLives() bool { return l.killGroup(0) }
 
-// killGroup sends a signal to the script's process group and reports whether any process is left in it. The process
-// group ID cannot be reused while a process of the group exists.
+// killGroup sends a signal to the script's process group and reports whether the group still contains processes. The
+// ID of a process group cannot be reused while a process of the group exists.
 func (l *launcher) killGroup(number syscall.Signal) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,8 +146,8 @@ func (l *launcher) code(e ending) int {
 	return ownCode(l.asked.Code)
 }
 
-// ownCode replaces a program's exit code that would be mistaken for a special code of the launcher. The Report
-// contains the original code.
+// ownCode replaces an exit code of the program that would be mistaken for one of the launcher's special codes. The
+// Report contains the original code.
 func ownCode(code int) int {
 	if code == launchconfig.ExitRequeue || code == launchconfig.ExitCancelled {
 		return 1
@@ -161,8 +161,8 @@ func (l *launcher) leftWith() int {
 	return l.left
 }
 
-// sessionEnding returns how an interactive allocation ended. A session reports only an exit code; a code of 128 plus
-// the signal that ended the last step counts as that signal.
+// sessionEnding returns how an interactive allocation ended. A session reports only an exit code. If that is 128 plus
+// the signal that ended the last step, the allocation counts as ended by that signal.
 func sessionEnding(code int, steps []launchconfig.Step) ending {
 	if len(steps) > 0 {
 		if last := steps[len(steps)-1]; last.Signal > 0 && code == 128+last.Signal {
@@ -172,8 +172,8 @@ func sessionEnding(code int, steps []launchconfig.Step) ending {
 	return ending{Code: code}
 }
 
-// sessions returns a function that counts sessions of an interactive allocation. It ends the allocation when the last
-// session ends, or when no session starts within comeTime.
+// sessions returns a function that counts the sessions of an interactive allocation. The allocation ends when its
+// last session ends, or if no session starts within comeTime.
 func (l *launcher) sessions() func(bool) {
 	var mu sync.Mutex
 	open := 0
@@ -196,7 +196,7 @@ func (l *launcher) sessions() func(bool) {
 	}
 }
 
-// usageOfAll returns the resource usage of all processes of this pod that have ended and that were waited for.
+// usageOfAll returns the resource usage of all processes of this pod that have ended and have been waited for.
 func usageOfAll() launchconfig.Usage {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage) != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// gatherTime is how long failures of the same kind are collected into one line.
+// gatherTime is how long failures of the same kind are collected before they are reported in a single line.
 const gatherTime = 100 * time.Millisecond
 
 // failures reports failed tasks, with one line for each host and kind of failure.

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// fileRequest asks to copy a file to or from a pod.
+// fileRequest requests copying a file to or from a pod.
 type fileRequest struct {
 	Path string `json:"path"`
-	// Force replaces an existing file. It applies to copies to the pod only.
+	// Force replaces an existing file. It applies only to copies to the pod.
 	Force bool `json:"force,omitempty"`
-	// Stamp holds the mode and times of the source. It applies to copies to the pod only.
+	// Stamp holds the mode and times of the source. It applies only to copies to the pod.
 	Stamp fileStamp `json:"stamp"`
-	// Remove removes the file after the peer has received it. It applies to copies from the pod only.
+	// Remove removes the file after the peer has received it. It applies only to copies from the pod.
 	Remove bool `json:"remove,omitempty"`
-	// Tree permits a directory, which is sent as an archive. It applies to copies from the pod only.
+	// Tree permits a directory, which is sent as an archive. It applies only to copies from the pod.
 	Tree bool `json:"tree,omitempty"`
 }
 
@@ -33,7 +33,7 @@ type fileStamp struct {
 	Modified int64 `json:"modified,omitempty"`
 }
 
-// stampOf returns the stamp of a file, including its times if withTimes is set.
+// stampOf returns the attributes of a file. The times are included only if withTimes is true.
 func stampOf(info fs.FileInfo, withTimes bool) fileStamp {
 	s := fileStamp{Mode: info.Mode().Perm()}
 	if !withTimes {
@@ -83,7 +83,7 @@ func (f *newFile) complete() error {
 	case f.force:
 		err = os.Rename(f.Name(), f.path)
 	default:
-		err = os.Link(f.Name(), f.path) // fails if a file of that name was created in the meantime
+		err = os.Link(f.Name(), f.path) // fails if a file with that name was created in the meantime
 		if errors.Is(err, syscall.EEXIST) && isSameFile(f.Name(), f.path) {
 			err = nil // another node of the job writes to the same disk
 		}
@@ -129,8 +129,8 @@ func (f *newFile) discard() {
 	_ = os.Remove(f.Name())
 }
 
-// storeFile writes the file that the peer sends. It answers twice: when it is ready for the data and when all data is
-// written.
+// storeFile writes the file that the peer sends. It responds twice: when it is ready for the data, and when all data
+// has been written.
 func storeFile(w *wire, r *fileRequest) error {
 	file, err := createFile(r.Path, r.Force, r.Stamp)
 	if err != nil {
@@ -158,8 +158,8 @@ func storeFile(w *wire, r *fileRequest) error {
 	}
 }
 
-// fetchFile sends a file or a directory: first its stamp, then its content, then an answer. The peer confirms that it
-// has received everything.
+// fetchFile sends a file or a directory: first its attributes, then its content, then a response. The peer confirms
+// that it has received everything.
 func fetchFile(w *wire, r *fileRequest) error {
 	file, err := os.Open(r.Path)
 	if err != nil {
@@ -201,7 +201,7 @@ func fetchFile(w *wire, r *fileRequest) error {
 		if isTree {
 			remove = os.RemoveAll
 		}
-		// On a shared disk another node of the job may have removed it already.
+		// On a shared disk, another node of the job may already have removed the file.
 		if err := remove(r.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return reasonOf(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// needs returns the number of accelerators that a step takes on each of its nodes; room is the number on each node.
-// ok is false if a node can never provide that many.
+// needs returns the number of accelerators that a step requires on each of its nodes. room is the number of
+// accelerators per node. ok is false if a node can never provide the required number.
 func (r *gpuRequest) needs(counts []int, room int) (each []int, ok bool) {
 	switch {
 	case r.PerTask > 0:
@@ -37,8 +37,8 @@ func countOf(list string) (int, bool) {
 	return total, true
 }
 
-// accelerators returns the number of GPUs in the value of --gres, from entries such as gpu[:type][:count]. Steps do
-// not count other resources; others lists them.
+// accelerators returns the number of GPUs in the value of --gres, which contains entries such as gpu[:type][:count].
+// Steps do not count other resources; they are returned in others.
 func accelerators(list string) (count int, others []string, ok bool) {
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimPrefix(word, "gres/")
@@ -54,7 +54,7 @@ func accelerators(list string) (count int, others []string, ok bool) {
 		default:
 			n, err := strconv.Atoi(rest[strings.LastIndex(rest, ":")+1:])
 			if err != nil {
-				n = 1 // the entry has a type only, or neither type nor count
+				n = 1 // the entry has no count, and possibly no type
 			}
 			if n < 0 {
 				return 0, nil, false
@@ -65,7 +65,7 @@ func accelerators(list string) (count int, others []string, ok bool) {
 	return count, others, true
 }
 
-// accelerators reads the options that request accelerators for the step alone.
+// accelerators parses the options that request accelerators only for the step.
 func (r *optionReader) accelerators() {
 	read := func(name string, set func(*gpuRequest, int)) {
 		text, given := r.parsed.Last(name)
@@ -104,7 +104,7 @@ func (r *optionReader) accelerators() {
 	}
 }
 
-// inherit uses the job's number of accelerators for each task unless the step has its own request.
+// inherit uses the number of accelerators per task that the job requested, unless the step has its own request.
 func (o *stepOptions) inherit(spec *launchconfig.Spec) {
 	if o.begin.GPUs != nil || spec.GPUsPerTask == "" || spec.GPUsOnNode == 0 {
 		return
@@ -114,8 +114,8 @@ func (o *stepOptions) inherit(spec *launchconfig.Spec) {
 	}
 }
 
-// gpuEnv returns a task's environment variables about accelerators. A step without a request shares the job's
-// accelerators; the script chooses among them with CUDA_VISIBLE_DEVICES.
+// gpuEnv returns a task's environment variables about accelerators. A step that requests none shares the job's
+// accelerators; the script can choose among them with CUDA_VISIBLE_DEVICES.
 func (r *runner) gpuEnv(local, node int) []string {
 	onNode := r.job.Spec.GPUsOnNode
 	switch {

@@ -21,11 +21,11 @@ type head struct {
 	pod   *launchconfig.Pod
 	hosts []string
 	start time.Time
-	// container is the environment of the container; script is the environment of the job's script.
+	// container is the environment of the container, and script is the environment of the job's script.
 	container, script []string
 	now               func() time.Time
-	// signalScript sends a signal to the script; if alone is set, processes that the script started do not receive
-	// it.
+	// signalScript sends a signal to the script. If alone is true, processes that the script started do not receive
+	// the signal.
 	signalScript func(number int, alone bool)
 	// notify writes a message to the script's error output.
 	notify func(message string)
@@ -38,7 +38,7 @@ type head struct {
 
 	mu      sync.Mutex // guards the fields below
 	next    int
-	used    []int   // processors in use, by node
+	used    []int   // number of processors in use, by node
 	free    [][]int // numbers of the free accelerators, by node
 	freed   chan struct{}
 	live    map[int]*liveStep
@@ -53,10 +53,9 @@ type liveStep struct {
 	nodeIDs []int
 	// takes is the number of processors that the step uses on each of its nodes.
 	takes []int
-	// gpus lists the accelerators of the step on each of its nodes; it is nil if the step did not request any for
-	// itself.
+	// gpus lists the step's accelerators on each of its nodes; it is nil if the step did not request any of its own.
 	gpus [][]int
-	// view holds what viewers see of the step.
+	// view holds the part of the step that viewers see.
 	view *view
 }
 
@@ -70,7 +69,7 @@ func newHead(spec *launchconfig.Spec, pod *launchconfig.Pod, hosts []string) *he
 	return &head{spec: spec, pod: pod, hosts: hosts, used: make([]int, len(hosts)), free: free, live: map[int]*liveStep{}, freed: make(chan struct{}), now: time.Now}
 }
 
-// answer handles requests that only the head can answer.
+// answer handles the requests that only the head can handle.
 func (h *head) answer(w *wire, r *request) error {
 	switch {
 	case r.Begin != nil:
@@ -116,14 +115,14 @@ func (h *head) setLimit(limit int64) {
 	h.limitChanged()
 }
 
-// limit returns the time limit of the job, or 0 if it has no limit.
+// limit returns the time limit of the job; 0 if there is none.
 func (h *head) limit() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return time.Duration(h.spec.TimeLimit) * time.Second
 }
 
-// attend keeps an interactive session open until its connection closes.
+// attend keeps an interactive session open until its connection is closed.
 func (h *head) attend(w *wire) error {
 	h.session(true)
 	defer h.session(false)
@@ -134,7 +133,7 @@ func (h *head) attend(w *wire) error {
 	return nil
 }
 
-// step runs a step: it waits for free processors, answers with the step's nodes, and returns when srun has ended.
+// step runs a step: it waits for free processors, sends the step's nodes to srun, and returns when srun has ended.
 func (h *head) step(w *wire, r *beginRequest) error {
 	s, counts, err := h.begin(w, r)
 	if err != nil {
@@ -166,7 +165,7 @@ func (h *head) step(w *wire, r *beginRequest) error {
 	return nil
 }
 
-// outcome waits for the result that srun sends at its end. If srun disconnects without a result, the step counts as
+// outcome waits for the result that srun sends when it ends. If srun disconnects without a result, the step counts as
 // killed.
 func (h *head) outcome(w *wire, s *liveStep) launchconfig.Step {
 	result := s.Step
@@ -232,14 +231,14 @@ func waitFor(w *wire, freed <-chan struct{}) bool {
 			return true
 		case <-time.After(100 * time.Millisecond):
 		}
-		// srun ignores an empty notice. Sending it fails if srun has disconnected.
+		// srun ignores empty notices. Sending one fails if srun has disconnected.
 		if w.send(noticeFrame, 0, nil) != nil {
 			return false
 		}
 	}
 }
 
-// take records the resources of a step; the caller holds the lock.
+// take records the resources of a step. The caller must hold the lock.
 func (h *head) take(w *wire, r *beginRequest, want *wish, nodes []int) *liveStep {
 	s := &liveStep{wire: w, nodeIDs: nodes, view: &view{counts: want.counts, over: make(chan struct{})}, Step: launchconfig.Step{ID: h.next, Name: r.Name, Start: h.now().Unix()}}
 	h.next++
@@ -263,8 +262,8 @@ func (h *head) take(w *wire, r *beginRequest, want *wish, nodes []int) *liveStep
 	return s
 }
 
-// takeGPUs returns count accelerators of a node. With overlap it returns the first ones, even if other steps use
-// them.
+// takeGPUs returns count accelerators of a node. If overlap is true, it returns the first ones, even if other steps
+// use them.
 func (h *head) takeGPUs(node, count int, overlap bool) []int {
 	if overlap {
 		all := make([]int, count)
@@ -278,12 +277,12 @@ func (h *head) takeGPUs(node, count int, overlap bool) []int {
 	return taken
 }
 
-// answerLead is the delay between the answer to a request and its effect when the effect may end the process that
-// sent the request. The process and its parent can then see that the command succeeded.
+// answerLead is the delay between the response to a request and its effect, if the effect may end the process that
+// sent the request. It lets the process and its parent see that the command succeeded.
 const answerLead = 500 * time.Millisecond
 
-// answerSignal checks that a signal has a target. It sends the signal at once or, unless r.Now is set, answerLead
-// later.
+// answerSignal checks that a signal has a target, and then sends it: immediately if r.Now is true, otherwise after
+// answerLead.
 func (h *head) answerSignal(r *signalRequest) error {
 	if !r.Steps && !r.Batch && len(h.wiresOf(r)) == 0 {
 		return usererror.Errorf("the step has ended or never started: steps are numbered from 0", "Kill job error on job id %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
@@ -296,7 +295,7 @@ func (h *head) answerSignal(r *signalRequest) error {
 	return nil
 }
 
-// wiresOf returns the connections of the steps that a signal is meant for.
+// wiresOf returns the connections of the steps that must receive a signal.
 func (h *head) wiresOf(r *signalRequest) []*wire {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -319,7 +318,7 @@ func (h *head) signal(r *signalRequest) {
 	}
 }
 
-// close rejects new steps and steps that wait for processors.
+// close rejects new steps, and steps that are waiting for processors.
 func (h *head) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -36,7 +36,7 @@ type eof struct{}
 
 func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
-// pump reads until the end and sends each piece to all tasks. The slowest task determines the speed.
+// pump reads until the end of the input and sends each piece to all tasks. The slowest task determines the speed.
 func pump(from io.Reader, to []*nodeTasks) {
 	buffer := make([]byte, chunk)
 	for {
@@ -59,7 +59,7 @@ func pump(from io.Reader, to []*nodeTasks) {
 	}
 }
 
-// feed sends a piece of input to each reading task of the node as soon as its window has room.
+// feed sends a piece of input to each task of the node that reads input, as soon as the task's window permits it.
 func (n *nodeTasks) feed(data []byte) {
 	for _, t := range n.tasks {
 		if room := n.rooms[t.Rank]; room != nil && room.take() {
@@ -68,7 +68,7 @@ func (n *nodeTasks) feed(data []byte) {
 	}
 }
 
-// room counts how many more pieces of input may be sent to a task before it acknowledges one.
+// room counts how many more pieces of input may be sent to a task before the task must acknowledge one.
 type room struct {
 	mu      sync.Mutex // guards the fields below
 	free    int
@@ -97,8 +97,8 @@ func (r *room) take() bool {
 	}
 }
 
-// give allows one more piece after the task took one. With end set, the task has ended and takes no more input.
-// Calling give on a nil room does nothing.
+// give permits one more piece after the task has acknowledged one. If end is true, the task has ended and accepts no
+// more input. Calling give on a nil room does nothing.
 func (r *room) give(end bool) {
 	if r == nil {
 		return

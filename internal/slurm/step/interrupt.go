@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// pass sends a signal to all tasks. It ignores a repetition within 100 ms, because the same signal may arrive in two
+// pass sends a signal to all tasks. It ignores repetitions within 100 ms, because the same signal may arrive in two
 // ways.
 func (r *runner) pass(number int) {
 	r.mu.Lock()
@@ -53,7 +53,7 @@ func (r *runner) listenHead() {
 // interruptTime is the time within which a second Ctrl-C ends the step.
 const interruptTime = time.Second
 
-// signals forwards the signals that srun receives to the tasks. A first Ctrl-C prints the state of the step only.
+// signals forwards the signals that srun receives to the tasks. A first Ctrl-C only prints the state of the step.
 func (r *runner) signals(stop <-chan struct{}) {
 	defer signal.Stop(r.received)
 	r.resize() // the size may have changed before srun listened for signals
@@ -108,8 +108,8 @@ func (r *runner) resize() {
 	_ = r.nodes[0].wire.send(resizeFrame, 0, size)
 }
 
-// terminal switches srun's terminal to raw mode if a task has a terminal. The returned function restores the previous
-// mode.
+// terminal switches srun's terminal to raw mode if a task uses a terminal. The returned function restores the
+// previous mode.
 func (r *runner) terminal() (restore func()) {
 	if !r.options.pty || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return func() {}

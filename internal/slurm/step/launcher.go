@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// comeTime limits how long an interactive allocation waits for its first session.
+	// comeTime is how long an interactive allocation waits for its first session.
 	comeTime = 5 * time.Minute
-	// leaveTime is the delay before an interactive allocation ends after its last session, and before a job ends for
-	// an sattach that watches its last step. Both then still receive the result.
+	// leaveTime is how long an interactive allocation continues after its last session, and how long a job continues
+	// for an sattach that watches its last step, so that the result can still be received.
 	leaveTime = time.Second
 )
 
-// launcher runs a job's script in the head, and only the agent in the other pods.
+// launcher runs a job's script in the head. In the other pods, it runs only the agent.
 type launcher struct {
 	dirs  directories
 	spec  launchconfig.Spec
@@ -37,20 +37,20 @@ type launcher struct {
 	head  *head
 	// roll records which nodes are connected.
 	roll *roll
-	// start is when the job's time began to count.
+	// start is the time from which the job's run time is counted.
 	start time.Time
 
 	mu      sync.Mutex // guards the fields below
 	script  *process
 	asked   *endRequest
 	left    int           // exit code of the last interactive session
-	warning *time.Timer   // sends the signal of --signal; nil without this option
-	errors  io.Writer     // error output of the script and messages about it
+	warning *time.Timer   // timer for the signal of --signal; nil without this option
+	errors  io.Writer     // error output of the script, and of messages about the script
 	stop    chan struct{} // closed when the job must end
 }
 
-// Launch is the main program of a job's pod. In the head it runs the script, in other pods the agent until the job is
-// over. It returns the exit code.
+// Launch is the main function of a job's pod. In the head, it runs the script; in other pods, it runs the agent until
+// the job is over. It returns the exit code.
 func Launch(ctx context.Context) int {
 	if code, is := asInit(); is {
 		return code
@@ -95,7 +95,7 @@ func (l *launcher) run(ctx context.Context) (int, error) {
 	if !l.place.Head() {
 		return l.attendSteps(ctx), nil
 	}
-	defer l.sendHome(ctx) // also if the head fails to start
+	defer l.sendHome(ctx) // do this even if the head fails to start
 	if err := l.prepareHead(ctx); err != nil {
 		return 1, err
 	}
@@ -103,7 +103,7 @@ func (l *launcher) run(ctx context.Context) (int, error) {
 	return l.lead(ctx)
 }
 
-// listen creates the agent and its listeners. A job with one pod does not listen on the network.
+// listen creates the agent and its listeners. A job with a single pod does not listen on the network.
 func (l *launcher) listen() ([]net.Listener, error) {
 	l.agent = &agent{container: os.Environ(), own: []string{"SLURMD_NODENAME=" + l.pod.Node}, oom: oomKills{read: readOOMKills, claimed: readOOMKills()}}
 	if len(l.place.Hosts) == 1 {
@@ -138,7 +138,7 @@ func (l *launcher) prepareHead(ctx context.Context) error {
 	return nil
 }
 
-// environment returns the script's environment: the container's variables, the submitted variables and Slurm's own
+// environment returns the script's environment: the variables of the container, the submitted variables, and Slurm's
 // variables.
 func (l *launcher) environment(hosts []string) []string {
 	exported, user := l.dirs.readExported(), currentUser()

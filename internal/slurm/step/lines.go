@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// outputs writes the output of the tasks to srun's own streams or to files. It writes whole lines, which may begin
-// with the number of the task.
+// outputs writes the output of the tasks to srun's own streams or to files. It writes whole lines, optionally
+// prefixed with the number of the task.
 type outputs struct {
 	options *stepOptions
 	names   launchconfig.Names // names of the step; task and node are added for each task
@@ -21,7 +21,7 @@ type outputs struct {
 	mu    sync.Mutex // guards the fields below and the order of lines
 	files map[string]*os.File
 	lines map[lineKey]*line
-	// mirror receives a copy of the tasks' output after a viewer has attached to the step; recent holds their latest
+	// mirror receives a copy of the tasks' output once a viewer has attached to the step. recent holds their latest
 	// output.
 	mirror *wire
 	recent backlog
@@ -34,7 +34,7 @@ type lineKey struct {
 
 // line holds the destination of a task's stream and the incomplete last line.
 type line struct {
-	to    io.Writer // nil discards the output
+	to    io.Writer // nil if the output is discarded
 	part  []byte
 	label string
 }
@@ -43,10 +43,10 @@ func newOutputs(o *stepOptions, names launchconfig.Names, tasks int) *outputs {
 	return &outputs{options: o, names: names, tasks: tasks, files: map[string]*os.File{}, lines: map[lineKey]*line{}}
 }
 
-// maxLine limits how much of an incomplete line is buffered.
+// maxLine is the maximum size of an incomplete line that is buffered.
 const maxLine = 1 << 20
 
-// open determines the destinations of a task's streams; host and node identify where the task runs.
+// open determines the destinations of a task's streams. host and node identify where the task runs.
 func (o *outputs) open(task int, host string, node int) error {
 	names := o.names
 	names.Task, names.Host, names.Node = task, host, node
@@ -74,8 +74,8 @@ func (o *outputs) open(task int, host string, node int) error {
 	return nil
 }
 
-// target returns the destination for a task and a value of --output: all, none, the rank of the only task whose
-// output is shown, or a file name pattern.
+// target returns the destination of a task's output for a value of --output: "all", "none", the rank of the only task
+// whose output is shown, or a file name pattern.
 func (o *outputs) target(pattern string, names launchconfig.Names, own io.Writer) (io.Writer, error) {
 	switch pattern {
 	case "", "all":
@@ -131,7 +131,7 @@ func (o *outputs) write(task int, isError bool, data []byte) {
 	}
 }
 
-// copy sends a piece of output to viewers; the caller holds the lock.
+// copy sends a piece of output to viewers. The caller must hold the lock.
 func (o *outputs) copy(task int, isError bool, data []byte) {
 	f := frame{kind: stdoutFrame, task: uint32(task), data: data}
 	if isError {
@@ -139,11 +139,11 @@ func (o *outputs) copy(task int, isError bool, data []byte) {
 	}
 	o.recent.add(f)
 	if o.mirror != nil {
-		_ = o.mirror.send(f.kind, f.task, f.data) // the step ends if the head is gone, so the error does not matter
+		_ = o.mirror.send(f.kind, f.task, f.data) // an error does not matter: without the head the step ends
 	}
 }
 
-// mirrorTo sends the recent output of the tasks to w and from then on a copy of their output.
+// mirrorTo sends the recent output of the tasks to w, and then a copy of all further output.
 func (o *outputs) mirrorTo(w *wire) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -156,7 +156,7 @@ func (o *outputs) mirrorTo(w *wire) {
 	}
 }
 
-// flush writes a task's incomplete last lines.
+// flush writes the incomplete last lines of a task.
 func (o *outputs) flush(task int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

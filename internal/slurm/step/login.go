@@ -10,10 +10,10 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// loginEnv returns the environment variables that a script of a login shell (#!/bin/bash -l) needs to find srun. Such
-// a shell reads /etc/profile, which resets PATH in most images. After that bash reads the file that BASH_ENV names,
-// and other shells read .profile in HOME. loginEnv writes such a file; it restores PATH and the previous value of
-// BASH_ENV or HOME. Other scripts need no variables.
+// loginEnv returns the environment variables that a script of a login shell (#!/bin/bash -l) needs in order to find
+// srun. Such a shell reads /etc/profile, which resets PATH in most images. Then bash reads the file named by
+// BASH_ENV, and other shells read .profile in HOME. loginEnv writes a file that restores PATH and the previous value
+// of BASH_ENV or HOME. Other scripts need no variables.
 func (l *launcher) loginEnv(program string, env []string) ([]string, error) {
 	text, err := os.ReadFile(program)
 	if err != nil {
@@ -47,8 +47,7 @@ func (l *launcher) loginEnv(program string, env []string) ([]string, error) {
 // shells lists the supported login shells: bash, and shells that read .profile.
 var shells = []string{"bash", "sh", "dash", "ash", "ksh", "mksh"}
 
-// loginShell returns the name of the login shell in the first line of a script. It returns an empty string if that
-// line does not request a login shell.
+// loginShell returns the name of the login shell in the first line of a script; "" if the line does not request one.
 func loginShell(script string) string {
 	line, _, _ := strings.Cut(script, "\n")
 	line, is := strings.CutPrefix(line, "#!")

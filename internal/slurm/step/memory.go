@@ -15,8 +15,8 @@ const controlGroups = "/sys/fs/cgroup"
 // signalNoMemory is the signal number that Slurm reports for a process that used too much memory.
 const signalNoMemory = 125
 
-// oomKills counts the processes of this pod that the kernel killed because the pod's memory was used up. The pod has
-// a single counter, so a caller must claim new kills only if they belong to its own processes.
+// oomKills counts the processes of this pod that the kernel killed because the pod's memory was exhausted. There is a
+// single counter per pod, so a caller must claim new kills only if they are kills of its own processes.
 type oomKills struct {
 	read    func() int
 	mu      sync.Mutex // guards claimed
@@ -36,8 +36,8 @@ func (o *oomKills) claim() int {
 	return fresh
 }
 
-// noMemory returns the message about killed processes; step is, for example, 42.batch or 42.0. Programs search for
-// its first words.
+// noMemory returns the message about killed processes. step is, for example, 42.batch or 42.0. Programs search the
+// output for the first words of the message.
 func noMemory(kills int, step string) string {
 	events := "events"
 	if kills == 1 {
@@ -46,7 +46,7 @@ func noMemory(kills int, step string) string {
 	return fmt.Sprintf("error: Detected %d oom_kill %s in StepId=%s. The job's memory was exceeded; request more with --mem.", kills, events, step)
 }
 
-// findOOMFiles can be replaced by tests, which have no control group to use up.
+// findOOMFiles can be replaced by tests, which cannot exhaust the memory of a control group.
 var findOOMFiles = oomFiles
 
 // readOOMKills returns the kernel's counter for the control group of this process, or 0 if it cannot be read.
@@ -60,7 +60,7 @@ func readOOMKills() int {
 	return 0
 }
 
-// oomFiles lists the files that may contain the counter: first by the path of the process's control group, then in
+// oomFiles lists the files that may contain the counter: first those in the process's control group, then those in
 // the root of the container.
 func oomFiles(own string) []string {
 	var files []string
@@ -77,7 +77,7 @@ func oomFiles(own string) []string {
 	return append(files, filepath.Join(controlGroups, "memory.events"), filepath.Join(controlGroups, "memory", "memory.oom_control"))
 }
 
-// oomKillsIn returns the counter oom_kill from the text of memory.events or memory.oom_control.
+// oomKillsIn returns the oom_kill counter in the text of memory.events or memory.oom_control.
 func oomKillsIn(text string) int {
 	for line := range strings.Lines(text) {
 		if value, is := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); is {

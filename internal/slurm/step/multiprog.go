@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// program is a line of a --multi-prog file: some tasks and the command that they run.
+// program is a line of a --multi-prog file, which contains tasks and the command that they run.
 type program struct {
-	// ranks lists the tasks of the line; all marks the line for tasks that no other line names.
+	// ranks lists the tasks in the line. all is true if the line applies to all tasks that no other line names.
 	ranks []rankRange
 	all   bool
 	args  []string
@@ -16,8 +16,8 @@ type program struct {
 
 type rankRange struct{ first, last int }
 
-// parsePrograms parses a --multi-prog file. Each line has ranks (0-3,5 or *), a program and its arguments. In
-// arguments, %t stands for the rank and %o for the offset of the rank within the line's ranks.
+// parsePrograms parses a --multi-prog file. Each line contains ranks (0-3,5 or *), a program and its arguments. In
+// arguments, %t stands for the rank and %o for the rank's position among the ranks of the line.
 func parsePrograms(text string) ([]program, error) {
 	var programs []program
 	for number, line := range strings.Split(text, "\n") {

@@ -14,28 +14,28 @@ const (
 	// partTime is how long an elastic allocation waits for its remaining nodes after the minimum number has
 	// connected.
 	partTime = 5 * time.Second
-	// farewellTime limits how long a head that has ended waits for nodes that have not connected yet, to end them as
-	// well.
+	// farewellTime is how long a head that has ended waits for nodes that have not connected yet, in order to end
+	// them as well.
 	farewellTime = 5 * time.Minute
 	// limitMargin is how long before its time limit a head stops waiting for nodes.
 	limitMargin = 10 * time.Second
-	// meetingTime limits how long a node waits for a head that may still be starting.
+	// meetingTime is how long a node waits for a head that may still be starting.
 	meetingTime = 30 * time.Minute
-	// reunionTime limits how long a node that has lost its connection searches for the head before it assumes that
-	// the head has ended.
+	// reunionTime is how long a node that has lost its connection tries to reach the head before it assumes that the
+	// head has ended.
 	reunionTime = 30 * time.Second
 )
 
-// roll is the head's list of connected nodes. Nodes of an array element outlive their head because the controller
-// does not end them, and nodes of an elastic job may arrive too late. In these cases each node connects to the head
-// and stays until the head dismisses it.
+// roll is the head's list of connected nodes. Nodes of an array element would outlive their head, because the
+// controller does not end them, and nodes of an elastic job may arrive too late. In these cases, each node connects
+// to the head and remains connected until the head dismisses it.
 type roll struct {
 	mu      sync.Mutex      // guards the fields below
 	there   map[string]int  // number of connections of each connected node
 	came    map[string]bool // nodes that have ever connected
 	waiting int             // connections whose answer has not been sent yet
 	changed chan struct{}   // closed and replaced when a node connects or disconnects
-	// members are the nodes that the script runs with; nil while all nodes are accepted.
+	// members lists the nodes with which the script runs; nil while all nodes are accepted.
 	members []string
 	over    chan struct{} // closed when all nodes may leave
 }
@@ -44,8 +44,8 @@ func newRoll() *roll {
 	return &roll{there: map[string]int{}, came: map[string]bool{}, changed: make(chan struct{}), over: make(chan struct{})}
 }
 
-// attend keeps a node connected until all nodes are dismissed or the node disconnects. It dismisses a node at once
-// that connects after the script has started without it.
+// attend keeps a node connected until all nodes are dismissed or the node disconnects. A node that connects after the
+// script has started without it is dismissed at once.
 func (r *roll) attend(w *wire, host string) error {
 	r.mu.Lock()
 	late := r.members != nil && !slices.Contains(r.members, host)
@@ -56,7 +56,7 @@ func (r *roll) attend(w *wire, host string) error {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_, _ = w.receive() // a node sends nothing more: receive returns when it disconnects
+		_, _ = w.receive() // a node sends nothing more, so receive returns when it disconnects
 	}()
 	if !late {
 		select {
@@ -70,20 +70,20 @@ func (r *roll) attend(w *wire, host string) error {
 	r.there[host]--
 	r.count(-1)
 	r.mu.Unlock()
-	<-gone // receive must have returned, because the caller reads from the connection, too
+	<-gone // receive must have returned, because the caller also reads from the connection
 	return err
 }
 
-// count changes the number of waiting connections; the caller holds the lock.
+// count changes the number of waiting connections. The caller must hold the lock.
 func (r *roll) count(by int) {
 	r.waiting += by
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
 
-// await waits until a minimum number (least) of the hosts is connected, and then at most patience for the others. It
-// returns the connected hosts in the order of hosts. The first host is the head itself and always counts as
-// connected.
+// await waits until at least least of the hosts are connected, and then waits for the others, but no longer than
+// patience. It returns the connected hosts in the order of hosts. The first host is the head itself, which always
+// counts as connected.
 func (r *roll) await(ctx context.Context, hosts []string, least int, patience time.Duration) []string {
 	return r.until(ctx, hosts, func(host string) bool { return r.there[host] > 0 }, least, patience)
 }
@@ -93,7 +93,7 @@ func (r *roll) awaitAll(ctx context.Context, hosts []string) {
 	r.until(ctx, hosts, func(host string) bool { return r.came[host] }, len(hosts), 0)
 }
 
-// until is like await, for hosts that fulfil a condition. It evaluates the condition with the lock held.
+// until is like await, but waits for hosts that meet a condition. The condition is evaluated with the lock held.
 func (r *roll) until(ctx context.Context, hosts []string, is func(host string) bool, least int, patience time.Duration) []string {
 	var enough <-chan time.Time
 	for {
@@ -122,14 +122,14 @@ func (r *roll) until(ctx context.Context, hosts []string, is func(host string) b
 	}
 }
 
-// begin sets the nodes that the script runs with.
+// begin sets the nodes with which the script runs.
 func (r *roll) begin(members []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.members = members
 }
 
-// dismiss dismisses all connected nodes and waits until they have received that, for at most dialTime.
+// dismiss dismisses all connected nodes and waits until they have received this, but no longer than dialTime.
 func (r *roll) dismiss() {
 	close(r.over)
 	patience := time.After(dialTime)
@@ -153,13 +153,13 @@ func (l *launcher) keepsRoll() bool {
 	return len(l.place.Hosts) > 1 && (l.spec.Array != nil || l.isElastic())
 }
 
-// isElastic reports whether the script may start with fewer nodes than the job has at most.
+// isElastic reports whether the script may start with fewer nodes than the job's maximum.
 func (l *launcher) isElastic() bool {
 	return l.spec.MinNodes > 0 && l.spec.MinNodes < len(l.place.Hosts)
 }
 
-// present returns the nodes that the script runs with: all nodes or, for an elastic job, the connected nodes after
-// the minimum number has connected.
+// present returns the nodes with which the script runs: all nodes or, for an elastic job, the nodes that are
+// connected after the minimum number has connected.
 func (l *launcher) present(ctx context.Context) []string {
 	hosts := l.place.Hosts
 	if l.isElastic() {
@@ -169,7 +169,7 @@ func (l *launcher) present(ctx context.Context) []string {
 	return hosts
 }
 
-// sendHome ends the nodes that wait for the head. For an array element it also waits for nodes that are still
+// sendHome ends the nodes that wait for the head. For an array element, it also waits for nodes that are still
 // starting, because no other component would end them.
 func (l *launcher) sendHome(ctx context.Context) {
 	if !l.keepsRoll() {
@@ -183,8 +183,8 @@ func (l *launcher) sendHome(ctx context.Context) {
 	l.roll.dismiss()
 }
 
-// farewell returns how long to wait for nodes that have not connected yet. The wait must not exceed the job's time
-// limit after the script has ended.
+// farewell returns how long to wait for nodes that have not connected yet. The wait after the end of the script must
+// not exceed the job's time limit.
 func (l *launcher) farewell(now time.Time) time.Duration {
 	limit := time.Duration(l.spec.TimeLimit) * time.Second
 	if l.head != nil {
@@ -197,7 +197,7 @@ func (l *launcher) farewell(now time.Time) time.Duration {
 	return max(0, min(farewellTime, left-limitMargin))
 }
 
-// attendSteps is the main function of a pod that is not the head. It returns the exit code.
+// attendSteps is the main function of pods other than the head. It returns the exit code.
 func (l *launcher) attendSteps(ctx context.Context) int {
 	code := 0
 	if !l.keepsRoll() {
@@ -214,7 +214,7 @@ func (l *launcher) attendSteps(ctx context.Context) int {
 	return code
 }
 
-// untilSentHome connects to the head and returns when the head dismisses the node or cannot be reached any more.
+// untilSentHome connects to the head and returns when the head dismisses the node or can no longer be reached.
 func (l *launcher) untilSentHome(ctx context.Context) error {
 	h := &here{dirs: l.dirs, pod: l.pod, place: l.place}
 	patience, met := meetingTime, false
@@ -240,7 +240,7 @@ func (l *launcher) untilSentHome(ctx context.Context) error {
 	return nil
 }
 
-// waitAt waits for the head's answer.
+// waitAt waits for the response of the head.
 func (l *launcher) waitAt(ctx context.Context, w *wire) error {
 	defer w.Close()
 	defer context.AfterFunc(ctx, func() { _ = w.Close() })()

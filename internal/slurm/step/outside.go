@@ -11,14 +11,14 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// clusterCommands lists the commands that need access to the cluster. vcctl runs them with the permissions of the
-// pod's service account.
+// clusterCommands lists the commands that need access to the cluster. They are run by vcctl, with the permissions of
+// the pod's service account.
 var clusterCommands = []string{"sbatch", "sacct", "sinfo", "sprio", "sshare", "scrontab", "sdiag", "strigger"}
 
 // clusterProgram is the name of the program that accesses the cluster.
 const clusterProgram = "vcctl"
 
-// Outside replaces this process with the vcctl command of the same name. It returns only if that fails.
+// Outside replaces this process with the vcctl command of the same name. It returns only if this fails.
 func Outside(_ context.Context, name string, args []string) int {
 	h, err := findHere()
 	if err != nil {
@@ -30,7 +30,7 @@ func Outside(_ context.Context, name string, args []string) int {
 // reachesCluster reports whether the job's pods have their own service account with access to the cluster.
 func (h *here) reachesCluster() bool { return h.spec.ServiceAccount != "" }
 
-// becomeClusterCommand replaces this process with a command of vcctl.
+// becomeClusterCommand replaces this process with a vcctl command.
 func (h *here) becomeClusterCommand(name string, args []string) error {
 	if !h.reachesCluster() {
 		return usererror.Errorf("run it where the job was submitted; an administrator can permit it inside jobs with serviceAccount in ConfigMap slurm-profile", "the pods of this job have no permissions in the cluster")
@@ -43,16 +43,15 @@ func (h *here) becomeClusterCommand(name string, args []string) error {
 		}
 	}
 	if os.Getenv("KUBECONFIG") == "" {
-		// A kubeconfig in the home directory is meant for other machines. An empty one makes vcctl use the service
-		// account.
+		// A kubeconfig in the home directory is meant for other machines. An empty kubeconfig makes vcctl use the
+		// service account.
 		env = append(env, "KUBECONFIG="+os.DevNull)
 	}
 	return syscall.Exec(program, append([]string{clusterProgram, "slurm", name}, args...), env)
 }
 
-// becomeIfNotOwn replaces this process with the command of vcctl if the job has access to the cluster and the
-// arguments concern more than this job. Otherwise it returns nil, and the caller gets its answer from the
-// launcher.
+// becomeIfNotOwn replaces this process with the vcctl command if the job has access to the cluster and the arguments
+// refer to more than this job. Otherwise, it returns nil, and the caller requests the data from the launcher.
 func becomeIfNotOwn(name string, args []string, isOwn func(*here) bool) error {
 	h, err := findHere()
 	if err != nil || !h.reachesCluster() || isOwn(h) {
@@ -68,8 +67,8 @@ func (h *here) mayBe(id string) bool {
 	return job.called(id)
 }
 
-// areOwn reports whether all IDs in the comma-separated lists belong to this job. It returns false if there is no
-// ID.
+// areOwn reports whether all IDs in the comma-separated lists belong to this job. It returns false if there are no
+// IDs.
 func (h *here) areOwn(lists []string) bool {
 	var ids []string
 	for _, list := range lists {
@@ -79,8 +78,8 @@ func (h *here) areOwn(lists []string) bool {
 	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !h.mayBe(id) })
 }
 
-// isOwnSqueue reports whether the arguments of squeue concern this job only, so that no access to the cluster is
-// needed.
+// isOwnSqueue returns a function that reports whether the arguments of squeue refer only to this job, so that access
+// to the cluster is not needed.
 func isOwnSqueue(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := squeueTable.Parse(args)
@@ -92,7 +91,8 @@ func isOwnSqueue(args []string) func(*here) bool {
 	}
 }
 
-// isOwnScontrol reports whether the arguments of scontrol concern this job or need no access to the cluster.
+// isOwnScontrol returns a function that reports whether the arguments of scontrol refer only to this job, or need no
+// access to the cluster.
 func isOwnScontrol(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := scontrolTable.Parse(args)
@@ -114,7 +114,7 @@ func isOwnScontrol(args []string) func(*here) bool {
 	}
 }
 
-// isOwnScancel reports whether scancel ends or signals this job only.
+// isOwnScancel returns a function that reports whether scancel ends or signals only this job.
 func isOwnScancel(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := scancelTable.Parse(args)
@@ -122,7 +122,7 @@ func isOwnScancel(args []string) func(*here) bool {
 	}
 }
 
-// isOwnSbcast reports whether sbcast copies to this job.
+// isOwnSbcast returns a function that reports whether sbcast copies to this job.
 func isOwnSbcast(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := SbcastTable.Parse(args)
@@ -131,7 +131,7 @@ func isOwnSbcast(args []string) func(*here) bool {
 	}
 }
 
-// isOwnSattach reports whether sattach attaches to a step of this job.
+// isOwnSattach returns a function that reports whether sattach attaches to a step of this job.
 func isOwnSattach(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := SattachTable.Parse(args)

@@ -15,14 +15,14 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// drainTime limits how long output is read after a task has ended. Background processes of the task may keep the pipe
+// drainTime is how long to read output after a task has ended. Background processes of the task may keep the pipe
 // open.
 const drainTime = 500 * time.Millisecond
 
-// maxRest limits how much output is read after that: a pipe cannot hold more.
+// maxRest is the maximum amount of output that is read after that. A pipe cannot contain more.
 const maxRest = 1 << 20
 
-// Exit codes of programs that could not be started. As in Slurm, these are the numbers of the errors.
+// Exit codes of programs that could not be started. As in Slurm, they are the numbers of the errors.
 const (
 	codeNotFound  = 2
 	codeNoProgram = 13
@@ -32,7 +32,7 @@ const (
 type process struct {
 	command  *exec.Cmd
 	stdin    io.WriteCloser // nil if the task has no input
-	typed    chan []byte    // input for stdin; an empty piece ends it
+	typed    chan []byte    // input for stdin; an empty piece ends the input
 	terminal *terminal
 	readers  []*os.File
 	copying  sync.WaitGroup
@@ -41,8 +41,9 @@ type process struct {
 	ended    bool
 }
 
-// startProcess starts a task in its own process group and copies its output to the writers. With a terminal, or if
-// stderr is nil, the task has one descriptor for both streams, which preserves the order of its output.
+// startProcess starts a task in its own process group and copies its output to the writers. If the task has a
+// terminal, or if stderr is nil, the task uses a single descriptor for both streams, which preserves the order of its
+// output.
 func startProcess(t *task, dir string, env []string, tty *terminal, stdout, stderr io.Writer) (*process, error) {
 	p := &process{command: &exec.Cmd{Dir: dir, Env: env, Args: t.Args, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}, terminal: tty}
 	var err error
@@ -77,8 +78,8 @@ func startProcess(t *task, dir string, env []string, tty *terminal, stdout, stde
 	return p, nil
 }
 
-// pipes connects a task's streams and returns the ends of the pipes that belong to the task. Output uses pipes of
-// this process, so that processes in the background do not delay the end of the task.
+// pipes connects the streams of a task and returns the ends of the pipes that belong to the task. Output goes through
+// pipes of this process, so that background processes do not delay the end of the task.
 func (p *process) pipes(stdin bool, stdout, stderr io.Writer) (theirs []*os.File, err error) {
 	for _, to := range []struct {
 		writer io.Writer
@@ -116,7 +117,7 @@ func (p *process) copy(to io.Writer, from *os.File) {
 		for {
 			n, err := from.Read(buffer)
 			if n > 0 {
-				_, _ = to.Write(buffer[:n]) // the task continues even if the reader is gone
+				_, _ = to.Write(buffer[:n]) // the task continues even if nothing reads its output
 			}
 			switch {
 			case errors.Is(err, os.ErrDeadlineExceeded) && rest > 0:
@@ -133,7 +134,7 @@ func (p *process) copy(to io.Writer, from *os.File) {
 	})
 }
 
-// readAvailable reads the available data without waiting.
+// readAvailable reads the data that is available without waiting.
 func readAvailable(from *os.File, buffer []byte) (n int, err error) {
 	raw, err := from.SyscallConn()
 	if err != nil {
@@ -143,7 +144,7 @@ func readAvailable(from *os.File, buffer []byte) (n int, err error) {
 	return max(n, 0), errors.Join(err, controlErr)
 }
 
-// wait waits until the task has ended and its output was copied.
+// wait waits until the task has ended and its output has been copied.
 func (p *process) wait() ending {
 	err := p.command.Wait()
 	p.mu.Lock()
@@ -170,8 +171,8 @@ func (p *process) close(limit time.Duration) {
 	}
 }
 
-// feed starts a goroutine that writes the input to the task, so that a task that does not read cannot block signals.
-// It calls written after each piece.
+// feed starts a goroutine that writes input to the task, so that signals are not delayed if the task does not read
+// its input. It calls written after each piece.
 func (p *process) feed(written func()) {
 	typed := make(chan []byte, window+1)
 	p.typed = typed
@@ -189,8 +190,8 @@ func (p *process) feed(written func()) {
 	}()
 }
 
-// put queues a piece of input; an empty piece ends the input. It never blocks, and loses nothing while at most window
-// pieces are queued.
+// put queues a piece of input; an empty piece ends the input. It never blocks. No input is lost as long as at most
+// window pieces are queued.
 func (p *process) put(data []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -217,13 +218,13 @@ func (p *process) signal(number int) {
 	p.send(number, -1)
 }
 
-// signalAlone sends a signal to the task's process only.
+// signalAlone sends a signal only to the task's own process.
 func (p *process) signalAlone(number int) { p.send(number, 1) }
 
 func (p *process) send(number, sign int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.ended { // after the end the process number may be reused
+	if !p.ended { // after the process has ended, its ID may be reused
 		_ = syscall.Kill(sign*p.command.Process.Pid, syscall.Signal(number))
 	}
 }
@@ -242,7 +243,7 @@ func endingOf(state *os.ProcessState, err error) ending {
 	return e
 }
 
-// notStarted returns the ending of a task that could not be started.
+// notStarted returns the ending for a task that could not be started.
 func notStarted(err error) ending {
 	e := ending{Code: codeNoProgram, Problem: err.Error()}
 	var path *fs.PathError

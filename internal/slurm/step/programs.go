@@ -17,11 +17,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// names lists the commands that a script can call. They are all links to this program.
+// names lists the commands that a script can call. They are links to this program.
 var names = append([]string{"srun", "scontrol", "squeue", "scancel", "sbcast", "sgather", "sattach", rshName}, clusterCommands...)
 
-// Main runs the command with the name under which the program was called or, for vc-step, with the name in the first
-// argument. It returns the exit code.
+// Main runs the command with the name under which the program was called or, if that is vc-step, the command named by
+// the first argument. It returns the exit code.
 func Main(ctx context.Context, args []string) int {
 	name := filepath.Base(args[0])
 	rest := args[1:]
@@ -77,7 +77,7 @@ func Main(ctx context.Context, args []string) int {
 func report(program string, err error) int {
 	if err != nil {
 		f := *usererror.Of(err)
-		f.What = err.Error() // keep the context that was added to the error with the hint
+		f.What = err.Error() // keep the context that was added to the error that has the hint
 		fmt.Fprint(os.Stderr, f.Text(program))
 		return 1
 	}
@@ -99,10 +99,10 @@ func informed(table *getopt.Table, p getopt.Parsed) bool {
 	return true
 }
 
-// slurmVersion is the version of Slurm whose behaviour this program follows. Other programs compare it.
+// slurmVersion is the version of Slurm whose behavior this program follows. Other programs check it.
 const slurmVersion = "26.11.0"
 
-// Install copies this program into a directory and creates links to it with the names of the commands.
+// Install copies this program to a directory and creates links to it for all commands.
 func Install(args []string) error {
 	if len(args) != 1 {
 		return errors.New("install requires exactly one directory")
@@ -129,7 +129,7 @@ func Install(args []string) error {
 			return err
 		}
 	}
-	// The job's container, which may run as any user, writes its runtime files here.
+	// The job's container, which may run as any user, writes its runtime files to this directory.
 	run := filepath.Join(filepath.Dir(directory), "run")
 	if err := os.MkdirAll(run, 0o777); err != nil {
 		return err
@@ -137,7 +137,7 @@ func Install(args []string) error {
 	return os.Chmod(run, 0o777)
 }
 
-// copyFile copies a program. It writes a temporary file first, so that an incomplete copy is never run.
+// copyFile copies a program. It first writes a temporary file, so that an incomplete copy is never run.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -155,8 +155,8 @@ func copyFile(from, to string) error {
 	return os.Rename(to+".new", to)
 }
 
-// Session runs a program, or this one as srun, for the user of an interactive allocation. The allocation then ends
-// with its exit code.
+// Session runs a program, or srun, for the user of an interactive allocation. When the program ends, the allocation
+// ends with the program's exit code.
 func Session(ctx context.Context, args []string) int {
 	h, err := findHere()
 	if err != nil {
@@ -177,8 +177,8 @@ func Session(ctx context.Context, args []string) int {
 	return code
 }
 
-// Enter runs a program, or this one as srun, with the environment of the job's script. The job's other processes are
-// not affected.
+// Enter runs a program, or srun, with the environment of the job's script. It does not affect other processes of the
+// job.
 func Enter(ctx context.Context, args []string) int {
 	h, err := findHere()
 	if err != nil {
@@ -228,7 +228,7 @@ func (h *here) inSession(ctx context.Context, args []string) int {
 	return endingOf(command.ProcessState, err).status()
 }
 
-// shell returns the path of the container's shell.
+// shell returns the path of a shell in the container.
 func shell() string {
 	for _, path := range []string{os.Getenv("SHELL"), "/bin/bash"} {
 		if info, err := os.Stat(path); path != "" && err == nil && info.Mode()&0o111 != 0 {

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// asInit runs the program again as a child if this process is the first of its container, which must wait for all
-// processes that have lost their parents. That conflicts with Go's way of waiting for children. asInit returns the
-// child's exit code, or false if this is not the first process.
+// asInit runs the program again as a child if this process is the first process of its container. Such a process must
+// wait for all processes that have lost their parents, which conflicts with how Go waits for children. asInit returns
+// the child's exit code; is is false if this is not the first process.
 func asInit() (code int, is bool) {
 	if os.Getpid() != 1 {
 		return 0, false

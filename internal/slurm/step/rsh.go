@@ -13,8 +13,8 @@ const rshName = "vc-rsh"
 // withValue lists the options of ssh that have a value.
 const withValue = "bcDEeFIiJLlmOopQRSWw"
 
-// Rsh runs a command line on another node of the job, as ssh does. It accepts and ignores the options of ssh, because
-// keys, ports and terminals do not exist here.
+// Rsh runs a command line on another node of the job, as ssh does. It ignores the options of ssh, because keys, ports
+// and terminals do not exist here.
 func Rsh(ctx context.Context, args []string) int {
 	host, command := rshArguments(args)
 	if host == "" || len(command) == 0 {
@@ -32,7 +32,7 @@ func Rsh(ctx context.Context, args []string) int {
 	return 255
 }
 
-// rshArguments returns the host and the command after ssh's options.
+// rshArguments returns the host and the command that follow ssh's options.
 func rshArguments(args []string) (host string, command []string) {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
@@ -66,7 +66,7 @@ func (h *here) remote(ctx context.Context, host, command string) (int, error) {
 	return r.run(ctx)
 }
 
-// nodeCalled returns the index of a node by its host name, with or without a domain.
+// nodeCalled returns the index of the node with the given host name, which may include a domain.
 func (h *here) nodeCalled(name string) (int, error) {
 	short, _, _ := strings.Cut(name, ".")
 	for i, host := range h.place.Hosts {

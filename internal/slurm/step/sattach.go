@@ -82,7 +82,8 @@ func sattach(ctx context.Context, p getopt.Parsed) (int, error) {
 	return w.watch(to, p.Has("quiet"))
 }
 
-// AttachTarget returns the job and the step of sattach's operand. The step is empty if the operand has no dot.
+// AttachTarget returns the job and the step that sattach's operand refers to. The step is empty if the operand
+// contains no dot.
 func AttachTarget(p getopt.Parsed) (job, step string, err error) {
 	for option, hint := range map[string]string{"pty": "use srun --jobid=JOB --overlap --pty bash to open a terminal in a job", "input-filter": "tasks read the input of their srun"} {
 		if p.Has(option) {
@@ -102,7 +103,7 @@ func AttachTarget(p getopt.Parsed) (job, step string, err error) {
 	return job, step, nil
 }
 
-// print prints the nodes of the step and their tasks.
+// print prints the nodes of the step and the tasks on each of them.
 func (a *attachAnswer) print(out io.Writer) {
 	total := 0
 	for _, count := range a.Counts {
@@ -120,7 +121,7 @@ func (a *attachAnswer) print(out io.Writer) {
 	}
 }
 
-// outputs returns the outputs of all tasks of the step, which write to the streams of this program.
+// outputs returns outputs for all tasks of the step. They write to the streams of this program.
 func (a *attachAnswer) outputs(p getopt.Parsed) (*outputs, error) {
 	o := &stepOptions{label: p.Has("label"), unbuffered: p.Has("unbuffered")}
 	only, _ := p.Last("output-filter")

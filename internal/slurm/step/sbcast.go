@@ -30,7 +30,7 @@ var copyOptions = []getopt.Option{
 	{Long: "usage", Help: "Print a brief list of all options"},
 }
 
-// Options with which sbcast outside a job passes a file to sbcast in the head.
+// Options by which sbcast outside a job passes a file to sbcast in the head.
 const (
 	fromStdin = "from-stdin"
 	stdinMode = "stdin-mode"
@@ -101,17 +101,17 @@ func sbcast(ctx context.Context, p getopt.Parsed) error {
 	return c.send(ctx, hosts, from, r)
 }
 
-// TwoNames returns the error for a number of file names other than two.
+// TwoNames returns the error for a wrong number of file names.
 func TwoNames(operands []string) error {
 	return usererror.Errorf("specify the file and the path of its copies, for example data.bin /tmp/data.bin", "Need two file names, have %d names", len(operands))
 }
 
-// IsOn reports whether a switch is set by its option or by an environment variable.
+// IsOn reports whether a switch is turned on by its option or by an environment variable.
 func IsOn(p getopt.Parsed, option, variable string, env func(string) string) bool {
 	return p.Has(option) || env(variable) != ""
 }
 
-// openSource opens the file to copy. If sbcast was called outside the job, the file is the standard input.
+// openSource opens the file to copy. If sbcast was called outside the job, this is the standard input.
 func openSource(p getopt.Parsed) (*source, error) {
 	name := p.Operands[0]
 	s := &source{name: filepath.Base(name)}
@@ -156,7 +156,7 @@ func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// hostsOf returns the nodes of the job, or of the step in --jobid.
+// hostsOf returns the nodes of the job or, if --jobid names a step, of that step.
 func (j *jobAnswer) hostsOf(p getopt.Parsed) ([]string, error) {
 	text, given := p.Last("jobid")
 	id, step, hasStep := strings.Cut(text, ".")
@@ -174,7 +174,7 @@ func (j *jobAnswer) hostsOf(p getopt.Parsed) ([]string, error) {
 	return nil, usererror.Errorf("steps are numbered from 0; without a step, the file is copied to all nodes of the job", "Invalid job id specified: job %s has no step %s", j.Pod.ID(), step)
 }
 
-// copies copies files through the agents of nodes.
+// copies copies files by means of the agents of nodes.
 type copies struct {
 	here    *here
 	program string
@@ -188,7 +188,7 @@ type target struct {
 	err  error
 }
 
-// send copies a file to all hosts in parallel. A failing host does not affect the other hosts.
+// send copies a file to all hosts in parallel. If a host fails, the other hosts are not affected.
 func (c *copies) send(ctx context.Context, hosts []string, from *source, r *fileRequest) error {
 	targets := make([]*target, len(hosts))
 	var all sync.WaitGroup
@@ -233,14 +233,14 @@ func (c *copies) send(ctx context.Context, hosts []string, from *source, r *file
 	return joined(problems)
 }
 
-// begin asks the agent of the host to accept a file.
+// begin requests the agent of the host to accept a file.
 func (t *target) begin(ctx context.Context, h *here, r *fileRequest) {
 	if t.wire, t.err = h.ask(ctx, t.host, request{Store: r}); t.err == nil {
 		t.err = t.wire.answer(nil, nil)
 	}
 }
 
-// end confirms to the agent that the file is complete, or closes the connection. In the second case the agent removes
+// end confirms to the agent that the file is complete, or closes the connection if it is not. The agent then removes
 // the incomplete copy.
 func (t *target) end(isWhole bool) {
 	if t.wire == nil {
@@ -255,7 +255,7 @@ func (t *target) end(isWhole bool) {
 	}
 }
 
-// joined combines several errors and their hints into one error.
+// joined combines several errors and their hints into a single error.
 func joined(problems []error) error {
 	if len(problems) == 0 {
 		return nil

@@ -57,8 +57,9 @@ func (l *launcher) runScript() (ending, error) {
 	return l.ofMemory(script.wait()), nil
 }
 
-// ofMemory returns how the script ended. As in Slurm, it ended for lack of memory if the kernel killed one of its
-// processes, even if the script continued. Kills in a step are not counted because the step has claimed them.
+// ofMemory returns how the script ended. As in Slurm, it counts as killed for lack of memory if the kernel killed one
+// of its processes, even if the script continued. Kills in steps are not counted, because the steps have claimed
+// them.
 func (l *launcher) ofMemory(e ending) ending {
 	kills := l.agent.oom.claim()
 	if kills == 0 {
@@ -70,18 +71,18 @@ func (l *launcher) ofMemory(e ending) ending {
 	return ending{Signal: signalNoMemory, Usage: e.Usage}
 }
 
-// copyScript copies the script to an executable file, which does not depend on the ConfigMap any more.
+// copyScript copies the script to an executable file, so that it no longer depends on the ConfigMap.
 func (l *launcher) copyScript() (string, error) {
 	text, err := os.ReadFile(filepath.Join(l.dirs.spec, launchconfig.ScriptKey))
 	if err != nil {
 		return "", fmt.Errorf("the script: %w", err)
 	}
 	path := l.dirs.script()
-	_ = os.Remove(path) // an earlier file may belong to another user
+	_ = os.Remove(path) // an existing file may belong to another user
 	return path, os.WriteFile(path, text, 0o755)
 }
 
-// openInput opens the file of --input. It returns nil if the script has no input.
+// openInput opens the file named by --input. It returns nil if the script has no input.
 func (l *launcher) openInput() (*os.File, error) {
 	if l.spec.Input == "" {
 		return nil, nil
@@ -98,8 +99,8 @@ func (l *launcher) openInput() (*os.File, error) {
 	return file, nil
 }
 
-// signalBeforeLimit schedules the signal of --signal. limitChanged reschedules it when the time limit changes. The
-// returned function cancels the signal.
+// signalBeforeLimit schedules the signal requested by --signal. The returned function cancels the signal. If the time
+// limit changes, limitChanged reschedules the signal.
 func (l *launcher) signalBeforeLimit() (callOff func()) {
 	s := l.spec.Signal
 	if s == nil {
@@ -115,10 +116,10 @@ func (l *launcher) signalBeforeLimit() (callOff func()) {
 	return func() { warning.Stop() }
 }
 
-// never is longer than any job runs.
+// never is longer than any job can run.
 const never = 100 * 365 * 24 * time.Hour
 
-// untilWarning returns the time until the signal of --signal is due.
+// untilWarning returns the time until the signal requested by --signal is due.
 func (l *launcher) untilWarning(s *launchconfig.Signal) time.Duration {
 	limit := l.head.limit()
 	if limit == 0 {
@@ -127,7 +128,7 @@ func (l *launcher) untilWarning(s *launchconfig.Signal) time.Duration {
 	return max(0, limit-time.Duration(s.Seconds)*time.Second-time.Since(l.start))
 }
 
-// limitChanged reschedules the signal of --signal unless it was already sent.
+// limitChanged reschedules the signal requested by --signal, unless it has already been sent.
 func (l *launcher) limitChanged() {
 	l.mu.Lock()
 	warning := l.warning
@@ -150,8 +151,8 @@ func (l *launcher) signalScript(number int, alone bool) {
 	}
 }
 
-// interpreter returns the name of the file that could not be executed: the interpreter of the script or, without an
-// interpreter line, the script itself.
+// interpreter returns the name of the file that could not be executed: the interpreter of the script or, if the
+// script does not name one, the script itself.
 func interpreter(program string) string {
 	file, err := os.Open(program)
 	if err != nil {

@@ -20,7 +20,7 @@ var SgatherTable = *(&getopt.Table{Program: "sgather", Operands: "SOURCE DESTINA
 	{Long: "recursive", Short: 'r', Help: "Copy a directory with its contents"},
 }}).With(copyOptions...)
 
-// Sgather copies a file from each node of the job to the node on which it runs.
+// Sgather copies a file from each node of the job to the node on which it is called.
 func Sgather(ctx context.Context, args []string) int {
 	p, err := SgatherTable.Parse(args)
 	if err != nil {
@@ -53,7 +53,7 @@ func sgather(ctx context.Context, p getopt.Parsed) error {
 		all.Go(func() { wires[i], problems[i] = g.fetch(ctx, h, host, to+"."+host) })
 	}
 	all.Wait()
-	for i, w := range wires { // only after all files have arrived: nodes may share a disk
+	for i, w := range wires { // only after all files have arrived, because nodes may share a disk
 		if w != nil {
 			all.Go(func() { problems[i] = w.release() })
 		}
@@ -75,12 +75,12 @@ func sgather(ctx context.Context, p getopt.Parsed) error {
 type gathering struct {
 	from               string
 	keep, force, times bool
-	// tree permits copies of directories.
+	// tree permits copying directories.
 	tree bool
 }
 
 // gatherNames returns the absolute names of the source and of the copies. It rejects a directory that would be copied
-// into itself, because the copy would never end or would be removed together with the source.
+// into itself, because the copy would never end, or would be removed together with the source.
 func gatherNames(p getopt.Parsed) (from, to string, err error) {
 	if len(p.Operands) != 2 {
 		return "", "", TwoNames(p.Operands)
@@ -100,7 +100,7 @@ func gatherNames(p getopt.Parsed) (from, to string, err error) {
 	return from, to, nil
 }
 
-// fetch copies the file of one host. The caller must call release on the returned connection.
+// fetch copies the file from a host. The caller must call release on the returned connection.
 func (g *gathering) fetch(ctx context.Context, h *here, host, to string) (*wire, error) {
 	w, err := h.ask(ctx, host, request{Fetch: &fileRequest{Path: g.from, Remove: !g.keep, Tree: g.tree}})
 	if err != nil {
@@ -113,8 +113,8 @@ func (g *gathering) fetch(ctx context.Context, h *here, host, to string) (*wire,
 	return w, nil
 }
 
-// release confirms to the agent that the copy is complete, and waits until the agent has removed the source if
-// requested.
+// release confirms to the agent that the copy is complete. If the source must be removed, it waits until the agent
+// has done so.
 func (w *wire) release() error {
 	defer w.Close()
 	if err := w.send(stdinEndFrame, 0, nil); err != nil {
@@ -123,7 +123,7 @@ func (w *wire) release() error {
 	return w.answer(nil, nil)
 }
 
-// copyOf is a copy of a file or directory that does not have its final name yet.
+// copyOf is an incomplete copy of a file or directory, which does not have its final name yet.
 type copyOf interface {
 	complete() error
 	discard()
@@ -152,7 +152,7 @@ func (g *gathering) receive(w *wire, to string) error {
 	return nil
 }
 
-// create writes a copy with its content under a temporary name. It removes the copy on failure.
+// create writes a copy under a temporary name. If this fails, it removes the copy.
 func (g *gathering) create(w *wire, to string, stamp fileStamp) (copyOf, error) {
 	from := &content{from: w}
 	if stamp.Mode.IsDir() {
@@ -162,7 +162,7 @@ func (g *gathering) create(w *wire, to string, stamp fileStamp) (copyOf, error) 
 		}
 		err = tree.unpack(from)
 		if err == nil {
-			_, err = io.Copy(io.Discard, from) // padding at the end of the archive
+			_, err = io.Copy(io.Discard, from) // this skips the padding at the end of the archive
 		}
 		if err != nil {
 			tree.discard()

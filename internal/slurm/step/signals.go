@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signalNumber parses a signal name, with or without SIG, or a number from 1 to 64.
+// signalNumber parses the name of a signal, with or without SIG, or a number from 1 to 64.
 func signalNumber(text string) (int, error) {
 	if n, err := strconv.Atoi(text); err == nil && n > 0 && n < 65 {
 		return n, nil
@@ -23,7 +23,7 @@ func signalNumber(text string) (int, error) {
 	return 0, fmt.Errorf("%q is not a signal", text)
 }
 
-// deaths maps signals to the text that a shell prints for a process that the signal ended.
+// deaths maps signals to the texts that a shell prints when a process was ended by a signal.
 var deaths = map[int]string{
 	1: "Hangup", 2: "Interrupt", 3: "Quit", 4: "Illegal instruction", 5: "Trace/breakpoint trap", 6: "Aborted", 7: "Bus error", 8: "Floating point exception",
 	9: "Killed", 10: "User defined signal 1", 11: "Segmentation fault", 12: "User defined signal 2", 13: "Broken pipe", 14: "Alarm clock", 15: "Terminated",
@@ -37,5 +37,5 @@ func death(number int) string {
 	return "Signal " + strconv.Itoa(number)
 }
 
-// says creates an error with Slurm's own text, which begins with a capital letter.
+// says creates an error with one of Slurm's own texts, which start with a capital letter.
 func says(format string, args ...any) error { return fmt.Errorf(format, args...) }

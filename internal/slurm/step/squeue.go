@@ -67,7 +67,7 @@ func Squeue(ctx context.Context, args []string) int {
 	return 0
 }
 
-// shown reports whether the filters of squeue include this job, which is running.
+// shown reports whether this job, which is running, passes the filters of squeue.
 func (j *jobAnswer) shown(p getopt.Parsed) bool {
 	for name, own := range map[string][]string{"user": {j.Spec.User}, "states": {"R", "RUNNING", "ALL"}} {
 		list, given := p.Last(name)
@@ -80,13 +80,13 @@ func (j *jobAnswer) shown(p getopt.Parsed) bool {
 	return true
 }
 
-// headings returns the headings of squeue's columns by their format letters.
+// headings returns the headings of squeue's columns, by format letter.
 func headings() map[byte]string {
 	return map[byte]string{'i': "JOBID", 'A': "JOBID", 'P': "PARTITION", 'j': "NAME", 'u': "USER", 't': "ST", 'T': "STATE", 'M': "TIME", 'L': "TIME_LEFT", 'l': "TIME_LIMIT",
 		'D': "NODES", 'R': "NODELIST(REASON)", 'N': "NODELIST", 'S': "START_TIME", 'e': "END_TIME", 'a': "ACCOUNT", 'q': "QOS", 'r': "REASON", 'C': "CPUS", 'Z': "WORK_DIR"}
 }
 
-// fields returns the values of the job's columns by their format letters.
+// fields returns the values of the job's columns, by format letter.
 func (j *jobAnswer) fields(now time.Time) map[byte]string {
 	limit, left, end := "UNLIMITED", "UNLIMITED", "N/A"
 	used := now.Unix() - j.Start
@@ -105,7 +105,7 @@ func (j *jobAnswer) fields(now time.Time) map[byte]string {
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-// rowOf formats a row; each column is %[.][width]letter, where a dot aligns to the right.
+// rowOf formats a row. Each column has the form %[.][width]letter, where a dot aligns to the right.
 func rowOf(format string, fields map[byte]string) string {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// runner runs one srun command: a step, from its start to its end.
+// runner runs an srun command, from the start of its step to the end.
 type runner struct {
 	here    *here
 	options *stepOptions
@@ -29,8 +29,8 @@ type runner struct {
 	nodes   []*nodeTasks
 	outputs *outputs
 	errors  io.Writer
-	// heard is closed when listenHead returns; listening reports whether listenHead was started; received carries the
-	// signals that srun itself receives.
+	// heard is closed when listenHead returns. listening is true once listenHead has been started. received delivers
+	// the signals that srun itself receives.
 	heard     chan struct{}
 	received  chan os.Signal
 	listening bool
@@ -49,10 +49,10 @@ type nodeTasks struct {
 	first int // rank of the first task
 	tasks []task
 	wire  *wire
-	rooms map[int]*room // of each task that receives input, by rank
+	rooms map[int]*room // by rank, for each task that receives input
 }
 
-// Srun runs a command in the tasks of a step and returns its exit code.
+// Srun runs a command in the tasks of a step. It returns the exit code of the step.
 func Srun(ctx context.Context, args []string) int {
 	parsed, err := SrunTable.Parse(args)
 	if err != nil {
@@ -94,7 +94,7 @@ func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
 	}
 	options.inherit(&r.job.Spec)
 	idle := unheeded(parsed, os.LookupEnv, r.job.Script)
-	if parsed.Has("verbose") { // only with --verbose: srun's messages go to the output of jobs, and Slurm does not print these
+	if parsed.Has("verbose") { // only with --verbose: the job's output contains srun's messages, and Slurm does not print these
 		idle = append(idle, options.idle...)
 	}
 	for _, option := range idle {
@@ -137,7 +137,7 @@ func (r *runner) run(ctx context.Context) (int, error) {
 	if err != nil {
 		result.Code = max(result.Code, 1)
 	}
-	if !r.listening { // no task was started
+	if !r.listening { // no tasks were started
 		go r.listenHead()
 	}
 	if r.head.sendJSON(answerFrame, 0, result) == nil {
@@ -215,7 +215,7 @@ func (r *runner) reads(rank int) bool {
 	return true
 }
 
-// start connects to all agents in parallel and starts the tasks after all connections are made.
+// start connects to all agents in parallel. It starts the tasks after all connections have been established.
 func (r *runner) start(ctx context.Context) error {
 	env := r.stepEnv()
 	width, height := uint16(0), uint16(0)
@@ -240,7 +240,7 @@ func (r *runner) start(ctx context.Context) error {
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	// Register for signals before the first task runs, because a user who sees a task may send signals.
+	// Register for signals before the first task runs, because a user who sees a task may send signals immediately.
 	signal.Notify(r.received, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGALRM, syscall.SIGWINCH)
 	for _, n := range r.nodes {
 		ask := &tasksRequest{Step: r.given.Step, Dir: r.options.dir, Env: env, Tasks: n.tasks, Terminal: r.options.pty, Width: width, Height: height}
@@ -269,7 +269,7 @@ func (r *runner) attend() error {
 	return errors.Join(problems...)
 }
 
-// follow handles the messages of a node's agent until all of the node's tasks have ended.
+// follow handles the messages from a node's agent until all tasks of the node have ended.
 func (r *runner) follow(n *nodeTasks) error {
 	for {
 		f, err := n.wire.receive()
@@ -294,13 +294,13 @@ func (r *runner) follow(n *nodeTasks) error {
 			e := errorOf(f.data)
 			return usererror.Errorf(e.Hint, "node %s: %s", n.host, e.What)
 		case answerFrame:
-			_ = n.wire.Close() // the agent waits for this, which confirms that everything has arrived
+			_ = n.wire.Close() // the agent waits for this: it confirms that everything has arrived
 			return nil
 		}
 	}
 }
 
-// lost marks a node's remaining tasks as killed after the connection to its agent was lost.
+// lost marks the remaining tasks of a node as killed, because the connection to the node's agent was lost.
 func (r *runner) lost(n *nodeTasks) error {
 	r.mu.Lock()
 	missing := 0
@@ -342,7 +342,7 @@ func (r *runner) ended(n *nodeTasks, rank int, e ending) {
 	}
 }
 
-// terminate ends all remaining tasks. It kills them after killWait.
+// terminate ends all remaining tasks. After killWait, it kills them.
 func (r *runner) terminate() {
 	for _, number := range []syscall.Signal{syscall.SIGCONT, syscall.SIGTERM} {
 		r.pass(int(number))
@@ -350,7 +350,7 @@ func (r *runner) terminate() {
 	time.AfterFunc(killWait, func() { r.pass(int(syscall.SIGKILL)) })
 }
 
-// result returns the result of the step for the head.
+// result returns the result of the step, for the head.
 func (r *runner) result() launchconfig.Step {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -366,7 +366,7 @@ func (r *runner) result() launchconfig.Step {
 	return s
 }
 
-// code returns srun's exit code: the highest exit code of its tasks.
+// code returns srun's exit code, which is the highest exit code of its tasks.
 func (r *runner) code() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 // stepOptions holds the options of srun.
 type stepOptions struct {
 	begin         beginRequest
-	name          string // value of -J; empty if not specified
+	name          string // value of -J; "" if it was not specified
 	input         string
 	output, error string
 	keep          bool
@@ -33,14 +33,14 @@ type stepOptions struct {
 	signal        *launchconfig.Signal
 	multiProg     bool
 	jobID         string
-	// idle lists the specified options that have no effect.
+	// idle lists options that were specified but have no effect.
 	idle      []string
 	cpusGiven bool
 	quiet     bool
 	command   []string
 }
 
-// readOptions reads srun's arguments. Environment variables replace some of the missing options.
+// readOptions parses srun's arguments. Options that are missing may be set by environment variables.
 func readOptions(p getopt.Parsed, lookup func(string) (string, bool)) (*stepOptions, error) {
 	env := func(name string) string { value, _ := lookup(name); return value }
 	p.Given = append(FromEnvironment(lookup), p.Given...)
@@ -66,7 +66,7 @@ func readOptions(p getopt.Parsed, lookup func(string) (string, bool)) (*stepOpti
 	return o, nil
 }
 
-// optionReader reads options and keeps the first error.
+// optionReader parses options and remembers the first error.
 type optionReader struct {
 	parsed  getopt.Parsed
 	options *stepOptions
@@ -79,14 +79,14 @@ func (r *optionReader) fail(format string, args ...any) {
 	}
 }
 
-// wrong is like fail, with a hint for the user.
+// wrong is like fail, but adds a hint for the user.
 func (r *optionReader) wrong(hint, format string, args ...any) {
 	if r.err == nil {
 		r.err = usererror.Errorf(hint, format, args...)
 	}
 }
 
-// count parses an option whose value is a number that must not be below least. It reports whether the option was
+// count parses an option whose value is a number that must be at least least. It reports whether the option was
 // specified.
 func (r *optionReader) count(name string, to *int, least int) bool {
 	text, given := r.parsed.Last(name)
@@ -127,7 +127,7 @@ func (r *optionReader) sizes(env func(string) string) {
 	o.begin.Overlap = r.parsed.Has("overlap") || r.parsed.Has("overcommit")
 	o.begin.Now = r.parsed.Has("immediate")
 	if n := o.begin.Nodes; n > 0 && o.begin.Tasks > 0 && o.begin.Tasks < n {
-		o.begin.Nodes = o.begin.Tasks // Slurm also reduces the number of nodes, with a warning
+		o.begin.Nodes = o.begin.Tasks // Slurm, too, reduces the number of nodes, with a warning
 	}
 }
 
@@ -197,13 +197,13 @@ func (r *optionReader) way() {
 	}
 }
 
-// fine maps options without effect to the values that match what steps do anyway.
+// fine maps options without effect to the values that agree with what steps do anyway.
 var fine = map[string][]string{
 	"exclusive": {""}, "cpu-bind": {"none", "no", "q", "quiet", "v", "verbose"}, "gpu-bind": {"none", "verbose"}, "mem-bind": {"none", "no", "q", "quiet", "v", "verbose"},
 	"mem": {"0"}, "distribution": {"block", "*", "block:*"}, "export": {"ALL"},
 }
 
-// withoutEffect collects the specified options that have no effect.
+// withoutEffect collects options that were specified but have no effect.
 func (r *optionReader) withoutEffect(env func(string) string) {
 	job := map[string]string{"partition": env("SLURM_JOB_PARTITION"), "account": env("SLURM_JOB_ACCOUNT")}
 	for _, given := range r.parsed.Given {
@@ -239,8 +239,8 @@ func (r *optionReader) limits() {
 	}
 }
 
-// parseLimit parses a time: minutes, minutes:seconds or hours:minutes:seconds. With days and a dash before it, the
-// time is hours, hours:minutes or hours:minutes:seconds.
+// parseLimit parses a time in the form minutes, minutes:seconds or hours:minutes:seconds. After a number of days and
+// a dash, the form is hours, hours:minutes or hours:minutes:seconds.
 func parseLimit(text string) (time.Duration, error) {
 	days, clock, hasDays := strings.Cut(text, "-")
 	if !hasDays {

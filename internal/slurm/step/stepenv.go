@@ -10,13 +10,13 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// ofThePod lists variables whose values differ between pods.
+// ofThePod lists the variables whose values differ between pods.
 var ofThePod = []string{
 	"HOSTNAME", launchconfig.EnvPod, launchconfig.EnvTask, launchconfig.EnvNode, launchconfig.EnvAddress, "VC_TASK_INDEX", "VK_TASK_INDEX", "SLURMD_NODENAME", envVolumes,
 }
 
-// stepEnv returns the variables that all tasks of the step receive in addition to the variables of their containers:
-// srun's variables that differ from the head's container, and the variables that describe the step.
+// stepEnv returns the variables that all tasks of the step receive in addition to the variables of their containers.
+// These are the variables of srun that differ from the head's container, and the variables that describe the step.
 func (r *runner) stepEnv() []string {
 	var env []string
 	for _, entry := range exported(os.Environ(), r.options.export) {
@@ -50,7 +50,7 @@ func (r *runner) stepEnv() []string {
 	return env
 }
 
-// taskEnv returns the variables of one task.
+// taskEnv returns the variables that are specific to one task.
 func (r *runner) taskEnv(rank, local, node, first int) []string {
 	ranks := make([]string, r.given.Counts[node])
 	for i := range ranks {
@@ -62,8 +62,8 @@ func (r *runner) taskEnv(rank, local, node, first int) []string {
 	return append(env, r.gpuEnv(local, node)...)
 }
 
-// exported returns the variables that the value of --export selects: ALL, NONE, or a list of names and NAME=value
-// that may contain ALL. Slurm's own variables and PATH are always included.
+// exported returns the variables selected by the value of --export: ALL, NONE, or a list of names and NAME=value,
+// which may contain ALL. PATH and Slurm's own variables are always included.
 func exported(env []string, export string) []string {
 	if export == "" || export == "ALL" {
 		return env

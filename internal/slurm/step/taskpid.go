@@ -10,18 +10,19 @@ import (
 )
 
 // taskName is the name under which this program starts a task. It sets the task's process ID in the environment and
-// then executes the task's program in the same process. Only the new process can do this, because its ID is unknown
-// before it exists.
+// then executes the task's program in the same process. Only the new process can set the variable, because its ID is
+// unknown before the process exists.
 const taskName = "vc-task"
 
-// envTaskPID is the variable that holds a task's process ID.
+// envTaskPID is the variable that contains a task's process ID.
 const envTaskPID = "SLURM_TASK_PID"
 
 // verdictFile is the file descriptor to which becomeTask writes the error number if it cannot execute the task's
 // program.
 const verdictFile = 3
 
-// throughHelper makes a command start through this program. It returns the file that belongs to the started process.
+// throughHelper changes a command so that it is started by this program. It returns the file that belongs to the
+// started process.
 func (p *process) throughHelper() (theirs *os.File, err error) {
 	own, err := os.Executable()
 	if err != nil {
@@ -37,7 +38,7 @@ func (p *process) throughHelper() (theirs *os.File, err error) {
 	return write, nil
 }
 
-// executed waits until the task's program runs. It returns an error if the program could not be executed.
+// executed waits until the task's program is running. It returns an error if the program could not be executed.
 func (p *process) executed() error {
 	text, err := io.ReadAll(p.verdict)
 	_ = p.verdict.Close()
@@ -51,8 +52,8 @@ func (p *process) executed() error {
 	return syscall.Errno(number)
 }
 
-// becomeTask executes a task's program in this process; args holds its path and then its arguments, including the
-// name. It returns only if that fails.
+// becomeTask executes a task's program in this process. args contains the path of the program, followed by its
+// arguments, which start with its name. becomeTask returns only if this fails.
 func becomeTask(args []string) int {
 	syscall.CloseOnExec(verdictFile)
 	env := []string{envTaskPID + "=" + strconv.Itoa(os.Getpid())}

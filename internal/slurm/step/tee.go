@@ -11,17 +11,18 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// output holds the destinations of the script's output: the pod's log and, if requested and available in this pod, a
-// file.
+// output holds the destinations of the script's output: the pod's log and, if a file was requested and is available
+// in this pod, the file.
 type output struct {
 	stdout, stderr io.Writer
-	// together is set if one file receives both streams. The script then has one descriptor for both, which preserves
-	// the order of its output.
+	// together is true if a file receives both streams. The script then uses a single descriptor for both, which
+	// preserves the order of its output.
 	together bool
 	files    []*os.File
 }
 
-// errors returns the writer for a process's error output, or nil if it shares the descriptor of the standard output.
+// errors returns the writer for the error output of a process; nil if it shares the descriptor of the standard
+// output.
 func (o *output) errors() io.Writer {
 	if o.together {
 		return nil
@@ -30,7 +31,7 @@ func (o *output) errors() io.Writer {
 }
 
 // tee writes to the log and to a file. If writing to the file fails, for example because the disk is full, it reports
-// that once and uses only the log from then on.
+// this once and from then on writes only to the log.
 type tee struct {
 	log  io.Writer
 	path string
@@ -84,7 +85,7 @@ func openOutput(spec *launchconfig.Spec, names launchconfig.Names) (*output, err
 	return o, nil
 }
 
-// pathIn returns path, which may be relative to dir.
+// pathIn returns path as an absolute path. If path is relative, it is relative to dir.
 func pathIn(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -92,7 +93,7 @@ func pathIn(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// openFile opens a file for output. It truncates the file unless keep is set.
+// openFile opens a file for output. It truncates the file unless keep is true.
 func openFile(path string, keep bool) (*os.File, error) {
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if !keep {

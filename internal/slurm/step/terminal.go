@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is a pseudo terminal. This process uses master; the task uses slave.
+// terminal is a pseudo terminal. This process uses master, and the task uses slave.
 type terminal struct{ master, slave *os.File }
 
 func openTerminal(width, height uint16) (*terminal, error) {
@@ -40,7 +40,7 @@ func (t *terminal) resize(width, height uint16) {
 	if width == 0 || height == 0 {
 		return
 	}
-	// Do not use Fd: it would make the master blocking, and a pending read could not be interrupted.
+	// Do not use Fd: it would make the master blocking, and pending reads could not be interrupted.
 	if raw, err := t.master.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
 			_ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Col: width, Row: height})
@@ -48,7 +48,7 @@ func (t *terminal) resize(width, height uint16) {
 	}
 }
 
-// windowSize returns the size of a file's terminal, or zeros if the file is not a terminal.
+// windowSize returns the size of a file's terminal; zeros if the file is not a terminal.
 func windowSize(file *os.File) (width, height uint16) {
 	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// sendTree sends a directory as a tar archive. It keeps symbolic links, and returns an error for anything that is not
-// a file, directory or link.
+// sendTree sends a directory as a tar archive. Symbolic links are preserved. Anything other than files, directories
+// and symbolic links is an error.
 func sendTree(to io.Writer, dir string) error {
 	top, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -81,12 +81,12 @@ type newTree struct {
 	temporary, path string
 	force, times    bool
 	stamp           fileStamp
-	// directories holds the directories whose modes and times are set last, because writing into a directory changes
-	// its times and needs write permission.
+	// directories holds the directories whose modes and times are set at the end, because writing to a directory
+	// changes its times and requires write permission.
 	directories []*tar.Header
 }
 
-// createTree creates a temporary directory beside path.
+// createTree creates a temporary directory next to path.
 func createTree(path string, force, times bool, stamp fileStamp) (*newTree, error) {
 	if _, err := os.Lstat(path); err == nil && !force {
 		return nil, syscall.EEXIST
@@ -156,7 +156,8 @@ func (t *newTree) finishEntry(root *os.Root, header *tar.Header) error {
 	return root.Chtimes(name, header.AccessTime, header.ModTime)
 }
 
-// complete sets the mode, times and final name of the copy. With force it replaces an existing file or directory.
+// complete sets the mode, times and final name of the copy. If force is true, it replaces an existing file or
+// directory.
 func (t *newTree) complete() error {
 	err := os.Chmod(t.temporary, t.stamp.Mode.Perm())
 	if err == nil && t.times {
@@ -178,7 +179,7 @@ func (t *newTree) complete() error {
 // discard removes the temporary directory.
 func (t *newTree) discard() { _ = os.RemoveAll(t.temporary) }
 
-// content reads the output that a peer sends, up to the peer's answer.
+// content reads the data that a peer sends, up to the peer's response.
 type content struct {
 	from *wire
 	rest []byte

@@ -8,10 +8,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// passwdFile lists the users of the pod's system.
+// passwdFile is the list of users of the pod's system.
 const passwdFile = "/etc/passwd"
 
-// currentUser returns the user that runs this process. Home and shell are empty if the image has no list of users.
+// currentUser returns the user who runs this process. Home and shell are empty if the image contains no list of
+// users.
 func currentUser() launchconfig.User {
 	u := launchconfig.User{UID: os.Getuid(), GID: os.Getgid()}
 	if text, err := os.ReadFile(passwdFile); err == nil {
@@ -20,8 +21,8 @@ func currentUser() launchconfig.User {
 	return u
 }
 
-// userEntry returns the home directory and shell of a user from the text of passwdFile. Both are empty if the user is
-// not listed.
+// userEntry returns the home directory and the shell of a user, given the text of passwdFile. Both are empty if the
+// user is not listed.
 func userEntry(passwd string, uid int) (home, shell string) {
 	for line := range strings.SplitSeq(passwd, "\n") {
 		if fields := strings.Split(line, ":"); len(fields) == 7 && fields[2] == strconv.Itoa(uid) {

@@ -16,40 +16,40 @@ import (
 // kind is the type of a frame.
 type kind byte
 
-// The kinds of frames. Frames of a task carry its rank.
+// The kinds of frames. Frames about a task contain its rank.
 const (
-	// askFrame opens a connection. It carries a request as JSON.
+	// askFrame opens a connection. It contains a request as JSON.
 	askFrame kind = iota + 1
-	// answerFrame carries JSON whose type depends on the request.
+	// answerFrame contains JSON. Its type depends on the request.
 	answerFrame
-	// errorFrame carries an error message for the user, optionally followed by hintMark and a hint. It is the last
-	// frame of a connection.
+	// errorFrame contains an error message for the user, optionally followed by hintMark and a hint. It is the last
+	// frame on a connection.
 	errorFrame
-	// noticeFrame carries a line of text for the user.
+	// noticeFrame contains a line of text for the user.
 	noticeFrame
 	stdinFrame
 	stdinEndFrame
-	// takenFrame acknowledges one piece of a task's input. At most window pieces may be unacknowledged.
+	// takenFrame acknowledges a piece of a task's input. At most window pieces may be unacknowledged.
 	takenFrame
 	stdoutFrame
 	stderrFrame
-	// signalFrame carries a signal number, from the head to srun and from srun to tasks.
+	// signalFrame contains a signal number. It is sent from the head to srun, and from srun to tasks.
 	signalFrame
 	resizeFrame
-	// startedFrame reports that a task runs; exitFrame carries its ending as JSON.
+	// startedFrame reports that a task is running. exitFrame contains its ending as JSON.
 	startedFrame
 	exitFrame
-	// attachFrame asks srun to send the head a copy of the tasks' output.
+	// attachFrame requests srun to send a copy of the tasks' output to the head.
 	attachFrame
 )
 
 const (
 	headerBytes = 9
-	// maxFrame limits the data of a frame. A command line with its environment must fit.
+	// maxFrame is the maximum size of the data in a frame. A command line with its environment must fit.
 	maxFrame = 8 << 20
 	// window is the maximum number of unacknowledged pieces of a task's input.
 	window = 32
-	// chunk is the maximum amount of stream data in one frame.
+	// chunk is the maximum amount of stream data in a frame.
 	chunk = 32 << 10
 )
 
@@ -73,7 +73,7 @@ type frame struct {
 	data []byte
 }
 
-// wire is a connection that carries frames. Several goroutines may write; only one may read.
+// wire is a connection that transfers frames. Several goroutines may write, but only one may read.
 type wire struct {
 	net.Conn
 	in *bufio.Reader
@@ -82,17 +82,17 @@ type wire struct {
 
 func newWire(c net.Conn) *wire { return &wire{Conn: c, in: bufio.NewReaderSize(c, chunk)} }
 
-// closeWrite signals the end of the data to the peer. The peer may continue to send.
+// closeWrite signals the end of the data to the peer, which may continue to send data.
 func (w *wire) closeWrite() {
 	if half, can := w.Conn.(interface{ CloseWrite() error }); can {
 		_ = half.CloseWrite()
 	}
 }
 
-// finish closes the connection after the peer has closed it, which the peer does when it has received everything.
-// Closing it earlier, while data from the peer is unread, makes the kernel reset the connection and discard data that
-// the peer has not received yet. The caller must be the only reader. TCP keepalive detects a peer that disappears
-// without closing.
+// finish closes the connection after the peer has closed it, which the peer does when it has received everything. If
+// the connection were closed earlier, while data from the peer is unread, the kernel would reset it and discard data
+// that the peer has not received yet. The caller must be the only reader. TCP keepalive detects a peer that
+// disappears without closing the connection.
 func (w *wire) finish() {
 	w.closeWrite()
 	_, _ = io.Copy(io.Discard, w.in)
@@ -135,11 +135,11 @@ func (w *wire) receive() (frame, error) {
 	return f, err
 }
 
-// launcherGone is the hint for a launcher that does not answer.
+// launcherGone is the hint for the case that the launcher does not respond.
 const launcherGone = "the job may be ending: run sacct outside the job to see how it ended, or try again"
 
-// answer waits for the answer to a request and decodes it into to, which may be nil. It calls notice, which may be
-// nil, for each notice.
+// answer waits for the response to a request and decodes it into to, which may be nil. It calls notice, which may be
+// nil, for each notice that arrives.
 func (w *wire) answer(to any, notice func(string)) error {
 	for {
 		f, err := w.receive()

@@ -9,16 +9,18 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// wish describes what a step needs: a number of tasks on each of its nodes, which are chosen from the candidates.
+// wish describes the requirements of a step: the number of tasks on each of its nodes, which are chosen from the
+// candidates.
 type wish struct {
 	candidates []int // nodes of the job, in order of preference
-	counts     []int // tasks by node of the step
-	cpus       int   // processors of each task
-	gpus       []int // by node of the step; nil if the step requests no accelerators
+	counts     []int // number of tasks, by node of the step
+	cpus       int   // number of processors per task
+	gpus       []int // number of accelerators, by node of the step; nil if the step requests none
 	overlap    bool
 }
 
-// plan returns what a step needs, regardless of other steps. It returns an error if the job can never provide that.
+// plan returns the requirements of a step, regardless of other steps. It returns an error if the job can never meet
+// them.
 func (h *head) plan(r *beginRequest) (*wish, error) {
 	impossible := func(hint, why string) error {
 		return usererror.Errorf(hint, "Unable to create step for job %s: %s", h.pod.ID(), why)
@@ -104,8 +106,8 @@ func (h *head) candidates(r *beginRequest) ([]int, error) {
 	return candidates, nil
 }
 
-// choose returns the first candidates with enough free processors and accelerators. It returns nil if there are too
-// few.
+// choose returns the first candidates that have enough free processors and accelerators. It returns nil if there are
+// too few of them.
 func (w *wish) choose(used []int, cpus int, free [][]int) []int {
 	var nodes []int
 	for _, node := range w.candidates {

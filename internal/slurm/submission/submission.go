@@ -1,8 +1,8 @@
-// Package submission stores Slurm options of a batch job that its Job object does not contain. squeue, sacct and scontrol
-// read them from an annotation of the Job.
+// Package submission stores the Slurm options of a batch job that its Job object cannot represent. squeue, sacct and
+// scontrol read them from an annotation of the Job.
 //
 //	In:   options
-//	Out:  an annotation, and the options decoded from it
+//	Out:  an annotation; the options that it contains
 package submission
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Options holds the requested options; options that were not specified are empty.
+// Options holds the options that were requested. Options that were not specified are empty.
 type Options struct {
 	Account string `json:"account,omitempty"`
 	QOS     string `json:"qos,omitempty"`
@@ -21,18 +21,18 @@ type Options struct {
 	Comment   string `json:"comment,omitempty"`
 	WCKey     string `json:"wckey,omitempty"`
 	Extra     string `json:"extra,omitempty"`
-	// WorkDir, StdOut, StdErr and StdIn are paths, which may contain patterns.
+	// WorkDir, StdOut, StdErr and StdIn are paths that may contain patterns.
 	WorkDir string `json:"workDir,omitempty"`
 	StdOut  string `json:"stdOut,omitempty"`
 	StdErr  string `json:"stdErr,omitempty"`
 	StdIn   string `json:"stdIn,omitempty"`
-	// UID and GID are the numeric IDs of the user and of the user's group, and Group is the group's name, all on the
-	// submitting host.
+	// UID and GID are the numeric IDs of the user and of the user's group, and Group is the name of the group, as
+	// known on the submitting host.
 	UID   string `json:"uid,omitempty"`
 	GID   string `json:"gid,omitempty"`
 	Group string `json:"group,omitempty"`
-	// SubmitHost is the submitting host, Command the script with its arguments, and SubmitLine the whole command
-	// line.
+	// SubmitHost is the name of the submitting host, Command is the script with its arguments, and SubmitLine is the
+	// complete command line.
 	SubmitHost string `json:"submitHost,omitempty"`
 	Command    string `json:"command,omitempty"`
 	SubmitLine string `json:"submitLine,omitempty"`
@@ -42,27 +42,27 @@ type Options struct {
 	Exclude  string `json:"exclude,omitempty"`
 	// Gres lists the generic resources of each node, such as gpu:a100:8.
 	Gres string `json:"gres,omitempty"`
-	// Tasks, TasksPerNode and CPUsPerTask are counts; MemPerNode and MemPerCPU are in MiB.
+	// Tasks, TasksPerNode and CPUsPerTask are numbers. MemPerNode and MemPerCPU are in MiB.
 	Tasks        int   `json:"tasks,omitempty"`
 	TasksPerNode int   `json:"tasksPerNode,omitempty"`
 	CPUsPerTask  int   `json:"cpusPerTask,omitempty"`
 	MemPerNode   int64 `json:"memPerNode,omitempty"`
 	MemPerCPU    int64 `json:"memPerCPU,omitempty"`
-	// Requeue reports whether the job is restarted after an eviction; Exclusive reports whether it requests nodes of
-	// its own.
+	// Requeue is true if the job is restarted after an eviction. Exclusive is true if the job requests nodes that it
+	// does not share.
 	Requeue   bool `json:"requeue,omitempty"`
 	Exclusive bool `json:"exclusive,omitempty"`
-	// TimeLimit is a time limit in seconds that was set while the job ran; 0 means none. It applies only while the
-	// job's number of restarts is TimeLimitRestarts.
+	// TimeLimit is a time limit in seconds that was set while the job was running; 0 means none. It applies only as
+	// long as the job's number of restarts equals TimeLimitRestarts.
 	TimeLimit         int64 `json:"timeLimit,omitempty"`
 	TimeLimitRestarts int   `json:"timeLimitRestarts,omitempty"`
-	// MailUser and MailType are for a notifier.
+	// MailUser and MailType are read by a mail notifier.
 	MailUser string `json:"mailUser,omitempty"`
 	MailType string `json:"mailType,omitempty"`
 }
 
-// Of returns the options of a job. They are empty if no Slurm command created the job or if the annotation is
-// invalid.
+// Of returns the options of a job. They are empty if the job was not created by a Slurm command, or if the annotation
+// is invalid.
 func Of(job *batch.Job) Options {
 	var o Options
 	if text := job.Annotations[keys.Slurm]; text != "" {
@@ -73,14 +73,14 @@ func Of(job *batch.Job) Options {
 	return o
 }
 
-// Made reports whether a Slurm command created the job.
+// Made reports whether the job was created by a Slurm command.
 func Made(job *batch.Job) bool { return job.Annotations[keys.Slurm] != "" }
 
 // Write stores the options in an annotation of a job.
 func Write(job *batch.Job, o Options) {
 	text, err := json.Marshal(o)
 	if err != nil {
-		return // never happens: a struct of texts and numbers can always be encoded
+		return // cannot happen: a struct of strings and numbers can always be encoded
 	}
 	if job.Annotations == nil {
 		job.Annotations = map[string]string{}

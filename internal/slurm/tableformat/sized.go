@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// findAbbreviated returns the field with the given name or else the alphabetically first field whose name begins with
-// word. As in Slurm, time stands for Timelimit.
+// findAbbreviated returns the field with the given name. If there is none, it returns the alphabetically first field
+// whose name starts with word. As in Slurm, time stands for Timelimit.
 func findAbbreviated[T any](word string, fields []Field[T]) (Field[T], bool) {
 	if f, ok := Find(word, fields); ok || word == "" {
 		return f, ok
@@ -27,8 +27,8 @@ func findAbbreviated[T any](word string, fields []Field[T]) (Field[T], bool) {
 	return best, first != ""
 }
 
-// Sized parses a comma-separated format of words, which may be abbreviated and may have a width, such as %20 or %-20.
-// A negative width, also as the default of a field, aligns the column to the left.
+// Sized parses a comma-separated list of words, which may be abbreviated and may be followed by a width, such as %20
+// or %-20. A negative width, which may also be a field's default, aligns the column to the left.
 func Sized[T any](text string, fields []Field[T]) (Columns[T], error) {
 	var columns Columns[T]
 	for word := range strings.SplitSeq(text, ",") {
@@ -56,15 +56,15 @@ func Sized[T any](text string, fields []Field[T]) (Columns[T], error) {
 	return columns, nil
 }
 
-// Form is the format of a table of Sized columns.
+// Form is the format of a table whose columns were parsed by Sized.
 type Form struct {
-	// Parsable separates columns by Between and ignores widths; Closed adds Between after the last column, too.
+	// Parsable separates columns by Between and ignores widths. Closed also adds Between after the last column.
 	Parsable, Closed bool
 	Between          string
 	Heading          bool
 }
 
-// Sheet returns a table in a format. Unless it is parsable, a line of dashes follows the titles.
+// Sheet formats rows as a table. Unless the table is parsable, a line of dashes follows the titles.
 func (c Columns[T]) Sheet(rows []T, form Form) string {
 	var b strings.Builder
 	if !form.Parsable {

@@ -1,7 +1,7 @@
-// Package tableformat creates the tables of Slurm's listing commands. Columns are selected by letters (%.18i), by words
-// (JobID:10) or by sacct's words (State%20), and are cut to their widths.
+// Package tableformat formats the tables of Slurm's listing commands. Columns are selected by letters (%.18i), by
+// words (JobID:10) or by sacct's words (State%20), and are cut to their widths.
 //
-//	In:   a format from the user and the available fields
+//	In:   a format from the user, the available fields
 //	Out:  columns; a heading and lines
 package tableformat
 
@@ -16,8 +16,8 @@ import (
 
 // Field is an available column.
 type Field[T any] struct {
-	// Letter selects the field in a short format; 0 means no letter. Names select it in a long format; the first one
-	// has the capitals of the manual.
+	// Letter selects the field in a short format; 0 means that there is no letter. Names select the field in a long
+	// format; the first name is capitalized as in the manual.
 	Letter byte
 	Names  []string
 	// Title is the heading.
@@ -28,7 +28,7 @@ type Field[T any] struct {
 	Value func(T) string
 }
 
-// New creates a field; words are separated by |.
+// New creates a field. words are separated by |.
 func New[T any](letter byte, words, title string, width int, value func(T) string) Field[T] {
 	f := Field[T]{Letter: letter, Title: title, Width: width, Value: value}
 	if words != "" {
@@ -40,20 +40,21 @@ func New[T any](letter byte, words, title string, width int, value func(T) strin
 // Column is a field with the requested width.
 type Column[T any] struct {
 	Field Field[T]
-	// Width 0 means the width of each text. Fit means the width of the longest text.
+	// Width 0 means the width of each text. Fit means the width of the longest text in the column.
 	Width      int
 	Right, Fit bool
-	// Before and After are literal text around the column.
+	// Before and After are literal texts around the column.
 	Before, After string
-	// Mark is appended to texts that are cut, as sacct does; it may be empty.
+	// Mark is appended to texts that are cut, as in sacct; it may be empty.
 	Mark string
 }
 
 // Columns lists the columns of a table in order.
 type Columns[T any] []Column[T]
 
-// Short parses a format of letters: %[[.]size]letter, with any text between columns. %all stands for every field that
-// has a letter, separated by |. As in Slurm, a letter without a field is literal text; unknown lists such letters.
+// Short parses a format of letters: %[[.]size]letter, with any text between the columns. %all stands for all fields
+// that have a letter, separated by |. As in Slurm, a letter without a field is literal text; unknown lists these
+// letters.
 func Short[T any](format string, fields []Field[T]) (columns Columns[T], unknown []string, err error) {
 	literal := ""
 	for format != "" {
@@ -85,7 +86,7 @@ func Short[T any](format string, fields []Field[T]) (columns Columns[T], unknown
 	return columns.closedBy(literal), unknown, nil
 }
 
-// closedBy adds text after the last column. A table without columns consists of the text only.
+// closedBy adds text after the last column. A table without columns consists only of the text.
 func (c Columns[T]) closedBy(text string) Columns[T] {
 	if len(c) == 0 {
 		return Columns[T]{{Field: Field[T]{Value: func(T) string { return "" }}, Before: text}}
@@ -107,7 +108,7 @@ func every[T any](fields []Field[T], before string) Columns[T] {
 	return columns
 }
 
-// letterSpec is one column of a short format.
+// letterSpec is a column in a short format.
 type letterSpec struct {
 	text       string // the whole text, such as %.18i
 	letter     string // empty at the end of the format
@@ -159,7 +160,7 @@ func withLetter[T any](letter string, fields []Field[T]) (Field[T], bool) {
 // maxWidth is the maximum width of a column.
 const maxWidth = 1 << 16
 
-// Find returns the field with a name. It ignores case, dashes and underscores.
+// Find returns the field with the given name, ignoring case, dashes and underscores.
 func Find[T any](name string, fields []Field[T]) (Field[T], bool) {
 	plain := strings.NewReplacer("-", "", "_", "")
 	for _, f := range fields {
@@ -172,8 +173,8 @@ func Find[T any](name string, fields []Field[T]) (Field[T], bool) {
 	return Field[T]{}, false
 }
 
-// Long parses a comma-separated format of words. A Name has the given width, Name:[.]size[suffix] has the width size,
-// and Name:[.][suffix] has the width of its text. A word without a field is left out; unknown lists such words.
+// Long parses a comma-separated list of words. Name has the given width, Name:[.]size[suffix] has the width size, and
+// Name:[.][suffix] has the width of its text. Words without a field are omitted; unknown lists them.
 func Long[T any](format string, fields []Field[T], width int) (columns Columns[T], unknown []string, err error) {
 	for word := range strings.SplitSeq(format, ",") {
 		name, size, sized := strings.Cut(strings.TrimLeft(word, " \t\n"), ":")
@@ -201,7 +202,7 @@ func (c Columns[T]) Heading() string {
 	return c.join(func(one *Column[T]) string { return one.Field.Title })
 }
 
-// Line returns the line of a row.
+// Line returns the line for a row.
 func (c Columns[T]) Line(row T) string {
 	return c.join(func(one *Column[T]) string { return one.text(row) })
 }
@@ -216,8 +217,8 @@ func (c Columns[T]) join(text func(*Column[T]) string) string {
 	return b.String()
 }
 
-// text returns the column's text for a row. Names and comments come from users, so that line breaks are replaced: a
-// line break would look like a new row.
+// text returns the column's text for a row. Line breaks are replaced, because names and comments come from users, and
+// a line break would look like a new row.
 func (c *Column[T]) text(row T) string { return printable.Line(c.Field.Value(row)) }
 
 // fit cuts or pads a text to the width of the column.
@@ -240,7 +241,7 @@ func (c *Column[T]) fit(text string) string {
 	return text + fill
 }
 
-// Widen sets the width of the columns with Fit to their longest text.
+// Widen sets the width of all columns with Fit to the width of their longest text.
 func (c Columns[T]) Widen(rows []T, heading bool) {
 	for i := range c {
 		if !c[i].Fit {

@@ -1,4 +1,4 @@
-// Package timeformat formats times as Slurm's commands do, depending on SLURM_TIME_FORMAT.
+// Package timeformat formats times as Slurm's commands do, depending on the variable SLURM_TIME_FORMAT.
 //
 //	In:   a time, the current time, the format
 //	Out:  text
@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Style is a format of times. The zero Style is Slurm's standard: 2026-11-21T22:18:00.
+// Style is a format for times. The zero Style is Slurm's standard format: 2026-11-21T22:18:00.
 type Style struct{ format string }
 
 // Standard is Slurm's default format.
 const Standard = "2006-01-02T15:04:05"
 
-// New returns the style for a value of SLURM_TIME_FORMAT: standard, relative, or a format of strftime.
+// New returns the style for a value of SLURM_TIME_FORMAT: standard, relative, or a strftime format.
 func New(format string) Style {
 	if format == "standard" {
 		format = ""
@@ -39,8 +39,8 @@ func (s Style) Format(t, now time.Time) string {
 	return t.Format(Standard)
 }
 
-// relative formats near days with words: 22:18:00 for today, Tomorr 22:18, Ystday 22:18, or the weekday for the
-// following days. Other days have the format 23 Nov 22:18 or, in other years, only the date.
+// relative describes days that are near by words: 22:18:00 for today, Tomorr 22:18, Ystday 22:18, or the weekday for
+// the days after that. Other days have the form 23 Nov 22:18 or, in other years, only the date.
 func relative(t, now time.Time) string {
 	days := func(t time.Time) int {
 		return int(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / 86400)
@@ -60,7 +60,7 @@ func relative(t, now time.Time) string {
 	return t.Format("2 Jan 2006")
 }
 
-// letters maps the letters of strftime that are useful for times to Go layouts.
+// letters maps the strftime letters that are useful for times to Go layouts.
 var letters = map[byte]string{
 	'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'a': "Mon", 'A': "Monday", 'b': "Jan",
 	'h': "Jan", 'B': "January", 'j': "002", 'Z': "MST", 'z': "-0700", 'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04", 'D': "01/02/06",

@@ -14,15 +14,15 @@ const maxEnvironment = 128 << 10
 
 // A * at the end of a pattern matches any suffix.
 var (
-	// ofTheSubmission lists variables that --export=ALL never exports: they belong to the submitting shell or
-	// machine, or the job sets its own values.
+	// ofTheSubmission lists variables that --export=ALL never exports, because they are specific to the submitting
+	// shell or machine, or because the job sets its own values.
 	ofTheSubmission = []string{"SLURM_*", "SBATCH_*", "CUDA_VISIBLE_DEVICES", "KUBE*", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "HOSTNAME"}
-	// ofTheMachine lists variables that would break programs in a container. They are exported if jobs run the
+	// ofTheMachine lists variables that would break programs in a container. They are exported only if jobs run the
 	// machine's own programs.
 	ofTheMachine = []string{"PATH", "LD_*", "HOME", "SHELL", "PYTHON*", "CONDA*", "XDG_*", "SSH_*", "DBUS_*", "TERM", "BASH_FUNC_*"}
 )
 
-// stays reports whether --export=ALL leaves out a variable.
+// stays reports whether --export=ALL omits a variable.
 func (b *builder) stays(name string) bool {
 	if b.InJob && launchconfig.IsOfPod(name) {
 		return true
@@ -30,11 +30,11 @@ func (b *builder) stays(name string) bool {
 	return matches(name, ofTheSubmission) || !b.ownPrograms() && matches(name, ofTheMachine)
 }
 
-// ownPrograms reports whether jobs run the programs of the submitting machine: all nodes are process nodes, or the
-// profile is the one of vc-local.
+// ownPrograms reports whether jobs run the programs of the submitting machine. This is the case if all nodes are
+// process nodes, or if the profile is that of vc-local.
 func (b *builder) ownPrograms() bool { return b.Facts.Helper || b.p.DefaultImage == processImage }
 
-// matches reports whether a name matches one of the patterns.
+// matches reports whether a name matches any of the patterns.
 func matches(name string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		if beginning, many := strings.CutSuffix(pattern, "*"); many {
@@ -72,12 +72,12 @@ func (b *builder) exported() []string {
 	return all
 }
 
-// NothingExported is the note for jobs that receive no variables of the submitting machine although a Slurm job
-// would.
+// NothingExported is the note for jobs that receive no variables from the submitting machine although they would in
+// Slurm.
 const NothingExported = "your environment variables are not passed to the job, because it runs in a container; use --export=ALL or --export=NAME,NAME to pass them"
 
-// defaultExport returns the value of --export if neither the user nor the profile sets one: ALL, as in Slurm, except
-// in containers.
+// defaultExport returns the value of --export if neither the user nor the profile sets it. It is ALL, as in Slurm,
+// except for containers.
 func (b *builder) defaultExport() string {
 	if b.ownPrograms() {
 		return "ALL"
@@ -86,7 +86,7 @@ func (b *builder) defaultExport() string {
 	return "NONE"
 }
 
-// chosen returns the variables for a value of --export: ALL, NONE, NIL, names, NAME=value.
+// chosen returns the variables selected by a value of --export: ALL, NONE, NIL, names, or NAME=value.
 func (b *builder) chosen(what string) []string {
 	environ := map[string]string{}
 	for _, entry := range b.Environ {
@@ -118,8 +118,8 @@ func (b *builder) chosen(what string) []string {
 	return all
 }
 
-// WithoutValues replaces the value of each NAME=value in the value of --export, because values may be secrets and the
-// result is visible to other users. With an empty replacement only the names remain.
+// WithoutValues replaces each value in the value of --export, because values may be secrets and the result is visible
+// to other users. If the replacement is empty, only the names remain.
 func WithoutValues(what, instead string) string {
 	words := exportWords(what)
 	for i, word := range words {
@@ -130,7 +130,7 @@ func WithoutValues(what, instead string) string {
 	return strings.Join(words, ",")
 }
 
-// exportWords splits text at commas outside quotes and removes the quotes.
+// exportWords splits a text at commas outside of quotes and removes the quotes.
 func exportWords(text string) []string {
 	var words []string
 	var word strings.Builder

@@ -16,8 +16,8 @@ import (
 // submissionFailed is the prefix of sbatch's error messages.
 const submissionFailed = "Batch job submission failed: "
 
-// ChangeFeatures replaces the features that translated pods require from their nodes. All other requirements on nodes
-// remain.
+// ChangeFeatures replaces the features that the pods of a translated job require from their nodes. Other requirements
+// on nodes are kept.
 func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated optionvalue.Features) error {
 	b := &builder{r: &request.Request{}, p: p}
 	if pod.Affinity == nil {
@@ -57,8 +57,8 @@ func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated option
 	return nil
 }
 
-// termsOf returns the node selector terms for features. Each term contains all requirements and the labels of one
-// list of features.
+// termsOf returns the node selector terms for features. Each term contains the requirements in all, and the labels
+// for one list of features.
 func (b *builder) termsOf(all []corev1.NodeSelectorRequirement, features optionvalue.Features) []corev1.NodeSelectorTerm {
 	if len(features) == 0 {
 		return []corev1.NodeSelectorTerm{{MatchExpressions: all}}

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// InPodLog is the end of the note about output that no volume covers.
+// InPodLog is the end of the note about output files that no volume contains.
 const InPodLog = "output is in the pod log"
 
 // files sets the working directory of the script and its input and output files.
@@ -46,8 +46,8 @@ func (b *builder) files() {
 	}
 }
 
-// workDir returns the script's working directory as a path on the submitting machine. It sets the corresponding path
-// in the pod for the launcher.
+// workDir returns the script's working directory as a path on the submitting machine. For the launcher, it sets the
+// corresponding path in the pod.
 func (b *builder) workDir() string {
 	r := b.r
 	dir := b.Dir
@@ -71,7 +71,7 @@ func (b *builder) workDir() string {
 	return dir
 }
 
-// covered lists the directories that volumes cover.
+// covered lists the directories that are available on volumes.
 func (b *builder) covered() string {
 	var all []string
 	for _, v := range b.p.Volumes {
@@ -96,8 +96,8 @@ func absolute(dir, file string) string {
 	return filepath.Join(dir, file)
 }
 
-// file returns the path of a file in the pod for the launcher. If no volume covers the file, it returns an empty
-// string and adds a note, a warning or an error.
+// file returns the path of a file in the pod, for the launcher. If no volume contains the file, it returns "" and
+// adds a note, a warning or an error.
 func (b *builder) file(option, dir, pattern string) string {
 	element := 0
 	if b.r.Array == nil {
@@ -136,7 +136,7 @@ func (b *builder) file(option, dir, pattern string) string {
 	return ""
 }
 
-// home removes the volume of the home directory if --no-container-mount-home requests that.
+// home removes the volume with the home directory if --no-container-mount-home requests this.
 func (b *builder) home() {
 	home := launchconfig.Value(b.Environ, "HOME")
 	if !b.r.NoHome || home == "" {
@@ -156,7 +156,7 @@ func (b *builder) home() {
 	}
 }
 
-// image returns the image of the container.
+// image returns the image for the container.
 func (b *builder) image() string {
 	image := b.r.Image
 	if image == "" {
@@ -174,8 +174,8 @@ func (b *builder) image() string {
 	return strings.Replace(strings.TrimPrefix(image, "docker://"), "#", "/", 1)
 }
 
-// noImage returns the error for a job without an image. The profile may define a default image; the hint takes into
-// account that the user may not be allowed to read the profile.
+// noImage returns the error for a job without an image. The profile may specify a default image, but the user may not
+// be allowed to read the profile; the hint takes this into account.
 func (b *builder) noImage() error {
 	if where := b.Facts.HiddenProfile; where != "" {
 		return usererror.Errorf("specify --container-image, or ask an administrator for permission to get ConfigMap slurm-profile in namespace "+where,
@@ -184,7 +184,7 @@ func (b *builder) noImage() error {
 	return usererror.Errorf("specify --container-image or SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile", "no image is specified, and the site's profile has no default image")
 }
 
-// processImage is the image name on nodes that run the machine's own programs and ignore images.
+// processImage is the image name that is used on nodes that run the machine's own programs and ignore images.
 const processImage = "this-machine"
 
 // defaultTools is the default image that contains vc-step.
@@ -197,8 +197,8 @@ func (b *builder) toolsImage() string {
 	return defaultTools
 }
 
-// mounts adds the profile's volumes and the mounts of --container-mounts, which mount directories of these volumes at
-// other paths.
+// mounts adds the profile's volumes and the mounts requested by --container-mounts, which mount directories of these
+// volumes at other paths.
 func (b *builder) mounts() {
 	type extra struct{ source, target, mode string }
 	var extras []extra

@@ -17,17 +17,17 @@ import (
 type Node struct {
 	// Count is the number of nodes.
 	Count int64
-	// Group is the node group, or "" if the nodes belong to no group.
+	// Group is the node group, or "" if the nodes do not belong to one.
 	Group string
-	// Labels holds the labels that LabelsOf returns.
+	// Labels holds the labels whose keys LabelsOf returns.
 	Labels      map[string]string
 	Allocatable corev1.ResourceList
-	// Away marks nodes that accept no pods at present because they are drained or not ready.
+	// Away is true if the nodes currently accept no pods, because they are drained or not ready.
 	Away bool
 }
 
-// LabelsOf returns the node labels that a request can select by: the profile's node selector, features, types of
-// devices and, if the request names nodes, host names.
+// LabelsOf returns the keys of the node labels that a request can select by: those in the profile's node selector, of
+// features, of device types and, if the request names nodes, the host name.
 func LabelsOf(p *profile.Profile, r *request.Request) []string {
 	all := map[string]bool{}
 	for key := range p.NodeSelector {
@@ -51,9 +51,9 @@ func LabelsOf(p *profile.Profile, r *request.Request) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// fewest returns the smallest number of pods that all fit on the nodes that the job may use, assuming that these are
-// empty. most is the number of pods with one task or one GPU each. If the nodes are unknown, the result is 1. It
-// rejects a job that fits with no number of pods, because that job would wait forever.
+// fewest returns the smallest number of pods with which the job fits on the nodes that it may use, assuming that
+// these are empty. most is the number of pods that have a single task or GPU each. If the nodes are unknown, the
+// result is 1. A job that does not fit with any number of pods is rejected, because it would wait forever.
 func (b *builder) fewest(most int64) int {
 	if most <= 1 {
 		return 1
@@ -90,8 +90,9 @@ func (b *builder) fewest(most int64) int {
 	return n
 }
 
-// smallest returns the smallest number of pods that all fit, or 0 if no number up to limit does. The size of a pod
-// takes few different values as the number grows, so the result of places is reused for equal sizes.
+// smallest returns the smallest number of pods with which the job fits, or 0 if there is none up to limit. As the
+// number grows, the size of a pod takes only a few different values, so the result of places is reused for equal
+// sizes.
 func (b *builder) smallest(have []*Node, limit int) int {
 	var counted corev1.ResourceList
 	places := int64(0)
@@ -111,8 +112,8 @@ func (b *builder) smallest(have []*Node, limit int) int {
 	return 0
 }
 
-// places returns the number of pods with the given resources that fit on empty nodes; it stops counting at enough. It
-// ignores a resource that no node has, because nodes with it may be added later.
+// places returns the number of pods with the given resources that fit on empty nodes. It stops counting at enough. It
+// ignores resources that no node has, because nodes that have them may be added later.
 func (b *builder) places(asked corev1.ResourceList, have []*Node, enough int64) int64 {
 	needs := map[corev1.ResourceName]int64{}
 	for name, amount := range asked {
@@ -154,7 +155,7 @@ func (b *builder) rooms() []*Node {
 			admits = q.Admits
 		}
 	}
-	one, _ := b.sizeOn(1) // the types of devices are the same for all sizes
+	one, _ := b.sizeOn(1) // the device types are the same for all sizes
 	var all []*Node
 	for i := range b.Facts.Nodes {
 		if n := &b.Facts.Nodes[i]; n.Count > 0 && admits(n.Group) && b.chooses(n, one.gres) {
@@ -164,8 +165,8 @@ func (b *builder) rooms() []*Node {
 	return all
 }
 
-// chooses reports whether a node satisfies the request's node names, features and device types. Unknown features and
-// types are rejected elsewhere.
+// chooses reports whether a node satisfies the node names, features and device types of the request. Unknown features
+// and types are rejected elsewhere.
 func (b *builder) chooses(n *Node, gres []optionvalue.Gres) bool {
 	if !profile.Carries(n.Labels, b.p.NodeSelector) {
 		return false

@@ -11,8 +11,8 @@ import (
 // isGPU reports whether a generic resource is a GPU.
 func isGPU(g optionvalue.Gres) bool { return g.Name == "gpu" }
 
-// gpus reduces the options for GPUs to three: in total, per node and per task. --gres=gpu counts per node.
-// --ntasks-per-gpu with a number of tasks determines the total.
+// gpus reduces the options about GPUs to three numbers: in total, per node and per task. --gres=gpu counts per node.
+// --ntasks-per-gpu together with a number of tasks determines the total.
 func (b *builder) gpus() {
 	r := b.r
 	ofGres := slices.DeleteFunc(slices.Clone(r.Gres), func(g optionvalue.Gres) bool { return !isGPU(g) })
@@ -47,12 +47,12 @@ func inherit(to []optionvalue.Gres, from ...[]optionvalue.Gres) {
 	}
 }
 
-// gresOfNode returns the generic resources of each pod from all options. It returns an error if a total cannot be
-// divided evenly among the pods, which are all identical.
+// gresOfNode returns the generic resources of each pod, combined from all options. It returns an error if a total
+// cannot be divided evenly among the pods, because all pods are identical.
 func (b *builder) gresOfNode(s *size) ([]optionvalue.Gres, error) {
 	r := b.r
 	all := slices.Clone(b.otherGres)
-	if len(r.GPUsPerNode) > 0 { // tasks share them, and the total follows from them
+	if len(r.GPUsPerNode) > 0 { // tasks share the GPUs, and the total follows from the number per node
 		return append(all, r.GPUsPerNode...), nil
 	}
 	var uneven error
@@ -74,7 +74,7 @@ func (b *builder) gresOfNode(s *size) ([]optionvalue.Gres, error) {
 	return all, uneven
 }
 
-// saidGPUs returns the options that determine the total number of GPUs.
+// saidGPUs returns the options, as specified, that determine the total number of GPUs.
 func (b *builder) saidGPUs() string {
 	if said := b.r.Said("gpus"); said != "" {
 		return said
@@ -82,7 +82,7 @@ func (b *builder) saidGPUs() string {
 	return b.r.Said("ntasks-per-gpu") + " with " + b.r.Said("ntasks")
 }
 
-// countOf returns the sum of the counts of all resources with a name.
+// countOf returns the sum of the counts of all resources with the given name.
 func countOf(all []optionvalue.Gres, name string) int64 {
 	var n int64
 	for _, g := range all {
@@ -93,7 +93,7 @@ func countOf(all []optionvalue.Gres, name string) int64 {
 	return n
 }
 
-// shortGPUs formats GPUs as in the options, for example 4 or a100:4.
+// shortGPUs formats GPUs as in options, for example 4 or a100:4.
 func shortGPUs(all []optionvalue.Gres) string {
 	text := ""
 	for _, g := range all {

@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// keepSeconds is how long an ended job is kept, because sacct needs it.
+	// keepSeconds is how long an ended job is kept for sacct.
 	keepSeconds = 7 * 24 * 3600
-	// maxRequeue limits how often a job may be restarted; Slurm has no limit.
+	// maxRequeue is the maximum number of restarts of a job. Slurm has no limit.
 	maxRequeue = 1000
 )
 
-// partition sets the queue and the namespace of the job from its partition and account.
+// partition sets the queue and the namespace of the job, as given by its partition and account.
 func (b *builder) partition() {
 	name := b.choosePartition(b.r.Partition)
 	account, knownAccount := b.p.Accounts[b.r.Account]
@@ -73,8 +73,9 @@ func (b *builder) partition() {
 	}
 }
 
-// choosePartition returns the partition of a list for the job: the first one that is open and allows the job's time
-// limit and number of nodes, or else the first one. Slurm tries all of them; here a job is in one queue.
+// choosePartition chooses a partition for the job from a list. It returns the first partition that is open and
+// permits the job's time limit and number of nodes; if there is none, it returns the first of the list. In contrast
+// to Slurm, which tries all of them, a job is in only one queue here.
 func (b *builder) choosePartition(list string) string {
 	names := strings.Split(list, ",")
 	if len(names) == 1 {
@@ -98,7 +99,7 @@ func (b *builder) queueOf(partition string) string {
 	return cmp.Or(b.p.Partitions[partition].Queue, partition)
 }
 
-// takes reports whether a partition is open and allows the job's time limit and number of nodes.
+// takes reports whether a partition is open and permits the job's time limit and number of nodes.
 func (b *builder) takes(partition string) bool {
 	known, queue := b.p.Partitions[partition], b.queueOf(partition)
 	if slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue && !q.Open }) {
@@ -110,7 +111,7 @@ func (b *builder) takes(partition string) bool {
 	return known.MaxNodes == 0 || b.r.Nodes == nil || b.r.Nodes.Min <= known.MaxNodes
 }
 
-// exceedsTime reports whether the job's time limit is longer than a partition's. An empty limit permits any time.
+// exceedsTime reports whether the job's time limit exceeds that of a partition. An empty limit permits any time.
 func (b *builder) exceedsTime(maxTime string) bool {
 	if maxTime == "" || b.r.Time == nil {
 		return false
@@ -119,7 +120,7 @@ func (b *builder) exceedsTime(maxTime string) bool {
 	return err == nil && exceeds(*b.r.Time, limit)
 }
 
-// exceeds reports whether limit is longer than most; Unlimited is the longest.
+// exceeds reports whether limit is longer than most, where Unlimited is longer than any other limit.
 func exceeds(limit, most optionvalue.Minutes) bool {
 	if most == optionvalue.Unlimited {
 		return false
@@ -127,7 +128,7 @@ func exceeds(limit, most optionvalue.Minutes) bool {
 	return limit == optionvalue.Unlimited || limit > most
 }
 
-// notTooMany rejects more nodes than the partition allows.
+// notTooMany rejects a number of nodes that the partition does not permit.
 func (b *builder) notTooMany(nodes int) {
 	if limit := b.p.Partitions[b.r.Partition].MaxNodes; limit > 0 && int64(nodes) > limit {
 		b.fail(usererror.Errorf("the limit of partition "+b.r.Partition+" is "+itoa(limit), "Batch job submission failed: Node count specification invalid"))
@@ -175,7 +176,7 @@ func (b *builder) priority() {
 	b.by("qos", "spec.priorityClassName")
 }
 
-// gates sets the conditions that delay the start of the job: hold, begin time and dependencies.
+// gates sets the conditions that delay the start of the job: a hold, a begin time and dependencies.
 func (b *builder) gates() {
 	set := func(option, key, text string) {
 		b.job.Annotations[key] = text
@@ -200,7 +201,7 @@ func (b *builder) gates() {
 	b.by("kill-on-invalid-dep")
 }
 
-// life sets the job's time limit, and the policies that end or restart it.
+// life sets the time limit of the job, and the policies that end or restart it.
 func (b *builder) life() {
 	b.limit()
 	keep, requeues := int32(keepSeconds), int32(maxRequeue)
@@ -248,7 +249,7 @@ func (b *builder) jobPolicies() {
 	b.by("no-kill", "spec.tasks[1].policies")
 }
 
-// arrayPolicies sets the policies of an array, whose elements fail and restart independently.
+// arrayPolicies sets the policies of an array, whose elements fail and restart independently of each other.
 func (b *builder) arrayPolicies() {
 	again := busv1alpha1.RestartPodAction
 	if b.size.nodes > 1 {
@@ -263,7 +264,7 @@ func (b *builder) arrayPolicies() {
 	b.by("no-requeue", "spec.tasks[0].policies")
 }
 
-// limit sets the time limit: the requested one or the profile's default.
+// limit sets the time limit: the one that was requested, or the default in the profile.
 func (b *builder) limit() {
 	part := b.p.Partitions[b.r.Partition]
 	limit := optionvalue.Unlimited
@@ -293,7 +294,7 @@ func (b *builder) limit() {
 	b.by("time", append([]string{"spec.runningEstimate"}, b.eachField("activeDeadlineSeconds")...)...)
 }
 
-// minutes parses a time from the profile, which was validated earlier.
+// minutes parses a time from the profile, which has already been validated.
 func (b *builder) minutes(text string) optionvalue.Minutes {
 	m, err := optionvalue.ParseTime(text)
 	if err != nil {
@@ -302,7 +303,7 @@ func (b *builder) minutes(text string) optionvalue.Minutes {
 	return m
 }
 
-// remember stores the requested options in an annotation, because the fields of the Job do not contain all of them.
+// remember stores the requested options in an annotation, because the Job has no fields for all of them.
 func (b *builder) remember() {
 	r, o := b.r, &b.asked
 	o.Comment, o.WCKey, o.Extra, o.MailUser, o.MailType = r.Comment, r.WCKey, r.Extra, r.MailUser, r.MailType
@@ -331,7 +332,7 @@ func (b *builder) remember() {
 	submission.Write(b.job, *o)
 }
 
-// warn warns, with --verbose or --strict, that the first of these options that was specified has no effect.
+// warn warns, with --verbose or --strict, that the first specified option of a list has no effect.
 func (b *builder) warn(options ...string) {
 	if b.r.Verbose == 0 && !b.r.Strict {
 		return

@@ -9,11 +9,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// longestName is the maximum length of a title within the name of an object.
+// longestName is the maximum length of a title within an object name.
 const longestName = 40
 
-// objectName returns the first part of an object's name for a title. It has only lower-case letters, digits and
-// dashes and begins with a letter, because a Service has the same name.
+// objectName converts a title to the first part of an object name. It contains only lower-case letters, digits and
+// dashes, and starts with a letter because a Service has the same name.
 func objectName(title string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(title) {
@@ -41,8 +41,8 @@ func labelValue(text string) string {
 	return strings.Trim(kept[:min(len(kept), 63)], "-_.")
 }
 
-// longestText limits the bytes of a line that are stored with the job: all annotations together are limited to 256
-// KiB.
+// longestText is the maximum number of bytes of a command line that are stored with the job. All annotations together
+// are limited to 256 KiB.
 const longestText = 4 << 10
 
 // short truncates a text to longestText.
@@ -53,24 +53,24 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:longestText], "") + "…"
 }
 
-// path returns the path of a key in a map of the Job.
+// path returns the path of a key in a map field of the Job.
 func path(in, key string) string { return in + "[" + key + "]" }
 
-// task returns the path of a task.
+// task returns the path of a task in the Job.
 func task(i int) string { return fmt.Sprintf("spec.tasks[%d]", i) }
 
-// container returns the path of a field in the first task's container.
+// container returns the path of a field of the first task's container.
 func container(field string) string { return task(0) + ".template.spec.containers[0]." + field }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 func join(words []string) string { return strings.Join(words, ", ") }
 
-// specText returns the content of the launcher's file.
+// specText returns the content of the file that specifies the job for the launcher.
 func specText(spec *launchconfig.Spec) string {
 	text, err := json.MarshalIndent(spec, "", " ")
 	if err != nil {
-		return "{}" // never happens: texts and numbers can always be encoded
+		return "{}" // cannot happen: strings and numbers can always be encoded
 	}
 	return string(text) + "\n"
 }

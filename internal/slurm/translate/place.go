@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// place sets the requirements on nodes and the relations between pods.
+// place sets the node requirements and the rules between pods.
 func (b *builder) place() {
 	affinity := &corev1.Affinity{}
 	b.nodes(affinity)
@@ -26,7 +26,7 @@ func (b *builder) place() {
 	b.numa()
 }
 
-// nodes adds the requirements on nodes: lists of nodes, features, types of devices.
+// nodes adds the node requirements: lists of nodes, features, and device types.
 func (b *builder) nodes(affinity *corev1.Affinity) {
 	const required = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 	all := requirements(b.p.NodeSelector)
@@ -90,7 +90,7 @@ func (b *builder) labelsOf(features []string) []corev1.NodeSelectorRequirement {
 	return all
 }
 
-// requirements converts labels to requirements; a value may be a comma-separated list of alternatives.
+// requirements converts labels to requirements. A value may be a comma-separated list of alternatives.
 func requirements(labels map[string]string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for key, value := range labels {
@@ -100,7 +100,7 @@ func requirements(labels map[string]string) []corev1.NodeSelectorRequirement {
 	return all
 }
 
-// typesOfGres returns the requirements for the requested types of devices.
+// typesOfGres returns the requirements for the requested device types.
 func (b *builder) typesOfGres(required string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for _, g := range b.size.gres {
@@ -137,7 +137,7 @@ func (b *builder) neighbours(affinity *corev1.Affinity) {
 	const field = "affinity.podAntiAffinity"
 	if b.r.Nodes != nil && b.size.nodes > 1 {
 		mates := apart(false, ours)
-		if b.r.Array != nil { // only pods of the same element
+		if b.r.Array != nil { // consider only pods of the same element
 			mates.MatchLabelKeys = []string{keys.PartitionID}
 		}
 		anti.RequiredDuringSchedulingIgnoredDuringExecution = append(anti.RequiredDuringSchedulingIgnoredDuringExecution, mates)
@@ -175,7 +175,7 @@ func apart(everywhere bool, of ...metav1.LabelSelectorRequirement) corev1.PodAff
 	return term
 }
 
-// topology sets how close to each other the nodes of the pods must be.
+// topology sets how close to each other the pods' nodes must be.
 func (b *builder) topology() {
 	if s := b.r.Switches; s != nil {
 		mode := batchv1alpha1.HardNetworkTopologyMode
@@ -200,7 +200,7 @@ func (b *builder) topology() {
 	}
 }
 
-// numa requests a single NUMA node if the profile enables that for --hint and --mem-bind.
+// numa requests a single NUMA node for --hint and --mem-bind if the profile enables this.
 func (b *builder) numa() {
 	if !b.p.NumaHints {
 		return

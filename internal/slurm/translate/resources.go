@@ -9,7 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// amounts returns the Kubernetes resources that a pod of a size requests. It leaves out unknown resources.
+// amounts returns the Kubernetes resources requested by a pod of a job with the given size. It omits unknown
+// resources.
 func (b *builder) amounts(s *size) corev1.ResourceList {
 	list := corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(s.cpus, resource.DecimalSI)}
 	if s.memory > 0 {
@@ -57,7 +58,7 @@ func unknownGres(p *profile.Profile, name string) error {
 	return usererror.Errorf("known resources: "+join(p.GresNames())+"; the site's profile can define others", "Batch job submission failed: Invalid generic resource (gres) specification: %s", name)
 }
 
-// licences adds the extended resources to which the profile maps licences.
+// licences adds the extended resources to which the profile maps the requested licences.
 func (b *builder) licences(list corev1.ResourceList) {
 	if b.r.Licenses == "" {
 		return
@@ -77,7 +78,7 @@ func (b *builder) licences(list corev1.ResourceList) {
 	}
 }
 
-// whole returns an amount in whole processors, bytes or devices, rounded down.
+// whole returns an amount in processors, bytes or devices, rounded down to a whole number.
 func whole(name corev1.ResourceName, amount resource.Quantity) int64 {
 	if name == corev1.ResourceCPU {
 		return amount.MilliValue() / 1000

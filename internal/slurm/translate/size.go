@@ -9,11 +9,11 @@ import (
 
 // size is the size of a job: the number of pods and the resources of each pod.
 type size struct {
-	// nodes is the number of pods (for an array: of each element); least is the minimum number of pods.
+	// nodes is the number of pods of the job or, for an array, of each element. least is the minimum number of pods.
 	nodes, least int
-	// tasks is the total number of srun's tasks; onNode is the largest number of tasks in one pod.
+	// tasks is the total number of tasks that srun starts. onNode is the largest number of tasks in a pod.
 	tasks, onNode int64
-	// cpus, memory and gres are the resources of each pod. If memory is 0, no memory is requested.
+	// cpus, memory and gres are the resources of each pod. If memory is 0, the pods request no memory.
 	cpus   int64
 	memory optionvalue.MiB
 	gres   []optionvalue.Gres
@@ -52,7 +52,7 @@ func (b *builder) measure() {
 	b.tell()
 }
 
-// nodesThatFollow returns the number of pods of a job without --nodes.
+// nodesThatFollow returns the number of pods of a job without --nodes, as determined by other options.
 func (b *builder) nodesThatFollow() int {
 	r := b.r
 	total, perNode := countOf(r.GPUs, "gpu"), countOf(r.GPUsPerNode, "gpu")
@@ -72,8 +72,8 @@ func (b *builder) nodesThatFollow() int {
 // divideUp divides and rounds up.
 func divideUp(a, by int64) int64 { return (a + by - 1) / by }
 
-// sizeOn returns the size of the job on a number of nodes. It returns an error if the job cannot be spread over them
-// evenly.
+// sizeOn returns the size of the job on a given number of nodes. It returns an error if the job cannot be spread over
+// them evenly.
 func (b *builder) sizeOn(nodes int) (size, error) {
 	r := b.r
 	s := size{nodes: nodes, least: nodes, tasks: b.tasksInAll(int64(nodes)), onNode: r.TasksPerNode}
@@ -123,7 +123,7 @@ func (b *builder) memoryOfNode(s *size, gpus int64) optionvalue.MiB {
 	case r.MemPerGPU != nil:
 		return *r.MemPerGPU * optionvalue.MiB(gpus)
 	case b.p.DefMemPerCPU != "":
-		each, err := optionvalue.ParseMemory(b.p.DefMemPerCPU) // the profile was validated earlier
+		each, err := optionvalue.ParseMemory(b.p.DefMemPerCPU) // the profile has already been validated
 		if err == nil {
 			return each * optionvalue.MiB(s.cpus)
 		}
@@ -131,7 +131,7 @@ func (b *builder) memoryOfNode(s *size, gpus int64) optionvalue.MiB {
 	return 0
 }
 
-// tell writes the size to the launcher's specification.
+// tell adds the size to the launcher's specification.
 func (b *builder) tell() {
 	r, s := b.r, &b.size
 	b.spec.Nodes, b.spec.CPUs = s.nodes, int(s.cpus)

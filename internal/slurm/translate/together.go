@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// together rejects inconsistent sizes, which would leave a task or a GPU without a place.
+// together rejects inconsistent sizes that would leave a task or GPU without a place.
 func (b *builder) together() {
 	b.tasksTogether()
 	b.gpusTogether()
@@ -51,12 +51,12 @@ func (b *builder) gpusTogether() {
 			b.fail(usererror.Errorf("request GPUs with --gpus or --gpus-per-node", "--%s requires GPUs, but none are requested", name))
 		}
 	}
-	if r.CPUsPerGPU > 0 && r.CPUsPerTask > 0 { // set by --tres-per-task
+	if r.CPUsPerGPU > 0 && r.CPUsPerTask > 0 { // --tres-per-task sets both
 		b.fail(usererror.Errorf("use only one of them", "%s and %s both specify the number of CPUs", r.Said("cpus-per-gpu"), r.Said("tres-per-task")))
 	}
 }
 
-// memoryTogether reports, with --verbose, that all memory of a node was requested without the whole node: the pods
+// memoryTogether reports, with --verbose, that the job requests all memory of a node but not the whole node. The pods
 // then have no memory limit and may use all free memory.
 func (b *builder) memoryTogether() {
 	r := b.r
@@ -70,5 +70,5 @@ func (b *builder) memoryTogether() {
 	}
 }
 
-// wholeNode is the value of --exclusive without an argument.
+// wholeNode is the value of --exclusive if it is specified without an argument.
 const wholeNode = "exclusive"

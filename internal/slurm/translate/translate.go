@@ -1,12 +1,13 @@
 // Package translate converts a request with Slurm's options to a Volcano Job.
 //
 //	In:   a request, its script and environment, the site's profile, facts about the cluster
-//	Out:  Job, ConfigMap and Secret; the fields that each option set; notes for the user
+//	Out:  Job, ConfigMap and Secret; the fields set by each option; notes for the user
 //
 // # Invariants
 //
-//   - Pure: the same input gives identical objects. The caller provides names, keys and the current time.
-//   - No option is ignored silently: it changes a field, causes a note or is an error.
+//   - All functions are pure: the same input results in identical objects. The caller provides names, keys and the
+//     current time.
+//   - No option is ignored silently: each option changes a field, causes a note, or is an error.
 package translate
 
 import (
@@ -27,52 +28,53 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
-// Input holds everything that a job is made from.
+// Input holds all the data from which a job is created.
 type Input struct {
 	Request *request.Request
 	Profile *profile.Profile
 	Facts   Facts
-	// Title is the default name of the job, unless --job-name sets another name.
+	// Title is the default name of the job, used unless --job-name is specified.
 	Title string
-	// Script is the text that runs with Args; it is empty for Interactive jobs. ScriptFile is the absolute path of
-	// the script's file; it is empty for a command line of --wrap, standard input and interactive jobs.
+	// Script is the text to run with Args; it is empty for interactive jobs. ScriptFile is the absolute path of the
+	// script's file; it is empty for the command line of --wrap, for standard input and for interactive jobs.
 	Script      []byte
 	ScriptFile  string
 	Args        []string
 	Interactive bool
-	// Environ is the environment of the user who submits the job; ExportFile holds the variables of --export-file.
+	// Environ is the environment of the submitting user. ExportFile holds the variables in the file named by
+	// --export-file.
 	Environ, ExportFile []string
 	// InJob reports whether the job is submitted from inside another job.
 	InJob bool
 	// Program is the path of vcctl on the submitting machine.
 	Program string
-	// Suffix makes the name of the object unique. Key is the secret key of the job's pods in hexadecimal digits.
+	// Suffix makes the object name unique. Key is the secret key of the job's pods, in hexadecimal.
 	Suffix, Key string
 	// Namespace and Cluster are the destination, and User is the user of the job. Dir and Host are the directory and
-	// host of the submission. Line is the whole command line.
+	// the host from which the job is submitted. Line is the complete command line.
 	Namespace, Cluster, User, Dir, Host, Line string
-	// Owner is the user on the host where the job is submitted.
+	// Owner is the user on the submitting host.
 	Owner Owner
 }
 
-// Owner is a user of a host. Its fields are empty if the host has no data about the user.
+// Owner is a user on a host. Its fields are empty if the host has no data about the user.
 type Owner struct{ UID, GID, Group string }
 
 // Facts describes a cluster.
 type Facts struct {
-	// Queues lists all queues; nil if they are unknown, so that the server checks the queue.
+	// Queues lists all queues; nil if they are unknown, in which case the server checks the queue.
 	Queues []Queue
 	// Classes lists the priority classes; nil if they are unknown.
 	Classes []string
-	// Nodes lists the nodes that accept pods, in sets of identical nodes; nil if they are unknown.
+	// Nodes lists the nodes that accept pods, grouped into sets of identical nodes; nil if they are unknown.
 	Nodes []Node
 	// NodeNames lists the names of all nodes; nil if they are unknown.
 	NodeNames []string
-	// HiddenProfile is the namespace of a profile that the user is not allowed to read, or empty.
+	// HiddenProfile is the namespace of a profile that the user is not allowed to read; "" if there is none.
 	HiddenProfile string
-	// Helper reports that all nodes are process nodes, which have vc-step without an image.
+	// Helper is true if all nodes are process nodes, on which vc-step is available without an image.
 	Helper bool
-	// ServiceAccount reports that the namespace has the profile's service account.
+	// ServiceAccount is true if the namespace has the service account named in the profile.
 	ServiceAccount bool
 }
 
@@ -80,38 +82,38 @@ type Facts struct {
 type Queue struct {
 	Name string
 	Open bool
-	// Admits reports whether jobs of the queue may run on the nodes of a group; nil permits all nodes.
+	// Admits reports whether jobs of the queue may run on the nodes of a group. A nil Admits permits all nodes.
 	Admits func(group string) bool
 }
 
-// Result holds the objects for a request.
+// Result holds the objects that are created for a request.
 type Result struct {
 	Job       *batchv1alpha1.Job
 	ConfigMap *corev1.ConfigMap
-	// Secret is nil if the job needs none.
+	// Secret is nil if the job does not need one.
 	Secret *corev1.Secret
-	// Spec is the launcher's specification in the ConfigMap.
+	// Spec specifies the job for the launcher. It is part of the ConfigMap.
 	Spec *launchconfig.Spec
-	// Needs lists files and directories that must exist before the script can start.
+	// Needs lists the files and directories that must exist for the script to start.
 	Needs []Need
-	// Made lists the specified options with their effects.
+	// Made lists the options that were specified, with their effects.
 	Made []Made
-	// Warnings are about options without effect, Notes about behaviour that may surprise the user. They are lines
+	// Warnings describe options without effect. Notes describe behavior that may surprise the user. Both are lines
 	// without the program's name.
 	Warnings, Notes []string
 }
 
-// Need is a file or directory on a volume that an option names; Path is its path on the submitting machine.
+// Need is a file or directory on a volume that an option refers to. Path is its path on the submitting machine.
 type Need struct{ Option, Path string }
 
-// Made is an option and the fields that it set.
+// Made is an option with the fields that it set.
 type Made struct {
 	// Option is the option as specified, with its source: --nodes=4 (line 3).
 	Option string `json:"option"`
 	// Fields are paths in the Job, such as spec.tasks[0].replicas, or in the ConfigMap's spec.json, such as
 	// launch.output.
 	Fields []string `json:"fields,omitempty"`
-	// Note is the reason why the option set no field.
+	// Note is the reason why the option set no fields.
 	Note string `json:"note,omitempty"`
 }
 
@@ -123,7 +125,8 @@ type builder struct {
 	name  string
 	title string
 	size  size
-	// otherGres lists the generic resources except GPUs; gresGPUs reports that --gres set the GPUs of a node.
+	// otherGres lists the generic resources other than GPUs. gresGPUs is true if --gres set the number of GPUs per
+	// node.
 	otherGres       []optionvalue.Gres
 	gresGPUs        bool
 	job             *batchv1alpha1.Job
@@ -135,7 +138,7 @@ type builder struct {
 	err             []error
 }
 
-// fail records an error; Job returns all errors together.
+// fail records an error. Job returns all errors together.
 func (b *builder) fail(err error) { b.err = append(b.err, err) }
 
 // by records the fields that an option set.
@@ -145,9 +148,9 @@ func (b *builder) by(option string, fields ...string) {
 	}
 }
 
-// Job translates a request. The error joins one fault.Error for each mistake.
+// Job translates a request. The error joins one usererror.Error per mistake.
 func Job(in Input) (*Result, error) {
-	own := *in.Request // the translation adds derived values to its own copy
+	own := *in.Request // the translation adds derived values only to this copy
 	b := &builder{Input: in, r: &own, p: in.Profile, made: map[string][]string{}}
 	b.title = b.r.JobName
 	if b.title == "" {
@@ -183,7 +186,7 @@ func Job(in Input) (*Result, error) {
 	return objects, nil
 }
 
-// list returns the effects of the options in the order of the option table.
+// list returns the effects of the options, in the order of the option table.
 func (b *builder) list() []Made {
 	var all []Made
 	for i := range request.Options {
@@ -204,7 +207,7 @@ func (b *builder) list() []Made {
 	return all
 }
 
-// everyTask adds the corresponding fields of the second task for each field of the first task.
+// everyTask adds the corresponding fields of the second task for all fields of the first task.
 func (b *builder) everyTask(fields []string) []string {
 	var all []string
 	first, second := task(0)+".template.", task(1)+".template."
@@ -251,7 +254,7 @@ func (b *builder) tasks() {
 	b.rights()
 }
 
-// rights gives the pods the profile's service account, so that commands in the job can access the cluster.
+// rights assigns the profile's service account to the pods, so that commands in the job can access the cluster.
 func (b *builder) rights() {
 	if !b.Facts.ServiceAccount {
 		return
@@ -300,7 +303,7 @@ func (b *builder) array(head *batchv1alpha1.TaskSpec) {
 	b.spec.Array = &launchconfig.Array{Count: int(count), Min: int(first), Max: int(last), Step: stepOf(a.Elements), Elements: a.Elements.String()}
 }
 
-// stepOf returns the distance between elements, or 1 if the distance is not constant.
+// stepOf returns the distance between elements; 1 if it is not constant.
 func stepOf(elements batchv1alpha1.Indices) int {
 	step, before := int32(0), int32(-1)
 	for n := range elements.All() {
@@ -315,7 +318,7 @@ func stepOf(elements batchv1alpha1.Indices) int {
 	return int(max(step, 1))
 }
 
-// network sets up name resolution between the pods of a job or an element.
+// network sets up name resolution between the pods of a job or array element.
 func (b *builder) network() {
 	b.job.Spec.Plugins = map[string][]string{"env": {}}
 	if b.size.nodes == 1 {
@@ -338,7 +341,7 @@ func (b *builder) network() {
 	})
 }
 
-// largestInEnvironment is the largest number of host names that environment variables may hold.
+// largestInEnvironment is the maximum number of host names that are passed in environment variables.
 const largestInEnvironment = 256
 
 // objects creates the ConfigMap and the Secret of the job, and prepares the pods to use them.
@@ -363,5 +366,5 @@ func (b *builder) objects() *Result {
 	return result
 }
 
-// ObjectSuffix is the suffix of the names of ConfigMap and Secret.
+// ObjectSuffix is the suffix of the names of the ConfigMap and the Secret.
 const ObjectSuffix = "-slurm"

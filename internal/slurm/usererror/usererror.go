@@ -1,4 +1,4 @@
-// Package usererror defines the errors of Slurm commands, with hints and in Slurm's format.
+// Package usererror defines the errors of Slurm's commands. The errors have hints and are printed in Slurm's format.
 package usererror
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The exit codes of errors.
+// Exit codes for errors.
 const (
 	CodeError = 1
 	// CodeDirective is the exit code for an error in a directive of a script.
@@ -17,13 +17,13 @@ const (
 // Error is an error of a Slurm command. It is printed as `sbatch: error: What` and, if there is a hint, `sbatch:
 // hint: Hint`.
 type Error struct {
-	// What describes the error; each further line is printed as an error of its own.
+	// What describes the error. Further lines are printed as separate errors.
 	What string
-	// Hint explains what to do instead; it may be empty.
+	// Hint suggests what to do instead; it may be empty.
 	Hint string
 	// Code is the exit code; 0 means 1.
 	Code int
-	// Bare errors are printed without the word error, as getopt_long does.
+	// Bare is true if the error is printed without the word "error", as getopt_long does.
 	Bare bool
 	// Err is the cause, for errors.Is and errors.As; it may be nil.
 	Err error
@@ -38,7 +38,7 @@ func Errorf(hint, format string, args ...any) *Error {
 	return &Error{What: fmt.Sprintf(format, args...), Hint: hint, Code: CodeError}
 }
 
-// Hinted adds a hint to err. An existing hint takes precedence, because it is more specific.
+// Hinted adds a hint to err. If err already has a hint, that hint is kept because it is more specific.
 func Hinted(err error, hint string) *Error {
 	e := &Error{What: err.Error(), Hint: hint, Code: CodeError, Err: err}
 	var inner *Error
@@ -63,7 +63,7 @@ func (e *Error) WithCode(code int) *Error {
 	return &other
 }
 
-// Text returns the error as a program prints it.
+// Text returns the error as the program prints it.
 func (e *Error) Text(program string) string {
 	if e.Bare {
 		first, rest, more := strings.Cut(e.What, "\n")
@@ -82,7 +82,7 @@ func (e *Error) Text(program string) string {
 	return b.String()
 }
 
-// Of returns err as an Error. An error of another type becomes an Error without a hint.
+// Of returns err as an *Error. An error of another type is converted to an Error without a hint.
 func Of(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
