@@ -6,8 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 )
 
-// Cells formats the values of a table row as single-line text: line breaks become spaces, other control characters
-// visible escapes.
+// Cells formats the values of a table row as single-line texts. Line breaks become spaces, and other control
+// characters become visible escapes.
 func Cells(values []any) []any {
 	cells := make([]any, len(values))
 	for i, value := range values {

@@ -17,13 +17,14 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Column is one column of a list of T.
+// Column is a column in a list of T.
 type Column[T any] struct {
 	// Title is the column header, in capitals.
 	Title string
-	// Wide columns are shown only with -o wide.
+	// Wide is true for columns that are shown only with -o wide.
 	Wide bool
-	// Volatile columns change with time alone; a watch does not print a new row for such a change.
+	// Volatile is true for columns that change merely because time passes. A watch does not print a new row for such
+	// a change.
 	Volatile bool
 	// Text returns the text of the cell, possibly with colour.
 	Text func(T) string
@@ -31,8 +32,8 @@ type Column[T any] struct {
 	Compare func(a, b T) int
 }
 
-// customColumns prints objects in the format -o custom-columns=TITLE:path,…. It collects all rows until Flush so that
-// it can align the columns.
+// customColumns prints objects in the format -o custom-columns=TITLE:path,…. It collects all rows until Flush is
+// called, so that it can align the columns.
 type customColumns struct {
 	table render.Table
 	paths []*jsonpath.JSONPath
@@ -55,7 +56,8 @@ func newCustomColumns(spec string, noHeaders bool) (*customColumns, error) {
 	return c, nil
 }
 
-// columnsOfFile reads kubectl's custom-columns-file format: a line of titles, then a line with one path per title.
+// columnsOfFile reads kubectl's custom-columns-file format: a line of titles, followed by a line with one path per
+// title.
 func columnsOfFile(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -111,7 +113,7 @@ func pathText(path *jsonpath.JSONPath, object any) string {
 	return text.String()
 }
 
-// sortRows sorts items by the column or JSONPath given in by.
+// sortRows sorts items by a column or JSONPath.
 func sortRows[T client.Object](items []T, columns []Column[T], by string) error {
 	if by == "" {
 		return nil
@@ -160,7 +162,7 @@ func sortByPath[T client.Object](items []T, by string) error {
 
 func objectKey(object client.Object) string { return object.GetNamespace() + "/" + object.GetName() }
 
-// natural compares two texts as numbers if both are numbers, and otherwise with naturalText.
+// natural compares two texts. If both are numbers, it compares them as numbers, and otherwise with naturalText.
 func natural(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
@@ -170,7 +172,7 @@ func natural(a, b string) int {
 	return naturalText(a, b)
 }
 
-// naturalText compares texts and treats each run of digits as a number, so that trial-2 sorts before trial-10.
+// naturalText compares texts, treating each run of digits as a number, so that trial-2 sorts before trial-10.
 func naturalText(a, b string) int {
 	whole := strings.Compare(a, b)
 	for a != "" && b != "" {
@@ -196,7 +198,7 @@ func leadingDigits(text string) string {
 	return text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
 }
 
-// sortNames sorts objects by namespace and name. It compares digits within names as numbers.
+// sortNames sorts objects by namespace and name. Digits within names are compared as numbers.
 func sortNames[T client.Object](items []T) {
 	slices.SortStableFunc(items, func(a, b T) int {
 		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), naturalText(a.GetName(), b.GetName()))

@@ -12,11 +12,11 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// HelpWidth is the width of help texts in columns, on a terminal and elsewhere.
+// HelpWidth is the width of help texts in columns, also if the output is not a terminal.
 const HelpWidth = 80
 
-// Text removes the indentation and the outer blank lines of a help text written as a raw string. It rewraps
-// paragraphs of plain prose whose lines exceed HelpWidth.
+// Text removes the indentation and the surrounding blank lines from a help text that is written as a raw string. It
+// rewraps paragraphs of plain prose if their lines exceed HelpWidth.
 func Text(raw string) string {
 	paragraphs := strings.Split(unindented(raw), "\n\n")
 	for i, paragraph := range paragraphs {
@@ -50,9 +50,9 @@ func broken(paragraph string) string {
 	return strings.Join(render.Wrap(paragraph, HelpWidth), "\n")
 }
 
-// Examples formats comments and commands for help: it indents them by two spaces and replaces "vcctl" with the
-// program name that the user typed. A line wider than HelpWidth continues on the next line, a command after a
-// backslash, so that users can copy it.
+// Examples formats comments and commands for help. It indents them by two spaces and replaces "vcctl" with the
+// program name that the user typed. If a line is wider than HelpWidth, it continues on the next line; commands are
+// continued with a backslash, so that users can copy them.
 func (f *Factory) Examples(raw string) string {
 	lines := strings.Split(strings.ReplaceAll(unindented(raw), "vcctl ", f.Program+" "), "\n")
 	for i, line := range lines {
@@ -63,7 +63,8 @@ func (f *Factory) Examples(raw string) string {
 	return strings.Join(lines, "\n")
 }
 
-// exampleLines breaks an example line that is too wide: a comment between words, a command outside quotes.
+// exampleLines breaks an example line that is too wide. It breaks a comment between words, and a command outside of
+// quotes.
 func exampleLines(line string, width int) []string {
 	if render.Width(line) <= width {
 		return []string{line}
@@ -99,8 +100,8 @@ func exampleLines(line string, width int) []string {
 	return append([]string{line[:at] + onward}, exampleLines("    "+line[at+1:], width)...)
 }
 
-// Group creates a command that only has subcommands. Without arguments it shows its help; with an unknown word it
-// returns an error.
+// Group creates a command that only has subcommands. Without arguments, the command shows its help; an unknown
+// subcommand is an error.
 func Group(f *Factory, use, short, long string, aliases ...string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Aliases: aliases, Short: short, Long: Text(long),
@@ -133,15 +134,15 @@ func UnknownCommand(f *Factory, parent *cobra.Command, word string) error {
 	return Errorf(hint, "unknown command %q for %q", word, Path(f, parent))
 }
 
-// otherWords maps verbs of kubectl and other batch systems to the equivalent vcctl command.
+// otherWords maps verbs of kubectl and other batch systems to equivalent vcctl commands.
 var otherWords = map[string]string{
 	"apply": "job run -f FILE", "create": "job run -f FILE", "submit": "job run", "start": "job run", "get": "job list", "ps": "job list", "ls": "job list",
 	"describe": "job view NAME", "show": "job view NAME", "status": "job view NAME", "log": "job logs NAME", "kill": "job cancel NAME", "stop": "job cancel NAME",
 	"why": "job explain NAME", "drain": "node drain NODE", "cordon": "node cordon NODE", "uncordon": "node uncordon NODE", "hypernodes": "node hypernodes",
 }
 
-// elsewhere returns the command that a word at the root level probably means: a job verb, or the equivalent of
-// another tool's verb. It returns "" if nothing fits.
+// elsewhere returns the command that the user probably meant by a word at the root level: a job verb, or the
+// equivalent of another tool's verb. It returns "" if there is none.
 func elsewhere(parent *cobra.Command, word string) string {
 	if parent.HasParent() {
 		return ""
@@ -159,7 +160,7 @@ func elsewhere(parent *cobra.Command, word string) string {
 	return otherWords[word]
 }
 
-// NoArgs rejects arguments of a command that takes none.
+// NoArgs rejects all arguments, for commands that take none.
 func NoArgs(f *Factory) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -169,7 +170,7 @@ func NoArgs(f *Factory) cobra.PositionalArgs {
 	}
 }
 
-// NoFileArgs rejects arguments of a command that takes its file with -f.
+// NoFileArgs rejects all arguments, for commands that take files with -f.
 func NoFileArgs(f *Factory) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -196,16 +197,17 @@ func UsageError(f *Factory, cmd *cobra.Command, format string, args ...any) *Err
 	return Errorf(fmt.Sprintf("see '%s --help'", Path(f, cmd)), format, args...)
 }
 
-// Selection holds the objects that a command acts on: names, a label selector, or all objects of a namespace.
+// Selection holds the objects on which a command acts: objects given by name, by a label selector, or all objects of
+// a namespace.
 type Selection struct {
 	Names    []string
 	Selector string
 	All      bool
-	// AllNamespaces widens -l and --all to the whole cluster.
+	// AllNamespaces extends -l and --all to all namespaces.
 	AllNamespaces bool
-	// ByOther also matches objects by related names, such as a PodGroup by the name of its job.
+	// ByOther is true if objects can also be selected by related names, such as a PodGroup by the name of its job.
 	ByOther bool
-	// OldName is the value of -N, which Volcano's vcctl uses for the name.
+	// OldName is the value of -N, by which Volcano's vcctl takes the name.
 	OldName string
 	kinds   string
 }
@@ -223,8 +225,8 @@ func (s *Selection) AddAllNamespaces(cmd *cobra.Command, usage string) {
 	Apart(cmd, "the files or -n specify the namespace of each object", "all-namespaces", "filename", "file", "kustomize")
 }
 
-// AddOldName adds only the hidden -N of Volcano's vcctl. kinds is the plural of the kind; names may be given as
-// KIND/NAME.
+// AddOldName adds only the hidden flag -N of Volcano's vcctl. kinds is the plural of the kind; names may have the
+// form KIND/NAME.
 func (s *Selection) AddOldName(cmd *cobra.Command, kinds string) {
 	s.kinds = kinds
 	cmd.Flags().StringVarP(&s.OldName, "name", "N", "", "Name of the object")
@@ -249,8 +251,8 @@ func (s *Selection) Old() bool { return s.OldName != "" }
 // Wide reports whether the selection uses --all or a label selector.
 func (s *Selection) Wide() bool { return s.All || s.Selector != "" }
 
-// Need returns an error if the command selects nothing, or mixes names with --all or a selector. missing is the error
-// text for an empty selection.
+// Need returns an error if the command selects nothing, or combines names with --all or a selector. missing is the
+// error text for an empty selection.
 func (s *Selection) Need(f *Factory, cmd *cobra.Command, missing string) error {
 	switch {
 	case len(s.Names) == 0 && !s.Wide():
@@ -268,7 +270,7 @@ func (s *Selection) Need(f *Factory, cmd *cobra.Command, missing string) error {
 // Labels returns the parsed selector.
 func (s *Selection) Labels() (client.ListOption, error) { return ParseSelector(s.Selector) }
 
-// ParseSelector parses a label selector; an empty one selects everything.
+// ParseSelector parses a label selector. An empty selector selects everything.
 func ParseSelector(text string) (client.ListOption, error) {
 	if text == "" {
 		return nil, nil
@@ -280,8 +282,8 @@ func ParseSelector(text string) (client.ListOption, error) {
 	return client.MatchingLabelsSelector{Selector: selector}, nil
 }
 
-// BareName strips the kind from KIND/NAME if it matches kinds, the plural of the expected kind. It returns any other
-// argument unchanged, so that the lookup fails.
+// BareName strips the kind from an argument of the form KIND/NAME if it matches kinds, the plural of the expected
+// kind. It returns any other argument unchanged, so that looking up the name fails.
 func BareName(arg, kinds string) string {
 	kind, name, found := strings.Cut(arg, "/")
 	if found && oneKind(kind) == oneKind(kinds) {
@@ -290,7 +292,7 @@ func BareName(arg, kinds string) string {
 	return arg
 }
 
-// oneKind normalizes the spelling of a kind: jobs.batch.volcano.sh, vj and job are the same.
+// oneKind normalizes the spelling of a kind, so that jobs.batch.volcano.sh, vj and job are equal.
 func oneKind(word string) string {
 	word, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(word, " ", "")), ".")
 	short := map[string]string{"vj": "job", "vcjob": "job", "j": "job", "q": "queue", "pg": "podgroup", "jf": "jobflow", "jt": "jobtemplate", "po": "pod", "no": "node", "cj": "cronjob"}
@@ -301,7 +303,7 @@ func oneKind(word string) string {
 	return word
 }
 
-// Deprecated prints the warning for an old flag. It prints nothing in Volcano's short programs, which have only old
+// Deprecated prints a warning about an old flag. It prints nothing in Volcano's short programs, which have only old
 // flags.
 func (f *Factory) Deprecated(old, instead string) {
 	if f.OldProgram != "" {

@@ -20,7 +20,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Completion must feel instant: it gives up after completionTime and offers at most completionNames names.
+// Completion must feel instant, so it gives up after completionTime and offers at most completionNames names.
 const (
 	completionTime  = time.Second
 	completionNames = 500
@@ -146,7 +146,7 @@ func (f *Factory) completeConfig(names func(clientcmdapi.Config) []string) Compl
 	}
 }
 
-// Either offers the words of both completers, the first completer's words first.
+// Either offers the words of both completers, starting with those of the first.
 func Either(first, second Completer) Completer {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		words, _ := first(cmd, args, prefix)
@@ -170,7 +170,8 @@ func offer(names, taken []string, prefix string) ([]string, cobra.ShellCompDirec
 	return kept[:min(len(kept), completionNames)], cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteKind offers the names of the objects of a kind, limited to the namespace if namespaced is set.
+// CompleteKind offers the names of the objects of a kind. If namespaced is true, only objects in the namespace are
+// offered.
 func (f *Factory) CompleteKind(gvk schema.GroupVersionKind, namespaced bool) Completer {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
@@ -183,8 +184,8 @@ func (f *Factory) CompleteKind(gvk schema.GroupVersionKind, namespaced bool) Com
 	}
 }
 
-// WarnUnknown warns about names given with a flag that do not exist among the objects of a kind. It does nothing if
-// it cannot read the names.
+// WarnUnknown warns if names given by a flag do not exist among the objects of a kind. It does nothing if it cannot
+// read the names.
 func (f *Factory) WarnUnknown(ctx context.Context, flag, called string, gvk schema.GroupVersionKind, wanted ...string) {
 	wanted = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return name == "" })
 	if len(wanted) == 0 {
@@ -202,7 +203,8 @@ func (f *Factory) WarnUnknown(ctx context.Context, flag, called string, gvk sche
 	}
 }
 
-// Suggest returns a function for List.Suggest that returns the names of a kind, or an empty slice on an error.
+// Suggest returns a function for List.Suggest, which returns the names of a kind, or an empty slice if there is an
+// error.
 func (f *Factory) Suggest(gvk schema.GroupVersionKind, namespaced bool) func(context.Context) []string {
 	return func(ctx context.Context) []string {
 		names, err := f.Names(ctx, gvk, namespaced)
@@ -213,8 +215,8 @@ func (f *Factory) Suggest(gvk schema.GroupVersionKind, namespaced bool) func(con
 	}
 }
 
-// Names returns up to completionNames names of a kind, read from metadata only. For pods, it returns only pods of
-// jobs.
+// Names returns up to completionNames names of objects of a kind, reading only metadata. For pods, it returns only
+// pods of jobs.
 func (f *Factory) Names(ctx context.Context, gvk schema.GroupVersionKind, namespaced bool) ([]string, error) {
 	c, err := f.Client()
 	if err != nil {

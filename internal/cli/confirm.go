@@ -24,9 +24,9 @@ func (c *Confirm) AddFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&c.Yes, "yes", "y", false, "Skip the confirmation prompt")
 }
 
-// Ask shows the effects of an action and asks the user for confirmation. Without a terminal and without --yes it
-// returns an error at once, so that a script never hangs. Ask returns when ctx ends, even if the user has not pressed
-// Enter.
+// Ask shows the effects of an action and asks the user for confirmation. If there is no terminal and --yes is
+// missing, it returns an error immediately, so that scripts never hang. Ask also returns when ctx is done, even if
+// the user has not pressed Enter.
 func (c *Confirm) Ask(ctx context.Context, f *Factory, what string, effects []string) error {
 	if c.Yes {
 		return nil
@@ -56,8 +56,8 @@ func (c *Confirm) Ask(ctx context.Context, f *Factory, what string, effects []st
 	return Cancelled
 }
 
-// readLine reads a line from in. If ctx ends first, it returns and leaves the reading goroutine behind: the program
-// is about to exit.
+// readLine reads a line from in. If ctx is done first, it returns and leaves the reading goroutine behind, because
+// the program is about to exit.
 func readLine(ctx context.Context, in io.Reader) (string, error) {
 	type answer struct {
 		line string
@@ -76,7 +76,7 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 	}
 }
 
-// summary shortens a list of effects to one line.
+// summary shortens a list of effects to a single line.
 func summary(effects []string) string {
 	const most = 5
 	if len(effects) > most {

@@ -4,16 +4,16 @@ import "context"
 
 // DashboardOptions holds the user's settings for the dashboard.
 type DashboardOptions struct {
-	// Namespace is the namespace shown first; "" means all.
+	// Namespace is the namespace to show first; "" means all namespaces.
 	Namespace string
-	// ReadOnly disables every action that changes something.
+	// ReadOnly disables all actions that change something.
 	ReadOnly bool
-	// ASCII draws with ASCII characters only.
+	// ASCII is true if only ASCII characters are drawn.
 	ASCII bool
-	// Theme is the name of the colour theme; the dashboard rejects an unknown name.
+	// Theme is the name of the color theme; the dashboard rejects unknown names.
 	Theme string
 }
 
 // Dashboard shows the cluster live in a terminal until the user quits. The command line and the dashboard do not
-// import each other: the main program connects them.
+// import each other; the main program connects them.
 type Dashboard func(context.Context, *Factory, DashboardOptions) error

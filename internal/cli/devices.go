@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// IsGPU is render.IsGPU for a resource name given as a string.
+// IsGPU calls render.IsGPU for a resource name given as a string.
 func IsGPU(name string) bool { return render.IsGPU(corev1.ResourceName(name)) }
 
 // ShortResource calls render.ShortResource.

@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 )
 
-// These are the exit codes; `vcctl help exit-codes` prints the same table.
+// Exit codes. `vcctl help exit-codes` prints the same table.
 const (
 	ExitOK          = 0
 	ExitError       = 1
@@ -36,14 +36,15 @@ const (
 	ExitLost        = 255
 )
 
-// ErrorsExitWith is the annotation of commands that exit with a code other than ExitError on an error, because
-// ExitError has another meaning there.
+// ErrorsExitWith is the annotation of commands whose exit code for errors is not ExitError, because ExitError has
+// another meaning for them.
 const (
 	ErrorsExitWith    = "vc-batch.dev/errors-exit-with"
 	ErrorsExitWithTwo = "2"
 )
 
-// ErrorCode returns the exit code of a command that failed with err; code is the result of Report for err.
+// ErrorCode returns the exit code of a command that failed with err. code is the exit code that Report returned for
+// err.
 func ErrorCode(cmd *cobra.Command, err error, code int) int {
 	var status ExitStatus
 	if code == ExitError && !errors.As(err, &status) && cmd.Annotations[ErrorsExitWith] == ErrorsExitWithTwo {
@@ -52,13 +53,13 @@ func ErrorCode(cmd *cobra.Command, err error, code int) int {
 	return code
 }
 
-// Error is an error for users: it describes the problem and how to solve it.
+// Error is an error for users. It describes the problem and how to solve it.
 type Error struct {
-	// What describes the problem: lower case, object first, without a full stop.
+	// What describes the problem: it starts with the object in lower case and has no full stop.
 	What string
-	// Hint describes what to do; it may be empty.
+	// Hint describes what the user can do; it may be empty.
 	Hint string
-	// At is the position in a file, as FILE:LINE, which editors can open; it may be empty.
+	// At is the position in a file, in the form FILE:LINE, which editors can open; it may be empty.
 	At string
 	// Code is the exit code; 0 means ExitError.
 	Code int
@@ -75,7 +76,8 @@ func Errorf(hint, format string, args ...any) *Error {
 	return &Error{What: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Hinted sets an empty hint of each *Error in err, including joined errors, to the result of hint.
+// Hinted sets the hint of each *Error in err, including joined errors, to the result of hint, unless it already has
+// one.
 func Hinted(err error, hint func(*Error) string) error {
 	if err == nil {
 		return nil
@@ -99,21 +101,22 @@ func Hinted(err error, hint func(*Error) string) error {
 // Cancelled is the error for a prompt that the user answered with no.
 var Cancelled = &Error{What: "cancelled: nothing was changed", Code: ExitCancelled}
 
-// Heeded is the exit status of a command that handled Ctrl-C itself and so does not exit with ExitInterrupted.
+// Heeded is the exit status of a command that handled Ctrl-C itself, so that it does not exit with ExitInterrupted.
 type Heeded int
 
 func (h Heeded) Error() string { return ExitStatus(h).Error() }
 
-// Unwrap makes a Heeded match an ExitStatus.
+// Unwrap makes a Heeded match ExitStatus.
 func (h Heeded) Unwrap() error { return ExitStatus(h) }
 
-// ExitStatus ends the command with an exit code and no error message: the command has already printed its messages.
+// ExitStatus ends the command with an exit code but without an error message, because the command has already printed
+// its messages.
 type ExitStatus int
 
 func (e ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// Report prints err as error and hint lines and returns the exit code. It prints joined errors one by one and returns
-// the code of the first.
+// Report prints err as error and hint lines and returns the exit code. Joined errors are printed one by one; the exit
+// code is that of the first.
 func Report(out io.Writer, err error, where Connection) int {
 	if err == nil {
 		return ExitOK
@@ -162,7 +165,7 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
-// IgnoreMissing removes the errors about objects that do not exist.
+// IgnoreMissing removes errors about objects that do not exist.
 func IgnoreMissing(err error) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -195,7 +198,7 @@ type Connection struct {
 	Program string
 }
 
-// Humanize converts any error to an *Error; it keeps an existing *Error.
+// Humanize converts any error to an *Error. If err already contains an *Error, Humanize returns that.
 func Humanize(err error, where Connection) *Error {
 	var human *Error
 	if errors.As(err, &human) {
@@ -216,7 +219,7 @@ func Humanize(err error, where Connection) *Error {
 	return humanizeTransport(err, where)
 }
 
-// codeOf returns the exit code for the cause of err.
+// codeOf returns the exit code that corresponds to the cause of err.
 func codeOf(err error) int {
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		return ExitForbidden
@@ -252,12 +255,12 @@ func humanizeStatus(err error, where Connection) *Error {
 	return human
 }
 
-// deniedHint returns the hint for an object that an admission webhook denied.
+// deniedHint returns the hint for an object that was rejected by an admission webhook.
 func deniedHint(webhook string) string {
 	return fmt.Sprintf("the admission webhook %q rejects the object: change the fields in its message and try again", webhook)
 }
 
-// refusedHint returns the hint for a server error that is unrelated to the user's permissions.
+// refusedHint returns the hint for a server error that has nothing to do with the user's permissions.
 func refusedHint(err error, message string) string {
 	switch {
 	case strings.Contains(message, "failed calling webhook"):
@@ -280,7 +283,7 @@ func refusedHint(err error, message string) string {
 	return "the API server could not handle the request: try again; -v=6 shows requests and responses"
 }
 
-// missingNamespace returns the name of the namespace that err reports as missing, or "" for any other error.
+// missingNamespace returns the name of the namespace if err reports that it does not exist; "" for any other error.
 func missingNamespace(err error) string {
 	var status apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &status) || status.Status().Details == nil {
@@ -292,10 +295,10 @@ func missingNamespace(err error) string {
 	return ""
 }
 
-// cannot matches the API server's message when RBAC denies a request.
+// cannot matches the message by which the API server denies a request because of RBAC.
 var cannot = regexp.MustCompile(`User "([^"]*)" cannot (\w+) resource "([^"]*)" in API group "([^"]*)" (?:at the cluster scope|in the namespace "([^"]*)")`)
 
-// forbidden shortens the API server's RBAC message to the user, the verb, the resource and the namespace.
+// forbidden reduces the API server's RBAC message to the user, the verb, the resource and the namespace.
 func forbidden(message string) (what, hint string) {
 	parts := cannot.FindStringSubmatch(message)
 	if parts == nil {
@@ -326,7 +329,7 @@ func statusMessage(err error) string {
 	return message
 }
 
-// DeniedBy returns the name of the admission webhook that denied the request, or "".
+// DeniedBy returns the name of the admission webhook that rejected the request, or "".
 func DeniedBy(err error) string {
 	rest, found := strings.CutPrefix(err.Error(), "admission webhook \"")
 	if !found {
@@ -388,8 +391,8 @@ func humanizeTransport(err error, where Connection) *Error {
 	return human
 }
 
-// unknownKind returns the hint for a kind that the cluster does not serve. For a vc kind, the hint is to install vc
-// or to correct apiVersion; for any other kind, to install its definition or to correct apiVersion.
+// unknownKind returns the hint for a kind that the cluster does not serve. The hint is to correct apiVersion, or to
+// install vc or, for kinds of others, the definition of the kind.
 func unknownKind(err error) string {
 	var none *meta.NoKindMatchError
 	if !errors.As(err, &none) {
@@ -417,7 +420,7 @@ func isOurGroup(group string) bool {
 	return strings.HasSuffix(group, "volcano.sh") || strings.HasSuffix(group, "vc-batch.dev")
 }
 
-// ourKinds returns the registered kinds of an API group, or nil if vc does not define the group.
+// ourKinds returns the registered kinds of an API group; nil if vc does not define the group.
 func ourKinds(group string) []string {
 	var kinds []string
 	for kind := range Scheme().AllKnownTypes() {
@@ -428,7 +431,8 @@ func ourKinds(group string) []string {
 	return kinds
 }
 
-// isUnknownKindOfOurs reports whether vc defines the API group but not this version or kind. It needs no server.
+// isUnknownKindOfOurs reports whether vc defines the API group but not this version or kind. It does not contact the
+// server.
 func isUnknownKindOfOurs(kind schema.GroupVersionKind) bool {
 	return isOurGroup(kind.Group) && Scheme().IsGroupRegistered(kind.Group) && !Scheme().Recognizes(kind)
 }
@@ -448,8 +452,8 @@ func rootCause(err error) string {
 	return err.Error()
 }
 
-// Nearest returns the candidate most similar to word: at most two edits away, with more than half of the letters of
-// word unchanged. It returns "" if no candidate qualifies.
+// Nearest returns the candidate that is most similar to word. The candidate must be at most two edits away, and more
+// than half of the letters of word must be unchanged. Nearest returns "" if there is no such candidate.
 func Nearest(word string, candidates []string) string {
 	best, bestDistance, letters := "", 3, len([]rune(word))
 	sorted := slices.Sorted(slices.Values(candidates))

@@ -9,10 +9,10 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// MaxEvents is the number of events that a view shows; it shows the latest ones.
+// MaxEvents is the maximum number of events in a view, which shows the latest ones.
 const MaxEvents = 20
 
-// EventTable returns a table of the last MaxEvents events; object formats the object of an event.
+// EventTable returns a table of the last MaxEvents events. object formats the object that an event is about.
 func EventTable(events []corev1.Event, now time.Time, object func(*corev1.Event) string) render.Table {
 	table := render.Table{Header: []string{"AGE", "TYPE", "REASON", "OBJECT", "MESSAGE"}, FreeText: true}
 	table.CanSpare("OBJECT", "TYPE")

@@ -39,17 +39,18 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 )
 
-// These constants limit the client. The rate is generous for interactive use and for scripts.
+// Limits of the client. The rate is generous for interactive use and for scripts.
 const (
 	clientQPS   = 50
 	clientBurst = 300
-	// dialTimeout limits the wait for an API server that does not answer.
+	// dialTimeout is how long to wait for an API server that does not respond.
 	dialTimeout = 10 * time.Second
-	// PageSize is the number of objects per request of a list.
+	// PageSize is the number of objects per request when listing objects.
 	PageSize = 500
 )
 
-// Factory creates what commands need on first use: it reads no kubeconfig and opens no connection before that.
+// Factory creates clients and other resources when commands first need them. Before that, it reads no kubeconfig and
+// opens no connection.
 type Factory struct {
 	Streams *iostreams.Streams
 	// Config holds kubectl's connection flags.
@@ -60,7 +61,7 @@ type Factory struct {
 	Program string
 	// OldProgram is the name of Volcano's short program (vsub, vcancel, …) that the user called, or "".
 	OldProgram string
-	// Dashboard is nil in programs without a dashboard.
+	// Dashboard is nil in programs that have no dashboard.
 	Dashboard Dashboard
 
 	notes  sync.Mutex // guards the output of Warnf and Notef
@@ -104,8 +105,8 @@ func (f *Factory) tune(config *rest.Config) *rest.Config {
 	return config
 }
 
-// onThisMachine reports whether the server runs on this machine. Compressing long lists costs such a server, and the
-// client, more time than it saves.
+// onThisMachine reports whether the server runs on this machine. Compression of long lists would then cost the server
+// and the client more time than it saves.
 func onThisMachine(server string) bool {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -115,14 +116,14 @@ func onThisMachine(server string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// WithoutWarnings returns a context for requests whose warnings from the server are not printed.
+// WithoutWarnings returns a context for requests for which the server's warnings are not printed.
 func WithoutWarnings(ctx context.Context) context.Context {
 	return context.WithValue(ctx, noWarnings{}, true)
 }
 
 type noWarnings struct{}
 
-// warnings prints the server's warnings, except for requests with a context of WithoutWarnings.
+// warnings prints the server's warnings, except for requests whose context was returned by WithoutWarnings.
 type warnings struct{ printer rest.WarningHandler }
 
 // HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
@@ -132,7 +133,7 @@ func (w warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, 
 	}
 }
 
-// warningLines rewrites client-go's "Warning: …" lines in the format of vcctl.
+// warningLines converts client-go's "Warning: …" lines to the format of vcctl.
 type warningLines struct{ f *Factory }
 
 func (w warningLines) Write(line []byte) (int, error) {
@@ -156,7 +157,7 @@ func (f *Factory) note(before, format string, args ...any) {
 	fmt.Fprintln(f.Streams.Err, before+printable.Text(fmt.Sprintf(format, args...)))
 }
 
-// Scheme returns a scheme with Kubernetes' and vc's kinds.
+// Scheme returns a scheme that contains Kubernetes' and vc's kinds.
 var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	utilruntime.Must(scheme.AddToScheme(s))
@@ -164,7 +165,7 @@ var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	return s
 })
 
-// knownKinds maps the kinds that commands use through typed clients, so that they need no discovery.
+// knownKinds maps the kinds that commands use with typed clients, so that these need no discovery.
 func knownKinds() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	add := func(gv schema.GroupVersion, scope meta.RESTScope, kinds ...string) {
@@ -186,7 +187,7 @@ func knownKinds() meta.RESTMapper {
 	return m
 }
 
-// lazyMapper maps known kinds without a request and uses the cluster's discovery for all others.
+// lazyMapper maps known kinds without a request, and uses the cluster's discovery for all others.
 type lazyMapper struct {
 	meta.RESTMapper
 	f *Factory
@@ -211,7 +212,7 @@ func (m lazyMapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*me
 	return []*meta.RESTMapping{mapping}, nil
 }
 
-// Mapper maps kinds to resources; only kinds unknown to vcctl need a request to the cluster.
+// Mapper maps kinds to resources. It sends a request to the cluster only for kinds that vcctl does not know.
 func (f *Factory) Mapper() meta.RESTMapper { return lazyMapper{RESTMapper: knownKinds(), f: f} }
 
 func (f *Factory) connect() {
@@ -230,8 +231,8 @@ func (f *Factory) connect() {
 	})
 }
 
-// configured rejects client-go's default server, http://localhost:8080, which a user without a kubeconfig hardly ever
-// means.
+// configured rejects client-go's default server, http://localhost:8080, which is hardly ever what a user without a
+// kubeconfig wants.
 func (f *Factory) configured() error {
 	if f.rest.Host != "http://localhost:8080" && f.rest.Host != "localhost:8080" || *f.Config.APIServer != "" {
 		return nil
@@ -242,7 +243,7 @@ func (f *Factory) configured() error {
 	return f.unconfigured()
 }
 
-// unconfigured returns the error for a missing cluster configuration; it names the kubeconfig files that were tried.
+// unconfigured returns the error for a missing cluster configuration. It lists the kubeconfig files that were tried.
 func (f *Factory) unconfigured() error {
 	source, files := "--kubeconfig", []string{*f.Config.KubeConfig}
 	if files[0] == "" {
@@ -287,18 +288,18 @@ func (f *Factory) Clientset() (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// Namespace returns the namespace of the flag or, without the flag, of the context.
+// Namespace returns the namespace given by the flag or, without the flag, by the context.
 func (f *Factory) Namespace() (string, error) {
 	namespace, _, err := f.Config.ToRawKubeConfigLoader().Namespace()
 	return namespace, err
 }
 
-// NamespaceGiven reports whether a flag set the namespace.
+// NamespaceGiven reports whether the namespace was given by a flag.
 func (f *Factory) NamespaceGiven() bool {
 	return f.Config.Namespace != nil && *f.Config.Namespace != ""
 }
 
-// Typed returns a vcctl command as the user would type it, with -n if the user gave it.
+// Typed returns a vcctl command as the user would type it, including -n if the user has used it.
 func (f *Factory) Typed(command string) string {
 	text := f.Program + " " + command
 	if f.NamespaceGiven() {
@@ -307,10 +308,10 @@ func (f *Factory) Typed(command string) string {
 	return text
 }
 
-// Builder returns a reader of files, directories, URLs and standard input.
+// Builder returns a builder that reads files, directories, URLs and standard input.
 func (f *Factory) Builder() *resource.Builder { return resource.NewBuilder(f.Config) }
 
-// Where describes the connection for error messages; it never fails.
+// Where describes the connection, for error messages. It never fails.
 func (f *Factory) Where() Connection {
 	where := Connection{Program: f.Program}
 	if f.rest != nil {

@@ -14,9 +14,10 @@ import (
 	"github.com/vc-batch/vc/api/check"
 )
 
-// FieldValidation holds --validate, which sets how the server treats unknown fields. The values are kubectl's.
+// FieldValidation holds --validate, which controls how the server treats unknown fields. The values are the same as
+// in kubectl.
 type FieldValidation struct {
-	// Mode is strict, warn or ignore after Validate has run.
+	// Mode is strict, warn or ignore after Validate has been called.
 	Mode string
 }
 
@@ -27,7 +28,7 @@ func (v *FieldValidation) AddFlag(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("validate", Values("strict", "warn", "ignore"))
 }
 
-// Validate rejects an unknown mode and converts true and false to strict and ignore.
+// Validate rejects unknown modes, and converts true and false to strict and ignore.
 func (v *FieldValidation) Validate() error {
 	switch v.Mode {
 	case "true", "":
@@ -41,8 +42,8 @@ func (v *FieldValidation) Validate() error {
 	return nil
 }
 
-// Check checks an object of a vc kind for unknown fields. Depending on Mode it returns an error, warns or ignores
-// them.
+// Check checks an object of a vc kind for unknown fields. Depending on Mode, it returns an error, prints a warning or
+// ignores them.
 func (v *FieldValidation) Check(f *Factory, object FileObject) error {
 	kind := object.Object.GroupVersionKind()
 	if !check.Judges(kind) {
@@ -65,7 +66,7 @@ func (v *FieldValidation) Check(f *Factory, object FileObject) error {
 	return nil
 }
 
-// Client returns a client that validates every write with Mode.
+// Client returns a client that validates every write as Mode requires.
 func (v *FieldValidation) Client(c client.Client) client.Client {
 	return client.WithFieldValidation(c, client.FieldValidation(strings.ToUpper(v.Mode[:1])+v.Mode[1:]))
 }
@@ -76,7 +77,7 @@ var (
 )
 
 // UnknownFields converts the server's strict decoding error to an error that lists the unknown fields and suggests
-// similar names. It returns nil for any other error.
+// similar names. It returns nil if err is a different error.
 func UnknownFields(object *unstructured.Unstructured, err error) error {
 	if err == nil || !strings.Contains(err.Error(), "strict decoding error") {
 		return nil
@@ -98,8 +99,8 @@ func UnknownFields(object *unstructured.Unstructured, err error) error {
 	return &Error{What: strings.Join(what, ", "), Hint: strings.Join(hints, " "), Err: err}
 }
 
-// nearestField returns the known field at the same level whose name is closest to the unknown field. It returns "" if
-// no name is close or the kind is not registered.
+// nearestField returns the known field at the same level whose name is most similar to that of an unknown field. It
+// returns "" if there is no similar name, or if the kind is not registered.
 func nearestField(object *unstructured.Unstructured, path string) string {
 	known, err := Scheme().New(object.GroupVersionKind())
 	if err != nil {
@@ -133,7 +134,7 @@ func nearestField(object *unstructured.Unstructured, path string) string {
 	return Nearest(last, names)
 }
 
-// bare returns the type that a pointer type points to; it follows nested pointers.
+// bare returns the type to which a pointer type points, following nested pointers.
 func bare(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -141,7 +142,7 @@ func bare(t reflect.Type) reflect.Type {
 	return t
 }
 
-// fieldsOf returns the fields of a struct by their JSON names, including the fields of inlined structs.
+// fieldsOf returns the fields of a struct by JSON name, including the fields of inlined structs.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	t = bare(t)
 	if t.Kind() != reflect.Struct {

@@ -18,11 +18,11 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
-// Files holds -f, --recursive and -k: files, directories, URLs, standard input, or a kustomization.
+// Files holds -f, --recursive and -k, which specify files, directories, URLs, standard input, or a kustomization.
 type Files struct {
 	Names     []string
 	Recursive bool
-	// Kustomization is the directory or URL given with -k.
+	// Kustomization is the directory or URL given by -k.
 	Kustomization string
 }
 
@@ -40,7 +40,7 @@ func (s *Files) AddSources(f *Factory, cmd *cobra.Command) {
 	s.addKustomize(f, cmd)
 }
 
-// Where returns the names of the files for messages.
+// Where returns the names of the files, for messages.
 func (s *Files) Where() string {
 	if s.Kustomization != "" {
 		return s.Kustomization
@@ -54,10 +54,10 @@ func (s *Files) Where() string {
 	return strings.Join(names, ", ")
 }
 
-// Given reports whether the user gave a file or a kustomization.
+// Given reports whether the user has specified a file or a kustomization.
 func (s *Files) Given() bool { return len(s.Names) > 0 || s.Kustomization != "" }
 
-// Flag returns the flag that gave the files, for messages.
+// Flag returns the flag that specified the files, for messages.
 func (s *Files) Flag() string {
 	if s.Kustomization != "" {
 		return "-k"
@@ -70,17 +70,17 @@ type FileObject struct {
 	Object *unstructured.Unstructured
 	// Source is the file, the URL, or "standard input".
 	Source string
-	// Flags maps the beginning of a field's path to the flag that set it. It is set only for an object made from
-	// flags.
+	// Flags maps prefixes of field paths to the flags that set the fields. It is set only for objects that were
+	// created from flags.
 	Flags map[string]string
-	// text is the content of standard input, if the object comes from there.
+	// text is the content of standard input, if the object was read from there.
 	text []byte
 }
 
 // standardInput is the source name of -.
 const standardInput = "standard input"
 
-// Read reads all objects of all files in order; it sends nothing to the cluster.
+// Read reads all objects from all files, in order. It sends nothing to the cluster.
 func (s *Files) Read(f *Factory) ([]FileObject, error) {
 	var problems []error
 	for _, name := range s.Names {
@@ -125,7 +125,7 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 	return fileObjects(infos, stdin)
 }
 
-// fileObjects converts the builder's results to FileObjects in the same order; stdin is the text of standard input.
+// fileObjects converts the builder's results to FileObjects in the same order. stdin is the text of standard input.
 func fileObjects(infos []*resource.Info, stdin []byte) ([]FileObject, error) {
 	objects := make([]FileObject, 0, len(infos))
 	for _, info := range infos {
@@ -142,7 +142,7 @@ func fileObjects(infos []*resource.Info, stdin []byte) ([]FileObject, error) {
 	return objects, nil
 }
 
-// otherFile returns a hint for a file that cannot be read: a file with a similar name, if there is one.
+// otherFile returns a hint for a file that cannot be read. It suggests a file with a similar name, if there is one.
 func otherFile(name string) string {
 	directory, base := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Clean(directory))
@@ -163,10 +163,10 @@ func isURL(name string) bool {
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
 }
 
-// notText matches the decoder's message for an annotation or label whose value is not a string.
+// notText matches the decoder's message about an annotation or label whose value is not a string.
 var notText = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field \S*metadata\.(annotations|labels) of type string`)
 
-// fileError converts the builder's aggregate to joined errors with hints.
+// fileError converts the builder's aggregate error to joined errors with hints.
 func fileError(err error) error {
 	list, ok := err.(interface{ Errors() []error })
 	if !ok {
@@ -216,8 +216,8 @@ func InFileAt(err error, object FileObject, field string) error {
 	return &human
 }
 
-// Place sets the empty namespace of every namespaced object to the command's namespace. It returns an error
-// for an object whose namespace differs from the -n flag. If ask is set, Place looks up unknown kinds on the cluster.
+// Place sets the namespace of every namespaced object without one to the command's namespace. It returns an error for
+// objects whose namespace differs from the -n flag. If ask is true, Place looks up unknown kinds on the cluster.
 func Place(f *Factory, objects []FileObject, ask bool) error {
 	namespace, err := f.Namespace()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/flagerrors"
 )
 
-// FlagError rewords pflag's error about a flag that is unknown, lacks its value or has an invalid value.
+// FlagError rewords pflag's error about a flag that is unknown, or whose value is missing or invalid.
 func FlagError(f *Factory, cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
 		return UnknownCommand(f, cmd, words[0]) // the flags belong to the unknown subcommand, not to the group

@@ -28,13 +28,13 @@ func (d *DryRun) Validate() error {
 	return Errorf("one of: none, client, server", "--dry-run: unknown value %q", d.Mode)
 }
 
-// Client reports whether to send nothing to the server.
+// Client reports whether nothing is to be sent to the server.
 func (d *DryRun) Client() bool { return d.Mode == "client" }
 
 // Server reports whether the server validates the request but stores nothing.
 func (d *DryRun) Server() bool { return d.Mode == "server" }
 
-// Any reports whether this is a dry run of either kind.
+// Any reports whether this is a dry run, of either kind.
 func (d *DryRun) Any() bool { return d.Client() || d.Server() }
 
 // Suffix returns the end of a success message.
@@ -91,7 +91,7 @@ func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
 	Idle(cmd, "a dry run changes nothing to wait for", "dry-run", "wait", "timeout", "attach")
 }
 
-// Limit returns a context for the wait: it ends after --timeout, if given.
+// Limit returns a context for the wait. The context is done after --timeout, if that was given.
 func (w *Wait) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if w.Timeout <= 0 {
 		return context.WithCancel(ctx)
@@ -99,7 +99,7 @@ func (w *Wait) Limit(ctx context.Context) (context.Context, context.CancelFunc) 
 	return context.WithTimeout(ctx, w.Timeout)
 }
 
-// TimedOut returns the error for a wait that reached its timeout.
+// TimedOut returns the error for a wait that was ended by its timeout.
 func (w *Wait) TimedOut(what, state string) *Error {
 	return &Error{What: fmt.Sprintf("the wait for %s ended after %s: %s", what, w.Timeout, state), Hint: "the operation continues; raise --timeout to wait longer", Code: ExitPending}
 }

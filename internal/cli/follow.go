@@ -17,7 +17,7 @@ import (
 var ErrGone = errors.New("the object was deleted")
 
 // Deleted returns the error for an object that was deleted while a command waited for it or followed it. noun is the
-// vcctl noun for the object's kind.
+// vcctl noun for objects of its kind.
 func (f *Factory) Deleted(kind, noun, name string) *Error {
 	e := Errorf("`"+f.Typed(noun+" list")+"` shows the existing ones", "%s %q was deleted in the meantime", kind, name)
 	e.Err = ErrGone
@@ -25,7 +25,7 @@ func (f *Factory) Deleted(kind, noun, name string) *Error {
 }
 
 // Follow calls see with the current object and after every change, until see returns true. It returns ErrGone if the
-// object with this UID is deleted. newList returns an empty list of the object's kind.
+// object with the given UID is deleted. newList returns an empty list of the object's kind.
 func Follow[T client.Object](ctx context.Context, c client.WithWatch, newList func() client.ObjectList, key types.NamespacedName, uid types.UID, see func(T) (bool, error)) error {
 	for {
 		object, version, err := ReadNamed[T](ctx, c, newList(), key, uid)
@@ -47,9 +47,9 @@ func Follow[T client.Object](ctx context.Context, c client.WithWatch, newList fu
 	}
 }
 
-// ReadNamed reads an object through a list and returns the list's resource version to watch from: the server may no
-// longer keep the history since the version of an old object. It returns ErrGone if no object has the name, or the
-// object has another UID.
+// ReadNamed reads an object by means of a list. It returns the object and the list's resource version, from which to
+// watch: the server may no longer have the history since the version of an old object. It returns ErrGone if no
+// object has the name, or if the object with the name has another UID.
 func ReadNamed[T client.Object](ctx context.Context, c client.Client, list client.ObjectList, key types.NamespacedName, uid types.UID) (object T, version string, err error) {
 	if err := c.List(ctx, list, client.InNamespace(key.Namespace), Named(key.Name)); err != nil {
 		return object, "", err
@@ -68,12 +68,12 @@ func ReadNamed[T client.Object](ctx context.Context, c client.Client, list clien
 	return object, list.GetResourceVersion(), nil
 }
 
-// Named selects the object with the given name.
+// Named returns a list option that selects the object with the given name.
 func Named(name string) client.ListOption {
 	return client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name)}
 }
 
-// Since starts a watch after a resource version.
+// Since returns a list option that starts a watch after a resource version.
 func Since(version string) client.ListOption {
 	return &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}
 }
@@ -98,10 +98,10 @@ func followWatch[T client.Object](ctx context.Context, watcher watch.Interface, 
 	}
 }
 
-// WatchOn calls see for every change of the objects of a kind until ctx ends or see returns false. API servers end a
-// watch after some time; WatchOn then continues from the last resource version. If the server no longer keeps that
-// version, WatchOn continues from the version that again returns after reading everything again. If again is nil, it
-// starts over with all existing objects, as if they had just been added.
+// WatchOn calls see for every change of the objects of a kind until ctx is done or see returns false. API servers end
+// watches after some time; WatchOn then continues from the last resource version. If the server no longer has that
+// version, WatchOn calls again, which must read everything again, and continues from the version that it returns. If
+// again is nil, WatchOn starts over with all existing objects, as if they had just been added.
 func WatchOn[T client.Object](ctx context.Context, c client.WithWatch, newList func() client.ObjectList, version string,
 	again func(context.Context) (string, error), see func(watch.EventType, T) bool, options ...client.ListOption) error {
 	for ctx.Err() == nil {
@@ -127,10 +127,10 @@ func WatchOn[T client.Object](ctx context.Context, c client.WithWatch, newList f
 	return nil
 }
 
-// errEnough ends a watch whose callback needs no more events.
+// errEnough ends a watch whose callback does not need more events.
 var errEnough = errors.New("enough")
 
-// watchOn follows one watch until it ends and returns the last resource version that it received.
+// watchOn follows a watch until it ends. It returns the last resource version that it received.
 func watchOn[T client.Object](ctx context.Context, watcher watch.Interface, version string, see func(watch.EventType, T) bool) (string, error) {
 	for {
 		select {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Every flag that the user gives has an effect, or the command rejects it: vcctl never ignores a flag silently. The
-// functions in this file run before the command. root.TestEveryFlagIsHeededOrRefused tries every pair of flags.
+// Every flag that the user specifies has an effect, or the command rejects it: vcctl never ignores a flag silently.
+// The functions in this file run before the command. root.TestEveryFlagIsHeededOrRefused tries every pair of flags.
 
 // Before adds a check that runs before the command and after all checks added earlier.
 func Before(cmd *cobra.Command, check func(cmd *cobra.Command, args []string) error) {
@@ -24,13 +24,13 @@ func Before(cmd *cobra.Command, check func(cmd *cobra.Command, args []string) er
 	}
 }
 
-// Said reports whether the user gave a flag with a value other than its default.
+// Said reports whether the user has set a flag to a value other than its default.
 func Said(cmd *cobra.Command, name string) bool {
 	flag := cmd.Flags().Lookup(name)
 	return flag != nil && flag.Changed && flag.Value.String() != flag.DefValue
 }
 
-// firstSaid returns the first of the flags that the user gave, or "".
+// firstSaid returns the first of the flags that the user has set, or "".
 func firstSaid(cmd *cobra.Command, names []string) string {
 	for _, name := range names {
 		if Said(cmd, name) {
@@ -40,7 +40,7 @@ func firstSaid(cmd *cobra.Command, names []string) string {
 	return ""
 }
 
-// Apart rejects a flag combined with any of the others. why follows a colon in the error.
+// Apart rejects a flag that is combined with any of the others. why is the explanation in the error, after a colon.
 func Apart(cmd *cobra.Command, why, flag string, others ...string) {
 	Before(cmd, func(cmd *cobra.Command, _ []string) error {
 		if other := firstSaid(cmd, others); other != "" && Said(cmd, flag) {
@@ -50,7 +50,7 @@ func Apart(cmd *cobra.Command, why, flag string, others ...string) {
 	})
 }
 
-// Needs rejects a flag given without any of the others. why follows a colon in the error.
+// Needs rejects a flag that is used without any of the others. why is the explanation in the error, after a colon.
 func Needs(cmd *cobra.Command, why, flag string, others ...string) {
 	Before(cmd, func(cmd *cobra.Command, _ []string) error {
 		if Said(cmd, flag) && firstSaid(cmd, others) == "" {
@@ -60,7 +60,8 @@ func Needs(cmd *cobra.Command, why, flag string, others ...string) {
 	})
 }
 
-// NotNamed rejects a flag combined with names as arguments. why follows a colon in the error.
+// NotNamed rejects a flag that is combined with names as arguments. why is the explanation in the error, after a
+// colon.
 func NotNamed(cmd *cobra.Command, why, flag string) {
 	Before(cmd, func(cmd *cobra.Command, args []string) error {
 		if Said(cmd, flag) && len(namesOf(cmd, args)) > 0 {
@@ -78,8 +79,8 @@ func namesOf(cmd *cobra.Command, args []string) []string {
 	return args
 }
 
-// Idle warns about flags that have no effect together with the flag beside. It does not reject them, because users
-// add a flag such as --dry-run to an existing command line to see its effect.
+// Idle warns about flags that have no effect in combination with the flag beside. It does not reject them, because
+// users add flags such as --dry-run to existing command lines to see the effect.
 func Idle(cmd *cobra.Command, why, beside string, flags ...string) {
 	Before(cmd, func(cmd *cobra.Command, _ []string) error {
 		idle := slices.DeleteFunc(slices.Clone(flags), func(name string) bool { return !Said(cmd, name) })

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Away starts an outage: it closes all connections, and the server returns an error until Back.
+// Away starts an outage: it closes all connections, and the server responds with errors until Back is called.
 func (s *Server) Away() {
 	s.mu.Lock()
 	s.away = true
@@ -26,8 +26,8 @@ func (s *Server) Back() {
 	s.away = false
 }
 
-// isAway answers a request during an outage, as a proxy in front of the server would; it reports whether there is an
-// outage.
+// isAway responds to a request during an outage as a proxy in front of the server would. It reports whether there is
+// an outage.
 func (s *Server) isAway(w http.ResponseWriter) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,13 +45,14 @@ func withConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connection{}, conn)
 }
 
-// connectionOf returns the network connection of a request. Closing it looks to the client like a dying server.
+// connectionOf returns the network connection of a request. To the client, closing it looks as if the server had
+// crashed.
 func connectionOf(r *http.Request) net.Conn {
 	conn, _ := r.Context().Value(connection{}).(net.Conn)
 	return conn
 }
 
-// WaitForWatch waits until a client watches.
+// WaitForWatch waits until a client has started a watch.
 func (s *Server) WaitForWatch(t testing.TB) {
 	t.Helper()
 	deadline := time.After(10 * time.Second)

@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// claim lists the kinds that a server serves in one group version.
+// claim lists the kinds that a server serves in an API group version.
 type claim struct {
 	groupVersion string
 	kinds        []string
 }
 
-// served are the default claims of a server.
+// served contains the default claims of a server.
 var served = []claim{
 	{"batch.volcano.sh/v1alpha1", []string{"Job", "CronJob"}},
 	{"scheduling.volcano.sh/v1beta1", []string{"PodGroup", "Queue"}},
@@ -25,14 +25,14 @@ var served = []claim{
 	{"insight.vc-batch.dev/v1alpha1", []string{"Plan"}},
 }
 
-// Serve sets the kinds of one group version that the server claims to serve.
+// Serve makes the server claim to serve exactly the given kinds of a group version.
 func (s *Server) Serve(groupVersion string, kinds ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.claims = []claim{{groupVersion, kinds}}
 }
 
-// Volcano makes the server a cluster of the given Kubernetes version with Volcano installed.
+// Volcano makes the server look like a cluster of the given Kubernetes version that has Volcano installed.
 func (s *Server) Volcano(kubernetes string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *Server) Volcano(kubernetes string) {
 	s.claims = slices.DeleteFunc(slices.Clone(s.claims), func(c claim) bool { return strings.HasPrefix(c.groupVersion, "insight.") })
 }
 
-// discovery answers discovery requests; it reports whether the request was one.
+// discovery responds to discovery requests. It reports whether the request was one.
 func (s *Server) discovery(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Server) groupList() metav1.APIGroupList {
 	return list
 }
 
-// resources answers requests for the kinds of a group version.
+// resources responds to requests for the kinds of a group version. It reports whether the request was one.
 func (s *Server) resources(w http.ResponseWriter, r *http.Request) bool {
 	for _, one := range s.claims {
 		if r.URL.Path != "/apis/"+one.groupVersion {

@@ -36,11 +36,11 @@ type process struct {
 	mu   sync.Mutex // guards the fields below
 	out  io.Writer
 	size string
-	// shown means that sizes are printed.
+	// shown is true if sizes are printed.
 	shown bool
 }
 
-// exec answers exec and attach over WebSockets.
+// exec responds to exec and attach requests over WebSockets.
 func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	on := func(name string, kind wsstream.ChannelType) wsstream.ChannelType {
@@ -143,7 +143,7 @@ func (p *process) keys(pressed func(byte)) {
 	}
 }
 
-// sizes reads the sizes of the terminal. They must be read even if unused, because input follows them.
+// sizes reads the sizes of the terminal. They must be read even if they are not used, because they precede the input.
 func (p *process) sizes(from io.Reader) {
 	decoder := json.NewDecoder(from)
 	for {
@@ -160,7 +160,7 @@ func (p *process) sizes(from io.Reader) {
 	}
 }
 
-// showSizes prints the current size and all later ones.
+// showSizes prints the current size and all sizes that follow.
 func (p *process) showSizes() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

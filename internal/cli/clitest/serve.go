@@ -85,7 +85,7 @@ func (s *Server) fail(w http.ResponseWriter, code int, reason metav1.StatusReaso
 		Code: int32(code), Reason: reason, Message: message})
 }
 
-// isObject reports whether a path names an object rather than a collection.
+// isObject reports whether a path identifies an object rather than a collection.
 func isObject(path string) bool {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	rest := parts[2:]
@@ -138,7 +138,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, list)
 }
 
-// emptyList returns the list kind for a path whose list has no items.
+// emptyList returns the kind of the list to return for a path without objects.
 func emptyList(path string) (apiVersion, kind string) {
 	kinds := map[string]string{"jobs": "Job", "queues": "Queue", "podgroups": "PodGroup", "pods": "Pod", "nodes": "Node", "events": "Event", "commands": "Command", "hypernodes": "HyperNode",
 		"cronjobs": "CronJob", "jobflows": "JobFlow", "jobtemplates": "JobTemplate", "priorityclasses": "PriorityClass"}
@@ -294,7 +294,7 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
 }
 
-// evict deletes a pod. Tests use Refuse to simulate disruption budgets.
+// evict deletes a pod. Tests use Refuse to simulate PodDisruptionBudgets.
 func (s *Server) evict(w http.ResponseWriter, r *http.Request, pod string) {
 	eviction, err := body(r)
 	options, _ := eviction["deleteOptions"].(map[string]any)
@@ -311,7 +311,7 @@ func (s *Server) evict(w http.ResponseWriter, r *http.Request, pod string) {
 	write(w, http.StatusCreated, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
 }
 
-// held marks an object with finalizers as being deleted; no controller removes the finalizers.
+// held marks an object that has finalizers as being deleted. It stays, because no controller removes the finalizers.
 func (s *Server) held(path string) bool {
 	object, there := s.objects[path]
 	if !there {
@@ -346,8 +346,8 @@ func (s *Server) log(w http.ResponseWriter, path string, stamped bool) {
 // logged is the timestamp of every log line.
 const logged = "2026-03-01T11:59:00Z"
 
-// watch sends the changes since the requested version. Without a version, it first sends all existing objects. It
-// then sends every new change.
+// watch sends the changes since the requested version, followed by all new changes. Without a version, it first sends
+// all existing objects.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	changes := make(chan change, 1000)
 	query := r.URL.Query()

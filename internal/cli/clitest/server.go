@@ -1,6 +1,6 @@
-// Package clitest implements a small in-memory API server for the tests of the command line: JSON objects, paged
-// lists, watches, label and field selectors, dry runs, pod logs, and errors on request. It has no controllers; tests
-// make their changes with Set.
+// Package clitest implements a small in-memory API server for testing the command line. It supports JSON objects,
+// paged lists, watches, label and field selectors, dry runs, pod logs, and errors on request. It has no controllers;
+// tests make their changes with Set.
 package clitest
 
 import (
@@ -43,7 +43,7 @@ type Server struct {
 	watchers []chan change
 	logs     map[string]string
 	refuse   map[string]*metav1.Status
-	// claims, kubernetes and volcano determine the answers to discovery requests.
+	// claims, kubernetes and volcano determine the responses to discovery requests.
 	claims     []claim
 	kubernetes string
 	volcano    bool
@@ -57,9 +57,9 @@ type Server struct {
 	// onCreate changes objects of a kind on creation; created lists all created objects by kind.
 	onCreate map[string]func(map[string]any)
 	created  map[string][]map[string]any
-	// away means that there is an outage.
+	// away is true during an outage.
 	away bool
-	// others are handlers for paths without objects.
+	// others contains the handlers for paths without objects.
 	others map[string]http.Handler
 }
 
@@ -69,7 +69,7 @@ type change struct {
 	object map[string]any
 }
 
-// Start starts a server that ends with the test.
+// Start starts a server that is stopped at the end of the test.
 func Start(t testing.TB, objects ...client.Object) *Server {
 	s := &Server{t: t, claims: served, kubernetes: "v1.36.3", objects: map[string]map[string]any{}, logs: map[string]string{}, refuse: map[string]*metav1.Status{},
 		onCreate: map[string]func(map[string]any){}, created: map[string][]map[string]any{}}
@@ -85,7 +85,7 @@ func Start(t testing.TB, objects ...client.Object) *Server {
 }
 
 // Copy starts a new server with the objects of this one, for tests that need many servers. The servers are
-// independent.
+// independent of each other.
 func (s *Server) Copy(t testing.TB) *Server {
 	of := Start(t)
 	s.mu.Lock()
@@ -114,7 +114,7 @@ current-context: test
 	return path
 }
 
-// plurals holds the resource names that are not just the lower-case kind with an s.
+// plurals lists the resource names that are not formed by adding an s to the lower-case kind.
 var plurals = map[string]string{"PriorityClass": "priorityclasses"}
 
 func resourceOf(kind string) string {
@@ -135,7 +135,7 @@ func collection(gvk schema.GroupVersionKind, namespace string) string {
 	return path + "/" + resourceOf(gvk.Kind)
 }
 
-// Set stores objects unchanged and notifies the watches.
+// Set stores objects unchanged and notifies watches.
 func (s *Server) Set(objects ...client.Object) {
 	s.t.Helper()
 	for _, object := range objects {
@@ -154,7 +154,7 @@ func (s *Server) Set(objects ...client.Object) {
 	}
 }
 
-// Remove deletes an object and notifies the watches.
+// Remove deletes an object and notifies watches.
 func (s *Server) Remove(object client.Object) {
 	s.t.Helper()
 	if err := cli.SetKind(object); err != nil {
@@ -166,14 +166,14 @@ func (s *Server) Remove(object client.Object) {
 	s.drop(path)
 }
 
-// Log sets the log of a pod's containers; pod is namespace/name.
+// Log sets the log of all containers of a pod, which is given as namespace/name.
 func (s *Server) Log(pod, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.logs[pod] = text
 }
 
-// Refuse makes the server answer all requests with this method below this path with an error status.
+// Refuse makes the server reject all requests with the given method and path, or a path below it.
 func (s *Server) Refuse(method, path string, code int, reason metav1.StatusReason, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +183,7 @@ func (s *Server) Refuse(method, path string, code int, reason metav1.StatusReaso
 	}
 }
 
-// Answer sets a handler for a path, as an aggregated API does.
+// Answer sets a handler for a path, as an aggregated API would.
 func (s *Server) Answer(path string, by http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,14 +193,14 @@ func (s *Server) Answer(path string, by http.Handler) {
 	s.others[path] = by
 }
 
-// Permit ends a Refuse.
+// Permit reverts a call of Refuse.
 func (s *Server) Permit(method, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.refuse, method+" "+path)
 }
 
-// OnCreate lets a test change every object of a kind on creation, as a fast controller would.
+// OnCreate sets a function that changes every object of a kind when it is created, as a fast controller would.
 func (s *Server) OnCreate(kind string, change func(map[string]any)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,15 +246,15 @@ func (s *Server) Bodies() []string {
 	return slices.Clone(s.bodies)
 }
 
-// Quiet reports whether there were requests, and none is in progress or has begun or ended for the given time. Open
-// watches do not count as requests in progress.
+// Quiet reports whether there have been requests, but none is in progress, and none has begun or ended for the given
+// time. Open watches are not considered to be in progress.
 func (s *Server) Quiet(long time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open == 0 && !s.moved.IsZero() && time.Since(s.moved) > long
 }
 
-// begin records a request; the returned function records its end.
+// begin records the start of a request. The returned function records its end.
 func (s *Server) begin(r *http.Request) (end func()) {
 	query, err := url.QueryUnescape(r.URL.RawQuery)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package completion implements `vcctl completion`, which prints scripts for completing commands, flags and the names
-// of live objects in a shell.
+// Package completion implements `vcctl completion`, which prints scripts that make shells complete commands, flags
+// and the names of live objects.
 package completion
 
 import (

@@ -31,14 +31,14 @@ type checkOptions struct {
 type Report struct {
 	// Source is the file, or the source of the running scheduler's configuration.
 	Source string `json:"source"`
-	// Valid means that the scheduler accepts the configuration. For the running scheduler, it means that the
-	// scheduler did not reject the current content of its file.
+	// Valid is true if the scheduler accepts the configuration. For the running scheduler, it is true if the
+	// scheduler has not rejected the current content of its file.
 	Valid bool `json:"valid"`
 	// Error is the reason why the configuration is invalid.
 	Error string `json:"error,omitempty"`
 	// Warnings lists settings without effect.
 	Warnings []string `json:"warnings,omitempty"`
-	// Actions and Tiers are the settings in effect, or the settings of the checked file.
+	// Actions and Tiers are the settings in effect or, if a file is checked, the settings in the file.
 	Actions []string   `json:"actions,omitempty"`
 	Tiers   [][]string `json:"tiers,omitempty"`
 }

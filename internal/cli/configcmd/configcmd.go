@@ -1,5 +1,5 @@
-// Package configcmd implements `vcctl config`, which checks the scheduler's configuration before it is installed and shows
-// the configuration in effect.
+// Package configcmd implements `vcctl config`, which checks the scheduler's configuration before it is installed, and
+// shows the configuration in effect.
 package configcmd
 
 import (

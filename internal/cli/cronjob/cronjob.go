@@ -1,9 +1,9 @@
 // Package cronjob implements `vcctl cronjob`, the commands for jobs that are created on a schedule.
 //
 //	In:   CronJobs, their jobs, events about them
-//	Out:  tables; CronJobs created, deleted, suspended and resumed; Jobs created manually
+//	Out:  tables; CronJobs created, deleted, suspended and resumed; jobs created manually
 //
-// A pure function (next.go) computes the next time of a schedule.
+// A pure function (next.go) computes the next time in a schedule.
 package cronjob
 
 import (
@@ -116,7 +116,7 @@ func yes(is bool) string {
 	return "no"
 }
 
-// compareTimes sorts the zero time last.
+// compareTimes compares times, sorting the zero time last.
 func compareTimes(a, b time.Time) int {
 	switch {
 	case a.IsZero() && b.IsZero():
@@ -129,7 +129,7 @@ func compareTimes(a, b time.Time) int {
 	return a.Compare(b)
 }
 
-// nextTimes is the number of upcoming times in a view.
+// nextTimes is the number of upcoming times that a view shows.
 const nextTimes = 3
 
 func view(ctx context.Context, f *cli.Factory, c client.Client, cron cronJob, events bool) (*cli.Sheet, error) {
@@ -205,8 +205,8 @@ func limitText(limit *int32, fallback int32) string {
 	return fmt.Sprint(fallback)
 }
 
-// jobsOf returns the existing jobs of a cron job, newest first. No label of a job names its cron job, so jobsOf lists
-// all jobs of the namespace in pages.
+// jobsOf returns the existing jobs of a cron job, newest first. No label of a job contains the name of its cron job,
+// so jobsOf lists all jobs in the namespace in pages.
 func jobsOf(ctx context.Context, c client.Client, cron cronJob) ([]*batchv1alpha1.Job, error) {
 	var jobs []*batchv1alpha1.Job
 	page := &batchv1alpha1.JobList{}

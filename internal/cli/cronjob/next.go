@@ -24,7 +24,7 @@ func agoText(at *metav1.Time, now time.Time) string {
 	return render.Age(now, at.Time)
 }
 
-// nextOf returns the next time of the schedule, or the reason why there is no next time.
+// nextOf returns the next time in the schedule, or the reason why there is none.
 func nextOf(c cronJob, now time.Time) (next time.Time, why string) {
 	if suspended(c) {
 		return time.Time{}, "it is suspended"
@@ -32,8 +32,8 @@ func nextOf(c cronJob, now time.Time) (next time.Time, why string) {
 	return after(c, now, now)
 }
 
-// after returns the first time of the schedule after moment, as seen at now. The controller counts the intervals of
-// @every from the last scheduled time or, before the first, from the creation time.
+// after returns the first time in the schedule that is after moment, as seen at the time now. The controller counts
+// the intervals of @every from the last scheduled time or, before the first one, from the creation time.
 func after(c cronJob, now, moment time.Time) (next time.Time, why string) {
 	schedule, err := batchv1alpha1.ParseSchedule(c.Spec.Schedule)
 	if err != nil {
@@ -58,8 +58,8 @@ func after(c cronJob, now, moment time.Time) (next time.Time, why string) {
 }
 
 // zoneOf returns the time zone of a schedule. A schedule without a time zone uses the controller's, which vcctl
-// cannot read. zoneOf assumes this machine's time zone if the last scheduled time matches the schedule there and not
-// in UTC. Otherwise it assumes UTC.
+// cannot read. If the last scheduled time matches the schedule in this machine's time zone but not in UTC, zoneOf
+// assumes this machine's time zone; otherwise, it assumes UTC.
 func zoneOf(c cronJob, now time.Time) (*time.Location, error) {
 	if c.Spec.TimeZone != nil {
 		return time.LoadLocation(*c.Spec.TimeZone)
@@ -71,7 +71,7 @@ func zoneOf(c cronJob, now time.Time) (*time.Location, error) {
 	return time.UTC, nil
 }
 
-// fits reports whether moment is a time of the schedule in a time zone.
+// fits reports whether moment is a time in the schedule, interpreted in a time zone.
 func fits(c cronJob, moment time.Time, zone *time.Location) bool {
 	schedule, err := batchv1alpha1.ParseSchedule(c.Spec.Schedule)
 	return err == nil && schedule.Next(moment.In(zone).Add(-time.Second)).Equal(moment)

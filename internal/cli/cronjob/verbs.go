@@ -17,14 +17,14 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// verbOptions are the inputs of suspend, resume and trigger.
+// verbOptions holds the inputs of suspend, resume and trigger.
 type verbOptions struct {
 	f       *cli.Factory
 	out     cli.Output
 	sel     cli.Selection
 	confirm cli.Confirm
 	dryRun  cli.DryRun
-	// verb and done name the action in messages; suspend is the new value of spec.suspend.
+	// verb and done are the names of the action in messages. suspend is the new value of spec.suspend.
 	verb, done string
 	suspend    bool
 	// name is the name of the job that trigger creates; "" lets the server choose one.
@@ -105,7 +105,7 @@ func newVerb(f *cli.Factory, run func(context.Context, *verbOptions) error, o *v
 	return cmd
 }
 
-// selected reads the selected cron jobs and drops the jobs that keep rejects. It asks for confirmation if many are left.
+// selected returns the selected cron jobs for which keep returns true. It asks for confirmation if there are many.
 func (o *verbOptions) selected(ctx context.Context, c client.Client, keep func(cronJob) bool) ([]cronJob, error) {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func change(ctx context.Context, o *verbOptions) error {
 	return errors.Join(problems...)
 }
 
-// trigger creates a job of each selected cron job now.
+// trigger immediately creates a job of each selected cron job.
 func trigger(ctx context.Context, o *verbOptions) error {
 	c, err := o.f.Client()
 	if err != nil {
@@ -184,14 +184,14 @@ func trigger(ctx context.Context, o *verbOptions) error {
 	return errors.Join(problems...)
 }
 
-// refused adds a hint about where to correct an invalid job template.
+// refused adds a hint about where to fix an invalid job template.
 func (o *verbOptions) refused(cron cronJob, err error) error {
 	return cli.Hinted(err, func(*cli.Error) string {
 		return fmt.Sprintf("the template of cron job %q is invalid: kubectl edit cronjobs.batch.volcano.sh %s -n %s", cron.Name, cron.Name, cron.Namespace)
 	})
 }
 
-// notMade adds a hint to the error about a job name that is in use.
+// notMade adds a hint to the error about a job name that is already in use.
 func notMade(made *batchv1alpha1.Job, err error) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err
@@ -201,7 +201,7 @@ func notMade(made *batchv1alpha1.Job, err error) error {
 	return e
 }
 
-// say prints the created job or, in a dry run, the job that would be created.
+// say prints the job that was created or, in a dry run, would be created.
 func (o *verbOptions) say(made *batchv1alpha1.Job) error {
 	if o.out.Machine() {
 		object, err := cli.Untyped(made)
@@ -216,7 +216,7 @@ func (o *verbOptions) say(made *batchv1alpha1.Job) error {
 	return cli.PrintName(o.f, &o.out, made, o.done+o.dryRun.Suffix())
 }
 
-// byHand is part of the names of jobs created with trigger.
+// byHand is a part of the names of jobs that trigger creates.
 const byHand = "-now-"
 
 // triggered returns the job that trigger creates. If name is empty, the server generates a name.

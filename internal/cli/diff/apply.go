@@ -26,8 +26,8 @@ type pair struct {
 	live, applied *unstructured.Unstructured
 }
 
-// compare returns the pairs of the objects. If some objects cannot be compared, it returns their errors and the other
-// pairs.
+// compare returns pairs for the objects. If some objects cannot be compared, it returns their errors together with
+// the other pairs.
 func (o *options) compare(ctx context.Context, objects []cli.FileObject) ([]pair, error) {
 	c, err := o.f.Client()
 	if err != nil {
@@ -55,7 +55,7 @@ func (o *options) compare(ctx context.Context, objects []cli.FileObject) ([]pair
 	return pairs, errors.Join(problems...)
 }
 
-// compareOne reads the live object and applies the object of the file with a server dry run.
+// compareOne reads the live object and applies the object from the file in a server dry run.
 func (o *options) compareOne(ctx context.Context, c client.Client, filed *unstructured.Unstructured) (pair, error) {
 	kind, name := filed.GroupVersionKind(), filed.GetName()
 	if name == "" {
@@ -91,8 +91,8 @@ func (o *options) compareOne(ctx context.Context, c client.Client, filed *unstru
 	return one, nil
 }
 
-// applyPatch returns the patch that kubectl apply sends: it adds and changes the fields in the file, and removes
-// fields that the last applied version had and the file no longer has.
+// applyPatch returns the patch that kubectl apply would send. It adds and changes the fields that are in the file,
+// and removes the fields that were in the last applied version but are no longer in the file.
 func applyPatch(filed, live *unstructured.Unstructured) (client.Patch, error) {
 	filed = filed.DeepCopy()
 	dropAnnotation(filed, corev1.LastAppliedConfigAnnotation)
@@ -106,7 +106,7 @@ func applyPatch(filed, live *unstructured.Unstructured) (client.Patch, error) {
 	}
 	original := []byte(live.GetAnnotations()[corev1.LastAppliedConfigAnnotation])
 	builtIn, err := scheme.Scheme.New(filed.GroupVersionKind())
-	if err != nil { // a custom resource, whose lists are replaced as a whole
+	if err != nil { // a custom resource, whose lists are replaced completely
 		patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, current)
 		return client.RawPatch(types.MergePatchType, patch), err
 	}
@@ -118,7 +118,7 @@ func applyPatch(filed, live *unstructured.Unstructured) (client.Patch, error) {
 	return client.RawPatch(types.StrategicMergePatchType, patch), err
 }
 
-// nameOf returns the name of an object for messages.
+// nameOf returns the name by which messages refer to an object.
 func nameOf(object *unstructured.Unstructured) string {
 	kind := object.GroupVersionKind()
 	name := strings.ToLower(kind.Kind)

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// clean removes fields that files never set, and hides secret values.
+// clean removes fields that files never contain, and hides the values of secrets.
 func (p *pair) clean() {
 	for _, object := range []*unstructured.Unstructured{p.live, p.applied} {
 		if object == nil {
@@ -33,14 +33,14 @@ func dropAnnotation(object *unstructured.Unstructured, key string) {
 	}
 }
 
-// These texts replace the values of a secret.
+// Texts that replace the values of a secret.
 const (
 	masked       = "***"
 	maskedBefore = "*** (before)"
 	maskedAfter  = "*** (after)"
 )
 
-// mask hides the values of a secret but shows which values differ.
+// mask hides the values of a secret, but still shows which values differ.
 func (p *pair) mask() {
 	for _, field := range []string{"data", "stringData"} {
 		before, after := valuesOf(p.live, field), valuesOf(p.applied, field)
@@ -63,7 +63,7 @@ func (p *pair) mask() {
 	}
 }
 
-// valuesOf returns the map in a field of an object without copying it; it returns nil if the field is missing.
+// valuesOf returns the map in a field of an object without copying it; nil if the field is missing.
 func valuesOf(object *unstructured.Unstructured, field string) map[string]any {
 	if object == nil {
 		return nil

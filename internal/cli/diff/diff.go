@@ -1,8 +1,8 @@
-// Package diff implements `vcctl diff`, which shows what `kubectl apply` of files would change in the cluster. It
-// changes nothing.
+// Package diff implements `vcctl diff`, which shows what `kubectl apply` would change in the cluster for given files.
+// It does not change anything itself.
 //
 //	In:   objects from files; the live objects; the server's results of a dry run
-//	Out:  a unified diff, or two directories for the user's own diff program; exit code 0, 1 or above
+//	Out:  a unified diff, or two directories for an external diff program; exit code 0, 1 or above
 package diff
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// externalVariable names the external diff program, as for kubectl diff.
+// externalVariable is the variable that contains the external diff program, as for kubectl diff.
 const externalVariable = "KUBECTL_EXTERNAL_DIFF"
 
-// options are the inputs of `vcctl diff`.
+// options holds the inputs of `vcctl diff`.
 type options struct {
 	f      *cli.Factory
 	files  cli.Files

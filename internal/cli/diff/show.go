@@ -20,10 +20,10 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// contextLines is the number of unchanged lines around a change.
+// contextLines is the number of unchanged lines shown around a change.
 const contextLines = 3
 
-// textOf returns an object as YAML, or "" for an object that does not exist.
+// textOf returns an object as YAML; "" if the object does not exist.
 func textOf(object *unstructured.Unstructured) (string, error) {
 	if object == nil {
 		return "", nil
@@ -32,7 +32,7 @@ func textOf(object *unstructured.Unstructured) (string, error) {
 	return string(text), err
 }
 
-// showUnified prints a unified diff of the pairs that differ and reports whether any pair differs.
+// showUnified prints a unified diff of the pairs that differ. It reports whether any pair differs.
 func (o *options) showUnified(pairs []pair) (bool, error) {
 	var out bytes.Buffer
 	style := render.Style{Enabled: o.f.Streams.Color()}
@@ -48,7 +48,7 @@ func (o *options) showUnified(pairs []pair) (bool, error) {
 	return out.Len() > 0, o.f.Streams.Page(out.Bytes())
 }
 
-// unified returns the unified diff of a pair, or "" if its objects are equal.
+// unified returns the unified diff of a pair; "" if its objects are equal.
 func (p *pair) unified() (string, error) {
 	before, err := textOf(p.live)
 	if err != nil {
@@ -67,7 +67,7 @@ func (p *pair) unified() (string, error) {
 	})
 }
 
-// paint colours a line of a diff by its first characters.
+// paint colors a line of a diff according to its first characters.
 func paint(style render.Style, line string) string {
 	switch {
 	case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
@@ -82,7 +82,7 @@ func paint(style render.Style, line string) string {
 	return line
 }
 
-// runExternal runs the user's diff program on two directories and reports whether it found differences.
+// runExternal runs the external diff program on two directories and reports whether it found differences.
 func (o *options) runExternal(ctx context.Context, program string, pairs []pair) (differs bool, err error) {
 	directory, err := os.MkdirTemp("", "vcctl-diff-")
 	if err != nil {
@@ -115,7 +115,7 @@ func (o *options) runExternal(ctx context.Context, program string, pairs []pair)
 		Hint: externalVariable + " must be a program that compares two directories and exits with 0 or 1; unset it to use the built-in comparison"}
 }
 
-// cause removes the prefix of package exec from the error about a program that could not be started.
+// cause removes the prefix of package exec from the error of a program that could not be started.
 func cause(err error) error {
 	var start *exec.Error
 	if errors.As(err, &start) {
@@ -124,7 +124,7 @@ func cause(err error) error {
 	return err
 }
 
-// write writes an object to a file in the directory; it does nothing for an object that does not exist.
+// write writes an object to a file in the directory. It does nothing if the object does not exist.
 func write(directory, file string, object *unstructured.Unstructured) error {
 	if object == nil {
 		return nil

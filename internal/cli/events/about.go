@@ -23,11 +23,11 @@ import (
 	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
-// subject is a kind that the user can name in `vcctl events`.
+// subject is a kind of object that users can name in `vcctl events`.
 type subject struct {
 	words []string
 	gvk   schema.GroupVersionKind
-	// everywhere means that the kind is cluster-scoped. Events about its objects are in the namespace default.
+	// everywhere is true if the kind is cluster-scoped. Events about its objects are in the namespace default.
 	everywhere bool
 }
 
@@ -77,7 +77,7 @@ func parse(text string) (reference, error) {
 	return reference{subjects[at], subjects[at].gvk.Kind, name}, nil
 }
 
-// topic finds the objects whose events the user requested.
+// topic returns a topic for the objects whose events the user requested.
 func (o *options) topic(ctx context.Context, c client.Client) (*topic, error) {
 	namespace, err := o.f.Namespace()
 	if err != nil {
@@ -124,7 +124,7 @@ func inNamespace(r reference, namespace string) string {
 	return namespace
 }
 
-// add adds an object and its dependents to the topic.
+// add adds an object and the objects that belong to it to the topic.
 func (o *options) add(ctx context.Context, c client.Client, t *topic, r reference, namespace string) error {
 	key := types.NamespacedName{Namespace: namespace, Name: r.name}
 	if r.subject.everywhere {
@@ -159,7 +159,7 @@ func (o *options) add(ctx context.Context, c client.Client, t *topic, r referenc
 	return o.addBelow(ctx, c, t, object)
 }
 
-// addBelow adds the dependents of an object.
+// addBelow adds the objects that belong to an object.
 func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, object client.Object) error {
 	switch object := object.(type) {
 	case *batchv1alpha1.Job:
@@ -188,12 +188,12 @@ func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, objec
 			}
 		}
 	case *corev1.Node:
-		t.uids = append(t.uids, types.UID(object.Name)) // kubelets set the node's name as the UID
+		t.uids = append(t.uids, types.UID(object.Name)) // kubelets use the node's name as the UID
 	}
 	return nil
 }
 
-// addPast adds a deleted object if events about its name exist.
+// addPast adds a deleted object if there are events about an object with its name.
 func (o *options) addPast(ctx context.Context, c client.Client, t *topic, r reference, namespace string, cause error) error {
 	past := &topic{namespace: namespace, past: []reference{r}}
 	if found, _, err := past.fetch(ctx, c); err == nil && len(found) > 0 {
@@ -217,7 +217,7 @@ func (o *options) addPast(ctx context.Context, c client.Client, t *topic, r refe
 	return missing
 }
 
-// addSelected adds the jobs of the label selector.
+// addSelected adds the jobs that match the label selector.
 func (o *options) addSelected(ctx context.Context, c client.Client, t *topic) error {
 	labels, err := cli.ParseSelector(o.sel.Selector)
 	if err != nil {
@@ -229,7 +229,7 @@ func (o *options) addSelected(ctx context.Context, c client.Client, t *topic) er
 	return o.addJobs(ctx, c, t, client.InNamespace(t.namespace), labels)
 }
 
-// addJobs adds jobs and, for the first mostJobs of them, their dependents.
+// addJobs adds jobs and, for the first mostJobs of them, the objects that belong to them.
 func (o *options) addJobs(ctx context.Context, c client.Client, t *topic, options ...client.ListOption) error {
 	var jobs []*batchv1alpha1.Job
 	page := &batchv1alpha1.JobList{}
@@ -254,10 +254,10 @@ func (o *options) addJobs(ctx context.Context, c client.Client, t *topic, option
 	return nil
 }
 
-// mostJobs is the maximum number of jobs whose PodGroups and pods are looked up.
+// mostJobs is the maximum number of jobs whose PodGroups and pods are read.
 const mostJobs = 100
 
-// complete offers kinds and, after a kind, names of that kind.
+// complete offers kinds and, after a kind has been typed, names of objects of that kind.
 func (o *options) complete(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	word, _, found := strings.Cut(prefix, "/")
 	if !found {

@@ -1,6 +1,6 @@
 // Package events implements `vcctl events`, which lists the events of jobs, queues and other objects, oldest first.
 //
-//	In:   Events; the objects to select them by, which are identified by UID
+//	In:   Events; the objects that they are about, identified by UID
 //	Out:  a table; in a watch, a row for every new event
 package events
 
@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// options are the inputs of `vcctl events`.
+// options holds the inputs of `vcctl events`.
 type options struct {
 	f     *cli.Factory
 	out   cli.Output
@@ -162,7 +162,7 @@ func columns(f *cli.Factory, t *topic) []cli.Column[*corev1.Event] {
 	}
 }
 
-// ownUID matches the job's UID at the end of a PodGroup's name.
+// ownUID matches the UID of the job at the end of a PodGroup's name.
 var ownUID = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 func objectText(e *corev1.Event) string {

@@ -18,38 +18,38 @@ import (
 	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
-// topic selects events. The zero value selects all events.
+// topic is a selection of events. The zero value selects all events.
 type topic struct {
-	// namespace is the namespace of the events; "" means all.
+	// namespace is the namespace of the events; "" means all namespaces.
 	namespace string
-	// uids are the UIDs of the objects in the order in which they were found; nil if all is set.
+	// uids holds the UIDs of the objects, in the order in which they were found; nil if all is true.
 	uids []types.UID
 	all  bool
-	// clusterWide means that the objects are cluster-scoped.
+	// clusterWide is true if the objects are cluster-scoped.
 	clusterWide bool
-	// past are deleted objects, whose events are selected by kind and name.
+	// past holds deleted objects, whose events are selected by kind and name.
 	past []reference
-	// jobs are the jobs whose later pods and PodGroups join the topic.
+	// jobs holds the jobs whose later pods and PodGroups are added to the topic.
 	jobs []client.ObjectKey
-	// losers are jobs that lost pods or PodGroups; events about the lost objects are selected by name.
+	// losers holds the jobs that lost pods or PodGroups. Events about the lost objects are selected by name.
 	losers []*batchv1alpha1.Job
 	// strangers caches the pods that do not belong to the topic.
 	strangers map[types.UID]bool
 	types     []string
-	// after is the earliest last occurrence of an event to show; the zero time shows all.
+	// after is the earliest time of the last occurrence of events to show; the zero time shows all events.
 	after time.Time
 	// fields filters the events; nil filters nothing.
 	fields fields.Selector
-	// raw leaves events unchanged, for output to programs.
+	// raw is true if events are left unchanged, for output that programs read.
 	raw bool
-	// wide shows full names.
+	// wide is true if full names are shown.
 	wide bool
-	// seen holds the resource versions of printed events, counts the number of occurrences of each.
+	// seen holds the resource versions of the events that were printed. counts holds their numbers of occurrences.
 	seen   map[types.UID]string
 	counts map[row]map[types.UID]int32
 }
 
-// row is the key by which events are merged into one row.
+// row is the key by which events are merged to a single row.
 type row struct {
 	namespace, uid, object, kind, reason, message string
 }
@@ -58,7 +58,7 @@ func rowOf(e *corev1.Event) row {
 	return row{e.Namespace, string(e.InvolvedObject.UID), objectText(e), e.Type, e.Reason, e.Message}
 }
 
-// single returns the object that all events are about, if there is only one.
+// single returns the UID of the object that all events are about, if there is only one.
 func (t *topic) single() (types.UID, bool) {
 	if len(t.uids) == 1 && len(t.past) == 0 && len(t.jobs) == 0 {
 		return t.uids[0], true
@@ -66,7 +66,7 @@ func (t *topic) single() (types.UID, bool) {
 	return "", false
 }
 
-// note records a printed event.
+// note records an event that was printed.
 func (t *topic) note(e *corev1.Event) {
 	if t.seen == nil {
 		t.seen, t.counts = map[types.UID]string{}, map[row]map[types.UID]int32{}
@@ -79,7 +79,7 @@ func (t *topic) note(e *corev1.Event) {
 	t.counts[key][e.UID] = max(cli.EventCount(e), 1)
 }
 
-// count returns the number of occurrences of the events in a row.
+// count returns the total number of occurrences of the events in a row.
 func (t *topic) count(e *corev1.Event) int32 {
 	var sum int32
 	for _, n := range t.counts[rowOf(e)] {
@@ -88,7 +88,7 @@ func (t *topic) count(e *corev1.Event) int32 {
 	return max(sum, 1)
 }
 
-// isNews reports whether an event of a watch belongs to the topic and has not been printed in this version.
+// isNews reports whether an event from a watch belongs to the topic and has not been printed yet in this version.
 func (t *topic) isNews(ctx context.Context, c client.Client, e *corev1.Event) bool {
 	if t.seen[e.UID] == e.ResourceVersion || !t.wants(e) || !t.isAbout(e) && !t.joins(ctx, c, e) {
 		return false
@@ -108,12 +108,13 @@ func (t *topic) isAbout(e *corev1.Event) bool {
 		slices.ContainsFunc(t.past, func(r reference) bool { return r.kind == about.Kind && r.name == about.Name || r.wasGang(about) })
 }
 
-// wasGang reports whether the PodGroup belonged to the deleted job, judged by the name of the PodGroup.
+// wasGang reports whether the PodGroup belonged to the deleted job, judging by the name of the PodGroup.
 func (r reference) wasGang(about corev1.ObjectReference) bool {
 	return r.kind == "Job" && about.Kind == "PodGroup" && ownUID.ReplaceAllString(about.Name, "") == r.name && about.Name != r.name
 }
 
-// joins adds a pod or PodGroup that a job of the topic has created since the start.
+// joins adds a pod or PodGroup that a job of the topic has created since the command was started. It reports whether
+// it did.
 func (t *topic) joins(ctx context.Context, c client.Client, e *corev1.Event) bool {
 	about := e.InvolvedObject
 	at := slices.IndexFunc(t.jobs, func(job client.ObjectKey) bool {
@@ -139,10 +140,11 @@ func (t *topic) joins(ctx context.Context, c client.Client, e *corev1.Event) boo
 	return false
 }
 
-// mostAsked is the maximum number of objects with one request each; beyond it, all events of the namespace are read.
+// mostAsked is the maximum number of objects for which separate requests are sent. If there are more, all events in
+// the namespace are read.
 const mostAsked = 20
 
-// fetch reads the existing events, oldest first, and the resource version to watch from.
+// fetch returns the existing events, oldest first, and the resource version from which to watch.
 func (t *topic) fetch(ctx context.Context, c client.Client) ([]*corev1.Event, string, error) {
 	var selectors []fields.Selector
 	for _, uid := range t.uids {
@@ -182,7 +184,8 @@ func (t *topic) fetch(ctx context.Context, c client.Client) ([]*corev1.Event, st
 	return t.merged(events), version, nil
 }
 
-// merged sorts events and keeps only the last event of each row; count covers all of them.
+// merged sorts events and keeps only the last event of each row. count returns the number of occurrences for all of
+// them.
 func (t *topic) merged(events []*corev1.Event) []*corev1.Event {
 	slices.SortStableFunc(events, func(a, b *corev1.Event) int {
 		return cmp.Or(cli.EventTime(a).Compare(cli.EventTime(b).Time), cmp.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))

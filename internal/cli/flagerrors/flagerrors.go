@@ -1,4 +1,4 @@
-// Package flagerrors rewords pflag's errors about a flag that lacks its value or has an invalid one.
+// Package flagerrors rewords pflag's errors about flags whose value is missing or invalid.
 package flagerrors
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Of describes the problem with a flag and returns an example of the flag, if one is known. ok is false for all other
-// errors.
+// Of describes the problem with a flag, and returns an example of the flag if there is one. ok is false if err is a
+// different error.
 func Of(err error) (what, example string, ok bool) {
 	var missing *pflag.ValueRequiredError
 	var wrong *pflag.InvalidValueError
@@ -55,7 +55,7 @@ func notReadable(flag *pflag.Flag, cause error) string {
 	return "is invalid: " + cause.Error()
 }
 
-// exampleOf returns an example of the flag, or "" if none is known.
+// exampleOf returns an example of the flag; "" if there is none.
 func exampleOf(flag *pflag.Flag) string {
 	value := ""
 	switch flag.Value.Type() {

@@ -19,7 +19,7 @@ import (
 // Ago returns a time before Now.
 func Ago(d time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-d)) }
 
-// Amounts returns a list of resources: Amounts("cpu", "1", "memory", "2Gi").
+// Amounts returns a resource list. For example, Amounts("cpu", "1", "memory", "2Gi").
 func Amounts(pairs ...string) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -28,8 +28,8 @@ func Amounts(pairs ...string) corev1.ResourceList {
 	return list
 }
 
-// Cluster returns the objects for all golden files: four nodes, queues, and jobs in every state in the namespaces nlp
-// and cv. Run.Prepare adds the objects that only one noun needs.
+// Cluster returns the objects that all golden files share: four nodes, queues, and jobs in every state in the
+// namespaces nlp and cv. Objects that only a single noun needs are added by Run.Prepare.
 func Cluster() []client.Object {
 	objects := []client.Object{
 		NewQueue("default", 1, schedulingv1beta1.QueueStateOpen, nil),
@@ -86,7 +86,7 @@ func jobs() []client.Object {
 	}
 }
 
-// Waiting returns a scheduler's explanation for a gang that is one GPU short.
+// Waiting returns the scheduler's explanation for a gang that lacks one GPU.
 func Waiting() *schedulingv1beta1.Explanation {
 	return &schedulingv1beta1.Explanation{
 		Reason:  "GangDoesNotFit",
@@ -104,13 +104,13 @@ func Waiting() *schedulingv1beta1.Explanation {
 	}
 }
 
-// NewCondition returns a job condition: the job entered the phase this long ago.
+// NewCondition returns a job condition: the job has been in the phase for the given time.
 func NewCondition(phase batchv1alpha1.JobPhase, since time.Duration) batchv1alpha1.JobCondition {
 	at := Ago(since)
 	return batchv1alpha1.JobCondition{Status: phase, LastTransitionTime: &at}
 }
 
-// NewQueue returns a child of root that is two days old; change may be nil.
+// NewQueue returns a queue that is a child of root and two days old. change may be nil.
 func NewQueue(name string, weight int32, state schedulingv1beta1.QueueState, change func(*schedulingv1beta1.Queue)) *schedulingv1beta1.Queue {
 	q := &schedulingv1beta1.Queue{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-queue-" + name), CreationTimestamp: Ago(48 * time.Hour)},
@@ -123,8 +123,8 @@ func NewQueue(name string, weight int32, state schedulingv1beta1.QueueState, cha
 	return q
 }
 
-// NewJob returns a job in the namespace nlp with one task "worker" of one pod. Its UID is derived from its name and
-// age, so that equal calls return equal jobs.
+// NewJob returns a job in the namespace nlp that has one task, "worker", with one pod. Its UID is derived from its
+// name and age, so that equal calls return equal jobs.
 func NewJob(name, queue string, phase batchv1alpha1.JobPhase, age time.Duration) *batchv1alpha1.Job {
 	task := "worker"
 	return &batchv1alpha1.Job{
@@ -139,7 +139,7 @@ func NewJob(name, queue string, phase batchv1alpha1.JobPhase, age time.Duration)
 	}
 }
 
-// NewGroup returns the PodGroup of a job; a pending one without an explanation has Volcano's condition.
+// NewGroup returns the PodGroup of a job. A pending PodGroup without an explanation gets Volcano's condition.
 func NewGroup(of *batchv1alpha1.Job, phase schedulingv1beta1.PodGroupPhase, explanation *schedulingv1beta1.Explanation) *schedulingv1beta1.PodGroup {
 	g := &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: of.Name + "-" + string(of.UID), Namespace: of.Namespace, UID: "group-" + of.UID,
@@ -153,7 +153,7 @@ func NewGroup(of *batchv1alpha1.Job, phase schedulingv1beta1.PodGroupPhase, expl
 	return g
 }
 
-// NewPod returns a pod of the task "worker"; it is running if node is set.
+// NewPod returns a pod of the task "worker". If node is set, the pod is running.
 func NewPod(of *batchv1alpha1.Job, index int, node string) *corev1.Pod {
 	name := fmt.Sprintf("%s-worker-%d", of.Name, index)
 	p := &corev1.Pod{
@@ -185,7 +185,7 @@ func NewEvent(name string, about client.Object, kind, reason, message string, si
 	}
 }
 
-// NewNode returns a node like the nodes of the demo: 3920m cpu and 6265300Ki memory.
+// NewNode returns a node like those of the demo, with 3920m cpu and 6265300Ki memory.
 func NewNode(name string) *corev1.Node {
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -196,7 +196,7 @@ func NewNode(name string) *corev1.Node {
 	}
 }
 
-// filler returns a pod that uses as much of its node as the demo's pods did.
+// filler returns a pod that uses as much of its node as the pods of the demo did.
 func filler(index int, node string) *corev1.Pod {
 	held := [][2]string{{"1500m", "2621440Ki"}, {"2000m", "2097152Ki"}, {"500m", "524288Ki"}, {"1000m", "2097152Ki"}}[index]
 	return &corev1.Pod{
@@ -207,7 +207,7 @@ func filler(index int, node string) *corev1.Pod {
 	}
 }
 
-// Logs adds logs of the pods of the job train.
+// Logs adds logs for the pods of the job train.
 func Logs(server *clitest.Server) {
 	server.Log("nlp/train-worker-0", "epoch 1\nepoch 2\n")
 	server.Log("nlp/train-worker-1", "epoch 1\nno newline at the end")

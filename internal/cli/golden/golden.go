@@ -1,11 +1,11 @@
-// Package golden tests the output of commands: it runs command lines of the whole tree in this process against an
-// in-memory API server and compares their output with text files.
+// Package golden tests the output of commands. It runs command lines of the whole command tree in this process
+// against an in-memory API server, and compares their output with text files.
 //
 //	In:   command lines, a cluster (Cluster), changes to it (Run.Prepare)
 //	Out:  testdata/<name>.txt of the package under test, written with -rewrite
 //
-// Every command is run in five ways (Every): on terminals of 80 and 120 columns, into a pipe, with -o json, and with
-// an error. A test of internal/cli/root walks the tree and finds commands without these runs.
+// Every command is run in five ways (Every): on terminals with 80 and 120 columns, into a pipe, with -o json, and
+// with an error. A test in internal/cli/root walks the command tree and finds commands without these runs.
 package golden
 
 import (
@@ -43,28 +43,28 @@ func init() {
 	build.Version, build.GitSHA, build.BuiltAt = "v0.1.0", "0123abcd", "2026-03-01T12:00:00Z"
 }
 
-// Run is one command line with its environment.
+// Run is a command line with its environment.
 type Run struct {
 	// About is a sentence about the run.
 	About string
 	// Args is split at spaces; use Argv for arguments with spaces.
 	Args string
 	Argv []string
-	// Width makes the output a terminal of that many columns; 0 is a pipe.
+	// Width makes the output a terminal with the given number of columns; 0 means a pipe.
 	Width int
 	Color bool
-	// Input is standard input.
+	// Input is the content of standard input.
 	Input string
 	Env   map[string]string
 	// Prepare changes the cluster before the run.
 	Prepare func(*clitest.Server)
 	// Check inspects the cluster after the run.
 	Check func(*testing.T, *clitest.Server)
-	// Report means that the command prints its result even though the exit code is that of an error.
+	// Report is true if the command prints its result even though its exit code is that of an error.
 	Report bool
-	// NoCluster runs without a kubeconfig.
+	// NoCluster is true if the command is run without a kubeconfig.
 	NoCluster bool
-	// Editor returns the user's version of the text in an editor; nil changes nothing.
+	// Editor returns the text as the user has changed it in an editor; nil leaves the text unchanged.
 	Editor func(text string) string
 }
 
@@ -76,23 +76,23 @@ type Result struct {
 
 // Command describes a command that is run in the five ways.
 type Command struct {
-	// Args is a valid command line: "queue get research".
+	// Args is a valid command line, such as "queue get research".
 	Args string
-	// Wrong is a failing command line: "queue get reserch".
+	// Wrong is a command line that fails, such as "queue get reserch".
 	Wrong string
-	// NoJSON is for commands without -o FORMAT.
+	// NoJSON is true for commands that do not support -o json.
 	NoJSON bool
-	// Input, Prepare and Report are those fields of Run.
+	// Input, Prepare and Report are the same as the fields of Run.
 	Input   string
 	Prepare func(*clitest.Server)
 	Report  bool
 	// WrongPrepare changes the cluster before Wrong is run; nil uses Prepare.
 	WrongPrepare func(*clitest.Server)
-	// Editor is that field of Run.
+	// Editor is the same as the field of Run.
 	Editor func(text string) string
 }
 
-// Every returns the five runs of each command.
+// Every returns the five runs for each command.
 func Every(commands ...Command) []Run {
 	var runs []Run
 	for _, c := range commands {
@@ -162,7 +162,7 @@ func Editing(change func(text string) string) func(command, path string) error {
 	}
 }
 
-// environ returns Env in the format of a program's environment, sorted.
+// environ returns Env sorted, in the format of a program's environment.
 func (r Run) environ() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
@@ -171,7 +171,7 @@ func (r Run) environ() []string {
 	return all
 }
 
-// factory returns a factory with the golden clock and its own cache.
+// factory returns a factory with the golden clock and a separate cache.
 func factory(t testing.TB, streams *iostreams.Streams) *cli.Factory {
 	f := cli.NewFactory("vcctl", streams)
 	f.Now = func() time.Time { return Now }
@@ -180,7 +180,7 @@ func factory(t testing.TB, streams *iostreams.Streams) *cli.Factory {
 	return f
 }
 
-// block returns the text of a run in a golden file.
+// block returns the text that represents a run in a golden file.
 func (r Run) block(got Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", r.About)
@@ -247,7 +247,7 @@ func Hold(t *testing.T, name string, runs []Run) {
 	}
 }
 
-// Stored returns a check that the server has want objects below a path.
+// Stored returns a check that the server contains want objects below a path.
 func Stored(path string, want int) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, server *clitest.Server) {
 		t.Helper()
@@ -257,7 +257,7 @@ func Stored(path string, want int) func(*testing.T, *clitest.Server) {
 	}
 }
 
-// Field returns the value at a path of an object as text; a number in the path is the index into a list.
+// Field returns the value at a path within an object as text. A number in the path is an index into a list.
 func Field(object any, path ...string) string {
 	for _, step := range path {
 		switch at := object.(type) {

@@ -15,11 +15,10 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// patience limits the wait for output or an action of a running command.
+// patience is how long to wait for output or an action of a running command.
 const patience = 10 * time.Second
 
-// Screen collects the output of a running command, standard output and errors together. Tests can wait for text on
-// it.
+// Screen collects the output of a running command, both standard output and errors. Tests can wait for text on it.
 type Screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -58,7 +57,7 @@ func (s *Screen) Wait(t *testing.T, want string) {
 	}
 }
 
-// Start runs a command in the background. stop ends it and returns its exit code.
+// Start runs a command in the background. stop ends the command and returns its exit code.
 func Start(t *testing.T, server *clitest.Server, args ...string) (out *Screen, stop func() int, done <-chan int) {
 	t.Helper()
 	streams, _, _ := iostreams.Test("", 0)
@@ -73,7 +72,7 @@ func Start(t *testing.T, server *clitest.Server, args ...string) (out *Screen, s
 	return out, func() int { cancel(); return <-ended }, ended
 }
 
-// Ends puts last into the cluster, waits for the command to exit and returns its exit code.
+// Ends stores last in the cluster, waits until the command has exited, and returns its exit code.
 func Ends(t *testing.T, server *clitest.Server, out *Screen, done <-chan int, last client.Object) int {
 	t.Helper()
 	server.Set(last)

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/clitest"
 )
 
-// Answering makes the server answer every plan with the status, as a scheduler would.
+// Answering makes the server set the status of every plan, as a scheduler would do.
 func Answering(status insightv1alpha1.PlanStatus) func(*clitest.Server) {
 	at := metav1.NewTime(Now)
 	status.AnsweredAt = &at
@@ -22,7 +22,7 @@ func Answering(status insightv1alpha1.PlanStatus) func(*clitest.Server) {
 	}
 }
 
-// JobAnswer returns an answer about a gang of four in the queue research.
+// JobAnswer returns an answer about a gang of four pods in the queue research.
 func JobAnswer(name string, verdict insightv1alpha1.Verdict, change func(*insightv1alpha1.Answer)) insightv1alpha1.PlanStatus {
 	a := insightv1alpha1.Answer{Kind: "Job", Name: name, Verdict: verdict, Queue: "research", MinMember: 4, Pods: 4}
 	if change != nil {
@@ -31,7 +31,7 @@ func JobAnswer(name string, verdict insightv1alpha1.Verdict, change func(*insigh
 	return insightv1alpha1.PlanStatus{Verdict: verdict, Answers: []insightv1alpha1.Answer{a}}
 }
 
-// StartsNow returns an answer about a job that would start at once.
+// StartsNow returns an answer about a job that would start immediately.
 func StartsNow() insightv1alpha1.PlanStatus {
 	return JobAnswer("train", insightv1alpha1.VerdictStarts, func(a *insightv1alpha1.Answer) {
 		a.Message, a.Starting = "would start now: 4 of 4 pods on 2 nodes", 4

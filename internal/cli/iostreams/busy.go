@@ -10,12 +10,12 @@ import (
 const (
 	// busyAfter is the delay before a progress line appears.
 	busyAfter = 500 * time.Millisecond
-	// busyEvery is the interval of its animation.
+	// busyEvery is the interval between the frames of its animation.
 	busyEvery = 120 * time.Millisecond
 )
 
-// Busy is a progress line on the error stream. It appears only on a terminal and after busyAfter. Output through the
-// streams replaces the line. A Busy is for use by one goroutine; the zero value shows nothing.
+// Busy is a progress line on the error stream. It appears only on a terminal, and only after busyAfter. Output
+// through the streams replaces the line. A Busy must be used by a single goroutine; its zero value shows nothing.
 type Busy struct {
 	streams  *Streams
 	out, err io.Writer
@@ -29,7 +29,7 @@ type Busy struct {
 	shown bool
 }
 
-// Busy starts a progress line with text; Done ends it.
+// Busy starts a progress line with the given text. Done ends it.
 func (s *Streams) Busy(text string) *Busy {
 	if !s.ErrTTY || s.Env("TERM") == "dumb" {
 		return &Busy{}
@@ -83,7 +83,7 @@ func (b *Busy) turn() {
 	}
 }
 
-// clear removes the line. The caller holds the lock.
+// clear removes the line. The caller must hold the lock.
 func (b *Busy) clear() {
 	if b.shown {
 		_, _ = io.WriteString(b.err, "\r\x1b[K")
@@ -91,7 +91,7 @@ func (b *Busy) clear() {
 	}
 }
 
-// besides wraps a stream while Busy shows its line.
+// besides wraps a stream while a Busy shows its line.
 type besides struct {
 	busy *Busy
 	to   io.Writer

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/term"
 )
 
-// EditorCommand returns the shell command of the user's editor: the first set variable among VCCTL_EDITOR, VC_EDITOR,
-// KUBE_EDITOR (kubectl's) and EDITOR, or vi.
+// EditorCommand returns the shell command that starts the user's editor: the value of the first variable that is set
+// among VCCTL_EDITOR, VC_EDITOR, KUBE_EDITOR (kubectl's) and EDITOR, or vi.
 func (s *Streams) EditorCommand() string {
 	for _, name := range []string{"VCCTL_EDITOR", "VC_EDITOR", "KUBE_EDITOR", "EDITOR"} {
 		if command := s.Env(name); command != "" {
@@ -18,7 +18,7 @@ func (s *Streams) EditorCommand() string {
 	return "vi"
 }
 
-// runEditor opens a file in the editor on this terminal and returns when the editor has exited.
+// runEditor opens a file in the editor on this terminal. It returns when the editor has exited.
 func runEditor(command, path string) error {
 	editor := exec.Command("sh", "-c", command+` "$1"`, command, path)
 	editor.Stdin, editor.Stdout, editor.Stderr = os.Stdin, os.Stdout, os.Stderr

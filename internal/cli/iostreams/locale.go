@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// cutMark is the mark with which render ends shortened texts. asciiCutMark replaces it in locales that cannot show
-// it, with the same width.
+// cutMark is the mark at the end of texts that render has shortened. asciiCutMark, which has the same width, replaces
+// it in locales that cannot show it.
 const cutMark, asciiCutMark = "…", "~"
 
 // locale returns the locale in the environment, or "".
@@ -25,7 +25,7 @@ func isUTF8(locale string) bool {
 	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
-// inLocale replaces the cut mark on terminals whose locale is not UTF-8. Files and pipes always receive UTF-8.
+// inLocale replaces the cut mark on terminals whose locale does not use UTF-8. Files and pipes always receive UTF-8.
 func (s *Streams) inLocale() {
 	locale := s.locale()
 	if locale == "" || isUTF8(locale) {
@@ -39,8 +39,8 @@ func (s *Streams) inLocale() {
 	}
 }
 
-// withASCIIMarks wraps a writer. It keeps an *os.File recognizable as a file, because the dashboard needs the
-// terminal.
+// withASCIIMarks wraps a writer so that cut marks are replaced. An *os.File remains recognizable as a file, because
+// the dashboard needs the terminal.
 func withASCIIMarks(to io.Writer) io.Writer {
 	if file, is := to.(*os.File); is {
 		return asciiFile{file}
@@ -48,14 +48,14 @@ func withASCIIMarks(to io.Writer) io.Writer {
 	return asciiMarks{to}
 }
 
-// asciiFile is a terminal with asciiMarks.
+// asciiFile is a terminal on which cut marks are replaced.
 type asciiFile struct{ *os.File }
 
 func (a asciiFile) Write(text []byte) (int, error) { return asciiMarks{a.File}.Write(text) }
 
 func (a asciiFile) WriteString(text string) (int, error) { return a.Write([]byte(text)) }
 
-// asciiMarks replaces the cut mark with its ASCII form.
+// asciiMarks is a writer that replaces the cut mark with its ASCII form.
 type asciiMarks struct{ to io.Writer }
 
 func (a asciiMarks) Write(text []byte) (int, error) {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Page writes text to Out. If Out is a terminal and the text is taller than the screen, Page uses the pager named by
-// VCCTL_PAGER or PAGER, or else less; "cat" disables it. If the pager cannot be started, Page writes the text
-// directly.
+// Page writes text to Out. If Out is a terminal and the text is taller than the screen, Page uses a pager: the
+// command in VCCTL_PAGER or PAGER, or less by default; "cat" disables it. If the pager cannot be started, Page writes
+// the text directly.
 func (s *Streams) Page(text []byte) error {
 	command := s.pager()
 	if !s.OutTTY || s.Height == 0 || s.RunPager == nil || command == "" || bytes.Count(text, []byte("\n")) < s.Height {
@@ -23,7 +23,7 @@ func (s *Streams) Page(text []byte) error {
 	return err
 }
 
-// pager returns the command line of the pager, or "" for none.
+// pager returns the command line of the pager; "" if none is used.
 func (s *Streams) pager() string {
 	if s.Env("TERM") == "dumb" {
 		return ""
@@ -41,7 +41,7 @@ func (s *Streams) pager() string {
 	return command
 }
 
-// runPager shows text in a pager and reports whether it could be started.
+// runPager shows text in a pager. It reports whether the pager could be started.
 func runPager(command string, text []byte) bool {
 	words := strings.Fields(command)
 	pager := exec.Command(words[0], words[1:]...)
@@ -53,6 +53,6 @@ func runPager(command string, text []byte) bool {
 	if err := pager.Start(); err != nil {
 		return false
 	}
-	_ = pager.Wait() // ignore the pager's exit code, which does not matter
+	_ = pager.Wait() // ignore the exit code of the pager
 	return true
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Raw puts the terminal into raw mode, so that a remote program with its own terminal receives every key. restore
-// undoes that. Until ctx ends, the queue returns the size of this terminal, now and after each change. If In is not a
-// terminal, Raw does nothing and the queue is nil.
+// restores the previous mode. Until ctx is done, the queue returns the current size of this terminal, and the new
+// size after each change. If In is not a terminal, Raw does nothing and the queue is nil.
 func (s *Streams) Raw(ctx context.Context) (restore func(), sizes remotecommand.TerminalSizeQueue) {
 	in, ok := s.In.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
@@ -38,7 +38,7 @@ type sizeQueue struct {
 	changes <-chan os.Signal
 }
 
-// Next blocks until the size may have changed; it returns nil at the end.
+// Next blocks until the size may have changed. It returns nil when ctx is done.
 func (q *sizeQueue) Next() *remotecommand.TerminalSize {
 	select {
 	case <-q.ctx.Done():

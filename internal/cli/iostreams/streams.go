@@ -1,5 +1,5 @@
-// Package iostreams holds a command's input and output streams, and the properties of its terminal: width, height and
-// colour support. Commands never use os.Stdout directly; tests pass buffers and a width.
+// Package iostreams contains the input and output streams of a command, and the properties of its terminal: width,
+// height and color support. Commands never use os.Stdout directly; tests use buffers and a fixed width.
 package iostreams
 
 import (
@@ -26,17 +26,18 @@ type Streams struct {
 	Width int
 	// Height is the height of the terminal in lines; 0 if unknown.
 	Height int
-	// RunPager shows text in a pager and reports whether the pager could be started; nil disables the pager.
+	// RunPager shows text in a pager. It reports whether the pager could be started. A nil RunPager disables the
+	// pager.
 	RunPager func(command string, text []byte) bool
-	// RunEditor opens a file in an editor, given as a shell command, and returns when the editor has exited.
+	// RunEditor opens a file in an editor, which is given as a shell command. It returns when the editor has exited.
 	RunEditor func(command, path string) error
 	// Env returns the value of an environment variable.
 	Env func(string) string
 	// Environ returns the whole environment as NAME=value; nil means an empty environment.
 	Environ func() []string
-	// Account returns the operating system's name for the user, or ""; it may be nil.
+	// Account returns the name of the user in the operating system, or ""; it may be nil.
 	Account func() string
-	// Interrupted is closed when the user has interrupted the program; a nil channel never is.
+	// Interrupted is closed when the user has interrupted the program. It may be nil.
 	Interrupted <-chan struct{}
 	// ColorMode is auto, always or never.
 	ColorMode string
@@ -66,7 +67,8 @@ func account() string {
 	return ""
 }
 
-// User returns the user's name for marking jobs: from the environment, else from the operating system, or "".
+// User returns the name of the user, with which jobs are marked. It is taken from the environment or, if it is not
+// set there, from the operating system. It may be "".
 func (s *Streams) User() string {
 	for _, name := range []string{"USER", "LOGNAME"} {
 		if value := s.Env(name); value != "" {
@@ -79,8 +81,8 @@ func (s *Streams) User() string {
 	return s.Account()
 }
 
-// ReadAll reads standard input to its end. If the program is interrupted first, it returns and leaves the reading
-// goroutine behind: the program is about to exit.
+// ReadAll reads standard input to its end. If the program is interrupted first, ReadAll returns and leaves the
+// reading goroutine behind, because the program is about to exit.
 func (s *Streams) ReadAll() ([]byte, error) {
 	type answer struct {
 		text []byte
@@ -99,8 +101,8 @@ func (s *Streams) ReadAll() ([]byte, error) {
 	}
 }
 
-// Test returns streams on buffers. A width above 0 makes the output a terminal of that width. The environment is
-// empty and colours are off.
+// Test returns streams that use buffers. If width is positive, the output is a terminal of that width. The
+// environment is empty, and colors are off.
 func Test(input string, width int) (streams Streams, out, errOut *bytes.Buffer) {
 	out, errOut = &bytes.Buffer{}, &bytes.Buffer{}
 	return Streams{
@@ -111,8 +113,8 @@ func Test(input string, width int) (streams Streams, out, errOut *bytes.Buffer) 
 	}, out, errOut
 }
 
-// Color reports whether to colour the output. It uses, in this order, the flag, NO_COLOR, CLICOLOR_FORCE, CLICOLOR
-// and TERM, and whether the output is a terminal.
+// Color reports whether the output is colored. This depends, in this order, on the flag, NO_COLOR, CLICOLOR_FORCE,
+// CLICOLOR and TERM, and on whether the output is a terminal.
 func (s *Streams) Color() bool {
 	switch s.ColorMode {
 	case "always":

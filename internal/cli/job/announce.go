@@ -15,45 +15,45 @@ import (
 )
 
 const (
-	// standsFor is the time for which a reason must hold before it is printed: a job that starts at once has nothing
-	// to wait for.
+	// standsFor is how long a reason must persist before it is printed, because a job that starts immediately does
+	// not have to wait.
 	standsFor = time.Second
-	// saysAgainAfter is the time during which a reason with the same code is not repeated even if its numbers change.
+	// saysAgainAfter is how long a reason with the same code is not printed again, even if its numbers change.
 	saysAgainAfter = time.Minute
-	// mostAnnounced is the maximum number of jobs whose reasons are printed; a list is better for more jobs.
+	// mostAnnounced is the maximum number of jobs whose reasons are printed. For more jobs, a list is clearer.
 	mostAnnounced = 10
 )
 
-// announcer prints on the error stream why jobs wait, for a user who waits for them. It prints a reason when it is
-// first known and when it changes. Close ends it.
+// announcer prints on the error stream why jobs wait, for a user who waits for the jobs. It prints a reason when it
+// is first known and whenever it changes. Close ends the announcer.
 type announcer struct {
 	f      *cli.Factory
 	after  func(time.Duration, func()) (stop func() bool)
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	// adopts reports whether to announce a job that appears later; if nil, only the jobs given at the start are
-	// announced.
+	// adopts reports whether to announce a job that appears later. If it is nil, only the jobs that were given at the
+	// start are announced.
 	adopts func(*batchv1alpha1.Job) bool
 
 	mu   sync.Mutex // guards the fields below
 	jobs map[types.UID]*announced
-	// adopted is the number of adopted jobs.
+	// adopted is the number of jobs that were adopted.
 	adopted int
 	over    bool
 }
 
-// announced is one job together with its last printed reason.
+// announced is a job with the reason that was last printed for it.
 type announced struct {
 	job   *batchv1alpha1.Job // nil while only its PodGroup is known
 	group *schedulingv1beta1.PodGroup
-	// code and text are the last printed reason, at its time.
+	// code and text are the reason that was last printed; at is the time when it was printed.
 	code, text string
 	at         time.Time
 	stop       func() bool
 }
 
-// announce starts to print why the jobs wait; the caller reports each new state of a job to saw.
+// announce starts printing why the jobs wait. The caller must pass each new state of a job to saw.
 func announce(ctx context.Context, f *cli.Factory, c client.WithWatch, jobs ...*batchv1alpha1.Job) *announcer {
 	ctx, cancel := context.WithCancel(ctx)
 	a := newAnnouncer(f, cancel)
@@ -77,7 +77,7 @@ func newAnnouncer(f *cli.Factory, cancel context.CancelFunc) *announcer {
 }
 
 // AnnounceOwned prints on the error stream why the owned jobs of a namespace wait, as `job wait` does, until close is
-// called. It includes owned jobs that are created later.
+// called. This includes owned jobs that are created later.
 func AnnounceOwned(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace string, owned func(*batchv1alpha1.Job) bool) (close func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	a := newAnnouncer(f, cancel)
@@ -94,8 +94,8 @@ func AnnounceOwned(ctx context.Context, f *cli.Factory, c client.WithWatch, name
 	return a.Close
 }
 
-// watchGroups watches the PodGroups of a namespace. For users without access to PodGroups, only the reasons in the
-// jobs' own status are printed.
+// watchGroups watches the PodGroups of a namespace. If the user has no access to PodGroups, only reasons in the
+// status of the jobs themselves are printed.
 func (a *announcer) watchGroups(ctx context.Context, c client.WithWatch, namespace string) {
 	groups := func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} }
 	_ = cli.WatchOn(ctx, c, groups, "", nil, func(kind watch.EventType, group *schedulingv1beta1.PodGroup) bool {
@@ -110,7 +110,7 @@ func (a *announcer) sawGroup(job types.UID, kind watch.EventType, group *schedul
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	one := a.jobs[job]
-	if one == nil && a.adopts != nil { // its job may appear later
+	if one == nil && a.adopts != nil { // the job may appear later
 		one = &announced{}
 		a.jobs[job] = one
 	}
@@ -139,13 +139,14 @@ func (a *announcer) saw(job *batchv1alpha1.Job) {
 	}
 	one.job = job
 	a.consider(one)
-	if a.adopts != nil && finished(phaseOf(job)) { // frees a place for another job
+	if a.adopts != nil && finished(phaseOf(job)) { // this makes room for another job
 		delete(a.jobs, job.UID)
 		a.adopted--
 	}
 }
 
-// adopt starts to announce a job that appeared. It returns nil if the job is not announced. The caller holds the lock.
+// adopt starts announcing a job that has appeared. It returns nil if the job is not to be announced. The caller must
+// hold the lock.
 func (a *announcer) adopt(job *batchv1alpha1.Job) *announced {
 	isFull := a.adopted == mostAnnounced
 	if a.adopts == nil || isFull {
@@ -155,13 +156,13 @@ func (a *announcer) adopt(job *batchv1alpha1.Job) *announced {
 		return nil
 	}
 	a.adopted++
-	if a.jobs[job.UID] == nil { // otherwise its PodGroup was seen first
+	if a.jobs[job.UID] == nil { // otherwise, its PodGroup was seen first
 		a.jobs[job.UID] = &announced{}
 	}
 	return a.jobs[job.UID]
 }
 
-// consider prints the reason of a job after it has held for standsFor. The caller holds the lock.
+// consider prints the reason for a job after it has persisted for standsFor. The caller must hold the lock.
 func (a *announcer) consider(one *announced) {
 	if one.stop != nil {
 		one.stop()
@@ -172,13 +173,13 @@ func (a *announcer) consider(one *announced) {
 	}
 }
 
-// isSaid reports whether the reason does not need printing: it was printed before, or one with the same code was
-// printed recently.
+// isSaid reports whether the reason need not be printed, because it was already printed, or because a reason with the
+// same code was printed recently.
 func (o *announced) isSaid(code, text string, now time.Time) bool {
 	return text == o.text || code == o.code && now.Sub(o.at) < saysAgainAfter
 }
 
-// say prints a reason if it still holds.
+// say prints a reason if it still applies.
 func (a *announcer) say(one *announced, text string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -190,7 +191,7 @@ func (a *announcer) say(one *announced, text string) {
 	a.f.Notef("job %q is waiting: %s", one.job.Name, text)
 }
 
-// reasonToWait returns why a pending job waits, and empty strings for any other job.
+// reasonToWait returns the reason why a pending job waits. It returns empty strings for any other job.
 func reasonToWait(one *announced) (code, text string) {
 	if one.job == nil || phaseOf(one.job) != batchv1alpha1.Pending {
 		return "", ""
@@ -202,7 +203,7 @@ func reasonToWait(one *announced) (code, text string) {
 	return w.Code, w.Short()
 }
 
-// Close ends the announcer; it prints nothing afterwards.
+// Close ends the announcer, which prints nothing afterwards.
 func (a *announcer) Close() {
 	a.mu.Lock()
 	a.over = true

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 )
 
-// awaitOptions are the inputs of `vcctl job wait`.
+// awaitOptions holds the inputs of `vcctl job wait`.
 type awaitOptions struct {
 	f    *cli.Factory
 	out  cli.Output
@@ -27,7 +27,7 @@ type awaitOptions struct {
 	aim  string
 }
 
-// aims are the values of --for.
+// aims lists the values of --for.
 var aims = []string{"running", "done", "succeeded", "suspended", "deleted", "jsonpath="}
 
 func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *cobra.Command {
@@ -79,18 +79,18 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 	return cmd
 }
 
-// aim is the condition that a wait is for.
+// aim is the condition to wait for.
 type aim struct {
 	name string
 	// there reports whether the job meets the condition.
 	there func(*batchv1alpha1.Job) bool
 	// lost reports whether the job can no longer meet the condition.
 	lost func(*batchv1alpha1.Job) bool
-	// gone means that the deletion of the object meets the condition.
+	// gone is true if the condition is met when the object is deleted.
 	gone bool
-	// ends means that the end of the job meets the condition; failed elements of an array then matter.
+	// ends is true if the condition is met when the job ends. In that case, failed elements of an array matter.
 	ends bool
-	// said returns the end of the success message.
+	// said returns the end of the message about success.
 	said func(*batchv1alpha1.Job) string
 }
 
@@ -170,8 +170,8 @@ func await(ctx context.Context, o *awaitOptions) error {
 	return errors.Join(append([]error{problem, err}, w.problems...)...)
 }
 
-// nobody returns the error for a wait without any matching job. It is an error because a script must not mistake this
-// case for the jobs' end.
+// nobody returns the error for a wait that matches no job. This is an error because a script must not mistake it for
+// the end of the jobs.
 func (o *awaitOptions) nobody() error {
 	hint := o.f.Typed("job list") + " shows the existing jobs"
 	if o.sel.Selector == "" {
@@ -187,7 +187,7 @@ func waitedFor(jobs []*batchv1alpha1.Job) string {
 	return countOf(len(jobs), "job")
 }
 
-// waiter waits for many jobs with a single watch.
+// waiter waits for any number of jobs with a single watch.
 type waiter struct {
 	o        *awaitOptions
 	goal     *aim
@@ -197,7 +197,7 @@ type waiter struct {
 	announcer *announcer
 }
 
-// scope returns the options to list and watch one job, a namespace, or all namespaces.
+// scope returns the list options that select a single job, a namespace, or all namespaces.
 func (w *waiter) scope() []client.ListOption {
 	var options []client.ListOption
 	namespaces := map[string]bool{}
@@ -235,7 +235,7 @@ func (w *waiter) run(ctx context.Context, c client.WithWatch) error {
 	return nil
 }
 
-// look lists the jobs and checks each; a job missing from the list is gone.
+// look lists the jobs and checks each of them. A job that is missing from the list no longer exists.
 func (w *waiter) look(ctx context.Context, c client.Client, scope []client.ListOption) (version string, err error) {
 	there := map[types.UID]bool{}
 	page := &batchv1alpha1.JobList{}
@@ -296,7 +296,7 @@ func (w *waiter) follow(ctx context.Context, watcher watch.Interface) error {
 	return nil
 }
 
-// see checks a job that the wait is for.
+// see checks a job if the wait includes it.
 func (w *waiter) see(job *batchv1alpha1.Job) error {
 	if w.pending[job.UID] == nil {
 		return nil
@@ -347,7 +347,7 @@ func (w *waiter) arrived(job *batchv1alpha1.Job) error {
 	return cli.PrintName(w.o.f, &w.o.out, job, w.goal.said(job))
 }
 
-// timedOut returns an error that names the late jobs and why they wait, as far as vcctl can read that.
+// timedOut returns an error that names the late jobs and, as far as vcctl can read it, the reason why they wait.
 func (w *waiter) timedOut(ctx context.Context, c client.Client) error {
 	var late []error
 	for _, uid := range w.order() {
@@ -361,7 +361,7 @@ func (w *waiter) timedOut(ctx context.Context, c client.Client) error {
 	return errors.Join(late...)
 }
 
-// lateJob returns the error about a job that did not meet the condition in time.
+// lateJob returns the error about a job that has not met the condition in time.
 func lateJob(f *cli.Factory, wait *cli.Wait, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) error {
 	e := wait.TimedOut(fmt.Sprintf("job %q", job.Name), string(phaseOf(job)))
 	if phaseOf(job) == batchv1alpha1.Running {

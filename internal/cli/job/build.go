@@ -22,7 +22,7 @@ import (
 // recipe is a job as described by flags.
 type recipe struct {
 	name, namespace   string
-	user              string // the user recorded in the job; "" records none
+	user              string // the user to record in the job; "" for none
 	image             string
 	command           []string
 	queue             string
@@ -50,12 +50,12 @@ type recipe struct {
 	tolerations       []string
 	serviceAccount    string
 	start             startFlags
-	now               time.Time // the reference time for --begin
+	now               time.Time // reference time for --begin
 	requests, limits  string
 	old               bool
 	oldRequestsOrLims bool
 	limitsGiven       bool
-	amountsGiven      bool // --cpu, --memory or --gpus was given
+	amountsGiven      bool // --cpu, --memory or --gpus was specified
 }
 
 // build creates the job that a recipe describes.
@@ -120,7 +120,7 @@ func build(r *recipe) (*batchv1alpha1.Job, error) {
 	return job, r.makeArray(job)
 }
 
-// makeArray makes the job an array with the elements of --array; --replicas is then the number of pods per element.
+// makeArray makes the job an array with the elements in --array. --replicas is then the number of pods per element.
 func (r *recipe) makeArray(job *batchv1alpha1.Job) error {
 	if r.array == "" {
 		return nil
@@ -191,10 +191,10 @@ var flagsOfFields = map[string]string{
 	"spec.tasks[0].template.spec.containers[0].workingDir": "--workdir", "spec.tasks[0].template.spec.containers[0].resources": "--cpu, --memory and --gpus",
 }
 
-// wholeSeconds rounds up: a limit below one second becomes one second, not 0, which would mean no limit.
+// wholeSeconds rounds up, so that a limit below one second becomes one second and not 0, which would mean no limit.
 func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
-// options sets the fields that otherwise keep the server's defaults, if their flags were given.
+// options sets the fields whose flags were specified. The other fields keep the server's defaults.
 func (r *recipe) options(job *batchv1alpha1.Job) {
 	task := &job.Spec.Tasks[0]
 	if r.minGiven || r.old {
@@ -225,8 +225,8 @@ func (r *recipe) options(job *batchv1alpha1.Job) {
 	}
 }
 
-// resources returns the container's requests and limits from --cpu, --memory and --gpus, or from the old --requests
-// and --limits.
+// resources returns the container's requests and limits as specified by --cpu, --memory and --gpus, or by the old
+// --requests and --limits.
 func (r *recipe) resources() (corev1.ResourceRequirements, error) {
 	if r.old && !r.amountsGiven || r.oldRequestsOrLims {
 		requests, err := resourceList("--requests", r.requests)
@@ -269,8 +269,8 @@ func (r *recipe) resources() (corev1.ResourceRequirements, error) {
 	return all, nil
 }
 
-// raise raises limits that the user did not set to the requests: the server rejects a lower limit, and devices need a
-// limit.
+// raise raises limits that the user did not set to the requests, because the server rejects lower limits, and devices
+// need a limit.
 func raise(limits, requests corev1.ResourceList) {
 	for name, asked := range requests {
 		limit, limited := limits[name]

@@ -10,15 +10,14 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// changes holds the flags that replace fields of jobs from files, or of a job that is run again.
+// changes holds the flags that replace fields of jobs in files, or of a job that is run again.
 type changes struct {
 	name, queue, priority string
 	labels                []string
 	start                 startFlags
 }
 
-// replacing lists the flags that change the jobs in files. All other flags describe a job, which the files already
-// do.
+// replacing lists the flags that change jobs in files. All other flags describe a new job, which files already do.
 var replacing = []string{"name", "queue", "priority-class", "labels", "after", "begin", "hold"}
 
 // any reports whether the flags change anything.
@@ -27,7 +26,7 @@ func (c *changes) any() bool {
 	return asks || c.name != "" || c.queue != "" || c.priority != "" || len(c.labels) > 0
 }
 
-// apply changes all jobs among the objects; where describes their source in messages.
+// apply changes all jobs among the objects. where describes the source of the objects in messages.
 func (c *changes) apply(objects []cli.FileObject, where string, now time.Time) error {
 	if !c.any() {
 		return nil
@@ -90,7 +89,7 @@ func (c *changes) one(object *cli.FileObject, labels map[string]string, now time
 	return nil
 }
 
-// with returns a copy of a map, extended and overwritten with others.
+// with returns a copy of a map, extended and overwritten by others.
 func with(old, others map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, old)

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 )
 
-// commandOptions are the inputs of the verbs that change a job: suspend, resume, hold and release.
+// commandOptions holds the inputs of the verbs that change a job: suspend, resume, hold and release.
 type commandOptions struct {
 	f       *cli.Factory
 	out     cli.Output
@@ -47,14 +47,14 @@ func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error
 	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
-	if v.Action != "" { // the other verbs take effect at once
+	if v.Action != "" { // the other verbs take effect immediately
 		o.wait.AddFlags(cmd, false, "Wait until the job is "+v.Done)
 	}
 	o.out.AddFormat(cmd, false)
 	return cmd
 }
 
-// issue performs the verb on every selected job.
+// issue applies the verb to every selected job.
 func issue(ctx context.Context, o *commandOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return err
@@ -100,7 +100,7 @@ func issue(ctx context.Context, o *commandOptions) error {
 	return errors.Join(problems...)
 }
 
-// one performs the verb on a job, unless there is nothing to do; it reports whether it did.
+// one applies the verb to a job unless there is nothing to do. It reports whether it did.
 func (o *commandOptions) one(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (acted bool, err error) {
 	why, already := o.verb.Judge(job)
 	if why != "" {
@@ -122,7 +122,7 @@ func (o *commandOptions) one(ctx context.Context, c client.Client, job *batchv1a
 	return true, cli.PrintName(o.f, &o.out, job, o.verb.Done+o.dryRun.Suffix())
 }
 
-// send requests the verb's action, with a Command or, for hold and release, with an annotation of the job.
+// send requests the action of the verb, by a Command or, for hold and release, by an annotation of the job.
 func (o *commandOptions) send(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
 	switch {
 	case o.dryRun.Client():
@@ -136,11 +136,11 @@ func (o *commandOptions) send(ctx context.Context, c client.Client, job *batchv1
 	if err := c.Patch(ctx, changed, clusterops.HoldPatch(o.verb.Verb, job), o.dryRun.PatchOptions()...); err != nil {
 		return err
 	}
-	*job = *changed // print the job in its new state
+	*job = *changed // so that the job is printed in its new state
 	return nil
 }
 
-// selected reads the selected jobs and returns an error for each missing one.
+// selected reads the selected jobs. It returns an error for each job that does not exist.
 func selected(ctx context.Context, f *cli.Factory, c client.Client, sel *cli.Selection) ([]*batchv1alpha1.Job, error) {
 	namespace, err := f.Namespace()
 	if err != nil {
@@ -171,7 +171,7 @@ func selected(ctx context.Context, f *cli.Factory, c client.Client, sel *cli.Sel
 	return jobs, err
 }
 
-// namedJobs reads jobs by name; it returns the jobs that exist together with the errors.
+// namedJobs reads jobs by name. It returns the jobs that exist, and the errors.
 func namedJobs(ctx context.Context, f *cli.Factory, c client.Client, namespace string, names []string) ([]*batchv1alpha1.Job, error) {
 	var jobs []*batchv1alpha1.Job
 	var problems []error

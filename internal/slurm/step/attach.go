@@ -69,7 +69,8 @@ func (v *viewer) offer(f frame) {
 type view struct {
 	counts  []int
 	viewers []*viewer
-	// mirrors reports whether srun was asked to send a copy of the tasks' output; recent holds the last part of it.
+	// mirrors is true if srun was requested to send a copy of the tasks' output. recent holds the latest part of the
+	// output.
 	mirrors bool
 	recent  backlog
 	over    chan struct{} // closed at the end of the step
