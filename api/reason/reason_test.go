@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -29,7 +30,7 @@ func TestEveryCodeHasOneEntryAndEveryEntryACode(t *testing.T) {
 // declaredCodes reads the constants from the source code, because no other list contains them.
 func declaredCodes(t *testing.T) []Code {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "table.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +58,41 @@ func TestEntriesCanBePutIntoASentence(t *testing.T) {
 	t.Parallel()
 	code, words, slurm := regexp.MustCompile(`^[A-Z][A-Za-z]+$`), regexp.MustCompile(`^[a-z].*[^.]$`), regexp.MustCompile(`^[A-Z][A-Za-z]+$`)
 	for _, r := range Table {
-		if !code.MatchString(string(r.Code)) || !words.MatchString(r.Sentence) || !words.MatchString(r.Hint) || !slurm.MatchString(r.Slurm) {
+		noHint := r.Hint == "" && r.Has(Derived)
+		if !code.MatchString(string(r.Code)) || !words.MatchString(r.Sentence) || !noHint && !words.MatchString(r.Hint) || !slurm.MatchString(r.Slurm) {
 			t.Errorf("%+v: want a CamelCase code, a lower-case sentence and hint without a full stop, and Slurm's word", r)
+		}
+	}
+}
+
+func TestEveryRowIsComplete(t *testing.T) {
+	t.Parallel()
+	for _, r := range Table {
+		if r.Step < AtSubmit || r.Step > AtStart {
+			t.Errorf("%s: name the step that it blocks, AtSubmit to AtStart", r.Code)
+		}
+		if r.Pod < Unschedulable || r.Pod > NotOfPods {
+			t.Errorf("%s: name its class in the condition of a waiting pod: Unschedulable, OwnCode, OwnCodeUnlessGrowing or NotOfPods", r.Code)
+		}
+	}
+	for _, r := range slices.Concat(waiting, rejecting) {
+		if r.Pod == NotOfPods {
+			t.Errorf("%s: pods wait for it, so it needs a class other than NotOfPods", r.Code)
+		}
+	}
+	states := []string{"F", "TO", "BF", "OOM", "NF", "PR"}
+	for _, r := range Table {
+		isFailure := slices.ContainsFunc(failing, func(f Reason) bool { return f.Code == r.Code })
+		switch {
+		case isFailure && !slices.Contains(states, r.SlurmState):
+			t.Errorf("%s: a failure needs Slurm's state, one of %v; it has %q", r.Code, states, r.SlurmState)
+		case !isFailure && r.SlurmState != "":
+			t.Errorf("%s is not a failure and has Slurm's state %q", r.Code, r.SlurmState)
+		}
+	}
+	for _, r := range delaying {
+		if r.Step != AtGate {
+			t.Errorf("%s delays the job itself, so its step is AtGate", r.Code)
 		}
 	}
 }
@@ -81,5 +115,15 @@ func TestAnUnknownCodeIsItsOwnSentence(t *testing.T) {
 	t.Parallel()
 	if r := Get("Mystery"); r.Code != "Mystery" || r.Sentence != "Mystery" {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestFindTellsUnknownCodesApart(t *testing.T) {
+	t.Parallel()
+	if _, known := Find("ImagePullBackOff"); known {
+		t.Error("a code of a kubelet is in the table")
+	}
+	if r, known := Find(Starting); !known || r.Step != AtStart {
+		t.Errorf("%+v, %v", r, known)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,9 +14,6 @@ import (
 
 // maxReasons is the maximum number of reasons for rejected nodes in an explanation.
 const maxReasons = 8
-
-// maxGates is the maximum number of scheduling gates listed.
-const maxGates = 3
 
 // maxSharers is the maximum number of queues listed that share a resource.
 const maxSharers = 3
@@ -183,100 +179,11 @@ func ended(m Members) string {
 
 // cause describes why the pending pods wait.
 func cause(v *Verdict) string {
-	m := v.Members
 	sentence := reason.Get(v.Code).Sentence
-	switch v.Code {
-	case reason.NotEnoughPods:
-		if v.Role != "" {
-			return fmt.Sprintf("fewer pods of task %s exist than the gang needs: %d of %d", v.Role, v.RoleMin-v.RoleMissing, v.RoleMin)
-		}
-		if v.SubGroup != "" {
-			return fmt.Sprintf("%s: %s", sentence, v.SubGroup)
-		}
-		return fmt.Sprintf("%s: %d of %d%s", sentence, m.Exist, m.Min, ended(Members{Failed: m.Failed}))
-	case reason.NoHyperNode, reason.SubGroupInvalid:
-		return fmt.Sprintf("%s: %s", sentence, v.Topology)
-	case reason.HyperNodeInvalid:
-		return fmt.Sprintf("%s: %s: %s", sentence, v.HyperNode, v.Topology)
-	case reason.QueueMissing, reason.QueueClosed, reason.QueueNotLeaf:
-		return fmt.Sprintf("%s: %s", sentence, v.Limit.Queue)
-	case reason.QueueInvalid:
-		return fmt.Sprintf("%s: queue %s: %s", sentence, v.Limit.Queue, strings.Join(v.Blocker, ", "))
-	case reason.OverCapability:
-		if v.Never() {
-			return fmt.Sprintf("the request exceeds the capability of queue %s: %s", v.Limit.Queue, beyond(v.limits()))
-		}
-		return fmt.Sprintf("%s: %s", limited(v), gap(v.Limit))
-	case reason.OverDeserved:
-		return fmt.Sprintf("%s: %s", limited(v), share(v.Limit))
-	case reason.OverQuota:
-		return overQuota(v)
-	case reason.Overcommitted:
-		if v.Never() {
-			return fmt.Sprintf("the request exceeds the overcommit limit of the cluster: %s", beyond(v.limits()))
-		}
-		return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
-	case reason.NotEnqueued:
-		if v.Queue != "" {
-			sentence = "it is not yet admitted to queue " + v.Queue
-		}
-		if v.Limit != nil {
-			return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
-		}
-	case reason.NotReclaimable:
-		return fmt.Sprintf("%s: queue %s (%s)", sentence, strings.Join(v.Blocker, ", "), tally(v))
-	case reason.Reserved:
-		return fmt.Sprintf("%s: %s, from %s", sentence, strings.Join(v.Blocker, ", "), v.Until.UTC().Format(time.RFC3339))
-	case reason.KeptForLost:
-		return fmt.Sprintf("%s: %s, until %s", sentence, strings.Join(v.Blocker, ", "), v.Until.UTC().Format(time.RFC3339))
-	case reason.SchedulingGated:
-		return gated(v)
-	case reason.BehindOthers:
-		if len(v.Blocker) > 0 {
-			return fmt.Sprintf("%s is ahead of it in queue %s", strings.Join(v.Blocker, ", "), v.Queue)
-		}
-	case reason.WaitingForVictims, reason.PodsLinger:
-		if len(v.Blocker) > 0 {
-			return fmt.Sprintf("%s: %s", sentence, strings.Join(v.Blocker, ", "))
-		}
-	case reason.GangDoesNotFit, reason.TooLarge:
-		if v.Limit != nil && v.Limit.Cluster {
-			if v.Never() && v.Tally.Looked > 0 {
-				return fmt.Sprintf("%s: the cluster is too small: %s; %s", sentence, beyond(v.limits()), fitting(v))
-			}
-			if v.Never() {
-				return fmt.Sprintf("%s: the cluster is too small: %s", sentence, beyond(v.limits()))
-			}
-			return fmt.Sprintf("%s: the cluster is too small: %s", sentence, gap(v.Limit))
-		}
-		if v.Limit != nil && v.Limit.Node {
-			return fmt.Sprintf("%s: %s", sentence, largest(v))
-		}
-		if alone(v) {
-			return "its pod fits no node: " + place(v) + tally(v)
-		}
-		return fmt.Sprintf("%s: %s", sentence, fitting(v))
+	if describe := wordings[v.Code].cause; describe != nil {
+		return describe(v, sentence)
 	}
 	return sentence
-}
-
-// gated lists the gates that pods wait for. Its text does not change while the gates of many pods are removed.
-func gated(v *Verdict) string {
-	if len(v.Gates) == 0 {
-		return reason.Get(v.Code).Sentence
-	}
-	gates, named := "gate", v.Gates[:min(len(v.Gates), maxGates)]
-	names := strings.Join(named, ", ")
-	if len(v.Gates) > 1 {
-		gates = "gates"
-	}
-	if more := len(v.Gates) - len(named); more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
-	if v.Gated == 1 {
-		return fmt.Sprintf("1 pod waits for its scheduling %s %s", gates, names)
-	}
-	return fmt.Sprintf("pods wait for their scheduling %s %s", gates, names)
 }
 
 // Condition returns the message of the Unschedulable condition, in Volcano's format.
@@ -287,29 +194,19 @@ func Condition(v *Verdict) string {
 
 // Pod returns the message of a waiting pod's condition. It contains no numbers that change often.
 func Pod(v *Verdict) string {
-	if v.Extra && v.Code == reason.GangDoesNotFit {
-		return "no node has enough free resources for it; its gang runs without it"
+	sentence := reason.Get(v.Code).Sentence
+	if describe := wordings[v.Code].pod; describe != nil {
+		return describe(v, sentence)
 	}
-	switch v.Code {
-	case reason.OverCapability, reason.OverDeserved:
-		return limited(v)
-	case reason.QueueMissing, reason.QueueClosed, reason.QueueNotLeaf, reason.QueueInvalid, reason.NotReclaimable:
-		return Sentence(&Verdict{Code: v.Code, Limit: v.Limit, Blocker: v.Blocker})
-	}
-	return reason.Get(v.Code).Sentence
+	return sentence
 }
 
 // PodReason returns the reason of a waiting pod's condition. Autoscalers interpret Unschedulable as a lack of nodes, so
 // it is used only if more nodes could help. grows reports that an autoscaler adds nodes on request, even if the pod
 // also waits for something else.
 func PodReason(v *Verdict, grows bool) string {
-	switch v.Code {
-	case reason.BehindOthers, reason.OverDeserved:
-		if grows {
-			break
-		}
-		fallthrough
-	case reason.OverCapability, reason.OverQuota, reason.QueueMissing, reason.QueueClosed, reason.QueueNotLeaf, reason.QueueInvalid:
+	switch class := reason.Get(v.Code).Pod; {
+	case class == reason.OwnCode, class == reason.OwnCodeUnlessGrowing && !grows:
 		return string(v.Code)
 	}
 	return corev1.PodReasonUnschedulable
@@ -330,7 +227,7 @@ func Meaning(e *schedulingv1beta1.Explanation) string {
 	if e.Never { // the hint names the limit, which does not change by itself
 		b.WriteString("|never " + e.Hint)
 	}
-	if reason.Code(e.Reason) == reason.SchedulingGated { // names the gates
+	if reason.Get(reason.Code(e.Reason)).Has(reason.MessageInMeaning) {
 		b.WriteString("|" + e.Message)
 	}
 	if e.Members != nil {
@@ -341,10 +238,11 @@ func Meaning(e *schedulingv1beta1.Explanation) string {
 	}
 	fmt.Fprintf(&b, "|%s|%s", sparedWhy(e.Spared), e.EvictedBy)
 	if len(e.Nodes) == 1 { // all nodes have the same reason
-		switch n := e.Nodes[0]; reason.Code(n.Reason) {
-		case reason.VolumeUnavailable, reason.DevicesUnavailable: // the detail names the claim
+		n := e.Nodes[0]
+		switch row := reason.Get(reason.Code(n.Reason)); {
+		case row.Has(reason.DetailInMeaning):
 			b.WriteString("|" + n.Reason + " " + n.Detail)
-		case reason.VolumeInUse, reason.NoVolume, reason.DevicesTaken:
+		case row.Has(reason.CodeInMeaning):
 			b.WriteString("|" + n.Reason)
 		}
 	}

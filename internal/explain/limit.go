@@ -8,7 +8,7 @@ import (
 )
 
 // overQuota compares the requests of a gang's missing pods with the free part of their namespace's quota.
-func overQuota(v *Verdict) string {
+func overQuota(v *Verdict, _ string) string {
 	problem, describe := "has too little free", leftOfQuota
 	if v.Never() {
 		problem, describe = "is too small", wholeQuota
@@ -33,14 +33,6 @@ func leftOfQuota(l *Limit) string {
 		text += fmt.Sprintf(" (%s in use, %s reserved for jobs admitted earlier)", amount(l.Resource, l.Held), amount(l.Resource, l.Promised))
 	}
 	return text
-}
-
-// limited names the queue and the limit that the gang would exceed.
-func limited(v *Verdict) string {
-	if v.Code == reason.OverDeserved {
-		return fmt.Sprintf("queue %s would exceed its share", v.Limit.Queue)
-	}
-	return fmt.Sprintf("queue %s would exceed its capability", v.Limit.Queue)
 }
 
 func gap(l *Limit) string {
@@ -128,9 +120,7 @@ func largest(v *Verdict) string {
 	}
 	ruledOut := ""
 	for _, c := range v.Tally.Counts {
-		switch c.Reason {
-		case reason.TooLarge, reason.InsufficientResource, reason.TooManyPods, reason.PortInUse:
-		default:
+		if !reason.Get(c.Reason).Has(reason.AboutCapacity) {
 			use, ruledOut = " that it may use", "; "+tally(v)
 		}
 	}

@@ -74,9 +74,7 @@ func spared(list []Spared) []schedulingv1beta1.ExplainedSpared {
 func sparedWhy(list []schedulingv1beta1.ExplainedSpared) string {
 	var parts []string
 	for _, s := range list {
-		switch reason.Code(s.Reason) {
-		case reason.NotLower, reason.NoLowerShare, reason.WithinShare, reason.NotEnoughVictims, reason.AtMinimum, reason.ByPolicy:
-		default:
+		if !reason.Get(reason.Code(s.Reason)).Has(reason.Routine) {
 			parts = append(parts, s.Reason+" "+s.Detail)
 		}
 	}

@@ -98,18 +98,15 @@ func (v *Verdict) Never() bool {
 	if v.Extra {
 		return false
 	}
-	switch v.Code {
-	case reason.TooLarge:
+	switch reason.Get(v.Code).Never {
+	case reason.BySize:
 		return true
-	case reason.OverCapability, reason.OverQuota, reason.Overcommitted:
-	case reason.GangDoesNotFit, reason.NotEnqueued:
-		if v.Limit == nil || !v.Limit.Cluster {
-			return false
-		}
-	default:
-		return false
+	case reason.ByLimit:
+		return v.Limit != nil && v.Limit.tooLow()
+	case reason.ByCluster:
+		return v.Limit != nil && v.Limit.Cluster && v.Limit.tooLow()
 	}
-	return v.Limit != nil && cmp.Or(v.Limit.Least, v.Limit.Asked) > v.Limit.Limit+0.1
+	return false
 }
 
 // Members counts the pods of a gang. Completed and Failed ones have ended.
@@ -145,6 +142,9 @@ type Limit struct {
 	Total   float64
 	Sharers []Sharer
 }
+
+// tooLow reports whether a request exceeds the whole limit.
+func (l *Limit) tooLow() bool { return cmp.Or(l.Least, l.Asked) > l.Limit+0.1 }
 
 // Sharer is a queue with its share of a resource.
 type Sharer struct {

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
@@ -27,7 +28,7 @@ func (s *Sheet) Cause() Why {
 		return Why{Code: s.Job.Status.State.Reason, Message: s.Job.Status.State.Message}
 	}
 	why := Explain(s.Job, s.Group)
-	if why.Code == noPodRuns && countsNone(s.Job) && len(s.Pods) > 0 {
+	if why.Code == string(reason.NoPodRuns) && countsNone(s.Job) && len(s.Pods) > 0 {
 		why.Message = fmt.Sprintf("it has started, but its status does not count any pods yet; %s", exist(len(s.Pods)))
 	}
 	return why

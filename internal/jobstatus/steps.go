@@ -27,27 +27,14 @@ type Step struct {
 	Detail string
 }
 
-// The positions of the steps.
-const (
-	atSubmit = iota
-	atGate
-	atQueue
-	atDoor
-	atOrder
-	atNodes
-	atEvict
-	atStart
-)
-
-// stepOf maps a reason to the step that it blocks. Other reasons block the step atNodes.
-var stepOf = map[reason.Code]int{
-	reason.JobHeldUser: atGate, reason.JobHeldAdmin: atGate, reason.BeginTime: atGate, reason.Dependency: atGate, reason.DependencyNeverSatisfied: atGate, reason.GateInvalid: atGate,
-	reason.JobArrayTaskLimit: atGate,
-	reason.QueueMissing:      atQueue, reason.QueueClosed: atQueue, reason.QueueNotLeaf: atQueue, reason.QueueInvalid: atQueue, reason.QueueContradiction: atQueue,
-	reason.NotEnqueued: atDoor, reason.Overcommitted: atDoor, reason.OverQuota: atDoor, reason.OverCapability: atDoor, reason.NotEnoughPods: atSubmit,
-	reason.OverDeserved: atOrder, reason.BehindOthers: atOrder, reason.Reserved: atOrder, reason.KeptForLost: atOrder,
-	reason.NotReclaimable: atEvict, reason.WaitingForVictims: atEvict, reason.PodsLinger: atEvict,
-	"Starting": atStart, "Submitted": atDoor, "NoPodGroup": atSubmit, "Suspended": atGate,
+// blockedStep returns the step that a reason blocks. Reasons of other schedulers and of kubelets, such as
+// ImagePullBackOff, are not in the table; they are about pods and nodes.
+func blockedStep(code reason.Code) reason.Step {
+	row, known := reason.Find(code)
+	if !known {
+		return reason.AtNodes
+	}
+	return row.Step
 }
 
 // Steps returns the steps of a waiting job with their results: the passed steps, the blocked step, and the remaining
@@ -56,27 +43,24 @@ func (a *Account) Steps() []Step {
 	if !a.Waits() {
 		return nil
 	}
-	stop, known := stepOf[reason.Code(a.Why.Code)]
-	if !known {
-		stop = atNodes
-	}
-	if stop > atDoor && a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupPending {
-		stop = atDoor
+	stop := blockedStep(reason.Code(a.Why.Code))
+	if stop > reason.AtAdmission && a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupPending {
+		stop = reason.AtAdmission
 	}
 	steps := []Step{
 		{"submitted", Passed, Needs(a.Job)}, {"gate", Passed, a.gateText()}, {"queue", Passed, a.queueText()}, {"admitted", Passed, a.doorText()},
 		{"order", Passed, a.orderText()}, {"nodes", Passed, a.nodesText()}, {"evict", No, a.evictText()}, {"start", NotAsked, a.startText()},
 	}
 	for i := range steps {
-		switch {
-		case i == stop:
+		switch at := reason.AtSubmit + reason.Step(i); {
+		case at == stop:
 			steps[i].Result, steps[i].Detail = Blocked, orElse(a.Why.Message, a.Why.Code)
-		case i > stop && i != atEvict:
+		case at > stop && at != reason.AtEvict:
 			steps[i].Result = NotAsked
 		}
 	}
-	if steps[atEvict].Result == No && steps[atEvict].Detail == "" {
-		steps[atEvict] = Step{"evict", NotAsked, "no eviction was considered"}
+	if evict := &steps[reason.AtEvict-reason.AtSubmit]; evict.Result == No && evict.Detail == "" {
+		*evict = Step{"evict", NotAsked, "no eviction was considered"}
 	}
 	return steps
 }

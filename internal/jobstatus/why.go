@@ -45,7 +45,7 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	phase := Phase(job)
 	switch {
 	case phase == batchv1alpha1.Aborted:
-		return Why{Code: "Suspended", Message: "the job is suspended; its pods are stopped", Hint: "vcctl job resume " + job.Name}
+		return because(reason.Suspended, job, "")
 	case phase == batchv1alpha1.Completed:
 		return failedElements(job)
 	case Finished(phase) && job.Status.Failure != nil: // the state names only the action that answered the failure
@@ -55,8 +55,7 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	case group == nil && phase == batchv1alpha1.Pending && job.Status.State.Reason != "":
 		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message, Hint: hintFor(job)}
 	case group == nil && phase == batchv1alpha1.Pending:
-		return Why{Code: "NoPodGroup", Message: orElse(job.Status.State.Message, "no controller has processed the job yet"),
-			Hint: "if this takes long, check that the controller is running (vcd controllers)"}
+		return because(reason.NoPodGroup, job, job.Status.State.Message)
 	case group == nil && phase == batchv1alpha1.Running && job.Status.State.Message == "":
 		return noneRuns(job)
 	case group == nil:
@@ -75,8 +74,7 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 		return w
 	}
 	if notSeen(group) {
-		return Why{Code: "Submitted", Message: fmt.Sprintf("scheduler %q has not processed it yet", orElse(job.Spec.SchedulerName, "volcano")),
-			Hint: "if this takes long, check that the scheduler is running (vcd scheduler)"}
+		return because(reason.Submitted, job, fmt.Sprintf("scheduler %q has not processed it yet", orElse(job.Spec.SchedulerName, "volcano")))
 	}
 	return fromPhases(job, group)
 }
@@ -91,8 +89,7 @@ func failedElements(job *batchv1alpha1.Job) Why {
 	if set, err := batchv1alpha1.ParseIndices(states.Failed); err == nil && set.Count() > 1 {
 		elements = "elements"
 	}
-	return Why{Code: string(reason.PodFailed), Message: fmt.Sprintf("%s %s failed%s", elements, shortSet(states.Failed), exitCodes(states)),
-		Hint: hintWith(reason.PodFailed, job)}
+	return because(reason.PodFailed, job, fmt.Sprintf("%s %s failed%s", elements, shortSet(states.Failed), exitCodes(states)))
 }
 
 // noneRuns returns why a Running job has no running pod, by the state of its pods. It is empty for any other job.
@@ -113,16 +110,13 @@ func noneRuns(job *batchv1alpha1.Job) Why {
 	if len(parts) == 0 {
 		return noneCounted(job)
 	}
-	return Why{Code: noPodRuns, Message: fmt.Sprintf("it has started, but none of its %s is running: %s", Count(int(Replicas(job)), "pod"), strings.Join(parts, ", "))}
+	return because(reason.NoPodRuns, job, fmt.Sprintf("it has started, but none of its %s is running: %s", Count(int(Replicas(job)), "pod"), strings.Join(parts, ", ")))
 }
-
-// noPodRuns is the code of a job that is Running without a pod that runs.
-const noPodRuns = "NoPodRuns"
 
 // noneCounted returns why a Running job has no running pod if its status counts no pods at all.
 func noneCounted(job *batchv1alpha1.Job) Why {
 	if Replicas(job) == 0 {
-		return Why{Code: noPodRuns, Message: "it has no pods: all its tasks have 0 replicas", Hint: "vcctl job scale " + job.Name + " --replicas N adds pods"}
+		return Why{Code: string(reason.NoPodRuns), Message: "it has no pods: all its tasks have 0 replicas", Hint: "vcctl job scale " + job.Name + " --replicas N adds pods"}
 	}
 	if job.Status.State.Message != "" {
 		return fromController(job)
@@ -131,7 +125,7 @@ func noneCounted(job *batchv1alpha1.Job) Why {
 	if n := Replicas(job); n > 1 {
 		pods = fmt.Sprintf("none of its %d pods exists: they were not created yet or were deleted", n)
 	}
-	return Why{Code: noPodRuns, Message: "it has started, but " + pods,
+	return Why{Code: string(reason.NoPodRuns), Message: "it has started, but " + pods,
 		Hint: "vcctl events job/" + job.Name + " shows their events; if this takes long, check that the controller is running (vcd controllers)"}
 }
 
@@ -144,6 +138,11 @@ func countsNone(job *batchv1alpha1.Job) bool {
 // hintFor returns the hint for the reason in the job's status, with the job's name filled into its commands.
 func hintFor(job *batchv1alpha1.Job) string {
 	return hintWith(reason.Code(job.Status.State.Reason), job)
+}
+
+// because returns a reason with its hint for a job. The message is the reason's sentence if it is empty.
+func because(code reason.Code, job *batchv1alpha1.Job, message string) Why {
+	return Why{Code: string(code), Message: orElse(message, reason.Get(code).Sentence), Hint: hintWith(code, job)}
 }
 
 // hintWith returns the hint for a reason, with the names of the job and its queue filled into its commands.
@@ -174,9 +173,9 @@ func fromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	}
 	switch group.Status.Phase {
 	case schedulingv1beta1.PodGroupInqueue:
-		return Why{Code: "Starting", Message: "the gang is admitted to its queue; its pods are being created and placed"}
+		return because(reason.Starting, job, "the gang is admitted to its queue; its pods are being created and placed")
 	case schedulingv1beta1.PodGroupRunning:
-		return Why{Code: "Starting", Message: "the pods have their nodes and are starting"}
+		return because(reason.Starting, job, "")
 	}
 	return Why{}
 }

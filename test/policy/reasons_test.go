@@ -22,6 +22,9 @@ func TestTheReasonsAreDocumented(t *testing.T) {
 	page.WriteString("# Reasons\n\nWhy a gang waits, why a node cannot take a pod, and why a job failed: what `status.explanation`, `state.reason`, events, conditions and `vcctl` say. Made from\n" +
 		"[`api/reason`](../api/reason); `go test ./test/policy -rewrite` writes it anew. Slurm's commands say BadConstraints\nof every job that can never start with its current request (`explanation.never`), whatever its code.\n\n| Code | Sentence | What helps | Slurm says |\n|---|---|---|---|\n")
 	for _, r := range reason.Table {
+		if r.Has(reason.Derived) {
+			continue // never stored
+		}
 		fmt.Fprintf(&page, "| `%s` | %s | %s | `%s` |\n", r.Code, r.Sentence, r.Hint, r.Slurm)
 	}
 	path := filepath.Join(root, "docs", "reasons.md")

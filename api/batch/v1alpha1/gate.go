@@ -9,13 +9,10 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// closedGate lists the reasons of jobs that have no PodGroup yet.
-var closedGate = []reason.Code{reason.JobHeldUser, reason.JobHeldAdmin, reason.BeginTime, reason.Dependency, reason.DependencyNeverSatisfied}
-
 // AtGate reports whether a job is held, waits for its begin time or for other jobs, and has never run: nothing has been
 // created from its spec yet.
 func AtGate(job *Job) bool {
-	return job.Status.State.Phase == Pending && slices.Contains(closedGate, reason.Code(job.Status.State.Reason)) &&
+	return job.Status.State.Phase == Pending && reason.Get(reason.Code(job.Status.State.Reason)).Has(reason.CreatesNothing) &&
 		!slices.ContainsFunc(job.Status.Conditions, func(c JobCondition) bool { return c.Status == Running })
 }
 

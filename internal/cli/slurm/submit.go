@@ -117,11 +117,8 @@ func (c *call) noteAway(ctx context.Context, cl client.Client, job *batchv1alpha
 
 // ours reports whether a job without a number has a status that only vc's job controller writes.
 func ours(job *batchv1alpha1.Job) bool {
-	switch reason.Code(job.Status.State.Reason) {
-	case reason.JobHeldUser, reason.JobHeldAdmin, reason.BeginTime, reason.Dependency, reason.DependencyNeverSatisfied, reason.GateInvalid:
-		return true
-	}
-	return job.Status.Array != nil
+	delayed := reason.Get(reason.Code(job.Status.State.Reason)).Has(reason.DelaysJob)
+	return delayed || job.Status.Array != nil
 }
 
 // onlyOurs returns the feature of a job that requires vc's job controller, and the option that requests it. Other

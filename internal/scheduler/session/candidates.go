@@ -138,13 +138,7 @@ func (c *backfillers) collect() (list []*Job) {
 func lends(q *queue.Queue) bool { return q.Known && q.Open && Backfills(q) }
 
 // waitsForRoom reports whether a gang is not admitted because other gangs use or reserve the resources.
-func waitsForRoom(code reason.Code) bool {
-	switch code {
-	case reason.NotEnqueued, reason.OverCapability, reason.OverDeserved, reason.Overcommitted:
-		return true
-	}
-	return false
-}
+func waitsForRoom(code reason.Code) bool { return reason.Get(code).Has(reason.OthersHoldQueue) }
 
 // mayFit reports whether all nodes together have enough idle resources for a gang's request.
 func (c *backfillers) mayFit(j *Job) bool {

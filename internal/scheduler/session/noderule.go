@@ -89,14 +89,8 @@ func allowedBy(rules []NodeRule, j *Job, t *model.Task, id model.NodeID, later b
 	return "", ""
 }
 
-// lasting lists reasons that remain when a node gets free resources.
-var lasting = []reason.Code{
-	reason.NodeGroupMismatch, reason.NodeOverloaded, reason.DeviceMissing, reason.DeviceMismatch, reason.DeviceRequestInvalid,
-	reason.NumaUnknown, reason.NumaPolicyMismatch, reason.ByPolicy,
-}
-
-// policyJudge returns a function that reports why policies exclude a node for a task, for lasting reasons, whether
-// or not the node has free resources; nil if no policy does. Rules that call another process are not included.
+// policyJudge returns a function that reports why policies exclude a node for a task, for reasons that remain when the
+// node gets free resources; nil if no policy does. Rules that call another process are not included.
 func (s *Session) policyJudge(j *Job, t *model.Task) func(model.NodeID) (reason.Code, string) {
 	if t.Shape.Attached != nil {
 		return nil
@@ -107,7 +101,7 @@ func (s *Session) policyJudge(j *Job, t *model.Task) func(model.NodeID) (reason.
 	}
 	return func(id model.NodeID) (reason.Code, string) {
 		for i := range rules {
-			if code, detail := rules[i].Allows(j, t, id, false); slices.Contains(lasting, code) {
+			if code, detail := rules[i].Allows(j, t, id, false); code != "" && reason.Get(code).Has(reason.StaysWhenFree) {
 				return code, detail
 			}
 		}

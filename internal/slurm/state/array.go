@@ -71,7 +71,7 @@ func Elements(f Facts) (parts []Part, ok bool) {
 			add(set, EndState(Failed), ExitOf(int32(code)), true)
 		}
 	}
-	add(failed, State{Failed, ended[Failed]}, Exit{Code: 1}, false)
+	add(failed, State{Failed, slurmWord(ended[Failed])}, Exit{Code: 1}, false)
 	add(indices(s.Cancelled), State{Cancelled, None}, Exit{}, false)
 	return parts, true
 }
@@ -115,7 +115,7 @@ func waitingState(f Facts, s *batch.ArrayStatus) State {
 		return State{Pending, word}
 	}
 	if s.Reason != "" {
-		return State{Pending, reason.Get(reason.Code(s.Reason)).Slurm}
+		return State{Pending, slurmWord(reason.Code(s.Reason))}
 	}
 	return State{Pending, waitsFor(f)}
 }

@@ -143,25 +143,16 @@ func ElementCancelledBy(job *batch.Job, element int32) string {
 
 // codeFor returns the final state for the reason of a failure; "" for an ordinary failure.
 func codeFor(cause reason.Code) Code {
-	switch cause {
-	case reason.DeadlineExceeded:
-		return Timeout
-	case reason.OOMKilled:
-		return OutOfMemory
-	case reason.Preempted:
-		return Preempted
-	case reason.Evicted, reason.NodeStopped:
-		return NodeFail
-	case reason.StartError, reason.PodRefused:
-		return BootFail
+	if end := Code(reason.Get(cause).SlurmState); end != Failed {
+		return end
 	}
 	return ""
 }
 
 // EndState returns the state with a final code and the corresponding reason.
 func EndState(code Code) State {
-	if word := ended[code]; word != "" {
-		return State{code, word}
+	if cause, bad := ended[code]; bad {
+		return State{code, slurmWord(cause)}
 	}
 	return State{code, None}
 }

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -9,20 +11,23 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Slurm's reasons for pending jobs that are not in the table of api/reason.
-const (
-	partitionDown     = "PartitionDown"
-	partitionInactive = "PartitionInactive"
-	launchFailure     = "JobLaunchFailure"
-	prolog            = "Prolog"
-	resources         = "Resources"
-	badConstraints    = "BadConstraints"
-	notAvailable      = "ReqNodeNotAvail"
+// Slurm's words for the reasons that the state of a queue, a pod or the nodes gives, from the table of reasons.
+var (
+	partitionDown     = slurmWord(reason.QueueMissing)
+	partitionInactive = slurmWord(reason.QueueClosed)
+	launchFailure     = slurmWord(reason.StartError)
+	resources         = slurmWord(reason.InsufficientResource)
+	badConstraints    = slurmWord(reason.NodeSelectorMismatch)
+	notAvailable      = slurmWord(reason.NodeNotReady)
 )
 
+// slurmWord returns Slurm's word for a reason; "" for a reason that is not in the table.
+func slurmWord(code reason.Code) string { return reason.Get(code).Slurm }
+
 // ended maps final states to the reasons of jobs that did not complete.
-var ended = map[Code]string{
-	Failed: "NonZeroExitCode", Timeout: "TimeLimit", OutOfMemory: "OutOfMemory", NodeFail: "NodeDown", BootFail: launchFailure, Preempted: "Preempted",
+var ended = map[Code]reason.Code{
+	Failed: reason.PodFailed, Timeout: reason.DeadlineExceeded, OutOfMemory: reason.OOMKilled, NodeFail: reason.NodeStopped,
+	BootFail: reason.StartError, Preempted: reason.Preempted,
 }
 
 func reasonOf(f Facts, code Code) string {
@@ -33,12 +38,12 @@ func reasonOf(f Facts, code Code) string {
 		if f.Pods != nil && f.Pods.CannotStart {
 			return launchFailure
 		}
-		return prolog
+		return slurmWord(reason.Starting)
 	case Suspended:
-		return "PodsReleased"
+		return slurmWord(reason.Suspended)
 	}
-	if word := ended[code]; word != "" {
-		return word
+	if cause, bad := ended[code]; bad {
+		return slurmWord(cause)
 	}
 	return None
 }
@@ -56,10 +61,7 @@ func waitsFor(f Facts) string {
 		return launchFailure
 	}
 	if f.Group == nil {
-		if said := f.Job.Status.State.Reason; said != "" && known(said) {
-			return reason.Get(reason.Code(said)).Slurm
-		}
-		return None
+		return cmp.Or(slurmWord(reason.Code(f.Job.Status.State.Reason)), slurmWord(reason.NoPodGroup))
 	}
 	return scheduled(f.Group)
 }
@@ -67,24 +69,23 @@ func waitsFor(f Facts) string {
 // gated returns the reason if a hold, a begin time or a dependency delays the job. If the controller has not
 // processed the job yet, the reason is derived from the job's annotations.
 func gated(f Facts) string {
-	switch said := reason.Code(f.Job.Status.State.Reason); said {
-	case reason.JobHeldUser, reason.JobHeldAdmin, reason.BeginTime, reason.Dependency, reason.DependencyNeverSatisfied, reason.GateInvalid:
-		return reason.Get(said).Slurm
+	if row := reason.Get(reason.Code(f.Job.Status.State.Reason)); row.Has(reason.DelaysJob) {
+		return row.Slurm
 	}
 	if f.Job.Status.State.Phase != "" {
 		return ""
 	}
 	switch held := f.Job.Annotations[keys.Hold]; {
 	case held == keys.HoldAdmin:
-		return string(reason.JobHeldAdmin)
+		return slurmWord(reason.JobHeldAdmin)
 	case held != "":
-		return string(reason.JobHeldUser)
+		return slurmWord(reason.JobHeldUser)
 	}
 	if begin, err := batch.BeginOf(f.Job); err == nil && begin.After(f.Now) {
-		return string(reason.BeginTime)
+		return slurmWord(reason.BeginTime)
 	}
 	if f.Job.Annotations[keys.Dependency] != "" {
-		return string(reason.Dependency)
+		return slurmWord(reason.Dependency)
 	}
 	return ""
 }
@@ -131,9 +132,9 @@ func byNodes(e *scheduling.Explanation) string {
 	var hopeless, absent int32
 	for _, n := range e.Nodes {
 		switch code := reason.Code(n.Reason); {
-		case reason.Get(code).Slurm == notAvailable:
+		case slurmWord(code) == notAvailable:
 			absent += n.Count
-		case reason.Get(code).Slurm == badConstraints, code == reason.TooLarge:
+		case slurmWord(code) == badConstraints, code == reason.TooLarge:
 			hopeless += n.Count
 		}
 	}
@@ -159,5 +160,3 @@ func shortOf(e *scheduling.Explanation) string {
 	}
 	return ""
 }
-
-func known(code string) bool { return reason.Get(reason.Code(code)).Slurm != "" }

@@ -1,0 +1,433 @@
+package reason
+
+import "slices"
+
+// Reasons why a gang waits, or a node cannot run a pod.
+const (
+	NotEnoughPods        Code = "NotEnoughPods"
+	NotEnqueued          Code = "NotEnqueued"
+	NoHyperNode          Code = "NoHyperNode"
+	HyperNodeInvalid     Code = "HyperNodeInvalid"
+	SubGroupInvalid      Code = "SubGroupInvalid"
+	QueueMissing         Code = "QueueMissing"
+	QueueClosed          Code = "QueueClosed"
+	QueueNotLeaf         Code = "QueueNotLeaf"
+	QueueInvalid         Code = "QueueInvalid"
+	QueueContradiction   Code = "QueueContradiction"
+	Overcommitted        Code = "Overcommitted"
+	OverQuota            Code = "OverQuota"
+	OverCapability       Code = "OverCapability"
+	OverDeserved         Code = "OverDeserved"
+	NotReclaimable       Code = "NotReclaimable"
+	GangDoesNotFit       Code = "GangDoesNotFit"
+	ExtraPodsWait        Code = "ExtraPodsWait"
+	WaitingForVictims    Code = "WaitingForVictims"
+	PodsLinger           Code = "PodsLinger"
+	KeptForLost          Code = "KeptForLost"
+	BehindOthers         Code = "BehindOthers"
+	Reserved             Code = "Reserved"
+	NoNodes              Code = "NoNodes"
+	SchedulingGated      Code = "SchedulingGated"
+	PodGroupMissing      Code = "PodGroupMissing"
+	InsufficientResource Code = "InsufficientResource"
+	TooManyPods          Code = "TooManyPods"
+	NodeUnschedulable    Code = "NodeUnschedulable"
+	NodeNotReady         Code = "NodeNotReady"
+	UntoleratedTaint     Code = "UntoleratedTaint"
+	NodeSelectorMismatch Code = "NodeSelectorMismatch"
+	NodeAffinityMismatch Code = "NodeAffinityMismatch"
+	PodAffinityMismatch  Code = "PodAffinityMismatch"
+	TopologySpread       Code = "TopologySpread"
+	PortInUse            Code = "PortInUse"
+	VolumeUnavailable    Code = "VolumeUnavailable"
+	VolumeNodeMismatch   Code = "VolumeNodeMismatch"
+	VolumeZoneMismatch   Code = "VolumeZoneMismatch"
+	VolumeLimit          Code = "VolumeLimit"
+	VolumeInUse          Code = "VolumeInUse"
+	NoVolume             Code = "NoVolume"
+	StorageFull          Code = "StorageFull"
+	DevicesUnavailable   Code = "DevicesUnavailable"
+	DevicesTaken         Code = "DevicesTaken"
+	TooLarge             Code = "TooLarge"
+	KeptForOthers        Code = "KeptForOthers"
+	NodeOverloaded       Code = "NodeOverloaded"
+	ZoneClosed           Code = "ZoneClosed"
+	NotRevocable         Code = "NotRevocable"
+	NodeGroupMismatch    Code = "NodeGroupMismatch"
+	NodeGroupLimit       Code = "NodeGroupLimit"
+	DeviceMissing        Code = "DeviceMissing"
+	DeviceMismatch       Code = "DeviceMismatch"
+	DeviceShort          Code = "DeviceShort"
+	DeviceExclusive      Code = "DeviceExclusive"
+	DeviceLocked         Code = "DeviceLocked"
+	DeviceRequestInvalid Code = "DeviceRequestInvalid"
+	NumaUnknown          Code = "NumaUnknown"
+	NumaPolicyMismatch   Code = "NumaPolicyMismatch"
+	NumaUnaligned        Code = "NumaUnaligned"
+	ExtenderRefused      Code = "ExtenderRefused"
+	ExtenderFailed       Code = "ExtenderFailed"
+	ByPolicy             Code = "ByPolicy"
+)
+
+// Reasons why a pod is not evicted for a waiting gang.
+const (
+	NotPreemptable   Code = "NotPreemptable"
+	SystemPod        Code = "SystemPod"
+	BudgetExhausted  Code = "BudgetExhausted"
+	InCooldown       Code = "InCooldown"
+	AtMinimum        Code = "AtMinimum"
+	NotLower         Code = "NotLower"
+	NoLowerShare     Code = "NoLowerShare"
+	WouldTakeBack    Code = "WouldTakeBack"
+	GaveByShare      Code = "GaveByShare"
+	NotEnoughVictims Code = "NotEnoughVictims"
+	NeverPreempts    Code = "NeverPreempts"
+	WithinShare      Code = "WithinShare"
+	Guaranteed       Code = "Guaranteed"
+)
+
+// Reasons why a job has not started although its user expects it: its own settings delay it.
+const (
+	JobHeldUser              Code = "JobHeldUser"
+	JobHeldAdmin             Code = "JobHeldAdmin"
+	BeginTime                Code = "BeginTime"
+	Dependency               Code = "Dependency"
+	DependencyNeverSatisfied Code = "DependencyNeverSatisfied"
+	GateInvalid              Code = "GateInvalid"
+	JobArrayTaskLimit        Code = "JobArrayTaskLimit"
+)
+
+// Reasons that only the command line and the dashboard report, for jobs that no scheduler has explained.
+const (
+	NoPodGroup Code = "NoPodGroup"
+	Submitted  Code = "Submitted"
+	Starting   Code = "Starting"
+	Suspended  Code = "Suspended"
+	NoPodRuns  Code = "NoPodRuns"
+)
+
+// Reasons why a job failed, derived from the first of its failed pods.
+const (
+	PodFailed        Code = "PodFailed"
+	DeadlineExceeded Code = "DeadlineExceeded"
+	StartError       Code = "StartError"
+	OOMKilled        Code = "OOMKilled"
+	Evicted          Code = "Evicted"
+	Preempted        Code = "Preempted"
+	NodeStopped      Code = "NodeStopped"
+	PodRefused       Code = "PodRefused"
+)
+
+// waiting lists the reasons why a gang waits.
+var waiting = []Reason{
+	{Code: NotEnoughPods, Step: AtSubmit, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "fewer pods exist than the gang needs",
+		Hint:     "wait until their controller has created the pods, or create them yourself; or lower minAvailable (minMember of a PodGroup)"},
+	{Code: NotEnqueued, Step: AtAdmission, Pod: Unschedulable, Never: ByCluster, Traits: OthersHoldQueue, Slurm: "Resources",
+		Sentence: "it is not yet admitted to its queue",
+		Hint:     "wait until the queue has enough free resources for its minimum"},
+	{Code: NoHyperNode, Step: AtNodes, Pod: Unschedulable, Slurm: "BadConstraints",
+		Sentence: "no HyperNode satisfies the gang's network topology",
+		Hint:     "correct networkTopology (highestTierAllowed, highestTierName), or the HyperNodes"},
+	{Code: HyperNodeInvalid, Step: AtNodes, Pod: Unschedulable, Slurm: "BadConstraints",
+		Sentence: "a HyperNode that could hold the gang is invalid",
+		Hint:     "correct the HyperNode, or allow the gang a higher tier"},
+	{Code: SubGroupInvalid, Step: AtNodes, Pod: Unschedulable, Slurm: "BadConstraints",
+		Sentence: "a subGroupPolicy of the gang is invalid",
+		Hint:     "correct it"},
+	{Code: QueueMissing, Step: AtQueue, Pod: OwnCode, Slurm: "PartitionDown",
+		Sentence: "the queue does not exist",
+		Hint:     "create the queue, or submit to another one (vcctl queue list)"},
+	{Code: QueueClosed, Step: AtQueue, Pod: OwnCode, Slurm: "PartitionInactive",
+		Sentence: "the queue is closed",
+		Hint:     "open the queue (vcctl queue open QUEUE), or submit to another one"},
+	{Code: QueueNotLeaf, Step: AtQueue, Pod: OwnCode, Slurm: "PartitionInactive",
+		Sentence: "the queue has child queues; only leaf queues accept jobs",
+		Hint:     "submit to one of its child queues"},
+	{Code: QueueInvalid, Step: AtQueue, Pod: OwnCode, Slurm: "PartitionInactive",
+		Sentence: "the queue has no valid place in the queue hierarchy",
+		Hint:     "correct its parent, or submit to another queue"},
+	{Code: QueueContradiction, Step: AtQueue, Pod: Unschedulable, Slurm: "PartitionConfig",
+		Sentence: "some settings of the queue have no effect",
+		Hint:     "correct it"},
+	{Code: Overcommitted, Step: AtAdmission, Pod: Unschedulable, Never: ByLimit, Traits: OthersHoldQueue, Slurm: "Resources",
+		Sentence: "the admitted gangs already request as much as the cluster's overcommit limit allows",
+		Hint:     "wait until some of them have ended, add nodes, or raise overcommit-factor"},
+	{Code: OverQuota, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Slurm: assocLimit,
+		Sentence: "the request exceeds the free part of the namespace's quota",
+		Hint:     "wait for pods of this namespace to end, request less, or raise the ResourceQuota"},
+	{Code: OverCapability, Step: AtAdmission, Pod: OwnCode, Never: ByLimit, Traits: OthersHoldQueue, Slurm: qosLimit,
+		Sentence: "the queue would exceed its capability",
+		Hint:     "request less, wait for jobs of this queue to end, or raise the capability"},
+	{Code: OverDeserved, Step: AtOrder, Pod: OwnCodeUnlessGrowing, Traits: OthersHoldQueue, Slurm: qosLimit,
+		Sentence: "the queue already uses its whole share",
+		Hint:     "wait for jobs of this queue to end, or submit to another queue"},
+	{Code: NotReclaimable, Step: AtEvict, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "the missing resources are used by queues that are not reclaimable",
+		Hint:     "wait for their jobs to end, or make those queues reclaimable"},
+	{Code: GangDoesNotFit, Step: AtNodes, Pod: Unschedulable, Never: ByCluster, Slurm: "Resources",
+		Sentence: "not all pods of the gang fit at the same time",
+		Hint:     "lower minAvailable or the requests, or add nodes"},
+	{Code: ExtraPodsWait, Step: AtNodes, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "the job runs; its pods beyond the minimum wait",
+		Hint:     "wait until resources are free, request less, or add nodes"},
+	{Code: WaitingForVictims, Step: AtEvict, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "it waits for the resources of evicted or deleted pods that are terminating",
+		Hint:     "wait until they have ended"},
+	{Code: PodsLinger, Step: AtEvict, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "its resources are still used by deleted pods that do not terminate",
+		Hint:     "check what keeps them: a finalizer (kubectl get pod NAME -o yaml), or a node that is gone (then kubectl delete pod NAME --force)"},
+	{Code: KeptForLost, Step: AtOrder, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "the resources are held for replacement pods of a running gang",
+		Hint:     "wait: the resources become free if no replacements are created"},
+	{Code: BehindOthers, Step: AtOrder, Pod: OwnCodeUnlessGrowing, Slurm: "Priority",
+		Sentence: "other jobs are ahead of it in the queue",
+		Hint:     "wait, or raise its priority"},
+	{Code: Reserved, Step: AtOrder, Pod: Unschedulable, Slurm: "Priority",
+		Sentence: "the resources are reserved for a gang that is ahead of it",
+		Hint:     "set a time limit that ends before then (runningEstimate, activeDeadlineSeconds), or wait"},
+	{Code: NoNodes, Step: AtNodes, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "the cluster has no nodes",
+		Hint:     "add a node"},
+	{Code: SchedulingGated, Step: AtNodes, Pod: Unschedulable, Traits: MessageInMeaning, Slurm: "JobHeldUser",
+		Sentence: "its pods have scheduling gates",
+		Hint:     "wait until the program that set the gates removes them"},
+	{Code: PodGroupMissing, Step: AtNodes, Pod: Unschedulable, Slurm: "JobHeldAdmin",
+		Sentence: "the pod's PodGroup does not exist in its namespace",
+		Hint:     "create the PodGroup there, or correct the pod's annotation scheduling.k8s.io/group-name; for pods without this annotation, check that the controllers run (vcd controllers)"},
+}
+
+// rejecting lists the reasons why a node cannot run a pod.
+var rejecting = []Reason{
+	{Code: InsufficientResource, Step: AtNodes, Pod: Unschedulable, Traits: WaitingHelps | AboutCapacity, Slurm: "Resources",
+		Sentence: "the node has too few free resources",
+		Hint:     "request less, or wait"},
+	{Code: TooManyPods, Step: AtNodes, Pod: Unschedulable, Traits: WaitingHelps | AboutCapacity, Slurm: "Resources",
+		Sentence: "the node already runs its maximum number of pods",
+		Hint:     "add nodes"},
+	{Code: NodeUnschedulable, Step: AtNodes, Pod: Unschedulable, Slurm: "ReqNodeNotAvail",
+		Sentence: "the node is cordoned",
+		Hint:     "vcctl node uncordon NODE"},
+	{Code: NodeNotReady, Step: AtNodes, Pod: Unschedulable, Traits: RulesOutNode, Slurm: "ReqNodeNotAvail",
+		Sentence: "the node is not ready",
+		Hint:     "check the node (kubectl describe node)"},
+	{Code: UntoleratedTaint, Step: AtNodes, Pod: Unschedulable, Traits: RulesOutNode, Slurm: "ReqNodeNotAvail",
+		Sentence: "the node has a taint that the pod does not tolerate",
+		Hint:     "add a toleration"},
+	{Code: NodeSelectorMismatch, Step: AtNodes, Pod: Unschedulable, Traits: RulesOutNode, Slurm: "BadConstraints",
+		Sentence: "the node's labels do not match the node selector",
+		Hint:     "correct the selector, or label a node"},
+	{Code: NodeAffinityMismatch, Step: AtNodes, Pod: Unschedulable, Traits: RulesOutNode, Slurm: "BadConstraints",
+		Sentence: "the node does not match the node affinity",
+		Hint:     "correct the affinity, or label a node"},
+	{Code: PodAffinityMismatch, Step: AtNodes, Pod: Unschedulable, Slurm: "BadConstraints",
+		Sentence: "the node does not match the pod's affinity or anti-affinity to other pods",
+		Hint:     "correct the affinity, or wait for those pods"},
+	{Code: TopologySpread, Step: AtNodes, Pod: Unschedulable, Slurm: "BadConstraints",
+		Sentence: "the node does not satisfy the pod's topology spread constraints",
+		Hint:     "relax maxSkew, or add nodes"},
+	{Code: PortInUse, Step: AtNodes, Pod: Unschedulable, Traits: AboutCapacity, Slurm: "Resources",
+		Sentence: "a host port of the pod is in use on the node",
+		Hint:     "wait, or use another port"},
+	{Code: VolumeUnavailable, Step: AtNodes, Pod: Unschedulable, Traits: DetailInMeaning, Slurm: "BurstBufferResources",
+		Sentence: "a volume of the pod cannot be used",
+		Hint:     "create the claim, or correct it"},
+	{Code: VolumeNodeMismatch, Step: AtNodes, Pod: Unschedulable, Slurm: "BurstBufferResources",
+		Sentence: "the volume is not reachable from the node",
+		Hint:     "let the pod run where its volume is, or use another claim"},
+	{Code: VolumeZoneMismatch, Step: AtNodes, Pod: Unschedulable, Slurm: "BurstBufferResources",
+		Sentence: "the volume is in a different zone than the node",
+		Hint:     "let the pod run in the volume's zone, or use another claim"},
+	{Code: VolumeLimit, Step: AtNodes, Pod: Unschedulable, Slurm: "BurstBufferResources",
+		Sentence: "the node has its maximum number of volumes attached",
+		Hint:     "add nodes, or wait until pods with volumes end"},
+	{Code: VolumeInUse, Step: AtNodes, Pod: Unschedulable, Traits: CodeInMeaning, Slurm: "BurstBufferResources",
+		Sentence: "another pod uses a volume that only one pod can use at a time",
+		Hint:     "wait until that pod has ended"},
+	{Code: NoVolume, Step: AtNodes, Pod: Unschedulable, Traits: CodeInMeaning, Slurm: "BurstBufferResources",
+		Sentence: "no volume that the node can reach matches the claim",
+		Hint:     "create a volume of the claim's class, or correct the claim"},
+	{Code: StorageFull, Step: AtNodes, Pod: Unschedulable, Slurm: "BurstBufferResources",
+		Sentence: "the storage that the node can reach has too little free capacity",
+		Hint:     "request a smaller volume, or add storage"},
+	{Code: DevicesUnavailable, Step: AtNodes, Pod: Unschedulable, Traits: DetailInMeaning, Slurm: "Resources",
+		Sentence: "a device claim of the pod cannot be used",
+		Hint:     "create the claim or its device class, or correct it"},
+	{Code: DevicesTaken, Step: AtNodes, Pod: Unschedulable, Traits: CodeInMeaning, Slurm: "Resources",
+		Sentence: "the node has no free devices for the pod's claims",
+		Hint:     "wait, request fewer devices, or add nodes that have them"},
+	{Code: ByPolicy, Step: AtNodes, Pod: Unschedulable, Traits: StaysWhenFree | Routine, Slurm: "AdminComment",
+		Sentence: "a policy of this cluster rejects the node for the pod",
+		Hint:     "ask the administrator"},
+	{Code: TooLarge, Step: AtNodes, Pod: Unschedulable, Never: BySize, Traits: AboutCapacity, Slurm: "Resources",
+		Sentence: "no node is large enough even when empty",
+		Hint:     "request less per pod"},
+	{Code: KeptForOthers, Step: AtNodes, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "the node reserves cpu and memory for pods that request its devices",
+		Hint:     "wait, or lower the reserved amounts of policy resource-strategy-fit (proportional)"},
+	{Code: NodeOverloaded, Step: AtNodes, Pod: Unschedulable, Traits: StaysWhenFree, Slurm: "Resources",
+		Sentence: "the node's load is above the threshold for new pods",
+		Hint:     "wait until its load falls, or raise the thresholds of policy usage"},
+	{Code: ZoneClosed, Step: AtNodes, Pod: Unschedulable, Slurm: "ReqNodeNotAvail",
+		Sentence: "the node accepts borrowed work only during certain hours, and this is not one of them",
+		Hint:     "wait until the zone opens (tdm.revocable-zone), or use other nodes"},
+	{Code: NotRevocable, Step: AtNodes, Pod: Unschedulable, Slurm: "BadConstraints",
+		Sentence: "the node accepts only pods that may be evicted when its hours for borrowed work end",
+		Hint:     "annotate the pods with volcano.sh/revocable-zone: \"*\", or use other nodes"},
+	{Code: NodeGroupMismatch, Step: AtNodes, Pod: Unschedulable, Traits: RulesOutNode | StaysWhenFree, Slurm: "BadConstraints",
+		Sentence: "the queue may not use the node's group",
+		Hint:     "label a node volcano.sh/nodegroup-name, or correct the queue's affinity"},
+	{Code: NodeGroupLimit, Step: AtNodes, Pod: Unschedulable, Slurm: qosLimit,
+		Sentence: "the queue would exceed its limit in the node's group",
+		Hint:     "wait for jobs of this queue to end there, or raise the limit (volcano.sh/nodegroup-resource-limits)"},
+	{Code: DeviceMissing, Step: AtNodes, Pod: Unschedulable, Traits: StaysWhenFree, Slurm: "BadConstraints",
+		Sentence: "the node has no devices of the requested kind",
+		Hint:     "check that the device plugin runs on the node"},
+	{Code: DeviceMismatch, Step: AtNodes, Pod: Unschedulable, Traits: StaysWhenFree, Slurm: "BadConstraints",
+		Sentence: "the pod accepts none of the node's cards",
+		Hint:     "correct the annotations for the type, UUID and mode of cards"},
+	{Code: DeviceShort, Step: AtNodes, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "no card of the node has enough free capacity",
+		Hint:     "request less of each card, or wait"},
+	{Code: DeviceExclusive, Step: AtNodes, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "the remaining cards run pods that this pod may not share a card with",
+		Hint:     "wait for these pods to end, or relax the rule"},
+	{Code: DeviceLocked, Step: AtNodes, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "the node is assigning devices to another pod",
+		Hint:     "wait a few seconds"},
+	{Code: DeviceRequestInvalid, Step: AtNodes, Pod: Unschedulable, Traits: StaysWhenFree, Slurm: "BadConstraints",
+		Sentence: "the pod's device request is invalid",
+		Hint:     "correct the limits of its containers"},
+	{Code: NumaUnknown, Step: AtNodes, Pod: Unschedulable, Traits: StaysWhenFree, Slurm: "BadConstraints",
+		Sentence: "the node does not report its NUMA topology",
+		Hint:     "check that the Numatopology exporter runs on the node"},
+	{Code: NumaPolicyMismatch, Step: AtNodes, Pod: Unschedulable, Traits: StaysWhenFree, Slurm: "BadConstraints",
+		Sentence: "the node's kubelet does not use the NUMA policy that the pod requires",
+		Hint:     "correct the annotation volcano.sh/numa-topology-policy, or use other nodes"},
+	{Code: NumaUnaligned, Step: AtNodes, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "the free cpus are too scattered over NUMA nodes",
+		Hint:     "request fewer cpus per container, or wait"},
+	{Code: ExtenderRefused, Step: AtNodes, Pod: Unschedulable, Slurm: "BadConstraints",
+		Sentence: "a scheduler extender rejects it",
+		Hint:     "ask the administrator of the extender"},
+	{Code: ExtenderFailed, Step: AtNodes, Pod: Unschedulable, Slurm: "Resources",
+		Sentence: "a scheduler extender does not answer",
+		Hint:     "check the extender, or set extender.ignorable"},
+}
+
+// sparing lists the reasons why a pod is not evicted for a waiting gang.
+var sparing = []Reason{
+	{Code: NotPreemptable, Step: AtEvict, Pod: NotOfPods, Slurm: "Resources",
+		Sentence: "the pod or its PodGroup is not preemptable",
+		Hint:     "set volcano.sh/preemptable on it if it may be evicted"},
+	{Code: SystemPod, Step: AtEvict, Pod: NotOfPods, Slurm: "Resources",
+		Sentence: "the pod is a system pod",
+		Hint:     "wait, or add nodes"},
+	{Code: BudgetExhausted, Step: AtEvict, Pod: NotOfPods, Slurm: "Resources",
+		Sentence: "a PodDisruptionBudget allows no more disruptions",
+		Hint:     "wait until more pods of the budget are healthy, or relax the budget"},
+	{Code: InCooldown, Step: AtEvict, Pod: NotOfPods, Slurm: "Resources",
+		Sentence: "the pod's cooldown time has not passed yet",
+		Hint:     "wait until it has passed"},
+	{Code: AtMinimum, Step: AtEvict, Pod: NotOfPods, Traits: Routine, Slurm: "Resources",
+		Sentence: "the gang runs with its minimum, and may not be evicted as a whole",
+		Hint:     "wait, or allow the eviction of whole gangs"},
+	{Code: NotLower, Step: AtEvict, Pod: NotOfPods, Traits: Routine, Slurm: "Priority",
+		Sentence: "the pod's gang has the same priority or a higher one",
+		Hint:     "raise the priority of the waiting gang"},
+	{Code: NoLowerShare, Step: AtEvict, Pod: NotOfPods, Traits: Routine, Slurm: "Priority",
+		Sentence: "the eviction would leave the pod's gang with a lower dominant share than the waiting gang",
+		Hint:     "wait"},
+	{Code: WouldTakeBack, Step: AtEvict, Pod: NotOfPods, Slurm: "Priority",
+		Sentence: "the gang would take the resources back immediately",
+		Hint:     "wait"},
+	{Code: GaveByShare, Step: AtEvict, Pod: NotOfPods, Slurm: "Priority",
+		Sentence: "the waiting gang was evicted for a running gang with a smaller share, and no earlier tier allows it to evict that gang",
+		Hint:     "wait, or configure priority in a tier before the tier of shares"},
+	{Code: NotEnoughVictims, Step: AtEvict, Pod: NotOfPods, Traits: Routine, Slurm: "Resources",
+		Sentence: "evicting all evictable pods would not free enough resources",
+		Hint:     "request less, or add nodes"},
+	{Code: NeverPreempts, Step: AtEvict, Pod: NotOfPods, Slurm: "Priority",
+		Sentence: "the preemptionPolicy of the gang's pods is Never",
+		Hint:     "change it if other pods may be evicted for the gang"},
+	{Code: WithinShare, Step: AtEvict, Pod: NotOfPods, Traits: Routine, Slurm: "Resources",
+		Sentence: "the pod's queue uses no more than its deserved share",
+		Hint:     "wait, or raise the share of the waiting queue"},
+	{Code: Guaranteed, Step: AtEvict, Pod: NotOfPods, Slurm: "Resources",
+		Sentence: "the pod's queue would drop below its guarantee",
+		Hint:     "wait, or lower that queue's guarantee"},
+}
+
+// delaying lists the reasons why the own settings of a job delay it.
+var delaying = []Reason{
+	{Code: JobHeldUser, Step: AtGate, Pod: NotOfPods, Traits: DelaysJob | CreatesNothing, Slurm: "JobHeldUser",
+		Sentence: "the job is held by its user",
+		Hint:     "vcctl job release NAME"},
+	{Code: JobHeldAdmin, Step: AtGate, Pod: NotOfPods, Traits: DelaysJob | CreatesNothing, Slurm: "JobHeldAdmin",
+		Sentence: "the job is held by an administrator",
+		Hint:     "ask an administrator to release it"},
+	{Code: BeginTime, Step: AtGate, Pod: NotOfPods, Traits: DelaysJob | CreatesNothing, Slurm: "BeginTime",
+		Sentence: "the job's begin time has not come yet",
+		Hint:     "wait until then, or change the annotation vc-batch.dev/begin"},
+	{Code: Dependency, Step: AtGate, Pod: NotOfPods, Traits: DelaysJob | CreatesNothing, Slurm: "Dependency",
+		Sentence: "the job waits for other jobs",
+		Hint:     "wait for them, or change the annotation vc-batch.dev/dependency"},
+	{Code: DependencyNeverSatisfied, Step: AtGate, Pod: NotOfPods, Traits: DelaysJob | CreatesNothing, Slurm: "DependencyNeverSatisfied",
+		Sentence: "the job's dependency can never be satisfied",
+		Hint:     "change the annotation vc-batch.dev/dependency, or delete the job"},
+	{Code: GateInvalid, Step: AtGate, Pod: NotOfPods, Traits: DelaysJob, Slurm: "BadConstraints",
+		Sentence: "an annotation for the start of the job is invalid",
+		Hint:     "correct it"},
+	{Code: JobArrayTaskLimit, Step: AtGate, Pod: NotOfPods, Slurm: "JobArrayTaskLimit",
+		Sentence: "the maximum number of array elements is already running",
+		Hint:     "wait until one ends, or raise the annotation vc-batch.dev/array-limit"},
+}
+
+// failing lists the reasons why a job failed, by the first of its failed pods.
+var failing = []Reason{
+	{Code: PodFailed, Step: AtNodes, Pod: NotOfPods, SlurmState: "F", Slurm: "NonZeroExitCode",
+		Sentence: "a pod failed",
+		Hint:     "read its logs (vcctl job logs)"},
+	{Code: DeadlineExceeded, Step: AtNodes, Pod: NotOfPods, SlurmState: "TO", Slurm: "TimeLimit",
+		Sentence: "a pod exceeded its time limit",
+		Hint:     "raise activeDeadlineSeconds, or do less in one pod"},
+	{Code: StartError, Step: AtNodes, Pod: NotOfPods, SlurmState: "BF", Slurm: "JobLaunchFailure",
+		Sentence: "a container could not start",
+		Hint:     "correct its command or image"},
+	{Code: OOMKilled, Step: AtNodes, Pod: NotOfPods, SlurmState: "OOM", Slurm: "OutOfMemory",
+		Sentence: "a container exceeded its memory limit",
+		Hint:     "raise its memory limit"},
+	{Code: Evicted, Step: AtNodes, Pod: NotOfPods, SlurmState: "NF", Slurm: "NodeFail",
+		Sentence: "a pod was evicted because its node ran short of resources or was drained",
+		Hint:     "request as much as the pod uses, and add a policy that restarts the job"},
+	{Code: Preempted, Step: AtNodes, Pod: NotOfPods, SlurmState: "PR", Slurm: "Preempted",
+		Sentence: "a pod was preempted",
+		Hint:     "nothing is wrong with the job: add a policy that restarts it, or raise its priority"},
+	{Code: NodeStopped, Step: AtNodes, Pod: NotOfPods, SlurmState: "NF", Slurm: "NodeDown",
+		Sentence: "the node was stopped while a pod ran",
+		Hint:     "submit the job again, or add a policy that restarts it"},
+	{Code: PodRefused, Step: AtNodes, Pod: NotOfPods, SlurmState: "BF", Slurm: "JobLaunchFailure",
+		Sentence: "nodes repeatedly rejected pods that were bound to them",
+		Hint:     "check which other programs place pods on these nodes, and the logs of their kubelets"},
+}
+
+// derived lists the reasons that programs derive from the state of a job. They are never stored, and a hint depends on
+// the job.
+var derived = []Reason{
+	{Code: NoPodGroup, Step: AtSubmit, Pod: NotOfPods, Traits: Derived, Slurm: noReason,
+		Sentence: "no controller has processed the job yet",
+		Hint:     "if this takes long, check that the controller is running (vcd controllers)"},
+	{Code: Submitted, Step: AtAdmission, Pod: NotOfPods, Traits: Derived, Slurm: noReason,
+		Sentence: "its scheduler has not processed it yet",
+		Hint:     "if this takes long, check that the scheduler is running (vcd scheduler)"},
+	{Code: Starting, Step: AtStart, Pod: NotOfPods, Traits: Derived, Slurm: "Prolog",
+		Sentence: "the pods have their nodes and are starting"},
+	{Code: Suspended, Step: AtGate, Pod: NotOfPods, Traits: Derived, Slurm: "PodsReleased",
+		Sentence: "the job is suspended; its pods are stopped",
+		Hint:     "vcctl job resume NAME"},
+	{Code: NoPodRuns, Step: AtStart, Pod: NotOfPods, Traits: Derived, Slurm: noReason,
+		Sentence: "it has started, but none of its pods is running"},
+}
+
+// Table lists all reasons, in the order of the documentation.
+var Table = slices.Concat(waiting, rejecting, sparing, delaying, failing, derived)
