@@ -3,7 +3,9 @@ package admission
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -65,7 +67,7 @@ func (r *podRules) read() (changed bool, err error) {
 // follow reads the file at each tick of poll until ctx ends, and calls changed after it has loaded another version.
 func (r *podRules) follow(ctx context.Context, poll <-chan time.Time, changed func()) {
 	log := klog.FromContext(ctx).WithName("admission")
-	last := ""
+	wasUnreadable := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -73,12 +75,14 @@ func (r *podRules) follow(ctx context.Context, poll <-chan time.Time, changed fu
 		case <-poll:
 		}
 		news, err := r.read()
+		var problem *fs.PathError
+		isUnreadable := errors.As(err, &problem)
+		isRepeated := isUnreadable && wasUnreadable // an invalid file is reported once for each version of its text
+		wasUnreadable = isUnreadable
 		switch {
-		case err != nil && err.Error() != last:
-			last = err.Error()
+		case err != nil && !isRepeated:
 			log.Error(err, "Resource groups are unchanged", "file", r.path)
 		case news:
-			last = ""
 			log.Info("Resource groups were read from the file", "file", r.path, "groups", len(r.groups.Load().Groups))
 			changed()
 		}

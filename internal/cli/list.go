@@ -331,9 +331,14 @@ func someOf(names []string) string {
 	return fmt.Sprintf("existing: %s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
+// MissingError is the cause of an error about an object that does not exist.
+type MissingError struct{ Kind, Name string }
+
+func (e *MissingError) Error() string { return fmt.Sprintf("%s %q does not exist", e.Kind, e.Name) }
+
 // NotFound returns the error for an object that does not exist; the hint suggests a similar name.
 func NotFound(kind, name, namespace string, there []string) *Error {
-	e := &Error{What: fmt.Sprintf("%s %q does not exist", kind, name)}
+	e := &Error{What: fmt.Sprintf("%s %q does not exist", kind, name), Err: &MissingError{kind, name}}
 	if namespace != "" {
 		e.What = fmt.Sprintf("%s %q does not exist in namespace %q", kind, name, namespace)
 	}

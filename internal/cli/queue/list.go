@@ -130,10 +130,9 @@ func (o *listOptions) withNames(ctx context.Context, err error) error {
 		}
 		return errors.Join(all...)
 	}
-	for _, name := range o.target.names {
-		if err != nil && err.Error() == cli.NotFound("queue", name, "", nil).What {
-			return noQueue(ctx, o.f, name)
-		}
+	var missing *cli.MissingError
+	if errors.As(err, &missing) {
+		return noQueue(ctx, o.f, missing.Name)
 	}
 	return err
 }

@@ -355,6 +355,9 @@ func TestNoOptionIsDroppedInSilence(t *testing.T) {
 		}
 		looked := declared.ReplaceAll(bytes.Join(texts, nil), nil)
 		for _, match := range declared.FindAllSubmatch(files[file], -1) {
+			if bytes.Contains(match[0], []byte("NoEffect: true")) != bytes.Contains(match[0], []byte(`Help: "No effect`)) {
+				t.Errorf("%s: --%s: NoEffect and the help differ", file, match[1])
+			}
 			if name := string(match[1]); !spoken.Match(match[0]) && !bytes.Contains(looked, []byte(`"`+name+`"`)) {
 				t.Errorf("%s: --%s is taken, nothing looks at it, and its help does not say so", file, name)
 			}

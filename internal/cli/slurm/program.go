@@ -168,9 +168,6 @@ func (c *call) faultOf(err error) *usererror.Error {
 	return &usererror.Error{What: human.What, Hint: inSlurmsOptions(human.Hint), Code: human.Code}
 }
 
-// noEffect begins the help of options that are accepted but do nothing.
-const noEffect = "No effect"
-
 // withoutEffect reports, with -v, options that were given but have no effect. Other programs parse the output of these
 // commands, so by default they print nothing that Slurm does not print.
 func (c *call) withoutEffect() {
@@ -178,7 +175,7 @@ func (c *call) withoutEffect() {
 		return
 	}
 	for _, o := range c.table.Options {
-		if o.Long != "verbose" && strings.HasPrefix(o.Help, noEffect) && c.parsed.Has(o.Long) {
+		if o.NoEffect && o.Long != "verbose" && c.parsed.Has(o.Long) {
 			c.notef("warning", "--%s has no effect here", o.Long)
 		}
 	}

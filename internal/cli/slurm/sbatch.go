@@ -255,11 +255,12 @@ func (c *call) notes(s *jobInput, r *translate.Result, id string) {
 	if s.request.Quiet {
 		return
 	}
-	for _, text := range r.Notes {
-		if text == translate.NothingExported && !c.f.Streams.ErrTTY {
+	for _, note := range r.Notes {
+		text := note.Text
+		switch {
+		case note.Kind == translate.NothingExported && !c.f.Streams.ErrTTY:
 			continue // programs that call sbatch parse the number from both streams
-		}
-		if id != "" && strings.HasSuffix(text, translate.InPodLog) {
+		case note.Kind == translate.OutputInPodLog && id != "":
 			text += " (vcctl job logs " + id + ")"
 		}
 		c.notef("note", "%s", text)

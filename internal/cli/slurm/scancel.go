@@ -52,11 +52,11 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[JOB[_ELEMENT][.S
 	{Long: "quiet", Short: 'Q', Help: "Print no errors about jobs that have ended", Group: how},
 	{Long: "verbose", Short: 'v', Help: "Report each action", Group: how},
 	{Long: "purge", Exact: true, Help: "Delete the jobs and their records (not a Slurm option)", Group: how},
-	{Long: "hurry", Short: 'H', Help: "No effect", Group: how},
-	{Long: "ctld", Short: 'c', Help: "No effect", Group: how},
-	{Long: "sibling", Short: 'S', Arg: getopt.Required, Value: "NAME", Help: "No effect", Group: how},
-	{Long: "cron", Help: "No effect", Group: how},
-	{Long: "admin-comment", Arg: getopt.Required, Value: "TEXT", Help: "No effect", Group: how},
+	{Long: "hurry", Short: 'H', NoEffect: true, Help: "No effect", Group: how},
+	{Long: "ctld", Short: 'c', NoEffect: true, Help: "No effect", Group: how},
+	{Long: "sibling", Short: 'S', Arg: getopt.Required, Value: "NAME", NoEffect: true, Help: "No effect", Group: how},
+	{Long: "cron", NoEffect: true, Help: "No effect", Group: how},
+	{Long: "admin-comment", Arg: getopt.Required, Value: "TEXT", NoEffect: true, Help: "No effect", Group: how},
 }}
 
 func newScancel(f *cli.Factory) *cobra.Command {

@@ -32,7 +32,7 @@ import (
 var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Options: []getopt.Option{
 	{Long: "all", Short: 'a', Help: "Show all partitions (default)"},
 	{Long: "details", Short: 'd', Help: "Also show the resources of running jobs on each node"},
-	{Long: "hide", Help: "No effect: there are no hidden partitions"},
+	{Long: "hide", NoEffect: true, Help: "No effect: there are no hidden partitions"},
 	{Long: "oneliner", Short: 'o', Help: "Print each object in one line"},
 	{Long: "quiet", Short: 'Q', Help: "Print only errors"},
 	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "Print jobs as JSON"},
@@ -40,8 +40,8 @@ var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Optio
 	{Long: "verbose", Short: 'v', Help: "Report options without effect"},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "NAME", Help: "Cluster to use: a context of the kubeconfig"},
 	{Long: "cluster", Arg: getopt.Required, Value: "NAME", Hidden: true, Exact: true},
-	{Long: "local", Help: "No effect: only one cluster is used at a time"},
-	{Long: "future", Short: 'F', Help: "No effect"},
+	{Long: "local", NoEffect: true, Help: "No effect: only one cluster is used at a time"},
+	{Long: "future", Short: 'F', NoEffect: true, Help: "No effect"},
 	{Long: "uid", Short: 'u', Arg: getopt.Required, Value: "UID", Help: "Not supported: the kubeconfig determines the user"},
 }}
 

@@ -21,9 +21,9 @@ var sdiagTable = getopt.Table{Program: "sdiag", Options: []getopt.Option{
 	{Long: "json", Help: "Print JSON"},
 	{Long: "yaml", Help: "Print YAML"},
 	{Long: "reset", Short: 'r', Help: "Not supported: only existing jobs are counted, and cycles since the scheduler started"},
-	{Long: "sort-by-id", Short: 'i', Help: "No effect: RPCs are not counted"},
-	{Long: "sort-by-time", Short: 't', Help: "No effect: RPCs are not counted"},
-	{Long: "sort-by-time2", Short: 'T', Help: "No effect: RPCs are not counted"},
+	{Long: "sort-by-id", Short: 'i', NoEffect: true, Help: "No effect: RPCs are not counted"},
+	{Long: "sort-by-time", Short: 't', NoEffect: true, Help: "No effect: RPCs are not counted"},
+	{Long: "sort-by-time2", Short: 'T', NoEffect: true, Help: "No effect: RPCs are not counted"},
 	{Long: "verbose", Short: 'v', Help: "Report options without effect, and why cycles are unknown"},
 }}
 

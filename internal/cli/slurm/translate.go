@@ -133,7 +133,7 @@ type translation struct {
 }
 
 func asJSON(s *jobInput, r *translate.Result) translation {
-	all := translation{Objects: []any{r.Job, r.ConfigMap}, Options: r.Made, Warnings: append(s.warnings, r.Warnings...), Notes: r.Notes}
+	all := translation{Objects: []any{r.Job, r.ConfigMap}, Options: r.Made, Warnings: append(s.warnings, r.Warnings...), Notes: r.NoteTexts()}
 	if r.Secret != nil {
 		all.Objects = append(all.Objects, r.Secret)
 	}

@@ -30,6 +30,8 @@ type Option struct {
 	Value string
 	// Help is one line of text; Group is the heading of the option in the help text.
 	Help, Group string
+	// NoEffect options are accepted and ignored; Help says so.
+	NoEffect bool
 	// Exact options do not exist in Slurm. They cannot be abbreviated and never make an abbreviation ambiguous.
 	Exact bool
 	// Hidden options do not appear in help texts.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
 // fileRequest requests copying a file to or from a pod.
@@ -134,7 +136,7 @@ func (f *newFile) discard() {
 func storeFile(w *wire, r *fileRequest) error {
 	file, err := createFile(r.Path, r.Force, r.Stamp)
 	if err != nil {
-		return err
+		return withForceHint(err)
 	}
 	if err := w.send(answerFrame, 0, []byte("{}")); err != nil {
 		file.discard()
@@ -151,11 +153,19 @@ func storeFile(w *wire, r *fileRequest) error {
 			return reasonOf(err)
 		case f.kind == stdinEndFrame:
 			if err := file.complete(); err != nil {
-				return err
+				return withForceHint(err)
 			}
 			return w.send(answerFrame, 0, []byte("{}"))
 		}
 	}
+}
+
+// withForceHint adds a hint to the error about a file that exists already.
+func withForceHint(err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return usererror.Hinted(err, "use --force to replace it")
+	}
+	return err
 }
 
 // fetchFile sends a file or a directory: first its attributes, then its content, then a response. The peer confirms

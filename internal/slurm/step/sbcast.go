@@ -20,10 +20,10 @@ import (
 var copyOptions = []getopt.Option{
 	{Long: "force", Short: 'f', Help: "Replace existing files"},
 	{Long: "preserve", Short: 'p', Help: "Preserve the file's times; its mode is always preserved"},
-	{Long: "compress", Short: 'C', Arg: getopt.Optional, Value: "LIB", Help: "No effect: files are sent uncompressed"},
-	{Long: "fanout", Short: 'F', Arg: getopt.Required, Value: "N", Help: "No effect: all nodes are contacted at the same time"},
-	{Long: "size", Short: 's', Arg: getopt.Required, Value: "BYTES", Help: "No effect: the block size is always 32 KiB"},
-	{Long: "timeout", Short: 't', Arg: getopt.Required, Value: "SECONDS", Help: "No effect: the command waits for a node while its pod runs"},
+	{Long: "compress", Short: 'C', Arg: getopt.Optional, Value: "LIB", NoEffect: true, Help: "No effect: files are sent uncompressed"},
+	{Long: "fanout", Short: 'F', Arg: getopt.Required, Value: "N", NoEffect: true, Help: "No effect: all nodes are contacted at the same time"},
+	{Long: "size", Short: 's', Arg: getopt.Required, Value: "BYTES", NoEffect: true, Help: "No effect: the block size is always 32 KiB"},
+	{Long: "timeout", Short: 't', Arg: getopt.Required, Value: "SECONDS", NoEffect: true, Help: "No effect: the command waits for a node while its pod runs"},
 	{Long: "verbose", Short: 'v', Help: "Report each copy"},
 	{Long: "version", Short: 'V', Help: "Print the version"},
 	{Long: "help", Short: 'h', Help: "Print this help"},
@@ -40,9 +40,9 @@ const (
 // SbcastTable lists the options of sbcast.
 var SbcastTable = *(&getopt.Table{Program: "sbcast", Operands: "SOURCE DESTINATION", Options: []getopt.Option{
 	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "Job, or step whose nodes to use (default inside a job: this job)"},
-	{Long: "exclude", Arg: getopt.Required, Value: "PATHS", Help: "No effect: shared libraries are not sent"},
-	{Long: "send-libs", Arg: getopt.Optional, Value: "yes|no", Help: "No effect: shared libraries are not sent"},
-	{Long: "treewidth", Arg: getopt.Required, Value: "N", Help: "No effect: all nodes are contacted at the same time"},
+	{Long: "exclude", Arg: getopt.Required, Value: "PATHS", NoEffect: true, Help: "No effect: shared libraries are not sent"},
+	{Long: "send-libs", Arg: getopt.Optional, Value: "yes|no", NoEffect: true, Help: "No effect: shared libraries are not sent"},
+	{Long: "treewidth", Arg: getopt.Required, Value: "N", NoEffect: true, Help: "No effect: all nodes are contacted at the same time"},
 	{Long: fromStdin, Exact: true, Hidden: true},
 	{Long: stdinMode, Arg: getopt.Required, Exact: true, Hidden: true},
 	{Long: stdinTime, Arg: getopt.Required, Exact: true, Hidden: true},
@@ -221,11 +221,7 @@ func (c *copies) send(ctx context.Context, hosts []string, from *source, r *file
 	for _, t := range targets {
 		switch {
 		case t.err != nil:
-			hint := ""
-			if t.err.Error() == "file exists" {
-				hint = "use --force to replace it"
-			}
-			problems = append(problems, usererror.Errorf(hint, "%s: %s: %v", t.host, r.Path, t.err))
+			problems = append(problems, usererror.Errorf(usererror.Of(t.err).Hint, "%s: %s: %v", t.host, r.Path, t.err))
 		case c.verbose:
 			fmt.Fprintf(os.Stderr, "%s: %s: %s\n", c.program, t.host, r.Path)
 		}

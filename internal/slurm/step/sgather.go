@@ -140,11 +140,7 @@ func (g *gathering) receive(w *wire, to string) error {
 	}
 	begun, err := g.create(w, to, stamp)
 	if err != nil {
-		hint := ""
-		if os.IsExist(err) {
-			hint = "use --force to replace it"
-		}
-		return usererror.Errorf(hint, "%s: %v", to, err)
+		return usererror.Errorf(usererror.Of(withForceHint(err)).Hint, "%s: %v", to, err)
 	}
 	if err := begun.complete(); err != nil {
 		return fmt.Errorf("%s: %w", to, err)

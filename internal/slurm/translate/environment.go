@@ -72,9 +72,8 @@ func (b *builder) exported() []string {
 	return all
 }
 
-// NothingExported is the note for jobs that receive no variables from the submitting machine although they would in
-// Slurm.
-const NothingExported = "your environment variables are not passed to the job, because it runs in a container; use --export=ALL or --export=NAME,NAME to pass them"
+// nothingExported is the text of the note NothingExported.
+const nothingExported = "your environment variables are not passed to the job, because it runs in a container; use --export=ALL or --export=NAME,NAME to pass them"
 
 // defaultExport returns the value of --export if neither the user nor the profile sets it. It is ALL, as in Slurm,
 // except for containers.
@@ -82,7 +81,7 @@ func (b *builder) defaultExport() string {
 	if b.ownPrograms() {
 		return "ALL"
 	}
-	b.notes = append(b.notes, NothingExported)
+	b.notes = append(b.notes, Note{NothingExported, nothingExported})
 	return "NONE"
 }
 

@@ -12,9 +12,6 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// InPodLog is the end of the note about output files that no volume contains.
-const InPodLog = "output is in the pod log"
-
 // files sets the working directory of the script and its input and output files.
 func (b *builder) files() {
 	r := b.r
@@ -129,7 +126,7 @@ func (b *builder) file(option, dir, pattern string) string {
 	case option == "input":
 		b.fail(usererror.Errorf("directories on volumes: "+b.covered(), "--input=%s is not on a volume of the site's profile", pattern))
 	case option == "output":
-		b.notes = append(b.notes, "no shared volume covers "+filepath.Dir(plain)+"; "+InPodLog)
+		b.notes = append(b.notes, Note{OutputInPodLog, "no shared volume covers " + filepath.Dir(plain) + "; output is in the pod log"})
 	default:
 		b.warnings = append(b.warnings, "--"+option+"="+pattern+": no shared volume covers "+filepath.Dir(plain)+"; its content is in the pod log")
 	}
@@ -144,7 +141,7 @@ func (b *builder) home() {
 	}
 	v, _, covered := b.p.Covering(home)
 	if !covered {
-		b.notes = append(b.notes, "--no-container-mount-home: no volume of the site's profile covers "+home+", so it is not mounted in any case")
+		b.note("--no-container-mount-home: no volume of the site's profile covers " + home + ", so it is not mounted in any case")
 		return
 	}
 	without := *b.p
@@ -152,7 +149,7 @@ func (b *builder) home() {
 	b.p = &without
 	b.made["no-container-mount-home"] = []string{container("volumeMounts")}
 	if b.Facts.Helper {
-		b.notes = append(b.notes, "--no-container-mount-home: a process node shows the machine's own "+home+"; files written there are lost")
+		b.note("--no-container-mount-home: a process node shows the machine's own " + home + "; files written there are lost")
 	}
 }
 

@@ -64,7 +64,7 @@ func (b *builder) fewest(most int64) int {
 		if len(b.Facts.Nodes) > 0 {
 			why = "no known node of queue " + b.job.Spec.Queue + " can run the job"
 		}
-		b.notes = append(b.notes, why+": all tasks run in one pod; use --nodes to specify the number of pods")
+		b.note(why + ": all tasks run in one pod; use --nodes to specify the number of pods")
 		return 1
 	}
 	if len(b.r.Nodelist) > 0 {
@@ -85,7 +85,7 @@ func (b *builder) fewest(most int64) int {
 		return 1
 	}
 	if n > 1 && b.r.Verbose > 0 {
-		b.notes = append(b.notes, fmt.Sprintf("no single node of queue %s has enough resources for the job, so it uses %d nodes", b.job.Spec.Queue, n))
+		b.note(fmt.Sprintf("no single node of queue %s has enough resources for the job, so it uses %d nodes", b.job.Spec.Queue, n))
 	}
 	return n
 }

@@ -89,7 +89,7 @@ func (b *builder) choosePartition(list string) string {
 		chosen = names[i]
 	}
 	if b.r.Verbose > 0 {
-		b.notes = append(b.notes, fmt.Sprintf("of the partitions %s, the job uses %s", list, chosen))
+		b.note(fmt.Sprintf("of the partitions %s, the job uses %s", list, chosen))
 	}
 	return chosen
 }
@@ -223,7 +223,7 @@ func (b *builder) life() {
 		b.spec.Signal = &launchconfig.Signal{Number: s.Number, Seconds: s.Before, Batch: s.Batch}
 		b.by("signal", "launch.signal")
 		if b.spec.TimeLimit == 0 {
-			b.notes = append(b.notes, "--signal="+s.String()+" is sent before the time limit, but --time is not set")
+			b.note("--signal=" + s.String() + " is sent before the time limit, but --time is not set")
 		}
 	}
 }

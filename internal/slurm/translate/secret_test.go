@@ -70,18 +70,18 @@ func TestWithoutTheHomeDirectory(t *testing.T) {
 	if got := at(t, r, main+"volumeMounts"); strings.Contains(got, `"/home"`) || !strings.Contains(got, `"/data"`) {
 		t.Errorf("mounts are %s", got)
 	}
-	if r.Spec.WorkDir != "" || r.Spec.Output != "" || !slices.Contains(r.Notes, "no shared volume covers /home/mei/p; output is in the pod log") {
+	if r.Spec.WorkDir != "" || r.Spec.Output != "" || !slices.Contains(r.NoteTexts(), "no shared volume covers /home/mei/p; output is in the pod log") {
 		t.Errorf("%+v, %q", r.Spec, r.Notes)
 	}
 	if made := r.Made[0]; made.Option != "--no-container-mount-home" || len(made.Fields) != 1 {
 		t.Errorf("%+v", r.Made)
 	}
 	r, err = try(t, "--no-container-mount-home", home, func(in *Input) { in.Facts.Helper = true })
-	if err != nil || !slices.Contains(r.Notes, "--no-container-mount-home: a process node shows the machine's own /home/mei; files written there are lost") {
+	if err != nil || !slices.Contains(r.NoteTexts(), "--no-container-mount-home: a process node shows the machine's own /home/mei; files written there are lost") {
 		t.Errorf("%q, %v", r.Notes, err)
 	}
 	r, err = try(t, "--no-container-mount-home", func(in *Input) { in.Environ = []string{"HOME=/root"} })
-	if err != nil || !slices.Contains(r.Notes, "--no-container-mount-home: no volume of the site's profile covers /root, so it is not mounted in any case") {
+	if err != nil || !slices.Contains(r.NoteTexts(), "--no-container-mount-home: no volume of the site's profile covers /root, so it is not mounted in any case") {
 		t.Errorf("%q, %v", r.Notes, err)
 	}
 	r, err = try(t, "--container-mount-home", home)

@@ -64,7 +64,7 @@ func TestSizesWithoutNodes(t *testing.T) {
 	const note = "the cluster's nodes are unknown: all tasks run in one pod; use --nodes to specify the number of pods"
 	for line, told := range map[string]bool{"-n 40": true, "-G 16": true, "-n1": false, "": false, "-n40 -N2": false} {
 		r, err := try(t, line, func(in *Input) { in.Facts.Nodes = nil })
-		if err != nil || slices.Contains(r.Notes, note) != told {
+		if err != nil || slices.Contains(r.NoteTexts(), note) != told {
 			t.Errorf("%s: %v, %v", line, r, err)
 		}
 	}
@@ -146,7 +146,7 @@ func TestPodsThatHaveRoom(t *testing.T) {
 		}
 	}
 	const note = "no known node of queue default can run the job: all tasks run in one pod; use --nodes to specify the number of pods"
-	if r, err := try(t, "-n 40 -C ib", func(in *Input) { in.Facts.Nodes = unlike }); err != nil || !slices.Contains(r.Notes, note) {
+	if r, err := try(t, "-n 40 -C ib", func(in *Input) { in.Facts.Nodes = unlike }); err != nil || !slices.Contains(r.NoteTexts(), note) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

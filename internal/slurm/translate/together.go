@@ -65,7 +65,7 @@ func (b *builder) memoryTogether() {
 	}
 	for _, name := range []string{"mem", "mem-per-cpu", "mem-per-gpu"} {
 		if r.Has(name) && b.size.memory == 0 && !(name == "mem-per-gpu" && len(b.size.gres) == 0) {
-			b.notes = append(b.notes, "--"+name+"=0: the job has no memory limit, and no memory is reserved for it; --exclusive gives it the whole node")
+			b.note("--" + name + "=0: the job has no memory limit, and no memory is reserved for it; --exclusive gives it the whole node")
 		}
 	}
 }

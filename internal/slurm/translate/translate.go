@@ -100,7 +100,37 @@ type Result struct {
 	Made []Made
 	// Warnings describe options without effect. Notes describe behavior that may surprise the user. Both are lines
 	// without the program's name.
-	Warnings, Notes []string
+	Warnings []string
+	Notes    []Note
+}
+
+// Note is a remark about behaviour that may surprise the user. It is a line without the program's name.
+type Note struct {
+	Kind NoteKind
+	Text string
+}
+
+// NoteKind distinguishes the notes that programs treat differently.
+type NoteKind uint8
+
+// The kinds of notes.
+const (
+	// PlainNote is a note without further meaning.
+	PlainNote NoteKind = iota
+	// OutputInPodLog is the note about output that no volume covers: it is in the pod log.
+	OutputInPodLog
+	// NothingExported is the note for jobs that receive no variables of the submitting machine although a Slurm job
+	// would.
+	NothingExported
+)
+
+// NoteTexts returns the texts of the notes.
+func (r *Result) NoteTexts() []string {
+	var all []string
+	for _, note := range r.Notes {
+		all = append(all, note.Text)
+	}
+	return all
 }
 
 // Need is a file or directory on a volume that an option refers to. Path is its path on the submitting machine.
@@ -127,19 +157,23 @@ type builder struct {
 	size  size
 	// otherGres lists the generic resources other than GPUs. gresGPUs is true if --gres set the number of GPUs per
 	// node.
-	otherGres       []optionvalue.Gres
-	gresGPUs        bool
-	job             *batchv1alpha1.Job
-	spec            *launchconfig.Spec
-	asked           submission.Options
-	warnings, notes []string
-	needs           []Need
-	made            map[string][]string
-	err             []error
+	otherGres []optionvalue.Gres
+	gresGPUs  bool
+	job       *batchv1alpha1.Job
+	spec      *launchconfig.Spec
+	asked     submission.Options
+	warnings  []string
+	notes     []Note
+	needs     []Need
+	made      map[string][]string
+	err       []error
 }
 
 // fail records an error. Job returns all errors together.
 func (b *builder) fail(err error) { b.err = append(b.err, err) }
+
+// note adds a plain note.
+func (b *builder) note(text string) { b.notes = append(b.notes, Note{Text: text}) }
 
 // by records the fields that an option set.
 func (b *builder) by(option string, fields ...string) {

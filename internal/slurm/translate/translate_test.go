@@ -368,7 +368,7 @@ func TestJobsOfTheOwnMachineGetTheWholeEnvironment(t *testing.T) {
 			if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
 				t.Errorf("exported (-want +got)\n%s", diff)
 			}
-			if noted := slices.Contains(r.Notes, NothingExported); noted != c.noted {
+			if noted := slices.Contains(r.NoteTexts(), nothingExported); noted != c.noted {
 				t.Errorf("the note is there: %v, want %v", noted, c.noted)
 			}
 		})
@@ -433,7 +433,7 @@ func TestNotes(t *testing.T) {
 		"--signal=USR1@90": "--signal=USR1@90 is sent before the time limit, but --time is not set",
 	} {
 		r, err := try(t, line)
-		if err != nil || !slices.Contains(r.Notes, want) {
+		if err != nil || !slices.Contains(r.NoteTexts(), want) {
 			t.Errorf("%s: %v, %v; want %q", line, r, err, want)
 		}
 	}
