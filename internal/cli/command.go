@@ -54,7 +54,7 @@ func broken(paragraph string) string {
 // program name that the user typed. If a line is wider than HelpWidth, it continues on the next line; commands are
 // continued with a backslash, so that users can copy them.
 func (f *Factory) Examples(raw string) string {
-	lines := strings.Split(strings.ReplaceAll(unindented(raw), "vcctl ", f.Program+" "), "\n")
+	lines := strings.Split(render.Commands(unindented(raw), f.Program), "\n")
 	for i, line := range lines {
 		if line != "" {
 			lines[i] = "  " + strings.Join(exampleLines(line, HelpWidth-2), "\n  ")

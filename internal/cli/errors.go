@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/vc-batch/vc/internal/printable"
+	"github.com/vc-batch/vc/internal/render"
 )
 
 // Exit codes. `vcctl help exit-codes` prints the same table.
@@ -131,7 +132,7 @@ func Report(out io.Writer, err error, where Connection) int {
 		human := Humanize(one, where)
 		fmt.Fprintf(out, "error: %s\n", indent(printable.Text(PlainWords(human.What)), "       "))
 		if human.Hint != "" {
-			fmt.Fprintf(out, "hint:  %s\n", indent(printable.Text(where.asTyped(human.Hint)), "       "))
+			fmt.Fprintf(out, "hint:  %s\n", indent(printable.Text(render.Commands(human.Hint, where.Program)), "       "))
 		}
 		if human.At != "" {
 			fmt.Fprintf(out, "at:    %s\n", printable.Line(human.At))
@@ -337,14 +338,6 @@ func DeniedBy(err error) string {
 	}
 	name, _, _ := strings.Cut(rest, "\"")
 	return name
-}
-
-// asTyped replaces "vcctl" in a hint with the program name that the user typed.
-func (c Connection) asTyped(hint string) string {
-	if c.Program == "" || c.Program == "vcctl" {
-		return hint
-	}
-	return strings.ReplaceAll(hint, "vcctl ", c.Program+" ")
 }
 
 func (c Connection) inContext() string {

@@ -89,7 +89,7 @@ func sentence(v *Verb, done []*batchv1alpha1.Job, idle []string) string {
 func (c *Cluster) Job(ctx context.Context, v *Verb, job *batchv1alpha1.Job) (already string, err error) {
 	refused, already := v.Judge(job)
 	if refused != "" {
-		return "", &Refused{What: fmt.Sprintf("job %q: %s", job.Name, refused)}
+		return "", &Refused{What: fmt.Sprintf("job %q: %s", job.Name, refused), Why: refused}
 	}
 	if already != "" {
 		return already, nil
@@ -122,6 +122,10 @@ func HoldPatch(v *Verb, job *batchv1alpha1.Job) client.Patch {
 }
 
 // Refused is the error of an impossible action, with a hint for an alternative.
-type Refused struct{ What, Hint string }
+type Refused struct {
+	What, Hint string
+	// Why is What without the name of the job; "" for other objects.
+	Why string
+}
 
 func (r *Refused) Error() string { return r.What }

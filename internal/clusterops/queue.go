@@ -33,13 +33,11 @@ func SwitchRefused(q, parent *schedulingv1beta1.Queue, open bool) *Refused {
 	wish := q.Wish()
 	switch {
 	case !open && q.Name == keys.RootQueue:
-		return &Refused{fmt.Sprintf("queue %q cannot be closed: it is the root of all queues", keys.RootQueue),
-			"close the queues below it instead; vcctl queue tree shows them"}
+		return &Refused{What: fmt.Sprintf("queue %q cannot be closed: it is the root of all queues", keys.RootQueue), Hint: "close the queues below it instead; vcctl queue tree shows them"}
 	case !open && wish == schedulingv1beta1.QueueStateOpen, open && wish == schedulingv1beta1.QueueStateClosed:
-		return &Refused{fmt.Sprintf("the annotation %[2]s of queue %[1]q sets its state to %[3]s", q.Name, keys.QueueState, wish),
-			fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState)}
+		return &Refused{What: fmt.Sprintf("the annotation %[2]s of queue %[1]q sets its state to %[3]s", q.Name, keys.QueueState, wish), Hint: fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState)}
 	case open && parent != nil && parent.Name != keys.RootQueue && !parent.IsOpen():
-		return &Refused{fmt.Sprintf("queue %q cannot be opened: its parent %s is %s; open the parent first", q.Name, parent.Name, parent.Status.State), "vcctl queue open " + parent.Name}
+		return &Refused{What: fmt.Sprintf("queue %q cannot be opened: its parent %s is %s; open the parent first", q.Name, parent.Name, parent.Status.State), Hint: "vcctl queue open " + parent.Name}
 	}
 	return nil
 }
@@ -106,7 +104,7 @@ const MaxWeight = 65535
 func ParseWeight(text string) (int32, error) {
 	weight, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || weight < 1 || weight > MaxWeight {
-		return 0, &Refused{fmt.Sprintf("weight: %q is not a whole number from 1 to %d", text, MaxWeight), "a queue with weight 2 gets twice the share of a sibling with weight 1"}
+		return 0, &Refused{What: fmt.Sprintf("weight: %q is not a whole number from 1 to %d", text, MaxWeight), Hint: "a queue with weight 2 gets twice the share of a sibling with weight 1"}
 	}
 	return int32(weight), nil
 }
@@ -125,11 +123,11 @@ func ParseAmounts(limit, text string) (corev1.ResourceList, error) {
 		_, twice := list[resourceName]
 		switch {
 		case !found || name == "" || err != nil:
-			return nil, &Refused{fmt.Sprintf("%s: %q is not NAME=AMOUNT; example: %s=cpu=16,memory=64Gi", limit, part, limit), "amounts are written as in Kubernetes: 500m, 16, 64Gi"}
+			return nil, &Refused{What: fmt.Sprintf("%s: %q is not NAME=AMOUNT; example: %s=cpu=16,memory=64Gi", limit, part, limit), Hint: "amounts are written as in Kubernetes: 500m, 16, 64Gi"}
 		case twice:
-			return nil, &Refused{fmt.Sprintf("%s: %s is set twice", limit, name), "specify each resource only once"}
+			return nil, &Refused{What: fmt.Sprintf("%s: %s is set twice", limit, name), Hint: "specify each resource only once"}
 		case quantity.Sign() < 0:
-			return nil, &Refused{fmt.Sprintf("%s: %s cannot be %s: a limit must not be negative", limit, name, amount), "\"-\" removes the limit"}
+			return nil, &Refused{What: fmt.Sprintf("%s: %s cannot be %s: a limit must not be negative", limit, name, amount), Hint: "\"-\" removes the limit"}
 		}
 		list[resourceName] = quantity
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/render"
 )
 
 // Result is the result of a step.
@@ -129,5 +130,5 @@ func (a *Account) Hint(program string) string {
 	if a.Why.Code == "" {
 		return ""
 	}
-	return strings.ReplaceAll(a.Why.Hint, "vcctl ", program+" ")
+	return render.Commands(a.Why.Hint, program)
 }

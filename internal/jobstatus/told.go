@@ -27,13 +27,12 @@ func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program s
 		facts = append(facts, Fact{"short", shortText(s)})
 	}
 	facts = append(facts, Fact{"nodes", nodesText(e)}, Fact{"evict", sparedText(e.Spared)}, Fact{"start", Relative(startText(e, nil), now)})
-	asTyped := func(text string) string { return strings.ReplaceAll(text, "vcctl ", program+" ") }
-	WriteFacts(out, append(facts, Fact{"hint", asTyped(e.Hint)}), style, width)
+	WriteFacts(out, append(facts, Fact{"hint", render.Commands(e.Hint, program)}), style, width)
 	if len(e.Helps) > 0 {
 		fmt.Fprintln(out, "  would start now with:")
 	}
 	for _, help := range e.Helps {
-		render.WriteWrapped(out, "    - ", "      ", Relative(asTyped(help.Text), now), width)
+		render.WriteWrapped(out, "    - ", "      ", Relative(render.Commands(help.Text, program), now), width)
 	}
 }
 
@@ -61,14 +60,13 @@ func (a *Account) Write(out io.Writer, program string, style render.Style, now t
 	for _, f := range a.Facts() {
 		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.Name)), strings.Repeat(" ", nameWidth+2), Relative(f.Text, now), width)
 	}
-	asTyped := func(text string) string { return strings.ReplaceAll(text, "vcctl ", program+" ") }
 	if a.Why.Hint != "" && a.Why.Code != "" {
-		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), asTyped(a.Why.Hint), width)
+		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), render.Commands(a.Why.Hint, program), width)
 	}
 	if len(a.Why.Helps) > 0 {
 		fmt.Fprintln(out, "  each of these changes would help:")
 	}
 	for _, help := range a.Why.Helps {
-		render.WriteWrapped(out, "    - ", "      ", Relative(asTyped(help), now), width)
+		render.WriteWrapped(out, "    - ", "      ", Relative(render.Commands(help, program), now), width)
 	}
 }

@@ -374,7 +374,7 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 		render.WriteWrapped(out, "  - ", "    ", "the scheduler provided no explanation; this reason comes from the pod group's conditions", width)
 	}
 	if w.Hint != "" {
-		render.WriteWrapped(out, "  What would help: ", "    ", strings.ReplaceAll(w.Hint, "vcctl ", f.Program+" "), width)
+		render.WriteWrapped(out, "  What would help: ", "    ", render.Commands(w.Hint, f.Program), width)
 	}
 	for _, help := range w.Helps {
 		render.WriteWrapped(out, "  - tried: ", "    ", jobstatus.Relative(help, now), width)

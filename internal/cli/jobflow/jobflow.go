@@ -12,7 +12,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -185,7 +184,7 @@ func sheetOf(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sheet {
 	var lines []string
 	for _, step := range steps {
 		if step.waits != "" {
-			lines = append(lines, step.name+": "+strings.ReplaceAll(step.waits, "vcctl ", f.Program+" "))
+			lines = append(lines, step.name+": "+render.Commands(step.waits, f.Program))
 		}
 	}
 	if len(lines) > 0 {

@@ -16,6 +16,7 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/render"
 )
 
 // waitOptions are the inputs of `vcctl jobflow wait`.
@@ -283,7 +284,7 @@ func (w *waiter) sayMissing(ctx context.Context, c client.Client, flow jobFlow, 
 	for _, step := range startable(flow) {
 		if missing[step] && !said[step] {
 			said[step] = true
-			w.f.Notef("job flow %q is waiting: step %s: %s", flow.Name, step, strings.ReplaceAll(noTemplate(flow, step), "vcctl ", w.f.Program+" "))
+			w.f.Notef("job flow %q is waiting: step %s: %s", flow.Name, step, render.Commands(noTemplate(flow, step), w.f.Program))
 		}
 	}
 	return nil

@@ -114,7 +114,7 @@ func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1a
 		var refused *clusterops.Refused
 		switch {
 		case errors.As(err, &refused):
-			problems = append(problems, usererror.Errorf(refused.Hint, "job %s: %s", id, strings.TrimPrefix(refused.What, "job \""+job.Name+"\": ")))
+			problems = append(problems, usererror.Errorf(refused.Hint, "job %s: %s", id, refused.Why))
 		case err != nil:
 			problems = append(problems, err)
 		case already != "":

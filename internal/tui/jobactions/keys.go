@@ -20,20 +20,23 @@ type key struct {
 	key, name, help string
 	footer          int
 	verb            screenapi.Verb
-	// effect describes what will happen to the jobs. It follows their number.
-	effect string
+	// effect describes what will happen to the jobs, effectOnOne what will happen to a single one.
+	effect, effectOnOne string
 	// judge decides to which jobs the action applies.
 	judge *clusterops.Verb
 }
 
 var keys = []key{
-	{"x", "cancel", "end jobs permanently, but keep their records", 10, screenapi.Cancel, "Their pods are stopped permanently; the jobs remain as records.", clusterops.Cancel},
-	{"p", "suspend", "stop the pods of jobs, but keep the jobs", 21, screenapi.Suspend, "Their pods are stopped; work since the last checkpoint is lost.", clusterops.Suspend},
-	{"r", "resume", "start suspended jobs again", 20, screenapi.Resume, "They return to their queues.", clusterops.Resume},
-	{"R", "requeue", "stop all pods of jobs and start them again", 22, screenapi.Requeue, "All their pods are stopped and they return to their queues; work since the last checkpoint is lost.", clusterops.Restart},
-	{"h", "hold", "keep jobs from starting", 23, screenapi.Hold, "They do not start until they are released.", clusterops.Hold},
-	{"u", "release", "release held jobs", 24, screenapi.Release, "They start as soon as enough resources are free.", clusterops.Release},
-	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screenapi.Delete, "The jobs, their pods and their logs are deleted.", clusterops.Delete},
+	{"x", "cancel", "end jobs permanently, but keep their records", 10, screenapi.Cancel, "Their pods are stopped permanently; the jobs remain as records.",
+		"Its pods are stopped permanently; the job remains as a record.", clusterops.Cancel},
+	{"p", "suspend", "stop the pods of jobs, but keep the jobs", 21, screenapi.Suspend, "Their pods are stopped; work since the last checkpoint is lost.",
+		"Its pods are stopped; work since the last checkpoint is lost.", clusterops.Suspend},
+	{"r", "resume", "start suspended jobs again", 20, screenapi.Resume, "They return to their queues.", "It returns to its queue.", clusterops.Resume},
+	{"R", "requeue", "stop all pods of jobs and start them again", 22, screenapi.Requeue, "All their pods are stopped and they return to their queues; work since the last checkpoint is lost.",
+		"All its pods are stopped and it returns to its queue; work since the last checkpoint is lost.", clusterops.Restart},
+	{"h", "hold", "keep jobs from starting", 23, screenapi.Hold, "They do not start until they are released.", "It does not start until it is released.", clusterops.Hold},
+	{"u", "release", "release held jobs", 24, screenapi.Release, "They start as soon as enough resources are free.", "It starts as soon as enough resources are free.", clusterops.Release},
+	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screenapi.Delete, "The jobs, their pods and their logs are deleted.", "The job, its pods and their logs are deleted.", clusterops.Delete},
 }
 
 // Keys returns the rows of the key table for a screen.
@@ -63,10 +66,8 @@ func (a *key) fit(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, le
 		case refused != "":
 		case why != "":
 			refused = job.Name + ": " + why
-		case strings.HasPrefix(already, "is ") || strings.HasPrefix(already, "has "):
+		default:
 			refused = job.Name + " " + already
-		default: // already suspended
-			refused = job.Name + " is " + already
 		}
 		left++
 	}
@@ -99,7 +100,7 @@ func (a *key) ask(ctx *screenapi.Context, jobs []*snapshot.Job) []screenapi.Effe
 	}
 	effect := a.effect
 	if len(fit) == 1 {
-		effect = single.Replace(effect)
+		effect = a.effectOnOne
 	}
 	lines = append(lines, effect)
 	if left > 0 {
@@ -114,10 +115,6 @@ func (a *key) ask(ctx *screenapi.Context, jobs []*snapshot.Job) []screenapi.Effe
 		}}},
 	}}
 }
-
-// single turns the effect on several jobs into the effect on one.
-var single = strings.NewReplacer("All their pods", "All its pods", "Their pods", "Its pods", "they return to their queues", "it returns to its queue", "They return to their queues",
-	"It returns to its queue", "They do not start until they are", "It does not start until it is", "They start", "It starts", "the jobs remain as records", "the job remains as a record", "The jobs, their pods and their logs are", "The job, its pods and their logs are")
 
 func subject(jobs []*snapshot.Job) string {
 	if len(jobs) == 1 {

@@ -115,14 +115,20 @@ func writeFacts(c canvas.Canvas, facts []jobstatus.Fact) {
 	}
 }
 
+// suggestion is a change that would help, or the general hint.
+type suggestion struct {
+	text   string
+	isHint bool
+}
+
 // helps returns the suggested changes that would start the job.
-func (e *Explain) helps(ctx *screenapi.Context) []string {
-	var lines []string
+func (e *Explain) helps(ctx *screenapi.Context) []suggestion {
+	var lines []suggestion
 	for _, help := range e.told.Why.Helps {
-		lines = append(lines, strings.ReplaceAll(help, "vcctl ", ctx.Program+" "))
+		lines = append(lines, suggestion{text: render.Commands(help, ctx.Program)})
 	}
 	if hint := e.told.Hint(ctx.Program); hint != "" {
-		lines = append(lines, "hint: "+hint)
+		lines = append(lines, suggestion{"hint: " + hint, true})
 	}
 	return lines
 }
@@ -167,29 +173,29 @@ func (e *Explain) noNodes() string {
 }
 
 // wrapped wraps lines. Continuation lines are indented.
-func wrapped(lines []string, width int) []string {
-	var all []string
+func wrapped(lines []suggestion, width int) []suggestion {
+	var all []suggestion
 	for _, line := range lines {
-		for i, part := range render.Wrap(line, width) {
+		for i, part := range render.Wrap(line.text, width) {
 			if i > 0 {
 				part = "  " + part
 			}
-			all = append(all, part)
+			all = append(all, suggestion{part, line.isHint && i == 0})
 		}
 	}
 	return all
 }
 
-func drawHelps(c canvas.Canvas, helps []string) {
+func drawHelps(c canvas.Canvas, helps []suggestion) {
 	if len(helps) == 0 {
 		c.Fit(0, 0, c.W, "none of the simulated changes would start it now", theme.Dim)
 	}
 	for y, line := range wrapped(helps, c.W-2) {
 		style := theme.Plain
-		if strings.HasPrefix(line, "hint: ") {
+		if line.isHint {
 			style = theme.Dim
 		}
-		c.Fit(0, y, c.W, line, style)
+		c.Fit(0, y, c.W, line.text, style)
 	}
 }
 

@@ -1,0 +1,39 @@
+package render
+
+import "strings"
+
+// placeholder is the program of the commands in hints and help texts. Hints are also stored in the API, where the
+// reader's program is not known.
+const placeholder = "vcctl"
+
+// Commands returns a text whose commands begin with the program that the user typed, such as `kubectl vc`.
+func Commands(text, program string) string {
+	if program == "" || program == placeholder {
+		return text
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, placeholder+" ")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		word := program
+		if endsInWord(before) {
+			word = placeholder
+		}
+		b.WriteString(word + " ")
+		text = after
+	}
+}
+
+// endsInWord reports whether the next character of a text would continue a word or a path.
+func endsInWord(text string) bool {
+	if text == "" {
+		return false
+	}
+	c := text[len(text)-1]
+	isLetter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	isDigit := '0' <= c && c <= '9'
+	return isLetter || isDigit || strings.IndexByte("-_./", c) >= 0
+}
