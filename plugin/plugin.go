@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -30,18 +31,18 @@ type (
 	// Session is one cycle: the state of the cluster, and the rules.
 	Session = session.Session
 	// Rules holds the rules that policies register, in the order of tiers and policies.
-	Rules = session.Rules
+	Rules = framework.Rules
 	// NodeRule holds a policy's rules for placing single tasks on single nodes.
-	NodeRule = session.NodeRule
+	NodeRule = framework.NodeRule
 	// Attack is an attempt to evict tasks for a gang; Guard and Entitlement evaluate it.
-	Attack = session.Attack
+	Attack = framework.Attack
 	// Guard protects tasks from eviction, or permits it.
-	Guard = session.Guard
+	Guard = framework.Guard
 	// Vote is a policy's vote on the admission of a gang to its queue.
-	Vote = session.Vote
+	Vote = framework.Vote
 
 	// Job is a gang during a cycle; Gang is its state between cycles.
-	Job = session.Job
+	Job = framework.Job
 	// Gang is a PodGroup and its pods.
 	Gang = model.Gang
 	// Task is a pod; Shape is the part of its spec that determines where it may run.
@@ -69,7 +70,7 @@ const Pipelined = model.Pipelined
 
 // The votes.
 const (
-	Reject  = session.Reject
-	Abstain = session.Abstain
-	Permit  = session.Permit
+	Reject  = framework.Reject
+	Abstain = framework.Abstain
+	Permit  = framework.Permit
 )

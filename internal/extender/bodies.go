@@ -9,8 +9,8 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // The request bodies use the names of Volcano's structures, as far as this project has the same data.
@@ -140,7 +140,7 @@ func (p *Policy) node(id model.NodeID) nodeInfo {
 	return info
 }
 
-func (p *Policy) job(j *session.Job) jobInfo {
+func (p *Policy) job(j *framework.Job) jobInfo {
 	info := jobInfo{
 		UID: j.Key(), Name: j.Gang.Name, Namespace: j.Namespace, Queue: j.Gang.Queue.Name, Priority: j.Gang.Priority,
 		MinAvailable: j.MinMember, MinResources: p.request(j.MinResources), TaskMinAvailable: j.MinTaskMember,

@@ -25,6 +25,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -84,8 +85,8 @@ type pair struct {
 }
 
 type victim struct {
-	kind  session.AttackKind
-	taker *session.Job
+	kind  framework.AttackKind
+	taker *framework.Job
 	task  *model.Task
 }
 
@@ -190,7 +191,7 @@ func (p *Policy) Open(s *session.Session) {
 		r.Vote(p.enqueueable)
 	}
 	if p.on(jobEnqueued, "enableJobEnqueued") {
-		r.Enqueued = append(r.Enqueued, func(j *session.Job) {
+		r.Enqueued = append(r.Enqueued, func(j *framework.Job) {
 			_ = p.ask(jobEnqueued, map[string]any{"job": p.job(j)}, &struct{}{})
 		})
 	}
@@ -200,7 +201,7 @@ func (p *Policy) Open(s *session.Session) {
 	if p.on(preemptable, "enablePreemptable") || p.on(reclaimable, "enableReclaimable") {
 		r.Guard(p.guard)
 	}
-	rule := session.NodeRule{Name: name, Remote: true, Applies: func(_ *session.Job, t *model.Task) bool {
+	rule := framework.NodeRule{Name: name, Remote: true, Applies: func(_ *framework.Job, t *model.Task) bool {
 		return p.manages(t) && (p.on(predicate, "enablePredicate") || p.on(prioritize, "enableNodeOrder"))
 	}}
 	if p.on(predicate, "enablePredicate") {
@@ -209,7 +210,7 @@ func (p *Policy) Open(s *session.Session) {
 	if p.on(prioritize, "enableNodeOrder") {
 		rule.Rank = p.rank
 	} else {
-		rule.Dear = func(*session.Job, *model.Task) bool { return true }
+		rule.Expensive = func(*framework.Job, *model.Task) bool { return true }
 	}
 	if p.on(allocated, "") || p.on(deallocated, "") {
 		rule.Placed = p.placed
@@ -248,7 +249,7 @@ func (p *Policy) ask(verb string, body, reply any) error {
 	return p.asker.post(p.verbs[verb], body, reply)
 }
 
-func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, _ bool) (reason.Code, string) {
+func (p *Policy) allows(_ *framework.Job, t *model.Task, id model.NodeID, _ bool) (reason.Code, string) {
 	key := pair{t, id}
 	r, known := p.fits[key]
 	if !known {
@@ -271,7 +272,7 @@ func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, _ bool) 
 	return r.code, r.detail
 }
 
-func (p *Policy) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, points []float64) {
+func (p *Policy) rank(_ *framework.Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	list := make([]nodeInfo, len(nodes))
 	for i, id := range nodes {
 		list[i] = p.node(id)
@@ -288,7 +289,7 @@ func (p *Policy) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, point
 	}
 }
 
-func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
+func (p *Policy) placed(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
 	verb := allocated
 	if sign < 0 {
 		verb = deallocated
@@ -310,21 +311,21 @@ func (p *Policy) overused(q *queue.Queue) explain.Verdict {
 	return p.refused(err, "queue "+q.Name+" has enough, the extender says")
 }
 
-func (p *Policy) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
+func (p *Policy) enqueueable(j *framework.Job) (framework.Vote, explain.Verdict) {
 	var reply struct{ Status int }
 	switch err := p.ask(jobEnqueueable, map[string]any{"job": p.job(j)}, &reply); {
 	case err != nil && p.ignorable:
-		return session.Abstain, explain.Verdict{}
+		return framework.Abstain, explain.Verdict{}
 	case err != nil || reply.Status < 0:
-		return session.Reject, p.refused(err, "the extender does not admit it to its queue")
+		return framework.Reject, p.refused(err, "the extender does not admit it to its queue")
 	case reply.Status > 0:
-		return session.Permit, explain.Verdict{}
+		return framework.Permit, explain.Verdict{}
 	}
-	return session.Abstain, explain.Verdict{}
+	return framework.Abstain, explain.Verdict{}
 }
 
 // ready holds the gang if the server does not answer, unless the server may be ignored. In Volcano the gang starts.
-func (p *Policy) ready(j *session.Job) explain.Verdict {
+func (p *Policy) ready(j *framework.Job) explain.Verdict {
 	var reply struct{ Status bool }
 	err := p.ask(jobReady, map[string]any{"job": p.job(j)}, &reply)
 	if p.agrees(err, reply.Status) {
@@ -359,18 +360,18 @@ func (p *Policy) refused(err error, text string) explain.Verdict {
 
 // guard restricts the possible victims: the server names the evictees that may be evicted. It permits nothing that the
 // other policies do not permit.
-func (p *Policy) guard(a *session.Attack) session.Guard {
+func (p *Policy) guard(a *framework.Attack) framework.Guard {
 	verb := ""
 	switch {
-	case (a.Kind == session.Preempt || a.Kind == session.GangPreempt) && p.on(preemptable, "enablePreemptable"):
+	case (a.Kind == framework.Preempt || a.Kind == framework.GangPreempt) && p.on(preemptable, "enablePreemptable"):
 		verb = preemptable
-	case (a.Kind == session.Reclaim || a.Kind == session.GangReclaim) && p.on(reclaimable, "enableReclaimable"):
+	case (a.Kind == framework.Reclaim || a.Kind == framework.GangReclaim) && p.on(reclaimable, "enableReclaimable"):
 		verb = reclaimable
 	}
 	if verb == "" || a.Taker == nil || len(a.Tasks) == 0 {
-		return session.Guard{Code: reason.ExtenderRefused, May: func([]*model.Task) (bool, string) { return true, "" }}
+		return framework.Guard{Code: reason.ExtenderRefused, May: func([]*model.Task) (bool, string) { return true, "" }}
 	}
-	return session.Guard{Code: reason.ExtenderRefused, May: func(victims []*model.Task) (bool, string) {
+	return framework.Guard{Code: reason.ExtenderRefused, May: func(victims []*model.Task) (bool, string) {
 		for _, t := range victims {
 			if p.manages(t) && !p.mayGo(verb, a, t) {
 				return false, "the extender"
@@ -380,7 +381,7 @@ func (p *Policy) guard(a *session.Attack) session.Guard {
 	}}
 }
 
-func (p *Policy) mayGo(verb string, a *session.Attack, t *model.Task) bool {
+func (p *Policy) mayGo(verb string, a *framework.Attack, t *model.Task) bool {
 	key := victim{a.Kind, a.Taker, t}
 	if may, known := p.goes[key]; known {
 		return may

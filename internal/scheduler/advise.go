@@ -7,6 +7,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -32,7 +33,7 @@ type advice struct {
 
 // advise adds what would help. It simulates remedies for gangs at the front of their queue when the reason is new
 // or the advice is old. It returns when to try again for a gang that was skipped.
-func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
+func (e *Engine) advise(s *session.Session, j *framework.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
 	b := &e.book
 	known, ok := b.advices[j]
 	if !ok || known.why != explain.Meaning(to) || known.full != j.Verdict.Full || known.whole != whole(j) || s.Now.Sub(known.at) >= adviceAge {
@@ -76,11 +77,11 @@ func withoutWait(helps []schedulingv1beta1.Help) []schedulingv1beta1.Help {
 
 // addWait adds that waiting helps, if the start time is certain. If others may take the resources at an unknown
 // time, the start time is only an estimate.
-func (e *Engine) addWait(j *session.Job, to *schedulingv1beta1.Explanation) {
+func (e *Engine) addWait(j *framework.Job, to *schedulingv1beta1.Explanation) {
 	if at := to.EstimatedStart; at != nil && e.book.forecasts[j].Certain {
 		to.Helps = append(to.Helps, explain.Wait(at.Time).API())
 	}
 }
 
 // whole reports whether as many pods exist as the gang needs. Only then is it known where they fit.
-func whole(j *session.Job) bool { return j.Verdict.Members.Exist >= j.Verdict.Members.Min }
+func whole(j *framework.Job) bool { return j.Verdict.Members.Exist >= j.Verdict.Members.Min }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -12,14 +13,14 @@ import (
 // book stores gangs between cycles: which ones wait, and which ones are parked because no change could help them.
 // It is only a cache: an engine with an empty book makes the same decisions.
 type book struct {
-	jobs       map[*model.Gang]*session.Job
-	ranks      uint64                     // the last Rank given to a gang
-	waiting    []*session.Job             // gangs that want more than they have; in no order
-	at         map[*session.Job]int       // position in waiting
-	dirty      []*session.Job             // differ from the model because of placements tried in the last cycle
-	due        map[*session.Job]time.Time // when to report the gang again
-	seen       uint64                     // generation of the model at the last cycle
-	stamps     map[*queue.Queue]stamp     // state of the queues at the last cycle
+	jobs       map[*model.Gang]*framework.Job
+	ranks      uint64                       // the last Rank given to a gang
+	waiting    []*framework.Job             // gangs that want more than they have; in no order
+	at         map[*framework.Job]int       // position in waiting
+	dirty      []*framework.Job             // differ from the model because of placements tried in the last cycle
+	due        map[*framework.Job]time.Time // when to report the gang again
+	seen       uint64                       // generation of the model at the last cycle
+	stamps     map[*queue.Queue]stamp       // state of the queues at the last cycle
 	reclaim    uint64
 	budgets    uint64     // generation of the disruption budgets at the last cycle
 	seenQuotas uint64     // generation of the quotas at the last cycle
@@ -33,10 +34,10 @@ type book struct {
 	arrived    time.Time // when a gang last got additional pods
 	// forecasts holds the forecasts of the waiting gangs. The next forecast is made at forecastAt if owesForecast
 	// is true.
-	forecasts    map[*session.Job]session.Forecast
+	forecasts    map[*framework.Job]session.Forecast
 	forecastAt   time.Time
 	owesForecast bool
-	advices      map[*session.Job]advice
+	advices      map[*framework.Job]advice
 	// loose holds, for pods whose PodGroup does not exist, since when this is known. looseAt is when they were last
 	// checked.
 	loose   map[*model.Task]time.Time
@@ -46,20 +47,20 @@ type book struct {
 	refreshedAt time.Time
 	outdated    bool
 	// foretold holds the first start time that was reported for each waiting gang.
-	foretold map[*session.Job]time.Time
+	foretold map[*framework.Job]time.Time
 	// countedAt is when the waiting gangs were last counted by queue. uncounted is true if something changed since.
 	countedAt time.Time
 	uncounted bool
 	// told holds the figures of gangs last reported to metrics, toldGone the gangs that were deleted since.
-	told     map[*session.Job]gangFigures
+	told     map[*framework.Job]gangFigures
 	toldGone []decision.Object
 	// overdue is the gang for which resources were reserved bit by bit at the last cycle; nil if there was no such
 	// gang.
-	overdue *session.Job
+	overdue *framework.Job
 	// lapsed holds the queues' reservations that did not count at the last cycle. inVain holds the gangs that had
 	// passed their queue's gate and could not start. eased holds the queues where either has increased.
 	lapsed map[*queue.Queue][]float64
-	inVain map[*session.Job]bool
+	inVain map[*framework.Job]bool
 	eased  map[*queue.Queue]bool
 }
 
@@ -85,16 +86,16 @@ type stamp struct {
 }
 
 func (b *book) reset() {
-	b.jobs = map[*model.Gang]*session.Job{}
-	b.at = map[*session.Job]int{}
+	b.jobs = map[*model.Gang]*framework.Job{}
+	b.at = map[*framework.Job]int{}
 	b.stamps = map[*queue.Queue]stamp{}
-	b.due = map[*session.Job]time.Time{}
+	b.due = map[*framework.Job]time.Time{}
 	b.eased = map[*queue.Queue]bool{}
-	b.told = map[*session.Job]gangFigures{}
-	b.advices, b.foretold = map[*session.Job]advice{}, map[*session.Job]time.Time{}
+	b.told = map[*framework.Job]gangFigures{}
+	b.advices, b.foretold = map[*framework.Job]advice{}, map[*framework.Job]time.Time{}
 }
 
-func (b *book) job(g *model.Gang) *session.Job { return b.jobs[g] }
+func (b *book) job(g *model.Gang) *framework.Job { return b.jobs[g] }
 
 // update updates the book from the model and fills the session with the gangs to try.
 func (b *book) update(s *session.Session) {
@@ -139,13 +140,13 @@ func (b *book) look(s *session.Session, g *model.Gang) {
 	}
 	if j == nil {
 		b.ranks++
-		j = &session.Job{Gang: g, Rank: b.ranks}
+		j = &framework.Job{Gang: g, Rank: b.ranks}
 		b.jobs[g] = j
 	}
 	if j.Touched && j.Loaded() {
 		return // already loaded in this update
 	}
-	j.Load(s)
+	s.Load(j)
 	if len(j.Tasks) > j.TasksSeen {
 		b.arrived = s.Now
 	}
@@ -160,14 +161,14 @@ func (b *book) look(s *session.Session, g *model.Gang) {
 	}
 }
 
-func (b *book) enter(j *session.Job) {
+func (b *book) enter(j *framework.Job) {
 	if _, in := b.at[j]; !in {
 		b.at[j] = len(b.waiting)
 		b.waiting = append(b.waiting, j)
 	}
 }
 
-func (b *book) leave(j *session.Job) {
+func (b *book) leave(j *framework.Job) {
 	i, in := b.at[j]
 	if !in {
 		return
@@ -272,7 +273,7 @@ func (b *book) wake(s *session.Session) {
 			j.Parked = false
 		}
 		if !j.Parked {
-			j.Refresh(s)
+			s.Refresh(j)
 			j.DueAt = time.Time{}
 			s.Ready = append(s.Ready, j)
 		} else if !j.DueAt.IsZero() {
@@ -280,10 +281,10 @@ func (b *book) wake(s *session.Session) {
 		}
 	}
 	if s.View.Touched || len(s.Ready) > 0 {
-		b.wakeWhere(s, func(j *session.Job) bool { return j.Unsettled })
+		b.wakeWhere(s, func(j *framework.Job) bool { return j.Unsettled })
 	}
 	if s.MayFreeKept() {
-		b.wakeWhere(s, func(j *session.Job) bool { return len(j.ParkedShapes) > 0 })
+		b.wakeWhere(s, func(j *framework.Job) bool { return len(j.ParkedShapes) > 0 })
 	}
 	b.refresh(s)
 	s.AllWaiting, b.seenQuotas = b.waiting, s.Cluster.QuotaGen
@@ -309,22 +310,22 @@ func (b *book) refresh(s *session.Session) {
 	}
 	b.refreshedAt, b.outdated = s.Now, false
 	inFront := s.Front(front)
-	b.wakeWhere(s, func(j *session.Job) bool { return inFront[j] && j.QueueBound() })
+	b.wakeWhere(s, func(j *framework.Job) bool { return inFront[j] && j.QueueBound() })
 }
 
 // wakeWhere makes the parked gangs ready that which selects.
-func (b *book) wakeWhere(s *session.Session, which func(*session.Job) bool) {
+func (b *book) wakeWhere(s *session.Session, which func(*framework.Job) bool) {
 	for _, j := range b.waiting {
 		if j.Parked && which(j) {
 			j.Parked = false
-			j.Refresh(s)
+			s.Refresh(j)
 			s.Ready = append(s.Ready, j)
 		}
 	}
 }
 
 // nodesHelp reports whether a node that grew could take one of the job's tasks.
-func (b *book) nodesHelp(s *session.Session, j *session.Job, helped map[*model.Shape]bool) bool {
+func (b *book) nodesHelp(s *session.Session, j *framework.Job, helped map[*model.Shape]bool) bool {
 	for _, shape := range j.ParkedShapes {
 		help, known := helped[shape]
 		if !known {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -24,8 +25,8 @@ func (e *Engine) configure(cfg *config.Config) error {
 		}
 		e.actions = append(e.actions, a)
 		e.enqueues = e.enqueues || name == "enqueue"
-		switch kind := session.AttackKind(name); kind {
-		case session.Preempt, session.Reclaim, session.GangPreempt, session.GangReclaim:
+		switch kind := framework.AttackKind(name); kind {
+		case framework.Preempt, framework.Reclaim, framework.GangPreempt, framework.GangReclaim:
 			e.attacks = append(e.attacks, kind)
 		}
 		e.preempts = e.preempts || name == "preempt" || name == "gangpreempt"

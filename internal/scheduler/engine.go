@@ -24,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/interpod"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -43,7 +44,7 @@ type Engine struct {
 	policies []tiered
 	enqueues bool
 	preempts bool
-	attacks  []session.AttackKind
+	attacks  []framework.AttackKind
 	endings  session.EndingLog
 	empty    session.EmptyNodes
 	advised  int  // number of gangs that got new advice in this cycle

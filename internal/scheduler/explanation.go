@@ -9,6 +9,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -19,7 +20,7 @@ const front = 20
 
 // explanationOf returns the explanation of a verdict; nil if nothing waits. It returns the reported explanation as
 // long as that is still correct. again is when a kept explanation will be too old.
-func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Verdict) (told *schedulingv1beta1.Explanation, again time.Time) {
+func (e *Engine) explanationOf(s *session.Session, j *framework.Job, v explain.Verdict) (told *schedulingv1beta1.Explanation, again time.Time) {
 	if v.Code == "" {
 		delete(e.book.advices, j)
 		return nil, time.Time{}
@@ -27,7 +28,7 @@ func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Ver
 	if e.stillSaysIt(s, j, &v) {
 		return j.Status.Explanation, time.Time{}
 	}
-	defer func() { j.Told.Explanation, j.Told.Verdict, j.Told.In = told, v, j.In }()
+	defer func() { j.Reported.Explanation, j.Reported.Verdict, j.Reported.In = told, v, j.In }()
 	if label, missing := v.Tally.MissingLabel(); missing {
 		v.Near = s.NearLabel(label)
 	}
@@ -64,12 +65,12 @@ func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Ver
 // stillSaysIt reports whether the explanation of a gang far back in its queue is kept because only numbers differ
 // and it was written recently. This saves building an explanation that would be dropped: in a long queue, most
 // gangs get the same verdict with other numbers whenever a pod ends.
-func (e *Engine) stillSaysIt(s *session.Session, j *session.Job, v *explain.Verdict) bool {
+func (e *Engine) stillSaysIt(s *session.Session, j *framework.Job, v *explain.Verdict) bool {
 	old := j.Status.Explanation
-	if old == nil || old != j.Told.Explanation || j.In != j.Told.In || s.Now.Sub(j.StatusAt) >= numbersEvery {
+	if old == nil || old != j.Reported.Explanation || j.In != j.Reported.In || s.Now.Sub(j.StatusAt) >= numbersEvery {
 		return false
 	}
-	if !explain.SameLimit(v, &j.Told.Verdict) {
+	if !explain.SameLimit(v, &j.Reported.Verdict) {
 		return false
 	}
 	if _, advised := e.book.advices[j]; advised {
@@ -82,7 +83,7 @@ func (e *Engine) stillSaysIt(s *session.Session, j *session.Job, v *explain.Verd
 }
 
 // countAttempts sets the number of scheduling attempts. After a restart it continues from the reported number.
-func countAttempts(j *session.Job, to *schedulingv1beta1.Explanation, now time.Time) {
+func countAttempts(j *framework.Job, to *schedulingv1beta1.Explanation, now time.Time) {
 	if old := j.Status.Explanation; old != nil && to.Since != nil && old.Since != nil && old.Since.Equal(to.Since) && j.Attempts < int(old.Attempts) {
 		j.Attempts += int(old.Attempts)
 	}
@@ -93,7 +94,7 @@ func countAttempts(j *session.Job, to *schedulingv1beta1.Explanation, now time.T
 }
 
 // foretell sets the estimated start of the gang.
-func (e *Engine) foretell(s *session.Session, j *session.Job, to *schedulingv1beta1.Explanation) {
+func (e *Engine) foretell(s *session.Session, j *framework.Job, to *schedulingv1beta1.Explanation) {
 	f, known := e.book.forecasts[j]
 	switch {
 	case to.Never:
@@ -111,7 +112,7 @@ func (e *Engine) foretell(s *session.Session, j *session.Job, to *schedulingv1be
 }
 
 // standing describes the state of a gang's queue; nil if the gang has no queue.
-func standing(j *session.Job, position, waiting int) *explain.Standing {
+func standing(j *framework.Job, position, waiting int) *explain.Standing {
 	if j.In == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -95,7 +96,7 @@ type gangFigures struct {
 }
 
 // countGang reports a gang's figures to metrics if they changed. It does not affect decisions.
-func (e *Engine) countGang(s *session.Session, j *session.Job) {
+func (e *Engine) countGang(s *session.Session, j *framework.Job) {
 	now := gangFigures{attempts: j.Attempts, share: dominant(j.Gang.Sums.Allocated, s.Ledger.Total)}
 	if j.Verdict.Code != "" {
 		now.unready = j.Need()
@@ -124,7 +125,7 @@ func dominant(held model.Vec, total []float64) float64 {
 }
 
 // gone records that a gang was deleted.
-func (b *book) gone(j *session.Job) {
+func (b *book) gone(j *framework.Job) {
 	if _, told := b.told[j]; told {
 		b.toldGone = append(b.toldGone, object(j.Gang))
 		delete(b.told, j)

@@ -9,12 +9,13 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // kept returns the HyperNode that a gang with a network topology now runs in, if its annotation differs; nil if it
 // does not differ or nothing was placed.
-func kept(s *session.Session, j *session.Job) *string {
+func kept(s *session.Session, j *framework.Job) *string {
 	cares := j.Topology != nil || slices.ContainsFunc(j.SubGroups, func(p model.SubGroupPolicy) bool { return p.Topology != nil })
 	if !cares || len(j.Placed) == 0 {
 		return nil

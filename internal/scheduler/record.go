@@ -3,6 +3,7 @@ package scheduler
 import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -27,7 +28,7 @@ func (e *Engine) record(s *session.Session) {
 }
 
 // remember stores the first start time that is reported for a gang.
-func (e *Engine) remember(j *session.Job, told *schedulingv1beta1.Explanation) {
+func (e *Engine) remember(j *framework.Job, told *schedulingv1beta1.Explanation) {
 	if _, known := e.book.foretold[j]; !known && told != nil && told.EstimatedStart != nil {
 		e.book.foretold[j] = told.EstimatedStart.Time
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -21,11 +22,11 @@ const reasonIgnored = "AnnotationIgnored"
 const reasonCapped = "PriorityClassNotCounted"
 
 // remarkPriority records once that the priority class of a PodGroup counts only up to the priority of its pods.
-func remarkPriority(s *session.Session, j *session.Job) {
-	if j.Capped == j.CapTold {
+func remarkPriority(s *session.Session, j *framework.Job) {
+	if j.Capped == j.CapReported {
 		return
 	}
-	if j.CapTold = j.Capped; !j.Capped {
+	if j.CapReported = j.Capped; !j.Capped {
 		return
 	}
 	s.Out.Events = append(s.Out.Events, decision.Event{
@@ -36,7 +37,7 @@ func remarkPriority(s *session.Session, j *session.Job) {
 }
 
 // remark records once, when the gang's pods exist, which annotations of the gang and its pods have no effect.
-func remark(s *session.Session, j *session.Job) {
+func remark(s *session.Session, j *framework.Job) {
 	if j.RemarkedAt == j.Spec || len(j.Tasks) < max(j.MinMember, 1) {
 		return
 	}
@@ -62,7 +63,7 @@ func remark(s *session.Session, j *session.Job) {
 }
 
 // unreadable returns warnings for invalid annotations about preemption and task priority.
-func unreadable(j *session.Job) (texts []string) {
+func unreadable(j *framework.Job) (texts []string) {
 	flag := func(text string) {
 		if text == "" { // most pods lack it; parsing must cost nothing for them
 			return

@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -29,7 +30,7 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 	e.tellLingering(s)
 	e.foresee(s)
 	e.advised, e.looked = 0, s.Looked
-	slices.SortFunc(s.Touched, func(a, b *session.Job) int {
+	slices.SortFunc(s.Touched, func(a, b *framework.Job) int {
 		if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
 			return c
 		}
@@ -68,7 +69,7 @@ func pod(t *model.Task) decision.Object {
 	return decision.Object{Namespace: t.Namespace, Name: t.Name, UID: t.UID}
 }
 
-func binds(s *session.Session, j *session.Job) {
+func binds(s *session.Session, j *framework.Job) {
 	gang := object(j.Gang)
 	check := checkOf(j)
 	for i, p := range j.Placed {
@@ -92,7 +93,7 @@ func binds(s *session.Session, j *session.Job) {
 
 // checkOf returns what the binds rely on in the PodGroup. If a gang has more pods than its minimum, the minimum may
 // have been raised before they were created, with the change not received yet (#6010).
-func checkOf(j *session.Job) *decision.GangCheck {
+func checkOf(j *framework.Job) *decision.GangCheck {
 	if len(j.Tasks) <= j.MinMember {
 		return nil
 	}
@@ -100,7 +101,7 @@ func checkOf(j *session.Job) *decision.GangCheck {
 }
 
 // disregarded returns the parts of the gang's placed pods that were not checked.
-func disregarded(s *session.Session, j *session.Job) (names []string) {
+func disregarded(s *session.Session, j *framework.Job) (names []string) {
 	for i, p := range j.Placed {
 		if s.Attacher != nil || i > 0 && p.Task.Shape == j.Placed[i-1].Task.Shape {
 			continue
@@ -115,7 +116,7 @@ func disregarded(s *session.Session, j *session.Job) (names []string) {
 }
 
 // nominations reserves promised resources, and cancels promises that are neither used nor renewed.
-func nominations(s *session.Session, j *session.Job) {
+func nominations(s *session.Session, j *framework.Job) {
 	if len(j.Promised)+len(j.Released) == 0 {
 		return
 	}
@@ -140,7 +141,7 @@ func nominations(s *session.Session, j *session.Job) {
 }
 
 // tell writes the gang's status, event and pod conditions if their meaning changed. It returns when to check again.
-func (e *Engine) tell(s *session.Session, j *session.Job) time.Time {
+func (e *Engine) tell(s *session.Session, j *framework.Job) time.Time {
 	status, write, again := e.statusOf(s, j)
 	remark(s, j)
 	remarkPriority(s, j)
@@ -159,7 +160,7 @@ func (e *Engine) tell(s *session.Session, j *session.Job) time.Time {
 }
 
 // eventOf returns the event for a status; empty if the gang waits for the same reason as before.
-func eventOf(j *session.Job, status *schedulingv1beta1.PodGroupStatus) decision.Event {
+func eventOf(j *framework.Job, status *schedulingv1beta1.PodGroupStatus) decision.Event {
 	switch {
 	case status.Phase == schedulingv1beta1.PodGroupRunning && j.Status.Phase != schedulingv1beta1.PodGroupRunning:
 		return decision.Event{Gang: object(j.Gang), Type: corev1.EventTypeNormal, Reason: "Scheduled", Message: "pod group is ready"}
@@ -178,7 +179,7 @@ func eventOf(j *session.Job, status *schedulingv1beta1.PodGroupStatus) decision.
 }
 
 // podConditions writes the reason on the pods of a gang that has waited for a while.
-func podConditions(s *session.Session, j *session.Job) (again time.Time) {
+func podConditions(s *session.Session, j *framework.Job) (again time.Time) {
 	v := &j.Verdict
 	if v.Code == "" || v.Code == reason.NotEnoughPods || len(j.Pending) == 0 {
 		return time.Time{}

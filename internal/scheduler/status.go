@@ -14,6 +14,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -32,7 +33,7 @@ const (
 
 // statusOf returns the new status of the PodGroup. write reports whether it differs enough to be written. again is
 // when to check again even if nothing changes.
-func (e *Engine) statusOf(s *session.Session, j *session.Job) (status schedulingv1beta1.PodGroupStatus, write bool, again time.Time) {
+func (e *Engine) statusOf(s *session.Session, j *framework.Job) (status schedulingv1beta1.PodGroupStatus, write bool, again time.Time) {
 	status = schedulingv1beta1.PodGroupStatus{
 		Phase:     phaseOf(j),
 		Running:   int32(j.Count[model.Running]),
@@ -88,7 +89,7 @@ func sameList[T any](a, b []T) bool {
 
 // ripe returns the job's verdict. If it is too early to report it, because pods are still being created, it returns
 // an empty verdict and a later time.
-func (e *Engine) ripe(s *session.Session, j *session.Job) (explain.Verdict, time.Time) {
+func (e *Engine) ripe(s *session.Session, j *framework.Job) (explain.Verdict, time.Time) {
 	kind := string(j.Verdict.Code)
 	if kind != j.SinceFor {
 		j.SinceFor, j.Since, j.Attempts = kind, s.Now, max(min(j.Attempts, 1), 0)
@@ -110,7 +111,7 @@ func (e *Engine) ripe(s *session.Session, j *session.Job) (explain.Verdict, time
 
 // stillWhole reports whether the gang has its minimum, also per role, as long as its pods that are being deleted
 // are still on their nodes.
-func stillWhole(j *session.Job) bool {
+func stillWhole(j *framework.Job) bool {
 	leaving, roles := 0, map[string]int{}
 	for _, t := range j.Tasks {
 		if t.Status.Leaving() && t.Node != model.NoNode {
@@ -130,7 +131,7 @@ func stillWhole(j *session.Job) bool {
 }
 
 // ripeAt returns when a gang's missing pods are reported.
-func (e *Engine) ripeAt(j *session.Job) time.Time {
+func (e *Engine) ripeAt(j *framework.Job) time.Time {
 	stopped := j.SinceExistAt
 	if j.ReadyTasks() == 0 && e.book.arrived.After(stopped) {
 		stopped = e.book.arrived
@@ -145,7 +146,7 @@ func (e *Engine) ripeAt(j *session.Job) time.Time {
 }
 
 // phaseOf returns the phase according to the pods' state in the API, not to decisions that are not carried out yet.
-func phaseOf(j *session.Job) schedulingv1beta1.PodGroupPhase {
+func phaseOf(j *framework.Job) schedulingv1beta1.PodGroupPhase {
 	ended := j.Count[model.Succeeded] + j.Count[model.Failed]
 	scheduled := j.Count[model.Bound] + j.Count[model.Running] + ended
 	for _, t := range j.Tasks {
@@ -166,7 +167,7 @@ func phaseOf(j *session.Job) schedulingv1beta1.PodGroupPhase {
 		return schedulingv1beta1.PodGroupCompleted
 	case scheduled > 0 && scheduled >= j.MinMember:
 		return schedulingv1beta1.PodGroupRunning
-	case j.Phase == schedulingv1beta1.PodGroupInqueue, j.LetIn() && j.MinMember > 0 && j.Satisfied():
+	case j.Phase == schedulingv1beta1.PodGroupInqueue, j.IsAdmitted() && j.MinMember > 0 && j.Satisfied():
 		return schedulingv1beta1.PodGroupInqueue
 	case j.Phase == schedulingv1beta1.PodGroupUnknown && j.Count[model.Running] > 0:
 		return schedulingv1beta1.PodGroupUnknown
@@ -176,7 +177,7 @@ func phaseOf(j *session.Job) schedulingv1beta1.PodGroupPhase {
 
 // conditionsOf updates the two conditions. At most one is True. A condition whose meaning stays keeps its time and
 // ID; if kept is true, also its message, like the kept explanation.
-func conditionsOf(s *session.Session, j *session.Job, phase schedulingv1beta1.PodGroupPhase, v explain.Verdict, kept bool) []schedulingv1beta1.PodGroupCondition {
+func conditionsOf(s *session.Session, j *framework.Job, phase schedulingv1beta1.PodGroupPhase, v explain.Verdict, kept bool) []schedulingv1beta1.PodGroupCondition {
 	old := j.Status.Conditions
 	started := phase == schedulingv1beta1.PodGroupRunning || phase == schedulingv1beta1.PodGroupCompleted
 	switch {
@@ -224,7 +225,7 @@ func conditionReason(v explain.Verdict) string {
 }
 
 // set makes one condition True and our other conditions False.
-func set(s *session.Session, j *session.Job, old []schedulingv1beta1.PodGroupCondition, c schedulingv1beta1.PodGroupCondition, kept bool) []schedulingv1beta1.PodGroupCondition {
+func set(s *session.Session, j *framework.Job, old []schedulingv1beta1.PodGroupCondition, c schedulingv1beta1.PodGroupCondition, kept bool) []schedulingv1beta1.PodGroupCondition {
 	c.Status = corev1.ConditionTrue
 	c.LastTransitionTime = metav1.NewTime(s.Now)
 	c.TransitionID = transition(j, s.Now, string(c.Type))
@@ -258,7 +259,7 @@ func set(s *session.Session, j *session.Job, old []schedulingv1beta1.PodGroupCon
 }
 
 // transition returns an ID in the form of a UID. It is the same for the same gang, time and kind.
-func transition(j *session.Job, now time.Time, kind string) string {
+func transition(j *framework.Job, now time.Time, kind string) string {
 	sum := sha256.Sum256([]byte(string(j.UID) + "\x00" + now.UTC().Format(time.RFC3339Nano) + "\x00" + kind))
 	h := hex.EncodeToString(sum[:16])
 	return fmt.Sprintf("%s-%s-%s-%s-%s", h[:8], h[8:12], h[12:16], h[16:20], h[20:])

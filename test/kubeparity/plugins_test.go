@@ -14,7 +14,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	kubeframework "k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/feature"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/imagelocality"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity"
@@ -144,7 +144,7 @@ func (p *plugins) verdicts(pod *corev1.Pod) map[string]string {
 		}
 	}
 	for _, plugin := range p.filters {
-		state := framework.NewCycleState()
+		state := kubeframework.NewCycleState()
 		if pre, ok := plugin.(fwk.PreFilterPlugin); ok {
 			result, status := pre.PreFilter(p.ctx, state, pod, nodes)
 			if status.IsSkip() {
@@ -170,7 +170,7 @@ func (p *plugins) verdicts(pod *corev1.Pod) map[string]string {
 
 // scores returns a plugin's scores of some nodes, 0 to 100.
 func (p *plugins) scores(plugin fwk.Plugin, pod *corev1.Pod, names []string) map[string]int64 {
-	state, out := framework.NewCycleState(), map[string]int64{}
+	state, out := kubeframework.NewCycleState(), map[string]int64{}
 	var nodes []fwk.NodeInfo
 	for _, name := range names {
 		n, err := p.snapshot.NodeInfos().Get(name)

@@ -6,12 +6,13 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // Case describes the victims that an action may choose.
 type Case struct {
-	Kind session.AttackKind
+	Kind framework.AttackKind
 	// Own is true if the victims are lower-priority tasks of the same gang that needs the resources.
 	Own bool
 	// Surplus is true if gangs may lose only pods beyond their minimum.
@@ -37,7 +38,7 @@ type Failure struct {
 const maxBarred = 32
 
 // For makes room for a gang by evicting others. It returns true on success; otherwise it returns the reason.
-func For(s *session.Session, j *session.Job, c Case) (bool, Failure) {
+func For(s *session.Session, j *framework.Job, c Case) (bool, Failure) {
 	tasks := wanted(s, j)
 	switch {
 	case len(tasks) == 0:
@@ -47,7 +48,7 @@ func For(s *session.Session, j *session.Job, c Case) (bool, Failure) {
 	case slices.ContainsFunc(tasks, func(t *model.Task) bool { return t.Never }):
 		return false, Failure{Spared: []explain.Spared{{Code: reason.NeverPreempts}}}
 	}
-	a := &session.Attack{Kind: c.Kind, Taker: j, Tasks: tasks, Asked: session.Sum(tasks)}
+	a := &framework.Attack{Kind: c.Kind, Taker: j, Tasks: tasks, Asked: framework.Sum(tasks)}
 	between := isBetween(c.Kind)
 	if between && s.Rules.MayTake(j.In, a.Asked).Code != "" {
 		return false, Failure{}
@@ -74,7 +75,7 @@ func For(s *session.Session, j *session.Job, c Case) (bool, Failure) {
 }
 
 // wanted returns the tasks for which the eviction must make room.
-func wanted(s *session.Session, j *session.Job) []*model.Task {
+func wanted(s *session.Session, j *framework.Job) []*model.Task {
 	if s.Rules.Gang && !j.Satisfied() {
 		return j.Minimum()
 	}
@@ -82,7 +83,7 @@ func wanted(s *session.Session, j *session.Job) []*model.Task {
 }
 
 // inTier searches for victims using the entitlements of a single tier.
-func inTier(s *session.Session, a *session.Attack, c Case, tier int) (bool, Failure) {
+func inTier(s *session.Session, a *framework.Attack, c Case, tier int) (bool, Failure) {
 	grants := s.Rules.Granted(a, tier)
 	may := append(s.Rules.Protecting(a), grants...)
 	barred := map[*model.Gang]bool{}
@@ -92,7 +93,7 @@ func inTier(s *session.Session, a *session.Attack, c Case, tier int) (bool, Fail
 		census := l.victims()
 		if len(barred) == 0 {
 			failure = failed(census)
-			failure.Nobody = !census.some && !slices.ContainsFunc(may, func(g session.Guard) bool { return !g.Static })
+			failure.Nobody = !census.some && !slices.ContainsFunc(may, func(g framework.Guard) bool { return !g.Static })
 		}
 		p := &plan{
 			s: s, attack: a, c: c, units: census.units, may: may, grants: grants, tier: tier, trial: trialOf(a, c),
@@ -136,9 +137,9 @@ func failed(c *census) Failure {
 
 // trialOf returns the settings with which the gang's placement is tried. If victim and gang share a queue, the gang
 // may use as much as the queue held before, even if that exceeds a limit.
-func trialOf(a *session.Attack, c Case) session.Trial {
+func trialOf(a *framework.Attack, c Case) session.Trial {
 	trial := session.Trial{Grow: true}
-	if a.Kind == session.Preempt || a.Kind == session.GangPreempt {
+	if a.Kind == framework.Preempt || a.Kind == framework.GangPreempt {
 		trial.Swap = slices.Clone(a.Taker.In.Allocated)
 	}
 	if c.Own {
@@ -176,7 +177,7 @@ func (p *plan) answered(chosen []int) []*model.Gang {
 
 // answers reports whether a gang that lost tasks could take the resources back, either for all lost tasks or for the
 // first tasks that it needs.
-func (p *plan) answers(j *session.Job, tasks []*model.Task) bool {
+func (p *plan) answers(j *framework.Job, tasks []*model.Task) bool {
 	if first := firstBack(j, tasks); len(first) < len(tasks) && p.mayTakeBack(j, first) {
 		return true
 	}
@@ -185,16 +186,16 @@ func (p *plan) answers(j *session.Job, tasks []*model.Task) bool {
 
 // firstBack returns the lost tasks that would bring a gang back to its minimum, or a single task if the gang still
 // has its minimum. These are the tasks that would be lost last.
-func firstBack(j *session.Job, lost []*model.Task) []*model.Task {
+func firstBack(j *framework.Job, lost []*model.Task) []*model.Task {
 	return lost[max(len(lost)-max(j.Need(), 1), 0):]
 }
 
-func (p *plan) mayTakeBack(j *session.Job, tasks []*model.Task) bool {
+func (p *plan) mayTakeBack(j *framework.Job, tasks []*model.Task) bool {
 	for _, kind := range p.s.Attacks {
 		if !sameSide(kind, p.attack.Kind) {
 			continue
 		}
-		back := &session.Attack{Kind: kind, Taker: j, Tasks: tasks, Asked: session.Sum(tasks)}
+		back := &framework.Attack{Kind: kind, Taker: j, Tasks: tasks, Asked: framework.Sum(tasks)}
 		for _, tier := range p.s.Rules.Tiers(back) {
 			if tier > p.tier || tier == p.tier && kind == p.attack.Kind {
 				continue
@@ -208,11 +209,11 @@ func (p *plan) mayTakeBack(j *session.Job, tasks []*model.Task) bool {
 }
 
 // sameSide reports whether both kinds of eviction act inside a queue, or both between queues.
-func sameSide(a, b session.AttackKind) bool {
+func sameSide(a, b framework.AttackKind) bool {
 	return isBetween(a) == isBetween(b)
 }
 
-func grantsAll(grants []session.Guard, tasks []*model.Task) bool {
+func grantsAll(grants []framework.Guard, tasks []*model.Task) bool {
 	for k := range grants {
 		if ok, _ := grants[k].May(tasks); !ok {
 			return false

@@ -2,6 +2,7 @@ package evict
 
 import (
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -19,7 +20,7 @@ type bound struct {
 // newBound computes the bound from all nodes. within limits the nodes; nil means all nodes.
 func newBound(s *session.Session, tasks []*model.Task, shapes []*model.Shape, within func(model.NodeID) bool) *bound {
 	b := &bound{s: s, single: len(shapes) == 1, need: int64(len(tasks)), nodes: make([]bool, s.View.Nodes.Len())}
-	b.asked = session.Sum(tasks)
+	b.asked = framework.Sum(tasks)
 	if b.single {
 		b.asked = shapes[0].Request
 	}

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // inDomains makes room for a gang. If the gang must stay inside a domain and the action evicts whole gangs, it tries
 // the domains one by one, the widest first.
-func inDomains(s *session.Session, j *session.Job, c Case) (done bool, why Failure) {
-	gangwise := c.Kind == session.GangPreempt || c.Kind == session.GangReclaim
+func inDomains(s *session.Session, j *framework.Job, c Case) (done bool, why Failure) {
+	gangwise := c.Kind == framework.GangPreempt || c.Kind == framework.GangReclaim
 	if !gangwise || j.Topology == nil || !j.Topology.Hard {
 		return For(s, j, c)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -11,12 +12,12 @@ import (
 // ledger.
 type plan struct {
 	s      *session.Session
-	attack *session.Attack
+	attack *framework.Attack
 	c      Case
 	trial  session.Trial
 	units  []unit
-	may    []session.Guard // the guards, and the entitlements of one tier
-	grants []session.Guard // only the entitlements among may
+	may    []framework.Guard // the guards, and the entitlements of one tier
+	grants []framework.Guard // only the entitlements among may
 	tier   int
 	bound  *bound
 	out    []bool
@@ -48,7 +49,7 @@ func (p *plan) solve(order []int) ([]int, bool) {
 // passes returns the passes of the search; true stands for a strict pass. Between queues, a strict pass first evicts
 // only units whose queue keeps what it deserves, and a second pass evicts other units if needed.
 func (p *plan) passes() []bool {
-	if p.attack.Kind == session.Reclaim || p.attack.Kind == session.GangReclaim {
+	if p.attack.Kind == framework.Reclaim || p.attack.Kind == framework.GangReclaim {
 		return []bool{true, false}
 	}
 	return []bool{false}
@@ -74,7 +75,7 @@ func (p *plan) mayGo(i int) bool {
 // unit were evicted.
 func (p *plan) keepsShare(i int) bool {
 	u := &p.units[i]
-	lost := session.Sum(p.still(u.tasks))
+	lost := framework.Sum(p.still(u.tasks))
 	for _, t := range p.attack.Asked {
 		k := int(t.Index)
 		if k != model.Pods && lost.Get(k) > 0 && u.from.Allocated[k]-float64(lost.Get(k)) < u.from.Deserved[k]-0.1 {

@@ -6,6 +6,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -59,12 +60,12 @@ func Run(s *session.Session, cases ...Case) {
 }
 
 // isBetween reports whether a kind evicts pods of other queues.
-func isBetween(kind session.AttackKind) bool {
-	return kind == session.Reclaim || kind == session.GangReclaim
+func isBetween(kind framework.AttackKind) bool {
+	return kind == framework.Reclaim || kind == framework.GangReclaim
 }
 
 // each tries the cases for a gang until one makes room.
-func each(s *session.Session, j *session.Job, cases []Case) (bool, Failure) {
+func each(s *session.Session, j *framework.Job, cases []Case) (bool, Failure) {
 	defer s.UseKept(j)()
 	failure := Failure{Nobody: true}
 	for _, c := range cases {
@@ -99,11 +100,11 @@ func (f Failure) and(o Failure) Failure {
 
 // starving returns the gangs for which others may be evicted, in scheduling order. A strict queue contributes only
 // its first gang: later gangs may use free resources by backfill, but they do not justify evictions.
-func starving(s *session.Session) []*session.Job {
-	var list []*session.Job
+func starving(s *session.Session) []*framework.Job {
+	var list []*framework.Job
 	line := s.Line()
 	for _, j := range s.Starving() {
-		if j.LetIn() && len(j.Reserved)+len(j.Promised) == 0 && j.Tryable(s) && s.Rules.Starves(j) && !line.Behind(j) {
+		if j.IsAdmitted() && len(j.Reserved)+len(j.Promised) == 0 && s.Tryable(j) && s.Rules.Starves(j) && !line.Behind(j) {
 			list = append(list, j)
 		}
 	}
@@ -113,14 +114,14 @@ func starving(s *session.Session) []*session.Job {
 
 // alike returns a gang's likeness. It returns false if the result of a search depends on more than the number of pods
 // of a single shape.
-func alike(s *session.Session, j *session.Job) (likeness, bool) {
+func alike(s *session.Session, j *framework.Job) (likeness, bool) {
 	return likeness{j.In.Queue, j.Pending[0].Shape, j.Priority},
 		j.AllocatedTasks() == 0 && !j.Gang.HasGiven() && len(j.Shapes()) == 1 && len(j.MinTaskMember) == 0 && !j.Structured() && !s.RuledBy(j, j.Pending[0])
 }
 
 // tell records the reason why no pod was evicted for a gang in the gang's verdict. between is true if pods of other
 // queues were considered.
-func tell(s *session.Session, j *session.Job, f Failure, between bool) {
+func tell(s *session.Session, j *framework.Job, f Failure, between bool) {
 	v := j.Verdict
 	if v.Code == "" {
 		return

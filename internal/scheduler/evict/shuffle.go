@@ -5,6 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -15,8 +16,8 @@ func Shuffle(s *session.Session) { move(s, s.Rules.Movers) }
 // Release evicts the pods of gangs that never reached their minimum. Every action that binds gangs must call Release.
 func Release(s *session.Session) { move(s, s.Rules.Releases) }
 
-func move(s *session.Session, movers []session.Mover) {
-	a := &session.Attack{Kind: session.Shuffle}
+func move(s *session.Session, movers []framework.Mover) {
+	a := &framework.Attack{Kind: framework.Shuffle}
 	guards := s.Rules.Protecting(a)
 	named, tier := false, 0
 	for _, mover := range movers {
@@ -59,8 +60,8 @@ func byGang(tasks []*model.Task) [][]*model.Task {
 
 type moving struct {
 	s      *session.Session
-	guards []session.Guard
-	mover  session.Mover
+	guards []framework.Guard
+	mover  framework.Mover
 	why    string
 	moved  bool
 }
@@ -79,7 +80,7 @@ func (m *moving) gang(tasks []*model.Task) {
 		}
 		return
 	}
-	surplus := m.s.Surplus(g)
+	surplus := m.s.Job(g).Surplus()
 	taken := 0
 	for _, t := range tasks {
 		if surplus.Take(t) && m.evict(j, []*model.Task{t}) {
@@ -104,7 +105,7 @@ func (m *moving) most(g *model.Gang) int {
 }
 
 // evict evicts tasks together, provided that all of them may be evicted.
-func (m *moving) evict(j *session.Job, tasks []*model.Task) bool {
+func (m *moving) evict(j *framework.Job, tasks []*model.Task) bool {
 	for _, t := range tasks {
 		if t.Protected() || j.Leaving[t] {
 			return false
@@ -126,7 +127,7 @@ func (m *moving) evict(j *session.Job, tasks []*model.Task) bool {
 			Pod:    decision.Object{Namespace: t.Namespace, Name: t.Name, UID: t.UID},
 			Gang:   decision.Object{Namespace: j.Namespace, Name: j.Gang.Name, UID: j.UID},
 			Node:   m.s.View.Nodes.Name[t.Node],
-			Reason: string(session.Shuffle), Message: m.why,
+			Reason: string(framework.Shuffle), Message: m.why,
 		})
 	}
 	m.moved = true

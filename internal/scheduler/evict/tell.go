@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // commit makes the evictions final and promises the resources to the gang.
@@ -53,7 +53,7 @@ func (p *plan) eviction(u *unit, t *model.Task, why string) decision.Evict {
 		Reason:    string(p.attack.Kind),
 		Preemptor: decision.Object{Namespace: j.Namespace, Name: j.Gang.Name, UID: j.UID},
 	}
-	if slices.ContainsFunc(p.grants, func(g session.Guard) bool { return g.Moves }) {
+	if slices.ContainsFunc(p.grants, func(g framework.Guard) bool { return g.Moves }) {
 		e.Gave = model.Gave{Tier: p.tier + 1, Between: p.between()}
 	}
 	switch {
@@ -105,7 +105,7 @@ func pods(n int, one decision.Object) string {
 }
 
 func (p *plan) between() bool {
-	return p.attack.Kind == session.Reclaim || p.attack.Kind == session.GangReclaim
+	return p.attack.Kind == framework.Reclaim || p.attack.Kind == framework.GangReclaim
 }
 
 // because returns the reasons why the entitlements grant the eviction of a unit.

@@ -8,6 +8,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -54,9 +55,9 @@ func (c *census) evictable(g *model.Gang) int {
 // lister collects the units of an attack.
 type lister struct {
 	s      *session.Session
-	attack *session.Attack
+	attack *framework.Attack
 	c      Case
-	may    []session.Guard // guards, and the entitlements of a tier
+	may    []framework.Guard // guards, and the entitlements of a tier
 	shapes []*model.Shape
 	asked  model.Request
 	barred map[*model.Gang]bool
@@ -171,7 +172,7 @@ func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
 		return
 	}
 	rest, some := 0, false
-	surplus := l.s.Surplus(g)
+	surplus := l.s.Job(g).Surplus()
 	for _, t := range running {
 		if !l.useful(t) {
 			rest++

@@ -20,7 +20,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	kubeframework "k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumerestrictions"
@@ -28,6 +28,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 	"github.com/vc-batch/vc/test/make"
@@ -35,7 +36,7 @@ import (
 )
 
 // everything is the configuration with all plugins enabled.
-var everything = session.Attaching{Limits: true, Zones: true, Binding: true, Devices: true, BindTimeout: time.Minute, DeviceTimeout: 10 * time.Second}
+var everything = framework.Attaching{Limits: true, Zones: true, Binding: true, Devices: true, BindTimeout: time.Minute, DeviceTimeout: 10 * time.Second}
 
 // storageWorld is a random cluster with volumes.
 type storageWorld struct {
@@ -238,7 +239,7 @@ func newDirect(t *rapid.T, w *storageWorld) *direct {
 
 // judge returns the nodes on which the plugins allow a pod, and keeps the state for reserving.
 func (d *direct) judge(t *rapid.T, pod *corev1.Pod) (fits map[string]bool, why map[string]string, state fwk.CycleState) {
-	state = framework.NewCycleState()
+	state = kubeframework.NewCycleState()
 	infos, err := d.snapshot.NodeInfos().List()
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@
 // that attach volumes or devices.
 //
 //	In:   model.Cluster with its Attachable, the session's overlay
-//	Out:  a session.NodeRule, and decision.Attach for pods that were placed on a node
+//	Out:  a framework.NodeRule, and decision.Attach for pods that were placed on a node
 //
 // The plugins need informers, listers, a client and a framework. In this package, an informer is a view of the model
 // without a goroutine, and the client only records writes. The recorded writes become part of the decision, which the

@@ -6,11 +6,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	kubeframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // shapeCase caches the results for a shape that attaches volumes or devices.
@@ -48,8 +48,8 @@ type cell struct {
 	verdict verdict
 }
 
-// allows implements session.NodeRule.Allows. It returns the reason why a node cannot run a task.
-func (a *Adapter) allows(_ *session.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
+// allows implements framework.NodeRule.Allows. It returns the reason why a node cannot run a task.
+func (a *Adapter) allows(_ *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	v := a.judge(t.Shape, id, later)
 	return v.code, v.detail
 }
@@ -107,7 +107,7 @@ func (a *Adapter) podCase(c *shapeCase, later bool) *podCase {
 		p = &c.pods[1]
 	}
 	if gen := max(a.cluster.Attachable.Gen, a.cluster.Attachable.UsersGen); !p.known || p.gen != gen || p.version != a.version {
-		*p = podCase{known: true, gen: gen, version: a.version, state: framework.NewCycleState()}
+		*p = podCase{known: true, gen: gen, version: a.version, state: kubeframework.NewCycleState()}
 		a.look(c.shape, nil, later)
 		a.prepare(c, p)
 		a.lookAway()
@@ -234,7 +234,7 @@ func (a *Adapter) admits(c *shapeCase, p *podCase, id model.NodeID, later bool) 
 	if !p.free && !p.device {
 		return verdict{}
 	}
-	state := framework.NewCycleState()
+	state := kubeframework.NewCycleState()
 	a.look(c.shape, node.Node(), later)
 	defer a.lookAway()
 	v := a.finds(c, p, pod, node, state)
@@ -267,7 +267,7 @@ func (a *Adapter) finds(c *shapeCase, p *podCase, pod *corev1.Pod, node *nodeInf
 }
 
 // rank adds the plugins' scores to the points of the candidates that were checked.
-func (a *Adapter) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, points []float64) {
+func (a *Adapter) rank(_ *framework.Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	c := a.cases[t.Shape]
 	if c == nil {
 		return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -19,7 +20,7 @@ type Adapter struct {
 	ctx     context.Context //nolint:containedctx // the plugins only read a silent logger from it; it is never cancelled
 	handle  *handle
 	plugins plugins
-	conf    session.Attaching
+	conf    framework.Attaching
 	built   bool
 	broken  string // the error message if the plugins could not be built
 
@@ -60,7 +61,7 @@ func New() *Adapter {
 var _ session.Attacher = (*Adapter)(nil)
 
 // Open prepares the adapter for a cycle.
-func (a *Adapter) Open(s *session.Session, conf session.Attaching) session.NodeRule {
+func (a *Adapter) Open(s *session.Session, conf framework.Attaching) framework.NodeRule {
 	a.undoAll()
 	if a.cluster != s.Cluster {
 		a.cluster = s.Cluster
@@ -71,22 +72,22 @@ func (a *Adapter) Open(s *session.Session, conf session.Attaching) session.NodeR
 		a.build(conf)
 	}
 	a.forgetCases()
-	return session.NodeRule{
-		Name:    "predicates",
-		Applies: func(_ *session.Job, t *model.Task) bool { return t.Shape.Attached != nil },
-		Allows:  a.allows,
-		Dear:    func(_ *session.Job, t *model.Task) bool { return !a.podCase(a.caseOf(t.Shape), false).ranks },
-		Could: func(_ *session.Job, t *model.Task, id model.NodeID, later bool) bool {
+	return framework.NodeRule{
+		Name:      "predicates",
+		Applies:   func(_ *framework.Job, t *model.Task) bool { return t.Shape.Attached != nil },
+		Allows:    a.allows,
+		Expensive: func(_ *framework.Job, t *model.Task) bool { return !a.podCase(a.caseOf(t.Shape), false).ranks },
+		MightAllow: func(_ *framework.Job, t *model.Task, id model.NodeID, later bool) bool {
 			p := a.podCase(a.caseOf(t.Shape), later)
 			return a.broken == "" && p.verdict.code == "" && a.quick(p, id).code == ""
 		},
 		Rank:    a.rank,
-		Placed:  func(_ *session.Job, t *model.Task, id model.NodeID, sign int) { a.follow(t, id, sign) },
+		Placed:  func(_ *framework.Job, t *model.Task, id model.NodeID, sign int) { a.follow(t, id, sign) },
 		Evicted: a.followEvicted,
 	}
 }
 
-func (a *Adapter) build(conf session.Attaching) {
+func (a *Adapter) build(conf framework.Attaching) {
 	p, err := build(a.ctx, a.handle, conf)
 	a.plugins, a.conf, a.built, a.broken = p, conf, true, ""
 	if err != nil {

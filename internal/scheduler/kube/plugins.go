@@ -15,7 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumerestrictions"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumezone"
 
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // plugin is the set of kube-scheduler's extension points that this package calls.
@@ -33,7 +33,7 @@ type plugins struct {
 
 // features returns Kubernetes' feature gates, but disables the features that need more than a verdict, such as
 // extended resources backed by devices, and conditions that devices must meet before binding.
-func features(conf session.Attaching) feature.Features {
+func features(conf framework.Attaching) feature.Features {
 	f := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
 	f.EnableDRAExtendedResource = false
 	f.EnableDRADeviceBindingConditions = false
@@ -45,7 +45,7 @@ func features(conf session.Attaching) feature.Features {
 }
 
 // build creates the plugins that the configuration enables.
-func build(ctx context.Context, h *handle, conf session.Attaching) (p plugins, err error) {
+func build(ctx context.Context, h *handle, conf framework.Attaching) (p plugins, err error) {
 	f := features(conf)
 	restrictions, err := volumerestrictions.New(ctx, nil, h, f)
 	if err != nil {
@@ -85,7 +85,7 @@ func build(ctx context.Context, h *handle, conf session.Attaching) (p plugins, e
 
 // bindingArgs returns the arguments of VolumeBinding. The plugin never waits in this package, so its timeout has no
 // effect.
-func bindingArgs(conf session.Attaching) *config.VolumeBindingArgs {
+func bindingArgs(conf framework.Attaching) *config.VolumeBindingArgs {
 	args := &config.VolumeBindingArgs{BindTimeoutSeconds: int64(conf.BindTimeout.Seconds())}
 	for _, p := range conf.Curve[:conf.Points] {
 		args.Shape = append(args.Shape, config.UtilizationShapePoint{Utilization: p.Utilization, Score: p.Score})

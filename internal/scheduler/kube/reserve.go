@@ -8,7 +8,7 @@ import (
 	storagehelpers "k8s.io/component-helpers/storage/volume"
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
+	kubeframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
@@ -73,7 +73,7 @@ func (a *Adapter) take(t *model.Task, id model.NodeID) {
 
 // reserve runs the plugins again to find the volumes and devices for the pod on the node, and reserves them.
 func (a *Adapter) reserve(r *reservation, c *shapeCase, p *podCase) {
-	state, node := framework.NewCycleState(), &nodeInfo{a: a, id: r.node}
+	state, node := kubeframework.NewCycleState(), &nodeInfo{a: a, id: r.node}
 	a.look(c.shape, node.Node(), false)
 	defer a.lookAway()
 	if v := a.finds(c, p, r.pod, node, state); v.code != "" {

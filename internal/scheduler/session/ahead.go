@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -13,10 +14,10 @@ import (
 // see AdmitCandidates.
 const maxInside = 16
 
-// LetInAhead reports whether a gang is admitted although its queue has no room for it now. If run times are known,
+// AdmitAhead reports whether a gang is admitted although its queue has no room for it now. If run times are known,
 // the first gangs are admitted, so that their pods exist and resources can be reserved for them. Behind the first
 // gang, only gangs with a known run time are.
-func (s *Session) LetInAhead(j *Job, v reason.Code) bool {
+func (s *Session) AdmitAhead(j *framework.Job, v reason.Code) bool {
 	if !waitsForRoom(v) || !s.easy() || len(s.Endings()) == 0 {
 		return false
 	}
@@ -33,9 +34,9 @@ func (s *Session) LetInAhead(j *Job, v reason.Code) bool {
 
 // insiders holds the gangs of a queue that are admitted and wait for their minimum.
 type insiders struct {
-	waiting []*Job
+	waiting []*framework.Job
 	// first holds the first maxInside gangs that could start, in the queue's order. It is valid if judged is true.
-	first  []*Job
+	first  []*framework.Job
 	judged bool
 	// others holds the numbers of pending pods of the gangs that are not among the first. misjudged caches their sum
 	// without the maxInside largest; it is valid if summed is true.
@@ -49,7 +50,7 @@ func (s *Session) inside(q *queue.Queue) *insiders {
 	if s.insides == nil {
 		s.insides = map[*queue.Queue]*insiders{}
 		for _, j := range s.AllWaiting {
-			if j != nil && j.LetIn() && !j.Satisfied() {
+			if j != nil && j.IsAdmitted() && !j.Satisfied() {
 				s.insidersOf(j.In).waiting = append(s.insidersOf(j.In).waiting, j)
 			}
 		}
@@ -69,7 +70,7 @@ func (s *Session) insidersOf(q *queue.Queue) *insiders {
 // admits reports whether a gang is among the first maxInside gangs of its queue that could start, so that it may be
 // admitted before there is room. Gangs that turn out not to be among the first stay admitted. Their number is
 // bounded: maxInside gangs of any size, and maxMisjudged pods of others.
-func (in *insiders) admits(s *Session, j *Job) bool {
+func (in *insiders) admits(s *Session, j *framework.Job) bool {
 	if len(in.waiting) < maxInside {
 		return true
 	}
@@ -99,7 +100,7 @@ func beyond(pods []int) (sum int) {
 }
 
 // precedes reports whether a gang comes before all other gangs of the queue that could start.
-func (in *insiders) precedes(s *Session, j *Job) bool {
+func (in *insiders) precedes(s *Session, j *framework.Job) bool {
 	if len(in.waiting) == 0 {
 		return true
 	}
@@ -132,14 +133,14 @@ func (in *insiders) judge(s *Session) {
 	}
 }
 
-func (in *insiders) addOther(j *Job) {
+func (in *insiders) addOther(j *framework.Job) {
 	if j.HasMinResources { // gangs without minResources are admitted independently of room
 		in.others, in.summed = append(in.others, len(j.Pending)), false
 	}
 }
 
 // add records that a gang is admitted.
-func (in *insiders) add(s *Session, j *Job) {
+func (in *insiders) add(s *Session, j *framework.Job) {
 	in.waiting = append(in.waiting, j)
 	if !in.judged {
 		return
@@ -157,9 +158,9 @@ func (s *Session) AtGate() {
 	if !s.easy() {
 		return
 	}
-	first := map[*queue.Queue]*Job{}
+	first := map[*queue.Queue]*framework.Job{}
 	for _, j := range s.AllWaiting {
-		if j.LetIn() || !j.HasMinResources || !j.In.Known || !j.In.Open {
+		if j.IsAdmitted() || !j.HasMinResources || !j.In.Known || !j.In.Open {
 			continue
 		}
 		if head := first[j.In]; head == nil || s.Rules.CompareJobs(j, head) < 0 {
@@ -169,7 +170,7 @@ func (s *Session) AtGate() {
 	for _, q := range s.Ledger.Queues {
 		if j := first[q]; j != nil && j.Parked && s.inside(q).admits(s, j) {
 			j.Parked = false
-			j.Refresh(s)
+			s.Refresh(j)
 			s.Ready = append(s.Ready, j)
 		}
 	}

@@ -1,17 +1,16 @@
 package session
 
 import (
-	"time"
-
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // Attacher checks the volumes and devices that pods attach, with kube-scheduler's own rules. Package kube
 // implements it. In programs that do not link that package, such pods are placed without these checks.
 type Attacher interface {
 	// Open starts a cycle. The returned rule is valid until the next cycle.
-	Open(s *Session, conf Attaching) NodeRule
+	Open(s *Session, conf framework.Attaching) framework.NodeRule
 	// Decided returns what must be written before a task that was placed in this cycle is bound; nil for nothing.
 	Decided(t *model.Task, id model.NodeID) *decision.Attach
 	// Stamp returns a value that changes when a change of volumes or devices could help pods of a shape.
@@ -19,7 +18,7 @@ type Attacher interface {
 }
 
 // AttachStamp returns the sum of the stamps of the shapes that a parked job needs nodes for.
-func (s *Session) AttachStamp(j *Job) uint64 {
+func (s *Session) AttachStamp(j *framework.Job) uint64 {
 	var sum uint64
 	for _, shape := range j.ParkedShapes {
 		if shape.Attached != nil && s.Attacher != nil {
@@ -27,35 +26,4 @@ func (s *Session) AttachStamp(j *Job) uint64 {
 		}
 	}
 	return sum
-}
-
-// Attaching holds the settings of policy predicates for volumes and devices.
-type Attaching struct {
-	Limits, Zones, Binding, Devices bool
-	// Pointless disables points for volumes and devices; they only restrict where a pod may run.
-	Pointless bool
-	// BindTimeout is how long a bind waits for its volumes, DeviceTimeout how long the search for devices on one
-	// node may take.
-	BindTimeout, DeviceTimeout time.Duration
-	// Weight is the weight of the points for volumes, which depend on how much of a volume's capacity is requested.
-	// Without a Curve there are no points.
-	Weight float64
-	Curve  [maxCurve]CurvePoint
-	Points int // number of points in Curve
-}
-
-// maxCurve bounds the points of a curve. A fixed size makes the settings comparable.
-const maxCurve = 16
-
-// CurvePoint is a score, 0 to 10, at a utilization, 0 to 100.
-type CurvePoint struct{ Utilization, Score int32 }
-
-// AddPoint adds a point to the curve; it returns false if there are too many.
-func (a *Attaching) AddPoint(p CurvePoint) bool {
-	if a.Points == maxCurve {
-		return false
-	}
-	a.Curve[a.Points] = p
-	a.Points++
-	return true
 }

@@ -8,6 +8,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -28,7 +29,7 @@ func (s *Session) AdmitCandidates() {
 	}
 	c := &backfillers{s: s, taken: map[model.NodeID]*takenRoom{}, headed: map[*queue.Queue]bool{}, misjudged: map[*queue.Queue]int{}}
 	list := c.collect()
-	outside := func(j *Job) bool { return !j.LetIn() }
+	outside := func(j *framework.Job) bool { return !j.IsAdmitted() }
 	if !slices.ContainsFunc(list, outside) || len(s.Endings()) == 0 {
 		return
 	}
@@ -39,7 +40,7 @@ func (s *Session) AdmitCandidates() {
 		switch {
 		case c.headed[j.In]:
 		case c.take(j):
-			if !j.LetIn() {
+			if !j.IsAdmitted() {
 				s.admitCandidate(j)
 			}
 		case !s.reservedBefore(j):
@@ -49,17 +50,17 @@ func (s *Session) AdmitCandidates() {
 }
 
 // reservedBefore reports whether resources are reserved for a gang of the same queue that comes before j.
-func (s *Session) reservedBefore(j *Job) bool {
+func (s *Session) reservedBefore(j *framework.Job) bool {
 	return slices.ContainsFunc(s.Reservations, func(r *Reservation) bool { return r.Job.In == j.In && s.Rules.CompareJobs(r.Job, j) < 0 })
 }
 
 // heads reports whether a gang that does not fit is a head that must not be passed: its pods are being created, or
 // it is admitted here so that they will be.
-func (c *backfillers) heads(j *Job) bool {
-	if j.LetIn() {
+func (c *backfillers) heads(j *framework.Job) bool {
+	if j.IsAdmitted() {
 		return true
 	}
-	if _, never := c.s.Never(j); never || c.vetoed(j) || !c.s.LetInAhead(j, j.Verdict.Code) {
+	if _, never := c.s.Never(j); never || c.vetoed(j) || !c.s.AdmitAhead(j, j.Verdict.Code) {
 		return false
 	}
 	c.s.admitCandidate(j)
@@ -67,7 +68,7 @@ func (c *backfillers) heads(j *Job) bool {
 }
 
 // admitCandidate admits a gang whose pods are to be created.
-func (s *Session) admitCandidate(j *Job) {
+func (s *Session) admitCandidate(j *framework.Job) {
 	for _, enqueued := range s.Rules.Enqueued {
 		enqueued(j)
 	}
@@ -81,7 +82,7 @@ type backfillers struct {
 	s     *Session
 	idle  model.Vec // idle on all nodes; nil if not computed yet
 	taken map[model.NodeID]*takenRoom
-	held  []*Job // gangs whose minResources their queues hold for now
+	held  []*framework.Job // gangs whose minResources their queues hold for now
 	// headed holds the queues with a head that has no reservation yet.
 	headed map[*queue.Queue]bool
 	// misjudged holds the numbers of pending pods of gangs that were admitted and did not start.
@@ -98,19 +99,19 @@ type takenRoom struct {
 
 // refusedParts are pods that did not fit.
 type refusedParts struct {
-	template
+	framework.Template
 	binds uint32 // reservations that bound them, as a bit set
 }
 
 // collect returns the gangs to try: gangs that wait for admission because of missing room and may fit, the first
 // gang of each queue that cannot fit, and admitted gangs whose pods are being created.
-func (c *backfillers) collect() (list []*Job) {
+func (c *backfillers) collect() (list []*framework.Job) {
 	s := c.s
-	pods, large := map[*queue.Queue][]int{}, map[*queue.Queue]*Job{}
+	pods, large := map[*queue.Queue][]int{}, map[*queue.Queue]*framework.Job{}
 	for _, j := range s.AllWaiting {
 		switch {
 		case !j.HasMinResources || !lends(j.In):
-		case !j.LetIn():
+		case !j.IsAdmitted():
 			switch {
 			case !waitsForRoom(j.Verdict.Code) || exceeds(j.MinResources, j.In):
 			case c.mayFit(j):
@@ -131,7 +132,7 @@ func (c *backfillers) collect() (list []*Job) {
 	for q, counts := range pods {
 		c.misjudged[q] = beyond(counts)
 	}
-	return slices.DeleteFunc(list, func(j *Job) bool { return !j.LetIn() && c.misjudged[j.In] > maxMisjudged })
+	return slices.DeleteFunc(list, func(j *framework.Job) bool { return !j.IsAdmitted() && c.misjudged[j.In] > maxMisjudged })
 }
 
 // lends reports whether a queue admits gangs that pass its head.
@@ -141,7 +142,7 @@ func lends(q *queue.Queue) bool { return q.Known && q.Open && Backfills(q) }
 func waitsForRoom(code reason.Code) bool { return reason.Get(code).Has(reason.OthersHoldQueue) }
 
 // mayFit reports whether all nodes together have enough idle resources for a gang's request.
-func (c *backfillers) mayFit(j *Job) bool {
+func (c *backfillers) mayFit(j *framework.Job) bool {
 	if c.idle == nil {
 		c.idle = c.s.idleTotal()
 	}
@@ -160,9 +161,9 @@ func (s *Session) idleTotal() model.Vec {
 }
 
 // take records what a gang would use now, if it fits on the nodes and in its queue, besides the reservations.
-func (c *backfillers) take(j *Job) bool {
+func (c *backfillers) take(j *framework.Job) bool {
 	s := c.s
-	if !j.LetIn() && c.vetoed(j) {
+	if !j.IsAdmitted() && c.vetoed(j) {
 		return false
 	}
 	binds := func(r *Reservation) bool { return s.after(r, j) && !s.endsByThen(j, r) }
@@ -181,18 +182,18 @@ func (c *backfillers) take(j *Job) bool {
 }
 
 // spreadAll records nodes for the pods of a gang's minimum, if there are enough.
-func (c *backfillers) spreadAll(j *Job, binds func(*Reservation) bool) bool {
+func (c *backfillers) spreadAll(j *framework.Job, binds func(*Reservation) bool) bool {
 	var bits uint32
 	for i, r := range c.s.Reservations {
 		if binds(r) {
 			bits |= 1 << i
 		}
 	}
-	templates, _ := j.templates()
+	templates, _ := j.Templates()
 	var noted []func()
 	for i := range templates {
 		d := &templates[i]
-		d.request = slices.DeleteFunc(slices.Clone(d.request), func(t model.Term) bool { return c.s.View.Left(int(t.Index)) })
+		d.Request = slices.DeleteFunc(slices.Clone(d.Request), func(t model.Term) bool { return c.s.View.Left(int(t.Index)) })
 		on, ok := []partsOn(nil), !c.isRefused(d, bits)
 		if ok {
 			on, ok = c.spread(d, binds)
@@ -207,33 +208,33 @@ func (c *backfillers) spreadAll(j *Job, binds func(*Reservation) bool) bool {
 			return false
 		}
 		for _, p := range on {
-			c.note(p, d.request, binds, 1)
-			noted = append(noted, func() { c.note(p, d.request, binds, -1) })
+			c.note(p, d.Request, binds, 1)
+			noted = append(noted, func() { c.note(p, d.Request, binds, -1) })
 		}
 	}
 	return true
 }
 
 // isRefused reports whether as few equal pods or fewer, bound by no other reservations, found no nodes.
-func (c *backfillers) isRefused(d *template, binds uint32) bool {
+func (c *backfillers) isRefused(d *framework.Template, binds uint32) bool {
 	return slices.ContainsFunc(c.refused, func(o refusedParts) bool {
-		return o.count <= d.count && o.binds&^binds == 0 && slices.Equal(o.request, d.request) && slices.Equal(o.placements, d.placements)
+		return o.Count <= d.Count && o.binds&^binds == 0 && slices.Equal(o.Request, d.Request) && slices.Equal(o.Placements, d.Placements)
 	})
 }
 
 // vetoed reports whether a policy rejects the admission of a gang for another reason than missing room.
-func (c *backfillers) vetoed(j *Job) bool {
+func (c *backfillers) vetoed(j *framework.Job) bool {
 	if c.s.Rules.MayCreate(j).Code != "" {
 		return true
 	}
-	return slices.ContainsFunc(c.s.Rules.Enqueueable, func(voter Voter) bool {
+	return slices.ContainsFunc(c.s.Rules.Enqueueable, func(voter framework.Voter) bool {
 		vote, v := voter.Vote(j)
-		return vote == Reject && !waitsForRoom(v.Code)
+		return vote == framework.Reject && !waitsForRoom(v.Code)
 	})
 }
 
 // hold makes a gang's queue hold its minimum, until the reservations by which it has ended; sign -1 reverses this.
-func (c *backfillers) hold(j *Job, sign float64) {
+func (c *backfillers) hold(j *framework.Job, sign float64) {
 	j.In.Hold(j.MinResources, sign)
 	for _, r := range c.s.Reservations {
 		if c.s.endsByThen(j, r) {
@@ -249,15 +250,6 @@ func (c *backfillers) release() {
 	}
 }
 
-// parts returns the request of each of count equal pods.
-func parts(request model.Request, count int) model.Request {
-	each := make(model.Request, 0, len(request)+1)
-	for _, t := range request {
-		each = append(each, model.Term{Index: t.Index, Value: (t.Value + int64(count) - 1) / int64(count)})
-	}
-	return withOnePod(each)
-}
-
 // partsOn is a number of pods on a node.
 type partsOn struct {
 	node  model.NodeID
@@ -266,8 +258,8 @@ type partsOn struct {
 
 // spread finds nodes for equal pods. It prefers nodes whose idle resources are reserved and can be used only by
 // gangs that end in time, such as this one.
-func (c *backfillers) spread(d *template, binds func(*Reservation) bool) (on []partsOn, enough bool) {
-	s, count := c.s, d.count
+func (c *backfillers) spread(d *framework.Template, binds func(*Reservation) bool) (on []partsOn, enough bool) {
+	s, count := c.s, d.Count
 	used := map[model.NodeID]int{}
 	add := func(id model.NodeID, most int) {
 		if n := min(c.fitting(id, d, binds)-used[id], most, count); n > 0 {
@@ -297,8 +289,8 @@ func (c *backfillers) spread(d *template, binds func(*Reservation) bool) (on []p
 
 // fitting returns how many pods fit on a node now, besides other candidates and besides the reservations that bind
 // them.
-func (c *backfillers) fitting(id model.NodeID, d *template, binds func(*Reservation) bool) int {
-	s, each := c.s, d.request
+func (c *backfillers) fitting(id model.NodeID, d *framework.Template, binds func(*Reservation) bool) int {
+	s, each := c.s, d.Request
 	if !s.mayRunOn(id, d) {
 		return 0
 	}
@@ -373,13 +365,13 @@ func times(each model.Request, n int64) model.Request {
 }
 
 // endsByThen reports whether a gang that starts now has ended when a reservation begins.
-func (s *Session) endsByThen(j *Job, r *Reservation) bool {
+func (s *Session) endsByThen(j *framework.Job, r *Reservation) bool {
 	return j.Estimate > 0 && !s.Now.Add(j.Estimate).After(r.At)
 }
 
 // keptAmount returns a verdict if a queue's limits would not leave room for a reservation if a gang with a request
 // started now.
-func (s *Session) keptAmount(binds func(*Reservation) bool, j *Job, request model.Request) explain.Verdict {
+func (s *Session) keptAmount(binds func(*Reservation) bool, j *framework.Job, request model.Request) explain.Verdict {
 	for _, r := range s.Reservations {
 		if !binds(r) {
 			continue

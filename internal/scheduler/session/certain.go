@@ -7,6 +7,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -20,10 +21,10 @@ const maxStrays = 256
 // reserved.
 type certainty struct {
 	s      *Session
-	out    map[*Job]Forecast
+	out    map[*framework.Job]Forecast
 	strays map[kind]*stray
-	nodes  map[*model.Shape][]uint64 // by shape: the nodes that its pods may use, as a bit set
-	heads  map[*queue.Queue]*Job     // the first gangs of their queues, for which resources are reserved
+	nodes  map[*model.Shape][]uint64       // by shape: the nodes that its pods may use, as a bit set
+	heads  map[*queue.Queue]*framework.Job // the first gangs of their queues, for which resources are reserved
 	// lost is true if no forecast is certain.
 	lost bool
 }
@@ -36,7 +37,7 @@ type kind struct {
 
 // stray describes gangs that take resources at an unknown time.
 type stray struct {
-	first *Job // the first in the order of its queue
+	first *framework.Job // the first in the order of its queue
 	only  bool
 	// gated is true if some of the pods wait at their queue's gate, or passed it. A pod that passes the gate takes part
 	// of the queue's limits before it has a node.
@@ -46,10 +47,10 @@ type stray struct {
 }
 
 // ascertain marks the forecasts that are certain.
-func (s *Session) ascertain(out map[*Job]Forecast) {
-	c := &certainty{s: s, out: out, strays: map[kind]*stray{}, nodes: map[*model.Shape][]uint64{}, heads: map[*queue.Queue]*Job{}, lost: s.Rules.OrderMoves}
+func (s *Session) ascertain(out map[*framework.Job]Forecast) {
+	c := &certainty{s: s, out: out, strays: map[kind]*stray{}, nodes: map[*model.Shape][]uint64{}, heads: map[*queue.Queue]*framework.Job{}, lost: s.Rules.OrderMoves}
 	c.findHeads()
-	var open []*Job // not yet found to be uncertain
+	var open []*framework.Job // not yet found to be uncertain
 	for _, j := range s.AllWaiting {
 		f := out[j]
 		switch {
@@ -65,7 +66,7 @@ func (s *Session) ascertain(out map[*Job]Forecast) {
 	}
 	for found := true; found && !c.lost; {
 		found = false
-		open = slices.DeleteFunc(open, func(j *Job) bool {
+		open = slices.DeleteFunc(open, func(j *framework.Job) bool {
 			if !c.disturbed(j) {
 				return false
 			}
@@ -105,36 +106,36 @@ func (c *certainty) findHeads() {
 }
 
 // takes reports whether a gang may take resources in the current situation.
-func (s *Session) takes(j *Job, f Forecast) bool {
+func (s *Session) takes(j *framework.Job, f Forecast) bool {
 	switch {
 	case f.Why == neverStarts && j.Need() > 0 || !j.In.Known || !j.In.Open:
 		return false
-	case !j.LetIn() || len(j.AtGate) > 0:
+	case !j.IsAdmitted() || len(j.AtGate) > 0:
 		return true
 	}
 	return len(j.Pending) > 0 && s.Rules.Valid(j).Code != reason.NotEnoughPods
 }
 
 // wantsMore reports whether a gang has pods to place beyond its minimum.
-func wantsMore(j *Job) bool { return len(j.Pending)+len(j.AtGate) > j.Need() }
+func wantsMore(j *framework.Job) bool { return len(j.Pending)+len(j.AtGate) > j.Need() }
 
 // due reports whether resources will be reserved for a gang bit by bit before it starts.
-func (c *certainty) due(j *Job, f Forecast) bool {
-	return slices.ContainsFunc(c.s.Rules.Deadlines, func(deadline func(*Job) time.Time) bool {
+func (c *certainty) due(j *framework.Job, f Forecast) bool {
+	return slices.ContainsFunc(c.s.Rules.Deadlines, func(deadline func(*framework.Job) time.Time) bool {
 		at := deadline(j)
 		return !at.IsZero() && (!f.Known || !at.After(f.At))
 	})
 }
 
 // stray records a gang that takes resources at an unknown time.
-func (c *certainty) stray(j *Job, from time.Time) {
+func (c *certainty) stray(j *framework.Job, from time.Time) {
 	shapes := j.Shapes()
 	for _, t := range j.AtGate {
 		if !slices.Contains(shapes, t.Shape) {
 			shapes = append(shapes, t.Shape)
 		}
 	}
-	if !j.LetIn() && len(j.Tasks) < j.MinMember {
+	if !j.IsAdmitted() && len(j.Tasks) < j.MinMember {
 		shapes = append(shapes, nil)
 	}
 	for _, shape := range shapes {
@@ -144,12 +145,12 @@ func (c *certainty) stray(j *Job, from time.Time) {
 			c.lost = true
 			return
 		case known == nil:
-			c.strays[k] = &stray{first: j, only: true, gated: j.usesQueueGate(), from: from}
+			c.strays[k] = &stray{first: j, only: true, gated: j.UsesQueueGate(), from: from}
 		default:
 			if known.only = known.only && known.first == j; c.s.Rules.CompareJobs(j, known.first) < 0 {
 				known.first = j
 			}
-			known.gated = known.gated || j.usesQueueGate()
+			known.gated = known.gated || j.UsesQueueGate()
 			if from.Before(known.from) {
 				known.from = from
 			}
@@ -158,7 +159,7 @@ func (c *certainty) stray(j *Job, from time.Time) {
 }
 
 // disturbed reports whether another gang may take resources that a gang counts on.
-func (c *certainty) disturbed(j *Job) bool {
+func (c *certainty) disturbed(j *framework.Job) bool {
 	f := c.out[j]
 	for k, u := range c.strays {
 		switch {
@@ -172,13 +173,8 @@ func (c *certainty) disturbed(j *Job) bool {
 	return false
 }
 
-// usesQueueGate reports whether pods of the gang without a node wait at their queue's gate, or passed it.
-func (j *Job) usesQueueGate() bool {
-	return len(j.AtGate) > 0 || j.hasPassed()
-}
-
 // meets reports whether a gang shares a queue limit or a node with pods of a kind.
-func (c *certainty) meets(j *Job, k kind) bool {
+func (c *certainty) meets(j *framework.Job, k kind) bool {
 	if k.shape == nil || sameLimits(k.in, j.In) {
 		return true
 	}

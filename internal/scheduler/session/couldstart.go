@@ -1,11 +1,11 @@
 package session
 
 import (
-	"slices"
 	"time"
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -17,7 +17,7 @@ const arrival = time.Minute
 // ended. Such a gang keeps its promised resources, and gangs after it wait. Any other gang (its pods are too large,
 // fit no node, carry scheduling gates, attach a missing volume, or are not created) does not block others, whatever
 // the cause. This is decided again in each cycle.
-func (s *Session) CouldStart(j *Job) bool {
+func (s *Session) CouldStart(j *framework.Job) bool {
 	if could, known := s.could[j]; known {
 		return could
 	}
@@ -31,16 +31,16 @@ func (s *Session) CouldStart(j *Job) bool {
 }
 
 // noteCould caches an answer for the rest of the cycle.
-func (s *Session) noteCould(j *Job, could bool) {
+func (s *Session) noteCould(j *framework.Job, could bool) {
 	if s.could == nil {
-		s.could = map[*Job]bool{}
+		s.could = map[*framework.Job]bool{}
 	}
 	s.could[j] = could
 }
 
 // judgeCould computes CouldStart for many gangs at once, in s.could.
-func (s *Session) judgeCould(jobs []*Job) {
-	var undecided []*Job
+func (s *Session) judgeCould(jobs []*framework.Job) {
+	var undecided []*framework.Job
 	for _, j := range jobs {
 		if _, known := s.could[j]; known {
 			continue
@@ -56,7 +56,7 @@ func (s *Session) judgeCould(jobs []*Job) {
 
 // couldNever reports whether a gang could not start even on an empty cluster, as far as this is known without
 // placing it.
-func (s *Session) couldNever(j *Job) bool {
+func (s *Session) couldNever(j *framework.Job) bool {
 	if could, known := s.could[j]; known {
 		return !could
 	}
@@ -65,7 +65,7 @@ func (s *Session) couldNever(j *Job) bool {
 }
 
 // couldStartByLimits is CouldStart as far as it is known without placing the gang.
-func (s *Session) couldStartByLimits(j *Job) (could, decided bool) {
+func (s *Session) couldStartByLimits(j *framework.Job) (could, decided bool) {
 	if !j.In.Known || !j.In.Open {
 		return false, true
 	}
@@ -74,7 +74,7 @@ func (s *Session) couldStartByLimits(j *Job) (could, decided bool) {
 	case reason.NotEnoughPods:
 		return s.arriving(j) && s.templatesFit(j) && !s.exceedsEmptyNodes(j), true
 	case reason.SchedulingGated:
-		if !j.gatedByQueueAlone() {
+		if !j.IsGatedByQueueAlone() {
 			return false, true
 		}
 	default:
@@ -96,19 +96,8 @@ func (s *Session) couldStartByLimits(j *Job) (could, decided bool) {
 	return true, len(j.AtGate) > 0 // the queue's gate does not depend on nodes
 }
 
-// gatedByQueueAlone reports whether the gang has enough pods without the ones that have other scheduling gates.
-func (j *Job) gatedByQueueAlone() bool {
-	others := 0
-	for _, t := range j.Tasks {
-		if t.Status == model.Pending && t.Gated && !t.QueueGated {
-			others++
-		}
-	}
-	return j.Gated > others && j.ReadyTasks()+len(j.Pending)+j.Gated-others >= j.MinMember
-}
-
 // arriving reports whether pods that a gang lacks may still be created.
-func (s *Session) arriving(j *Job) bool {
+func (s *Session) arriving(j *framework.Job) bool {
 	told := j.Status.Explanation
 	if told == nil || told.Reason != string(reason.NotEnoughPods) || told.Since == nil {
 		return true
@@ -124,7 +113,7 @@ func (s *Session) arriving(j *Job) bool {
 // allowedAlone reports whether the limits of its queue would permit the gang's minimum if no other gang held
 // anything. A share is no such limit, because unused resources are lent. sure is false if other pods of the gang
 // than the first ones may be permitted.
-func (s *Session) allowedAlone(j *Job) (allowed, sure bool) {
+func (s *Session) allowedAlone(j *framework.Job) (allowed, sure bool) {
 	asked := j.MinimumRequest()
 	if len(asked) == 0 {
 		return true, true
@@ -141,7 +130,7 @@ func (s *Session) allowedAlone(j *Job) (allowed, sure bool) {
 
 // emptyQueues makes the gang's queue and its ancestors hold only what the gang itself holds, until the returned
 // function is called.
-func (s *Session) emptyQueues(j *Job) (undo func()) {
+func (s *Session) emptyQueues(j *framework.Job) (undo func()) {
 	var undos []func()
 	for q := j.In; q != nil; q = q.Parent {
 		undos = append(undos, q.Vacate())
@@ -155,7 +144,7 @@ func (s *Session) emptyQueues(j *Job) (undo func()) {
 }
 
 // holdOwn makes a vacated queue hold the gang's own pods (1), or stops this (-1).
-func (s *Session) holdOwn(j *Job, sign float64) {
+func (s *Session) holdOwn(j *framework.Job, sign float64) {
 	if j.AllocatedTasks() == 0 {
 		return
 	}
@@ -165,11 +154,6 @@ func (s *Session) holdOwn(j *Job, sign float64) {
 			j.In.Occupy(t.Shape.Request, sign)
 		}
 	}
-}
-
-// holdsPromise reports whether its queue reserves resources for a gang that runs nothing.
-func (j *Job) holdsPromise() bool {
-	return j.LetIn() && j.AllocatedTasks() == 0 && slices.ContainsFunc(j.Sums.Inqueue, func(v int64) bool { return v > 0 })
 }
 
 // Lapsed returns what gangs that could not start have reserved in a queue and its descendants, by resource; nil for
@@ -182,9 +166,9 @@ func (s *Session) lapsedByQueue() map[*queue.Queue][]float64 {
 		return s.lapsed
 	}
 	s.lapsed = map[*queue.Queue][]float64{}
-	var promised []*Job
+	var promised []*framework.Job
 	for _, j := range s.AllWaiting {
-		if j.holdsPromise() {
+		if j.HoldsPromise() {
 			promised = append(promised, j)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -19,56 +20,23 @@ func (s *Session) CountOut(t *model.Task, from *queue.Queue, sign int) {
 	s.Trying += sign
 	s.FollowEvicted(t, sign)
 	if j := s.Job(t.Gang); j != nil {
-		j.leave(t, sign)
+		j.Leave(t, sign)
 	}
 }
 
 // Given counts tasks as held by their job and its queue, until the returned function is called. It simulates the
 // state after an eviction.
-func (s *Session) Given(j *Job, tasks []*model.Task) (undo func()) {
-	promised, asked := j.Promised, Sum(tasks)
+func (s *Session) Given(j *framework.Job, tasks []*model.Task) (undo func()) {
+	promised, asked := j.Promised, framework.Sum(tasks)
 	j.Promised = slices.Clip(promised)
 	for _, t := range tasks {
-		j.Promised = append(j.Promised, Placed{Task: t, Node: model.NoNode})
+		j.Promised = append(j.Promised, framework.Placed{Task: t, Node: model.NoNode})
 	}
 	j.In.Hold(asked, 1)
 	return func() {
 		j.Promised = promised
 		j.In.Hold(asked, -1)
 	}
-}
-
-// leave updates the job for CountOut.
-func (j *Job) leave(t *model.Task, sign int) {
-	if j.Leaving == nil {
-		j.Leaving = map[*model.Task]bool{}
-	}
-	j.Evicted += sign
-	if sign > 0 {
-		j.Leaving[t] = true
-	} else {
-		delete(j.Leaving, t)
-	}
-}
-
-// Held returns what the gang currently holds, including this cycle's placements and without its evictions; tries
-// are included.
-func (j *Job) Held() model.Vec {
-	held := j.Sums.Allocated.Clone()
-	for _, list := range [][]Placed{j.Placed, j.Promised} {
-		for _, p := range list {
-			if p.Task.Status != model.Pipelined {
-				held.Add(p.Task.Shape.Request)
-			}
-		}
-	}
-	for _, t := range j.Released {
-		held.Sub(t.Shape.Request)
-	}
-	for t := range j.Leaving {
-		held.Sub(t.Shape.Request)
-	}
-	return held
 }
 
 // Evicted marks the status of a gang that lost tasks to be updated, and excludes the gang from further evictions in

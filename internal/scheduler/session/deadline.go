@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // Reached reports whether a time has come. If not, the job is tried again at that time. The zero time never comes.
-func (s *Session) Reached(j *Job, at time.Time) bool {
+func (s *Session) Reached(j *framework.Job, at time.Time) bool {
 	if at.IsZero() {
 		return false
 	}
@@ -22,7 +22,7 @@ func (s *Session) Reached(j *Job, at time.Time) bool {
 }
 
 // Overdue reports whether the job has waited longer than its deadline allows.
-func (s *Session) Overdue(j *Job) bool {
+func (s *Session) Overdue(j *framework.Job) bool {
 	for _, deadline := range s.Rules.Deadlines {
 		if s.Reached(j, deadline(j)) {
 			return true
@@ -34,7 +34,7 @@ func (s *Session) Overdue(j *Job) bool {
 // FirstOverdue returns, of the gangs that are past their deadline and could start, the one with the earliest
 // deadline; nil if there is no such gang. Resources are reserved bit by bit for only one gang at a time: two gangs
 // could each hold what the other needs.
-func (s *Session) FirstOverdue() *Job {
+func (s *Session) FirstOverdue() *framework.Job {
 	if s.overdueKnown || len(s.Rules.Deadlines) == 0 {
 		return s.overdue
 	}
@@ -42,10 +42,10 @@ func (s *Session) FirstOverdue() *Job {
 	var first time.Time
 	for _, j := range s.AllWaiting {
 		at := s.deadlineOf(j)
-		if at.IsZero() || s.Now.Before(at) || !j.LetIn() || j.Need() == 0 || len(j.Pending) == 0 || !j.Tryable(s) || !s.CouldStart(j) {
+		if at.IsZero() || s.Now.Before(at) || !j.IsAdmitted() || j.Need() == 0 || len(j.Pending) == 0 || !s.Tryable(j) || !s.CouldStart(j) {
 			continue
 		}
-		if s.overdue == nil || cmp.Or(at.Compare(first), compareJobs(j, s.overdue)) < 0 {
+		if s.overdue == nil || cmp.Or(at.Compare(first), framework.CompareByAge(j, s.overdue)) < 0 {
 			s.overdue, first = j, at
 		}
 	}
@@ -53,16 +53,11 @@ func (s *Session) FirstOverdue() *Job {
 }
 
 // deadlineOf returns the earliest deadline of the job; zero if it has no deadline.
-func (s *Session) deadlineOf(j *Job) (first time.Time) {
+func (s *Session) deadlineOf(j *framework.Job) (first time.Time) {
 	for _, deadline := range s.Rules.Deadlines {
 		if at := deadline(j); !at.IsZero() && (first.IsZero() || at.Before(first)) {
 			first = at
 		}
 	}
 	return first
-}
-
-// WholeClusterBound reports whether a change anywhere in the cluster, or in its namespace, could help the job.
-func (j *Job) WholeClusterBound() bool {
-	return j.Verdict.Code == reason.Overcommitted || j.Verdict.Code == reason.OverQuota
 }

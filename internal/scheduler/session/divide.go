@@ -4,14 +4,9 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
-
-// Division is a policy's way to divide the cluster among queues.
-type Division struct {
-	usable *UsableCapacity
-	divide func()
-}
 
 // redivide divides the cluster among queues again, because a simulation changed what queues request or may have. Pods
 // of more shapes count as waiting in queues. The caller changes the queues before it calls redivide, and restores
@@ -20,8 +15,7 @@ func (s *Session) redivide(more []*model.Shape) (undo func()) {
 	restore := s.Ledger.SaveShares()
 	s.Ledger.ClearShares()
 	for _, d := range s.Rules.Divisions {
-		s.Ledger.Usable = d.usable.sum(s, s.Ledger.Usable, more)
-		d.divide()
+		d.Divide(more)
 	}
 	return restore
 }
@@ -30,7 +24,7 @@ func (s *Session) redivide(more []*model.Shape) (undo func()) {
 // minimum if no pods exist. The model counts neither pods that cannot run anywhere as they are nor pods with scheduling
 // gates.
 func (h *helper) countRequest() (undo func()) {
-	h.request = Sum(slices.Concat(h.j.Pending, h.j.AtGate))
+	h.request = framework.Sum(slices.Concat(h.j.Pending, h.j.AtGate))
 	if len(h.j.Tasks) == 0 {
 		h.request = h.j.MinResources
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -23,10 +24,10 @@ const (
 // it only if they do not delay it: they have ended by then, or fit besides it on its nodes and in its queue. (EASY
 // backfilling: Lifka, "The ANL/IBM SP Scheduling System", 1995.)
 type Reservation struct {
-	Job *Job
+	Job *framework.Job
 	At  time.Time
 	// Placed holds the nodes where it would start.
-	Placed []Placed
+	Placed []framework.Placed
 
 	turn    int
 	request model.Request
@@ -56,19 +57,19 @@ func Backfills(q *queue.Queue) bool {
 func (s *Session) easy() bool { return s.Easy && s.Cluster.Timed() }
 
 // TakesTurn records that a gang has its turn. Later gangs are behind it.
-func (s *Session) TakesTurn(j *Job) {
+func (s *Session) TakesTurn(j *framework.Job) {
 	if !s.easy() {
 		return
 	}
 	if s.turns == nil {
-		s.turns = map[*Job]int{}
+		s.turns = map[*framework.Job]int{}
 	}
 	s.turns[j] = len(s.turns) + 1
 }
 
 // Reserve makes a reservation for a gang that did not fit at its turn, if it is the first of its queue whose start
 // time can be computed.
-func (s *Session) Reserve(j *Job) {
+func (s *Session) Reserve(j *framework.Job) {
 	if !s.easy() || s.heads[j.In] >= maxHeads || !s.reservable(j) {
 		return
 	}
@@ -90,7 +91,7 @@ func (s *Session) Reserve(j *Job) {
 
 // reservable reports whether a reservation may be made for a gang, if its start time is found. A gang that is known
 // never to start does not use up the tries of its queue.
-func (s *Session) reservable(j *Job) bool {
+func (s *Session) reservable(j *framework.Job) bool {
 	if !Backfills(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations {
 		return false
 	}
@@ -104,7 +105,7 @@ func (s *Session) Passable(q *queue.Queue) bool {
 
 // foreseeable reports whether a reservation can be computed for a gang: a forecast finds when and where it starts,
 // and reserving these resources is enough for it to start.
-func (s *Session) foreseeable(j *Job) bool {
+func (s *Session) foreseeable(j *framework.Job) bool {
 	for _, shape := range j.Shapes() {
 		if shape.Slow {
 			return false
@@ -114,7 +115,7 @@ func (s *Session) foreseeable(j *Job) bool {
 }
 
 // simple reports whether a forecast can find when a gang starts.
-func (s *Session) simple(j *Job) bool {
+func (s *Session) simple(j *framework.Job) bool {
 	if j.Need() == 0 || len(j.Pending) == 0 || len(j.Reserved)+len(j.Placed)+len(j.Promised) > 0 {
 		return false
 	}
@@ -128,7 +129,7 @@ func (s *Session) simple(j *Job) bool {
 }
 
 // reserve finds the earliest start of a gang and the resources left free besides it.
-func (l *lookahead) reserve(j *Job) (*Reservation, bool) {
+func (l *lookahead) reserve(j *framework.Job) (*Reservation, bool) {
 	from := 0
 	if !l.s.later.IsZero() { // what ended before the time of the forecast counts as idle
 		from = l.next
@@ -143,7 +144,7 @@ func (l *lookahead) reserve(j *Job) (*Reservation, bool) {
 // reserveAt makes a reservation for a gang at the current time of the forecast. It first uses resources that become
 // free in time, by the endings from the given index on: resources that are idle earlier are useful to others until
 // then, and beyond.
-func (l *lookahead) reserveAt(j *Job, at time.Time, from int) (*Reservation, bool) {
+func (l *lookahead) reserveAt(j *framework.Job, at time.Time, from int) (*Reservation, bool) {
 	s := l.s
 	mark := s.View.Mark()
 	freed := freedBy(l.endings[from:l.next])
@@ -167,7 +168,7 @@ func (l *lookahead) reserveAt(j *Job, at time.Time, from int) (*Reservation, boo
 			r.room[p.Node] = future
 		}
 	}
-	r.request = Sum(tasks)
+	r.request = framework.Sum(tasks)
 	r.idle, r.since = freed.others(placed), freed.since()
 	r.endsIn(l.endings)
 	(&round{s: s, job: j, placed: placed}).undo(mark)
@@ -217,33 +218,33 @@ func (r *Reservation) count(q *queue.Queue, request model.Request, sign int64) {
 // keepFor activates a reservation: from now on, its nodes accept only tasks that do not delay it.
 func (s *Session) keepFor(r *Reservation) {
 	s.Reservations = append(s.Reservations, r)
-	s.Rules.Nodes = append(s.Rules.Nodes, NodeRule{
+	s.Rules.Nodes = append(s.Rules.Nodes, framework.NodeRule{
 		Name:    "backfill",
-		Applies: func(j *Job, t *model.Task) bool { return s.bound(r, j, t) },
-		Allows: func(_ *Job, t *model.Task, id model.NodeID, _ bool) (reason.Code, string) {
+		Applies: func(j *framework.Job, t *model.Task) bool { return s.bound(r, j, t) },
+		Allows: func(_ *framework.Job, t *model.Task, id model.NodeID, _ bool) (reason.Code, string) {
 			if row, mine := r.room[id]; mine && !fitsRow(t.Shape.Request, row) {
 				return reason.Reserved, r.Job.Title()
 			}
 			return "", ""
 		},
-		Placed: func(j *Job, t *model.Task, id model.NodeID, sign int) { s.beside(r, j, t, id, int64(sign)) },
+		Placed: func(j *framework.Job, t *model.Task, id model.NodeID, sign int) { s.beside(r, j, t, id, int64(sign)) },
 	})
 }
 
 // bound reports whether a reservation restricts a task: its gang is behind, and the task does not end by then.
-func (s *Session) bound(r *Reservation, j *Job, t *model.Task) bool {
+func (s *Session) bound(r *Reservation, j *framework.Job, t *model.Task) bool {
 	return s.after(r, j) && !s.endsBy(t, r.At)
 }
 
 // after reports whether a gang is behind the gang of a reservation.
-func (s *Session) after(r *Reservation, j *Job) bool {
+func (s *Session) after(r *Reservation, j *framework.Job) bool {
 	turn, had := s.turns[j]
 	return j != r.Job && (!had || turn >= r.turn)
 }
 
 // freeOf returns the reservations that do not restrict any, or all, of a gang's tasks, as a bit set. Bits of
 // reservations that do not exist yet are set.
-func (s *Session) freeOf(j *Job, anyTask bool) uint32 {
+func (s *Session) freeOf(j *framework.Job, anyTask bool) uint32 {
 	free := ^uint32(0)
 	for i, r := range s.Reservations {
 		binds := func(t *model.Task) bool { return s.bound(r, j, t) }
@@ -256,7 +257,7 @@ func (s *Session) freeOf(j *Job, anyTask bool) uint32 {
 }
 
 // ruledByPolicy is RuledBy without the reservations.
-func (s *Session) ruledByPolicy(j *Job, t *model.Task) bool {
+func (s *Session) ruledByPolicy(j *framework.Job, t *model.Task) bool {
 	for _, rule := range s.Rules.Nodes[:len(s.Rules.Nodes)-len(s.Reservations)] {
 		if rule.Allows != nil && rule.Applies(j, t) {
 			return true
@@ -280,7 +281,7 @@ func (s *Session) clock() time.Time {
 }
 
 // beside updates a reservation after a placement.
-func (s *Session) beside(r *Reservation, j *Job, t *model.Task, id model.NodeID, sign int64) {
+func (s *Session) beside(r *Reservation, j *framework.Job, t *model.Task, id model.NodeID, sign int64) {
 	if j == r.Job {
 		return
 	}
@@ -305,12 +306,12 @@ func fitsRow(request model.Request, row []int64) bool {
 }
 
 // keptOf returns a verdict if a queue's limits would not leave room for a reservation if the task started now.
-func (s *Session) keptOf(j *Job, t *model.Task) explain.Verdict {
+func (s *Session) keptOf(j *framework.Job, t *model.Task) explain.Verdict {
 	return s.keptBy(func(r *Reservation) bool { return s.bound(r, j, t) }, j, t)
 }
 
 // keptBy is keptOf for the reservations that binds selects.
-func (s *Session) keptBy(binds func(*Reservation) bool, j *Job, t *model.Task) explain.Verdict {
+func (s *Session) keptBy(binds func(*Reservation) bool, j *framework.Job, t *model.Task) explain.Verdict {
 	return s.keptAmount(binds, j, t.Shape.Request)
 }
 
@@ -324,7 +325,7 @@ func (r *Reservation) shift(sign float64) {
 
 // reservedVerdict changes the verdict of a gang that does not fit because of reservations: it names the gangs with
 // the reservations and the time.
-func (s *Session) reservedVerdict(j *Job, v explain.Verdict) explain.Verdict {
+func (s *Session) reservedVerdict(j *framework.Job, v explain.Verdict) explain.Verdict {
 	if v.Code != reason.GangDoesNotFit || len(s.Reservations) == 0 {
 		return v
 	}
@@ -352,7 +353,7 @@ func (s *Session) reservedVerdict(j *Job, v explain.Verdict) explain.Verdict {
 // lentOut reports whether the resources reserved for another gang are used by tasks that end before that gang
 // starts. The gang then still waits because of the reservation, so its reason does not change with each task that
 // passes.
-func (s *Session) lentOut(j *Job, v *explain.Verdict) bool {
+func (s *Session) lentOut(j *framework.Job, v *explain.Verdict) bool {
 	if v.Task == nil || slices.ContainsFunc(v.Tally.Counts, func(c explain.Count) bool { return c.Reason == reason.Reserved }) {
 		return false
 	}
@@ -398,19 +399,19 @@ func (s *Session) lent(r *Reservation, t *model.Task) bool {
 // Heads returns the first gangs of each queue that are not tried in this cycle and could get a reservation, because
 // later gangs must respect it. It returns as many as Reserve would try, because it may find no start for the first
 // ones. Gangs that may not be tried at all do not block others.
-func (s *Session) Heads() []*Job {
+func (s *Session) Heads() []*framework.Job {
 	if !s.easy() {
 		return nil
 	}
-	first := map[*queue.Queue][]*Job{}
+	first := map[*queue.Queue][]*framework.Job{}
 	var order []*queue.Queue
 	for _, j := range s.AllWaiting {
-		if !j.Parked || j.behind() || !j.LetIn() || j.Need() == 0 || len(j.Pending) == 0 || !j.In.Known || !j.In.Open {
+		if !j.Parked || j.IsBehindOthers() || !j.IsAdmitted() || j.Need() == 0 || len(j.Pending) == 0 || !j.In.Known || !j.In.Open {
 			continue
 		}
 		heads, begun := first[j.In]
 		at, _ := slices.BinarySearchFunc(heads, j, s.Rules.CompareJobs)
-		if at == maxHeads || !s.foreseeable(j) || !j.Tryable(s) {
+		if at == maxHeads || !s.foreseeable(j) || !s.Tryable(j) {
 			continue
 		}
 		if s.couldNever(j) {
@@ -422,7 +423,7 @@ func (s *Session) Heads() []*Job {
 		heads = slices.Insert(heads, at, j)
 		first[j.In] = heads[:min(len(heads), maxHeads)]
 	}
-	var heads []*Job
+	var heads []*framework.Job
 	for _, q := range order {
 		heads = append(heads, first[q]...)
 	}

@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // EmptyNodes caches how many pods the nodes would have room for if no gang ran on them. It is kept between cycles.
 type EmptyNodes struct {
-	stamp emptyStamp
+	stamp framework.EmptyStamp
 	slots map[*model.Shape]int
 	// free holds the resources that all nodes together would have free; nil if not computed yet.
 	free []int64
@@ -17,9 +18,6 @@ type EmptyNodes struct {
 
 // mostEmptyShapes bounds the number of cached shapes.
 const mostEmptyShapes = 4096
-
-// emptyStamp changes with everything that EmptyNodes depends on.
-type emptyStamp struct{ epoch, total, labels, foreign uint64 }
 
 // emptySlots returns how many pods of a shape the nodes would have room for if no gang ran on them, considering the
 // node rules for a single pod.
@@ -33,8 +31,8 @@ func (s *Session) emptySlots(shape *model.Shape) int {
 	return sum
 }
 
-func (s *Session) syncEmptyNodes() emptyStamp {
-	stamp := emptyStamp{s.View.Epoch, s.Cluster.TotalGen, s.View.LabelsChanged, s.Cluster.ForeignGen}
+func (s *Session) syncEmptyNodes() framework.EmptyStamp {
+	stamp := framework.EmptyStamp{Epoch: s.View.Epoch, Total: s.Cluster.TotalGen, Labels: s.View.LabelsChanged, Foreign: s.Cluster.ForeignGen}
 	if s.EmptyNodes == nil {
 		s.EmptyNodes = &EmptyNodes{}
 	}
@@ -65,7 +63,7 @@ func (s *Session) countEmptySlots(shapes []*model.Shape, request model.Request) 
 
 // exceedsEmptyNodes reports whether the declared minimum of a gang is more than all nodes together would have free
 // if no gang ran on them. It is false in a queue whose cluster grows.
-func (s *Session) exceedsEmptyNodes(j *Job) bool {
+func (s *Session) exceedsEmptyNodes(j *framework.Job) bool {
 	if j.In.Grows() || len(s.View.Order) == 0 {
 		return false
 	}
@@ -97,26 +95,19 @@ func (s *Session) freeOnEmptyNodes() []int64 {
 	return free
 }
 
-// fitAlone caches whether a gang fits on nodes where no other gang runs.
-type fitAlone struct {
-	gen            uint64 // generation of the gang
-	stamp          emptyStamp
-	could, decided bool
-}
-
 // couldFitAlone reports whether a gang would find nodes if no other gang ran, as far as counting can decide. The
 // result is cached until the gang or the nodes change.
-func (s *Session) couldFitAlone(j *Job) (could, decided bool) {
+func (s *Session) couldFitAlone(j *framework.Job) (could, decided bool) {
 	stamp := s.syncEmptyNodes()
-	if k := &j.alone; k.gen != j.Gen || k.stamp != stamp || !k.decided {
-		*k = fitAlone{gen: j.Gen, stamp: stamp}
-		k.could, k.decided = s.countAlone(j)
+	if k := &j.Alone; k.Gen != j.Gen || k.Stamp != stamp || !k.Decided {
+		*k = framework.FitAlone{Gen: j.Gen, Stamp: stamp}
+		k.Could, k.Decided = s.countAlone(j)
 	}
-	return j.alone.could, j.alone.decided
+	return j.Alone.Could, j.Alone.Decided
 }
 
-func (s *Session) countAlone(j *Job) (could, decided bool) {
-	shapes, first := j.waitingShapes()
+func (s *Session) countAlone(j *framework.Job) (could, decided bool) {
+	shapes, first := j.WaitingShapes()
 	if !s.emptyNodesSuffice(j, shapes) {
 		return false, true
 	}
@@ -139,21 +130,9 @@ func (s *Session) countAlone(j *Job) (could, decided bool) {
 	return false, false
 }
 
-// waitingShapes returns the shapes of the tasks without a node, with one task of each.
-func (j *Job) waitingShapes() (shapes []*model.Shape, first []*model.Task) {
-	for _, list := range [2][]*model.Task{j.Pending, j.AtGate} {
-		for _, t := range list {
-			if !slices.Contains(shapes, t.Shape) {
-				shapes, first = append(shapes, t.Shape), append(first, t)
-			}
-		}
-	}
-	return shapes, first
-}
-
 // emptyNodesSuffice reports whether there is enough room for the gang's minimum, and for the minimum of each role,
 // counting each shape as if there were no others.
-func (s *Session) emptyNodesSuffice(j *Job, shapes []*model.Shape) bool {
+func (s *Session) emptyNodesSuffice(j *framework.Job, shapes []*model.Shape) bool {
 	places := 0
 	for _, shape := range shapes {
 		places += s.emptySlots(shape)

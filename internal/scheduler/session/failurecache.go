@@ -5,6 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // cachedFailure caches that a gang of a single shape did not fit in this cycle. A gang that needs as many pods or more
@@ -17,7 +18,7 @@ type cachedFailure struct {
 }
 
 // knownFailure returns the cached verdict if an equivalent gang already failed in this cycle.
-func (s *Session) knownFailure(j *Job) (explain.Verdict, bool) {
+func (s *Session) knownFailure(j *framework.Job) (explain.Verdict, bool) {
 	if !s.sharesFailures(j) {
 		return explain.Verdict{}, false
 	}
@@ -39,7 +40,7 @@ func (s *Session) knownFailure(j *Job) (explain.Verdict, bool) {
 
 // sharesFailures reports whether the placement of a gang depends only on the shape of its pods, their number and the
 // reservations. Such a gang fails if an equivalent one has failed.
-func (s *Session) sharesFailures(j *Job) bool {
+func (s *Session) sharesFailures(j *framework.Job) bool {
 	switch {
 	case j.Structured(), len(j.MinTaskMember) > 0: // counting its pods is not enough
 		return false
@@ -48,26 +49,12 @@ func (s *Session) sharesFailures(j *Job) bool {
 	case len(j.Reserved) > 0: // it may use resources that others may not
 		return false
 	}
-	return j.hasOneShape() && !s.ruledByPolicy(j, j.Pending[0])
-}
-
-// hasOneShape reports whether the job has pending tasks, and all of them have the same shape.
-func (j *Job) hasOneShape() bool {
-	if len(j.Pending) == 0 {
-		return false
-	}
-	shape := j.Pending[0].Shape
-	for i := len(j.Pending) - 1; i > 0; i-- { // equal pods are adjacent, so the last one usually differs if any does
-		if j.Pending[i].Shape != shape {
-			return false
-		}
-	}
-	return true
+	return j.HasOneShape() && !s.ruledByPolicy(j, j.Pending[0])
 }
 
 // failsLike reports whether a gang with the shape of a cached failure needs at least as much as the failed gang, and
 // may use no more.
-func (s *Session) failsLike(j *Job, f *cachedFailure) bool {
+func (s *Session) failsLike(j *framework.Job, f *cachedFailure) bool {
 	switch {
 	case s.needsRules(j.Pending[0]): // where its pods may run depends on other pods
 		return false
@@ -82,7 +69,7 @@ func (s *Session) failsLike(j *Job, f *cachedFailure) bool {
 
 // isBlockedByQueue reports whether a limit of its queue, and not only the size of the cluster, permits no more pods of a
 // gang, or not its minimum.
-func (s *Session) isBlockedByQueue(j *Job) bool {
+func (s *Session) isBlockedByQueue(j *framework.Job) bool {
 	requested := j.Pending[0].Shape.Request
 	if !s.extra(j) {
 		requested = j.MinimumRequest()
@@ -94,7 +81,7 @@ func (s *Session) isBlockedByQueue(j *Job) bool {
 
 // cacheFailure stores the verdict of a round for equivalent gangs. A failure that depends on more than the nodes, the
 // gang's queue for example, is not stored.
-func (s *Session) cacheFailure(j *Job, r *round, v explain.Verdict) {
+func (s *Session) cacheFailure(j *framework.Job, r *round, v explain.Verdict) {
 	failedAtNodes := r.queueVerdict.Code == "" && r.filter == nil && len(r.failed) == 1
 	if !failedAtNodes || !s.sharesFailures(j) {
 		return
@@ -115,7 +102,7 @@ func (s *Session) cacheFailure(j *Job, r *round, v explain.Verdict) {
 
 // extra reports whether a job has its minimum. Unlike a job below its minimum, it then does not wait for resources
 // that are being released.
-func (s *Session) extra(j *Job) bool { return !s.Rules.Gang || j.Need() == 0 }
+func (s *Session) extra(j *framework.Job) bool { return !s.Rules.Gang || j.Need() == 0 }
 
 // Forget drops the cached failures, because resources were freed.
 func (s *Session) Forget() { clear(s.failures) }

@@ -4,10 +4,11 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // find returns the best node for a task. later is true if the resources are still being released.
-func (s *Session) find(j *Job, t *model.Task) (node model.NodeID, later, ok bool) {
+func (s *Session) find(j *framework.Job, t *model.Task) (node model.NodeID, later, ok bool) {
 	if t.Shape.Impossible {
 		return model.NoNode, false, false
 	}
@@ -31,7 +32,7 @@ func (s *Session) find(j *Job, t *model.Task) (node model.NodeID, later, ok bool
 }
 
 // judge returns why a task fits nowhere.
-func (s *Session) judge(j *Job, t *model.Task) explain.Verdict {
+func (s *Session) judge(j *framework.Job, t *model.Task) explain.Verdict {
 	if len(s.View.Order) == 0 {
 		return explain.Verdict{Code: reason.NoNodes}
 	}

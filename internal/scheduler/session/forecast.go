@@ -6,6 +6,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -52,9 +53,9 @@ var Unlooked = Forecast{Why: switchedOff}
 
 // Forecasts returns when the waiting gangs start if running tasks end at their limits and no new gangs arrive. It
 // simulates time on the overlay, with the turns and reservations of action allocate, and undoes everything.
-func (s *Session) Forecasts() map[*Job]Forecast {
-	f := &forecaster{s: s, out: map[*Job]Forecast{}}
-	stuck := map[*queue.Queue]*Job{} // the first gang of a strict queue that others wait for and that has no forecast
+func (s *Session) Forecasts() map[*framework.Job]Forecast {
+	f := &forecaster{s: s, out: map[*framework.Job]Forecast{}}
+	stuck := map[*queue.Queue]*framework.Job{} // the first gang of a strict queue that others wait for and that has no forecast
 	for _, j := range s.AllWaiting {
 		why := s.unforeseen(j)
 		if why == "" {
@@ -62,11 +63,11 @@ func (s *Session) Forecasts() map[*Job]Forecast {
 			continue
 		}
 		f.out[j] = Forecast{Why: why}
-		if first := stuck[j.In]; j.LetIn() && s.Blocks(j) && !s.Passable(j.In) && (first == nil || s.Rules.CompareJobs(j, first) < 0) {
+		if first := stuck[j.In]; j.IsAdmitted() && s.Blocks(j) && !s.Passable(j.In) && (first == nil || s.Rules.CompareJobs(j, first) < 0) {
 			stuck[j.In] = j
 		}
 	}
-	f.jobs = slices.DeleteFunc(f.jobs, func(j *Job) bool {
+	f.jobs = slices.DeleteFunc(f.jobs, func(j *framework.Job) bool {
 		first := stuck[j.In]
 		if first == nil || s.Rules.CompareJobs(first, j) > 0 {
 			return false
@@ -88,14 +89,14 @@ func (s *Session) Forecasts() map[*Job]Forecast {
 }
 
 // unforeseen returns why a gang has no forecast; "" if it can have one.
-func (s *Session) unforeseen(j *Job) string {
+func (s *Session) unforeseen(j *framework.Job) string {
 	if _, never := s.Never(j); never || j.Verdict.Never() {
 		return neverStarts
 	}
 	if !s.easy() {
 		return noLimits
 	}
-	if !j.LetIn() || !j.In.Known || !j.In.Open || j.Need() == 0 || len(j.Pending) == 0 || !j.Tryable(s) {
+	if !j.IsAdmitted() || !j.In.Known || !j.In.Open || j.Need() == 0 || len(j.Pending) == 0 || !s.Tryable(j) {
 		if j.Verdict.Code == "" {
 			return notPlaceable + "it also starts pods beyond its minimum if resources allow"
 		}
@@ -115,7 +116,7 @@ func (s *Session) unforeseen(j *Job) string {
 
 // lostPromise reports whether resources that were promised to a gang are given up in this cycle. Until the next cycle
 // they still count as held by the gang.
-func lostPromise(j *Job) bool {
+func lostPromise(j *framework.Job) bool {
 	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return t.Status == model.Pipelined })
 }
 
@@ -123,18 +124,18 @@ func lostPromise(j *Job) bool {
 type forecaster struct {
 	s     *Session
 	look  *lookahead
-	jobs  []*Job // gangs that have not started
-	out   map[*Job]Forecast
+	jobs  []*framework.Job // gangs that have not started
+	out   map[*framework.Job]Forecast
 	began int // s.Looked at the start
 	// heads holds the reservations whose time no start can have changed. moved holds the ones whose nodes may have
 	// changed.
-	heads map[*Job]*Reservation
-	moved map[*Job]bool
+	heads map[*framework.Job]*Reservation
+	moved map[*framework.Job]bool
 	slots map[*model.Shape]*slots
 	kept  struct {
-		rules        []NodeRule
+		rules        []framework.NodeRule
 		reservations []*Reservation
-		turns        map[*Job]int
+		turns        map[*framework.Job]int
 	}
 }
 
@@ -150,7 +151,7 @@ func (f *forecaster) run() {
 	f.look = s.ahead()
 	f.look.endings = slices.Clone(f.look.endings)
 	s.Walked += len(f.look.endings)
-	s.later, f.heads, f.moved = s.Now, map[*Job]*Reservation{}, map[*Job]bool{}
+	s.later, f.heads, f.moved = s.Now, map[*framework.Job]*Reservation{}, map[*framework.Job]bool{}
 	f.countSlots()
 	for {
 		for f.turns() && s.Looked-f.began <= maxLooked { // a start may move reservations
@@ -187,7 +188,7 @@ func (f *forecaster) run() {
 func (f *forecaster) turns() bool {
 	s := f.s
 	f.inOrder()
-	s.Reservations, s.turns = nil, map[*Job]int{}
+	s.Reservations, s.turns = nil, map[*framework.Job]int{}
 	s.Rules.Nodes = f.kept.rules[:len(f.kept.rules)-len(f.kept.reservations)]
 	s.Rules.Nodes = s.Rules.Nodes[:len(s.Rules.Nodes):len(s.Rules.Nodes)]
 	tried := map[*queue.Queue]int{}
@@ -214,7 +215,7 @@ func (f *forecaster) turns() bool {
 }
 
 // start places a gang now, if it fits.
-func (f *forecaster) start(j *Job) bool {
+func (f *forecaster) start(j *framework.Job) bool {
 	s := f.s
 	if s.Rules.IsOverused(j.In).Code != "" || !f.roomy(j) || !s.allowed(j) {
 		return false
@@ -243,10 +244,10 @@ func (f *forecaster) start(j *Job) bool {
 
 // moves drops the reservations that the start of a gang may move: the ones of later turns, because the gang did not
 // respect them, and the ones that begin while it still runs, because the nodes are then less full than assumed.
-func (f *forecaster) moves(j *Job, placed []Placed) {
+func (f *forecaster) moves(j *framework.Job, placed []framework.Placed) {
 	for head, r := range f.heads {
 		turn, had := f.s.turns[head]
-		if !had || turn > f.s.turns[j] || slices.ContainsFunc(placed, func(p Placed) bool { return !f.s.endsBy(p.Task, r.At) }) {
+		if !had || turn > f.s.turns[j] || slices.ContainsFunc(placed, func(p framework.Placed) bool { return !f.s.endsBy(p.Task, r.At) }) {
 			delete(f.heads, head)
 		} else { // it ends by then, so its resources may be used instead
 			f.moved[head] = true
@@ -270,7 +271,7 @@ func (f *forecaster) insert(more []Ending) {
 }
 
 // reserve makes a reservation for the first gang of its queue whose start can be computed.
-func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) {
+func (f *forecaster) reserve(j *framework.Job, tried map[*queue.Queue]int) {
 	s := f.s
 	if tried[j.In] >= maxHeads || !s.reservable(j) {
 		return
@@ -294,7 +295,7 @@ func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) {
 
 // ahead looks further into the future for one gang, and returns to the current time. last is its reservation if the
 // time is known; otherwise nil.
-func (f *forecaster) ahead(j *Job, last *Reservation) (r *Reservation, ok bool) {
+func (f *forecaster) ahead(j *framework.Job, last *Reservation) (r *Reservation, ok bool) {
 	l, mark, next := f.look, f.s.View.Mark(), f.look.next
 	if last != nil {
 		l.until(last.At)

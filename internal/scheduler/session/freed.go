@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // freedRoom holds resources that are in use now and become free before a later time. What ends last is used first,
@@ -80,7 +81,7 @@ func (f *freedRoom) since() time.Time {
 }
 
 // others returns the nodes of the tasks that use other resources.
-func (f *freedRoom) others(placed []Placed) (nodes []model.NodeID) {
+func (f *freedRoom) others(placed []framework.Placed) (nodes []model.NodeID) {
 	for _, p := range placed {
 		if !f.took[p.Task] && !slices.Contains(nodes[max(len(nodes)-1, 0):], p.Node) {
 			nodes = append(nodes, p.Node)
@@ -113,7 +114,7 @@ func (r *round) findLent(t *model.Task) (model.NodeID, bool) {
 }
 
 // fitsOn reports whether a task may start on a node now.
-func (s *Session) fitsOn(j *Job, t *model.Task, id model.NodeID) bool {
+func (s *Session) fitsOn(j *framework.Job, t *model.Task, id model.NodeID) bool {
 	if s.View.Rank[id] < 0 || !s.View.Fits(id, t.Shape.Request) || !s.Judge.Allowed(t.Shape, id) {
 		return false
 	}

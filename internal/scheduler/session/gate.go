@@ -7,11 +7,12 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // Gate reports whether the job's queue exists and is open. If not, it sets the job's verdict. A closed queue admits
 // no gangs, and admitted gangs get no more nodes.
-func (s *Session) Gate(j *Job) bool {
+func (s *Session) Gate(j *framework.Job) bool {
 	switch {
 	case !j.In.Known:
 		s.Verdict(j, explain.Verdict{Code: reason.QueueMissing, Limit: &explain.Limit{Queue: j.In.Name}, Members: s.members(j, 0)})
@@ -25,20 +26,20 @@ func (s *Session) Gate(j *Job) bool {
 }
 
 // GiveUp cancels the job's promised resources without placing anything.
-func (s *Session) GiveUp(j *Job) {
+func (s *Session) GiveUp(j *framework.Job) {
 	s.withdraw(j)
 	s.giveUp(j)
 }
 
 // Tryable reports whether the queue is open and the gang is valid, without setting a verdict.
-func (j *Job) Tryable(s *Session) bool {
+func (s *Session) Tryable(j *framework.Job) bool {
 	return j.In.Known && j.In.Open && s.Rules.Valid(j).Code == ""
 }
 
-// LetIn admits a gang to its queue if no action enqueue is configured. A gang whose pods could not be created is
+// AdmitAtOnce admits a gang to its queue if no action enqueue is configured. A gang whose pods could not be created is
 // not admitted and gets a verdict.
-func (s *Session) LetIn(j *Job) {
-	if j.LetIn() || !j.In.Known || !j.In.Open {
+func (s *Session) AdmitAtOnce(j *framework.Job) {
+	if j.IsAdmitted() || !j.In.Known || !j.In.Open {
 		return
 	}
 	if j.HasMinResources {
@@ -54,7 +55,7 @@ func (s *Session) LetIn(j *Job) {
 }
 
 // Blocked records a verdict about the queue for a gang that could start if the queue gave it a turn.
-func (s *Session) Blocked(j *Job, v explain.Verdict) {
+func (s *Session) Blocked(j *framework.Job, v explain.Verdict) {
 	if never, ok := s.Never(j); ok { // a turn would not help
 		s.Verdict(j, never)
 		return
@@ -81,7 +82,7 @@ func (s *Session) Blocked(j *Job, v explain.Verdict) {
 }
 
 // firstAsked returns the total request of the tasks that must start together.
-func (s *Session) firstAsked(j *Job) (sum model.Vec) {
+func (s *Session) firstAsked(j *framework.Job) (sum model.Vec) {
 	n := max(j.Need(), 1)
 	for _, list := range [2][]*model.Task{j.Pending, j.AtGate} {
 		for _, t := range list[:min(n, len(list))] {
@@ -94,7 +95,7 @@ func (s *Session) firstAsked(j *Job) (sum model.Vec) {
 
 // Behind records for the other gangs of a strict queue that they wait for its head. A gang whose pods are overdue
 // gets that verdict instead, because a turn would not start it, and it must not block others when its turn comes.
-func (s *Session) Behind(rest []*Job, head *Job) {
+func (s *Session) Behind(rest []*framework.Job, head *framework.Job) {
 	for _, j := range rest {
 		if s.podsAreOverdue(j) {
 			s.Verdict(j, s.Rules.Valid(j))
@@ -108,7 +109,7 @@ func (s *Session) Behind(rest []*Job, head *Job) {
 }
 
 // aheadName is how users of one gang know the gang at the head of its queue: with its namespace if that is another.
-func aheadName(j, head *Job) string {
+func aheadName(j, head *framework.Job) string {
 	kind, name := "PodGroup ", head.Name
 	if head.Job != "" {
 		kind, name = "job ", head.Job
@@ -120,14 +121,14 @@ func aheadName(j, head *Job) string {
 }
 
 // isKnownBehind reports whether a parked gang already has the verdict that it waits for this head.
-func isKnownBehind(j, head *Job) bool {
-	return j.Parked && j.behind() && slices.Equal(j.Verdict.Blocker, []string{aheadName(j, head)})
+func isKnownBehind(j, head *framework.Job) bool {
+	return j.Parked && j.IsBehindOthers() && slices.Equal(j.Verdict.Blocker, []string{aheadName(j, head)})
 }
 
 // podsAreOverdue reports whether an admitted gang still lacks pods, and the reason has been reported for longer
 // than the creation of pods may take.
-func (s *Session) podsAreOverdue(j *Job) bool {
-	if !j.LetIn() || s.Rules.Valid(j).Code != reason.NotEnoughPods {
+func (s *Session) podsAreOverdue(j *framework.Job) bool {
+	if !j.IsAdmitted() || s.Rules.Valid(j).Code != reason.NotEnoughPods {
 		return false
 	}
 	explained := j.Status.Explanation

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -68,11 +69,11 @@ type Turns struct {
 // Turn is one queue with its gangs.
 type Turn struct {
 	queue *queue.Queue
-	jobs  heap[*Job]
+	jobs  heap[*framework.Job]
 }
 
 // Turns returns the turns of the jobs that a filter accepts.
-func (s *Session) Turns(jobs []*Job, filter func(*Job) bool) *Turns {
+func (s *Session) Turns(jobs []*framework.Job, filter func(*framework.Job) bool) *Turns {
 	t := &Turns{s: s}
 	t.queues.order = func(a, b *Turn) int { return s.Rules.CompareQueues(a.queue, b.queue) }
 	byQueue := map[*model.Queue]*Turn{}
@@ -96,7 +97,7 @@ func (s *Session) Turns(jobs []*Job, filter func(*Job) bool) *Turns {
 }
 
 // Next removes and returns the next queue and gang. Back returns them.
-func (t *Turns) Next() (*Turn, *Job, bool) {
+func (t *Turns) Next() (*Turn, *framework.Job, bool) {
 	for {
 		if t.s.Rules.ShareMoves { // the last placement may have changed the order of any queue
 			t.queues.bringLeast()
@@ -112,7 +113,7 @@ func (t *Turns) Next() (*Turn, *Job, bool) {
 }
 
 // Back returns the queue, and the gang if it wants more.
-func (t *Turns) Back(u *Turn, j *Job) {
+func (t *Turns) Back(u *Turn, j *framework.Job) {
 	if j != nil {
 		u.jobs.push(j)
 	}
@@ -122,7 +123,7 @@ func (t *Turns) Back(u *Turn, j *Job) {
 }
 
 // Rest removes and returns the gangs of a queue that gets nothing more.
-func (u *Turn) Rest() []*Job {
+func (u *Turn) Rest() []*framework.Job {
 	rest := u.jobs.items
 	u.jobs.items = nil
 	return rest

@@ -13,6 +13,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -24,7 +25,7 @@ const (
 // Helps returns the smallest changes with which a waiting gang would start now, or with which a running gang would get
 // one more pod. It simulates each change on the session and undoes it. Hints for fewer members come first, then smaller
 // pods, other node rules and other limits.
-func (s *Session) Helps(j *Job) []explain.Help {
+func (s *Session) Helps(j *framework.Job) []explain.Help {
 	if len(j.Promised)+len(j.Reserved)+len(j.Placed) > 0 || len(s.View.Order) == 0 {
 		return nil
 	}
@@ -65,14 +66,14 @@ func (s *Session) Helps(j *Job) []explain.Help {
 // helper tries changes for one gang.
 type helper struct {
 	s   *Session
-	j   *Job
+	j   *framework.Job
 	v   explain.Verdict
 	out []explain.Help
 	// request is the total request of the gang's waiting pods.
 	request model.Request
 
-	house int                   // where pods that do not exist yet must fit: see housed
-	ahead map[*queue.Queue]*Job // first blocking gang of each strict queue: see blockedInLine
+	house int                             // where pods that do not exist yet must fit: see housed
+	ahead map[*queue.Queue]*framework.Job // first blocking gang of each strict queue: see blockedInLine
 	// lends caches, by division of the cluster, whether no other gang needs the free resources within its queue's share.
 	lends map[uint64]bool
 }
@@ -83,13 +84,13 @@ func (h *helper) add(kind, subject, from, to string) {
 
 // placeable reports whether the gang has pods to try in an open queue.
 func (h *helper) placeable() bool {
-	return len(h.j.Pending) > 0 && h.j.Tryable(h.s)
+	return len(h.j.Pending) > 0 && h.s.Tryable(h.j)
 }
 
 // fits reports whether the gang would start, or would get one more pod if it has its minimum. It undoes everything it
 // tries.
 func (h *helper) fits() bool {
-	if !h.j.LetIn() && h.j.HasMinResources && h.s.MayEnqueue(h.j).Code != "" {
+	if !h.j.IsAdmitted() && h.j.HasMinResources && h.s.MayEnqueue(h.j).Code != "" {
 		return false
 	}
 	if h.blockedInLine() {
@@ -105,7 +106,7 @@ func (h *helper) fits() bool {
 // other gang that needs no more than its own queue's share could start.
 func (h *helper) mayBorrow() bool {
 	j := h.j
-	if j.Need() == 0 || h.s.needsShare(j, Sum(j.Minimum())) != moreThanShare {
+	if j.Need() == 0 || h.s.needsShare(j, framework.Sum(j.Minimum())) != moreThanShare {
 		return false
 	}
 	division := h.s.Ledger.Division
@@ -125,30 +126,31 @@ func (h *helper) mayBorrow() bool {
 const waitingPerTrial = 16
 
 // competes reports whether another gang waits for nodes, for its minimum or for more.
-func (h *helper) competes(o *Job) bool {
+func (h *helper) competes(o *framework.Job) bool {
 	isOther := o != nil && o != h.j
-	return isOther && (o.Lacks() || o.wantsMore())
+	return isOther && (o.Lacks() || o.WantsMore())
 }
 
 // usesShare reports whether another gang may get nodes within its queue's share, now or after a simulated change. A
 // gang that is not admitted yet may be admitted after the change.
-func (h *helper) usesShare(o *Job) bool {
-	if !h.competes(o) || !o.Tryable(h.s) || o.hasResources() {
+func (h *helper) usesShare(o *framework.Job) bool {
+	if !h.competes(o) || !h.s.Tryable(o) || o.HasResources() {
 		return false
 	}
-	return h.s.needsShare(o, o.MinimumRequest()) == withinShare && (!o.LetIn() || h.s.CouldStart(o))
+	return h.s.needsShare(o, o.MinimumRequest()) == withinShare && (!o.IsAdmitted() || h.s.CouldStart(o))
 }
 
 // fitsWithin reports whether the gang would be placed within some limits of its queue. It undoes the placement.
 func (h *helper) fitsWithin(limits Limits) bool {
-	unsettled, minimum, known := h.j.Unsettled, h.j.minimum, h.j.minimumGen
+	unsettled, restoreMinimum := h.j.Unsettled, h.j.SaveMinimum() // the cached minimum may become that of clones
 	mark := h.s.View.Mark()
 	r := round{s: h.s, job: h.j, quiet: true, limits: limits}
 	r.run()
 	h.s.Looked += len(r.placed) + 1
 	ok := r.enough() && len(r.placed) > 0 && r.promises == 0
 	r.undo(mark)
-	h.j.Unsettled, h.j.minimum, h.j.minimumGen = unsettled, minimum, known // the cache may be that of clones
+	restoreMinimum()
+	h.j.Unsettled = unsettled
 	return ok
 }
 
@@ -156,7 +158,7 @@ func (h *helper) fitsWithin(limits Limits) bool {
 // minimum of one task only, so that the other tasks keep theirs.
 func (h *helper) fewerMembers() {
 	j := h.j
-	if !h.placeable() || len(j.SubGroups) > 0 || j.roleMinimums() && h.fewerOfTask() {
+	if !h.placeable() || len(j.SubGroups) > 0 || j.HasRoleMinimums() && h.fewerOfTask() {
 		return
 	}
 	minimum := j.MinMember
@@ -164,7 +166,8 @@ func (h *helper) fewerMembers() {
 		j.Gang.MinMember = n
 		return h.fits()
 	})
-	j.Gang.MinMember, j.minimumGen = minimum, 0
+	j.Gang.MinMember = minimum
+	j.ForgetMinimum()
 	if low > max(j.ReadyTasks(), 0) {
 		h.add(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(minimum), strconv.Itoa(low))
 	}
@@ -197,7 +200,8 @@ func (h *helper) fewerOfTask() bool {
 			j.Gang.MinTaskMember[task], j.Gang.MinMember = n, minimum-asked+n
 			return h.fits()
 		})
-		j.Gang.MinTaskMember, j.Gang.MinMember, j.minimumGen = minimums, minimum, 0
+		j.Gang.MinTaskMember, j.Gang.MinMember = minimums, minimum
+		j.ForgetMinimum()
 		if low > max(held, 0) {
 			h.add(schedulingv1beta1.HelpFewerMembers, task, strconv.Itoa(asked), strconv.Itoa(low))
 			return true
@@ -246,20 +250,9 @@ func (h *helper) as(change func(*model.Shape) *model.Shape) bool {
 // instead reports whether the gang would start if clones replaced its pending tasks. Each clone takes the place of the
 // task with the same index, also in the gang's sub-groups.
 func (h *helper) instead(clones []*model.Task) bool {
-	j := h.j
-	pending := j.Pending
-	for i, t := range pending {
-		if g := j.groupOf[t]; g != nil {
-			j.groupOf[clones[i]] = g
-		}
-	}
-	j.Pending = clones
-	ok := h.fits()
-	j.Pending = pending
-	for _, t := range clones {
-		delete(j.groupOf, t)
-	}
-	return ok
+	restore := h.j.ReplacePending(clones)
+	defer restore()
+	return h.fits()
 }
 
 // asOne returns an existing shape equal to v, or v itself if no equal shape exists. Pods that become equal therefore

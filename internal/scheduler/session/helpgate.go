@@ -16,7 +16,7 @@ func (h *helper) outside() bool {
 	if len(j.AtGate) > 0 { // their requests are known and may differ from an equal part of the minimum request
 		return false
 	}
-	if j.LetIn() || !j.HasMinResources || j.MinMember < 1 || j.AllocatedTasks() > 0 || j.Structured() || len(j.MinTaskMember) > 1 || len(j.Shapes()) > 1 {
+	if j.IsAdmitted() || !j.HasMinResources || j.MinMember < 1 || j.AllocatedTasks() > 0 || j.Structured() || len(j.MinTaskMember) > 1 || len(j.Shapes()) > 1 {
 		return false
 	}
 	for _, t := range j.MinResources {
@@ -90,9 +90,11 @@ func (h *helper) asking(members int, each func(index int, value int64) int64) bo
 	for i := range changed {
 		changed[i].Value = each(int(changed[i].Index), request[i].Value/int64(minimum)) * int64(members)
 	}
-	j.Gang.MinMember, j.Gang.MinResources, j.minimumGen = members, changed, 0
+	j.Gang.MinMember, j.Gang.MinResources = members, changed
+	j.ForgetMinimum()
 	ok := h.starts() && h.housed(changed, members)
-	j.Gang.MinMember, j.Gang.MinResources, j.minimumGen = minimum, request, 0
+	j.Gang.MinMember, j.Gang.MinResources = minimum, request
+	j.ForgetMinimum()
 	return ok
 }
 

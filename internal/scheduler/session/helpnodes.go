@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // maxJudged limits the number of shapes for which nodes are counted by the reason why they cannot take the gang's pods.
@@ -98,7 +99,7 @@ func (h *helper) startsTolerating(taint string) bool {
 
 // waitsForLimits reports whether another gang waits because of its queue's limits. If shares grow, it may get nodes
 // before the gang does.
-func (h *helper) waitsForLimits(o *Job) bool {
+func (h *helper) waitsForLimits(o *framework.Job) bool {
 	if !h.competes(o) {
 		return false
 	}
@@ -124,7 +125,7 @@ func tolerating(text string) func(*model.ShapeSpec, model.Request) model.Request
 // of these resources and their nodes change with the nodes that the gang may use, so the other gang may start first and
 // take the nodes.
 func (h *helper) othersWaitForGuarantees() bool {
-	return slices.ContainsFunc(h.s.AllWaiting, func(o *Job) bool {
+	return slices.ContainsFunc(h.s.AllWaiting, func(o *framework.Job) bool {
 		return o != nil && o != h.j && o.Lacks() && o.Verdict.Limit != nil && o.Verdict.Limit.Kept > 0
 	})
 }

@@ -8,6 +8,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -17,7 +18,7 @@ func (h *helper) starts() bool {
 	if !j.In.Known || !j.In.Open {
 		return false
 	}
-	if !j.LetIn() {
+	if !j.IsAdmitted() {
 		if j.HasMinResources && s.MayEnqueue(j).Code != "" {
 			return false
 		}
@@ -31,7 +32,7 @@ func (h *helper) starts() bool {
 
 // first reports whether the gang is the first in a queue that would use a raised limit of the queue.
 func (h *helper) first(q *queue.Queue) bool {
-	return !slices.ContainsFunc(h.s.AllWaiting, func(o *Job) bool {
+	return !slices.ContainsFunc(h.s.AllWaiting, func(o *framework.Job) bool {
 		if o == nil || o == h.j || !o.In.Within(q) {
 			return false
 		}
@@ -41,11 +42,11 @@ func (h *helper) first(q *queue.Queue) bool {
 }
 
 // goesAhead reports whether another gang would use a raised limit of a queue before this gang.
-func (h *helper) goesAhead(o *Job, q *queue.Queue) bool {
+func (h *helper) goesAhead(o *framework.Job, q *queue.Queue) bool {
 	switch {
 	case q != h.j.In && o.Lacks():
 		return true
-	case o.LetIn() && !h.j.LetIn(): // its pods exist, the gang's are created only after its admission
+	case o.IsAdmitted() && !h.j.IsAdmitted(): // its pods exist, the gang's are created only after its admission
 		return true
 	}
 	return h.s.Rules.CompareJobs(o, h.j) < 0
@@ -87,9 +88,9 @@ func (h *helper) raise(q *queue.Queue, index int) bool {
 	}
 	held := q.Allocated[index] + q.Inqueue[index] - q.Elastic[index]
 	enough := []float64{float64(j.MinResources.Get(index))}
-	if j.LetIn() { // its smallest pods may suffice, or only its largest may fit on the nodes
+	if j.IsAdmitted() { // its smallest pods may suffice, or only its largest may fit on the nodes
 		held = q.Allocated[index]
-		enough = []float64{least(j.Pending, nil, j.Need(), index), float64(Sum(j.Minimum()).Get(index)), greatestSum(j.Pending, j.Need(), index)}
+		enough = []float64{least(j.Pending, nil, j.Need(), index), float64(framework.Sum(j.Minimum()).Get(index)), greatestSum(j.Pending, j.Need(), index)}
 	}
 	name, from := s.Cluster.Resources.Name(index), q.Capability[index]
 	for _, asked := range slices.Compact(enough) {
@@ -163,8 +164,8 @@ func (h *helper) otherQueue() {
 // its pods.
 func (h *helper) leavesRoomToOthers() bool {
 	j := h.j
-	passed := j.hasPassed()
-	return slices.ContainsFunc(h.s.AllWaiting, func(o *Job) bool {
+	passed := j.HasPassedGate()
+	return slices.ContainsFunc(h.s.AllWaiting, func(o *framework.Job) bool {
 		if o == nil || o == j || o.In != j.In || !o.Lacks() {
 			return false
 		}
@@ -194,7 +195,7 @@ func (h *helper) queueMatters() bool {
 // that the gang requests.
 func (h *helper) bounded() bool {
 	q := h.j.In
-	for _, term := range Sum(h.j.Minimum()) {
+	for _, term := range framework.Sum(h.j.Minimum()) {
 		i := int(term.Index)
 		if i == model.Pods {
 			continue

@@ -9,6 +9,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -62,7 +63,7 @@ func (h *helper) passes() bool {
 }
 
 // binds reports whether another gang's reservation restricts one of the gang's tasks.
-func (s *Session) binds(r *Reservation, j *Job) bool {
+func (s *Session) binds(r *Reservation, j *framework.Job) bool {
 	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return s.bound(r, j, t) })
 }
 
@@ -122,7 +123,7 @@ func (h *helper) blockedInLine() bool {
 	if !known {
 		first = h.s.firstOfLine(q, h.j)
 		if h.ahead == nil {
-			h.ahead = map[*queue.Queue]*Job{}
+			h.ahead = map[*queue.Queue]*framework.Job{}
 		}
 		h.ahead[q] = first
 	}

@@ -7,13 +7,14 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // addImpossible adds to a verdict every resource of which the gang requests more than a whole capacity, because waiting
 // helps with none of them: the capacity that the verdict is about, or the capability of its queues if its pods are too
 // large for the nodes.
-func (s *Session) addImpossible(j *Job, v *explain.Verdict) {
+func (s *Session) addImpossible(j *framework.Job, v *explain.Verdict) {
 	if v.Code == reason.TooLarge && v.Limit != nil && v.Limit.Node {
 		// A verdict that is set again already has the limits of queues.
 		ofNodes := slices.DeleteFunc(slices.Clone(v.More), func(l explain.Limit) bool { return !l.Node })
@@ -42,7 +43,7 @@ func (s *Session) addImpossible(j *Job, v *explain.Verdict) {
 
 // beyondQueues returns the resources of which a gang requests more than its queue, or the nearest ancestor with such a
 // limit, may ever hold.
-func (s *Session) beyondQueues(j *Job) []explain.Limit {
+func (s *Session) beyondQueues(j *framework.Job) []explain.Limit {
 	if len(s.Rules.Allocatable) == 0 { // no policy limits queues
 		return nil
 	}
@@ -55,7 +56,7 @@ func (s *Session) beyondQueues(j *Job) []explain.Limit {
 }
 
 // beyondSmallQueues returns the limits of beyondQueues that are not above the capacity of the cluster.
-func (s *Session) beyondSmallQueues(j *Job) []explain.Limit {
+func (s *Session) beyondSmallQueues(j *framework.Job) []explain.Limit {
 	return slices.DeleteFunc(s.beyondQueues(j), func(l explain.Limit) bool {
 		index, _ := s.Cluster.Resources.Find(l.Resource)
 		return l.Limit > s.Ledger.Total[index]+queue.Epsilon
@@ -65,7 +66,7 @@ func (s *Session) beyondSmallQueues(j *Job) []explain.Limit {
 // beyondCapacity returns the resources, by name, of which a gang's minimum requests more than a capacity. Each limit is a
 // copy of about, with its resource and amounts. Resources of which smaller pods of the gang request little enough come
 // last, and only if other resources are beyond the capacity for all pods: the user must then lower both.
-func (s *Session) beyondCapacity(j *Job, capacity []float64, about explain.Limit) []explain.Limit {
+func (s *Session) beyondCapacity(j *framework.Job, capacity []float64, about explain.Limit) []explain.Limit {
 	var limits, smallerPodsSuffice []explain.Limit
 	for i, sum := range s.minimumOf(j) {
 		if i == model.Pods || float64(sum) <= capacity[i]+queue.Epsilon || s.View.Left(i) {
@@ -143,7 +144,7 @@ func (s *Session) queueNamed(name string) *queue.Queue {
 
 // minimumOf returns the total request of the pods that must start together: of its first pods, or what the gang declares
 // if its pods do not exist yet.
-func (s *Session) minimumOf(j *Job) model.Vec {
+func (s *Session) minimumOf(j *framework.Job) model.Vec {
 	if len(j.Pending)+len(j.AtGate) >= max(j.Need(), 1) {
 		return s.firstAsked(j)
 	}
@@ -154,7 +155,7 @@ func (s *Session) minimumOf(j *Job) model.Vec {
 
 // leastRequest returns what the smallest pods that bring the gang to its minimum request of a resource; 0 if the pods
 // do not exist yet.
-func (s *Session) leastRequest(j *Job, index int) float64 {
+func (s *Session) leastRequest(j *framework.Job, index int) float64 {
 	waiting := slices.Concat(j.Pending, j.AtGate)
 	if len(waiting) < max(j.Need(), 1) {
 		return 0

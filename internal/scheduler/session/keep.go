@@ -3,12 +3,12 @@ package session
 import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // withdraw takes back, during a round, the resources promised to the job.
-func (s *Session) withdraw(j *Job) {
+func (s *Session) withdraw(j *framework.Job) {
 	for _, t := range j.Reserved {
 		s.View.Withdraw(t.Node, t)
 		s.followPlaced(j, t, t.Node, -1)
@@ -17,35 +17,35 @@ func (s *Session) withdraw(j *Job) {
 }
 
 // keep commits a round: the tasks will be bound.
-func (s *Session) keep(j *Job, placed []Placed) {
+func (s *Session) keep(j *framework.Job, placed []framework.Placed) {
 	if len(j.Placed)+len(j.Promised) == 0 {
 		s.Bound = append(s.Bound, j)
 	}
 	j.Placed = append(j.Placed, placed...)
 	s.Kept = append(s.Kept, j)
 	s.Won++
-	j.holdGroups(placed)
-	j.dropPending(placed)
+	j.HoldGroups(placed)
+	j.DropPending(placed)
 	s.giveUp(j)
 	j.Verdict = explain.Verdict{}
 	s.Touch(j)
 }
 
 // reserve commits a round whose tasks must wait for resources that are being released.
-func (s *Session) reserve(j *Job, placed []Placed) {
+func (s *Session) reserve(j *framework.Job, placed []framework.Placed) {
 	if len(j.Placed)+len(j.Promised) == 0 {
 		s.Bound = append(s.Bound, j)
 	}
 	j.Promised = append(j.Promised, placed...)
 	s.Kept = append(s.Kept, j)
-	j.dropPending(placed)
+	j.DropPending(placed)
 	s.giveUp(j)
 	v := explain.Verdict{Code: reason.WaitingForVictims, Members: s.members(j, len(placed))}
 	s.Verdict(j, v)
 }
 
 // giveUp cancels the job's old promises: the tasks were placed again, or cannot be placed there any more.
-func (s *Session) giveUp(j *Job) {
+func (s *Session) giveUp(j *framework.Job) {
 	if len(j.Reserved) > 0 {
 		s.Touch(j)
 		s.ease(j.In)
@@ -63,26 +63,4 @@ func (s *Session) ease(q *queue.Queue) {
 	for ; q != nil; q = q.Parent {
 		s.Eased[q] = true
 	}
-}
-
-func (j *Job) dropPending(placed []Placed) {
-	prefix := 0
-	for prefix < len(placed) && j.Pending[prefix] == placed[prefix].Task {
-		prefix++
-	}
-	if prefix == len(placed) {
-		j.Pending = j.Pending[prefix:]
-		return
-	}
-	gone := make(map[*model.Task]bool, len(placed))
-	for _, p := range placed {
-		gone[p.Task] = true
-	}
-	rest := make([]*model.Task, 0, len(j.Pending)-len(placed))
-	for _, t := range j.Pending {
-		if !gone[t] {
-			rest = append(rest, t)
-		}
-	}
-	j.Pending = rest
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -14,10 +15,10 @@ import (
 
 // keeping holds the resources of lost pods for one gang.
 type keeping struct {
-	job   *Job
+	job   *framework.Job
 	in    *queue.Queue
-	room  []Placed // what may be held
-	held  []Placed // the part that is held
+	room  []framework.Placed // what may be held
+	held  []framework.Placed // the part that is held
 	until time.Time
 }
 
@@ -28,7 +29,7 @@ func (s *Session) KeepLost() {
 	}
 	for _, g := range s.Cluster.Bereft() {
 		j := s.Job(g)
-		if j == nil || !j.LetIn() || j.Satisfied() || j.AllocatedTasks() == 0 {
+		if j == nil || !j.IsAdmitted() || j.Satisfied() || j.AllocatedTasks() == 0 {
 			continue // complete again, or no longer running
 		}
 		if s.stranded(j) {
@@ -45,7 +46,7 @@ func (s *Session) KeepLost() {
 				continue
 			}
 			s.WakeAt(until)
-			k.room = append(k.room, Placed{Task: lost.Task, Node: node})
+			k.room = append(k.room, framework.Placed{Task: lost.Task, Node: node})
 			if k.until.IsZero() || until.Before(k.until) {
 				k.until = until
 			}
@@ -59,11 +60,11 @@ func (s *Session) KeepLost() {
 
 // stranded reports whether the HyperNodes changed around the remaining pods of a gang, or of a sub-group that lacks
 // pods: they are spread wider than allowed, so no pod can join them.
-func (s *Session) stranded(j *Job) bool {
+func (s *Session) stranded(j *framework.Job) bool {
 	if _, v := s.tiers(j.Topology, s.nodesOf(j, nil), nil); v.Code != "" {
 		return true
 	}
-	return slices.ContainsFunc(j.groups, func(g *Group) bool {
+	return slices.ContainsFunc(j.Groups(), func(g *framework.Group) bool {
 		if len(g.Tasks) <= g.Held {
 			return false
 		}
@@ -97,7 +98,7 @@ func (s *Session) unhold(k *keeping) {
 }
 
 // UseKept releases what is held for a gang, so that the gang can use it, until the returned function is called.
-func (s *Session) UseKept(j *Job) (done func()) {
+func (s *Session) UseKept(j *framework.Job) (done func()) {
 	i := slices.IndexFunc(s.keeps, func(k *keeping) bool { return k.job == j && len(k.held) > 0 })
 	if i < 0 {
 		return func() {}
@@ -114,7 +115,7 @@ func (s *Session) UseKept(j *Job) (done func()) {
 
 // MayUseKept reports whether resources are held for a job with pods to place. The held resources do not appear free
 // to it.
-func (s *Session) MayUseKept(j *Job) bool {
+func (s *Session) MayUseKept(j *framework.Job) bool {
 	return len(s.keeps) > 0 && len(j.Pending) > 0 && slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && k.job == j })
 }
 
@@ -135,7 +136,7 @@ func (s *Session) endKept(list []Ending) []Ending {
 }
 
 // keptFor changes the verdict of a gang that would fit with resources held for other gangs: it names these gangs.
-func (s *Session) keptFor(j *Job, v explain.Verdict, limits Limits) explain.Verdict {
+func (s *Session) keptFor(j *framework.Job, v explain.Verdict, limits Limits) explain.Verdict {
 	if v.Code != reason.GangDoesNotFit && v.Code != reason.OverDeserved && v.Code != reason.OverCapability {
 		return v
 	}

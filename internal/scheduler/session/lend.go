@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // shareNeed is the result of comparing a gang's need with its queue's share.
@@ -15,7 +16,7 @@ const (
 )
 
 // needsShare compares what a gang's minimum requests with the share of its queue.
-func (s *Session) needsShare(j *Job, minimum model.Request) shareNeed {
+func (s *Session) needsShare(j *framework.Job, minimum model.Request) shareNeed {
 	switch code := s.Rules.MayTake(j.In, minimum).Code; {
 	case code == "":
 		return withinShare
@@ -27,20 +28,15 @@ func (s *Session) needsShare(j *Job, minimum model.Request) shareNeed {
 
 // mayUseShareOrBorrow reports whether a waiting gang counts when resources are lent: it is admitted, it may be tried, and
 // it neither has nor will get resources in this cycle.
-func (s *Session) mayUseShareOrBorrow(j *Job) bool {
-	waitsForMinimum := j.LetIn() && j.Need() > 0 && !j.hasResources()
-	return waitsForMinimum && j.Verdict.Code != reason.BehindOthers && j.Tryable(s)
-}
-
-// hasResources reports whether resources were given or promised to the gang in this cycle.
-func (j *Job) hasResources() bool {
-	return len(j.Placed)+len(j.Promised)+len(j.Reserved) > 0
+func (s *Session) mayUseShareOrBorrow(j *framework.Job) bool {
+	waitsForMinimum := j.IsAdmitted() && j.Need() > 0 && !j.HasResources()
+	return waitsForMinimum && j.Verdict.Code != reason.BehindOthers && s.Tryable(j)
 }
 
 // Borrowers returns the waiting gangs that need more than their queue deserves. It returns nil if a gang that needs no
 // more than its queue's share could start, because the free resources are for that gang.
-func (s *Session) Borrowers() []*Job {
-	var borrowers, entitled []*Job
+func (s *Session) Borrowers() []*framework.Job {
+	var borrowers, entitled []*framework.Job
 	for _, j := range s.AllWaiting {
 		if !s.mayUseShareOrBorrow(j) {
 			continue

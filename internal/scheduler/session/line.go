@@ -1,19 +1,22 @@
 package session
 
-import "github.com/vc-batch/vc/internal/scheduler/queue"
+import (
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
 
 // Line finds the gangs that are behind the gang that a strict queue waits for. It caches its results by queue.
 type Line struct {
 	s      *Session
-	fronts map[*queue.Queue]*Job
+	fronts map[*queue.Queue]*framework.Job
 }
 
 // Line returns a Line for the current state of the strict queues.
-func (s *Session) Line() *Line { return &Line{s: s, fronts: map[*queue.Queue]*Job{}} }
+func (s *Session) Line() *Line { return &Line{s: s, fronts: map[*queue.Queue]*framework.Job{}} }
 
 // Behind reports whether an admitted gang of a strict queue is behind a gang that could not start and blocks the
 // others.
-func (l *Line) Behind(j *Job) bool {
+func (l *Line) Behind(j *framework.Job) bool {
 	if !j.In.Fifo {
 		return false
 	}
@@ -27,10 +30,10 @@ func (l *Line) Behind(j *Job) bool {
 
 // firstOfLine returns the first gang of a queue, other than the given one, that blocks the others; nil if there is
 // no such gang. It checks only gangs that come before the one found so far.
-func (s *Session) firstOfLine(q *queue.Queue, besides *Job) *Job {
-	var first *Job
+func (s *Session) firstOfLine(q *queue.Queue, besides *framework.Job) *framework.Job {
+	var first *framework.Job
 	for _, j := range s.AllWaiting {
-		isCandidate := j != besides && j.In == q && j.hasTurn(true)
+		isCandidate := j != besides && j.In == q && j.HasTurn(true)
 		if !isCandidate || first != nil && s.Rules.CompareJobs(j, first) >= 0 {
 			continue
 		}

@@ -6,11 +6,12 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // lingering changes the verdict of a gang that would fit with the resources of lingering pods. It names the pods
 // whose nodes the gang would use.
-func (s *Session) lingering(j *Job, v explain.Verdict, limits Limits) explain.Verdict {
+func (s *Session) lingering(j *framework.Job, v explain.Verdict, limits Limits) explain.Verdict {
 	if v.Code != reason.GangDoesNotFit {
 		return v
 	}
@@ -27,7 +28,7 @@ func (s *Session) lingering(j *Job, v explain.Verdict, limits Limits) explain.Ve
 	if placed, ok := l.place(j, limits); ok {
 		v.Code, v.Blocker = reason.PodsLinger, nil
 		for _, t := range tasks {
-			if slices.ContainsFunc(placed, func(p Placed) bool { return p.Node == t.Node }) {
+			if slices.ContainsFunc(placed, func(p framework.Placed) bool { return p.Node == t.Node }) {
 				v.Blocker = append(v.Blocker, "pod "+t.Key()+" on node "+s.View.Nodes.Name[t.Node])
 			}
 		}

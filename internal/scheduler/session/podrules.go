@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/interpod"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
@@ -16,7 +17,7 @@ func (s *Session) placedRule(t *model.Task, id model.NodeID) { s.Neighbours.Plac
 func (s *Session) unplacedRule(t *model.Task, id model.NodeID) { s.Neighbours.Placed(t, id, -1) }
 
 // findByRules is like find, for tasks with rules about other pods or rules of policies about nodes.
-func (s *Session) findByRules(j *Job, t *model.Task, near *interpod.Profile, rules []NodeRule) (node model.NodeID, later, ok bool) {
+func (s *Session) findByRules(j *framework.Job, t *model.Task, near *interpod.Profile, rules []framework.NodeRule) (node model.NodeID, later, ok bool) {
 	if s.looking > 0 {
 		node, ok = s.bestByRules(j, t, near, rules, true)
 		return node, false, ok
@@ -32,16 +33,16 @@ func (s *Session) findByRules(j *Job, t *model.Task, near *interpod.Profile, rul
 }
 
 // bestByRules evaluates every node with enough free resources, by name, if policies have rules about single nodes.
-func (s *Session) bestByRules(j *Job, t *model.Task, near *interpod.Profile, rules []NodeRule, later bool) (model.NodeID, bool) {
+func (s *Session) bestByRules(j *framework.Job, t *model.Task, near *interpod.Profile, rules []framework.NodeRule, later bool) (model.NodeID, bool) {
 	if len(rules) == 0 {
 		return near.Best(later)
 	}
 	if near == nil && onlyRefuse(rules) {
 		return s.firstByRules(j, t, rules, later)
 	}
-	var dear []NodeRule
+	var expensive []framework.NodeRule
 	if near == nil {
-		rules, dear = split(rules, j, t)
+		rules, expensive = split(rules, j, t)
 	}
 	nodes, points := s.candidates[:0], s.points[:0]
 	s.Judge.Each(t.Shape.Plain, later, func(id model.NodeID, score int32) {
@@ -53,7 +54,7 @@ func (s *Session) bestByRules(j *Job, t *model.Task, near *interpod.Profile, rul
 		if code, _ := allowedBy(rules, j, t, id, later); code != "" {
 			return
 		}
-		if len(dear) > 0 && !couldBy(dear, j, t, id, later) {
+		if len(expensive) > 0 && !couldBy(expensive, j, t, id, later) {
 			return
 		}
 		nodes, points = append(nodes, id), append(points, float64(score))
@@ -69,8 +70,8 @@ func (s *Session) bestByRules(j *Job, t *model.Task, near *interpod.Profile, rul
 		points[i] /= score.Unit
 	}
 	s.rankBy(rules, j, t, nodes, points)
-	if len(dear) > 0 {
-		return firstAllowed(dear, j, t, nodes, points, later)
+	if len(expensive) > 0 {
+		return firstAllowed(expensive, j, t, nodes, points, later)
 	}
 	best := 0
 	for i := range points {
@@ -82,7 +83,7 @@ func (s *Session) bestByRules(j *Job, t *model.Task, near *interpod.Profile, rul
 }
 
 // onlyRefuse reports whether the rules give no points. Then the best node that none of them rejects is chosen.
-func onlyRefuse(rules []NodeRule) bool {
+func onlyRefuse(rules []framework.NodeRule) bool {
 	for i := range rules {
 		if r := &rules[i]; r.Points != nil || r.Rank != nil || r.ByDomain != nil {
 			return false
@@ -93,7 +94,7 @@ func onlyRefuse(rules []NodeRule) bool {
 
 // firstByRules evaluates only the nodes that are better than the best allowed node so far. In forecasts it caches
 // rejections: within a try, free resources only decrease.
-func (s *Session) firstByRules(j *Job, t *model.Task, rules []NodeRule, later bool) (node model.NodeID, ok bool) {
+func (s *Session) firstByRules(j *framework.Job, t *model.Task, rules []framework.NodeRule, later bool) (node model.NodeID, ok bool) {
 	var refused *refusals
 	if s.looking > 0 {
 		refused = s.refusals.of(t, len(s.View.Rank))
@@ -148,7 +149,7 @@ func (r *refusals) add(id model.NodeID) {
 
 // ruleJudge returns a function that reports why a node with enough free resources is rejected for a task; nil if no
 // rule applies.
-func (s *Session) ruleJudge(j *Job, t *model.Task) func(model.NodeID) (reason.Code, string) {
+func (s *Session) ruleJudge(j *framework.Job, t *model.Task) func(model.NodeID) (reason.Code, string) {
 	rules, near := s.nodeRules(j, t), s.Neighbours.For(t)
 	if near == nil && len(rules) == 0 {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -12,14 +13,14 @@ const fewPlaces = 8
 
 // places holds the gangs that wait in a queue, in a cycle.
 type places struct {
-	jobs  []*Job // in no order until sorted
+	jobs  []*framework.Job // in no order until sorted
 	asked int
-	at    map[*Job]int // from 1; nil if not sorted
+	at    map[*framework.Job]int // from 1; nil if not sorted
 }
 
 // Place returns the gang's position, from 1, among the gangs of its queue that wait for their minimum, and their
 // number. A position of 0 means that the gang does not wait for its minimum.
-func (s *Session) Place(j *Job) (position, waiting int) {
+func (s *Session) Place(j *framework.Job) (position, waiting int) {
 	if s.places == nil {
 		s.places = map[*queue.Queue]*places{}
 		for _, o := range s.AllWaiting {
@@ -49,7 +50,7 @@ func (s *Session) Place(j *Job) (position, waiting int) {
 	}
 	if p.at == nil {
 		s.sortQueue(p.jobs)
-		p.at = make(map[*Job]int, len(p.jobs))
+		p.at = make(map[*framework.Job]int, len(p.jobs))
 		for i, o := range p.jobs {
 			p.at[o] = i + 1
 		}
@@ -59,23 +60,23 @@ func (s *Session) Place(j *Job) (position, waiting int) {
 
 // InFront reports whether a gang is among the first n of its queue that wait for their minimum. It gives the same
 // result as Place without sorting the queue. n must be the same in all calls of a cycle.
-func (s *Session) InFront(j *Job, n int) bool {
+func (s *Session) InFront(j *framework.Job, n int) bool {
 	if s.front == nil {
-		s.front = s.firstOfQueues(n, (*Job).Lacks)
+		s.front = s.firstOfQueues(n, (*framework.Job).Lacks)
 	}
 	return s.front[j]
 }
 
 // Front returns the first n gangs of each queue that wait for their minimum, and the first n that wait for more.
-func (s *Session) Front(n int) map[*Job]bool {
-	front := s.firstOfQueues(n, (*Job).Lacks)
-	maps.Copy(front, s.firstOfQueues(n, func(j *Job) bool { return !j.Lacks() }))
+func (s *Session) Front(n int) map[*framework.Job]bool {
+	front := s.firstOfQueues(n, (*framework.Job).Lacks)
+	maps.Copy(front, s.firstOfQueues(n, func(j *framework.Job) bool { return !j.Lacks() }))
 	return front
 }
 
 // firstOfQueues returns the first n waiting gangs of each queue that which selects.
-func (s *Session) firstOfQueues(n int, which func(*Job) bool) map[*Job]bool {
-	lists := map[*queue.Queue][]*Job{}
+func (s *Session) firstOfQueues(n int, which func(*framework.Job) bool) map[*framework.Job]bool {
+	lists := map[*queue.Queue][]*framework.Job{}
 	for _, o := range s.AllWaiting {
 		if o == nil || !which(o) {
 			continue
@@ -88,7 +89,7 @@ func (s *Session) firstOfQueues(n int, which func(*Job) bool) map[*Job]bool {
 		list = slices.Insert(list, at, o)
 		lists[o.In] = list[:min(n, len(list))]
 	}
-	selected := map[*Job]bool{}
+	selected := map[*framework.Job]bool{}
 	for _, list := range lists {
 		for _, o := range list {
 			selected[o] = true
@@ -96,6 +97,3 @@ func (s *Session) firstOfQueues(n int, which func(*Job) bool) map[*Job]bool {
 	}
 	return selected
 }
-
-// Lacks reports whether a gang waits for admission or for its minimum.
-func (j *Job) Lacks() bool { return !j.LetIn() || !j.Satisfied() }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // maxPromisees bounds the number of gangs named to a gang that waits because of promised resources.
@@ -18,7 +19,7 @@ type promisedTo struct {
 
 // promisees are the gangs with promised resources.
 type promisees struct {
-	first []*Job // in the order of turns
+	first []*framework.Job // in the order of turns
 	more  int
 }
 
@@ -54,7 +55,7 @@ func (s *Session) findPromisees(of promisedTo) (found promisees) {
 		return found
 	}
 	for _, j := range s.AllWaiting {
-		if !s.promisedSome(j, index) || of.queue != "" && !j.under(of.queue) {
+		if !s.promisedSome(j, index) || of.queue != "" && !j.IsUnder(of.queue) {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(found.first, j, s.Rules.CompareJobs)
@@ -72,19 +73,9 @@ func (s *Session) findPromisees(of promisedTo) (found promisees) {
 }
 
 // promisedSome reports whether a gang has a promise of a resource.
-func (s *Session) promisedSome(j *Job, index int) bool {
-	if j.LetIn() && j.Status.Phase != j.Phase { // admitted in this cycle
+func (s *Session) promisedSome(j *framework.Job, index int) bool {
+	if j.IsAdmitted() && j.Status.Phase != j.Phase { // admitted in this cycle
 		return j.MinResources.Get(index) > 0
 	}
-	return j.LetIn() && j.Sums.Inqueue.Get(index) > 0 && (!j.holdsPromise() || s.CouldStart(j))
-}
-
-// under reports whether the gang's queue, or one of its ancestors, has the given name.
-func (j *Job) under(name string) bool {
-	for q := j.In; q != nil; q = q.Parent {
-		if q.Name == name {
-			return true
-		}
-	}
-	return false
+	return j.IsAdmitted() && j.Sums.Inqueue.Get(index) > 0 && (!j.HoldsPromise() || s.CouldStart(j))
 }

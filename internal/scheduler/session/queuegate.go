@@ -6,14 +6,15 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // Pass opens the gate for those tasks of a gang that their queue has room for: the minimum together or nothing, and
 // more as long as there is room. Nodes are not considered. This is the purpose of the gate: autoscalers add no
 // nodes for pods that a queue holds back, but do for the others. The verdict holds the reason if no task passes.
-func (s *Session) Pass(j *Job) explain.Verdict {
-	waiting := j.through()
+func (s *Session) Pass(j *framework.Job) explain.Verdict {
+	waiting := j.TasksPastGate()
 	first := len(waiting)
 	waiting = append(waiting, j.AtGate...)
 	least := first + 1
@@ -36,25 +37,9 @@ func (s *Session) Pass(j *Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// through returns the job's tasks that no gate holds back.
-func (j *Job) through() []*model.Task {
-	out := slices.DeleteFunc(slices.Clone(j.Pending), func(t *model.Task) bool { return t.Status != model.Pending })
-	for _, t := range j.Tasks {
-		if t.Ungating() && t.HasPassed() {
-			out = append(out, t)
-		}
-	}
-	return append(out, j.Passed...)
-}
-
-// Opening reports whether tasks of the job have passed their queue's gate and the API has not confirmed it yet.
-func (j *Job) Opening() bool {
-	return len(j.Passed) > 0 || j.opening
-}
-
 // room counts how many tasks, in order, a gang's queue may hold together besides what it reserves for others. The
 // verdict is about the first task that it may not hold, with the request of the tasks that must start together.
-func (s *Session) room(j *Job, tasks []*model.Task, first, atLeast int) (n int, v explain.Verdict) {
+func (s *Session) room(j *framework.Job, tasks []*model.Task, first, atLeast int) (n int, v explain.Verdict) {
 	for ; n < len(tasks); n++ {
 		if v = s.mayAllocate(j, tasks[n].Shape.Request); v.Code != "" {
 			break
@@ -73,9 +58,9 @@ func (s *Session) room(j *Job, tasks []*model.Task, first, atLeast int) (n int, 
 	}
 	if index, ok := s.Cluster.Resources.Find(v.Limit.Resource); ok {
 		limit := *v.Limit
-		limit.Asked = float64(Sum(tasks[:min(atLeast, len(tasks))]).Get(index))
+		limit.Asked = float64(framework.Sum(tasks[:min(atLeast, len(tasks))]).Get(index))
 		limit.Least = least(tasks, nil, atLeast, index)
-		limit.Held -= float64(Sum(tasks[:n]).Get(index))
+		limit.Held -= float64(framework.Sum(tasks[:n]).Get(index))
 		v.Limit = &limit
 	}
 	return n, v
@@ -83,17 +68,17 @@ func (s *Session) room(j *Job, tasks []*model.Task, first, atLeast int) (n int, 
 
 // keptFrom returns a verdict if a queue reserves resources for another gang that a gated task would use. The task's
 // run time does not matter: a task that passed the gate holds its reservation until a node is found for it.
-func (s *Session) keptFrom(j *Job, t *model.Task) explain.Verdict {
+func (s *Session) keptFrom(j *framework.Job, t *model.Task) explain.Verdict {
 	return s.keptBy(func(r *Reservation) bool { return s.after(r, j) }, j, t)
 }
 
 // mayAllocate is Rules.MayAllocate besides what queues reserve for tasks of other gangs that passed their gates.
-func (s *Session) mayAllocate(j *Job, asked model.Request) explain.Verdict {
+func (s *Session) mayAllocate(j *framework.Job, asked model.Request) explain.Verdict {
 	return s.mayHold(j.In, asked, j, nil)
 }
 
 // mayHold is mayAllocate for a queue, ignoring the reservations of two gangs.
-func (s *Session) mayHold(q *queue.Queue, asked model.Request, one, two *Job) explain.Verdict {
+func (s *Session) mayHold(q *queue.Queue, asked model.Request, one, two *framework.Job) explain.Verdict {
 	if s.alone || !s.Cluster.QueueGates() {
 		return s.Rules.MayAllocate(q, asked)
 	}
@@ -101,7 +86,7 @@ func (s *Session) mayHold(q *queue.Queue, asked model.Request, one, two *Job) ex
 		if other == one || other == two {
 			continue
 		}
-		kept := Sum(slices.DeleteFunc(other.through(), func(t *model.Task) bool { return !t.HasPassed() && !slices.Contains(other.Passed, t) }))
+		kept := framework.Sum(slices.DeleteFunc(other.TasksPastGate(), func(t *model.Task) bool { return !t.HasPassed() && !slices.Contains(other.Passed, t) }))
 		other.In.Hold(kept, 1)
 		defer other.In.Hold(kept, -1)
 	}
@@ -109,33 +94,30 @@ func (s *Session) mayHold(q *queue.Queue, asked model.Request, one, two *Job) ex
 }
 
 // passed returns the gangs whose queues reserve resources for tasks that have passed the gate, also in this cycle.
-func (s *Session) passed() []*Job {
+func (s *Session) passed() []*framework.Job {
 	inVain := s.PassedInVain()
-	var out []*Job
+	var out []*framework.Job
 	for _, j := range s.AllWaiting {
-		if len(j.Passed) > 0 || j.hasPassed() && !inVain[j] {
+		if len(j.Passed) > 0 || j.HasPassedGate() && !inVain[j] {
 			out = append(out, j)
 		}
 	}
 	return out
 }
 
-// hasPassed reports whether tasks of the gang have passed their queue's gate and have no node.
-func (j *Job) hasPassed() bool { return slices.ContainsFunc(j.Tasks, (*model.Task).HasPassed) }
-
 // PassedInVain returns the gangs with tasks past their queue's gate that could not start even on an empty cluster,
 // if no nodes are added for waiting pods. Their queues reserve nothing for them.
-func (s *Session) PassedInVain() map[*Job]bool {
+func (s *Session) PassedInVain() map[*framework.Job]bool {
 	if s.inVain != nil {
 		return s.inVain
 	}
-	s.inVain = map[*Job]bool{}
+	s.inVain = map[*framework.Job]bool{}
 	if !s.Cluster.QueueGates() {
 		return s.inVain
 	}
-	var passed []*Job
+	var passed []*framework.Job
 	for _, j := range s.AllWaiting {
-		if !j.In.Grows() && j.hasPassed() {
+		if !j.In.Grows() && j.HasPassedGate() {
 			passed = append(passed, j)
 		}
 	}

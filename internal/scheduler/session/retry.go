@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // Placing a gang pod by pod is a heuristic: pods of one shape may use resources that pods of another shape need,
@@ -173,7 +174,7 @@ func (r *round) borderline(failed, shapes []*model.Shape) bool {
 func (r *round) alone(shape *model.Shape, most int) int {
 	s, mark := r.s, r.s.View.Mark()
 	n := 0
-	var held []Placed
+	var held []framework.Placed
 	for _, t := range r.job.Pending {
 		if n == most || t.Shape != shape {
 			continue
@@ -185,13 +186,13 @@ func (r *round) alone(shape *model.Shape, most int) int {
 		if !ok {
 			break
 		}
-		p := Placed{Task: t, Node: node, Waits: later || s.mustWait(r.job, shape.Request).Code != ""}
+		p := framework.Placed{Task: t, Node: node, Waits: later || s.mustWait(r.job, shape.Request).Code != ""}
 		s.put(r.job, p)
 		held = append(held, p)
 		n++
 	}
 	for _, p := range held {
-		r.job.takeBack(p)
+		r.job.TakeBack(p)
 	}
 	s.View.Rollback(mark)
 	return n

@@ -6,6 +6,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // Outcome is the result of a round.
@@ -37,7 +38,7 @@ type Filter func(*model.Task) bool
 
 // Round places as many of a job's tasks as bring it to its minimum, or one more task if it has its minimum. It
 // places all of them or none: after Failed the session is unchanged and the job's verdict holds the reason.
-func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
+func (s *Session) Round(j *framework.Job, filter Filter, limits Limits) Outcome {
 	s.Tried++
 	if filter == nil {
 		j.Attempts++
@@ -103,7 +104,7 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 }
 
 // Try runs a round and undoes it. It reports whether the gang would fit now.
-func (s *Session) Try(j *Job) bool {
+func (s *Session) Try(j *framework.Job) bool {
 	mark := s.View.Mark()
 	r := round{s: s, job: j, placed: s.roundsOf[:0]}
 	r.run()
@@ -126,7 +127,7 @@ func (r *round) part(mark int) bool {
 }
 
 // members returns the counts for an explanation. more is the number of pods that could be placed now.
-func (s *Session) members(j *Job, more int) explain.Members {
+func (s *Session) members(j *framework.Job, more int) explain.Members {
 	held := j.AllocatedTasks() + len(j.Placed)
 	exist := 0
 	for status, n := range j.Count {
@@ -141,16 +142,16 @@ func (s *Session) members(j *Job, more int) explain.Members {
 }
 
 // Members is members for callers outside the package.
-func (s *Session) Members(j *Job, more int) explain.Members { return s.members(j, more) }
+func (s *Session) Members(j *framework.Job, more int) explain.Members { return s.members(j, more) }
 
 // round is one try at placing a gang.
 type round struct {
 	s      *Session
-	job    *Job
+	job    *framework.Job
 	filter Filter
 	limits Limits
 
-	placed       []Placed
+	placed       []framework.Placed
 	promises     int
 	failed       []*model.Shape
 	queueVerdict explain.Verdict
@@ -259,7 +260,7 @@ func (r *round) try(t *model.Task) {
 	if later {
 		r.promises++
 	}
-	p := Placed{Task: t, Node: node, Waits: later}
+	p := framework.Placed{Task: t, Node: node, Waits: later}
 	s.put(r.job, p)
 	s.placedRule(t, node)
 	s.followPlaced(r.job, t, node, 1)
@@ -270,7 +271,7 @@ func (r *round) try(t *model.Task) {
 }
 
 // put reserves a task's resources on its node and in its queue.
-func (s *Session) put(j *Job, p Placed) {
+func (s *Session) put(j *framework.Job, p framework.Placed) {
 	j.In.Hold(p.Task.Shape.Request, 1)
 	if p.Waits {
 		s.View.Promise(p.Node, p.Task)
@@ -280,17 +281,9 @@ func (s *Session) put(j *Job, p Placed) {
 	j.In.Occupy(p.Task.Shape.Request, 1)
 }
 
-// takeBack reverses the effect of put on the queue. The overlay is rolled back as a whole.
-func (j *Job) takeBack(p Placed) {
-	j.In.Hold(p.Task.Shape.Request, -1)
-	if !p.Waits {
-		j.In.Occupy(p.Task.Shape.Request, -1)
-	}
-}
-
 // mustWait returns why a gang's queue must wait for its own pods to end before it may hold more. In a forecast
 // these have ended.
-func (s *Session) mustWait(j *Job, asked model.Request) explain.Verdict {
+func (s *Session) mustWait(j *framework.Job, asked model.Request) explain.Verdict {
 	if s.looking > 0 {
 		return explain.Verdict{}
 	}
@@ -375,7 +368,7 @@ func (r *round) undo(mark int) {
 	for i := len(r.placed) - 1; i >= 0; i-- {
 		r.s.followPlaced(r.job, r.placed[i].Task, r.placed[i].Node, -1)
 		r.s.unplacedRule(r.placed[i].Task, r.placed[i].Node)
-		r.job.takeBack(r.placed[i])
+		r.job.TakeBack(r.placed[i])
 	}
 	r.s.View.Rollback(mark)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/interpod"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -39,28 +40,28 @@ type Session struct {
 	// Neighbours evaluates the rules that depend on other pods.
 	Neighbours *interpod.Book
 	Out        decision.Decisions
-	Rules      Rules
+	Rules      framework.Rules
 	// Attacher checks the volumes and devices that pods attach; nil if they are not checked.
 	Attacher Attacher
 	// Preempts is true if an action is configured that evicts inside a queue.
 	Preempts bool
 	// Attacks lists the configured kinds of action that evict pods to make room for gangs.
-	Attacks []AttackKind
+	Attacks []framework.AttackKind
 	// WakeAll makes all parked gangs ready. A policy sets it when something outside the model changed.
 	WakeAll bool
 	// Enqueues is true if action enqueue is configured. Without it every gang is admitted at once.
 	Enqueues bool
 
 	// Ready lists the gangs to try in this cycle: the ones that are not parked.
-	Ready []*Job
+	Ready []*framework.Job
 	// Touched lists the jobs whose status is updated at the end of the cycle.
-	Touched []*Job
+	Touched []*framework.Job
 	// Bound lists the jobs that got nodes, in the order of their first placement.
-	Bound []*Job
+	Bound []*framework.Job
 	// Kept lists the jobs of committed rounds, with one entry per round.
-	Kept []*Job
+	Kept []*framework.Job
 	// AllWaiting lists all gangs that want more than they have, including parked ones.
-	AllWaiting []*Job
+	AllWaiting []*framework.Job
 	// ReclaimStamp changes when a queue changes in a way that may make new evictions possible.
 	ReclaimStamp uint64
 
@@ -68,9 +69,9 @@ type Session struct {
 	Eased map[*queue.Queue]bool
 
 	scope    *scope // nil for all nodes
-	jobOf    func(*model.Gang) *Job
+	jobOf    func(*model.Gang) *framework.Job
 	failures map[*model.Shape]cachedFailure
-	roundsOf []Placed // scratch
+	roundsOf []framework.Placed // scratch
 	// Buffers of bestByRules.
 	candidates  []model.NodeID
 	points      []float64
@@ -81,12 +82,12 @@ type Session struct {
 	largest     []int64
 	largestOf   map[*model.Shape][]int64 // cache of largestFor
 	lapsed      map[*queue.Queue][]float64
-	could       map[*Job]bool // cache of CouldStart
-	alone       bool          // CouldStart is being computed
-	inVain      map[*Job]bool // gangs past their queues' gates that could not start; nil if not computed yet
+	could       map[*framework.Job]bool // cache of CouldStart
+	alone       bool                    // CouldStart is being computed
+	inVain      map[*framework.Job]bool // gangs past their queues' gates that could not start; nil if not computed yet
 	promised    map[promisedTo]promisees
 	// overdue caches FirstOverdue.
-	overdue      *Job
+	overdue      *framework.Job
 	overdueKnown bool
 	// Tried and Won are the numbers of rounds and of committed rounds.
 	Tried, Won int
@@ -110,32 +111,35 @@ type Session struct {
 	endings      []Ending
 	endingsAt    int
 	places       map[*queue.Queue]*places
-	front        map[*Job]bool // the first gangs of their queues; nil if not computed yet
+	front        map[*framework.Job]bool // the first gangs of their queues; nil if not computed yet
 	insides      map[*queue.Queue]*insiders
-	turns        map[*Job]int         // order in which gangs had their turn, from 1
-	heads        map[*queue.Queue]int // number of gangs for which a reservation was tried, by queue
-	later        time.Time            // the time of the current forecast; zero for now
+	turns        map[*framework.Job]int // order in which gangs had their turn, from 1
+	heads        map[*queue.Queue]int   // number of gangs for which a reservation was tried, by queue
+	later        time.Time              // the time of the current forecast; zero for now
 
 	keeps    []*keeping // resources of lost pods that are held for their gangs
 	refusals refusals   // of the current try in a forecast
 	trial    Trial
 	yields   map[ranked]yield
 	// starving caches Starving. attacked holds the gangs for which evictions were tried.
-	starving      []*Job
+	starving      []*framework.Job
 	starvingKnown bool
-	attacked      map[*Job]bool
+	attacked      map[*framework.Job]bool
 }
 
 // Open starts a cycle. The overlay, judge and ledger must be up to date with the model.
-func Open(now time.Time, c *model.Cluster, view *overlay.Overlay, judge *equivalence.Judge, ledger *queue.Ledger, jobOf func(*model.Gang) *Job) *Session {
+func Open(now time.Time, c *model.Cluster, view *overlay.Overlay, judge *equivalence.Judge, ledger *queue.Ledger, jobOf func(*model.Gang) *framework.Job) *Session {
 	return &Session{
 		Now: now, Cluster: c, View: view, Judge: judge, Ledger: ledger, jobOf: jobOf,
 		failures: map[*model.Shape]cachedFailure{},
 	}
 }
 
+// Load updates a job from its gang.
+func (s *Session) Load(j *framework.Job) { j.Load(s.Ledger.Of(j.Gang.Queue), &s.Rules) }
+
 // Job returns the session's view of a gang; nil if the gang is not tracked.
-func (s *Session) Job(g *model.Gang) *Job { return s.jobOf(g) }
+func (s *Session) Job(g *model.Gang) *framework.Job { return s.jobOf(g) }
 
 // WakeAt requests a cycle at a time even if nothing changes.
 func (s *Session) WakeAt(at time.Time) {
@@ -145,7 +149,7 @@ func (s *Session) WakeAt(at time.Time) {
 }
 
 // Verdict sets the job's reason to wait. A later verdict replaces an earlier one.
-func (s *Session) Verdict(j *Job, v explain.Verdict) {
+func (s *Session) Verdict(j *framework.Job, v explain.Verdict) {
 	v.EvictedBy = j.EvictedBy
 	if v.Members == (explain.Members{}) { // the caller did not set it
 		v.Members = s.members(j, 0)
@@ -159,7 +163,7 @@ func (s *Session) Verdict(j *Job, v explain.Verdict) {
 }
 
 // Touch marks the job's status to be updated at the end of the cycle.
-func (s *Session) Touch(j *Job) {
+func (s *Session) Touch(j *framework.Job) {
 	if !j.Touched {
 		j.Touched = true
 		s.Touched = append(s.Touched, j)

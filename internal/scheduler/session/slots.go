@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // slots counts how many tasks of a shape the nodes have room for, ignoring other shapes. A gang that needs more
@@ -38,7 +39,7 @@ func (s *Session) slotsOf(shape *model.Shape) *slots {
 }
 
 // slotsFor counts the slots that reservations leave to a gang.
-func (s *Session) slotsFor(j *Job, shape *model.Shape) *slots {
+func (s *Session) slotsFor(j *framework.Job, shape *model.Shape) *slots {
 	n := &slots{at: make([]int32, len(s.View.Order))}
 	for _, r := range s.Reservations {
 		if slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return t.Shape == shape && !s.bound(r, j, t) }) {
@@ -99,7 +100,7 @@ func slotsIn(request model.Request, idle, future []int64) int32 {
 }
 
 // roomy reports whether a gang may fit, as far as the nodes' free resources show.
-func (f *forecaster) roomy(j *Job) bool {
+func (f *forecaster) roomy(j *framework.Job) bool {
 	sum := 0
 	for _, shape := range j.Shapes() {
 		if sum += f.slots[shape].sum; sum >= j.Need() {
@@ -111,13 +112,13 @@ func (f *forecaster) roomy(j *Job) bool {
 
 // allowed reports whether the limits of its queue leave room for a gang's minimum, as far as a quick check shows:
 // it returns true for gangs with different pods.
-func (s *Session) allowed(j *Job) bool {
+func (s *Session) allowed(j *framework.Job) bool {
 	return len(j.Shapes()) != 1 || s.Rules.MayAllocate(j.In, j.MinimumRequest()).Code == ""
 }
 
 // roomy advances the forecast until the nodes have room for a gang, counting each pod separately, and its queue has
 // too. It reports whether this happens. Before that time the gang cannot fit.
-func (l *lookahead) roomy(j *Job) bool {
+func (l *lookahead) roomy(j *framework.Job) bool {
 	shapes := j.Shapes()
 	counts := make([]*slots, len(shapes))
 	enough := func() bool {

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // SortGangs sorts gangs in the order of queues, and of gangs in each queue.
-func (s *Session) SortGangs(gangs []*Job) {
-	byQueue, queues := map[*queue.Queue][]*Job{}, []*queue.Queue(nil)
+func (s *Session) SortGangs(gangs []*framework.Job) {
+	byQueue, queues := map[*queue.Queue][]*framework.Job{}, []*queue.Queue(nil)
 	for _, j := range gangs {
 		if byQueue[j.In] == nil {
 			queues = append(queues, j.In)
@@ -27,8 +28,8 @@ func (s *Session) SortGangs(gangs []*Job) {
 // sortQueue sorts gangs of one queue. The comparisons of policies are costly and the order changes little between
 // cycles. So the gangs are first sorted by the ranks that they got when they were last sorted: gangs that are in order
 // already need only one comparison of policies each.
-func (s *Session) sortQueue(gangs []*Job) {
-	slices.SortFunc(gangs, func(a, b *Job) int { return cmp.Compare(a.Rank, b.Rank) })
+func (s *Session) sortQueue(gangs []*framework.Job) {
+	slices.SortFunc(gangs, func(a, b *framework.Job) int { return cmp.Compare(a.Rank, b.Rank) })
 	ranks := make([]uint64, len(gangs))
 	for i, j := range gangs {
 		ranks[i] = j.Rank

@@ -8,21 +8,22 @@ import (
 	"testing"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // shuffled returns gangs of two queues in random order, and a session that orders them by priority and counts the
 // comparisons.
-func shuffled(n int, random *rand.Rand, compared *int) (*Session, []*Job) {
+func shuffled(n int, random *rand.Rand, compared *int) (*Session, []*framework.Job) {
 	queues := []*queue.Queue{{Queue: &model.Queue{Name: "a"}}, {Queue: &model.Queue{Name: "b"}}}
 	s := &Session{}
-	s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *Job) int {
+	s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *framework.Job) int {
 		*compared++
 		return cmp.Compare(b.Priority, a.Priority)
 	})
-	gangs := make([]*Job, n)
+	gangs := make([]*framework.Job, n)
 	for i := range gangs {
-		gangs[i] = &Job{Gang: &model.Gang{Name: fmt.Sprint(i), Priority: int32(random.Intn(20))}, In: queues[random.Intn(2)], Rank: uint64(i + 1)}
+		gangs[i] = &framework.Job{Gang: &model.Gang{Name: fmt.Sprint(i), Priority: int32(random.Intn(20))}, In: queues[random.Intn(2)], Rank: uint64(i + 1)}
 	}
 	random.Shuffle(n, func(i, k int) { gangs[i], gangs[k] = gangs[k], gangs[i] })
 	return s, gangs
@@ -31,7 +32,7 @@ func shuffled(n int, random *rand.Rand, compared *int) (*Session, []*Job) {
 func TestSortedGangsAreInTheOrderOfQueuesAndPolicies(t *testing.T) {
 	random, compared := rand.New(rand.NewSource(1)), 0
 	s, gangs := shuffled(500, random, &compared)
-	inOrder := func(a, b *Job) int {
+	inOrder := func(a, b *framework.Job) int {
 		if a.In != b.In {
 			return s.Rules.CompareQueues(a.In, b.In)
 		}
@@ -66,12 +67,12 @@ func TestGangsInTheirLastOrderAreSortedWithOneComparisonEach(t *testing.T) {
 func TestOtherInsidersAreSummedAgainAfterAnotherOne(t *testing.T) {
 	in := &insiders{}
 	for range maxInside + 1 {
-		in.addOther(&Job{Gang: &model.Gang{HasMinResources: true}, Pending: make([]*model.Task, 3)})
+		in.addOther(&framework.Job{Gang: &model.Gang{HasMinResources: true}, Pending: make([]*model.Task, 3)})
 	}
 	if pods := in.othersPods(); pods != 3 {
 		t.Errorf("%d pods besides the largest %d gangs, want 3", pods, maxInside)
 	}
-	in.addOther(&Job{Gang: &model.Gang{HasMinResources: true}, Pending: make([]*model.Task, 2)})
+	in.addOther(&framework.Job{Gang: &model.Gang{HasMinResources: true}, Pending: make([]*model.Task, 2)})
 	if pods := in.othersPods(); pods != 5 {
 		t.Errorf("%d pods after another gang, want 5", pods)
 	}

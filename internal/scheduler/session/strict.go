@@ -3,34 +3,35 @@ package session
 import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // Strict returns the parked gangs of strict queues that must take their turn with the gangs that are tried. inside
 // selects admitted gangs, or gangs that wait for admission.
-func (s *Session) Strict(inside bool) []*Job {
-	heads := map[*queue.Queue]*Job{} // the first parked gang
+func (s *Session) Strict(inside bool) []*framework.Job {
+	heads := map[*queue.Queue]*framework.Job{} // the first parked gang
 	for _, j := range s.AllWaiting {
-		if j.In.Fifo && j.Parked && j.hasTurn(inside) && (heads[j.In] == nil || s.Rules.CompareJobs(j, heads[j.In]) < 0) {
+		if j.In.Fifo && j.Parked && j.HasTurn(inside) && (heads[j.In] == nil || s.Rules.CompareJobs(j, heads[j.In]) < 0) {
 			heads[j.In] = j
 		}
 	}
 	moved := map[*queue.Queue]bool{}
 	for _, j := range s.Ready {
-		if j.In.Fifo && (j.hasTurn(inside) || inside && (j.LetIn() || !s.Enqueues) && j.wantsMore()) { // gangs that want more than their minimum wait, too
+		if j.In.Fifo && (j.HasTurn(inside) || inside && (j.IsAdmitted() || !s.Enqueues) && j.WantsMore()) { // gangs that want more than their minimum wait, too
 			moved[j.In] = true
 		}
 	}
-	var out []*Job
+	var out []*framework.Job
 	for _, j := range s.AllWaiting {
 		head := heads[j.In]
 		switch {
 		case !j.In.Fifo || !j.Parked:
-		case j.hasTurn(inside):
-			if moved[j.In] || head.behind() || !s.Blocks(head) {
+		case j.HasTurn(inside):
+			if moved[j.In] || head.IsBehindOthers() || !s.Blocks(head) {
 				out = append(out, j)
 			}
-		case inside && j.wantsBeyond() && j.behind():
+		case inside && j.WantsBeyondMinimum() && j.IsBehindOthers():
 			// The order may have changed, too. With its minimum the gang is not a head.
 			if head == nil || moved[j.In] || !s.Blocks(head) || s.Rules.CompareJobs(head, j) > 0 {
 				out = append(out, j)
@@ -40,45 +41,25 @@ func (s *Session) Strict(inside bool) []*Job {
 	return out
 }
 
-// hasTurn reports whether the gang takes turns with the admitted gangs of its queue, or with the ones that wait for
-// admission.
-func (j *Job) hasTurn(inside bool) bool {
-	if !inside {
-		return !j.LetIn()
-	}
-	return j.LetIn() && !j.Satisfied() && len(j.Reserved)+len(j.Promised) == 0
-}
-
-// wantsBeyond reports whether the gang has its minimum and waits for more.
-func (j *Job) wantsBeyond() bool {
-	return j.LetIn() && j.Satisfied() && j.wantsMore() && len(j.Reserved)+len(j.Promised) == 0
-}
-
-// wantsMore reports whether pods of the gang wait for nodes or at their queue's gate.
-func (j *Job) wantsMore() bool { return len(j.Pending)+len(j.AtGate) > 0 }
-
-// behind reports whether the gang was not tried because others came before it.
-func (j *Job) behind() bool { return j.Verdict.Code == reason.BehindOthers }
-
 // Resume makes a gang ready that was not tried because others came before it. It reports whether it did.
-func (s *Session) Resume(j *Job) bool {
-	if !j.Parked || !j.behind() {
+func (s *Session) Resume(j *framework.Job) bool {
+	if !j.Parked || !j.IsBehindOthers() {
 		return false
 	}
 	j.Parked = false
-	j.Refresh(s)
+	s.Refresh(j)
 	s.Ready = append(s.Ready, j)
 	return true
 }
 
 // Blocks reports whether the other gangs of a strict queue must wait for a gang that has not started. It is false
 // if the gang could not start even on an empty cluster.
-func (s *Session) Blocks(j *Job) bool {
-	if !j.In.Fifo || j.LetIn() && j.Satisfied() || j.Verdict.Never() {
+func (s *Session) Blocks(j *framework.Job) bool {
+	if !j.In.Fifo || j.IsAdmitted() && j.Satisfied() || j.Verdict.Never() {
 		return false
 	}
 	asked := j.MinResources
-	if j.LetIn() {
+	if j.IsAdmitted() {
 		asked = j.MinimumRequest()
 	}
 	return !exceeds(asked, j.In) && s.CouldStart(j)
@@ -97,6 +78,6 @@ func exceeds(asked model.Request, q *queue.Queue) bool {
 }
 
 // Arriving reports whether the other gangs of a strict queue wait for a gang whose pods may still be created.
-func (s *Session) Arriving(j *Job) bool {
-	return j.In.Fifo && j.LetIn() && j.Verdict.Code == reason.NotEnoughPods && s.arriving(j) && s.templatesFit(j)
+func (s *Session) Arriving(j *framework.Job) bool {
+	return j.In.Fifo && j.IsAdmitted() && j.Verdict.Code == reason.NotEnoughPods && s.arriving(j) && s.templatesFit(j)
 }

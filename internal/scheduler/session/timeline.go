@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -185,8 +186,8 @@ type lookahead struct {
 
 // held is a placement of the forecast.
 type held struct {
-	job *Job
-	Placed
+	job *framework.Job
+	framework.Placed
 }
 
 // ahead starts a forecast. Tasks that are being released have ended in it.
@@ -248,16 +249,16 @@ func (l *lookahead) close() {
 func (l *lookahead) unplace(h *held) {
 	l.s.followPlaced(h.job, h.Task, h.Node, -1)
 	l.s.unplacedRule(h.Task, h.Node)
-	h.job.takeBack(h.Placed)
+	h.job.TakeBack(h.Placed)
 }
 
 // place places a gang's minimum if it fits now. If it returns false, nothing changed.
-func (l *lookahead) place(j *Job, limits Limits) ([]Placed, bool) {
+func (l *lookahead) place(j *framework.Job, limits Limits) ([]framework.Placed, bool) {
 	return l.placeFirst(j, limits, nil)
 }
 
 // placeFirst is place with some resources to be used before all others; nil for none.
-func (l *lookahead) placeFirst(j *Job, limits Limits, first *freedRoom) ([]Placed, bool) {
+func (l *lookahead) placeFirst(j *framework.Job, limits Limits, first *freedRoom) ([]framework.Placed, bool) {
 	s := l.s
 	mark := s.View.Mark()
 	r := round{s: s, job: j, limits: limits, quiet: true, freed: first}
@@ -274,7 +275,7 @@ func (l *lookahead) placeFirst(j *Job, limits Limits, first *freedRoom) ([]Place
 }
 
 // fits reports whether a gang's minimum fits now.
-func (l *lookahead) fits(j *Job, limits Limits) bool {
+func (l *lookahead) fits(j *framework.Job, limits Limits) bool {
 	mark := l.s.View.Mark()
 	placed, ok := l.place(j, limits)
 	if ok {
@@ -285,7 +286,7 @@ func (l *lookahead) fits(j *Job, limits Limits) bool {
 
 // earliest advances to the earliest time at which a gang fits; false if it never fits. It searches with doubling
 // steps and then bisects the last step.
-func (l *lookahead) earliest(j *Job, limits Limits) (time.Time, bool) {
+func (l *lookahead) earliest(j *framework.Job, limits Limits) (time.Time, bool) {
 	at := l.s.Now
 	if l.next > 0 {
 		at = maxTime(at, l.endings[l.next-1].At)

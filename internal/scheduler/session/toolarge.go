@@ -8,6 +8,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -81,7 +82,7 @@ func tooLarge(v *explain.Verdict, limits []explain.Limit) {
 
 // Never returns why a gang can never start: so many of its pods are larger than every node that the rest is less
 // than its minimum.
-func (s *Session) Never(j *Job) (explain.Verdict, bool) {
+func (s *Session) Never(j *framework.Job) (explain.Verdict, bool) {
 	if j.Need() == 0 || len(s.View.Order) == 0 {
 		return explain.Verdict{}, false
 	}
@@ -119,7 +120,7 @@ func (s *Session) lowestLimits(tasks []*model.Task) []explain.Limit {
 
 // beyond changes the verdict of a gang that does not fit, or exceeds its queue's share, if its minimum is more than
 // the capability of its queue or the capacity of the whole cluster.
-func (s *Session) beyond(j *Job, v *explain.Verdict) {
+func (s *Session) beyond(j *framework.Job, v *explain.Verdict) {
 	if !s.Rules.Gang || v.Code != reason.OverDeserved && (v.Code != reason.GangDoesNotFit || v.Limit != nil) {
 		return
 	}
@@ -164,7 +165,7 @@ func least(tasks []*model.Task, filter Filter, need, index int) float64 {
 // how many pods minResources is for. It is minMember only if minMember is less than the sum of the roles' minimums:
 // the PodGroup of a job whose tasks depend on others requests resources for all tasks and counts only the first
 // ones, and a Spark driver's PodGroup includes its executors.
-func (s *Session) neverByMinimum(j *Job) (explain.Verdict, bool) {
+func (s *Session) neverByMinimum(j *framework.Job) (explain.Verdict, bool) {
 	if j.AllocatedTasks() == 0 && len(j.TaskRequests) > 0 {
 		return s.neverByTasks(j)
 	}
@@ -187,7 +188,7 @@ func (s *Session) neverByMinimum(j *Job) (explain.Verdict, bool) {
 // neverByTasks checks a gang whose pods do not exist yet by the requests that its job states for each task. The
 // gang can never start if pods that it needs are larger than every node: the pods of a task with a minimum of its
 // own, or of all tasks.
-func (s *Session) neverByTasks(j *Job) (explain.Verdict, bool) {
+func (s *Session) neverByTasks(j *framework.Job) (explain.Verdict, bool) {
 	minimums := 0
 	for _, n := range j.MinTaskMember {
 		minimums += n

@@ -11,6 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
@@ -52,7 +53,7 @@ const (
 
 // Domains returns the domains that a gang may be placed in, best first. nil stands for the whole cluster. The
 // verdict holds the reason if there is no domain.
-func (s *Session) Domains(j *Job, purpose Purpose) ([]*model.Domain, explain.Verdict) {
+func (s *Session) Domains(j *framework.Job, purpose Purpose) ([]*model.Domain, explain.Verdict) {
 	tiers, v := s.tiers(j.Topology, s.nodesOf(j, nil), nil)
 	if v.Code != "" {
 		return nil, v
@@ -78,7 +79,7 @@ func (s *Session) Domains(j *Job, purpose Purpose) ([]*model.Domain, explain.Ver
 
 // nodesOf returns the nodes that tasks of a job hold, including placements of this cycle. A non-nil group limits it
 // to the group's tasks.
-func (s *Session) nodesOf(j *Job, g *Group) []model.NodeID {
+func (s *Session) nodesOf(j *framework.Job, g *framework.Group) []model.NodeID {
 	var nodes []model.NodeID
 	tasks := j.Tasks
 	if g != nil {
@@ -107,7 +108,7 @@ func (s *Session) around(nodes []model.NodeID) *model.Domain {
 }
 
 // Around returns the name of the lowest HyperNode that contains all pods of a job; "" if no HyperNode does.
-func (s *Session) Around(j *Job) string {
+func (s *Session) Around(j *framework.Job) string {
 	if s.Tree == nil || s.Tree.Topology == nil {
 		return ""
 	}
@@ -215,7 +216,7 @@ func byTier(domains []*model.Domain) [][]*model.Domain {
 
 // byScore sorts the domains of a tier: by the points of policies, then the gang's previous domain first, then by
 // name.
-func (s *Session) byScore(tier []*model.Domain, j *Job, asked model.Request) {
+func (s *Session) byScore(tier []*model.Domain, j *framework.Job, asked model.Request) {
 	if len(tier) < 2 {
 		return
 	}
@@ -227,6 +228,6 @@ func (s *Session) byScore(tier []*model.Domain, j *Job, asked model.Request) {
 	}
 	before := j.Annotations[keys.AllocatedHyperNode]
 	slices.SortFunc(tier, func(a, b *model.Domain) int {
-		return cmp.Or(cmp.Compare(points[b], points[a]), compareBool(a.Name != before, b.Name != before), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(points[b], points[a]), framework.CompareBool(a.Name != before, b.Name != before), strings.Compare(a.Name, b.Name))
 	})
 }

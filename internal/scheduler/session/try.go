@@ -6,6 +6,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -21,7 +22,7 @@ type Trial struct {
 }
 
 // Fits reports whether a gang would be placed now. It undoes the placement.
-func (s *Session) Fits(j *Job, trial Trial) bool {
+func (s *Session) Fits(j *framework.Job, trial Trial) bool {
 	s.trial = trial
 	ok := s.Try(j) && s.tried(trial.First)
 	s.trial = Trial{}
@@ -39,7 +40,7 @@ func (s *Session) tried(t *model.Task) bool {
 }
 
 // Settle is Round after evictions: it promises the resources found by Fits.
-func (s *Session) Settle(j *Job, trial Trial) Outcome {
+func (s *Session) Settle(j *framework.Job, trial Trial) Outcome {
 	s.trial = trial
 	defer func() { s.trial = Trial{} }()
 	s.Forget()

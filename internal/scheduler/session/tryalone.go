@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // tryAlone computes, by placing each gang on its own, which gangs would start if all pods that run for gangs ended.
-func (s *Session) tryAlone(jobs ...*Job) {
+func (s *Session) tryAlone(jobs ...*framework.Job) {
 	if len(jobs) == 0 {
 		return
 	}
@@ -43,7 +44,7 @@ func (s *Session) tryAlone(jobs ...*Job) {
 }
 
 // fitsAlone reports whether a gang fits if no other gang runs, besides its own pods.
-func (s *Session) fitsAlone(j *Job, remembered bool) bool {
+func (s *Session) fitsAlone(j *framework.Job, remembered bool) bool {
 	s.holdOwn(j, 1)
 	l := s.vacate(j, remembered)
 	fits := l.fits(j, Capability)
@@ -53,8 +54,8 @@ func (s *Session) fitsAlone(j *Job, remembered bool) bool {
 }
 
 // nearOthers reports whether the nodes for the gang's tasks depend on other pods.
-func (s *Session) nearOthers(j *Job) bool {
-	_, first := j.waitingShapes()
+func (s *Session) nearOthers(j *framework.Job) bool {
+	_, first := j.WaitingShapes()
 	for _, t := range first {
 		if t.Shape.Slow || s.Neighbours.For(t) != nil {
 			return true
@@ -66,7 +67,7 @@ func (s *Session) nearOthers(j *Job) bool {
 // vacate simulates the end of all pods that run for gangs, except for one gang, which may be nil. Pods without a
 // gang stay, because their end is unknown. If remembered is true, ended pods still count in pod affinity rules. The
 // caller handles what queues hold.
-func (s *Session) vacate(stays *Job, remembered bool) *lookahead {
+func (s *Session) vacate(stays *framework.Job, remembered bool) *lookahead {
 	evicted := map[*model.Task]bool{}
 	for i := range s.Out.Evicts {
 		if t := s.Cluster.Task(s.Out.Evicts[i].Pod.UID); t != nil {

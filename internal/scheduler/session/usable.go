@@ -7,6 +7,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // UsableCapacity computes what queues can use of the nodes, for a policy that divides the cluster among queues. A
@@ -24,9 +25,12 @@ type usableNode struct{ left, own model.Vec }
 // DivideUsable computes what queues can use of the nodes, at most the nodes' capacity, and calls divide, which sets
 // what each queue deserves and may have. A simulation calls divide again if it lets pods use other nodes.
 func (u *UsableCapacity) DivideUsable(s *Session, divide func()) {
-	s.Ledger.Usable = u.sum(s, s.Ledger.Usable, nil)
-	divide()
-	s.Rules.Divisions = append(s.Rules.Divisions, Division{u, divide})
+	divideUsable := func(more []*model.Shape) {
+		s.Ledger.Usable = u.sum(s, s.Ledger.Usable, more)
+		divide()
+	}
+	divideUsable(nil)
+	s.Rules.Divisions = append(s.Rules.Divisions, framework.Division{Divide: divideUsable})
 }
 
 // sum returns the resources that queues can use if pods of more shapes wait in queues. It reuses buffer.

@@ -7,6 +7,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // A structured gang has sub-groups, which are placed as a whole, or a network topology. Its domains are tried one
@@ -15,13 +16,13 @@ import (
 // structure holds the counts of a round of a structured gang.
 type structure struct {
 	missing map[*model.SubGroupPolicy]int // number of missing groups
-	placed  map[*Group]int
+	placed  map[*framework.Group]int
 	done    map[*model.Task]bool
-	pending map[*Group][]*model.Task
+	pending map[*framework.Group][]*model.Task
 	// hopeless holds, by policy, how many pods of a group did not fit together.
 	hopeless map[*model.SubGroupPolicy]int
 	// short is the group that failed first; shortIn is the HyperNode that was tried for it.
-	short   *Group
+	short   *framework.Group
 	shortIn string
 }
 
@@ -41,7 +42,7 @@ func (r *round) back(p point) {
 		t := r.placed[i].Task
 		r.s.followPlaced(r.job, t, r.placed[i].Node, -1)
 		r.s.unplacedRule(t, r.placed[i].Node)
-		r.job.takeBack(r.placed[i])
+		r.job.TakeBack(r.placed[i])
 		delete(r.sub.done, t)
 		if g := r.job.GroupOf(t); g != nil {
 			r.sub.placed[g]--
@@ -174,8 +175,8 @@ func (r *round) begin() {
 	j := r.job
 	r.roleNeeds, r.need = maps.Clone(j.RoleNeeds()), j.Need()
 	r.sub = &structure{
-		missing: j.GroupNeeds(), placed: map[*Group]int{}, done: map[*model.Task]bool{},
-		pending: map[*Group][]*model.Task{}, hopeless: map[*model.SubGroupPolicy]int{},
+		missing: j.GroupNeeds(), placed: map[*framework.Group]int{}, done: map[*model.Task]bool{},
+		pending: map[*framework.Group][]*model.Task{}, hopeless: map[*model.SubGroupPolicy]int{},
 	}
 	if !r.s.Rules.Gang {
 		r.need, r.roleNeeds, r.sub.missing = 0, nil, nil
@@ -192,7 +193,7 @@ func (r *round) begin() {
 // their minimum, then the rest.
 func (r *round) attempt() {
 	r.begin()
-	for _, g := range r.job.inTurn() {
+	for _, g := range r.job.GroupsInOrder() {
 		if r.sub.missing[g.Policy] > 0 && r.short(g) > 0 {
 			r.whole(g)
 		}
@@ -244,10 +245,10 @@ func (r *round) one(t *model.Task) bool {
 }
 
 // short returns how many pods a group still lacks.
-func (r *round) short(g *Group) int { return max(g.Short()-r.sub.placed[g], 0) }
+func (r *round) short(g *framework.Group) int { return max(g.Short()-r.sub.placed[g], 0) }
 
 // whole places the pods that a group lacks to its size, all or none.
-func (r *round) whole(g *Group) bool {
+func (r *round) whole(g *framework.Group) bool {
 	n := r.short(g)
 	var tasks []*model.Task
 	for _, t := range r.sub.pending[g] {
@@ -290,7 +291,7 @@ func (r *round) alike(tasks []*model.Task) bool {
 }
 
 // inGroup places some tasks of a group together, where the group's own topology permits it.
-func (r *round) inGroup(g *Group, tasks []*model.Task) bool {
+func (r *round) inGroup(g *framework.Group, tasks []*model.Task) bool {
 	s := r.s
 	if g.Policy.Topology == nil {
 		return r.all(tasks)
@@ -320,7 +321,7 @@ func (r *round) inGroup(g *Group, tasks []*model.Task) bool {
 	r.quiet = true
 	defer func() { r.quiet = quiet }()
 	for _, tier := range tiers {
-		s.byScore(tier, r.job, Sum(tasks))
+		s.byScore(tier, r.job, framework.Sum(tasks))
 		for _, d := range tier {
 			if d != nil {
 				if fit := r.left(d.All, wanted); fit < len(tasks) {

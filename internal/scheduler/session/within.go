@@ -7,6 +7,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
@@ -39,7 +40,7 @@ func (s *Session) Within(d *model.Domain, f func()) {
 }
 
 // findWithin is like find, but only inside the scope.
-func (s *Session) findWithin(j *Job, t *model.Task) (node model.NodeID, later, ok bool) {
+func (s *Session) findWithin(j *framework.Job, t *model.Task) (node model.NodeID, later, ok bool) {
 	sc := s.scope
 	if node, ok = s.bestWithin(sc, j, t, s.looking > 0); ok {
 		return node, false, true
@@ -51,7 +52,7 @@ func (s *Session) findWithin(j *Job, t *model.Task) (node model.NodeID, later, o
 	return node, true, ok
 }
 
-func (s *Session) bestWithin(sc *scope, j *Job, t *model.Task, later bool) (model.NodeID, bool) {
+func (s *Session) bestWithin(sc *scope, j *framework.Job, t *model.Task, later bool) (model.NodeID, bool) {
 	near, rules := s.Neighbours.For(t), s.nodeRules(j, t)
 	plain := near == nil && len(rules) == 0
 	view := &s.Tree.view
@@ -80,7 +81,7 @@ func (s *Session) bestWithin(sc *scope, j *Job, t *model.Task, later bool) (mode
 }
 
 // bestOf returns the best of some nodes by all rules.
-func (s *Session) bestOf(among []model.NodeID, j *Job, t *model.Task, later bool) (model.NodeID, bool) {
+func (s *Session) bestOf(among []model.NodeID, j *framework.Job, t *model.Task, later bool) (model.NodeID, bool) {
 	near, rules := s.Neighbours.For(t), s.nodeRules(j, t)
 	var view *equivalence.View
 	if s.Tree != nil {
@@ -243,7 +244,7 @@ func (r *round) fill(d *model.Domain, shape *model.Shape, n int, mine map[*model
 		for i := 1; i < len(parts); i++ {
 			a, b := parts[i], parts[best]
 			holdsA, holdsB := a.room >= left, b.room >= left
-			order := cmp.Or(-cmp.Compare(mine[a.d], mine[b.d]), compareBool(!holdsA, !holdsB))
+			order := cmp.Or(-cmp.Compare(mine[a.d], mine[b.d]), framework.CompareBool(!holdsA, !holdsB))
 			if order == 0 && holdsA {
 				order = cmp.Compare(a.room, b.room)
 			} else if order == 0 {
@@ -266,7 +267,7 @@ func (r *round) fill(d *model.Domain, shape *model.Shape, n int, mine map[*model
 }
 
 // onlyByDomain reports whether the rules only give points to HyperNodes.
-func onlyByDomain(rules []NodeRule) bool {
+func onlyByDomain(rules []framework.NodeRule) bool {
 	for i := range rules {
 		if r := &rules[i]; r.ByDomain == nil || r.Allows != nil || r.Points != nil || r.Rank != nil {
 			return false
@@ -276,7 +277,7 @@ func onlyByDomain(rules []NodeRule) bool {
 }
 
 // findByDomain is like find, for rules that give points to HyperNodes.
-func (s *Session) findByDomain(t *model.Task, rules []NodeRule) (node model.NodeID, later, ok bool) {
+func (s *Session) findByDomain(t *model.Task, rules []framework.NodeRule) (node model.NodeID, later, ok bool) {
 	if node, ok = s.bestByDomain(t, rules, s.looking > 0); ok || s.looking > 0 {
 		return node, false, ok
 	}
@@ -287,7 +288,7 @@ func (s *Session) findByDomain(t *model.Task, rules []NodeRule) (node model.Node
 	return node, true, ok
 }
 
-func (s *Session) bestByDomain(t *model.Task, rules []NodeRule, later bool) (model.NodeID, bool) {
+func (s *Session) bestByDomain(t *model.Task, rules []framework.NodeRule, later bool) (model.NodeID, bool) {
 	ranking := s.Judge.Ranking(t.Shape, later, &s.Tree.view)
 	best, most := int32(-1), math.Inf(-1)
 	for i := range rules {

@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // ranked is a queue and a priority in it.
@@ -13,7 +14,7 @@ type ranked struct {
 
 // MayEnqueue is Rules.MayEnqueue for a gang that may preempt others of its queue: what these hold does not count.
 // Otherwise a full queue would never admit the gang, and a gang must be admitted to preempt.
-func (s *Session) MayEnqueue(j *Job) explain.Verdict {
+func (s *Session) MayEnqueue(j *framework.Job) explain.Verdict {
 	v := s.Rules.MayEnqueue(j)
 	if v.Code == "" {
 		return v
@@ -38,12 +39,12 @@ type yield struct {
 
 // Yields returns what gangs of a job's own queue hold for their minimums that the job may preempt; nil if there is
 // nothing, or if no action preempts.
-func (s *Session) Yields(j *Job) model.Request { return s.yieldsTo(j).minimums }
+func (s *Session) Yields(j *framework.Job) model.Request { return s.yieldsTo(j).minimums }
 
 // Takeable is like Yields, but includes what these gangs hold beyond their minimums.
-func (s *Session) Takeable(j *Job) model.Request { return s.yieldsTo(j).all }
+func (s *Session) Takeable(j *framework.Job) model.Request { return s.yieldsTo(j).all }
 
-func (s *Session) yieldsTo(j *Job) yield {
+func (s *Session) yieldsTo(j *framework.Job) yield {
 	if !s.Preempts || len(s.Rules.Outranks) == 0 {
 		return yield{}
 	}
@@ -64,7 +65,7 @@ func (s *Session) yieldsTo(j *Job) yield {
 	return s.yields[key]
 }
 
-func (s *Session) outranks(taker, victim *Job) bool {
+func (s *Session) outranks(taker, victim *framework.Job) bool {
 	for _, f := range s.Rules.Outranks {
 		if !f(taker, victim) {
 			return false

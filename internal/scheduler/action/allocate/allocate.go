@@ -9,6 +9,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/scheduler/evict"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -24,8 +25,8 @@ func (Action) Run(s *session.Session) {
 		letIn(s)
 	}
 	promised(s)
-	absent := map[*session.Job]bool{} // gangs without pods yet that block later gangs
-	turns := s.Turns(inTurn(s), func(j *session.Job) bool {
+	absent := map[*framework.Job]bool{} // gangs without pods yet that block later gangs
+	turns := s.Turns(inTurn(s), func(j *framework.Job) bool {
 		if len(j.Reserved)+len(j.Promised) > 0 {
 			return false
 		}
@@ -78,17 +79,17 @@ func (Action) Run(s *session.Session) {
 // letIn admits gangs to their queues if the enqueue action is not configured. It visits them in the order of queues
 // and gangs, so that the first gangs use up the quotas.
 func letIn(s *session.Session) {
-	outside := slices.DeleteFunc(slices.Clone(s.Ready), (*session.Job).LetIn)
+	outside := slices.DeleteFunc(slices.Clone(s.Ready), (*framework.Job).IsAdmitted)
 	s.SortGangs(outside)
 	for _, j := range outside {
-		s.LetIn(j)
+		s.AdmitAtOnce(j)
 	}
 }
 
 // inTurn returns the gangs that take part in the turns: the gangs to place, and the gangs that they must wait for.
-func inTurn(s *session.Session) []*session.Job {
+func inTurn(s *session.Session) []*framework.Job {
 	list := s.Strict(true)
-	seen := make(map[*session.Job]bool, len(list))
+	seen := make(map[*framework.Job]bool, len(list))
 	for _, j := range list {
 		seen[j] = true
 	}
@@ -108,7 +109,7 @@ func lend(s *session.Session) {
 	if len(borrowers) == 0 {
 		return
 	}
-	turns := s.Turns(borrowers, func(*session.Job) bool { return true })
+	turns := s.Turns(borrowers, func(*framework.Job) bool { return true })
 	for {
 		turn, job, ok := turns.Next()
 		if !ok {
@@ -127,7 +128,7 @@ func lend(s *session.Session) {
 
 // promised places the gangs that have promised resources first. Their queue already counts these resources as used.
 func promised(s *session.Session) {
-	turns := s.Turns(s.Ready, func(j *session.Job) bool { return len(j.Reserved) > 0 })
+	turns := s.Turns(s.Ready, func(j *framework.Job) bool { return len(j.Reserved) > 0 })
 	for {
 		turn, job, ok := turns.Next()
 		if !ok {
@@ -147,16 +148,16 @@ func promised(s *session.Session) {
 }
 
 // gated reports whether the queue still holds back pods of the gang by a scheduling gate.
-func gated(s *session.Session, j *session.Job) bool {
+func gated(s *session.Session, j *framework.Job) bool {
 	if !s.Enqueues {
-		s.LetIn(j)
+		s.AdmitAtOnce(j)
 	}
-	return j.LetIn() && len(j.AtGate) > 0 && s.Gate(j)
+	return j.IsAdmitted() && len(j.AtGate) > 0 && s.Gate(j)
 }
 
 // pass removes the scheduling gates from as many pods as the queue has room for. It reports whether the gang then has
 // no other pods to place.
-func pass(s *session.Session, j *session.Job) (nothing bool) {
+func pass(s *session.Session, j *framework.Job) (nothing bool) {
 	v := s.Pass(j)
 	if wants(s, j) {
 		return false
@@ -169,11 +170,11 @@ func pass(s *session.Session, j *session.Job) (nothing bool) {
 }
 
 // wants reports whether a gang may be tried.
-func wants(s *session.Session, j *session.Job) bool {
+func wants(s *session.Session, j *framework.Job) bool {
 	if !s.Enqueues {
-		s.LetIn(j)
+		s.AdmitAtOnce(j)
 	}
-	if !j.LetIn() || len(j.Pending) == 0 && j.Satisfied() || !s.Gate(j) {
+	if !j.IsAdmitted() || len(j.Pending) == 0 && j.Satisfied() || !s.Gate(j) {
 		return false
 	}
 	if v := s.Rules.Valid(j); v.Code != "" {

@@ -6,6 +6,7 @@ package backfill
 import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -30,7 +31,7 @@ func (a Action) Easy() bool { return !a.strict }
 // Run places the remaining best-effort tasks, gang by gang.
 func (Action) Run(s *session.Session) {
 	line := s.Line()
-	turns := s.Turns(s.Ready, func(j *session.Job) bool { return wants(s, j) && (s.Passable(j.In) || !line.Behind(j)) })
+	turns := s.Turns(s.Ready, func(j *framework.Job) bool { return wants(s, j) && (s.Passable(j.In) || !line.Behind(j)) })
 	for {
 		turn, job, ok := turns.Next()
 		if !ok {
@@ -46,8 +47,8 @@ func (Action) Run(s *session.Session) {
 func bestEffort(t *model.Task) bool { return t.Shape.BestEffort && t.Status == model.Pending }
 
 // wants reports whether the gang could make progress with its best-effort tasks alone.
-func wants(s *session.Session, j *session.Job) bool {
-	if !j.LetIn() || !j.Tryable(s) || j.Gang.PendingBestEffort == 0 {
+func wants(s *session.Session, j *framework.Job) bool {
+	if !j.IsAdmitted() || !s.Tryable(j) || j.Gang.PendingBestEffort == 0 {
 		return false
 	}
 	n := 0

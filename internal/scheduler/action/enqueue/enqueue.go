@@ -5,6 +5,7 @@ package enqueue
 
 import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -18,17 +19,17 @@ func (Action) Name() string { return "enqueue" }
 // Run tries to admit the pending gangs, in the order of queues and gangs.
 func (Action) Run(s *session.Session) {
 	s.AtGate()
-	var pending []*session.Job
+	var pending []*framework.Job
 	for _, j := range append(s.Strict(false), s.Ready...) {
-		if !j.LetIn() && (j.Parked || s.Gate(j)) {
+		if !j.IsAdmitted() && (j.Parked || s.Gate(j)) {
 			pending = append(pending, j)
 		}
 	}
 	s.SortGangs(pending)
-	first := map[*queue.Queue]*session.Job{} // for each strict queue, the first gang that cannot be admitted
+	first := map[*queue.Queue]*framework.Job{} // for each strict queue, the first gang that cannot be admitted
 	for _, j := range pending {
 		if head := first[j.In]; head != nil {
-			s.Behind([]*session.Job{j}, head)
+			s.Behind([]*framework.Job{j}, head)
 			continue
 		}
 		if j.Parked && !s.Resume(j) || !admit(s, j) {
@@ -40,7 +41,7 @@ func (Action) Run(s *session.Session) {
 }
 
 // admit admits a gang, or records why it cannot be admitted.
-func admit(s *session.Session, j *session.Job) bool {
+func admit(s *session.Session, j *framework.Job) bool {
 	if !s.Gate(j) {
 		return false
 	}
@@ -49,7 +50,7 @@ func admit(s *session.Session, j *session.Job) bool {
 		return false
 	}
 	if j.HasMinResources {
-		if v := s.MayEnqueue(j); v.Code != "" && !s.LetInAhead(j, v.Code) {
+		if v := s.MayEnqueue(j); v.Code != "" && !s.AdmitAhead(j, v.Code) {
 			s.NamePromisees(&v)
 			v.Members = s.Members(j, 0)
 			s.Verdict(j, v)

@@ -5,6 +5,7 @@ package gangreclaim
 import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/evict"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -21,7 +22,7 @@ func (Action) Name() string { return "gangreclaim" }
 
 // Run tries to make room for each starving gang, in the order of queues and gangs.
 func (a Action) Run(s *session.Session) {
-	evict.Run(s, evict.Case{Kind: session.GangReclaim, Domains: a.Domains, Surplus: a.SurplusOnly})
+	evict.Run(s, evict.Case{Kind: framework.GangReclaim, Domains: a.Domains, Surplus: a.SurplusOnly})
 }
 
 // Reads returns the arguments that have an effect.

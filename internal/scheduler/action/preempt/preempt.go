@@ -6,6 +6,7 @@ package preempt
 import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/evict"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -17,7 +18,7 @@ func (Action) Name() string { return "preempt" }
 
 // Run tries to make room for each starving gang, in the order of queues and gangs.
 func (Action) Run(s *session.Session) {
-	evict.Run(s, evict.Case{Kind: session.Preempt}, evict.Case{Kind: session.Preempt, Own: true})
+	evict.Run(s, evict.Case{Kind: framework.Preempt}, evict.Case{Kind: framework.Preempt, Own: true})
 }
 
 // Reads returns the arguments that are accepted.

@@ -4,6 +4,7 @@ package reclaim
 
 import (
 	"github.com/vc-batch/vc/internal/scheduler/evict"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -14,4 +15,4 @@ type Action struct{}
 func (Action) Name() string { return "reclaim" }
 
 // Run tries to make room for each starving gang, in the order of queues and gangs.
-func (Action) Run(s *session.Session) { evict.Run(s, evict.Case{Kind: session.Reclaim}) }
+func (Action) Run(s *session.Session) { evict.Run(s, evict.Case{Kind: framework.Reclaim}) }

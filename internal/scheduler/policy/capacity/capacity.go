@@ -27,6 +27,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -72,7 +73,7 @@ func (p *Policy) Open(s *session.Session) {
 	r := &s.Rules
 	r.ShareMoves = r.ShareMoves || p.tree
 	if p.tree {
-		r.JobValid = append(r.JobValid, func(j *session.Job) verdict { return rules.placed(j.In) })
+		r.JobValid = append(r.JobValid, func(j *framework.Job) verdict { return rules.placed(j.In) })
 	}
 	if p.conf.Enabled("enableQueueOrder") {
 		r.QueueOrder = append(r.QueueOrder, rules.order)
@@ -86,13 +87,13 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.conf.Enabled("enableJobEnqueued") {
 		r.Vote(rules.enqueueable)
-		r.Enqueued = append(r.Enqueued, func(j *session.Job) { j.In.Promise(j.MinResources, 1) })
+		r.Enqueued = append(r.Enqueued, func(j *framework.Job) { j.In.Promise(j.MinResources, 1) })
 	}
 	if p.conf.Enabled("enablePreemptive") {
 		r.Preemptive = append(r.Preemptive, rules.preemptive)
 	}
 	if p.conf.Enabled("enableReclaimable") {
-		r.Entitle(rules.entitle, session.Reclaim, session.GangReclaim)
+		r.Entitle(rules.entitle, framework.Reclaim, framework.GangReclaim)
 	}
 	r.Guard(rules.guard)
 }

@@ -4,8 +4,8 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 type verdict = explain.Verdict
@@ -113,10 +113,10 @@ func (r *rules) ceiling(q *queue.Queue) []float64 {
 // enqueueable votes on the admission of a gang. Its minimum must fit into its queue and every ancestor, in addition
 // to the used resources and the reservations of admitted gangs. If an ancestor is full, a queue still admits gangs up
 // to its deserved resources, because other queues must return these.
-func (r *rules) enqueueable(j *session.Job) (session.Vote, verdict) {
+func (r *rules) enqueueable(j *framework.Job) (framework.Vote, verdict) {
 	v := r.usable(j.In)
 	if v.Code != "" {
-		return session.Reject, v
+		return framework.Reject, v
 	}
 	var below *queue.Queue
 	r.chain(j.In, func(p *queue.Queue) bool {
@@ -128,9 +128,9 @@ func (r *rules) enqueueable(j *session.Job) (session.Vote, verdict) {
 		return v.Code == ""
 	})
 	if v.Code != "" {
-		return session.Reject, v
+		return framework.Reject, v
 	}
-	return session.Permit, verdict{}
+	return framework.Permit, verdict{}
 }
 
 // claims adds the reserved and the elastic amounts of a limit to a verdict.

@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // preemptive returns the reason if a queue may not take the requested amount from others. It may take the amount if
@@ -68,8 +68,8 @@ func (r *rules) overDeserved(q *queue.Queue, asked model.Request) int {
 
 // entitle grants the eviction of pods in queues that hold more than they deserve. The ledger no longer includes the
 // victims that are already counted out.
-func (r *rules) entitle(a *session.Attack) session.Guard {
-	return session.Guard{Code: reason.WithinShare, Moves: true, May: func(victims []*model.Task) (bool, string) {
+func (r *rules) entitle(a *framework.Attack) framework.Guard {
+	return framework.Guard{Code: reason.WithinShare, Moves: true, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil || q == a.Taker.In {
 			return false, "it is of the same queue"
@@ -95,7 +95,7 @@ func (r *rules) entitle(a *session.Attack) session.Guard {
 }
 
 // kin reports whether a queue shares a considered ancestor with a taker that deserves nothing of its request.
-func (r *rules) kin(q *queue.Queue, a *session.Attack) bool {
+func (r *rules) kin(q *queue.Queue, a *framework.Attack) bool {
 	if !r.tree || r.levels == 0 {
 		return false
 	}
@@ -143,11 +143,11 @@ func (r *rules) exceeds(q *queue.Queue, asked model.Request, victims []*model.Ta
 
 // guard protects the guarantees of the victims' queue and of its ancestors, except for ancestors that also contain
 // the taker.
-func (r *rules) guard(a *session.Attack) session.Guard {
-	if a.Kind != session.Reclaim && a.Kind != session.GangReclaim {
-		return session.Guard{}
+func (r *rules) guard(a *framework.Attack) framework.Guard {
+	if a.Kind != framework.Reclaim && a.Kind != framework.GangReclaim {
+		return framework.Guard{}
 	}
-	return session.Guard{Code: reason.Guaranteed, May: func(victims []*model.Task) (ok bool, why string) {
+	return framework.Guard{Code: reason.Guaranteed, May: func(victims []*model.Task) (ok bool, why string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil {
 			return true, ""

@@ -13,6 +13,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -33,11 +34,11 @@ func (*Policy) Reads() config.Reads {
 // Open registers the guard and the remarks about invalid cooldown times.
 func (p *Policy) Open(s *session.Session) {
 	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
-	s.Rules.Guard(func(a *session.Attack) session.Guard {
+	s.Rules.Guard(func(a *framework.Attack) framework.Guard {
 		if !a.Guarding(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable")) {
-			return session.Guard{}
+			return framework.Guard{}
 		}
-		return session.Guard{Code: reason.InCooldown, May: func(victims []*model.Task) (bool, string) {
+		return framework.Guard{Code: reason.InCooldown, May: func(victims []*model.Task) (bool, string) {
 			ok := true
 			for _, t := range victims {
 				if until := Until(t); s.Now.Before(until) {
@@ -79,7 +80,7 @@ func wish(t *model.Task) (text string, given bool) {
 }
 
 // remarks returns warnings for invalid cooldown times.
-func remarks(j *session.Job) (texts []string) {
+func remarks(j *framework.Job) (texts []string) {
 	for _, t := range j.Tasks {
 		text, given := wish(t)
 		if !given {

@@ -8,6 +8,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -27,11 +28,11 @@ func (*Policy) Reads() config.Reads {
 
 // Open registers the guard.
 func (p *Policy) Open(s *session.Session) {
-	s.Rules.Guard(func(a *session.Attack) session.Guard {
+	s.Rules.Guard(func(a *framework.Attack) framework.Guard {
 		if !a.Guarding(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable")) {
-			return session.Guard{}
+			return framework.Guard{}
 		}
-		return session.Guard{Code: reason.SystemPod, Static: true, May: func(victims []*model.Task) (bool, string) {
+		return framework.Guard{Code: reason.SystemPod, Static: true, May: func(victims []*model.Task) (bool, string) {
 			return !slices.ContainsFunc(victims, func(t *model.Task) bool { return t.Critical }), ""
 		}}
 	})

@@ -25,6 +25,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -163,9 +164,11 @@ func (p *Policy) Open(s *session.Session) {
 	if p.lock {
 		p.followLocks()
 	}
-	rule := session.NodeRule{
-		Name:        p.Name(),
-		Applies:     func(_ *session.Job, t *model.Task) bool { return len(t.Shape.Containers) > 0 && p.ask(t.Shape) != nil },
+	rule := framework.NodeRule{
+		Name: p.Name(),
+		Applies: func(_ *framework.Job, t *model.Task) bool {
+			return len(t.Shape.Containers) > 0 && p.ask(t.Shape) != nil
+		},
 		Allows:      p.allows,
 		Placed:      p.placed,
 		Evicted:     p.evicted,
@@ -177,7 +180,7 @@ func (p *Policy) Open(s *session.Session) {
 	if p.weight > 0 && p.policy != "" && p.conf.Enabled("enableNodeOrder") {
 		rule.Points = p.points
 	} else { // without a weight, use the first of the best nodes that has suitable cards
-		rule.Dear = func(*session.Job, *model.Task) bool { return true }
+		rule.Expensive = func(*framework.Job, *model.Task) bool { return true }
 	}
 	s.Rules.Nodes = append(s.Rules.Nodes, rule)
 }
@@ -210,7 +213,7 @@ func (p *Policy) node(id model.NodeID) *node { return p.nodes.At(id, p.load) }
 // change is like node, for a node whose cards this cycle changes.
 func (p *Policy) change(id model.NodeID) *node { return p.nodes.Change(id, p.load) }
 
-func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
+func (p *Policy) allows(_ *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	n := p.node(id)
 	if p.lock && p.locked(id, n) {
 		return reason.DeviceLocked, ""
@@ -219,12 +222,12 @@ func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, later bo
 	return a.code, a.detail
 }
 
-func (p *Policy) points(_ *session.Job, t *model.Task, id model.NodeID) float64 {
+func (p *Policy) points(_ *framework.Job, t *model.Task, id model.NodeID) float64 {
 	return p.weight * p.answer(p.node(id), p.ask(t.Shape), t, false).points
 }
 
 // placed assigns cards to a task, or releases them if the placement is undone.
-func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
+func (p *Policy) placed(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
 	a := p.ask(t.Shape)
 	if a == nil {
 		return
@@ -272,7 +275,7 @@ func (p *Policy) evicted(t *model.Task, sign int) {
 }
 
 // annotations returns the annotations that pass the cards of each container to the device plugin.
-func (p *Policy) annotations(_ *session.Job, t *model.Task, id model.NodeID) map[string]string {
+func (p *Policy) annotations(_ *framework.Job, t *model.Task, id model.NodeID) map[string]string {
 	g := p.grants[t]
 	if g == nil {
 		return nil

@@ -22,6 +22,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -50,12 +51,12 @@ func (*Policy) Reads() config.Reads {
 
 // Open registers the rules.
 func (p *Policy) Open(s *session.Session) {
-	shares := &shares{total: s.Ledger.Total, held: map[*session.Job]*holding{}}
+	shares := &shares{total: s.Ledger.Total, held: map[*framework.Job]*holding{}}
 	if p.conf.Enabled("enableJobOrder") {
-		s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *session.Job) int { return cmp.Compare(shares.of(a), shares.of(b)) })
+		s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *framework.Job) int { return cmp.Compare(shares.of(a), shares.of(b)) })
 	}
 	if p.conf.Enabled("enablePreemptable") {
-		s.Rules.Entitle(func(a *session.Attack) session.Guard { return shares.entitle(s, a) }, session.Preempt)
+		s.Rules.Entitle(func(a *framework.Attack) framework.Guard { return shares.entitle(s, a) }, framework.Preempt)
 	}
 	if !p.conf.Enabled("enableHierarchy") {
 		return
@@ -70,7 +71,7 @@ func (p *Policy) Open(s *session.Session) {
 		})
 	}
 	if p.conf.Enabled("enableReclaimable") {
-		s.Rules.Entitle(tree.entitle, session.Reclaim)
+		s.Rules.Entitle(tree.entitle, framework.Reclaim)
 	}
 }
 
@@ -91,7 +92,7 @@ func (p *Policy) warn(s *session.Session) {
 // shares holds the dominant shares of gangs in one cycle.
 type shares struct {
 	total []float64
-	held  map[*session.Job]*holding
+	held  map[*framework.Job]*holding
 }
 
 // holding holds the allocation of a gang. It includes a known number of this cycle's placements.
@@ -103,9 +104,9 @@ type holding struct {
 }
 
 // of returns a gang's dominant share. It is between 0 and 1, or larger if nodes were removed.
-func (s *shares) of(j *session.Job) float64 { return s.holding(j).share }
+func (s *shares) of(j *framework.Job) float64 { return s.holding(j).share }
 
-func (s *shares) holding(j *session.Job) *holding {
+func (s *shares) holding(j *framework.Job) *holding {
 	h := s.held[j]
 	if h == nil || h.gen != j.Gen || h.placed > len(j.Placed) || h.promised > len(j.Promised) {
 		h = &holding{gen: j.Gen, amounts: make([]float64, len(s.total))}
@@ -154,7 +155,7 @@ func (s *shares) dominant(amounts []float64) float64 {
 }
 
 // now returns the resources that a gang uses, without the tasks that are evicted in this cycle.
-func (s *shares) now(j *session.Job) []float64 {
+func (s *shares) now(j *framework.Job) []float64 {
 	amounts := append([]float64(nil), s.holding(j).amounts...)
 	for t := range j.Leaving {
 		add(amounts, t, -1)
@@ -170,15 +171,15 @@ func add(amounts []float64, t *model.Task, sign float64) {
 
 // entitle grants the eviction of tasks whose gang keeps at least the share that the taker would then have. It takes
 // into account what the victims' gangs have already lost.
-func (s *shares) entitle(ses *session.Session, a *session.Attack) session.Guard {
+func (s *shares) entitle(ses *session.Session, a *framework.Attack) framework.Guard {
 	with := s.now(a.Taker)
 	for _, t := range a.Asked {
 		with[t.Index] += float64(t.Value)
 	}
 	mine := s.dominant(with)
-	left, before := map[*session.Job][]float64{}, map[*session.Job]float64{}
+	left, before := map[*framework.Job][]float64{}, map[*framework.Job]float64{}
 	scratch := make([]float64, len(s.total))
-	look := func(g *model.Gang) *session.Job {
+	look := func(g *model.Gang) *framework.Job {
 		j := ses.Job(g)
 		if j != nil && left[j] == nil {
 			left[j] = s.now(j)
@@ -186,7 +187,7 @@ func (s *shares) entitle(ses *session.Session, a *session.Attack) session.Guard 
 		}
 		return j
 	}
-	return session.Guard{
+	return framework.Guard{
 		Code: reason.NoLowerShare, Moves: true,
 		May: func(victims []*model.Task) (bool, string) {
 			j := look(victims[0].Gang)

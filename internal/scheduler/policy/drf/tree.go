@@ -8,6 +8,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -214,7 +215,7 @@ func (t *tree) compare(a, b *queue.Queue) int {
 
 // entitle grants the eviction of tasks in queues that would still come after the taker's queue once the taker is
 // placed and the victims are evicted.
-func (t *tree) entitle(a *session.Attack) session.Guard {
+func (t *tree) entitle(a *framework.Attack) framework.Guard {
 	t.update()
 	lost := map[*model.Gang][]float64{}
 	change := func(g *model.Gang, amounts []float64, sign float64) {
@@ -234,7 +235,7 @@ func (t *tree) entitle(a *session.Attack) session.Guard {
 	}
 	n := len(t.held)
 	asked := sum(a.Asked, make([]float64, n))
-	return session.Guard{
+	return framework.Guard{
 		Moves: true,
 		Because: func(victims []*model.Task) string {
 			return fmt.Sprintf("the share of queue %s in its group is larger than the share of queue %s would be", victims[0].Gang.Queue.Name, a.Taker.In.Name)

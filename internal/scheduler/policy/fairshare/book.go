@@ -2,6 +2,7 @@ package fairshare
 
 import (
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -12,7 +13,7 @@ type book struct {
 	// queues holds the total usage of each queue's accounts; nil if it has not been computed yet.
 	queues map[string]total
 	// reckoned caches the points of gangs.
-	reckoned map[*session.Job]float64
+	reckoned map[*framework.Job]float64
 }
 
 // total is the total usage of all accounts of a queue, and their number.
@@ -23,12 +24,12 @@ type total struct {
 
 func ofQueue(queue string) model.Account { return model.Account{Queue: queue} }
 
-func inNamespace(j *session.Job) model.Account {
+func inNamespace(j *framework.Job) model.Account {
 	return model.Account{Queue: j.In.Name, Namespace: j.Namespace}
 }
 
 // accountOf returns the account whose usage determines the order of a gang.
-func accountOf(j *session.Job) model.Account { return owner(j.Gang) }
+func accountOf(j *framework.Job) model.Account { return owner(j.Gang) }
 
 func owner(g *model.Gang) model.Account {
 	if g.User != "" {

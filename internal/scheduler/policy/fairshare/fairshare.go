@@ -36,6 +36,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -135,7 +136,7 @@ func (*Policy) Reads() config.Reads {
 // Open updates the current usage of the accounts and registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	p.stock.update(s)
-	book := &book{s: s, p: p, reckoned: map[*session.Job]float64{}}
+	book := &book{s: s, p: p, reckoned: map[*framework.Job]float64{}}
 	s.Rules.OrderMoves = true
 	if p.conf.Enabled("enableJobOrder") {
 		s.Rules.JobOrder = append(s.Rules.JobOrder, book.compare)
@@ -153,7 +154,7 @@ func (p *Policy) meant(queue string) bool {
 }
 
 // compare orders two gangs of the same queue.
-func (b *book) compare(x, y *session.Job) int {
+func (b *book) compare(x, y *framework.Job) int {
 	if !b.p.meant(x.In.Name) {
 		return 0
 	}
@@ -171,7 +172,7 @@ func (b *book) compare(x, y *session.Job) int {
 const tiny = 1e-9
 
 // points returns the points of a gang, computed once per cycle.
-func (b *book) points(j *session.Job) float64 {
+func (b *book) points(j *framework.Job) float64 {
 	points, known := b.reckoned[j]
 	if !known {
 		points = b.reckon(j)
@@ -180,7 +181,7 @@ func (b *book) points(j *session.Job) float64 {
 	return points
 }
 
-func (b *book) reckon(j *session.Job) float64 {
+func (b *book) reckon(j *framework.Job) float64 {
 	all := b.of(j.In.Name)
 	points := b.p.usageWeight
 	if all.used > 0 {

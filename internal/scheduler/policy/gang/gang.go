@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -59,7 +60,7 @@ func (*Policy) Reads() config.Reads {
 func (p *Policy) Open(s *session.Session) {
 	s.Rules.KeepLost = p.keep
 	s.Rules.Gang = s.Rules.Gang || p.conf.Enabled("enableJobReady")
-	s.Rules.JobValid = append(s.Rules.JobValid, func(j *session.Job) explain.Verdict { return valid(s, j) })
+	s.Rules.JobValid = append(s.Rules.JobValid, func(j *framework.Job) explain.Verdict { return valid(s, j) })
 	if p.conf.Enabled("enableJobOrder") {
 		s.Rules.JobOrder = append(s.Rules.JobOrder, neediestFirst)
 	}
@@ -68,7 +69,7 @@ func (p *Policy) Open(s *session.Session) {
 		s.Rules.GroupOrder = append(s.Rules.GroupOrder, begunFirst)
 	}
 	if p.conf.Enabled("enableJobStarving") {
-		s.Rules.Starve((*session.Job).Starving)
+		s.Rules.Starve((*framework.Job).Starving)
 	}
 	p.keepMinimums(&s.Rules)
 	p.releaseBroken(s)
@@ -77,15 +78,15 @@ func (p *Policy) Open(s *session.Session) {
 
 // neediestFirst orders gangs that lost part of their minimum first, then gangs that hold no pods yet, then gangs that
 // only want more pods.
-func neediestFirst(a, b *session.Job) int { return cmp.Compare(contentment(a), contentment(b)) }
+func neediestFirst(a, b *framework.Job) int { return cmp.Compare(contentment(a), contentment(b)) }
 
 // begunFirst orders sub-groups that already hold pods before others, so that they are completed first.
-func begunFirst(a, b *session.Group) int {
-	begun := func(g *session.Group) int { return min(g.Held, 1) }
+func begunFirst(a, b *framework.Group) int {
+	begun := func(g *framework.Group) int { return min(g.Held, 1) }
 	return cmp.Compare(begun(b), begun(a))
 }
 
-func contentment(j *session.Job) int {
+func contentment(j *framework.Job) int {
 	switch {
 	case j.Need() == 0 && (len(j.SubGroups) == 0 || len(j.GroupNeeds()) == 0):
 		return 2
@@ -96,7 +97,7 @@ func contentment(j *session.Job) int {
 }
 
 // valid returns a verdict if too few pods of the gang exist, or if too many of them have scheduling gates.
-func valid(s *session.Session, j *session.Job) explain.Verdict {
+func valid(s *session.Session, j *framework.Job) explain.Verdict {
 	v := short(s, j, nil)
 	if v.Code != reason.NotEnoughPods || j.Gated == 0 {
 		return v
@@ -129,7 +130,7 @@ func gatesOf(gated []*model.Task) []string {
 
 // short returns the part of a gang's minimum for which too few pods exist. It counts the tasks in more as if they
 // could be placed like pending ones.
-func short(s *session.Session, j *session.Job, more []*model.Task) explain.Verdict {
+func short(s *session.Session, j *framework.Job, more []*model.Task) explain.Verdict {
 	if role, missing := shortRole(j, more); role != "" {
 		return explain.Verdict{Code: reason.NotEnoughPods, Role: role, RoleMin: j.MinTaskMember[role], RoleMissing: missing, Members: s.Members(j, 0)}
 	}
@@ -143,7 +144,7 @@ func short(s *session.Session, j *session.Job, more []*model.Task) explain.Verdi
 }
 
 // shortGroups returns a verdict about sub-groups that have too few pods or an invalid policy.
-func shortGroups(s *session.Session, j *session.Job, more []*model.Task) explain.Verdict {
+func shortGroups(s *session.Session, j *framework.Job, more []*model.Task) explain.Verdict {
 	for i := range j.SubGroups {
 		if p := &j.SubGroups[i]; p.Problem != "" {
 			return explain.Verdict{Code: reason.SubGroupInvalid, SubGroup: p.Name, Topology: p.Name + ": " + p.Problem, Members: s.Members(j, 0)}
@@ -161,10 +162,10 @@ func shortGroups(s *session.Session, j *session.Job, more []*model.Task) explain
 }
 
 // possible returns the number of tasks that are placed, succeeded, or could be placed.
-func possible(j *session.Job) int { return j.ReadyTasks() + len(j.Pending) }
+func possible(j *framework.Job) int { return j.ReadyTasks() + len(j.Pending) }
 
 // shortRole returns the first role, by name, that has fewer pods than its minimum, and the number of missing pods.
-func shortRole(j *session.Job, more []*model.Task) (role string, missing int) {
+func shortRole(j *framework.Job, more []*model.Task) (role string, missing int) {
 	needs := j.RoleNeeds()
 	if len(needs) == 0 {
 		return "", 0

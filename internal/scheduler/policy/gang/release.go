@@ -11,6 +11,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -52,7 +53,7 @@ func (p *Policy) releaseBroken(s *session.Session) {
 	if p.release <= 0 {
 		return
 	}
-	s.Rules.Shuffle(session.Mover{Name: p.Name(), Victims: func() ([]*model.Task, string) {
+	s.Rules.Shuffle(framework.Mover{Name: p.Name(), Victims: func() ([]*model.Task, string) {
 		return holdings(lastOf(s, p.due)), fmt.Sprintf("its gang has used nodes with less than its minimum for %s, and releases them until the whole gang fits", p.release)
 	}})
 }
@@ -62,7 +63,7 @@ func (p *Policy) releasePartial(s *session.Session) {
 	if p.window <= 0 || !s.Rules.Gang {
 		return
 	}
-	s.Rules.Releases = append(s.Rules.Releases, session.Mover{Name: p.Name(), Tier: s.Rules.Tier, Victims: func() ([]*model.Task, string) {
+	s.Rules.Releases = append(s.Rules.Releases, framework.Mover{Name: p.Name(), Tier: s.Rules.Tier, Victims: func() ([]*model.Task, string) {
 		j := lastOf(s, p.partial)
 		if j == nil {
 			return nil, ""
@@ -73,7 +74,7 @@ func (p *Policy) releasePartial(s *session.Session) {
 }
 
 // lastOf returns the last waiting gang, in scheduling order, for which so returns true; nil if there is none.
-func lastOf(s *session.Session, so func(*session.Session, *session.Job) bool) (last *session.Job) {
+func lastOf(s *session.Session, so func(*session.Session, *framework.Job) bool) (last *framework.Job) {
 	for _, j := range s.AllWaiting {
 		if so(s, j) && (last == nil || s.Rules.CompareJobs(last, j) < 0) {
 			last = j
@@ -83,7 +84,7 @@ func lastOf(s *session.Session, so func(*session.Session, *session.Job) bool) (l
 }
 
 // holdings returns the tasks of a gang that occupy a node.
-func holdings(j *session.Job) (tasks []*model.Task) {
+func holdings(j *framework.Job) (tasks []*model.Task) {
 	if j == nil {
 		return nil
 	}
@@ -97,7 +98,7 @@ func holdings(j *session.Job) (tasks []*model.Task) {
 
 // partial reports whether only part of a gang was bound, the gang never reached its minimum, and the rest does not
 // fit. A gang with too few pods does not count: it waits for the missing pods.
-func (p *Policy) partial(s *session.Session, j *session.Job) bool {
+func (p *Policy) partial(s *session.Session, j *framework.Job) bool {
 	if !j.Broken() || j.ReadyTasks() > j.AllocatedTasks() || len(j.Reserved)+len(j.Promised) > 0 || slices.ContainsFunc(j.Tasks, held) {
 		return false
 	}
@@ -131,7 +132,7 @@ func (p *Policy) partial(s *session.Session, j *session.Job) bool {
 }
 
 // due reports whether a gang has been broken for too long, counted from when its PodGroup was marked unschedulable.
-func (p *Policy) due(s *session.Session, j *session.Job) bool {
+func (p *Policy) due(s *session.Session, j *framework.Job) bool {
 	if !j.Broken() || len(j.Reserved)+len(j.Promised) > 0 || slices.ContainsFunc(j.Tasks, held) {
 		return false
 	}

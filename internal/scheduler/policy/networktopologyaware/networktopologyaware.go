@@ -15,6 +15,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -98,16 +99,16 @@ func (p *Policy) Open(s *session.Session) {
 	f := &filling{s: s, p: p, tree: s.Tree.Topology, rows: make([]row, len(s.Tree.Topology.Domains))}
 	f.weigh()
 	if p.conf.Enabled("enabledHyperNodeOrder") {
-		s.Rules.HyperNodeOrder = append(s.Rules.HyperNodeOrder, func(_ *session.Job, d *model.Domain, asked model.Request) float64 {
+		s.Rules.HyperNodeOrder = append(s.Rules.HyperNodeOrder, func(_ *framework.Job, d *model.Domain, asked model.Request) float64 {
 			return f.packing(d, asked) * 100 * p.weight
 		})
 	}
 	if p.normal && p.conf.Enabled("enableNodeOrder") {
-		s.Rules.Nodes = append(s.Rules.Nodes, session.NodeRule{
+		s.Rules.Nodes = append(s.Rules.Nodes, framework.NodeRule{
 			Name:     p.Name(),
-			Applies:  func(j *session.Job, _ *model.Task) bool { return !j.Structured() },
+			Applies:  func(j *framework.Job, _ *model.Task) bool { return !j.Structured() },
 			ByDomain: func(t *model.Task) []float64 { return f.points(t.Shape.Request) },
-			Placed:   func(_ *session.Job, t *model.Task, id model.NodeID, sign int) { f.placed(t, id, int64(sign)) },
+			Placed:   func(_ *framework.Job, t *model.Task, id model.NodeID, sign int) { f.placed(t, id, int64(sign)) },
 			Evicted:  func(t *model.Task, sign int) { f.placed(t, t.Node, -int64(sign)) },
 		})
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // limits holds the amounts that a queue may use in each group, and the amounts that it uses.
@@ -145,7 +145,7 @@ func (p *Policy) within(q *queue.Queue, t *model.Task, group string, later bool)
 }
 
 // placed and evicted update the used amounts for changes within the cycle.
-func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
+func (p *Policy) placed(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
 	if l, group := p.limitsOf(t, id); l != nil {
 		add(l.held, group, request(t), int64(sign))
 	}

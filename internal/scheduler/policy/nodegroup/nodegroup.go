@@ -10,6 +10,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -68,7 +69,7 @@ func (p *Policy) Open(s *session.Session) {
 	for _, q := range s.Ledger.Queues {
 		p.count(q.Queue)
 	}
-	rule := session.NodeRule{Name: p.Name(), Applies: p.applies, Placed: p.placed, Evicted: p.evicted}
+	rule := framework.NodeRule{Name: p.Name(), Applies: p.applies, Placed: p.placed, Evicted: p.evicted}
 	if p.conf.Enabled("enablePredicate") {
 		rule.Allows = p.allows
 	}
@@ -95,7 +96,7 @@ func (p *Policy) wake() {
 	}
 }
 
-func (p *Policy) applies(j *session.Job, _ *model.Task) bool {
+func (p *Policy) applies(j *framework.Job, _ *model.Task) bool {
 	return p.strict || p.labelled > 0 || !p.of(j.In).none
 }
 
@@ -116,7 +117,7 @@ func (p *Policy) of(q *queue.Queue) *rules {
 	return r
 }
 
-func (p *Policy) allows(j *session.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
+func (p *Policy) allows(j *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	group := p.groups.Values[id]
 	r := p.of(j.In)
 	switch {
@@ -130,6 +131,6 @@ func (p *Policy) allows(j *session.Job, t *model.Task, id model.NodeID, later bo
 	return p.within(j.In, t, group, later)
 }
 
-func (p *Policy) points(j *session.Job, _ *model.Task, id model.NodeID) float64 {
+func (p *Policy) points(j *framework.Job, _ *model.Task, id model.NodeID) float64 {
 	return p.of(j.In).points[p.groups.Values[id]]
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -88,14 +89,14 @@ func (p *Policy) Open(s *session.Session) {
 	if !p.conf.Enabled("enablePredicate") {
 		return
 	}
-	rule := session.NodeRule{Name: p.Name(), Applies: p.applies, Allows: p.allows, Placed: p.placed, Evicted: p.evicted, Annotations: p.annotations}
+	rule := framework.NodeRule{Name: p.Name(), Applies: p.applies, Allows: p.allows, Placed: p.placed, Evicted: p.evicted, Annotations: p.annotations}
 	if p.weight > 0 && p.conf.Enabled("enableNodeOrder") {
 		rule.Rank = p.rank
 	}
 	s.Rules.Nodes = append(s.Rules.Nodes, rule)
 }
 
-func (p *Policy) applies(_ *session.Job, t *model.Task) bool {
+func (p *Policy) applies(_ *framework.Job, t *model.Task) bool {
 	return t.Shape.Pinned && (wanted(t.Shape) != "" || len(p.s.Cluster.Numa) > 0)
 }
 
@@ -180,7 +181,7 @@ func (p *Policy) change(id model.NodeID) *node {
 	return n
 }
 
-func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
+func (p *Policy) allows(_ *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	a := p.node(id).answer(t.Shape, later)
 	return a.code, a.detail
 }
@@ -280,7 +281,7 @@ func (n *node) simulate(s *model.Shape, policy string, later bool) answer {
 }
 
 // rank prefers nodes on which the pod would use fewer NUMA nodes. It scales the points over the candidates.
-func (p *Policy) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, points []float64) {
+func (p *Policy) rank(_ *framework.Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	least, most := 1<<30, 0
 	numas := make([]int, len(nodes))
 	for i, id := range nodes {
@@ -296,7 +297,7 @@ func (p *Policy) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, point
 }
 
 // placed assigns CPUs to a task, or releases them if the placement is undone.
-func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
+func (p *Policy) placed(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
 	if !t.Shape.Pinned {
 		return
 	}
@@ -347,7 +348,7 @@ func (p *Policy) evicted(t *model.Task, sign int) {
 	n.answers = n.answers[:0]
 }
 
-func (p *Policy) annotations(_ *session.Job, t *model.Task, _ model.NodeID) map[string]string {
+func (p *Policy) annotations(_ *framework.Job, t *model.Task, _ model.NodeID) map[string]string {
 	if a := p.granted[t]; len(a) > 0 {
 		return map[string]string{keys.NumaCPUs: a.String()}
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -111,21 +112,21 @@ func (g *gate) load() {
 }
 
 // vote votes for admission if the gang's minimum fits within the limits.
-func (g *gate) vote(j *session.Job) (session.Vote, explain.Verdict) {
+func (g *gate) vote(j *framework.Job) (framework.Vote, explain.Verdict) {
 	if j.In.Grows() { // the cluster grows with the queue's pending gangs
-		return session.Abstain, explain.Verdict{}
+		return framework.Abstain, explain.Verdict{}
 	}
 	g.load()
 	over := g.over(j)
 	if len(over) == 0 || g.entitled(j) {
-		return session.Permit, explain.Verdict{}
+		return framework.Permit, explain.Verdict{}
 	}
-	return session.Reject, explain.Verdict{Code: reason.Overcommitted, Limit: &over[0], More: over[1:]}
+	return framework.Reject, explain.Verdict{Code: reason.Overcommitted, Limit: &over[0], More: over[1:]}
 }
 
 // over returns the limits, by resource name, that the gang would exceed. If it would exceed some limits even on an
 // unused cluster, over returns only these.
-func (g *gate) over(j *session.Job) []explain.Limit {
+func (g *gate) over(j *framework.Job) []explain.Limit {
 	var exceeded, impossible []explain.Limit
 	yields := g.s.Takeable(j)
 	for _, t := range j.MinResources {
@@ -161,7 +162,7 @@ func (g *gate) exceeds(i int, asked, yields float64) bool {
 }
 
 // entitled reports whether the queue would stay within its entitlement if the gang were admitted.
-func (g *gate) entitled(j *session.Job) bool {
+func (g *gate) entitled(j *framework.Job) bool {
 	q := j.In
 	if !q.Shared || len(j.MinResources) == 0 {
 		return false
@@ -184,7 +185,7 @@ func (g *gate) entitled(j *session.Job) bool {
 }
 
 // enqueued adds an admitted gang to the totals.
-func (g *gate) enqueued(j *session.Job) {
+func (g *gate) enqueued(j *framework.Job) {
 	g.load()
 	for _, t := range j.MinResources {
 		g.promised[t.Index] += float64(t.Value)

@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -35,15 +36,15 @@ func (p *Policy) Open(s *session.Session) {
 		return
 	}
 	l := &ledger{cluster: s.Cluster, covering: map[*model.Task][]*account{}}
-	s.Rules.Guard(func(a *session.Attack) session.Guard {
+	s.Rules.Guard(func(a *framework.Attack) framework.Guard {
 		on := a.Guarding(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable"))
-		if a.Kind == session.Shuffle {
+		if a.Kind == framework.Shuffle {
 			on = p.conf.Enabled("enabledVictim")
 		}
 		if !on {
-			return session.Guard{}
+			return framework.Guard{}
 		}
-		return session.Guard{Code: reason.BudgetExhausted, Static: true, May: l.may, Out: l.out}
+		return framework.Guard{Code: reason.BudgetExhausted, Static: true, May: l.may, Out: l.out}
 	})
 }
 

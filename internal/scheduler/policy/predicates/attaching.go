@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/scheduler/config"
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // Kubernetes' defaults for how long a bind waits for its volumes, and for how long the search for devices on a single
@@ -16,9 +16,9 @@ const (
 )
 
 // attaching parses the arguments for volumes and devices.
-func attaching(arguments config.Arguments, warn func(string)) session.Attaching {
+func attaching(arguments config.Arguments, warn func(string)) framework.Attaching {
 	on := func(key string) bool { return arguments.Bool("predicate."+key+"Enable", true, warn) }
-	a := session.Attaching{
+	a := framework.Attaching{
 		Limits: on("NodeVolumeLimits"), Zones: on("VolumeZone"), Binding: on("VolumeBinding"), Devices: on("DynamicResourceAllocation"),
 		Weight:        max(arguments.Float("volumebinding.weight", 1, warn), 0),
 		BindTimeout:   seconds(arguments, "volumebinding.bindTimeoutSeconds", bindTimeoutSeconds, warn),
@@ -48,7 +48,7 @@ func seconds(arguments config.Arguments, key string, fallback int, warn func(str
 
 // readCurve parses a list of {utilization, score} pairs, like the shape in kube-scheduler's configuration:
 // utilization increases from 0 to 100, and score is between 0 and 10.
-func readCurve(a *session.Attaching, value any, bad func(string)) {
+func readCurve(a *framework.Attaching, value any, bad func(string)) {
 	if value == nil {
 		return
 	}
@@ -74,11 +74,11 @@ func readCurve(a *session.Attaching, value any, bad func(string)) {
 	}
 }
 
-func curvePoint(point map[string]any) (session.CurvePoint, bool) {
+func curvePoint(point map[string]any) (framework.CurvePoint, bool) {
 	u, okU := number(point["utilization"])
 	s, okS := number(point["score"])
 	good := okU && okS && len(point) == 2 && u >= 0 && u <= 100 && s >= 0 && s <= 10
-	return session.CurvePoint{Utilization: int32(u), Score: int32(s)}, good
+	return framework.CurvePoint{Utilization: int32(u), Score: int32(s)}, good
 }
 
 // number returns a whole number from a YAML value. It returns false for any other value.

@@ -5,6 +5,7 @@ package predicates
 import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -13,7 +14,7 @@ type Policy struct {
 	conf config.Plugin
 	warn func(string)
 	// attaching holds the settings for volumes and devices.
-	attaching session.Attaching
+	attaching framework.Attaching
 }
 
 // New returns the policy. It calls warn for each invalid argument.

@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -36,23 +37,23 @@ func (p *Policy) Open(s *session.Session) {
 		r.TaskOrder = append(r.TaskOrder, func(a, b *model.Task) int { return cmp.Compare(b.Priority, a.Priority) })
 	}
 	if p.conf.Enabled("enableJobOrder") {
-		r.JobOrder = append(r.JobOrder, func(a, b *session.Job) int { return cmp.Compare(b.Priority, a.Priority) })
+		r.JobOrder = append(r.JobOrder, func(a, b *framework.Job) int { return cmp.Compare(b.Priority, a.Priority) })
 	}
 	if p.conf.Enabled("enabledSubJobOrder") {
-		r.GroupOrder = append(r.GroupOrder, func(a, b *session.Group) int { return cmp.Compare(b.Priority(), a.Priority()) })
+		r.GroupOrder = append(r.GroupOrder, func(a, b *framework.Group) int { return cmp.Compare(b.Priority(), a.Priority()) })
 	}
 	if p.conf.Enabled("enablePreemptable") {
-		r.Entitle(higher, session.Preempt, session.GangPreempt)
-		r.Outranks = append(r.Outranks, func(taker, victim *session.Job) bool { return victim.Priority < taker.Priority })
+		r.Entitle(higher, framework.Preempt, framework.GangPreempt)
+		r.Outranks = append(r.Outranks, func(taker, victim *framework.Job) bool { return victim.Priority < taker.Priority })
 	}
 	if p.conf.Enabled("enableJobStarving") {
-		r.Starve(func(j *session.Job) bool { return len(j.Pending) > 0 })
+		r.Starve(func(j *framework.Job) bool { return len(j.Pending) > 0 })
 	}
 }
 
 // higher grants the eviction of gangs with lower priority, and of tasks with lower priority in the gang itself.
-func higher(a *session.Attack) session.Guard {
-	return session.Guard{
+func higher(a *framework.Attack) framework.Guard {
+	return framework.Guard{
 		Code: reason.NotLower, Static: true,
 		Gang: func(g *model.Gang) bool { return g == a.Taker.Gang || g.Priority < a.Taker.Priority },
 		May: func(victims []*model.Task) (bool, string) {
@@ -72,7 +73,7 @@ func higher(a *session.Attack) session.Guard {
 
 // compared returns the priorities of taker and victim that decide. Within a gang, they are the priorities of the
 // tasks.
-func compared(a *session.Attack, v *model.Task) (taker, victim int32) {
+func compared(a *framework.Attack, v *model.Task) (taker, victim int32) {
 	if v.Gang == a.Taker.Gang {
 		return a.Tasks[0].Priority, v.Priority
 	}

@@ -5,19 +5,19 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // entitle grants the eviction of pods in queues that hold more of the requested resources than they deserve. The
 // ledger no longer includes the victims that are already counted out.
-func (r rules) entitle(a *session.Attack) session.Guard {
+func (r rules) entitle(a *framework.Attack) framework.Guard {
 	destitute := r.hasNothing(a)
 	gives := func(g *model.Gang) bool {
 		q := r.ledger.Of(g.Queue)
 		return q == nil || destitute || r.givesBack(q, a.Asked)
 	}
-	return session.Guard{Code: reason.WithinShare, Moves: true, Gang: gives, May: func(victims []*model.Task) (bool, string) {
+	return framework.Guard{Code: reason.WithinShare, Moves: true, Gang: gives, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil || r.givesBack(q, a.Asked) {
 			return q != nil, ""
@@ -30,11 +30,11 @@ func (r rules) entitle(a *session.Attack) session.Guard {
 }
 
 // guard protects the guarantees of queues against evictions for other queues.
-func (r rules) guard(a *session.Attack) session.Guard {
-	if a.Kind != session.Reclaim && a.Kind != session.GangReclaim {
-		return session.Guard{}
+func (r rules) guard(a *framework.Attack) framework.Guard {
+	if a.Kind != framework.Reclaim && a.Kind != framework.GangReclaim {
+		return framework.Guard{}
 	}
-	return session.Guard{Code: reason.Guaranteed, May: func(victims []*model.Task) (bool, string) {
+	return framework.Guard{Code: reason.Guaranteed, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil || len(q.Guarantee) == 0 || a.Taker != nil && a.Taker.In == q {
 			return true, ""
@@ -49,7 +49,7 @@ func (r rules) guard(a *session.Attack) session.Guard {
 // hasNothing reports whether the taker's queue holds none of the requested resources. (Its share is not zero, because
 // otherwise it could not take any.) Queues may deserve more in total than each of them can use of the nodes, so no
 // queue may hold more than it deserves while another queue has nothing.
-func (r rules) hasNothing(a *session.Attack) bool {
+func (r rules) hasNothing(a *framework.Attack) bool {
 	if a.Taker == nil {
 		return false
 	}
@@ -68,8 +68,8 @@ func (r rules) hasNothing(a *session.Attack) bool {
 // canSpare reports whether the victims of a gang are beyond its minimum, and their queue keeps some of each resource
 // that they hold. The queue can then not take the resources back on the grounds that it has nothing.
 func (r rules) canSpare(q *queue.Queue, victims []*model.Task) bool {
-	surplus := r.s.Surplus(victims[0].Gang)
-	lost := session.Sum(victims)
+	surplus := r.s.Job(victims[0].Gang).Surplus()
+	lost := framework.Sum(victims)
 	for _, t := range victims {
 		if !surplus.Take(t) {
 			return false

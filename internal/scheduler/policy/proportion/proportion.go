@@ -26,6 +26,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -66,7 +67,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.conf.Enabled("enableJobEnqueued") {
 		r.Vote(rules.enqueueable)
-		r.Enqueued = append(r.Enqueued, func(j *session.Job) {
+		r.Enqueued = append(r.Enqueued, func(j *framework.Job) {
 			j.In.Promise(j.MinResources, 1)
 		})
 	}
@@ -74,7 +75,7 @@ func (p *Policy) Open(s *session.Session) {
 		r.Preemptive = append(r.Preemptive, rules.preemptive)
 	}
 	if p.conf.Enabled("enableReclaimable") {
-		r.Entitle(rules.entitle, session.Reclaim, session.GangReclaim)
+		r.Entitle(rules.entitle, framework.Reclaim, framework.GangReclaim)
 	}
 	r.Guard(rules.guard)
 }
@@ -225,10 +226,10 @@ func over(resources *model.Resources, held []float64, asked model.Request, limit
 
 // enqueueable votes for admission if the gang's minimum fits into the queue, in addition to the amounts that are used
 // and reserved.
-func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
+func (r rules) enqueueable(j *framework.Job) (framework.Vote, explain.Verdict) {
 	q := j.In
 	if !q.Open {
-		return session.Reject, explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
+		return framework.Reject, explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
 	}
 	best := r.overClaimed(q, j.MinResources, nil)
 	var lapsed []float64
@@ -238,7 +239,7 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 		}
 	}
 	if best < 0 {
-		return session.Permit, explain.Verdict{}
+		return framework.Permit, explain.Verdict{}
 	}
 	v := r.capability(q, best, j.MinResources, q.Own.Allocated[best])
 	if q.Grows() {
@@ -248,7 +249,7 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // the cluster is full, but it is large enough
 		v.Code, v.Queue = reason.NotEnqueued, j.In.Name
 	}
-	return session.Reject, v
+	return framework.Reject, v
 }
 
 // overClaimed returns the first resource, by name, that is exceeded if asked is added to the amount that the queue

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -121,7 +122,7 @@ func (p *Policy) Open(s *session.Session) {
 		s.WakeAt(last.Add(p.interval))
 		return
 	}
-	s.Rules.Shuffle(session.Mover{Name: p.Name(), Victims: func() ([]*model.Task, string) {
+	s.Rules.Shuffle(framework.Mover{Name: p.Name(), Victims: func() ([]*model.Task, string) {
 		var all []*model.Task
 		for _, st := range p.strategies {
 			all = append(all, st.victims(s)...)

@@ -24,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -69,7 +70,7 @@ type limit struct {
 }
 
 // verdict returns a verdict if the gang's minimum would exceed a quota.
-func (q *quotas) verdict(j *session.Job) explain.Verdict {
+func (q *quotas) verdict(j *framework.Job) explain.Verdict {
 	of := q.s.Cluster.Quotas[j.Namespace]
 	for i := range of {
 		if !q.about(&of[i], j.Gang) {
@@ -100,7 +101,7 @@ func (q *quotas) about(quota *model.Quota, g *model.Gang) bool {
 
 // over returns a verdict that lists the limits of a quota, by name, that the gang's minimum would exceed. If it
 // exceeds some limits even when the quota is unused, the verdict lists only these.
-func (q *quotas) over(quota *model.Quota, j *session.Job) explain.Verdict {
+func (q *quotas) over(quota *model.Quota, j *framework.Job) explain.Verdict {
 	var exceeded, impossible []explain.Limit
 	for _, hard := range quota.Hard {
 		asked := q.missing(j.Gang, hard.Name)
@@ -146,7 +147,7 @@ func (q *quotas) promised(quota *model.Quota, namespace string, name corev1.Reso
 		}
 	}
 	for _, g := range q.inside[namespace] {
-		if other := q.s.Job(g); other != nil && other.LetIn() && other.Phase != schedulingv1beta1.PodGroupCompleted && q.about(quota, g) {
+		if other := q.s.Job(g); other != nil && other.IsAdmitted() && other.Phase != schedulingv1beta1.PodGroupCompleted && q.about(quota, g) {
 			sum += q.missing(g, name)
 		}
 	}
@@ -155,7 +156,7 @@ func (q *quotas) promised(quota *model.Quota, namespace string, name corev1.Reso
 }
 
 // admitted adds a gang that was admitted in this cycle to the totals.
-func (q *quotas) admitted(j *session.Job) {
+func (q *quotas) admitted(j *framework.Job) {
 	of := q.s.Cluster.Quotas[j.Namespace]
 	for i := range of {
 		if !q.about(&of[i], j.Gang) {

@@ -13,6 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -70,7 +71,7 @@ func (p *Policy) Open(s *session.Session) {
 }
 
 // remarks returns warnings about pods whose annotations contain an invalid strategy.
-func remarks(j *session.Job) (texts []string) {
+func remarks(j *framework.Job) (texts []string) {
 	var last *model.Shape
 	for _, t := range j.Tasks {
 		if t.Shape == last {

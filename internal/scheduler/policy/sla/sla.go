@@ -11,6 +11,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -68,11 +69,11 @@ func (p *Policy) Open(s *session.Session) {
 		s.Rules.JobOrder = append(s.Rules.JobOrder, p.order)
 	}
 	if p.conf.Enabled("enableJobEnqueued") {
-		s.Rules.Vote(func(j *session.Job) (session.Vote, explain.Verdict) {
+		s.Rules.Vote(func(j *framework.Job) (framework.Vote, explain.Verdict) {
 			if s.Reached(j, p.deadline(j)) {
-				return session.Permit, explain.Verdict{}
+				return framework.Permit, explain.Verdict{}
 			}
-			return session.Abstain, explain.Verdict{}
+			return framework.Abstain, explain.Verdict{}
 		})
 	}
 	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
@@ -82,7 +83,7 @@ func (p *Policy) Open(s *session.Session) {
 }
 
 // remarks returns warnings about invalid waiting times in annotations.
-func remarks(j *session.Job) (texts []string) {
+func remarks(j *framework.Job) (texts []string) {
 	for _, key := range [2]string{annotation, waitingTime} {
 		if text, given := j.Annotations[key]; given {
 			if _, err := parse(text); err != nil {
@@ -94,7 +95,7 @@ func remarks(j *session.Job) (texts []string) {
 }
 
 // deadline returns the time at which the gang has waited too long; zero for no limit.
-func (p *Policy) deadline(j *session.Job) time.Time {
+func (p *Policy) deadline(j *framework.Job) time.Time {
 	wait := p.usual
 	for _, key := range [2]string{annotation, waitingTime} {
 		text, given := j.Annotations[key]
@@ -113,7 +114,7 @@ func (p *Policy) deadline(j *session.Job) time.Time {
 }
 
 // order sorts gangs with a deadline before others, and earlier deadlines before later ones.
-func (p *Policy) order(a, b *session.Job) int {
+func (p *Policy) order(a, b *framework.Job) int {
 	x, y := p.deadline(a), p.deadline(b)
 	switch {
 	case x.IsZero() && y.IsZero():

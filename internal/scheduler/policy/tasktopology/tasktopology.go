@@ -9,6 +9,7 @@ package tasktopology
 import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -39,9 +40,9 @@ func (p *Policy) Open(s *session.Session) {
 		s.Rules.TaskOrder = append(s.Rules.TaskOrder, m.order)
 	}
 	if p.conf.Enabled("enableNodeOrder") {
-		s.Rules.Nodes = append(s.Rules.Nodes, session.NodeRule{
+		s.Rules.Nodes = append(s.Rules.Nodes, framework.NodeRule{
 			Name: p.Name(),
-			Applies: func(j *session.Job, t *model.Task) bool {
+			Applies: func(j *framework.Job, t *model.Task) bool {
 				plan := m.plan(j.Gang)
 				return plan != nil && plan.bucketOf[t] != nil
 			},
@@ -84,7 +85,7 @@ func (m *manager) order(a, b *model.Task) int {
 // points returns the score of a node for a task. It is the number of pods of the task's bucket that are on the node
 // or would fit on it, minus the number of pods there from which the task should be separated, relative to the size of
 // the largest bucket.
-func (m *manager) points(j *session.Job, t *model.Task, id model.NodeID) float64 {
+func (m *manager) points(j *framework.Job, t *model.Task, id model.NodeID) float64 {
 	p := m.plan(j.Gang)
 	b := p.bucketOf[t]
 	count := float64(b.on[id]) + float64(min(0, -p.against(t, id))) + float64(b.fitting(m.s, id))
@@ -92,7 +93,7 @@ func (m *manager) points(j *session.Job, t *model.Task, id model.NodeID) float64
 }
 
 // placed updates the plan after a placement, or after its undo.
-func (m *manager) placed(j *session.Job, t *model.Task, id model.NodeID, sign int) {
+func (m *manager) placed(j *framework.Job, t *model.Task, id model.NodeID, sign int) {
 	if j == nil {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // wishes holds the placement rules between the tasks of a gang, by task name.
@@ -45,7 +45,7 @@ func wishesOf(annotations map[string]string) *wishes {
 }
 
 // remarks returns warnings about task names in the annotations that the gang does not have.
-func remarks(j *session.Job) (texts []string) {
+func remarks(j *framework.Job) (texts []string) {
 	known := map[string]bool{}
 	for name := range j.MinTaskMember {
 		known[name] = true

@@ -23,6 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -137,16 +138,16 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
 	if p.conf.Enabled("enableJobStarving") {
-		s.Rules.Starve(func(j *session.Job) bool { return !Preemptable(j.Gang) && len(j.Pending) > 0 })
+		s.Rules.Starve(func(j *framework.Job) bool { return !Preemptable(j.Gang) && len(j.Pending) > 0 })
 	}
 	if p.conf.Enabled("enablePreemptable") {
-		s.Rules.Entitle(p.guests, session.Preempt)
+		s.Rules.Entitle(p.guests, framework.Preempt)
 	}
 	if p.conf.Enabled("enabledVictim") {
 		p.move(s)
 	}
 	if p.conf.Enabled("enableJobOrder") {
-		s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *session.Job) int {
+		s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *framework.Job) int {
 			return cmp.Compare(number(Preemptable(a.Gang)), number(Preemptable(b.Gang)))
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -39,7 +40,7 @@ func (p *Policy) move(s *session.Session) {
 		s.WakeAt(last.Add(p.period))
 		return
 	}
-	s.Rules.Shuffle(session.Mover{
+	s.Rules.Shuffle(framework.Mover{
 		Name: p.Name(), Most: mayLose,
 		Victims: func() ([]*model.Task, string) {
 			return p.overstaying(s), "its node is time-shared, and the hours of its zone have ended"
@@ -66,7 +67,7 @@ func (p *Policy) overstaying(s *session.Session) []*model.Task {
 
 // remarks returns warnings about invalid annotations: the disruption limits of a gang, and the revocable zones of its
 // pods.
-func remarks(j *session.Job) (texts []string) {
+func remarks(j *framework.Job) (texts []string) {
 	for _, key := range [2]string{keys.JDBMaxUnavailable, keys.JDBMinAvailable} {
 		if text, given := j.Annotations[key]; given {
 			if _, ok := share(text, 1); !ok {
@@ -114,10 +115,10 @@ func share(text string, of int) (int, bool) {
 
 // guests grants the eviction of preemptable pods outside of lent nodes, for gangs that must not use lent nodes. The
 // victims can still run on lent nodes.
-func (p *Policy) guests(a *session.Attack) session.Guard {
+func (p *Policy) guests(a *framework.Attack) framework.Guard {
 	out := map[*model.Gang]int{}
 	stays := Preemptable(a.Taker.Gang) || slices.ContainsFunc(a.Tasks, func(t *model.Task) bool { return Revocable(t.Shape) })
-	return session.Guard{
+	return framework.Guard{
 		Code: reason.NotRevocable,
 		May: func(victims []*model.Task) (bool, string) {
 			g := victims[0].Gang

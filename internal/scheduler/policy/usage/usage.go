@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -118,10 +119,10 @@ func (p *Policy) Open(s *session.Session) {
 			s.WakeAt(p.nodes.Values[id].At.Add(stale + time.Second))
 		}
 	}
-	s.Rules.Nodes = append(s.Rules.Nodes, session.NodeRule{
+	s.Rules.Nodes = append(s.Rules.Nodes, framework.NodeRule{
 		Name:    p.Name(),
-		Applies: func(*session.Job, *model.Task) bool { return false }, // the tables contain everything
-		Placed: func(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
+		Applies: func(*framework.Job, *model.Task) bool { return false }, // the tables contain everything
+		Placed: func(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
 			if sign < 0 && !p.placed[t] {
 				return // a promise of an earlier cycle, which was not counted
 			}

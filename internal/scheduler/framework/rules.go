@@ -1,4 +1,4 @@
-package session
+package framework
 
 import (
 	"cmp"
@@ -110,7 +110,7 @@ func (r *Rules) CompareJobs(a, b *Job) int {
 			return c
 		}
 	}
-	return compareJobs(a, b)
+	return CompareByAge(a, b)
 }
 
 // OrderJobs is CompareJobs without the default order: it returns 0 if the policies have no order.
@@ -143,8 +143,8 @@ func (r *Rules) CompareVictimQueues(taker, a, b *queue.Queue) int {
 	return r.CompareQueues(b, a)
 }
 
-// compareTasks orders the tasks of a gang.
-func (r *Rules) compareTasks(a, b *model.Task) int {
+// CompareTasks orders the tasks of a gang.
+func (r *Rules) CompareTasks(a, b *model.Task) int {
 	for _, f := range r.TaskOrder {
 		if c := f(a, b); c != 0 {
 			return c
@@ -152,9 +152,6 @@ func (r *Rules) compareTasks(a, b *model.Task) int {
 	}
 	return cmp.Or(cmp.Compare(a.Index, b.Index), a.Created.Compare(b.Created), strings.Compare(a.Name, b.Name))
 }
-
-// CompareTasks orders the tasks of a gang.
-func (r *Rules) CompareTasks(a, b *model.Task) int { return r.compareTasks(a, b) }
 
 // Valid returns why a gang cannot be tried at all; Code is "" if it can.
 func (r *Rules) Valid(j *Job) explain.Verdict { return first(r.JobValid, j) }
@@ -233,4 +230,10 @@ func (r *Rules) MayTake(q *queue.Queue, asked model.Request) explain.Verdict {
 		}
 	}
 	return explain.Verdict{}
+}
+
+// Division is a policy's way to divide the cluster among queues.
+type Division struct {
+	// Divide divides the cluster again. Pods of more shapes count as waiting in queues.
+	Divide func(more []*model.Shape)
 }

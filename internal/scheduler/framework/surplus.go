@@ -1,4 +1,4 @@
-package session
+package framework
 
 import "github.com/vc-batch/vc/internal/model"
 
@@ -13,9 +13,9 @@ type Surplus struct {
 	job    *Job
 }
 
-// Surplus returns the surplus of a gang.
-func (s *Session) Surplus(g *model.Gang) Surplus {
-	j := s.Job(g)
+// Surplus returns how many tasks the gang can lose.
+func (j *Job) Surplus() Surplus {
+	g := j.Gang
 	out := Surplus{spare: j.ReadyTasks() - g.MinMember}
 	if len(j.groups) > 0 {
 		out.job, out.of, out.groups = j, j.GroupOf, make(map[*Group]int, len(j.groups))
@@ -23,7 +23,7 @@ func (s *Session) Surplus(g *model.Gang) Surplus {
 			out.groups[group] = group.Held - group.Policy.Size
 		}
 	}
-	if !j.roleMinimums() {
+	if !j.HasRoleMinimums() {
 		return out
 	}
 	out.roles = make(map[string]int, len(g.MinTaskMember))

@@ -1,4 +1,4 @@
-package session
+package framework
 
 import (
 	"cmp"
@@ -165,7 +165,7 @@ func (j *Job) neededGroups() []*Group {
 	}
 	pending := j.pendingByGroup()
 	var out []*Group
-	for _, g := range j.inTurn() {
+	for _, g := range j.GroupsInOrder() {
 		if needs[g.Policy] > 0 && g.Short() > 0 && len(pending[g]) >= g.Short() {
 			needs[g.Policy]--
 			out = append(out, g)
@@ -214,8 +214,8 @@ func (j *Job) minimumWhole() []*model.Task {
 	return out
 }
 
-// inTurn returns the groups in the order in which they are placed.
-func (j *Job) inTurn() []*Group {
+// GroupsInOrder returns the groups in the order in which they are placed.
+func (j *Job) GroupsInOrder() []*Group {
 	if len(j.groupOrder) == 0 {
 		return j.groups
 	}
@@ -234,8 +234,8 @@ func (j *Job) inTurn() []*Group {
 	return groups
 }
 
-// holdGroups counts placements of the cycle in the groups.
-func (j *Job) holdGroups(placed []Placed) {
+// HoldGroups counts placements of the cycle in the groups.
+func (j *Job) HoldGroups(placed []Placed) {
 	if len(j.groups) == 0 {
 		return
 	}

@@ -2,14 +2,15 @@ package session
 
 import (
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
 // split separates the rules whose Allows is expensive. They are called last, for the best candidate first. If
 // points depend on the set of candidates, all rules must be evaluated at once, and no rule is separated.
-func split(rules []NodeRule, j *Job, t *model.Task) (cheap, dear []NodeRule) {
+func split(rules []framework.NodeRule, j *framework.Job, t *model.Task) (cheap, expensive []framework.NodeRule) {
 	for i := range rules {
-		if rules[i].Dear != nil && rules[i].Dear(j, t) {
-			dear = append(dear, rules[i])
+		if rules[i].Expensive != nil && rules[i].Expensive(j, t) {
+			expensive = append(expensive, rules[i])
 			continue
 		}
 		if rules[i].Rank != nil {
@@ -17,13 +18,13 @@ func split(rules []NodeRule, j *Job, t *model.Task) (cheap, dear []NodeRule) {
 		}
 		cheap = append(cheap, rules[i])
 	}
-	return cheap, dear
+	return cheap, expensive
 }
 
 // couldBy is a quick check before expensive rules are evaluated.
-func couldBy(dear []NodeRule, j *Job, t *model.Task, id model.NodeID, later bool) bool {
-	for i := range dear {
-		if dear[i].Could != nil && !dear[i].Could(j, t, id, later) {
+func couldBy(expensive []framework.NodeRule, j *framework.Job, t *model.Task, id model.NodeID, later bool) bool {
+	for i := range expensive {
+		if expensive[i].MightAllow != nil && !expensive[i].MightAllow(j, t, id, later) {
 			return false
 		}
 	}
@@ -32,7 +33,7 @@ func couldBy(dear []NodeRule, j *Job, t *model.Task, id model.NodeID, later bool
 
 // firstAllowed evaluates the expensive rules for the candidates by descending points, then by their order, until
 // all rules allow one. It changes the order of nodes and points.
-func firstAllowed(dear []NodeRule, j *Job, t *model.Task, nodes []model.NodeID, points []float64, later bool) (model.NodeID, bool) {
+func firstAllowed(expensive []framework.NodeRule, j *framework.Job, t *model.Task, nodes []model.NodeID, points []float64, later bool) (model.NodeID, bool) {
 	h := candidates{nodes: nodes, points: points, order: make([]int32, len(nodes))}
 	for i := range h.order {
 		h.order[i] = int32(i)
@@ -41,7 +42,7 @@ func firstAllowed(dear []NodeRule, j *Job, t *model.Task, nodes []model.NodeID, 
 		h.sink(i)
 	}
 	for len(h.nodes) > 0 {
-		if code, _ := allowedBy(dear, j, t, h.nodes[0], later); code == "" {
+		if code, _ := allowedBy(expensive, j, t, h.nodes[0], later); code == "" {
 			return h.nodes[0], true
 		}
 		last := len(h.nodes) - 1

@@ -1,4 +1,4 @@
-package session
+package framework
 
 import (
 	"cmp"
@@ -61,8 +61,8 @@ type Job struct {
 	// its first task is then omitted.
 	ShiftStamp uint64
 
-	// Told holds the last explanation, with its verdict and queue.
-	Told struct {
+	// Reported holds the last explanation, with its verdict and queue.
+	Reported struct {
 		Explanation *schedulingv1beta1.Explanation
 		Verdict     explain.Verdict
 		In          *queue.Queue
@@ -85,8 +85,8 @@ type Job struct {
 	// Remarked holds the last warnings about its annotations, RemarkedAt the generation of its spec at that time.
 	Remarked   string
 	RemarkedAt uint64
-	// CapTold is true if an event was recorded that the PodGroup's priority class does not count.
-	CapTold bool
+	// CapReported is true if an event was recorded that the PodGroup's priority class does not count.
+	CapReported bool
 
 	groups  []*Group
 	groupOf map[*model.Task]*Group
@@ -97,7 +97,7 @@ type Job struct {
 	backing    []*model.Task // the array behind Pending, whose front is cut off as tasks are placed
 	minimum    model.Request
 	minimumGen uint64
-	alone      fitAlone
+	Alone      FitAlone
 }
 
 // Placed is a task and its node.
@@ -108,9 +108,9 @@ type Placed struct {
 	Waits bool
 }
 
-// Load updates the job from its gang.
-func (j *Job) Load(s *Session) {
-	j.In = s.Ledger.Of(j.Gang.Queue)
+// Load updates the job from its gang, whose queue is in, with the orders that policies registered in rules.
+func (j *Job) Load(in *queue.Queue, rules *Rules) {
+	j.In = in
 	j.Phase = j.Status.Phase
 	if j.Phase == "" {
 		j.Phase = schedulingv1beta1.PodGroupPending
@@ -137,10 +137,10 @@ func (j *Job) Load(s *Session) {
 			j.Pending = append(j.Pending, t)
 		}
 	}
-	slices.SortFunc(j.AtGate, s.Rules.compareTasks)
-	j.loadGroups(&s.Rules)
+	slices.SortFunc(j.AtGate, rules.CompareTasks)
+	j.loadGroups(rules)
 	slices.SortFunc(j.Pending, func(a, b *model.Task) int {
-		return cmp.Or(compareBool(a.Shape.BestEffort, b.Shape.BestEffort), s.Rules.compareTasks(a, b))
+		return cmp.Or(CompareBool(a.Shape.BestEffort, b.Shape.BestEffort), rules.CompareTasks(a, b))
 	})
 }
 
@@ -152,8 +152,8 @@ func (j *Job) Clear() {
 	j.Touched = false
 }
 
-// compareBool sorts false before true.
-func compareBool(a, b bool) int {
+// CompareBool sorts false before true.
+func CompareBool(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -169,8 +169,8 @@ func (j *Job) ReadyTasks() int { return j.Gang.Ready() + len(j.Placed) - j.Evict
 // Need returns how many more tasks are needed to reach the minimum.
 func (j *Job) Need() int { return max(j.MinMember-j.ReadyTasks(), 0) }
 
-// roleMinimums reports whether minTaskMember counts. It does not if minMember is less than the sum.
-func (j *Job) roleMinimums() bool {
+// HasRoleMinimums reports whether minTaskMember counts. It does not if minMember is less than the sum.
+func (j *Job) HasRoleMinimums() bool {
 	if len(j.MinTaskMember) == 0 {
 		return false
 	}
@@ -184,7 +184,7 @@ func (j *Job) roleMinimums() bool {
 // RoleNeeds returns how many more tasks each role needs to reach its minimum; nil if roles do not count or have
 // enough.
 func (j *Job) RoleNeeds() map[string]int {
-	if !j.roleMinimums() {
+	if !j.HasRoleMinimums() {
 		return nil
 	}
 	needs := make(map[string]int, len(j.MinTaskMember))
@@ -228,10 +228,10 @@ func (j *Job) Shapes() []*model.Shape {
 	return shapes
 }
 
-// LetIn reports whether the gang is admitted to its queue.
-func (j *Job) LetIn() bool { return j.Phase != schedulingv1beta1.PodGroupPending }
+// AdmitAtOnce reports whether the gang is admitted to its queue.
+func (j *Job) IsAdmitted() bool { return j.Phase != schedulingv1beta1.PodGroupPending }
 
-// compareJobs is the default order of gangs: older first, then by name.
-func compareJobs(a, b *Job) int {
+// CompareByAge is the default order of gangs: older first, then by name.
+func CompareByAge(a, b *Job) int {
 	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }

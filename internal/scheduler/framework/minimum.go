@@ -1,0 +1,81 @@
+package framework
+
+import (
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// Minimum returns the tasks that bring the job to its minimum, in the order in which a round would place them.
+func (j *Job) Minimum() []*model.Task {
+	if len(j.groups) > 0 {
+		return j.minimumWhole()
+	}
+	needs, need := j.RoleNeeds(), j.Need()
+	var out []*model.Task
+	taken := map[*model.Task]bool{}
+	for _, t := range j.Pending {
+		if needs[t.Role] > 0 {
+			needs[t.Role]--
+			out = append(out, t)
+			taken[t] = true
+		}
+	}
+	for _, t := range j.Pending {
+		if len(out) >= need {
+			break
+		}
+		if !taken[t] {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// MinimumRequest returns the total request of the tasks of Minimum.
+func (j *Job) MinimumRequest() model.Request {
+	if j.minimumGen != j.Gen || len(j.Placed)+len(j.Promised) > 0 {
+		j.minimum, j.minimumGen = Sum(j.Minimum()), j.Gen
+	}
+	return j.minimum
+}
+
+// SaveMinimum saves the cached result of MinimumRequest before a simulation that changes the gang. restore puts it back.
+func (j *Job) SaveMinimum() (restore func()) {
+	minimum, generation := j.minimum, j.minimumGen
+	return func() { j.minimum, j.minimumGen = minimum, generation }
+}
+
+// ForgetMinimum drops the cached result of MinimumRequest, because the gang's minimum was changed.
+func (j *Job) ForgetMinimum() { j.minimumGen = 0 }
+
+// ReplacePending replaces each pending task by the clone with the same index, also in its sub-group, until restore is
+// called.
+func (j *Job) ReplacePending(clones []*model.Task) (restore func()) {
+	pending := j.Pending
+	for i, t := range pending {
+		if g := j.groupOf[t]; g != nil {
+			j.groupOf[clones[i]] = g
+		}
+	}
+	j.Pending = clones
+	return func() {
+		j.Pending = pending
+		for _, t := range clones {
+			delete(j.groupOf, t)
+		}
+	}
+}
+
+// Sum returns the total request of tasks.
+func Sum(tasks []*model.Task) model.Request {
+	var sum model.Vec
+	for _, t := range tasks {
+		sum.Add(t.Shape.Request)
+	}
+	var r model.Request
+	for i, v := range sum {
+		if v > 0 {
+			r = append(r, model.Term{Index: int32(i), Value: v})
+		}
+	}
+	return r
+}

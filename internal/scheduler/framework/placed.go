@@ -1,0 +1,82 @@
+package framework
+
+import (
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// Leave counts a task of the job as evicted in this cycle (1), or as staying again (-1).
+func (j *Job) Leave(t *model.Task, sign int) {
+	if j.Leaving == nil {
+		j.Leaving = map[*model.Task]bool{}
+	}
+	j.Evicted += sign
+	if sign > 0 {
+		j.Leaving[t] = true
+	} else {
+		delete(j.Leaving, t)
+	}
+}
+
+// Held returns what the gang currently holds, including this cycle's placements and without its evictions; tries
+// are included.
+func (j *Job) Held() model.Vec {
+	held := j.Sums.Allocated.Clone()
+	for _, list := range [][]Placed{j.Placed, j.Promised} {
+		for _, p := range list {
+			if p.Task.Status != model.Pipelined {
+				held.Add(p.Task.Shape.Request)
+			}
+		}
+	}
+	for _, t := range j.Released {
+		held.Sub(t.Shape.Request)
+	}
+	for t := range j.Leaving {
+		held.Sub(t.Shape.Request)
+	}
+	return held
+}
+
+// DropPending removes placed tasks from the pending ones.
+func (j *Job) DropPending(placed []Placed) {
+	prefix := 0
+	for prefix < len(placed) && j.Pending[prefix] == placed[prefix].Task {
+		prefix++
+	}
+	if prefix == len(placed) {
+		j.Pending = j.Pending[prefix:]
+		return
+	}
+	gone := make(map[*model.Task]bool, len(placed))
+	for _, p := range placed {
+		gone[p.Task] = true
+	}
+	rest := make([]*model.Task, 0, len(j.Pending)-len(placed))
+	for _, t := range j.Pending {
+		if !gone[t] {
+			rest = append(rest, t)
+		}
+	}
+	j.Pending = rest
+}
+
+// Keeps reports whether the tasks still have the resources promised to them, as a promise or as a placement.
+func (j *Job) Keeps(tasks []*model.Task) bool {
+	kept := 0
+	for _, list := range [][]Placed{j.Placed, j.Promised} {
+		for _, p := range list {
+			if p.Task.Status == model.Pipelined && p.Task.Node == p.Node {
+				kept++
+			}
+		}
+	}
+	return kept == len(tasks)
+}
+
+// TakeBack makes the job's queue stop holding a placement that is undone. The overlay is rolled back separately.
+func (j *Job) TakeBack(p Placed) {
+	j.In.Hold(p.Task.Shape.Request, -1)
+	if !p.Waits {
+		j.In.Occupy(p.Task.Shape.Request, -1)
+	}
+}
