@@ -16,9 +16,9 @@ import (
 	"github.com/vc-batch/vc/internal/podtemplate"
 )
 
-// Around returns the context in which commands validate objects before sending them, as the server's admission would.
-// It includes the existing queues. If ask is not set, or the queues cannot be read, the checks on queues are left to
-// the server; so are the rules that an installation can configure.
+// Around returns the context in which commands validate objects before sending them, like the server's admission. The
+// context includes the existing queues. If ask is false, or if the queues cannot be read, checks that involve queues
+// are left to the server, as are the rules that an installation can configure.
 func (f *Factory) Around(ctx context.Context, ask bool) *check.Around {
 	around := &check.Around{Template: podtemplate.Validate, QueueRules: schedulingv1beta1.LooseQueueRules()}
 	if !ask {
@@ -66,8 +66,8 @@ func (f *Factory) Queues(ctx context.Context) []*schedulingv1beta1.Queue {
 	return queues
 }
 
-// JudgeCreate returns the error with which the server would reject a new object, or nil. With alone, the command does
-// not send the object, so JudgeCreate also prints the warnings about valid but probably unintended settings.
+// JudgeCreate returns the error with which the server would reject a new object, or nil. If alone is set, the command
+// does not send the object, so JudgeCreate also prints warnings about valid but probably unintended settings.
 func (f *Factory) JudgeCreate(around *check.Around, object client.Object, alone bool) error {
 	kind, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
@@ -96,7 +96,7 @@ func (f *Factory) warn(kind string, object client.Object, warnings []string) {
 }
 
 // JudgeUpdate returns the error with which the server would reject a change, or nil. old is the object as it was
-// read; alone is as in JudgeCreate.
+// read. See JudgeCreate for alone.
 func (f *Factory) JudgeUpdate(around *check.Around, old, object client.Object, alone bool) error {
 	kind, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
@@ -117,8 +117,8 @@ func (f *Factory) JudgeUpdate(around *check.Around, old, object client.Object, a
 	return Refusals(verdict.Errors)
 }
 
-// JudgeDelete returns the error with which the server would reject a deletion, or nil. The object needs only its
-// name.
+// JudgeDelete returns the error with which the server would reject a deletion, or nil. Only the name of the object
+// has to be set.
 func JudgeDelete(around *check.Around, object client.Object) error {
 	kind, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
@@ -127,8 +127,8 @@ func JudgeDelete(around *check.Around, object client.Object) error {
 	return Refusals(check.Delete(kind, object.GetName(), around).Errors)
 }
 
-// Refusals converts validation errors to one error per field, in the server's words and without a hint. Callers add
-// the hint.
+// Refusals converts validation errors to one error per field, with the server's wording and without hints, which
+// callers add.
 func Refusals(errs field.ErrorList) error {
 	problems := make([]error, len(errs))
 	for i, one := range errs {

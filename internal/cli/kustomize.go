@@ -12,12 +12,12 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
-// addKustomize adds -k. In Volcano's vcctl, -k names the kubeconfig on every command. vcctl still accepts that: a
-// file after -k is a kubeconfig, because a kustomization is a directory.
+// addKustomize adds -k. In Volcano's vcctl, -k specifies the kubeconfig for every command. vcctl still supports this:
+// if a file follows -k, it is a kubeconfig, because a kustomization is a directory.
 func (s *Files) addKustomize(f *Factory, cmd *cobra.Command) {
 	cmd.Flags().VarP(&kustomization{files: s, f: f}, "kustomize", "k", "Directory or URL with a kustomization.yaml; its objects are built as in kubectl")
 	_ = cmd.MarkFlagDirname("kustomize")
-	// This flag replaces the root command's flag with the letter k.
+	// This flag replaces the root command's flag with the shorthand -k.
 	cmd.Flags().StringVar(f.Config.KubeConfig, "kubeconfig-file", "", "Old spelling of --kubeconfig")
 	cmd.Flags().Lookup("kubeconfig-file").Hidden = true
 	Apart(cmd, "a kustomization lists its own files", "kustomize", "filename", "file", "recursive")
@@ -29,7 +29,7 @@ type kustomization struct {
 	f     *Factory
 }
 
-// String returns the given directory.
+// String returns the directory.
 func (k *kustomization) String() string {
 	if k.files == nil {
 		return ""
@@ -63,10 +63,10 @@ func isKustomizationFile(name string) bool {
 	return false
 }
 
-// remoteKustomization matches the addresses that kustomize fetches with git.
+// remoteKustomization matches addresses that kustomize fetches with git.
 var remoteKustomization = regexp.MustCompile(`://|\?ref=|^git@|^github\.com[/:]`)
 
-// readKustomization builds the objects of the directory given with -k.
+// readKustomization builds the objects of the directory specified with -k.
 func (s *Files) readKustomization(f *Factory) ([]FileObject, error) {
 	name := s.Kustomization
 	if err := checkKustomization(name); err != nil {
@@ -97,8 +97,8 @@ func checkKustomization(name string) error {
 	return nil
 }
 
-// otherKustomization returns a hint for a directory that cannot be read: a directory with a similar name, if there is
-// one.
+// otherKustomization returns a hint for a directory that cannot be read. It suggests a directory with a similar name,
+// if any.
 func otherKustomization(name string) string {
 	if name == "-" {
 		return "-k takes a directory; -f - reads objects from standard input"
@@ -113,8 +113,7 @@ func otherKustomization(name string) string {
 // noKustomization matches kustomize's error about a directory without a kustomization.
 var noKustomization = regexp.MustCompile(`unable to find one of .* in directory '([^']*)'`)
 
-// missingResource matches kustomize's error about a file or directory that a kustomization references but that does
-// not exist.
+// missingResource matches kustomize's error about a referenced file or directory that does not exist.
 var missingResource = regexp.MustCompile(`accumulation err='accumulating resources from '([^']*)': (?:open|evalsymlink failure on) .*no such file or directory`)
 
 // kustomizeError rewords kustomize's error about a kustomization that it cannot build.

@@ -10,9 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// LineOf returns the line number of an object's field in a text of YAML or JSON documents. kind and name identify the
-// object, path the field (spec.tasks[1].replicas). If the field is missing, LineOf returns the line of the nearest
-// enclosing value. It returns 0 if it does not find the object.
+// LineOf returns the line number of a field in a text of YAML or JSON documents. kind and name identify the object;
+// path is the path of the field, such as spec.tasks[1].replicas. If the field is missing, LineOf returns the line of
+// the nearest enclosing value. It returns 0 if it does not find the object.
 func LineOf(text []byte, kind, name, path string) int {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	for {

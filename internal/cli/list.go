@@ -16,51 +16,51 @@ import (
 
 // List describes a command that lists objects of type T.
 type List[T client.Object] struct {
-	// Kind is the kind in the plural, for messages: "jobs".
+	// Kind is the plural of the kind for messages, such as "jobs".
 	Kind string
-	// Chosen is the key of the list's columns in the settings file; if empty, Kind is the key.
+	// Chosen is the key of the list's columns in the settings file; it defaults to Kind.
 	Chosen string
 	// New returns an empty list of the right type.
 	New func() client.ObjectList
-	// Columns are the columns of the table; the namespace column is added in front if it is needed.
+	// Columns holds the columns of the table. A namespace column is added in front if needed.
 	Columns []Column[T]
-	// Namespace limits the list to a namespace; it is empty with AllNamespaces and for cluster-scoped kinds.
+	// Namespace restricts the list to a namespace; it is empty with AllNamespaces and for cluster-scoped kinds.
 	Namespace     string
 	AllNamespaces bool
-	// Names limits the list to these names; missing ones are an error.
+	// Names restricts the list to these names; it is an error if one of them does not exist.
 	Names []string
 	// Selector is a label selector.
 	Selector client.ListOption
 	// Fields is a field selector, or nil.
 	Fields fields.Selector
-	// Keep filters objects on the client; nil keeps all.
+	// Keep filters objects on the client; if nil, all objects are kept.
 	Keep func(T) bool
-	// Fetch replaces the paged list if it is set. It also returns the resource version to watch from.
+	// Fetch, if set, replaces the paged list request. It also returns the resource version to watch from.
 	Fetch func(ctx context.Context, c client.Client) ([]T, string, error)
-	// Suggest returns the existing names for suggestions in errors; it may be nil.
+	// Suggest returns the existing names, for suggestions in errors; it may be nil.
 	Suggest func(context.Context) []string
-	// IgnoreDeleted prints no row for a deleted object in a watch.
+	// IgnoreDeleted omits the row for a deleted object in a watch.
 	IgnoreDeleted bool
-	// Single prints a single object without an enclosing List.
+	// Single prints a single object by itself instead of in a List.
 	Single bool
-	// FreeText allows a terminal to shorten the last column.
+	// FreeText permits shortening the last column to fit the terminal.
 	FreeText bool
-	// Spare lists the titles of columns that a narrow terminal can omit, in the order of omission.
+	// Spare lists the titles of columns that may be omitted on a narrow terminal, the least important first.
 	Spare []string
 	// Prepare reads additional data that the rows need.
 	Prepare func(ctx context.Context, items []T) error
-	// Touched returns a channel of changes to rows whose own objects did not change.
+	// Touched returns a channel that reports rows that may have changed although their own objects have not.
 	Touched func(ctx context.Context) (<-chan Touch, error)
-	// Slim drops the data that no column shows from an object, to save memory on lists of ten thousand objects. It is
-	// used only for tables and may be nil.
+	// Slim removes data that no column shows from an object, to save memory on lists of tens of thousands of objects.
+	// It may be nil, and is called only if the output is a table.
 	Slim func(T)
-	// Nothing is the message for an empty list; by default, the message names the namespace.
+	// Nothing is the message for an empty list; the default message names the namespace.
 	Nothing string
 	// Plain, if set, prints the table instead of Columns.
 	Plain func(items []T) error
 }
 
-// CompleteColumns offers the titles of a list's columns for --sort-by.
+// CompleteColumns adds completion of --sort-by with the titles of a list's columns.
 func CompleteColumns[T any](cmd *cobra.Command, columns func() []Column[T]) {
 	_ = cmd.RegisterFlagCompletionFunc("sort-by", func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		var titles []string
@@ -135,7 +135,7 @@ func (l *List[T]) narrow(o *Output) error {
 	return nil
 }
 
-// whySelected adds the selectable fields to the error of a server that does not support the field selector.
+// whySelected adds the list of supported fields to the error of a server that does not support a field selector.
 func whySelected(err error, selector string) error {
 	if selector == "" || !strings.Contains(err.Error(), "field label not supported") {
 		return err
@@ -146,7 +146,7 @@ func whySelected(err error, selector string) error {
 	return e
 }
 
-// addLabels adds the requested label columns before a free-text column.
+// addLabels adds the requested label columns, in front of a free-text column.
 func (l *List[T]) addLabels(o *Output) {
 	var added []Column[T]
 	for _, key := range o.LabelColumns {
@@ -168,7 +168,7 @@ func (l *List[T]) addLabels(o *Output) {
 	l.Columns = slices.Insert(slices.Clone(l.Columns), at, added...)
 }
 
-// choose selects the columns named in the settings, unless the user asked for all columns.
+// choose selects the columns listed in the settings file, unless the user requested all columns.
 func (l *List[T]) choose(f *Factory, o *Output) error {
 	if o.Machine() || o.Wide() || len(l.Columns) == 0 {
 		return nil
@@ -200,8 +200,8 @@ func (l *List[T]) read(ctx context.Context, f *Factory, c client.Client, o *Outp
 	return items, version, err
 }
 
-// slim disables Slim if the output may use the whole object. Otherwise it extends Slim to drop managed fields, which
-// no table shows.
+// slim disables Slim if the output may need the whole object. Otherwise, it extends Slim to remove managed fields,
+// which no table shows.
 func (l *List[T]) slim(o *Output) {
 	own := l.Slim
 	l.Slim = nil
@@ -256,7 +256,7 @@ func (l *List[T]) fetch(ctx context.Context, c client.Client) ([]T, string, erro
 	return items, list.GetResourceVersion(), err
 }
 
-// Pages lists page by page and calls visit after each page; list holds the current page.
+// Pages lists objects page by page and calls visit after reading each page into list.
 func Pages(ctx context.Context, c client.Reader, list client.ObjectList, visit func() error, options ...client.ListOption) error {
 	more := ""
 	for {
@@ -303,7 +303,7 @@ func (l *List[T]) missing(ctx context.Context, c client.Client, items []T) error
 	return errors.Join(all...)
 }
 
-// leftOut reports whether an object exists but does not match the other selection criteria.
+// leftOut reports whether a named object exists but does not match the other selection criteria.
 func (l *List[T]) leftOut(ctx context.Context, c client.Client, name string) bool {
 	if l.Selector == nil && l.Fields == nil && l.Keep == nil {
 		return false
@@ -319,7 +319,7 @@ func (l *List[T]) leftOut(ctx context.Context, c client.Client, name string) boo
 	return err == nil && len(found) > 0
 }
 
-// someOf returns a hint with some of the existing names, short enough for one line.
+// someOf returns a hint that lists some of the existing names, short enough for one line.
 func someOf(names []string) string {
 	const most = 8
 	switch {

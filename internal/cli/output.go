@@ -25,14 +25,14 @@ type Output struct {
 	SortBy    string
 	Watch     bool
 	WatchOnly bool
-	// ShowLabels adds a column with all labels, LabelColumns one column per named label.
+	// ShowLabels adds a column with all labels; LabelColumns adds one column for each listed label.
 	ShowLabels   bool
 	LabelColumns []string
 	// FieldSelector is a field selector that the server evaluates.
 	FieldSelector string
 }
 
-// formats are the values of -o; a value that ends with "=" needs an argument.
+// formats lists the values of -o; a value that ends with "=" requires an argument.
 var formats = []string{"wide", "json", "yaml", "kyaml", "name", "jsonpath=", "jsonpath-as-json=", "jsonpath-file=", "go-template=", "go-template-file=", "custom-columns=", "custom-columns-file="}
 
 // AddFormat adds -o and its related flags.
@@ -69,7 +69,7 @@ func (o *Output) AddList(cmd *cobra.Command) {
 	Apart(cmd, "changes are printed when they occur", "sort-by", "watch-only")
 }
 
-// AcceptAllNamespaces adds -A to a command for a cluster-scoped kind. As in kubectl, the flag has no effect.
+// AcceptAllNamespaces adds -A to a command for a cluster-scoped kind. The flag has no effect, as in kubectl.
 func AcceptAllNamespaces(cmd *cobra.Command) {
 	cmd.Flags().BoolP("all-namespaces", "A", false, "No effect: these objects do not belong to a namespace")
 	cmd.Flags().Lookup("all-namespaces").Hidden = true
@@ -106,18 +106,18 @@ func (o *Output) fields() (fields.Selector, error) {
 // Format returns the value of -o.
 func (o *Output) Format() string { return *o.flags.OutputFormat }
 
-// Machine reports whether the output is for programs, that is, anything but a table.
+// Machine reports whether the output is machine-readable, that is, anything but a table.
 func (o *Output) Machine() bool {
 	templated := o.flags.TemplatePrinterFlags.TemplateArgument
 	return (o.Format() != "" && o.Format() != "wide") || (templated != nil && *templated != "")
 }
 
-// Once reports whether the result is a table that is printed once, so that Volcano's table can replace it.
+// Once reports whether the output is a table that is printed once, so that Volcano's table can replace it.
 func (o *Output) Once() bool {
 	return !o.Machine() && !o.Wide() && !o.Watch && !o.WatchOnly && !o.changesRows()
 }
 
-// changesRows reports whether flags that Volcano's tables do not have change the rows or columns.
+// changesRows reports whether the flags change the rows or columns in a way that Volcano's tables do not support.
 func (o *Output) changesRows() bool {
 	return o.NoHeaders || o.SortBy != "" || o.ShowLabels || len(o.LabelColumns) > 0
 }
@@ -125,7 +125,7 @@ func (o *Output) changesRows() bool {
 // Wide reports whether the table shows all its columns.
 func (o *Output) Wide() bool { return o.Format() == "wide" }
 
-// Printer returns the printer of a machine format.
+// Printer returns the printer for a machine-readable format.
 func (o *Output) Printer() (printers.ResourcePrinter, error) {
 	if spec, found := strings.CutPrefix(o.Format(), "custom-columns="); found {
 		return newCustomColumns(spec, o.NoHeaders)
@@ -155,7 +155,7 @@ func (o *Output) Printer() (printers.ResourcePrinter, error) {
 	return printer, nil
 }
 
-// Validate rejects an unknown format before the command sends a request.
+// Validate rejects an unknown format, so that the command fails before it sends a request.
 func (o *Output) Validate() error {
 	if !o.Machine() {
 		return nil
@@ -164,7 +164,7 @@ func (o *Output) Validate() error {
 	return err
 }
 
-// Print prints objects for programs: a single object directly, several as a List.
+// Print prints objects in a machine-readable format: a single object by itself, multiple objects as a List.
 func (o *Output) Print(f *Factory, objects []client.Object, single bool) error {
 	printer, err := o.Printer()
 	if err != nil {
@@ -199,8 +199,8 @@ func (o *Output) Print(f *Factory, objects []client.Object, single bool) error {
 
 func (o *Output) showManagedFields() bool { return o.flags.JSONYamlPrintFlags.ShowManagedFields }
 
-// Untyped converts an object to the form that a user would write: with its kind, and without an empty status and
-// other fields that only the server sets.
+// Untyped converts an object to the form in which a user would write it: with its kind, and without an empty status
+// and other fields that only the server sets.
 func Untyped(object client.Object) (*unstructured.Unstructured, error) {
 	if err := SetKind(object); err != nil {
 		return nil, err
@@ -234,7 +234,7 @@ func prune(value any) {
 	}
 }
 
-// SetKind sets apiVersion and kind of an object that was read through a typed client.
+// SetKind sets the apiVersion and kind of an object that was read through a typed client.
 func SetKind(object client.Object) error {
 	gvk, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
@@ -244,8 +244,8 @@ func SetKind(object client.Object) error {
 	return nil
 }
 
-// PrintName prints the success line of an action: "job.batch.volcano.sh/x suspended". With -o name it prints only the
-// name; with another format it prints the object.
+// PrintName prints the success line of an action, such as "job.batch.volcano.sh/x suspended". With -o name, it prints
+// only the name; with another format, it prints the object.
 func PrintName(f *Factory, o *Output, object client.Object, done string) error {
 	if o != nil && o.Machine() {
 		return o.Print(f, []client.Object{object}, true)
@@ -258,7 +258,7 @@ func PrintName(f *Factory, o *Output, object client.Object, done string) error {
 	return err
 }
 
-// QualifiedName returns kind.group/name in lower case, as kubectl prints it.
+// QualifiedName returns the kind, group and name of an object as kubectl prints them: kind.group/name in lower case.
 func QualifiedName(object client.Object) (string, error) {
 	gvk := object.GetObjectKind().GroupVersionKind()
 	if gvk.Empty() {

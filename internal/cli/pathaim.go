@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ReadPathAim parses the value of --for=jsonpath=: {PATH}=VALUE, or {PATH} alone for any value. It returns a function
-// that reports whether an object meets the condition.
+// ReadPathAim parses the value of --for=jsonpath=: {PATH}=VALUE, or only {PATH}, which any value meets. It returns a
+// function that reports whether an object meets the condition.
 func ReadPathAim(text string) (has func(client.Object) bool, err error) {
 	const example = "an example: --for=jsonpath='{.status.running}'=3"
 	end := strings.LastIndex(text, "}")
@@ -39,7 +39,7 @@ func ReadPathAim(text string) (has func(client.Object) bool, err error) {
 	}, nil
 }
 
-// UnknownAim returns the error for a --for value that is not one of aims.
+// UnknownAim returns the error for a --for value that is not one of the known aims.
 func UnknownAim(text string, aims []string) error {
 	hint := "one of: " + strings.Join(aims, ", ")
 	if near := Nearest(text, aims); near != "" {

@@ -19,17 +19,17 @@ import (
 const (
 	// GivesUpAfter is the longest outage of the API server that a waiting command tolerates.
 	GivesUpAfter = 5 * time.Minute
-	// firstRetry and lastRetry are the shortest and the longest pause between two tries.
+	// firstRetry and lastRetry are the shortest and the longest delay between two attempts.
 	firstRetry = 500 * time.Millisecond
 	lastRetry  = 5 * time.Second
-	// comingBack is the time after the last failed request during which refusals count as part of the outage: a
-	// restarted server has neither its access rules nor the custom resource definitions at first.
+	// comingBack is the time after the last failed request during which rejections count as part of the outage,
+	// because a server that has just restarted knows neither its access rules nor the custom resource definitions.
 	comingBack = 30 * time.Second
 )
 
-// Patient returns a client for commands that wait. The client retries reads and watches during an outage of the API
-// server and prints one message per outage. After GivesUpAfter it returns an error with the code ExitUnreachable.
-// Callers must have reached the server before.
+// Patient returns a client for commands that wait. During an outage of the API server, the client retries reads and
+// watches; it prints one message per outage. After GivesUpAfter, it returns an error with the code ExitUnreachable.
+// The command must have reached the server before.
 func (f *Factory) Patient(c client.WithWatch) client.WithWatch {
 	if _, is := c.(*patient); is {
 		return c
@@ -37,32 +37,33 @@ func (f *Factory) Patient(c client.WithWatch) client.WithWatch {
 	return &patient{WithWatch: c, f: f}
 }
 
-// patient is a client that retries reads while the API server is away.
+// patient is a client that retries reads while the API server is unavailable.
 type patient struct {
 	client.WithWatch
 	f *Factory
 }
 
-// outage is the state of an API server outage. All patient clients of a command share it.
+// outage is the state of an outage of the API server, shared by all patient clients of a command.
 type outage struct {
 	mu sync.Mutex // guards the fields below
-	// since is the time of the first failed request of the outage, lost of the latest; zero while the server answers.
+	// since is the time of the first failed request of the outage; lost is the time of the latest. Both are zero
+	// without an outage.
 	since, lost time.Time
-	// answered is the time at which the last outage ended.
+	// answered is the time when the last outage ended.
 	answered time.Time
 }
 
-// Get reads an object; it retries during an outage.
+// Get reads an object. It retries during an outage.
 func (p *patient) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
 	return p.rideOut(ctx, func() error { return p.WithWatch.Get(ctx, key, into, options...) })
 }
 
-// List reads objects; it retries during an outage.
+// List lists objects. It retries during an outage.
 func (p *patient) List(ctx context.Context, into client.ObjectList, options ...client.ListOption) error {
 	return p.rideOut(ctx, func() error { return p.WithWatch.List(ctx, into, options...) })
 }
 
-// Watch watches objects; it retries during an outage.
+// Watch watches objects. It retries during an outage.
 func (p *patient) Watch(ctx context.Context, list client.ObjectList, options ...client.ListOption) (watcher watch.Interface, err error) {
 	err = p.rideOut(ctx, func() error {
 		watcher, err = p.WithWatch.Watch(ctx, list, options...)
@@ -71,7 +72,7 @@ func (p *patient) Watch(ctx context.Context, list client.ObjectList, options ...
 	return watcher, err
 }
 
-// rideOut retries until the server answers, ctx ends, or the outage lasts too long.
+// rideOut retries until the server responds, ctx is done, or the outage has lasted too long.
 func (p *patient) rideOut(ctx context.Context, try func() error) error {
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
 		began := time.Now()
@@ -94,8 +95,8 @@ func (p *patient) rideOut(ctx context.Context, try func() error) error {
 	}
 }
 
-// judge records the result of a request that started at began. It reports whether the server is away and whether the
-// outage has lasted longer than GivesUpAfter.
+// judge records the result of a request that started at began. It reports whether the server is unavailable, and
+// whether it has been unavailable for longer than GivesUpAfter.
 func (p *patient) judge(began time.Time, err error) (isAway, givenUp bool) {
 	o := &p.f.outage
 	o.mu.Lock()
@@ -150,14 +151,14 @@ func isCutOff(err error) bool {
 	return utilnet.IsTimeout(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
 }
 
-// isRefusedWhileStarting reports whether err can come from a server that has just started: the server loads its
-// access rules and custom resource definitions a moment later.
+// isRefusedWhileStarting reports whether err may come from a server that has just started and has not yet loaded its
+// access rules and custom resource definitions.
 func isRefusedWhileStarting(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || IsUnknownKind(err)
 }
 
-// watchEnded reports whether the error event of a watch only means a broken connection, so that the watch can be
-// restarted.
+// watchEnded reports whether the error event of a watch only means that the connection broke, so that the watch can
+// be restarted.
 func watchEnded(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {

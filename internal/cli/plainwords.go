@@ -2,7 +2,7 @@ package cli
 
 import "regexp"
 
-// jargon maps library messages about unreadable values to plain words.
+// jargon maps library messages about unreadable values to plain language.
 var jargon = []struct {
 	theirs *regexp.Regexp
 	ours   string
@@ -15,7 +15,7 @@ var jargon = []struct {
 	{regexp.MustCompile(`cannot unmarshal (\w+) into Go (?:struct field|value of type) (\S+)(?: of type (\S+))?`), "a $1 is not allowed here ($2)"},
 }
 
-// PlainWords replaces messages of Go and its libraries with plain words for users.
+// PlainWords replaces messages of Go and its libraries with plain language for users.
 func PlainWords(text string) string {
 	for _, one := range jargon {
 		text = one.theirs.ReplaceAllString(text, one.ours)

@@ -2,7 +2,7 @@ package cli
 
 import "github.com/vc-batch/vc/internal/jobstatus"
 
-// All commands format pods with PodReady, PodStatus and PodRestarts, and events with EventTime and EventCount.
+// Functions with which all commands format pods and events.
 var (
 	PodReady    = jobstatus.PodReady
 	PodStatus   = jobstatus.PodStatus

@@ -17,29 +17,29 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Touch is a change to data that a row shows but that is not part of the row's object.
+// Touch describes a change to data that a row shows but that is not part of the row's own object.
 type Touch struct {
 	// Key identifies the object of the changed row.
 	Key types.NamespacedName
-	// Apply applies the change; the printing goroutine calls it.
+	// Apply applies the change. It is called by the goroutine that prints.
 	Apply func()
-	// All means that the change can affect every row.
+	// All is true if the change can affect every row.
 	All bool
-	// Err, if set, ends the list with this error, because no more changes arrive.
+	// Err, if set, is the error with which the list ends because no more changes arrive.
 	Err error
 }
 
-// rowPrinter prints a list, and later the rows that change.
+// rowPrinter prints a list, and then the rows that change.
 type rowPrinter[T client.Object] struct {
 	list   *List[T]
 	f      *Factory
 	o      *Output
 	widths []int
-	// titled means that the header is printed or not wanted.
+	// titled is true if the header has been printed or is not wanted.
 	titled bool
-	// kept holds the indexes of the columns that fit the terminal; nil before the first row.
+	// kept holds the indexes of the columns that fit on the terminal; it is nil before the first row.
 	kept []int
-	// rows maps each key to the last printed row without its volatile cells.
+	// rows maps each key to the row as last printed, without its volatile cells.
 	rows map[string]string
 	last map[string]T
 }
@@ -97,7 +97,7 @@ func (p *rowPrinter[T]) empty() error {
 	return err
 }
 
-// table prints rows; the first call prints the header above them.
+// table prints rows. The first call also prints the header.
 func (p *rowPrinter[T]) table(items []T) error {
 	columns := p.columns()
 	table := render.Table{NoHeader: p.titled, MinWidths: p.widths, FreeText: p.list.FreeText, Colored: p.f.Streams.Color()}
@@ -143,7 +143,7 @@ func (p *rowPrinter[T]) remember(item T) bool {
 	return changed
 }
 
-// watch prints changes until the context ends.
+// watch prints changes until ctx is done.
 func (p *rowPrinter[T]) watch(ctx context.Context, c client.WithWatch, version string) error {
 	var touched <-chan Touch
 	if p.list.Touched != nil && !p.o.Machine() {
@@ -207,7 +207,7 @@ func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, tou
 	}
 }
 
-// retold prints the rows that a touch has changed.
+// retold prints the rows that changed because of a touch.
 func (p *rowPrinter[T]) retold(touch Touch) error {
 	keys := []string{touch.Key.Namespace + "/" + touch.Key.Name}
 	if touch.All {
@@ -223,8 +223,8 @@ func (p *rowPrinter[T]) retold(touch Touch) error {
 	return nil
 }
 
-// changed handles a watch event. An object that no longer passes the filters is printed once more in its new state
-// and then no more, as the server does for objects that leave a label selector.
+// changed handles a watch event. An object that no longer matches the filters is printed once in its new state and
+// then not again, just like the server handles objects that no longer match a label selector.
 func (p *rowPrinter[T]) changed(ctx context.Context, kind watch.EventType, item T) error {
 	if kind == watch.Bookmark {
 		return nil

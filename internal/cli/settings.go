@@ -16,21 +16,21 @@ import (
 // Settings holds the user's preferences from an optional file; see SettingsFile. An environment variable overrides
 // the file, and a flag overrides both.
 type Settings struct {
-	// Queue is the default queue of `job run`; VCCTL_QUEUE.
+	// Queue is the default queue of `job run`; see VCCTL_QUEUE.
 	Queue string `json:"queue,omitempty"`
-	// Compat makes lists print the tables of Volcano's vcctl; VCCTL_COMPAT.
+	// Compat makes lists print the tables of Volcano's vcctl; see VCCTL_COMPAT.
 	Compat bool `json:"compat,omitempty"`
-	// Color is auto, always or never; VCCTL_COLOR.
+	// Color is auto, always or never; see VCCTL_COLOR.
 	Color string `json:"color,omitempty"`
-	// Columns maps the kind of a list (jobs, queues, …) to the titles of the columns that it shows.
+	// Columns maps the kind of a list, such as jobs or queues, to the titles of the columns to show.
 	Columns map[string][]string `json:"columns,omitempty"`
 }
 
-// settingNames are the keys of the file.
+// settingNames lists the keys of the settings file.
 var settingNames = []string{"queue", "compat", "color", "columns"}
 
 // SettingsFile returns the path of the settings file: $VCCTL_CONFIG, or vcctl/config.yaml below $XDG_CONFIG_HOME or
-// ~/.config. It returns "" if none of the variables is set.
+// ~/.config. It returns "" if none of these directories is known.
 func (f *Factory) SettingsFile() string {
 	if path := f.Streams.Env("VCCTL_CONFIG"); path != "" {
 		return path
@@ -77,7 +77,7 @@ func (f *Factory) readSettings() (*Settings, error) {
 	return s, nil
 }
 
-// parseSettings parses the settings file; it warns about an unknown key and ignores it.
+// parseSettings parses the settings file. It ignores unknown keys but prints a warning about them.
 func (f *Factory) parseSettings(path string, text []byte, s *Settings) error {
 	var found map[string]any
 	if err := yaml.Unmarshal(text, &found); err != nil {
@@ -108,21 +108,21 @@ func sortedNames(of map[string]any) []string {
 	return names
 }
 
-// Compat reports whether the settings make lists print Volcano's tables without a flag. It ignores errors, which the
-// commands that need the settings report.
+// Compat reports whether the settings make lists print Volcano's tables even without a flag. It ignores errors in the
+// settings, which are reported by the commands that need them.
 func (f *Factory) Compat() bool {
 	s, err := f.Settings()
 	return err == nil && s.Compat
 }
 
-// Shows reports whether the settings select this column for a list.
+// Shows reports whether the settings select a column for a list.
 func (f *Factory) Shows(kind, title string) bool {
 	s, err := f.Settings()
 	return err == nil && slices.ContainsFunc(s.Columns[kind], func(chosen string) bool { return strings.EqualFold(chosen, title) })
 }
 
-// chosenColumns returns the columns of a list that the settings name, in that order, or all columns if the settings
-// name none.
+// chosenColumns returns the columns of a list that the settings select, in that order, or all columns if the settings
+// select none.
 func chosenColumns[T any](f *Factory, kind string, all []Column[T]) (columns []Column[T], chosen bool, err error) {
 	s, err := f.Settings()
 	if err != nil {

@@ -18,15 +18,16 @@ type Sheet struct {
 // SheetFact is one line of a sheet: a name and a text.
 type SheetFact struct{ Name, Text string }
 
-// Section is a titled table, or a titled text that Write prints.
+// Section is a titled table, or a titled text printed by Write.
 type Section struct {
 	Title string
 	Table render.Table
-	// Write, if set, prints the section instead of Table, for a width in columns (0 means no limit).
+	// Write, if set, prints the section instead of Table. width is the number of columns available (0 means
+	// unlimited).
 	Write func(out io.Writer, width int)
 }
 
-// Fact adds a line, unless its text is empty.
+// Fact adds a fact, unless its text is empty.
 func (s *Sheet) Fact(name, text string) {
 	if text != "" {
 		s.Facts = append(s.Facts, SheetFact{name, text})

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Value holds -o of a command whose result is not a cluster object: text, json or yaml.
+// Value holds the -o flag of a command whose result is not a cluster object: text, json or yaml.
 type Value struct {
 	Format string
 }
@@ -31,7 +31,8 @@ func (v *Value) Validate() error {
 	return Errorf(hint, "unknown output format %q", v.Format)
 }
 
-// Print prints the answer as json or yaml. done is false for the text format, which the caller prints.
+// Print prints the answer as json or yaml. For the text format, it returns done = false, and the caller prints the
+// answer.
 func (v *Value) Print(f *Factory, answer any) (done bool, err error) {
 	switch v.Format {
 	case "json":

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Words validates the values of a flag, ignoring case. what describes a value in the error, such as "phase of a pod
-// group".
+// Words validates the values of a flag, ignoring case. what describes the values in errors, for example "phase of a
+// pod group".
 func Words(flag, what string, given, known []string) ([]string, error) {
 	var words []string
 	for _, word := range given {

@@ -30,14 +30,14 @@ func (s *compatSheet) fact(name string, value any) {
 	}
 }
 
-// count writes a number if it is above 0.
+// count writes a number if it is positive.
 func (s *compatSheet) count(name string, n int32) {
 	if n > 0 {
 		s.fact(name, n)
 	}
 }
 
-// within writes a title and then its content with more indentation.
+// within writes a title, followed by its content with deeper indentation.
 func (s *compatSheet) within(title string, below func()) {
 	fmt.Fprintf(&s.text, "%s%s:\n", strings.Repeat("  ", s.level), printable.Line(title))
 	s.level++

@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/submit"
 )
 
-// deleteOptions are the inputs of `vcctl job delete`.
+// deleteOptions holds the inputs of `vcctl job delete`.
 type deleteOptions struct {
 	f         *cli.Factory
 	out       cli.Output
@@ -136,8 +136,8 @@ func (o *deleteOptions) one(ctx context.Context, c client.Client, job *batchv1al
 	return cli.PrintName(o.f, &o.out, job, "deleted"+o.dryRun.Suffix())
 }
 
-// propagation makes deletion of the job wait for its pods if the command waits: when the job is gone, so are its
-// pods, and their names can be used again.
+// propagation returns the deletion propagation for the job. If the command waits, the job is deleted in the
+// foreground: it disappears only after its pods, so that the pod names can be used again.
 func (o *deleteOptions) propagation() metav1.DeletionPropagation {
 	if o.wait.Wait {
 		return metav1.DeletePropagationForeground

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// editOptions are the inputs of `vcctl job edit`.
+// editOptions holds the inputs of `vcctl job edit`.
 type editOptions struct {
 	f      *cli.Factory
 	out    cli.Output
@@ -98,17 +98,17 @@ type editing struct {
 	o   *editOptions
 	c   client.Client
 	key client.ObjectKey
-	// current is the job as last read, opened the part of it that the editor shows.
+	// current is the job as last read; opened is the part of the job that the editor was opened with.
 	current, opened *unstructured.Unstructured
-	// body is the text below the comments that the editor shows next.
+	// body is the text to edit, without the comments that the editor shows above it.
 	body []byte
-	// problems are the reasons why the last attempt was not sent.
+	// problems lists the reasons why the last attempt was rejected.
 	problems []string
-	// path is the file that the editor opens; "" before it is written.
+	// path is the file that the editor opens; it is empty until the file has been written.
 	path string
 }
 
-// read reads the job.
+// read fetches the current job.
 func (e *editing) read(ctx context.Context) error {
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("Job"))
@@ -146,7 +146,7 @@ func (e *editing) run(ctx context.Context) error {
 	}
 }
 
-// launch shows the text in the editor and reads the saved text; changed reports whether the user changed it.
+// launch opens the text in the editor and reads the saved text; changed reports whether the user changed it.
 func (e *editing) launch() (changed bool, err error) {
 	if e.path == "" {
 		file, err := os.CreateTemp("", "vcctl-edit-"+e.key.Name+"-*.yaml")
@@ -177,7 +177,8 @@ func (e *editing) launch() (changed bool, err error) {
 // sendTries is the maximum number of attempts to send a change while others modify the job.
 const sendTries = 5
 
-// send validates the change and sends it. It stores the errors that the user can fix by editing again in problems.
+// send validates the change and sends it to the server. It stores errors that the user can fix by editing again in
+// problems.
 func (e *editing) send(ctx context.Context, edited *unstructured.Unstructured) (done bool, err error) {
 	for range sendTries {
 		wanted, overlap, err := e.onTop(ctx, edited)
@@ -261,7 +262,7 @@ func isRefused(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || cli.DeniedBy(err) != ""
 }
 
-// cancelled ends an edit without changes.
+// cancelled ends the edit without changes.
 func (e *editing) cancelled() error {
 	fmt.Fprintln(e.o.f.Streams.Err, "edit cancelled: nothing was changed")
 	return os.Remove(e.path)

@@ -53,7 +53,7 @@ func editText(body []byte, problems []string) []byte {
 	return []byte(b.String())
 }
 
-// withoutComments removes vcctl's comments before the body.
+// withoutComments removes the comments that vcctl wrote above the body.
 func withoutComments(text []byte) []byte {
 	lines := strings.SplitAfter(string(text), "\n")
 	at := slices.IndexFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") })
@@ -83,8 +83,9 @@ func parseEdited(body []byte, opened *unstructured.Unstructured) (*unstructured.
 	return edited, nil
 }
 
-// rebase applies the user's changes between opened and edited to now. overlap lists the fields that both sides
-// changed to different values; the result holds the user's values for them.
+// rebase applies the user's changes, which are the difference between opened and edited, to now. overlap lists the
+// fields that both the user and somebody else changed, to different values; the result contains the user's values for
+// them.
 func rebase(opened, edited, now *unstructured.Unstructured) (result *unstructured.Unstructured, overlap []string, err error) {
 	mine, err := difference(opened, edited)
 	if err != nil {
@@ -127,7 +128,7 @@ func difference(from, to *unstructured.Unstructured) (map[string]any, error) {
 	return patch, json.Unmarshal(text, &patch)
 }
 
-// overlaps lists the fields that two patches set to different values, with the values of the second patch.
+// overlaps lists the fields that two patches set to different values, together with the values of the second patch.
 func overlaps(mine, theirs map[string]any, path string) []string {
 	var fields []string
 	for _, name := range sortedKeys(mine) {
@@ -147,7 +148,7 @@ func overlaps(mine, theirs map[string]any, path string) []string {
 	return fields
 }
 
-// briefly returns a short value as JSON; for a long one it returns a placeholder.
+// briefly returns a short value as JSON, and a placeholder for a long one.
 func briefly(value any) string {
 	const longest = 60
 	text, err := json.Marshal(value)
@@ -166,7 +167,7 @@ func sortedKeys(of map[string]any) []string {
 	return names
 }
 
-// reasonLines returns the lines of an error, with hints, for the comments of the text.
+// reasonLines returns the lines of an error and its hints, to be shown as comments in the editor.
 func reasonLines(err error) []string {
 	var lines []string
 	for _, one := range split(err) {
@@ -180,7 +181,7 @@ func reasonLines(err error) []string {
 	return lines
 }
 
-// split returns the individual errors of joined errors.
+// split returns the individual errors that were joined into one.
 func split(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error

@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 )
 
-// untilEnd waits for the end of the created jobs and returns their outcome. With --attach it prints the output of
-// their pods meanwhile.
+// untilEnd waits until the created jobs have ended and returns their outcome. With --attach, it also prints the
+// output of their pods.
 func (o *runOptions) untilEnd(ctx context.Context, created []cli.FileObject) error {
 	c, err := o.f.Client()
 	if err != nil {
@@ -44,7 +44,7 @@ func (o *runOptions) untilEnd(ctx context.Context, created []cli.FileObject) err
 	return errors.Join(problems...)
 }
 
-// left prints that the jobs continue after the user interrupted the wait.
+// left tells a user who interrupted the wait that the jobs continue to run.
 func (o *runOptions) left(created []cli.FileObject) {
 	for _, object := range created {
 		if object.Object.GetKind() != "Job" {
@@ -55,7 +55,7 @@ func (o *runOptions) left(created []cli.FileObject) {
 	}
 }
 
-// outcome waits for the end of a job and converts it to an exit code.
+// outcome waits until a job has ended and converts its result to an exit code.
 func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	last := job
 	busy := o.f.Streams.Busy("waiting for job " + job.Name)

@@ -23,7 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 )
 
-// execOptions are the inputs of `vcctl job exec` and `vcctl job attach`.
+// execOptions holds the inputs of `vcctl job exec` and `vcctl job attach`.
 type execOptions struct {
 	f         *cli.Factory
 	name      string
@@ -32,7 +32,7 @@ type execOptions struct {
 	container string
 	stdin     bool
 	tty       bool
-	// ttyGiven means that the user set --tty.
+	// ttyGiven is true if the user specified --tty.
 	ttyGiven bool
 	// command is empty for attach.
 	command []string
@@ -81,8 +81,8 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 	return cmd
 }
 
-// execFlagError returns the error for an unknown flag, which usually belongs to the command to run, or for kubectl's
-// -it.
+// execFlagError returns the error for an unknown flag. Such a flag usually belongs to the command to run, or is part
+// of kubectl's -it.
 func execFlagError(f *cli.Factory, cmd *cobra.Command, err error) error {
 	e := cli.Humanize(cli.FlagError(f, cmd, err), cli.Connection{})
 	var wrong *pflag.InvalidValueError
@@ -122,8 +122,8 @@ func newAttach(f *cli.Factory, run func(context.Context, *execOptions) error) *c
 	return cmd
 }
 
-// indexValue is the value of the pod index flag. It accepts the t of kubectl's -it, because exec always forwards
-// standard input and the terminal.
+// indexValue is the value of the -i flag, the pod index. It also accepts the "t" of kubectl's -it, because exec
+// always forwards standard input and allocates a terminal.
 type indexValue struct{ index *int }
 
 func (v *indexValue) String() string {
@@ -207,8 +207,8 @@ func execute(ctx context.Context, o *execOptions) error {
 	return notStarted(err)
 }
 
-// asStarted adapts attach to the way the container was started: if the container has no terminal, Ctrl-C applies to
-// the local terminal, and if it has no stdin, there is no input.
+// asStarted adapts attach to how the container was started: without a terminal in the container, Ctrl-C acts on the
+// local terminal, and without stdin, no input is forwarded.
 func (o *execOptions) asStarted(pod *corev1.Pod, container string) {
 	for i := range pod.Spec.Containers {
 		if spec := &pod.Spec.Containers[i]; spec.Name == container {
@@ -226,7 +226,7 @@ func (o *execOptions) asStarted(pod *corev1.Pod, container string) {
 	}
 }
 
-// choose selects the pod.
+// choose selects the pod to connect to.
 func (o *execOptions) choose(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*corev1.Pod, error) {
 	if o.task != "" {
 		if err := hasTask(job, o.task); err != nil {
@@ -269,7 +269,8 @@ func (o *execOptions) wants(job *batchv1alpha1.Job, pod *corev1.Pod) bool {
 	return o.index < 0 || strings.HasSuffix(short, "-"+strconv.Itoa(o.index))
 }
 
-// containerOf returns the name of the container: the given one, or the pod's default container, or the first one.
+// containerOf returns the name of the container to use: the specified one, the pod's default container, or the first
+// one.
 func containerOf(pod *corev1.Pod, name string) (string, error) {
 	var names []string
 	for _, container := range pod.Spec.Containers {
@@ -287,7 +288,7 @@ func containerOf(pod *corev1.Pod, name string) (string, error) {
 	return "", cli.Errorf(hintOf("containers", name, names), "pod %q has no container %q", pod.Name, name)
 }
 
-// connect streams until the command ends and returns its exit code as an ExitStatus.
+// connect streams input and output until the command ends, and returns its exit code as an ExitStatus.
 func (o *execOptions) connect(ctx context.Context, pod *corev1.Pod, container string) error {
 	executor, err := o.executor(pod, container)
 	if err != nil {
@@ -322,12 +323,12 @@ func (o *execOptions) connect(ctx context.Context, pod *corev1.Pod, container st
 	return err
 }
 
-// leaver forwards input until Ctrl-P Ctrl-Q, the key sequence that detaches from a program that receives all other
-// keys.
+// leaver forwards input until the user types Ctrl-P Ctrl-Q. This key sequence detaches from a program that receives
+// all other keys.
 type leaver struct {
 	in    io.Reader
 	leave func()
-	// begun means that the last key was Ctrl-P.
+	// begun is true if the last key was Ctrl-P.
 	begun bool
 }
 
@@ -345,7 +346,7 @@ func (l *leaver) Read(keys []byte) (int, error) {
 	return n, err
 }
 
-// executor connects to a new command in the container or, for attach, to the container's main process.
+// executor returns a connection to a new command in the container or, for attach, to the container's main process.
 func (o *execOptions) executor(pod *corev1.Pod, container string) (remotecommand.Executor, error) {
 	clientset, err := o.f.Clientset()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// explainOptions are the inputs of `vcctl job explain`.
+// explainOptions holds the inputs of `vcctl job explain`.
 type explainOptions struct {
 	f     *cli.Factory
 	out   cli.Output
@@ -100,10 +100,10 @@ func explainJobs(ctx context.Context, o *explainOptions) error {
 	return problem
 }
 
-// manyJobs is the number of jobs from which their PodGroups are listed rather than read one by one.
+// manyJobs is the number of jobs from which their PodGroups are read with one list request instead of one by one.
 const manyJobs = 10
 
-// accounts reads the explanations. With a selector or --all, it includes only the jobs that wait.
+// accounts reads the explanations of the jobs. With a selector or --all, it includes only waiting jobs.
 func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Account, error) {
 	if o.sel.Wide() {
 		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool {
@@ -124,7 +124,7 @@ func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*
 	return accounts, nil
 }
 
-// manyAccounts reads the PodGroups of many jobs with one list, and no pods.
+// manyAccounts reads the PodGroups of many jobs with one list request. It does not read pods.
 func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Account, error) {
 	namespace := jobs[0].Namespace
 	if o.sel.AllNamespaces {
@@ -199,7 +199,7 @@ func (o *explainOptions) printObjects(accounts []*jobstatus.Account) error {
 	return o.out.Print(o.f, objects, !o.sel.Wide() && len(o.sel.Names) == 1)
 }
 
-// follow prints the explanation whenever it changes, until the job runs or has ended.
+// follow prints the explanation whenever it changes, until the job starts or ends.
 func (o *explainOptions) follow(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	c = o.f.Patient(c)
 	said := ""
@@ -224,10 +224,11 @@ func (o *explainOptions) follow(ctx context.Context, c client.WithWatch, job *ba
 	}
 }
 
-// errOver ends a watch that has reached its goal.
+// errOver stops a watch whose purpose has been achieved.
 var errOver = errors.New("over")
 
-// say prints the explanation if it differs from the text printed before, and ends the watch with errOver.
+// say prints the explanation if it differs from said, the text printed before. If the job no longer waits, it returns
+// errOver.
 func (o *explainOptions) say(ctx context.Context, c client.Client, job *batchv1alpha1.Job, said string) (string, error) {
 	a, err := readAccount(ctx, c, job)
 	if err != nil {
@@ -275,7 +276,7 @@ func watchBoth(ctx context.Context, f *cli.Factory, c client.WithWatch, job *bat
 	return now, []watch.Interface{onJob, onGroup}, nil
 }
 
-// nextChange returns when one of the watchers reports a change or ends.
+// nextChange waits until one of the watchers reports a change or ends.
 func nextChange(ctx context.Context, watchers []watch.Interface) error {
 	select {
 	case <-ctx.Done():

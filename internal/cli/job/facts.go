@@ -4,7 +4,8 @@ import (
 	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
-// Package jobstatus formats the facts about a job, for the dashboard as well. These are its names in this package.
+// Short names for types and functions of package jobstatus, which formats the facts about a job for the dashboard as
+// well.
 type (
 	why = jobstatus.Why
 	// Fact is one line about a job: a name and a text.

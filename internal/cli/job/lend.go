@@ -16,10 +16,10 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// This file holds the functions with which other nouns print jobs.
+// This file contains the functions that other command groups use to print jobs.
 
-// Table returns the table of `job list` without its wide columns, including the reasons why jobs wait. An empty
-// namespace means all namespaces and adds a column.
+// Table returns the table of `job list` without its wide columns, including the reasons why jobs wait. With an empty
+// namespace, the table lists the jobs of all namespaces and has a namespace column.
 func Table(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace string, jobs []*batchv1alpha1.Job) (render.Table, error) {
 	r := &reasons{f: f, c: c, namespace: namespace}
 	if err := r.prepare(ctx, jobs); err != nil {
@@ -45,7 +45,7 @@ func Table(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace st
 	return table, nil
 }
 
-// GroupReason, PodReason, WriteExplanation, WriteFacts and WriteSentence are functions of package jobstatus.
+// Functions of package jobstatus, exported for other command groups.
 var (
 	GroupReason      = jobstatus.GroupReason
 	PodReason        = jobstatus.PodReason
@@ -69,7 +69,7 @@ func TemplateTable(tasks []batchv1alpha1.TaskSpec) render.Table {
 	return table
 }
 
-// asksOf returns the requests of each pod of a task and its images, as cells.
+// asksOf returns the table cells for the requests of each pod of a task and for its images.
 func asksOf(task *batchv1alpha1.TaskSpec) (requests, images string) {
 	sum, names := corev1.ResourceList{}, []string{}
 	for _, container := range task.Template.Spec.Containers {
@@ -79,7 +79,7 @@ func asksOf(task *batchv1alpha1.TaskSpec) (requests, images string) {
 	return orElse(resourceText(sum), "-"), orElse(strings.Join(names, ", "), "-")
 }
 
-// ResourceText formats a list of resources in a fixed order: cpu, memory, then the rest by name.
+// ResourceText formats a list of resources in a fixed order: cpu, memory, then the others by name.
 func ResourceText(list corev1.ResourceList) string { return resourceText(list) }
 
 // Replicas returns the total number of pods of the tasks.
@@ -96,8 +96,8 @@ func RequestsText(spec *corev1.PodSpec) string {
 	return resourceText(sum)
 }
 
-// Around reads the PodGroup and the pods of a job. The group is nil if it does not exist. If the user lacks access to
-// one of the two, that result is empty.
+// Around reads the PodGroup and the pods of a job. The PodGroup is nil if it does not exist. If the user lacks access
+// to PodGroups or pods, that result is empty.
 func Around(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, []*corev1.Pod, error) {
 	group, err := clusterops.GroupOf(ctx, c, job)
 	if ignoreForbidden(err) != nil {

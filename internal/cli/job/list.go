@@ -25,7 +25,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// listOptions are the inputs of `vcctl job list`.
+// listOptions holds the inputs of `vcctl job list`.
 type listOptions struct {
 	f             *cli.Factory
 	out           cli.Output
@@ -103,8 +103,8 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 
 var phases = []string{"Pending", "Running", "Restarting", "Aborting", "Aborted", "Completing", "Completed", "Terminating", "Terminated", "Failed"}
 
-// selector combines -l and --selector. A --selector without an operator is Volcano's filter by a part of the name;
-// with an operator it is a label selector.
+// selector combines -l and --selector. A --selector without an operator is Volcano's filter by a part of the job
+// name; with an operator, it is a label selector.
 func (o *listOptions) selector() (labels client.ListOption, partOfName string, err error) {
 	text := o.labels
 	if o.nameOrLabels != "" {
@@ -190,7 +190,7 @@ func (o *listOptions) keeps(job *batchv1alpha1.Job, partOfName string) bool {
 		strings.Contains(job.Name, partOfName)
 }
 
-// spare lists the columns of `job list` that a narrow terminal can omit, in the order of omission.
+// spare lists the columns of `job list` that may be omitted on a narrow terminal, the least important first.
 var spare = []string{"RUNTIME", "MIN", "GPU", "AGE", "READY", "QUEUE"}
 
 // columns returns the columns of `job list`.
@@ -220,7 +220,7 @@ func columns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
 	}
 }
 
-// restartsCell returns the number of restarts by policies, and the maximum.
+// restartsCell returns the number of restarts that policies caused, and the maximum.
 func restartsCell(j *batchv1alpha1.Job) string {
 	restarts, limit := j.PolicyRestarts()
 	return fmt.Sprintf("%d/%d", restarts, limit)
@@ -234,7 +234,7 @@ func dashed(n int64) string {
 }
 
 func runtimeText(job *batchv1alpha1.Job, now time.Time) string {
-	hasRun := !enteredPhase(job, batchv1alpha1.Running).IsZero() || phaseOf(job) == batchv1alpha1.Completed // its run was too short to see
+	hasRun := !enteredPhase(job, batchv1alpha1.Running).IsZero() || phaseOf(job) == batchv1alpha1.Completed // it was too short to be seen running
 	if !hasRun {
 		return "-"
 	}
@@ -251,7 +251,7 @@ type reasons struct {
 	nodes     map[string]int
 	// stuck holds, with -o wide, the problem of each job's first pod that cannot start.
 	stuck map[string]jobstatus.Trouble
-	// unreadable means that the user has no access to PodGroups.
+	// unreadable is true if the user has no access to PodGroups.
 	unreadable bool
 }
 
@@ -263,7 +263,7 @@ func (r *reasons) learn(job types.UID, group *schedulingv1beta1.PodGroup) {
 	r.groups[job] = group
 }
 
-// why returns the reason of a job, as far as the user's access allows.
+// why returns the reason why a job waits, as far as the user's access rights permit.
 func (r *reasons) why(job *batchv1alpha1.Job) why {
 	if r.unreadable && active(phaseOf(job)) {
 		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
@@ -366,7 +366,7 @@ func jobsOnNode(ctx context.Context, c client.Client, namespace, node string, on
 	}, client.InNamespace(namespace), client.HasLabels{keys.JobName}, client.MatchingFields{"spec.nodeName": node})
 }
 
-// note stores the first problem of a job.
+// note records the problem of a pod, unless a problem of its job is already known.
 func (r *reasons) note(pod *corev1.Pod) {
 	key := pod.Namespace + "/" + pod.Labels[keys.JobName]
 	if _, known := r.stuck[key]; known {
@@ -380,7 +380,7 @@ func (r *reasons) note(pod *corev1.Pod) {
 
 func jobKey(job *batchv1alpha1.Job) string { return job.Namespace + "/" + job.Name }
 
-// touched watches the PodGroups and sends the jobs whose reason may have changed.
+// touched watches the PodGroups and reports the jobs whose reason may have changed.
 func (r *reasons) touched(ctx context.Context) (<-chan cli.Touch, error) {
 	if r.unreadable {
 		return nil, nil

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 )
 
-// logsOptions are the inputs of `vcctl job logs`.
+// logsOptions holds the inputs of `vcctl job logs`.
 type logsOptions struct {
 	f          *cli.Factory
 	sel        cli.Selection
@@ -35,9 +35,9 @@ type logsOptions struct {
 	file       string
 	most       int
 
-	// job is the job, once it has been read.
+	// job is the job whose logs are printed, once it has been read.
 	job *batchv1alpha1.Job
-	// of is the prefix of the stream labels of this job if there are several jobs.
+	// of is put before each stream label to identify the job if the logs of multiple jobs are printed.
 	of string
 }
 
@@ -122,7 +122,7 @@ func (o *logsOptions) addFlags(cmd *cobra.Command) {
 	cli.Needs(cmd, "it limits the number of followed containers", "max-log-requests", "follow")
 }
 
-// completeTasks offers the tasks of the job on the command line.
+// completeTasks completes the task names of the job on the command line.
 func completeTasks(f *cli.Factory) cli.Completer {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -177,7 +177,7 @@ func logs(ctx context.Context, o *logsOptions) error {
 	return o.toFile(print)
 }
 
-// parts returns the options for each job. With several jobs, a task needs to exist in only one of them.
+// parts returns the options for each job. With multiple jobs, a task needs to exist in only one of them.
 func (o *logsOptions) parts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*logsOptions, error) {
 	var parts []*logsOptions
 	var problems []error
@@ -202,7 +202,7 @@ func (o *logsOptions) parts(ctx context.Context, c client.Client, jobs []*batchv
 	return parts, errors.Join(problems...)
 }
 
-// toFile redirects the output of print to the file of --output, without colours.
+// toFile redirects the output of print to the file specified with --output, without colours.
 func (o *logsOptions) toFile(print func() error) error {
 	file, err := os.Create(o.file)
 	if err != nil {
@@ -227,8 +227,8 @@ func (o *logsOptions) checkTasks() error {
 	return errors.Join(problems...)
 }
 
-// checkPods rejects pods and containers that exist neither in the job's template nor among its pods. Pods can have
-// more than the template, because jobs shrink and admission webhooks add containers.
+// checkPods rejects pods and containers that exist neither in the job's template nor among its pods. A pod may be
+// missing in the template because the job was scaled down, and a container because an admission webhook added it.
 func (o *logsOptions) checkPods(ctx context.Context, c client.Client) error {
 	beyond := slices.DeleteFunc(slices.Clone(o.tasks), func(short string) bool { return !beyondReplicas(o.job, short) })
 	unknown := o.container != "" && !slices.Contains(containersOf(o.job, nil), o.container)
@@ -281,7 +281,7 @@ func podNames(job *batchv1alpha1.Job) string {
 	return "pods: " + strings.Join(names, ", ")
 }
 
-// containersOf returns the distinct names of the containers in a job's templates and pods.
+// containersOf returns the distinct container names in a job's templates and pods.
 func containersOf(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
 	var names []string
 	add := func(spec *corev1.PodSpec) {
@@ -300,7 +300,7 @@ func containersOf(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
 	return names
 }
 
-// hintOf returns a hint with the existing names and a suggestion.
+// hintOf returns a hint that lists the existing names and suggests a similar one.
 func hintOf(what, given string, names []string) string {
 	hint := what + ": " + strings.Join(names, ", ")
 	if near := cli.Nearest(given, names); near != "" {
@@ -332,18 +332,18 @@ func (o *logsOptions) wants(pod *corev1.Pod) bool {
 	return len(o.tasks) == 0 || slices.Contains(o.tasks, taskOf(pod)) || slices.Contains(o.tasks, shortPod(o.job.Name, pod.Name))
 }
 
-// source is one run of a container; its log is one stream.
+// source is one run of a container; its log is printed as one stream.
 type source struct {
 	pod       *corev1.Pod
 	container string
 	restarts  int32
-	// label is the prefix of its lines.
+	// label is the prefix of the stream's lines.
 	label string
 }
 
 func (s source) key() string { return fmt.Sprintf("%s/%s/%d", s.pod.UID, s.container, s.restarts) }
 
-// sources returns the containers of a pod that have logs, and a note about each container without logs.
+// sources returns the containers of a pod that have logs, and a note about each container that has none.
 func (o *logsOptions) sources(pod *corev1.Pod) (found []source, notes []string) {
 	statuses := append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
 	short := o.of + shortPod(o.job.Name, pod.Name)

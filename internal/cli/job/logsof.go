@@ -12,28 +12,28 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// Logs holds the flags of `vcctl job logs` for a command about objects that create jobs.
+// Logs holds the flags of `vcctl job logs` for commands about objects that create jobs, such as job flows.
 type Logs struct{ o logsOptions }
 
-// Part is one job of such an object, with the label that starts its lines.
+// Part is a job that such an object created, with the label that starts its log lines.
 type Part struct {
 	Job   *batchv1alpha1.Job
 	Label string
 }
 
-// NewLogs returns the flags; AddFlags adds them to a command.
+// NewLogs returns Logs with no flags set; AddFlags adds the flags to a command.
 func NewLogs(f *cli.Factory) *Logs { return &Logs{o: logsOptions{f: f}} }
 
-// AddFlags adds the flags.
+// AddFlags adds the flags to a command.
 func (l *Logs) AddFlags(cmd *cobra.Command) { l.o.addFlags(cmd) }
 
 // Check rejects invalid flag values and contradicting flags.
 func (l *Logs) Check(cmd *cobra.Command) error { return l.o.check(cmd) }
 
-// Follows reports whether the user gave --follow.
+// Follows reports whether the user specified --follow.
 func (l *Logs) Follows() bool { return l.o.follow }
 
-// ToFile redirects the output of print to the file of --output, if given.
+// ToFile redirects the output of print to the file specified with --output, if any.
 func (l *Logs) ToFile(print func() error) error {
 	if l.o.file == "" {
 		return print()
@@ -41,7 +41,7 @@ func (l *Logs) ToFile(print func() error) error {
 	return l.o.toFile(print)
 }
 
-// Print prints the logs of the parts, one part after the other.
+// Print prints the logs of the parts, one part after another.
 func (l *Logs) Print(ctx context.Context, c client.WithWatch, parts []Part) error {
 	options := make([]*logsOptions, len(parts))
 	for i := range parts {

@@ -12,8 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// isLost reports whether err means that an established connection to a pod broke. A connection that was never
-// established does not count.
+// isLost reports whether err means that an established connection to a pod broke. It returns false for a connection
+// that could not be established.
 func isLost(err error) bool {
 	var dial *net.OpError
 	if httpstream.IsUpgradeFailure(err) || errors.As(err, &dial) && dial.Op == "dial" {
@@ -23,8 +23,8 @@ func isLost(err error) bool {
 	return errors.As(err, &closed) || cli.IsOutage(err)
 }
 
-// lost returns the error for a connection that broke while a command ran in a pod. The command is not run again,
-// because it may have had effects.
+// lost returns the error for a connection that broke while a command ran in a pod. vcctl does not run the command
+// again, because it may have had side effects.
 func (o *execOptions) lost(pod *corev1.Pod, cause error) error {
 	e := &cli.Error{Code: cli.ExitLost, Err: cause,
 		What: fmt.Sprintf("the connection to pod %q was lost: it is unknown whether the command has ended", pod.Name),
@@ -37,7 +37,7 @@ func (o *execOptions) lost(pod *corev1.Pod, cause error) error {
 	return e
 }
 
-// again returns the command line of a verb for the same pod, as the user would type it.
+// again returns the command line that runs a verb for the same pod, for use in hints.
 func (o *execOptions) again(verb string) string {
 	line := "job " + verb + " " + o.name
 	if o.task != "" {
@@ -52,7 +52,8 @@ func (o *execOptions) again(verb string) string {
 	return o.f.Typed(line)
 }
 
-// notStarted returns the server's own error if the server rejected the connection, so that it gets the usual hint.
+// notStarted returns the server's own error if the server rejected the connection, so that the usual hint for it is
+// shown.
 func notStarted(err error) error {
 	var rejected *httpstream.UpgradeFailureError
 	if errors.As(err, &rejected) && rejected.Cause != nil {

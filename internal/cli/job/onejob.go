@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// oneName returns the name argument of a command that takes exactly one job.
+// oneName returns the job name from the arguments of a command that takes exactly one job.
 func oneName(f *cli.Factory, cmd *cobra.Command, args []string) (string, error) {
 	switch len(args) {
 	case 0:
@@ -21,7 +21,7 @@ func oneName(f *cli.Factory, cmd *cobra.Command, args []string) (string, error) 
 	return "", cli.UsageError(f, cmd, "expected one job, but got %d", len(args))
 }
 
-// readOne connects to the cluster and reads the job that a command names.
+// readOne connects to the cluster and reads the named job.
 func readOne(ctx context.Context, f *cli.Factory, name string) (client.WithWatch, *batchv1alpha1.Job, error) {
 	c, err := f.Client()
 	if err != nil {

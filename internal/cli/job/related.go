@@ -17,7 +17,7 @@ import (
 // latest is the placeholder for the newest job of the namespace.
 const latest = "@latest"
 
-// newest returns the name of the newest job of a namespace; among jobs of equal age, the last name.
+// newest returns the name of the newest job in a namespace. Among jobs of equal age, it returns the last name.
 func newest(ctx context.Context, c client.Client, namespace string) (string, error) {
 	page := &metav1.PartialObjectMetadataList{}
 	page.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("JobList"))
@@ -73,8 +73,8 @@ func noJob(ctx context.Context, f *cli.Factory, namespace, name string, cause er
 	return missing
 }
 
-// groupsByOwner lists the PodGroups of a namespace ("" for all) by the UID of their owner. It stores the result of
-// keep for each group.
+// groupsByOwner lists the PodGroups of a namespace (of all namespaces if it is "") by the UID of their owner. It
+// stores the result of keep for each PodGroup.
 func groupsByOwner(ctx context.Context, c client.Client, namespace string, keep func(*schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup) (map[types.UID]*schedulingv1beta1.PodGroup, error) {
 	groups := map[types.UID]*schedulingv1beta1.PodGroup{}
 	page := &schedulingv1beta1.PodGroupList{}

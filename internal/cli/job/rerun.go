@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 )
 
-// rerunOptions are the inputs of `vcctl job rerun`: the old job's name and the options of the new job.
+// rerunOptions holds the inputs of `vcctl job rerun`: the old job's name and the options of the new job.
 type rerunOptions struct {
 	runOptions
 	of string
@@ -105,7 +105,7 @@ func rerun(ctx context.Context, o *rerunOptions) error {
 	return o.submit(ctx, objects)
 }
 
-// plainJob returns a job in the form in which it is sent, without a status.
+// plainJob converts a job to the form in which it is sent to the server, without a status.
 func plainJob(job *batchv1alpha1.Job) (*unstructured.Unstructured, error) {
 	if err := cli.SetKind(job); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func plainJob(job *batchv1alpha1.Job) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: plain}, nil
 }
 
-// mostReruns is the maximum number of names to try for a rerun.
+// mostReruns is the maximum number of names that a rerun tries.
 const mostReruns = 1000
 
 // freeName returns the first unused name for a rerun of the job.

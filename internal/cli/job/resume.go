@@ -12,26 +12,26 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// reopensAfter is the first pause before reopening a log that ended although its container runs. Each pause is twice
-// as long as the one before, up to reopensAtLeast.
+// reopensAfter is the first delay before reopening a log that ended although its container still runs. The delay
+// doubles with each attempt, up to reopensAtLeast.
 const (
 	reopensAfter   = time.Second
 	reopensAtLeast = 30 * time.Second
 )
 
-// position is the point up to which a log was printed, so that it can be reopened there: the time of the last line
-// and the number of lines with that time.
+// position is the point up to which a log has been printed: the time of the last line and the number of lines with
+// that time. A log that broke off is reopened there.
 type position struct {
 	last  time.Time
 	count int
-	// passed is the number of lines with that time seen since the log was reopened.
+	// passed is the number of lines with that time that were read since the log was reopened.
 	passed int
-	// stamped means that the output shows the lines' timestamps.
+	// stamped is true if the output includes the lines' timestamps.
 	stamped bool
 }
 
-// copyOn follows one container's log until the container ends. It reopens a log that breaks off, for example in an
-// outage of the API server, at the point where it broke off.
+// copyOn follows one container's log until the container ends. If the log breaks off, for example during an outage of
+// the API server, copyOn reopens it at the same point.
 func (s *streamer) copyOn(ctx context.Context, c client.Client, from source) error {
 	at := &position{stamped: s.o.timestamps}
 	for pause := reopensAfter; ; pause = min(2*pause, reopensAtLeast) {
@@ -83,7 +83,7 @@ func runs(pod *corev1.Pod, from source) bool {
 	return false
 }
 
-// shown returns the line to print, or nil for a line that was printed before the log was reopened.
+// shown returns the line to print, or nil if the line was already printed before the log was reopened.
 func (p *position) shown(line []byte) []byte {
 	stamp, text, found := bytes.Cut(line, []byte(" "))
 	at, err := time.Parse(time.RFC3339Nano, string(stamp))

@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/submit"
 )
 
-// runOptions are the inputs of `vcctl job run`.
+// runOptions holds the inputs of `vcctl job run`.
 type runOptions struct {
 	f       *cli.Factory
 	out     cli.Output
@@ -27,12 +27,12 @@ type runOptions struct {
 	wait    cli.Wait
 	attach  bool
 	oldName string
-	// requestsAfterR is the value after -R if it is Volcano's --requests.
+	// requestsAfterR is the value after -R if -R stands for Volcano's --requests.
 	requestsAfterR string
 	recipe         recipe
-	// changes holds the flags that replace fields of jobs in files.
+	// changes holds the flags that replace fields of the jobs in files.
 	changes changes
-	// described lists the flags that describe a job and so cannot be combined with files.
+	// described lists the flags that describe a new job, and therefore cannot be combined with files.
 	described []string
 }
 
@@ -157,8 +157,8 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	cli.Needs(cmd, "it applies only to the fields of files", "validate", "filename", "kustomize")
 }
 
-// recursiveOrRequests is the value of -R: kubectl's --recursive, or Volcano's --requests if a list of resources
-// follows.
+// recursiveOrRequests is the value of -R: kubectl's --recursive or, if a list of resources follows, Volcano's
+// --requests.
 type recursiveOrRequests struct{ o *runOptions }
 
 func (v *recursiveOrRequests) String() string {
@@ -182,7 +182,7 @@ func (v *recursiveOrRequests) Set(text string) error {
 	return nil
 }
 
-// isResources reports whether an argument has the form NAME=AMOUNT,…, which no job name has.
+// isResources reports whether an argument has the form NAME=AMOUNT,…. No job name has this form.
 func isResources(arg string) bool { return strings.Contains(arg, "=") }
 
 // complete sets the options from arguments and flags.
@@ -255,18 +255,19 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 	return o.saidTwice(cmd)
 }
 
-// volcanos lists the flags of Volcano's `job run` that have no effect together with a file.
+// volcanos lists the flags of Volcano's `job run` that Volcano ignores together with a file.
 var volcanos = []string{"image", "min", "replicas", "requests", "limits", "scheduler", "name"}
 
-// renames reports whether --name renames the job of a file. With the flags of Volcano's vcctl, --name has no effect.
+// renames reports whether --name renames the job of a file. Together with flags of Volcano's vcctl, --name has no
+// effect.
 func (o *runOptions) renames(cmd *cobra.Command) bool {
 	asVolcano := func(name string) bool { return name != "name" && cmd.Flags().Lookup(name).Changed }
 	return o.files.Given() && !o.f.Compat() && !slices.ContainsFunc(volcanos, asVolcano)
 }
 
-// saidTwice rejects flags that describe a job if files describe it already, except the flags that replace fields.
-// Volcano's vcctl ignores its own flags in that case; if the user calls vcctl in that way, so does saidTwice, with a
-// warning.
+// saidTwice rejects flags that describe a job if files already describe it, except for the flags that replace fields.
+// Volcano's vcctl ignores its own flags in this case; for command lines written for Volcano, saidTwice also ignores
+// them and prints a warning.
 func (o *runOptions) saidTwice(cmd *cobra.Command) error {
 	if !o.files.Given() {
 		return nil
@@ -309,7 +310,7 @@ func run(ctx context.Context, o *runOptions) error {
 	return o.submit(ctx, objects)
 }
 
-// submit validates the objects, sends them and, if requested, waits for the end of the jobs.
+// submit validates the objects, sends them and, if requested, waits until the jobs have ended.
 func (o *runOptions) submit(ctx context.Context, objects []cli.FileObject) error {
 	if err := o.somethingEnds(objects); err != nil {
 		return err
@@ -326,7 +327,7 @@ func (o *runOptions) submit(ctx context.Context, objects []cli.FileObject) error
 	return o.untilEnd(ctx, created)
 }
 
-// manyPods is the number of pods per job from which vcctl warns the user.
+// manyPods is the number of pods per job from which vcctl prints a warning.
 const manyPods = 10000
 
 // warnOfMany warns about jobs with so many pods that the number is probably a mistake.
@@ -362,7 +363,7 @@ func isJob(object cli.FileObject) bool {
 	return object.Object.GroupVersionKind() == batchv1alpha1.GroupVersion.WithKind("Job")
 }
 
-// objects reads the files or builds the job that the flags describe.
+// objects returns the objects to create: those in the files, or the job that the flags describe.
 func (o *runOptions) objects() ([]cli.FileObject, error) {
 	if o.files.Given() {
 		objects, err := submit.Read(o.f, &o.files, !o.dryRun.Client())
@@ -397,13 +398,13 @@ func (o *runOptions) say(object cli.FileObject) error {
 	return cli.PrintName(o.f, nil, object.Object, "created"+o.dryRun.Suffix())
 }
 
-// typedJob returns the object as a Job; the bool reports whether it is one.
+// typedJob converts the object to a Job; the bool reports whether the object is a Job.
 func typedJob(object cli.FileObject) (*batchv1alpha1.Job, bool, error) {
 	if !isJob(object) {
 		return nil, false, nil
 	}
 	job := &batchv1alpha1.Job{}
-	// Decode from JSON, because its errors name the field.
+	// Decode from JSON, because the decoding errors name the field.
 	text, err := object.Object.MarshalJSON()
 	if err != nil {
 		return nil, true, err

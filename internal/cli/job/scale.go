@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// scaleOptions are the inputs of `vcctl job scale`.
+// scaleOptions holds the inputs of `vcctl job scale`.
 type scaleOptions struct {
 	f        *cli.Factory
 	out      cli.Output
@@ -24,7 +24,7 @@ type scaleOptions struct {
 	task     string
 	replicas *int32
 	minimum  *int32
-	// current is the number of pods that the task must have now; nil accepts any.
+	// current is the number of pods that the task is required to have before the change; nil permits any number.
 	current *int32
 }
 
@@ -80,7 +80,7 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 	return cmd
 }
 
-// scaleTries is the maximum number of attempts while others modify the job.
+// scaleTries is the maximum number of attempts while others modify the job at the same time.
 const scaleTries = 5
 
 func scale(ctx context.Context, o *scaleOptions) error {
@@ -148,7 +148,7 @@ func (o *scaleOptions) scaled(job *batchv1alpha1.Job) (*batchv1alpha1.Job, error
 	return scaled, o.enough(scaled, task)
 }
 
-// setReplicas sets the number of pods and the number of partitions that follows from it.
+// setReplicas sets the number of pods and the number of partitions derived from it.
 func (o *scaleOptions) setReplicas(job *batchv1alpha1.Job, task *batchv1alpha1.TaskSpec) error {
 	if *o.replicas < 0 {
 		return cli.Errorf("for example --replicas 4", "--replicas: %d is less than 0", *o.replicas)
@@ -164,7 +164,7 @@ func (o *scaleOptions) setReplicas(job *batchv1alpha1.Job, task *batchv1alpha1.T
 	return nil
 }
 
-// enough rejects fewer pods than the task or the job needs.
+// enough returns an error if the task or the job needs more pods.
 func (o *scaleOptions) enough(job *batchv1alpha1.Job, task *batchv1alpha1.TaskSpec) error {
 	total := int32(0)
 	for i := range job.Spec.Tasks {
@@ -204,7 +204,8 @@ func (o *scaleOptions) taskOf(job *batchv1alpha1.Job) (int, error) {
 	return 0, cli.Errorf(hintOf("tasks", o.task, taskNames(job)), "job %q has no task %q", job.Name, o.task)
 }
 
-// numberIsAFlag returns an error with the right command if the second argument is a number of pods, as 3 or worker=3.
+// numberIsAFlag returns an error with the correct command if the second argument is a number of pods, such as 3 or
+// worker=3.
 func numberIsAFlag(f *cli.Factory, args []string) error {
 	if len(args) != 2 {
 		return nil

@@ -24,8 +24,8 @@ type simulated struct {
 	pods []*corev1.Pod
 }
 
-// holds reports whether the pod is on a simulated node, and collects such a pod. A node that cannot be read counts as
-// not simulated.
+// holds reports whether the pod runs on a simulated node, and collects the pod if so. If the node cannot be read,
+// holds returns false.
 func (s *simulated) holds(ctx context.Context, c client.Client, pod *corev1.Pod) bool {
 	if s.kindOf(ctx, c, pod.Spec.NodeName) != kindSimulated {
 		return false
@@ -36,7 +36,7 @@ func (s *simulated) holds(ctx context.Context, c client.Client, pod *corev1.Pod)
 	return true
 }
 
-// kindOf returns the kind of a node; it reads each node once.
+// kindOf returns the kind of a node; it reads each node only once.
 func (s *simulated) kindOf(ctx context.Context, c client.Client, name string) string {
 	kind, known := s.kind[name]
 	if !known && name != "" {
@@ -53,7 +53,7 @@ func nothingRuns(pod *corev1.Pod) string {
 	return fmt.Sprintf("pod %s is on simulated node %s: nothing runs there", pod.Name, pod.Spec.NodeName)
 }
 
-// problem returns a single error for all collected pods, or nil.
+// problem returns a single error about all collected pods, or nil if there are none.
 func (s *simulated) problem(o *logsOptions) error {
 	if len(s.pods) == 0 {
 		return nil
@@ -69,7 +69,7 @@ func (s *simulated) problem(o *logsOptions) error {
 	return cli.Errorf(hint, "%d pods are on simulated nodes: nothing runs there, so there are no logs (%s)", len(s.pods), joined(where))
 }
 
-// whySilent returns the known reasons why a container wrote nothing: it never started, or its node reported a
+// whySilent returns the known reasons why a container wrote no output: it never started, or its node reported a
 // problem.
 func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) []string {
 	for _, status := range jobstatus.ContainerStatuses(from.pod) {

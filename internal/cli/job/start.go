@@ -39,8 +39,8 @@ func startFacts(job *batchv1alpha1.Job, now time.Time, fact func(name, value str
 	}
 }
 
-// byNumber returns the job with the given number in a namespace. It returns nil if name is not a number or no job has
-// it.
+// byNumber returns the job with the specified number in a namespace. It returns nil if name is not a number or no job
+// has this number.
 func byNumber(ctx context.Context, c client.Client, namespace, name string) *batchv1alpha1.Job {
 	if _, ok := batchv1alpha1.ParseJobID(name); !ok {
 		return nil

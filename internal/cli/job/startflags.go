@@ -20,7 +20,7 @@ type startFlags struct {
 	hold  bool
 }
 
-// addFlags adds the flags and their completion.
+// addFlags adds the flags to a command, with completion.
 func (s *startFlags) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&s.after, "after", nil, "Start after these jobs have completed: NAME or number; other conditions: afterany:NAME, afternotok:NAME, after:NAME+MINUTES, singleton")
@@ -30,7 +30,7 @@ func (s *startFlags) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("begin", cli.Values("10m", "1h", "noon", "teatime", "midnight", "tomorrow"))
 }
 
-// annotations returns the annotations for the flags; it is empty if the user gave none of them.
+// annotations returns the annotations for the flags. The map is empty if the user specified none of the flags.
 func (s *startFlags) annotations(namespace string, now time.Time) (map[string]string, error) {
 	set := map[string]string{}
 	if s.hold {
@@ -71,7 +71,8 @@ func beginTime(text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// dependencyText converts --after to the syntax of the annotation. A job without a condition must have completed.
+// dependencyText converts --after to the syntax of the annotation. For a job without a condition, it requires
+// completion.
 func dependencyText(after []string) string {
 	terms := make([]string, len(after))
 	for i, term := range after {

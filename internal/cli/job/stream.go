@@ -28,7 +28,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// streamer prints the logs of a job's containers in whole lines.
+// streamer prints the logs of a job's containers line by line.
 type streamer struct {
 	o      *logsOptions
 	client kubernetes.Interface
@@ -38,11 +38,11 @@ type streamer struct {
 	seen    map[string]bool
 	printed bool
 	work    sync.WaitGroup
-	// over is closed when the job has ended; logs that end after that are not reopened.
+	// over is closed when the job has ended. Logs that end after that are not reopened.
 	over chan struct{}
 }
 
-// sink receives the lines of all jobs.
+// sink is the common output for the log lines of all jobs.
 type sink struct {
 	out   io.Writer
 	style render.Style
@@ -53,7 +53,7 @@ type sink struct {
 	active int
 }
 
-// stream prints the logs of one or several jobs: one job after the other or, with --follow, all at the same time.
+// stream prints the logs of jobs: one job after another or, with --follow, all at the same time.
 func stream(ctx context.Context, jobs []*logsOptions, c client.WithWatch) error {
 	clientset, err := jobs[0].f.Clientset()
 	if err != nil {
@@ -88,13 +88,13 @@ func newStreamer(o *logsOptions, clientset kubernetes.Interface, to *sink) *stre
 	return &streamer{o: o, client: clientset, sink: to, seen: map[string]bool{}, over: make(chan struct{})}
 }
 
-// silence is the error about a job without any output yet.
+// silence is the error for a job that has no output yet.
 type silence struct{ of *cli.Error }
 
 func (s silence) Error() string { return s.of.What }
 func (s silence) Unwrap() error { return s.of }
 
-// tolerate converts errors about jobs without output to warnings, if at least one job has output.
+// tolerate converts the errors for jobs without output to warnings if at least one job has output.
 func tolerate(f *cli.Factory, problems []error) error {
 	mute := 0
 	for _, err := range problems {
@@ -114,7 +114,7 @@ func tolerate(f *cli.Factory, problems []error) error {
 	return errors.Join(problems...)
 }
 
-// labelWidth returns the width of the longest task-index label, to align the lines.
+// labelWidth returns the width of the longest TASK-INDEX label, to align the lines.
 func labelWidth(job *batchv1alpha1.Job) int {
 	width := 0
 	for i := range job.Spec.Tasks {
@@ -133,7 +133,7 @@ func labelWidth(job *batchv1alpha1.Job) int {
 	return width
 }
 
-// once prints the logs available now, pod by pod.
+// once prints the logs that are available now, pod by pod.
 func (s *streamer) once(ctx context.Context, c client.Client) error {
 	pods, err := clusterops.PodsOf(ctx, c, s.o.job)
 	if err != nil {
@@ -233,7 +233,7 @@ func (s *streamer) follow(ctx context.Context, c client.WithWatch) error {
 }
 
 // watchPods starts a stream for every container that starts, until the job has ended. It then checks the pods once
-// more, so that no output is lost.
+// more to avoid losing output.
 func (s *streamer) watchPods(ctx context.Context, c client.WithWatch, ended <-chan error) error {
 	version := ""
 	for {
@@ -290,7 +290,7 @@ func (s *streamer) podEvents(ctx context.Context, c client.Client, watcher watch
 	}
 }
 
-// start follows the containers of a pod that are not followed yet.
+// start follows those containers of a pod that are not followed yet.
 func (s *streamer) start(ctx context.Context, c client.Client, pod *corev1.Pod) {
 	if !s.o.wants(pod) {
 		return
@@ -313,7 +313,7 @@ func (s *streamer) start(ctx context.Context, c client.Client, pod *corev1.Pod) 
 	}
 }
 
-// fresh reports whether to follow a source: it is new, and the limit of streams is not reached.
+// fresh reports whether a source should be followed: it is new, and the maximum number of streams is not reached.
 func (s *streamer) fresh(source source) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -335,7 +335,7 @@ func (s *streamer) warn(format string, args ...any) {
 	s.o.f.Warnf(format, args...)
 }
 
-// enter counts one more stream, unless that exceeds most; 0 means no limit.
+// enter registers another stream unless most streams are already active; if most is 0, there is no limit.
 func (s *sink) enter(most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -352,7 +352,7 @@ func (s *sink) leave() {
 	s.active--
 }
 
-// copy prints one container's log line by line; it reports whether the log had any lines.
+// copy prints one container's log line by line; spoken reports whether the log had any lines.
 func (s *streamer) copy(ctx context.Context, from source) (spoken bool, err error) {
 	return s.read(ctx, from, s.options(from), func(line []byte) []byte { return line })
 }
@@ -370,7 +370,7 @@ func (s *streamer) options(from source) *corev1.PodLogOptions {
 	return options
 }
 
-// read prints a container's log. It prints each line as returned by shown and skips a line if the result is empty.
+// read prints a container's log. It passes each line through shown and skips the line if the result is empty.
 func (s *streamer) read(ctx context.Context, from source, options *corev1.PodLogOptions, shown func([]byte) []byte) (spoken bool, err error) {
 	body, err := s.client.CoreV1().Pods(from.pod.Namespace).GetLogs(from.pod.Name, options).Stream(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 )
 
-// verb is an action that a Command performs on a job, with its texts.
+// verb is an action that a Command performs on a job, together with its texts.
 type verb struct {
 	*clusterops.Verb
 	aliases []string

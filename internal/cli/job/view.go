@@ -23,7 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// viewOptions are the inputs of `vcctl job view`.
+// viewOptions holds the inputs of `vcctl job view`.
 type viewOptions struct {
 	f      *cli.Factory
 	out    cli.Output
@@ -83,7 +83,7 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 // sheet holds the data that `job view` shows about one job.
 type sheet struct {
 	jobstatus.Sheet
-	// simulated maps node names to whether the node is simulated, as far as known.
+	// simulated records, for each node read so far, whether the node is simulated.
 	simulated map[string]bool
 }
 
@@ -123,7 +123,7 @@ func view(ctx context.Context, o *viewOptions) error {
 	return err
 }
 
-// print prints objects for programs: a single named object directly, all other selections as a List.
+// print prints the jobs in a machine-readable format: a single named job directly, other selections as a List.
 func (o *viewOptions) print(jobs []*batchv1alpha1.Job) error {
 	if len(jobs) == 0 && !o.sel.Wide() {
 		return nil
@@ -168,8 +168,8 @@ func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events b
 	return s, readErr
 }
 
-// readAround reads the pods of a job whose PodGroup is known, and the events about the job, its PodGroup and its
-// pods.
+// readAround reads the pods of a job, and the events about the job, its PodGroup and its pods. The caller passes the
+// PodGroup.
 func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, events bool) (*sheet, error) {
 	around, err := clusterops.SheetAround(ctx, c, &jobstatus.Sheet{Job: job, Group: group}, events)
 	if around == nil {
@@ -180,7 +180,7 @@ func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, gr
 	return s, err
 }
 
-// maxNodes is the maximum number of nodes that are read to find simulated ones.
+// maxNodes is the maximum number of nodes that are read to find out which ones are simulated.
 const maxNodes = 10
 
 // markSimulated records which of the job's first maxNodes nodes are simulated. It records nothing for users without
@@ -305,7 +305,7 @@ func (s *sheet) podTable(style render.Style, now time.Time) render.Table {
 	return table
 }
 
-// podTitle returns the title of the pod table; for a large job it names the command that lists all pods.
+// podTitle returns the title of the pod table; for a large job, the title names the command that lists all pods.
 func (s *sheet) podTitle(f *cli.Factory) string {
 	if len(s.Pods) <= mostPods {
 		return "Pods"
@@ -313,7 +313,7 @@ func (s *sheet) podTitle(f *cli.Factory) string {
 	return fmt.Sprintf("Pods (%d of %d; '%s' lists all)", mostPods, len(s.Pods), f.Typed("pod list --job "+s.Job.Name))
 }
 
-// mostPods is the maximum number of pods in a view. For a larger job, the view shows failed and pending pods first.
+// mostPods is the maximum number of pods in a view. For a larger job, the view prefers failed and pending pods.
 const mostPods = 100
 
 // calmness returns the sort key of a pod: failed pods first, then pending, running and succeeded ones.
@@ -337,7 +337,7 @@ func (s *sheet) eventTable(now time.Time) render.Table {
 	return cli.EventTable(s.Events, now, s.ObjectOf)
 }
 
-// writeWhy writes the reason why the job waits, if there is one, at the end of the sheet.
+// writeWhy adds the reason why the job waits, if any, to the end of the sheet.
 func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	w, fromPods := s.Cause(), false
 	if active(phaseOf(s.Job)) {

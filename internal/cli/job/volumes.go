@@ -14,7 +14,7 @@ import (
 // volumeExamples is the hint for an invalid --volume.
 const volumeExamples = "examples: --volume data:/data (a claim)  --volume /srv/data:/data:ro (a directory on the node)  --volume /scratch (empty)  --volume configmap/conf:/etc/conf  --volume secret/key:/etc/key"
 
-// podVolumes parses --volume: SOURCE:PATH[:ro], as in docker.
+// podVolumes parses --volume values of the form SOURCE:PATH[:ro], as used by docker.
 func (r *recipe) podVolumes() ([]corev1.Volume, []corev1.VolumeMount, error) {
 	var volumes []corev1.Volume
 	var mounts []corev1.VolumeMount
@@ -86,7 +86,7 @@ func parseVolume(text string) (corev1.VolumeSource, corev1.VolumeMount, error) {
 	return wrong("unknown volume source %q; a path on the node begins with /", kind)
 }
 
-// podTolerations parses --toleration: KEY[=VALUE][:EFFECT], the format of kubectl taint.
+// podTolerations parses --toleration values of the form KEY[=VALUE][:EFFECT], the format of kubectl taint.
 func (r *recipe) podTolerations() ([]corev1.Toleration, error) {
 	const examples = "examples: --toleration dedicated=train:NoSchedule  --toleration nvidia.com/gpu  --toleration dedicated:NoExecute"
 	var all []corev1.Toleration

@@ -16,7 +16,7 @@ var errGone = cli.ErrGone
 
 func newJobs() client.ObjectList { return &batchv1alpha1.JobList{} }
 
-// follow calls see with the current job and after every change, until see returns true; see cli.Follow.
+// follow calls see with the current job and after every change until see returns true; see cli.Follow.
 func follow(ctx context.Context, c client.WithWatch, key types.NamespacedName, uid types.UID, see func(*batchv1alpha1.Job) (bool, error)) error {
 	return cli.Follow(ctx, c, newJobs, key, uid, see)
 }
@@ -26,7 +26,7 @@ func readNamed(ctx context.Context, c client.Client, key types.NamespacedName, u
 	return cli.ReadNamed[*batchv1alpha1.Job](ctx, c, newJobs(), key, uid)
 }
 
-// waitForVerb waits until a Command has taken effect on the job.
+// waitForVerb waits until the Command has taken effect on the job.
 func waitForVerb(ctx context.Context, f *cli.Factory, c client.WithWatch, job *batchv1alpha1.Job, wait cli.Wait, v *verb) error {
 	limited, cancel := wait.Limit(ctx)
 	defer cancel()

@@ -117,7 +117,7 @@ func retained(flow jobFlow) string {
 	return "kept"
 }
 
-// compatTable prints the table of Volcano's vcctl.
+// compatTable prints the table in the format of Volcano's vcctl.
 func compatTable(out io.Writer, f *cli.Factory, flows []jobFlow, _ bool) error {
 	var rows [][]string
 	for _, flow := range flows {
@@ -199,7 +199,7 @@ func sheetOf(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sheet {
 
 func dash(text string) string { return cmp.Or(text, "-") }
 
-// between returns the duration from start to end, or to now if there is no end yet.
+// between returns the time from start to end, or to now if end is not set.
 func between(start, end, now time.Time) string {
 	if start.IsZero() {
 		return "-"

@@ -18,12 +18,12 @@ import (
 	"github.com/vc-batch/vc/internal/cli/job"
 )
 
-// logsOptions are the inputs of `vcctl jobflow logs`.
+// logsOptions holds the inputs of `vcctl jobflow logs`.
 type logsOptions struct {
 	f     *cli.Factory
 	print *job.Logs
 	name  string
-	// steps are the named steps; empty means all.
+	// steps holds the names of the steps to print; if empty, all steps are printed.
 	steps []string
 }
 
@@ -64,7 +64,7 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	return cmd
 }
 
-// completeSteps offers the flows and, after a flow, its steps.
+// completeSteps completes the name of a flow and, after it, the names of the flow's steps.
 func completeSteps(f *cli.Factory) cli.Completer {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -133,12 +133,12 @@ func hasStep(flow jobFlow, step string) error {
 	return cli.Errorf(hint, "job flow %q has no step %q", flow.Name, step)
 }
 
-// wants reports whether to print the log of a step.
+// wants reports whether the log of a step is printed.
 func (o *logsOptions) wants(step string) bool {
 	return len(o.steps) == 0 || slices.Contains(o.steps, step)
 }
 
-// once prints the existing logs of the steps that have begun.
+// once prints the existing logs of all steps that have begun.
 func (o *logsOptions) once(ctx context.Context, c client.WithWatch, flow jobFlow) error {
 	var parts []job.Part
 	var notes []string
@@ -203,7 +203,7 @@ func (o *logsOptions) follow(ctx context.Context, c client.WithWatch, flow jobFl
 	return errors.Join(err, <-followed)
 }
 
-// isOver reports whether no more of the wanted steps can begin.
+// isOver reports whether all selected steps have begun or can no longer begin.
 func (o *logsOptions) isOver(flow jobFlow) bool {
 	if phaseOf(flow) == flowv1alpha1.Succeed || phaseOf(flow) == flowv1alpha1.Failed {
 		return true
@@ -216,7 +216,7 @@ func (o *logsOptions) isOver(flow jobFlow) bool {
 	return true
 }
 
-// passOn sends the jobs of newly begun steps to the printing goroutine.
+// passOn sends the jobs of newly begun steps to the goroutine that prints logs.
 func (o *logsOptions) passOn(ctx context.Context, c client.Client, flow jobFlow, seen map[types.UID]bool, parts chan<- job.Part) error {
 	for _, name := range stepNamesOf(flow) {
 		if !o.wants(name) || statusOf(flow, name) == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// retryOptions are the inputs of `vcctl jobflow retry`.
+// retryOptions holds the inputs of `vcctl jobflow retry`.
 type retryOptions struct {
 	f      *cli.Factory
 	out    cli.Output
@@ -111,8 +111,8 @@ func lastFailure(flow jobFlow, now time.Time) time.Time {
 	return last
 }
 
-// untilEnd waits for the end of flows whose retry was requested. Until the controller has acted on the request, their
-// status still shows the failure.
+// untilEnd waits until the retried flows have ended. It ignores the old failure, which a flow's status shows until
+// the controller has acted on the request.
 func (o *retryOptions) untilEnd(ctx context.Context, c client.WithWatch, retried []jobFlow) error {
 	failed := map[string]time.Time{}
 	for _, flow := range retried {
@@ -129,7 +129,7 @@ func (o *retryOptions) untilEnd(ctx context.Context, c client.WithWatch, retried
 	return (&waiter{f: o.f, wait: &o.wait, goal: again}).all(ctx, c, retried)
 }
 
-// awaitCreated waits for the end of newly created flows.
+// awaitCreated waits until newly created flows have ended.
 func awaitCreated(ctx context.Context, f *cli.Factory, wait *cli.Wait, created []jobFlow) error {
 	c, err := f.Client()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 )
 
-// These are the states of steps without a job.
+// States of steps that have no job.
 const (
 	stateWaiting = "Waiting"
 	stateStarts  = "Starting"
@@ -25,15 +25,15 @@ type step struct {
 	flow  jobFlow
 	job   *flowv1alpha1.JobStatus // nil before the step has begun
 	state string
-	// waits is the reason why the step waits; empty if it does not wait.
+	// waits is the reason why the step waits; it is empty if the step does not wait.
 	waits string
-	// depth is the depth in the tree, parent the step above.
+	// depth is the depth in the tree; parent is the step above.
 	depth  int
 	parent *step
 }
 
-// stepsOf returns the state of each step of a flow in the flow's order. missing holds the templates known not to
-// exist.
+// stepsOf returns the state of each step of a flow, in the order of the flow's spec. missing holds the templates that
+// are known not to exist.
 func stepsOf(flow jobFlow, missing map[string]bool) []*step {
 	byName := map[string]*step{}
 	var steps []*step
@@ -116,7 +116,7 @@ func stateOf(s *step) string {
 	return string(s.job.State)
 }
 
-// probes describes the conditions on the step's dependencies; it is empty if the dependencies only have to complete.
+// probes describes the conditions on the step's dependencies; it is empty if the dependencies only need to complete.
 func (s *step) probes() string {
 	if s.spec.DependsOn == nil || s.spec.DependsOn.Probe == nil {
 		return ""
@@ -149,7 +149,7 @@ func failedSteps(flow jobFlow) []string {
 	return stepNames(flow, slices.Concat(flow.Status.FailedJobs, flow.Status.TerminatedJobs))
 }
 
-// stepNames returns the steps of the given jobs.
+// stepNames returns the names of the steps to which the jobs belong.
 func stepNames(flow jobFlow, jobs []string) []string {
 	names := make([]string, len(jobs))
 	for i, job := range jobs {
@@ -158,10 +158,10 @@ func stepNames(flow jobFlow, jobs []string) []string {
 	return names
 }
 
-// startable returns the steps that have not started although they wait for no other step.
+// startable returns the steps that have not begun although they do not wait for another step.
 func startable(flow jobFlow) []string { return stepsIn(flow, stateStarts) }
 
-// awaited returns the steps that have not started but still can; they need their templates.
+// awaited returns the steps that have not begun but still can, and therefore need their templates.
 func awaited(flow jobFlow) []string { return stepsIn(flow, stateStarts, stateWaiting) }
 
 // stepsIn returns the names of the steps in one of the given states.
@@ -185,7 +185,7 @@ func completed(flow jobFlow) int {
 	return n
 }
 
-// nowOf summarizes the current steps of a flow for a column.
+// nowOf summarizes the current state of a flow's steps for a table column.
 func nowOf(flow jobFlow) string {
 	var parts []string
 	say := func(word string, names []string) {
@@ -242,7 +242,7 @@ func inTree(steps []*step) []*step {
 	return ordered
 }
 
-// branches returns the tree lines before the name of the i-th step.
+// branches returns the lines of the tree to draw before the name of the i-th step.
 func branches(tree []*step, i int, fancy bool) string {
 	signs := [4]string{"|- ", "`- ", "|  ", "   "}
 	if fancy {

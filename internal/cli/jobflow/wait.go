@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// waitOptions are the inputs of `vcctl jobflow wait`.
+// waitOptions holds the inputs of `vcctl jobflow wait`.
 type waitOptions struct {
 	f    *cli.Factory
 	out  cli.Output
@@ -28,7 +28,7 @@ type waitOptions struct {
 	aim  string
 }
 
-// aims are the values of --for.
+// aims lists the values of --for.
 var aims = []string{"running", "done", "succeeded", "deleted", "jsonpath="}
 
 func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cobra.Command {
@@ -77,16 +77,16 @@ func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cob
 	return cmd
 }
 
-// completeFlows offers the names of the job flows of the namespace.
+// completeFlows completes the names of the job flows in the namespace.
 func completeFlows(f *cli.Factory) cli.Completer {
 	return f.CompleteKind(flowv1alpha1.GroupVersion.WithKind("JobFlow"), true)
 }
 
-// goal is the condition that a wait is for.
+// goal is the condition that a wait command waits for.
 type goal struct {
 	// isReached and isLost report whether a flow meets the condition, and whether it can no longer meet it.
 	isReached, isLost func(jobFlow) bool
-	// isGone means that the deletion of the object meets the condition.
+	// isGone is true if the condition is met when the object is deleted.
 	isGone bool
 	// said returns the end of the success message.
 	said func(jobFlow) string
@@ -124,7 +124,7 @@ func newGoal(text string) (*goal, error) {
 	return &goal{isReached: func(flow jobFlow) bool { return has(flow) }, isLost: never, said: func(jobFlow) string { return "has " + path }}, nil
 }
 
-// phaseWord returns a flow's phase as the end of a success message.
+// phaseWord returns the last word of a success message, for a flow's phase.
 func phaseWord(flow jobFlow) string {
 	if phaseOf(flow) == flowv1alpha1.Succeed {
 		return "succeeded"
@@ -161,8 +161,8 @@ func waitForFlows(ctx context.Context, o *waitOptions) error {
 // waiter waits for flows and prints why their steps wait.
 type waiter struct {
 	f *cli.Factory
-	// out formats the flows that met the condition. If nil, a line on the error stream names them instead, because
-	// the command has already printed them.
+	// out formats the flows that met the condition. It is nil if the command has already printed the flows; a line on
+	// the error stream names them instead.
 	out  *cli.Output
 	wait *cli.Wait
 	goal *goal
@@ -170,7 +170,7 @@ type waiter struct {
 	mu sync.Mutex // guards the output
 }
 
-// all waits for all flows at the same time.
+// all waits for all flows concurrently.
 func (w *waiter) all(ctx context.Context, c client.WithWatch, flows []jobFlow) error {
 	limited, cancel := w.wait.Limit(ctx)
 	defer cancel()
@@ -214,7 +214,7 @@ func (w *waiter) announce(ctx context.Context, c client.WithWatch, flows []jobFl
 	return stops
 }
 
-// one waits for a flow, at most for --timeout.
+// one waits for one flow, for at most --timeout.
 func (w *waiter) one(limited, whole context.Context, c client.WithWatch, flow jobFlow) error {
 	last, said := flow, map[string]bool{}
 	err := cli.Follow(limited, c, newFlows, client.ObjectKeyFromObject(flow), flow.UID, func(now jobFlow) (bool, error) {
@@ -262,7 +262,7 @@ func (w *waiter) failed(flow jobFlow) error {
 	return e
 }
 
-// late returns the error about a flow that did not meet the condition in time.
+// late returns the error for a flow that did not meet the condition in time.
 func (w *waiter) late(flow jobFlow) error {
 	e := w.wait.TimedOut(fmt.Sprintf("job flow %q", flow.Name), string(phaseOf(flow)))
 	if now := nowOf(flow); now != "-" {
@@ -272,7 +272,7 @@ func (w *waiter) late(flow jobFlow) error {
 	return e
 }
 
-// sayMissing prints a message, once per step, for each startable step without a JobTemplate.
+// sayMissing prints a message, only once per step, for each startable step without a JobTemplate.
 func (w *waiter) sayMissing(ctx context.Context, c client.Client, flow jobFlow, said map[string]bool) error {
 	if len(startable(flow)) == 0 {
 		return nil

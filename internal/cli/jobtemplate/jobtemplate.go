@@ -95,12 +95,12 @@ func columns(f *cli.Factory) []cli.Column[jobTemplate] {
 	}
 }
 
-// least returns the minimum number of pods that must start together: all pods if the template does not set it.
+// least returns the minimum number of pods that must start together; by default, all pods.
 func least(t jobTemplate) int32 {
 	return cmp.Or(t.Spec.MinAvailable, job.Replicas(t.Spec.Tasks))
 }
 
-// compatTable prints the table of Volcano's vcctl.
+// compatTable prints the table in the format of Volcano's vcctl.
 func compatTable(out io.Writer, _ *cli.Factory, templates []jobTemplate, _ bool) error {
 	var rows [][]string
 	for _, t := range templates {
@@ -109,7 +109,7 @@ func compatTable(out io.Writer, _ *cli.Factory, templates []jobTemplate, _ bool)
 	return resourcecmd.CompatTable(out, []string{"Name", "Namespace"}, rows, 4, 4)
 }
 
-// maxJobs is the maximum number of jobs of a template that a view names.
+// maxJobs is the maximum number of jobs created from a template that a view lists.
 const maxJobs = 20
 
 func view(ctx context.Context, f *cli.Factory, c client.Client, t jobTemplate, events bool) (*cli.Sheet, error) {

@@ -12,13 +12,13 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 )
 
-// cordonOptions are the inputs of `vcctl node cordon` and `vcctl node uncordon`.
+// cordonOptions holds the inputs of `vcctl node cordon` and `vcctl node uncordon`.
 type cordonOptions struct {
 	f       *cli.Factory
 	out     cli.Output
 	dryRun  cli.DryRun
 	targets targets
-	// cordoned is the wanted state of the nodes.
+	// cordoned is the desired state of the nodes.
 	cordoned bool
 }
 
@@ -93,7 +93,7 @@ func cordon(ctx context.Context, o *cordonOptions) error {
 	return errors.Join(problems...)
 }
 
-// setCordon marks a node as unschedulable or schedulable. It returns the result in kubectl's words.
+// setCordon marks a node as unschedulable or schedulable. It returns the result as kubectl words it.
 func setCordon(ctx context.Context, c client.Client, node *corev1.Node, cordoned bool, dryRun cli.DryRun) (done string, err error) {
 	done = "uncordoned"
 	if cordoned {

@@ -17,10 +17,10 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 )
 
-// evictionRetry is the pause before drain retries the eviction of a pod that a disruption budget protects.
+// evictionRetry is the delay before drain retries the eviction of a pod that is protected by a disruption budget.
 var evictionRetry = clusterops.RetryAfter
 
-// drainOptions are the inputs of `vcctl node drain`.
+// drainOptions holds the inputs of `vcctl node drain`.
 type drainOptions struct {
 	f       *cli.Factory
 	out     cli.Output
@@ -127,7 +127,7 @@ func drainNodes(ctx context.Context, o *drainOptions) error {
 	return errors.Join(problems...)
 }
 
-// drainer returns the Drain for the nodes; its callbacks print a line for each pod.
+// drainer returns the Drain for the nodes. Its callbacks print a line for each pod.
 func (o *drainOptions) drainer() (*clusterops.Drain, error) {
 	typed, err := o.f.Clientset()
 	if err != nil {
@@ -148,8 +148,8 @@ func (o *drainOptions) printEvicted(pod *corev1.Pod) {
 	}
 }
 
-// leaving returns the pods to evict from all nodes. It returns an error if one of them needs a flag that was not
-// given.
+// leaving returns the pods to evict from all nodes. It returns an error if evicting one of them requires a flag that
+// the user did not specify.
 func (o *drainOptions) leaving(ctx context.Context, d *clusterops.Drain, nodes []*corev1.Node) ([]corev1.Pod, error) {
 	var leaving []corev1.Pod
 	var problems []error
@@ -179,7 +179,7 @@ func withHint(err error, hint string) error {
 	return errors.Join(all...)
 }
 
-// announce prints which jobs lose pods and, unless it is a dry run, asks for confirmation.
+// announce prints which jobs lose pods. It then asks for confirmation, except in a dry run or with --yes.
 func (o *drainOptions) announce(ctx context.Context, nodes []*corev1.Node, effects []string) error {
 	if o.dryRun.Any() || o.confirm.Yes {
 		for _, effect := range effects {
@@ -194,7 +194,7 @@ func (o *drainOptions) announce(ctx context.Context, nodes []*corev1.Node, effec
 	return o.confirm.Ask(ctx, o.f, "drain "+strings.Join(names, ", "), effects)
 }
 
-// limit returns a context for all evictions: it ends after --timeout, if given.
+// limit returns a context for all evictions that is cancelled after --timeout, if specified.
 func (o *drainOptions) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.timeout == 0 {
 		return context.WithCancel(ctx)
@@ -202,7 +202,7 @@ func (o *drainOptions) limit(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeout(ctx, o.timeout)
 }
 
-// drain cordons one node, evicts its pods and waits until they are gone or limited ends.
+// drain cordons one node, evicts its pods and waits until they are deleted or limited is done.
 func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, d *clusterops.Drain, node *corev1.Node) error {
 	done, err := setCordon(ctx, c, node, true, o.dryRun)
 	if err != nil {
@@ -223,7 +223,7 @@ func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, d *c
 	return cli.PrintName(o.f, &o.out, node, "drained"+o.dryRun.Suffix())
 }
 
-// evict evicts pods of a node and waits until they are gone.
+// evict evicts pods from a node and waits until they are deleted.
 func (o *drainOptions) evict(ctx context.Context, d *clusterops.Drain, node *corev1.Node, pods []corev1.Pod) error {
 	if o.dryRun.Client() {
 		for i := range pods {

@@ -18,7 +18,8 @@ import (
 // namedPods is the maximum number of pods named per job.
 const namedPods = 4
 
-// effectsOf describes the eviction of pods: one line for each job that loses pods, then one for each other pod.
+// effectsOf describes the effects of evicting pods: one line for each job that loses pods, then one for each other
+// pod.
 func effectsOf(ctx context.Context, c client.Reader, pods []corev1.Pod) []string {
 	byJob := map[client.ObjectKey][]string{}
 	var others []string

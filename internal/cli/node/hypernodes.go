@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// hyperOptions are the inputs of `vcctl node hypernodes`.
+// hyperOptions holds the inputs of `vcctl node hypernodes`.
 type hyperOptions struct {
 	f         *cli.Factory
 	out       cli.Output
@@ -116,7 +116,7 @@ func readHyperNodes(ctx context.Context, c client.Client) ([]*topologyv1alpha1.H
 	return hypers, err
 }
 
-// missing returns an error for names that no hypernode has.
+// missing returns an error for names that are not hypernodes.
 func (o *hyperOptions) missing(hypers []*topologyv1alpha1.HyperNode) error {
 	names := make([]string, len(hypers))
 	for i, h := range hypers {
@@ -171,7 +171,7 @@ func newNear(hypers []*topologyv1alpha1.HyperNode, nodes []*corev1.Node, rooms [
 	return t
 }
 
-// draw prints the trees below the named hypernodes. Without names it prints all trees, and the nodes outside of them.
+// draw prints the trees below the named hypernodes. Without names, it prints all trees and the nodes outside of them.
 func (o *hyperOptions) draw(t *near) error {
 	table := render.Table{NoHeader: o.noHeaders, FreeText: true, Header: []string{"NAME", "TIER", "NODES", "IDLE CPU", "IDLE MEMORY", "IDLE DEVICES"}}
 	if o.out.Wide() {
@@ -208,7 +208,7 @@ func (o *hyperOptions) draw(t *near) error {
 	return table.Fprint(o.f.Streams.Out)
 }
 
-// tops returns the roots of the trees to print: the named hypernodes or, without names, all hypernodes without a
+// tops returns the roots of the trees to print: the named hypernodes or, without names, all hypernodes that have no
 // parent, including unusable ones.
 func (t *near) tops(names []string) []*model.Domain {
 	var tops []*model.Domain

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// listOptions are the inputs of `vcctl node list`.
+// listOptions holds the inputs of `vcctl node list`.
 type listOptions struct {
 	f      *cli.Factory
 	out    cli.Output
@@ -86,7 +86,7 @@ func list(ctx context.Context, o *listOptions) error {
 // book tracks the pods on each node and derives the nodes' resources from them.
 type book struct {
 	f *cli.Factory
-	// only limits the book to one node; empty means all nodes.
+	// only restricts the book to one node; if empty, it covers all nodes.
 	only    string
 	ready   bool
 	unknown bool
@@ -155,7 +155,7 @@ func (b *book) room(node *corev1.Node) nodecapacity.Room {
 	return r
 }
 
-// follow watches the pods, so that rows change when pods on their nodes start or end.
+// follow watches the pods, so that rows are updated when pods on their nodes start or end.
 func (b *book) follow(ctx context.Context) (<-chan cli.Touch, error) {
 	touches := make(chan cli.Touch)
 	if b.unknown {
@@ -191,7 +191,7 @@ func (b *book) follow(ctx context.Context) (<-chan cli.Touch, error) {
 	return touches, nil
 }
 
-// touch converts a pod event to a change of its node's row.
+// touch converts a pod event to a change of the row of the pod's node.
 func (b *book) touch(kind watch.EventType, pod *corev1.Pod) cli.Touch {
 	return cli.Touch{Key: types.NamespacedName{Name: pod.Spec.NodeName}, Apply: func() {
 		if kind == watch.Deleted {

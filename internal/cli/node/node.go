@@ -1,11 +1,11 @@
-// Package node implements `vcctl node`. Its commands show the nodes' resources and how much of them is free, show
-// which nodes are near each other, and cordon and drain nodes.
+// Package node implements `vcctl node`. Its commands show the allocatable and idle resources of nodes, show which
+// nodes are near each other, and cordon and drain nodes.
 //
-//	In:   Nodes, the pods on them, HyperNodes from the API server
-//	Out:  tables and trees, some also for `vcctl top`; cordoned nodes, evicted pods
+//	In:   Nodes, the pods on them, and HyperNodes from the API server
+//	Out:  tables and trees, some of them also for `vcctl top`; cordoned nodes, evicted pods
 //
-// Idle is the allocatable amount of a node minus the requests of its pods, as the scheduler counts it. It does not
-// depend on actual usage.
+// The idle resources of a node are its allocatable resources minus the requests of its pods, as computed by the
+// scheduler. They do not depend on actual usage.
 package node
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// onNodes selects the pods assigned to the named node or, without a name, to any node.
+// onNodes returns a list option that selects the pods assigned to the named node or, if name is empty, to any node.
 func onNodes(name string) client.ListOption {
 	where := fields.OneTermNotEqualSelector("spec.nodeName", "")
 	if name != "" {
@@ -21,7 +21,7 @@ func onNodes(name string) client.ListOption {
 }
 
 // ReadPods lists the pods assigned to the named node or, if name is empty, to any node. It reduces each pod to the
-// fields that the sums need. version is the resource version to watch the pods from.
+// fields that are needed to sum up its resources. version is the resource version to watch the pods from.
 func ReadPods(ctx context.Context, c client.Reader, name string) (pods []*corev1.Pod, version string, err error) {
 	page := &corev1.PodList{}
 	err = cli.Pages(ctx, c, page, func() error {
@@ -46,7 +46,7 @@ func ReadNodes(ctx context.Context, c client.Reader) ([]*corev1.Node, error) {
 	return nodes, err
 }
 
-// slim reduces a pod to the fields that the sums need.
+// slim reduces a pod to the fields that are needed to sum up its resources.
 func slim(pod *corev1.Pod) *corev1.Pod {
 	kept := &corev1.Pod{}
 	kept.UID = pod.UID

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/nodecapacity"
 )
 
-// devicesText returns idle/allocatable for each device: "gpu 3/8".
+// devicesText returns IDLE/ALLOCATABLE for each kind of device, for example "gpu 3/8".
 func devicesText(idle, has nodecapacity.Amounts, unknown bool) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(has.Devices)) {

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// targets selects the nodes that a command changes: names, or a label selector.
+// targets selects the nodes that a command changes, by name or by label.
 type targets struct {
 	names    []string
 	selector string
@@ -25,7 +25,7 @@ func (t *targets) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&t.selector, "selector", "l", "", "Label selector, for example gpu=a100,stage!=test")
 }
 
-// complete stores the arguments. It rejects a command without names and selector, and one with both.
+// complete stores the arguments. It returns an error if the command has neither names nor a selector, or both.
 func (t *targets) complete(f *cli.Factory, cmd *cobra.Command, args []string) error {
 	for _, arg := range args {
 		if name := cli.BareName(arg, "nodes"); !slices.Contains(t.names, name) {
@@ -41,8 +41,8 @@ func (t *targets) complete(f *cli.Factory, cmd *cobra.Command, args []string) er
 	return nil
 }
 
-// read returns the nodes. If a named node does not exist, it returns only the error, so that the command changes no
-// node.
+// read returns the selected nodes. If a named node does not exist, it returns only an error, so that the command
+// changes none of them.
 func (t *targets) read(ctx context.Context, f *cli.Factory, c client.Client) ([]*corev1.Node, error) {
 	if t.selector != "" {
 		return t.matching(ctx, f, c)
@@ -67,7 +67,7 @@ func (t *targets) read(ctx context.Context, f *cli.Factory, c client.Client) ([]
 	return nodes, nil
 }
 
-// matching returns the nodes that match the label selector; it prints a note if none match.
+// matching returns the nodes that match the label selector. It prints a note if no node matches.
 func (t *targets) matching(ctx context.Context, f *cli.Factory, c client.Client) ([]*corev1.Node, error) {
 	labels, err := cli.ParseSelector(t.selector)
 	if err != nil {

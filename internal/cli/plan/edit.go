@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// edited returns the queue with the changes of --set.
+// edited returns the queue with the changes specified by --set.
 func (o *options) edited(ctx context.Context) (*cli.FileObject, error) {
 	c, err := o.f.Client()
 	if err != nil {
@@ -43,7 +43,7 @@ func (o *options) edited(ctx context.Context) (*cli.FileObject, error) {
 	return &cli.FileObject{Object: plain}, err
 }
 
-// plainQueue converts a queue to the form in which a plan contains it.
+// plainQueue converts a queue to the form in which it is included in a plan.
 func plainQueue(queue *schedulingv1beta1.Queue) (*unstructured.Unstructured, error) {
 	queue = queue.DeepCopy()
 	if err := cli.SetKind(queue); err != nil {
@@ -54,7 +54,7 @@ func plainQueue(queue *schedulingv1beta1.Queue) (*unstructured.Unstructured, err
 	return &unstructured.Unstructured{Object: plain}, err
 }
 
-// QueueObject returns a changed queue as an object for Ask.
+// QueueObject converts a changed queue to an object for Ask.
 func QueueObject(queue *schedulingv1beta1.Queue) (runtime.RawExtension, error) {
 	plain, err := plainQueue(queue)
 	if err != nil {
@@ -67,7 +67,7 @@ func QueueObject(queue *schedulingv1beta1.Queue) (runtime.RawExtension, error) {
 // fields lists the fields that --set can change.
 const fields = "weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE"
 
-// completeSetting offers the fields of --set, and the values of fields with few values.
+// completeSetting completes the fields of --set, and the values of fields that have only a few.
 func completeSetting(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if name, _, valued := strings.Cut(prefix, "="); valued {
 		words := map[string][]string{"reclaimable": {"true", "false"}, "state": {"Open", "Closed"}}[name]
@@ -87,7 +87,7 @@ func completeSetting(_ *cobra.Command, _ []string, prefix string) ([]string, cob
 	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// settingWords returns the completions for a field; a limit has one completion for each resource.
+// settingWords returns the completions for a field: a resource limit has one completion for each resource.
 func settingWords(field string) []string {
 	limit, isLimit := strings.CutSuffix(field, "RESOURCE")
 	if !isLimit {
@@ -96,7 +96,7 @@ func settingWords(field string) []string {
 	return []string{limit + "cpu=", limit + "memory=", limit + "nvidia.com/gpu="}
 }
 
-// change applies one FIELD=VALUE to the queue.
+// change applies one FIELD=VALUE setting to the queue.
 func change(queue *schedulingv1beta1.Queue, setting string) error {
 	name, value, found := strings.Cut(setting, "=")
 	if !found {

@@ -30,14 +30,14 @@ var (
 	templateKind = flowv1alpha1.GroupVersion.WithKind("JobTemplate")
 )
 
-// planned are the kinds that the scheduler can simulate. A JobFlow is simulated as the jobs of its first steps.
+// planned lists the kinds that the scheduler can simulate. A JobFlow is simulated as the jobs of its first steps.
 var planned = []schema.GroupVersionKind{jobKind, queueKind, podGroupKind, podKind}
 
 func is(o cli.FileObject, kind schema.GroupVersionKind) bool {
 	return o.Object.GroupVersionKind() == kind
 }
 
-// plannable returns the objects of the files that can be simulated and warns about the others.
+// plannable returns the objects in the files that can be simulated and prints a warning about the others.
 func (o *options) plannable(ctx context.Context, read []cli.FileObject) ([]cli.FileObject, error) {
 	hasFlow := slices.ContainsFunc(read, func(object cli.FileObject) bool { return is(object, flowKind) })
 	var objects []cli.FileObject
@@ -57,8 +57,8 @@ func (o *options) plannable(ctx context.Context, read []cli.FileObject) ([]cli.F
 	return objects, errors.Join(problems...)
 }
 
-// firstSteps returns the jobs of the flow's steps that would begin at once, and prints which steps follow. It does
-// not plan those, because the state of the cluster at that time is unknown.
+// firstSteps returns the jobs of the flow's steps that would begin immediately, and prints which steps follow. The
+// later steps are not simulated, because the state of the cluster at that time is unknown.
 func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []cli.FileObject) ([]cli.FileObject, error) {
 	flow := &flowv1alpha1.JobFlow{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object.Object, flow); err != nil {
@@ -100,7 +100,7 @@ func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []
 	return jobs, nil
 }
 
-// moreBegin describes the number of later steps, as the start of a clause.
+// moreBegin returns the number of later steps as the beginning of a sentence.
 func moreBegin(steps int) string {
 	if steps == 1 {
 		return "1 more starts"
@@ -108,7 +108,7 @@ func moreBegin(steps int) string {
 	return fmt.Sprintf("%d more start", steps)
 }
 
-// template finds the JobTemplate of a step in the files or else in the cluster; it returns nil if it finds neither.
+// template finds the JobTemplate of a step in the files or in the cluster. It returns nil if there is none.
 func (o *options) template(ctx context.Context, namespace, name string, read []cli.FileObject) *flowv1alpha1.JobTemplate {
 	for _, object := range read {
 		if !is(object, templateKind) || object.Object.GetNamespace() != namespace || object.Object.GetName() != name {
@@ -123,12 +123,12 @@ func (o *options) template(ctx context.Context, namespace, name string, read []c
 	return template
 }
 
-// nouns maps kinds to the command that deletes their objects.
+// nouns maps each kind to the command that deletes its objects.
 var nouns = map[schema.GroupVersionKind]string{
 	jobKind: "vcctl job", flowKind: "vcctl jobflow", podGroupKind: "vcctl podgroup", podKind: "kubectl",
 }
 
-// thereAlready returns the error about an object that cannot be submitted because its name is in use, or nil.
+// thereAlready returns an error if an object cannot be submitted because its name is already in use.
 func (o *options) thereAlready(ctx context.Context, object cli.FileObject) error {
 	noun, isNamed := nouns[object.Object.GroupVersionKind()]
 	name, namespace := object.Object.GetName(), object.Object.GetNamespace()
@@ -156,7 +156,7 @@ func (o *options) thereAlready(ctx context.Context, object cli.FileObject) error
 		"%s %q already exists in namespace %q (%s): this one would be rejected", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
 }
 
-// groupOf returns the planned PodGroup of a pod in the files, or "".
+// groupOf returns the planned PodGroup of a pod in the files, or "" if it has none.
 func (w *writer) groupOf(namespace, pod string) string {
 	for _, object := range w.objects {
 		if !is(object, podKind) || object.Object.GetNamespace() != namespace || cmp.Or(object.Object.GetName(), object.Object.GetGenerateName()) != pod {

@@ -1,5 +1,5 @@
-// Package plan implements `vcctl plan`, which asks the scheduler for a simulation: what would happen if the objects
-// were submitted now.
+// Package plan implements `vcctl plan`. It requests a simulation from the scheduler, which shows what would happen if
+// the objects were submitted now.
 package plan
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// options are the inputs of `vcctl plan`.
+// options holds the inputs of `vcctl plan`.
 type options struct {
 	f       *cli.Factory
 	out     cli.Output
@@ -28,7 +28,7 @@ type options struct {
 	fields  cli.FieldValidation
 }
 
-// New returns the command.
+// New returns `vcctl plan`.
 func New(f *cli.Factory) *cobra.Command { return newPlan(f, run) }
 
 func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {
@@ -126,7 +126,7 @@ func exitOf(plans []*insightv1alpha1.Plan) error {
 	return cli.ExitStatus(code)
 }
 
-// objects returns the objects to plan: the objects in the files and the edited queue.
+// objects returns the objects to simulate: those in the files, and the edited queue.
 func (o *options) objects(ctx context.Context) ([]cli.FileObject, error) {
 	var objects []cli.FileObject
 	if o.files.Given() {
@@ -165,7 +165,7 @@ func (o *options) objects(ctx context.Context) ([]cli.FileObject, error) {
 	return objects, nil
 }
 
-// refuseThoseThere returns an error for each object that already exists and so cannot be submitted.
+// refuseThoseThere returns an error for each object that cannot be submitted because it already exists.
 func (o *options) refuseThoseThere(ctx context.Context, objects []cli.FileObject) error {
 	var problems []error
 	for _, object := range objects {
@@ -211,7 +211,7 @@ func (o *options) ask(ctx context.Context, objects []cli.FileObject) ([]*insight
 	return plans, nil
 }
 
-// Ask creates a plan of the objects, waits for the scheduler's answer and deletes the plan.
+// Ask creates a plan that contains the objects, waits for the scheduler's answer and deletes the plan.
 func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtime.RawExtension, timeout time.Duration) (*insightv1alpha1.Plan, error) {
 	c, err := f.Client()
 	if err != nil {
@@ -245,7 +245,7 @@ func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtim
 	return answered, nil
 }
 
-// takeAwayTime limits the deletion of an answered plan.
+// takeAwayTime is the time limit for deleting an answered plan.
 const takeAwayTime = 5 * time.Second
 
 // awaitAnswer watches a plan until the scheduler has answered it.
@@ -267,7 +267,7 @@ func awaitAnswer(ctx context.Context, c client.WithWatch, p *insightv1alpha1.Pla
 	}
 }
 
-// noPlans is the hint for clusters whose scheduler does not answer plans.
+// noPlans is the hint for clusters whose scheduler does not support plans.
 const noPlans = "Volcano's own scheduler does not answer plans; `vcctl job run -f FILE --dry-run=server` checks admission only"
 
 func unanswered(timeout time.Duration) error {

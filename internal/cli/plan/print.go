@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// maxTold is the maximum number of nodes and victims in text output; -o json prints all of them.
+// maxTold is the maximum number of nodes and victims in the text output; -o json prints all of them.
 const maxTold = 10
 
 func (o *options) print(plans []*insightv1alpha1.Plan, objects []cli.FileObject) error {
@@ -43,7 +43,7 @@ func (o *options) print(plans []*insightv1alpha1.Plan, objects []cli.FileObject)
 	return o.f.Streams.Page(w.text.Bytes())
 }
 
-// bare returns a plan for output: without the metadata of the server, and named after its first answer.
+// bare returns a plan for output, named after its first answer and without the metadata that the server adds.
 func bare(p *insightv1alpha1.Plan) *insightv1alpha1.Plan {
 	shown := &insightv1alpha1.Plan{Spec: p.Spec, Status: p.Status}
 	shown.Namespace = p.Namespace
@@ -63,7 +63,7 @@ type writer struct {
 	now     time.Time
 }
 
-// answer writes one answer: the verdict with the name, the explanation, and the numbers.
+// answer writes one answer: the verdict, the explanation, and the numbers.
 func (w *writer) answer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 	for _, warning := range a.Warnings {
 		defer job.WriteFacts(&w.text, []job.Fact{{Name: "warning", Text: warning}}, w.style, w.width)
@@ -89,13 +89,13 @@ func (w *writer) answer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 	}
 }
 
-// isUnexplained reports whether only the message explains why an object would not start.
+// isUnexplained reports whether only the answer's message explains why an object would not start.
 func isUnexplained(a *insightv1alpha1.Answer) bool {
 	waits := a.Pods == 0 || a.Verdict == insightv1alpha1.VerdictWaits
 	return waits && a.Explanation == nil && len(a.Problems) == 0
 }
 
-// headline returns the verdict, for example "nlp/train would wait: GangDoesNotFit".
+// headline returns the verdict for an object, for example "nlp/train would wait: GangDoesNotFit".
 func headline(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) string {
 	text := p.Namespace + "/" + a.Name
 	switch a.Verdict {
@@ -129,7 +129,7 @@ func havingBeen(n int) string {
 	return fmt.Sprintf("%d pods have been", n)
 }
 
-// problems writes the validation errors of admission and their position in the file.
+// problems writes the validation errors of admission and their positions in the file.
 func (w *writer) problems(a *insightv1alpha1.Answer) {
 	for _, problem := range a.Problems {
 		text := strings.TrimPrefix(problem.Field+": "+problem.Message, ": ")
@@ -157,7 +157,7 @@ func podsText(a *insightv1alpha1.Answer) string {
 	return text
 }
 
-// placesText lists the nodes with the tasks placed there, nodes with the most pods first.
+// placesText lists the nodes and the tasks placed there, starting with the nodes that have the most pods.
 func placesText(places []insightv1alpha1.Placement) string {
 	sorted := slices.Clone(places)
 	slices.SortStableFunc(sorted, func(a, b insightv1alpha1.Placement) int {
@@ -188,7 +188,7 @@ func placesText(places []insightv1alpha1.Placement) string {
 	return strings.Join(parts, "; ")
 }
 
-// victims writes which pods would be evicted: by job, with queue and reason.
+// victims writes which pods would be evicted, grouped by job, with queue and reason.
 func (w *writer) victims(victims []insightv1alpha1.Victim, all int32) {
 	if all == 0 {
 		return
@@ -240,7 +240,7 @@ func (g *victimGroup) text() string {
 	return text + " (" + v.Reason + ")"
 }
 
-// queue writes the effects of a change of a queue.
+// queue writes the effects of changing a queue.
 func (w *writer) queue(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 	headline := "queue " + a.Name
 	if a.Verdict == insightv1alpha1.VerdictNever {

@@ -24,7 +24,7 @@ type filters struct {
 	job, task, node, queue string
 	phases                 []string
 	any                    bool
-	// everywhere reports whether the user gave -A; job can then match jobs in several namespaces.
+	// everywhere reports whether the user specified -A; the job filter can then match jobs in multiple namespaces.
 	everywhere func() bool
 }
 
@@ -94,7 +94,7 @@ func (o *filters) keeps(pod *corev1.Pod, phases []string) bool {
 	return len(phases) == 0
 }
 
-// sameQueue rejects a job that is in another queue than the requested one.
+// sameQueue returns an error if the requested job is not in the requested queue.
 func (o *filters) sameQueue(ctx context.Context) error {
 	c, err := o.f.Client()
 	if err != nil {

@@ -111,7 +111,7 @@ func columns(f *cli.Factory) []cli.Column[*corev1.Pod] {
 	}
 }
 
-// compatTable prints the table of Volcano's vcctl, sorted by namespace and name.
+// compatTable prints the table in the format of Volcano's vcctl, sorted by namespace and name.
 func compatTable(out io.Writer, f *cli.Factory, pods []*corev1.Pod, allNamespaces bool) error {
 	titles := []string{"Name", "Ready", "Status", "Restart", "Age"}
 	if allNamespaces {
@@ -154,7 +154,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, pod *corev1.Pod,
 		conditions.Rows = append(conditions.Rows, []string{string(one.Type), string(one.Status), render.Age(now, one.LastTransitionTime.Time), cmp.Or(one.Reason, "-"), cmp.Or(one.Message, "-")})
 	}
 	sheet.Add("Conditions", conditions)
-	// The reason why a pod does not run may be only in its events.
+	// Only the events may contain the reason why a pod does not run.
 	happened, err := clusterops.EventsAbout(ctx, c, pod.Namespace, pod)
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func containerTable(pod *corev1.Pod, style render.Style, f *cli.Factory) render.
 	return table
 }
 
-// addWhy adds the reason why the pod does not run, if there is one, at the end of the sheet.
+// addWhy adds the reason why the pod does not run, if any, to the end of the sheet.
 func addWhy(sheet *cli.Sheet, f *cli.Factory, pod *corev1.Pod, events []corev1.Event) {
 	reason := job.PodReason(pod, events)
 	if reason == "" {

@@ -1,4 +1,5 @@
-// Package podgroup implements `vcctl podgroup`, the commands for gangs: pods that start together or not at all.
+// Package podgroup implements `vcctl podgroup`, the commands for gangs, that is, pods that start together or not at
+// all.
 //
 //	In:   PodGroups, their pods, events about both
 //	Out:  tables, why a gang waits, PodGroups created and deleted
@@ -83,7 +84,7 @@ func podGroups() *resourcecmd.Kind[podGroup] {
 	}
 }
 
-// ofJob finds the PodGroup of a job by the job's name; the PodGroup's own name ends with the job's UID.
+// ofJob finds the PodGroup of a job by the name of the job. The PodGroup's own name ends with the job's UID.
 func ofJob(ctx context.Context, c client.Client, namespace, name string) (group podGroup, found bool, err error) {
 	group, err = clusterops.GroupOfJobNamed(ctx, c, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")})
 	return group, err == nil && group != nil, err
@@ -134,7 +135,7 @@ func columns(f *cli.Factory) []cli.Column[podGroup] {
 	}
 }
 
-// needsText formats the total request of the gang.
+// needsText formats the total resource request of the gang.
 func needsText(g podGroup) string {
 	if g.Spec.MinResources == nil {
 		return "-"
@@ -248,7 +249,7 @@ func conditionTable(g podGroup, now time.Time) render.Table {
 	return table
 }
 
-// addWhy adds the reason why the gang waits, if there is one, at the end of the sheet.
+// addWhy adds the reason why the gang waits, if any, to the end of the sheet.
 func addWhy(sheet *cli.Sheet, f *cli.Factory, g podGroup, style render.Style) {
 	reason := job.GroupReason(g)
 	if reason == "" {

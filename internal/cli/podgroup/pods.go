@@ -13,18 +13,18 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// mostPods is the maximum number of pods of a namespace to inspect for the members of a group that no label
-// identifies.
+// mostPods is the maximum number of pods to inspect in a namespace when the pods of a group cannot be selected by
+// label.
 const mostPods = 4 * cli.PageSize
 
-// members are the pods of a group; more means that not all pods of the namespace were inspected.
+// members holds the pods of a group; more is true if not all pods of the namespace were inspected.
 type members struct {
 	pods []*corev1.Pod
 	more bool
 }
 
-// podsOf finds the pods of a group. It finds the pods of a job by label, and a pod that owns its group by name. All
-// others name the group in an annotation, which no list request can select.
+// podsOf finds the pods of a group: the pods of a job by label, and a pod that owns its group by name. Other pods
+// specify their group in an annotation, which a list request cannot select.
 func podsOf(ctx context.Context, c client.Client, g podGroup) (members, error) {
 	owner := ownerOf(g)
 	switch {
@@ -41,7 +41,7 @@ func podsOf(ctx context.Context, c client.Client, g podGroup) (members, error) {
 	return listed(ctx, c, g, mostPods)
 }
 
-// ignore drops errors about objects that do not exist or that the user may not read.
+// ignore ignores errors about objects that do not exist or that the user may not read.
 func ignore(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return nil
@@ -49,8 +49,8 @@ func ignore(err error) error {
 	return err
 }
 
-// listed finds the group's pods among the pods in its namespace that options select. It inspects at most most pods; 0
-// means all.
+// listed finds the group's pods among the pods in its namespace that match the options. It inspects at most most pods; if
+// most is 0, it inspects all of them.
 func listed(ctx context.Context, c client.Client, g podGroup, most int, options ...client.ListOption) (members, error) {
 	var found members
 	seen, next := 0, ""
@@ -90,7 +90,7 @@ func podTable(pods []*corev1.Pod, style render.Style, now time.Time) render.Tabl
 	return table
 }
 
-// objectOf returns a function that names the object of an event.
+// objectOf returns a function that describes the object of an event.
 func objectOf(g podGroup) func(*corev1.Event) string {
 	return func(event *corev1.Event) string {
 		if event.InvolvedObject.UID == g.UID {

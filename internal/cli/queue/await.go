@@ -45,7 +45,7 @@ func awaitGone(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cl
 	return err
 }
 
-// stateText describes a queue's state for a wait that timed out.
+// stateText describes a queue's state for the error about a wait that timed out.
 func stateText(q *schedulingv1beta1.Queue) string {
 	if text := busy(q); text != "" {
 		return fmt.Sprintf("%s; %s", stateOf(q), text)
@@ -53,7 +53,7 @@ func stateText(q *schedulingv1beta1.Queue) string {
 	return string(stateOf(q))
 }
 
-// excess describes the usage of a queue beyond its capability; it returns "" if there is no excess.
+// excess describes how far a queue's usage exceeds its capability. It returns "" if it does not.
 func excess(q *schedulingv1beta1.Queue) string {
 	for _, name := range queueusage.Resources(q) {
 		held, limit := q.Status.Allocated[name], q.Spec.Capability[name]

@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// createOptions are the inputs of `vcctl queue create`.
+// createOptions holds the inputs of `vcctl queue create`.
 type createOptions struct {
 	f      *cli.Factory
 	out    cli.Output
@@ -114,7 +114,7 @@ func create(ctx context.Context, o *createOptions) error {
 	return errors.Join(problems...)
 }
 
-// wanted returns the queues to create, from the names or the files.
+// wanted returns the queues to create, which are specified by the names or the files.
 func (o *createOptions) wanted() ([]filedQueue, error) {
 	var wanted []filedQueue
 	for _, name := range o.target.names {
@@ -134,8 +134,8 @@ func (o *createOptions) wanted() ([]filedQueue, error) {
 	return wanted, nil
 }
 
-// judge returns the error with which admission would reject a queue. Queues that are created together can be parents
-// and children: those judged before count as existing.
+// judge returns the error with which admission would reject a queue. Because a queue and its parent can be created by
+// the same command, queues that were judged earlier count as existing.
 func (o *createOptions) judge(around *check.Around, one filedQueue) error {
 	queue := one.queue
 	if there := madeBefore(around, queue.Name); there != nil {
@@ -145,7 +145,7 @@ func (o *createOptions) judge(around *check.Around, one filedQueue) error {
 	schedulingv1beta1.DefaultQueue(queue)
 	if around.Queues != nil {
 		beside := queue
-		if err != nil { // do not report this error for its siblings, too
+		if err != nil { // avoid reporting this error for its siblings, too
 			beside = submit.WithoutAmounts(queue)
 		}
 		around.Queues = schedulingv1beta1.NewQueueLookup(append(around.Queues.Queues(), beside)...)
@@ -153,7 +153,7 @@ func (o *createOptions) judge(around *check.Around, one filedQueue) error {
 	return err
 }
 
-// judgeFiled adds the position in the file to the error that judge returns.
+// judgeFiled calls judge and adds the queue's position in its file to the error.
 func judgeFiled(one filedQueue, judge func() error) error {
 	err := judge()
 	if err == nil || one.object.Object == nil {
@@ -185,7 +185,7 @@ func (o *createOptions) one(ctx context.Context, queue *schedulingv1beta1.Queue)
 	return cli.PrintName(o.f, &o.out, queue, "created"+o.dryRun.Suffix())
 }
 
-// unseen returns the state of a new queue that the controller has not opened yet.
+// unseen describes the state of a new queue that the controller has not opened yet.
 func unseen(q *schedulingv1beta1.Queue) string {
 	if q.Status.State == "" {
 		return "no controller has processed it; check that vcd is running"
@@ -205,7 +205,7 @@ func (o *createOptions) show(queue *schedulingv1beta1.Queue) error {
 	return cli.PrintName(o.f, &o.out, plain, "created"+o.dryRun.Suffix())
 }
 
-// madeBefore returns the existing queue with a name, or nil.
+// madeBefore returns the existing queue with the name, or nil.
 func madeBefore(around *check.Around, name string) *schedulingv1beta1.Queue {
 	if around.Queues == nil {
 		return nil
@@ -218,7 +218,7 @@ func madeBefore(around *check.Around, name string) *schedulingv1beta1.Queue {
 	return nil
 }
 
-// exists returns the error about a queue that already exists.
+// exists returns the error for a queue that already exists.
 func (o *createOptions) exists(there *schedulingv1beta1.Queue) *cli.Error {
 	return cli.Errorf("vcctl queue update "+there.Name+" changes it", "queue %q already exists (created %s ago, %s)", there.Name,
 		render.Age(o.f.Now(), there.CreationTimestamp.Time), stateOf(there))

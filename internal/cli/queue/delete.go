@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/queueusage"
 )
 
-// deleteOptions are the inputs of `vcctl queue delete`.
+// deleteOptions holds the inputs of `vcctl queue delete`.
 type deleteOptions struct {
 	f       *cli.Factory
 	out     cli.Output
@@ -85,8 +85,8 @@ func remove(ctx context.Context, o *deleteOptions) error {
 	return errors.Join(problems...)
 }
 
-// judge removes the queues that admission would not delete and returns an error for each of them. Children that are
-// deleted in the same call are deleted first and do not block their parent.
+// judge removes the queues that admission would not delete and returns an error for each of them. Child queues that
+// the same command deletes are deleted first, and therefore do not block the deletion of their parent.
 func (o *deleteOptions) judge(ctx context.Context, queues []*schedulingv1beta1.Queue) ([]*schedulingv1beta1.Queue, error) {
 	around := o.f.Around(ctx, !o.dryRun.Client())
 	if around.Queues != nil {
@@ -125,8 +125,8 @@ func without(queues []*schedulingv1beta1.Queue, name string) []*schedulingv1beta
 	return slices.DeleteFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Name == name })
 }
 
-// ask asks for confirmation before deleting queues with running or pending jobs, or queues chosen by a selector. It
-// does not ask if the user calls vcctl with Volcano's flags, because Volcano's vcctl never asks.
+// ask asks for confirmation before deleting queues that have running or pending jobs or were selected by label. It
+// does not ask if the command line has Volcano's flags, because Volcano's vcctl never asks.
 func (o *deleteOptions) ask(ctx context.Context, queues []*schedulingv1beta1.Queue) error {
 	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
 		return nil

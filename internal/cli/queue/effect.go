@@ -19,36 +19,37 @@ import (
 	"github.com/vc-batch/vc/internal/queueusage"
 )
 
-// forecastTime limits the wait for the scheduler's simulation before a confirmation. Without an answer, only the
-// counts from the queues' status are shown.
+// forecastTime is the maximum time to wait for the scheduler's simulation before asking for confirmation. Without an
+// answer, only the job counts in the queues' status are shown.
 const forecastTime = 3 * time.Second
 
-// maxTold is the maximum number of jobs that an effect names.
+// maxTold is the maximum number of jobs that the description of an effect lists.
 const maxTold = 5
 
 // effect is a change of queues whose consequences are shown to the user before it is made.
 type effect struct {
 	f *cli.Factory
-	// before holds the current queues, after the changed queues in the same order.
+	// before holds the current queues; after holds the changed queues in the same order.
 	before, after []*schedulingv1beta1.Queue
-	// trees holds the hierarchy of queues, so that a change of a parent includes the queues below it; it may be nil.
+	// trees holds the queue hierarchy, so that a change of a parent includes the queues below it; it may be nil.
 	trees *queueusage.Forest
-	// fate describes what happens to the jobs in a queue, independent of the scheduler's answer; it may be empty.
+	// fate describes what happens to the jobs in a queue regardless of the scheduler's answer; it may be empty.
 	fate string
-	// unthinkable means that the scheduler cannot simulate the change, because the queues would no longer exist.
+	// unthinkable is true if the scheduler cannot simulate the change, because the queues would no longer exist.
 	unthinkable bool
 }
 
 // told holds the description of an effect.
 type told struct {
-	// lines has one line per queue with its jobs and their fate, and then lines about jobs in other queues.
+	// lines has one line for each queue with jobs, which describes what happens to them, followed by lines about jobs
+	// in other queues.
 	lines []string
-	// runs means that jobs run in one of the queues; evicts that the scheduler would evict pods.
+	// runs is true if jobs run in one of the queues; evicts is true if the scheduler would evict pods.
 	runs, evicts bool
 }
 
 // tell describes the effect. It omits queues without running or pending jobs. If ask is set, it requests a simulation
-// from the scheduler; otherwise, or without an answer, it describes only job counts.
+// from the scheduler. If ask is not set, or the scheduler does not answer, it describes only job counts.
 func (e *effect) tell(ctx context.Context, ask bool) told {
 	var t told
 	families := map[string][]*schedulingv1beta1.Queue{}
@@ -99,7 +100,7 @@ func (e *effect) line(q *schedulingv1beta1.Queue, after []*schedulingv1beta1.Que
 	return strings.Join(parts, "; ")
 }
 
-// family returns a queue and the queues below it, without any queue that has its own line.
+// family returns a queue and the queues below it, except for those that have a line of their own.
 func (e *effect) family(q *schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	family := []*schedulingv1beta1.Queue{q}
 	if e.trees == nil {
@@ -125,7 +126,7 @@ func total(queues []*schedulingv1beta1.Queue, count func(*schedulingv1beta1.Queu
 	return sum
 }
 
-// others describes the jobs in other queues, that would start or be evicted.
+// others describes the jobs in other queues that would start or be evicted.
 func (e *effect) others(answer *insightv1alpha1.PlanStatus, families map[string][]*schedulingv1beta1.Queue) []string {
 	var lines []string
 	elsewhere := func(v *insightv1alpha1.Victim) bool {
@@ -149,7 +150,7 @@ func (e *effect) others(answer *insightv1alpha1.PlanStatus, families map[string]
 	return lines
 }
 
-// done returns the verb for an eviction by its reason.
+// done returns the verb that describes an eviction for the reason.
 func done(reason string) string {
 	switch reason {
 	case "reclaim":
@@ -160,7 +161,7 @@ func done(reason string) string {
 	return "evicted"
 }
 
-// evicted describes how many jobs lose pods, and which. It returns none if there are no matching victims.
+// evicted describes how many jobs lose pods, and which jobs. It returns none if no victim matches.
 func evicted(victims []insightv1alpha1.Victim, of func(*insightv1alpha1.Victim) bool, none string) string {
 	var names []string
 	pods := map[string]int{}
@@ -193,7 +194,7 @@ func evicted(victims []insightv1alpha1.Victim, of func(*insightv1alpha1.Victim) 
 	return fmt.Sprintf("%d would be %s: %s", len(names), word, few(names))
 }
 
-// few joins the names, at most maxTold of them.
+// few joins at most maxTold of the names and appends the number of the others.
 func few(names []string) string {
 	if len(names) > maxTold {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxTold], ", "), len(names)-maxTold)
@@ -201,7 +202,7 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// busy describes how many jobs run and wait in a queue and the queues below it; it returns "" if there are no jobs.
+// busy describes how many jobs run and wait in a queue and in the queues below it. It returns "" if there are none.
 func busy(family ...*schedulingv1beta1.Queue) string {
 	running, waiting := int(total(family, queueusage.Running)), int(total(family, queueusage.Waiting))
 	where := " in it"
@@ -248,7 +249,8 @@ func (e *effect) ask(ctx context.Context) (*insightv1alpha1.Plan, error) {
 	return plan.Ask(ctx, e.f, namespace, objects, forecastTime)
 }
 
-// confirm shows the effects and asks for confirmation. If ask is not set, and in a dry run, it only prints the effects.
+// confirm shows the effects and asks for confirmation. If ask is false or this is a dry run, it only shows the
+// effects.
 func confirm(ctx context.Context, f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, lines []string, ask bool, queues []*schedulingv1beta1.Queue) error {
 	if dryRun.Any() || !ask || len(queues) == 0 {
 		for _, line := range lines {

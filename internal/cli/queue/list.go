@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// listOptions are the inputs of `vcctl queue list` and `get`.
+// listOptions holds the inputs of `vcctl queue list` and `get`.
 type listOptions struct {
 	f      *cli.Factory
 	out    cli.Output
@@ -121,7 +121,7 @@ func list(ctx context.Context, o *listOptions) error {
 	return o.withNames(ctx, l.Run(ctx, o.f, &o.out))
 }
 
-// withNames adds the existing queues to errors about queues that do not exist.
+// withNames adds the names of existing queues to errors about queues that do not exist.
 func (o *listOptions) withNames(ctx context.Context, err error) error {
 	if many, joined := err.(interface{ Unwrap() []error }); joined {
 		var all []error
@@ -153,7 +153,7 @@ func (o *listOptions) compatTable(queues []*schedulingv1beta1.Queue) error {
 	return err
 }
 
-// stateOf returns the state of a queue; a queue that the controller has not seen yet is open.
+// stateOf returns the state of a queue. A queue that the controller has not processed yet is open.
 func stateOf(q *schedulingv1beta1.Queue) schedulingv1beta1.QueueState {
 	if q.Status.State == "" {
 		return schedulingv1beta1.QueueStateOpen
@@ -161,7 +161,7 @@ func stateOf(q *schedulingv1beta1.Queue) schedulingv1beta1.QueueState {
 	return q.Status.State
 }
 
-// column is a column of a table of queues.
+// column is a column of a queue table.
 type column = cli.Column[*schedulingv1beta1.Queue]
 
 func columns(f *cli.Factory) []column {

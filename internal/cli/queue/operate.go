@@ -19,10 +19,10 @@ import (
 	"github.com/vc-batch/vc/internal/queueusage"
 )
 
-// commandNamespace is the namespace of Commands for queues, as in Volcano.
+// commandNamespace is the namespace of Commands for queues, the same as in Volcano.
 const commandNamespace = "default"
 
-// operateOptions are the inputs of open, close and operate.
+// operateOptions holds the inputs of open, close and operate.
 type operateOptions struct {
 	f       *cli.Factory
 	out     cli.Output
@@ -128,8 +128,8 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 	return cmd
 }
 
-// checkUsage rejects invalid flags with the messages that scripts written for Volcano's vcctl expect. It runs before
-// all other checks of these flags.
+// checkUsage rejects invalid flags with the messages that scripts written for Volcano's vcctl expect. It therefore
+// runs before all other checks of these flags.
 func (o *operateOptions) checkUsage() error {
 	switch {
 	case o.action == "":
@@ -181,14 +181,14 @@ func operate(ctx context.Context, o *operateOptions) error {
 	return errors.Join(problems...)
 }
 
-// tellBelow prints the queues that close because an ancestor closes.
+// tellBelow prints the child queues that are also closed because an ancestor is closed.
 func (o *operateOptions) tellBelow(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) {
 	if below := withBelow(ctx, c, queues)[len(queues):]; len(below) > 0 {
 		fmt.Fprintf(o.f.Streams.Err, "also closing child queues: %s\n", namesOf(below))
 	}
 }
 
-// leaveRoot removes the root queue from the queues to close, because its controller keeps it open.
+// leaveRoot excludes the root queue from the queues to close, because its controller keeps it open.
 func (o *operateOptions) leaveRoot() error {
 	if o.action != "close" || !slices.Contains(o.target.names, keys.RootQueue) {
 		return nil
@@ -201,7 +201,8 @@ func rootStays() error {
 	return cli.Errorf("close the queues below it instead; vcctl queue tree shows them", "queue %q cannot be closed: it is the root of all queues", keys.RootQueue)
 }
 
-// refuses returns an error if the queue controller would reject the command, which it reports only in an event.
+// refuses returns an error if the queue controller would reject the command, because the controller itself reports
+// that only in an event.
 func (o *operateOptions) refuses(ctx context.Context, c client.Client, q *schedulingv1beta1.Queue) error {
 	closing := o.action == "close"
 	wish := q.Wish()
@@ -221,9 +222,9 @@ func (o *operateOptions) refuses(ctx context.Context, c client.Client, q *schedu
 	return nil
 }
 
-// ask asks for confirmation before closing queues with running or pending jobs in them or below them, and before
-// opening or closing all queues of a selector. It does not ask if the user calls vcctl with Volcano's flags, because
-// Volcano's vcctl never asks.
+// ask asks for confirmation before closing queues that have running or pending jobs in them or in queues below them,
+// and before opening or closing all queues that a selector matches. It does not ask if the command line has Volcano's
+// flags, because Volcano's vcctl never asks.
 func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) error {
 	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
 		return nil
@@ -244,7 +245,8 @@ func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*sch
 	return confirm(ctx, o.f, &o.confirm, &o.dryRun, o.action+" "+namesOf(queues), lines, ask, queues)
 }
 
-// withBelow adds the queues below the given ones, because they close together. If it cannot list them, it adds none.
+// withBelow adds the queues below the named ones, because they are closed together. If they cannot be listed, it adds
+// none.
 func withBelow(ctx context.Context, c client.Client, named []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	all, err := (&target{}).labelled(ctx, c)
 	if err != nil {
@@ -288,7 +290,7 @@ func (o *operateOptions) one(ctx context.Context, c client.WithWatch, queue *sch
 	return cli.PrintName(o.f, &o.out, queue, done+o.dryRun.Suffix())
 }
 
-// mayNot rewords the error about a forbidden Command: the user lacks the right to open or close the queue.
+// mayNot rewords the error about a forbidden Command to say that the user may not open or close the queue.
 func (o *operateOptions) mayNot(queue *schedulingv1beta1.Queue, err error) error {
 	if !apierrors.IsForbidden(err) || cli.DeniedBy(err) != "" {
 		return err
@@ -297,7 +299,7 @@ func (o *operateOptions) mayNot(queue *schedulingv1beta1.Queue, err error) error
 		Hint: fmt.Sprintf("this requires permission to create commands.bus.volcano.sh in namespace %q; ask an administrator", commandNamespace)}
 }
 
-// commandFor returns a Command in Volcano's wire format: its owner and its target are the queue.
+// commandFor returns a Command in Volcano's format, in which the queue is both the owner and the target.
 func commandFor(queue *schedulingv1beta1.Queue, action busv1alpha1.Action) *busv1alpha1.Command {
 	target := metav1.NewControllerRef(queue, schedulingv1beta1.GroupVersion.WithKind("Queue"))
 	return &busv1alpha1.Command{

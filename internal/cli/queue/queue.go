@@ -4,7 +4,7 @@
 //	Out:  tables and trees; Queues created, patched and deleted; Commands that open and
 //	      close; the effects of a change, as simulated by the scheduler
 //
-// The usage of a queue is in its status; only view lists PodGroups, to show which jobs wait and why.
+// A queue's usage is part of its status. Only `queue view` lists PodGroups, to show which jobs wait and why.
 package queue
 
 import (
@@ -48,7 +48,7 @@ func getQueue(ctx context.Context, f *cli.Factory, c client.Client, name string)
 	return queue, err
 }
 
-// isMissing reports whether an error means that the object, rather than its kind, does not exist.
+// isMissing reports whether err means that the object, not its kind, does not exist.
 func isMissing(err error) bool {
 	return cli.IsMissing(err)
 }

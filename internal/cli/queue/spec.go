@@ -19,7 +19,8 @@ type spec struct {
 	capability, guarantee, deserved string
 }
 
-// addUpdateFlags adds the flags of an update. A flag that is not given changes nothing, so none has a default.
+// addUpdateFlags adds the flags of an update. They have no defaults, because a flag that is not specified changes
+// nothing.
 func (s *spec) addUpdateFlags(f *cli.Factory, cmd *cobra.Command) {
 	s.addFlags(f, cmd)
 	cmd.Flags().Lookup("weight").DefValue = "0" // the help omits a default that is the zero value
@@ -42,7 +43,7 @@ func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
 // maxWeight is the maximum weight in the API.
 const maxWeight = 65535
 
-// apply sets the fields whose flags were given.
+// apply sets the fields whose flags were specified.
 func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (changed bool, err error) {
 	given := func(name string) bool {
 		isGiven := cmd.Flags().Lookup(name).Changed
@@ -79,8 +80,8 @@ func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (change
 	return changed, errors.Join(problems...)
 }
 
-// shrinks reports whether a change takes resources from a queue: a lower limit or share, or resources that other
-// queues can newly reclaim.
+// shrinks reports whether a change takes resources away from a queue: it lowers a limit or a share, or allows other
+// queues to reclaim more.
 func shrinks(old, fresh *schedulingv1beta1.Queue) bool {
 	a, b := &old.Spec, &fresh.Spec
 	switch {
@@ -94,7 +95,7 @@ func shrinks(old, fresh *schedulingv1beta1.Queue) bool {
 
 func gives(q *schedulingv1beta1.QueueSpec) bool { return q.Reclaimable == nil || *q.Reclaimable }
 
-// lessLimit reports whether a limit is new or lower. A missing limit means unlimited.
+// lessLimit reports whether any limit is new or lower. A missing limit means unlimited.
 func lessLimit(before, after corev1.ResourceList) bool {
 	for name, limit := range after {
 		if old, limited := before[name]; !limited || limit.Cmp(old) < 0 {
@@ -104,7 +105,7 @@ func lessLimit(before, after corev1.ResourceList) bool {
 	return false
 }
 
-// lessShare reports whether an amount is lower or removed.
+// lessShare reports whether any amount is lower or has been removed.
 func lessShare(before, after corev1.ResourceList) bool {
 	for name, old := range before {
 		if now := after[name]; now.Cmp(old) < 0 {

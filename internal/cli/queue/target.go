@@ -15,20 +15,20 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// target selects the queues that a command acts on: by name, by label, or from files. Volcano's vcctl takes the name
-// as -n, which is the namespace in all other commands; queues have no namespace.
+// target selects the queues that a command acts on: by name, by label, or from files. Volcano's vcctl takes the queue
+// name as -n, which is the namespace in all other commands; queues have no namespace.
 type target struct {
 	names  []string
 	labels string
 	files  cli.Files
-	// passMissing ignores queues that do not exist.
+	// passMissing is true if queues that do not exist are ignored.
 	passMissing bool
-	// old means that the name was given as -n or --name.
+	// old is true if the user specified the name as -n or --name, like for Volcano's vcctl.
 	old     bool
 	oldName string
 }
 
-// addName adds the hidden --name of Volcano's vcctl.
+// addName adds the hidden flag --name of Volcano's vcctl.
 func (t *target) addName(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.oldName, "name", "", "Name of the queue")
 	cmd.Flags().Lookup("name").Hidden = true
@@ -36,14 +36,14 @@ func (t *target) addName(cmd *cobra.Command) {
 	cli.Apart(cmd, "specify queues in only one way", "name", "selector", "filename", "kustomize")
 }
 
-// addFlags adds -l, -f and the hidden --name; verb describes the action in help texts.
+// addFlags adds -l, -f and the hidden --name. verb describes the action in help texts.
 func (t *target) addFlags(f *cli.Factory, cmd *cobra.Command, verb string) {
 	t.addName(cmd)
 	cmd.Flags().StringVarP(&t.labels, "selector", "l", "", verb+" the queues that match this label selector")
 	t.files.AddFlags(f, cmd)
 }
 
-// complete stores the arguments. refusal is the error if the user selects no queues.
+// complete stores the arguments. refusal is the error message if no queues are selected.
 func (t *target) complete(f *cli.Factory, cmd *cobra.Command, args []string, refusal string) error {
 	for _, arg := range args {
 		t.names = append(t.names, cli.BareName(arg, "queues"))
@@ -66,8 +66,8 @@ func (t *target) complete(f *cli.Factory, cmd *cobra.Command, args []string, ref
 	return cli.UsageError(f, cmd, "names, --selector, --filename and --kustomize cannot be combined: use one of them")
 }
 
-// takeOldName takes the name from --name, or from -n if the user typed it. VCCTL_NAMESPACE sets the same flag, and a
-// default namespace must not become the name of a queue to create, close or delete.
+// takeOldName takes the queue name from --name, or from -n if the user typed it on the command line. A namespace set
+// by VCCTL_NAMESPACE, which sets the same flag, must not become the name of a queue to create, close or delete.
 func (t *target) takeOldName(f *cli.Factory, cmd *cobra.Command) {
 	name := t.oldName
 	if typed := cmd.Flag("namespace"); name == "" && typed != nil && typed.Changed {
@@ -120,7 +120,7 @@ func (t *target) find(ctx context.Context, f *cli.Factory, c client.Client) ([]*
 	return queues, errors.Join(problems...)
 }
 
-// labelled lists the queues that match the label selector; an empty selector matches all.
+// labelled lists the queues that match the label selector; an empty selector matches all queues.
 func (t *target) labelled(ctx context.Context, c client.Client) ([]*schedulingv1beta1.Queue, error) {
 	labels, err := cli.ParseSelector(t.labels)
 	if err != nil {
@@ -141,7 +141,7 @@ func (t *target) labelled(ctx context.Context, c client.Client) ([]*schedulingv1
 	return queues, err
 }
 
-// namesOf joins the names of queues for a sentence.
+// namesOf joins the names of the queues for use in a sentence.
 func namesOf(queues []*schedulingv1beta1.Queue) string {
 	names := make([]string, len(queues))
 	for i, queue := range queues {
@@ -156,7 +156,7 @@ type filedQueue struct {
 	object cli.FileObject
 }
 
-// readStrictly reads the queues in files and treats unknown fields according to fields.
+// readStrictly reads the queues in files and handles unknown fields as specified by fields.
 func readStrictly(f *cli.Factory, files *cli.Files, fields *cli.FieldValidation) ([]filedQueue, error) {
 	queues, err := readQueues(f, files)
 	problems := []error{err}
@@ -166,7 +166,7 @@ func readStrictly(f *cli.Factory, files *cli.Files, fields *cli.FieldValidation)
 	return queues, errors.Join(problems...)
 }
 
-// readQueues reads the queues in files; it prints a note about other kinds and ignores them.
+// readQueues reads the queues in files. It ignores objects of other kinds and prints a note about them.
 func readQueues(f *cli.Factory, files *cli.Files) ([]filedQueue, error) {
 	objects, err := files.Read(f)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/queueusage"
 )
 
-// treeOptions are the inputs of `vcctl queue tree`.
+// treeOptions holds the inputs of `vcctl queue tree`.
 type treeOptions struct {
 	f      *cli.Factory
 	out    cli.Output
@@ -61,15 +61,15 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 	return cmd
 }
 
-// grove holds the current queues from which the tree is drawn.
+// grove holds the known queues, from which the tree is drawn.
 type grove struct {
 	signs  queueusage.Branches
 	known  []*schedulingv1beta1.Queue
 	forest *queueusage.Forest
 	shown  func(name string) bool
 	indent map[string]string
-	// loose means that rows are printed outside a tree, because they are sorted or printed one by one as queues
-	// change. Names then include the names of the parent queues.
+	// loose is true if rows are not printed as a tree, because they are sorted or are printed one by one when queues
+	// change. The names then include the names of the parent queues.
 	loose bool
 	drawn bool
 	found map[string]bool // queues that match the selector; nil without a selector
@@ -128,7 +128,8 @@ func tree(ctx context.Context, o *treeOptions) error {
 	return l.Run(ctx, o.f, &o.out)
 }
 
-// around reads the queues that surround the shown ones. It returns an error if a named queue is missing.
+// around reads the other queues that are needed to draw the tree. It returns an error if a named queue does not
+// exist.
 func (o *treeOptions) around(ctx context.Context, g *grove) error {
 	c, err := o.f.Client()
 	if err != nil {

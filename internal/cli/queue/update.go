@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/queueusage"
 )
 
-// updateOptions are the inputs of `vcctl queue update`.
+// updateOptions holds the inputs of `vcctl queue update`.
 type updateOptions struct {
 	f       *cli.Factory
 	out     cli.Output
@@ -105,7 +105,7 @@ func update(ctx context.Context, o *updateOptions) error {
 	around := o.f.Around(ctx, true)
 	var refused []error
 	for _, one := range changes {
-		// Queues judged earlier count as changed, because they are changed before this one.
+		// Queues judged earlier count as changed, because they are updated before this one.
 		refused = append(refused, judgeFiled(one.filed, func() error {
 			return hinted(o.f.JudgeUpdate(around, one.before, one.after, o.dryRun.Client()), one.after, around)
 		}))
@@ -171,8 +171,8 @@ func joined(old, more map[string]string) map[string]string {
 }
 
 // ask prints the effects of a change that takes resources from queues with running or pending jobs. It asks for
-// confirmation if jobs run there; without a terminal it needs confirmation only if pods would be evicted. It always
-// asks if a selector chose the queues. It does not ask if the user calls vcctl with Volcano's flags, because
+// confirmation if jobs run there; without a terminal, it requires confirmation only if pods would be evicted. It
+// always asks if the queues were selected by label. It does not ask if the command line has Volcano's flags, because
 // Volcano's vcctl never asks.
 func (o *updateOptions) ask(ctx context.Context, changes []changedQueue, known schedulingv1beta1.QueueLookup) error {
 	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {

@@ -71,7 +71,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1b
 	if !events {
 		return sheet, nil
 	}
-	// Events about cluster-scoped objects are in this namespace.
+	// Events about cluster-scoped objects are stored in this namespace.
 	happened, err := clusterops.EventsAbout(ctx, c, metav1.NamespaceDefault, q)
 	switch {
 	case apierrors.IsForbidden(err):
@@ -83,7 +83,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1b
 	return sheet, nil
 }
 
-// queueFacts returns the one-line facts about a queue.
+// queueFacts returns the facts about a queue that fit on one line each.
 func queueFacts(ctx context.Context, f *cli.Factory, q *schedulingv1beta1.Queue, now time.Time) *cli.Sheet {
 	style := render.Style{Enabled: f.Streams.Color()}
 	forest := queueusage.NewForest(f.Queues(ctx))
@@ -153,7 +153,7 @@ func amountsTable(q *schedulingv1beta1.Queue) render.Table {
 	return table
 }
 
-// waitingIn returns the PodGroups that wait in a queue, in queue order.
+// waitingIn returns the PodGroups that wait in a queue, sorted by their positions in the queue.
 func waitingIn(ctx context.Context, c client.Client, queue string) ([]*schedulingv1beta1.PodGroup, error) {
 	var waiting []*schedulingv1beta1.PodGroup
 	page := &schedulingv1beta1.PodGroupList{}
@@ -172,7 +172,7 @@ func waitingIn(ctx context.Context, c client.Client, queue string) ([]*schedulin
 	return waiting, err
 }
 
-// waits reports whether the pods of a PodGroup have not started yet.
+// waits reports whether a PodGroup waits to be started.
 func waits(g *schedulingv1beta1.PodGroup) bool {
 	switch g.Status.Phase {
 	case "", schedulingv1beta1.PodGroupPending, schedulingv1beta1.PodGroupInqueue:
@@ -206,7 +206,7 @@ func waitingTable(groups []*schedulingv1beta1.PodGroup, now time.Time) render.Ta
 	return table
 }
 
-// ownerName returns the name of the job that owns a PodGroup, or else the PodGroup's own name.
+// ownerName returns the name of the job that owns a PodGroup. Without an owner, it returns the PodGroup's own name.
 func ownerName(g *schedulingv1beta1.PodGroup) string {
 	if owner := metav1.GetControllerOf(g); owner != nil {
 		return owner.Name

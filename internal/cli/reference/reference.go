@@ -4,7 +4,7 @@
 //	In:   the command tree of internal/cli/root
 //	Out:  pages by file name; the output is deterministic
 //
-// The flags that all commands share are on one page, the page of `vcctl options`.
+// The flags that all commands share are on a single page, that of `vcctl options`.
 package reference
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// tree returns the whole command tree with its texts converted to Markdown and the shared flags hidden.
+// tree returns the whole command tree. Its texts are converted to Markdown and the shared flags are hidden.
 func tree() *cobra.Command {
 	streams, _, _ := iostreams.Test("", 0)
 	streams.ColorMode = "auto" // as in iostreams.System
@@ -53,7 +53,7 @@ func every(cmd *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// Markdown returns the Markdown pages by file name: vcctl_job_list.md.
+// Markdown returns the Markdown pages by file name, such as vcctl_job_list.md.
 func Markdown() (map[string][]byte, error) {
 	pages := map[string][]byte{}
 	var problem error
@@ -85,7 +85,7 @@ func topics(all *cobra.Command) string {
 	return text.String()
 }
 
-// Man returns the man pages by file name: vcctl-job-list.1.
+// Man returns the man pages by file name, such as vcctl-job-list.1.
 func Man(version string, made time.Time) (map[string][]byte, error) {
 	pages := map[string][]byte{}
 	var problem error
@@ -100,7 +100,7 @@ func Man(version string, made time.Time) (map[string][]byte, error) {
 	return pages, problem
 }
 
-// laidOut matches a line whose spacing matters: it is indented, or it has columns.
+// laidOut matches a line whose spacing matters because it is indented or has columns.
 var laidOut = regexp.MustCompile(`^\s+\S|\S {2,}\S`)
 
 // markdown converts a help text to Markdown: it fences paragraphs whose spacing matters and escapes HTML tags in the

@@ -14,14 +14,14 @@ import (
 	"github.com/vc-batch/vc/internal/cli/submit"
 )
 
-// createOptions are the inputs of create.
+// createOptions holds the inputs of create.
 type createOptions[T client.Object] struct {
 	f      *cli.Factory
 	kind   *Kind[T]
 	submit submit.Options
 	wait   cli.Wait
-	// mixed means that the files also hold objects of other kinds. Volcano's vcctl rejects such files, so its output
-	// format is not needed.
+	// mixed is true if the files also contain objects of other kinds. Volcano's vcctl rejects such files, so its
+	// output format need not be kept for them.
 	mixed bool
 }
 
@@ -109,7 +109,7 @@ func create[T client.Object](ctx context.Context, o *createOptions[T]) error {
 	return o.kind.Await(ctx, o.f, &o.wait, ours)
 }
 
-// accept rejects files without any object of the kind.
+// accept rejects files that contain no object of the kind.
 func (o *createOptions[T]) accept(objects []cli.FileObject) error {
 	held := map[string]int{}
 	ours := 0
@@ -133,8 +133,8 @@ func (o *createOptions[T]) accept(objects []cli.FileObject) error {
 		"no %s in %s: it contains %s", o.kind.Called, o.submit.Files.Where(), strings.Join(kinds, ", "))
 }
 
-// say prints the success line of an object. For kinds that Volcano's vcctl creates and deletes, it prints Volcano's
-// message, because old and new calls look the same.
+// say prints the success line for an object. For the kinds that Volcano's vcctl creates and deletes, it prints
+// Volcano's message, because the command line does not show for which program it was written.
 func (k *Kind[T]) say(f *cli.Factory, out *cli.Output, object client.Object, old, done, suffix string) error {
 	if k.OldWord == "" || out != nil && out.Machine() || object.GetObjectKind().GroupVersionKind().Kind != k.GVK.Kind {
 		return cli.PrintName(f, out, object, done+suffix)

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/submit"
 )
 
-// deleteOptions are the inputs of delete.
+// deleteOptions holds the inputs of delete.
 type deleteOptions[T client.Object] struct {
 	f         *cli.Factory
 	kind      *Kind[T]
@@ -26,7 +26,7 @@ type deleteOptions[T client.Object] struct {
 	confirm   cli.Confirm
 	dryRun    cli.DryRun
 	ignoreNot bool
-	// mixed means that the files also hold objects of other kinds.
+	// mixed is true if the files also contain objects of other kinds.
 	mixed bool
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// listOptions are the inputs of list and get.
+// listOptions holds the inputs of list and get.
 type listOptions[T client.Object] struct {
 	f      *cli.Factory
 	kind   *Kind[T]

@@ -1,5 +1,6 @@
-// Package resourcecmd implements the verbs that are the same for all kinds of objects: list, get, view, create and delete. A
-// noun (podgroup, jobflow, …) defines a Kind with its texts, columns and view, and adds verbs of its own.
+// Package resourcecmd implements the verbs that are the same for all kinds of objects: list, get, view, create and
+// delete. A command group such as podgroup or jobflow defines a Kind with its texts, columns and view, and adds
+// further verbs.
 //
 //	In:   a Kind; arguments, files; objects from the API server
 //	Out:  cobra commands; tables and sheets; objects created and deleted
@@ -21,51 +22,52 @@ import (
 
 // Kind describes a kind of objects for the shared verbs.
 type Kind[T client.Object] struct {
-	// Noun is the name of the command, Called the name in messages: "jobflow", "job flow".
+	// Noun is the name of the command ("jobflow"); Called is the name in messages ("job flow").
 	Noun, Called string
 	// Aliases are the command's aliases.
 	Aliases []string
 	// Short and Long are the help texts of the noun.
 	Short, Long string
 	GVK         schema.GroupVersionKind
-	// ClusterScoped means that the objects have no namespace.
+	// ClusterScoped is true if the objects have no namespace.
 	ClusterScoped bool
 	New           func() T
 	NewList       func() client.ObjectList
 
-	// Columns returns the columns of the list. FreeText means that the last column is free text. Spare lists the
-	// columns that a narrow terminal can omit.
+	// Columns returns the columns of the list. FreeText is true if the last column is free text. Spare lists the
+	// columns that may be omitted on a narrow terminal.
 	Columns  func(f *cli.Factory) []cli.Column[T]
 	FreeText bool
 	Spare    []string
 	// Filter adds flags to list. The returned function runs before the list is read; named reports whether the user
-	// named objects. Filter may be nil.
+	// specified names. Filter may be nil.
 	Filter func(f *cli.Factory, cmd *cobra.Command) func(ctx context.Context, named bool) (Narrowed[T], error)
-	// Compat prints the table of Volcano's vcctl; nil if Volcano has no such table.
+	// Compat prints the table in the format of Volcano's vcctl. It is nil if Volcano has no such table.
 	Compat func(out io.Writer, f *cli.Factory, items []T, allNamespaces bool) error
 
-	// View reads the data related to an object and returns its details; events adds the object's events.
+	// View reads the data related to an object and returns its details. If events is true, they include the object's
+	// events.
 	View func(ctx context.Context, f *cli.Factory, c client.Client, object T, events bool) (*cli.Sheet, error)
-	// Ended reports whether an object has reached its final state; nil means never.
+	// Ended reports whether an object has reached a final state. It is nil if objects of the kind never end.
 	Ended func(T) bool
-	// Otherwise finds an object by a related name if no object has that name itself; it reports whether it found one.
-	// It returns errors other than "not found". Nil means that objects have no related names.
+	// Otherwise finds an object by a related name if no object has the name itself; found reports whether there is
+	// one. Errors other than "not found" are returned. Otherwise is nil if objects of the kind have no related names.
 	Otherwise func(ctx context.Context, c client.Client, namespace, name string) (object T, found bool, err error)
 	// State describes the state of an object in one word, for the confirmation of a deletion; it may be nil.
 	State func(T) string
 
 	// ListHelp and ViewHelp are the help texts of these verbs.
 	ListHelp, ViewHelp Help
-	// Await waits for the end of created objects, for --wait of create, and AwaitHelp describes --wait. Nil means
-	// that objects of the kind do not end.
+	// Await waits until created objects have ended, for create --wait; AwaitHelp describes that flag. Await is nil if
+	// objects of the kind never end.
 	Await     func(ctx context.Context, f *cli.Factory, wait *cli.Wait, created []T) error
 	AwaitHelp string
 	// CreateNote and DeleteNote are appended to the help of these verbs.
 	CreateNote, DeleteNote string
 	// Sample is an object name for examples.
 	Sample string
-	// OldWord is Volcano's name for the kind, as in "Created JobFlow: ns/name"; "" if Volcano's vcctl lacks the
-	// verbs.
+	// OldWord is Volcano's name for the kind, as in "Created JobFlow: ns/name". It is empty if Volcano's vcctl does
+	// not have the verbs.
 	OldWord string
 }
 
@@ -74,14 +76,14 @@ type Help struct{ Short, Long, Examples string }
 
 // Narrowed holds the filters of a list.
 type Narrowed[T client.Object] struct {
-	// Labels is a label selector, Fields a field selector; both may be empty.
+	// Labels is a label selector and Fields a field selector; both may be empty.
 	Labels string
 	Fields fields.Selector
 	// Keep filters objects on the client; it may be nil.
 	Keep func(T) bool
 }
 
-// Command returns the noun's command with the shared verbs and the given ones.
+// Command returns the command group with the shared verbs and additional ones.
 func (k *Kind[T]) Command(f *cli.Factory, more ...*cobra.Command) *cobra.Command {
 	cmd := cli.Group(f, k.Noun, k.Short, k.Long, k.Aliases...)
 	cmd.AddCommand(k.newList(f, list), k.newGet(f, list), k.newView(f, view), k.newCreate(f, create), k.newDelete(f, remove))
@@ -89,7 +91,7 @@ func (k *Kind[T]) Command(f *cli.Factory, more ...*cobra.Command) *cobra.Command
 	return cmd
 }
 
-// ViewCommand returns only the verb view, for a noun that implements its other verbs itself.
+// ViewCommand returns only the verb view, for command groups that implement the other verbs themselves.
 func (k *Kind[T]) ViewCommand(f *cli.Factory) *cobra.Command { return k.newView(f, view) }
 
 // words replaces NOUN, KIND, KINDS and SAMPLE in a help text.
@@ -99,7 +101,7 @@ func (k *Kind[T]) words(text string) string {
 
 func (k *Kind[T]) plural() string { return k.Called + "s" }
 
-// Count formats a number of objects: "1 job flow", "3 job flows".
+// Count formats a number of objects, for example "1 job flow" or "3 job flows".
 func (k *Kind[T]) Count(n int) string {
 	if n == 1 {
 		return "1 " + k.Called
@@ -107,7 +109,8 @@ func (k *Kind[T]) Count(n int) string {
 	return fmt.Sprintf("%d %s", n, k.plural())
 }
 
-// complete offers the names of the objects and, for kinds that are also found by job name, the names of jobs.
+// complete completes the names of objects and, for kinds whose objects can also be found by job name, the names of
+// jobs.
 func (k *Kind[T]) complete(f *cli.Factory) cli.Completer {
 	if k.Otherwise == nil {
 		return f.CompleteKind(k.GVK, !k.ClusterScoped)

@@ -63,7 +63,7 @@ func (k *Kind[T]) all(ctx context.Context, c client.Client, options ...client.Li
 	return found, err
 }
 
-// get reads one object; if it does not exist, the error suggests a similar name.
+// get reads one object. If it does not exist, the error suggests a similar name.
 func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string, byOther bool) (T, error) {
 	if byOther && k.Otherwise != nil && strings.Contains(name, "/") {
 		if other, found, err := k.Otherwise(ctx, c, namespace, name); found || err != nil {
@@ -95,7 +95,7 @@ func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, name
 	return object, missing
 }
 
-// otherNames replaces related names, such as the job name of a PodGroup, by the objects' own names.
+// otherNames replaces related names, such as the job name of a PodGroup, with the objects' own names.
 func (k *Kind[T]) otherNames(ctx context.Context, f *cli.Factory, namespace string, names []string) ([]string, error) {
 	if k.Otherwise == nil || len(names) == 0 {
 		return names, nil
@@ -122,7 +122,7 @@ func (k *Kind[T]) otherNames(ctx context.Context, f *cli.Factory, namespace stri
 	return own, nil
 }
 
-// Described returns the names and states of objects, for a confirmation.
+// Described returns the names and states of objects, for use in a confirmation.
 func (k *Kind[T]) Described(objects []T, qualified bool) []string {
 	all := make([]string, len(objects))
 	for i, object := range objects {

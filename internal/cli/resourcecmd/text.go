@@ -11,12 +11,12 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Created formats the creation time of an object and its age.
+// Created formats an object's creation time and age.
 func Created(object client.Object, now time.Time) string {
 	return Moment(object.GetCreationTimestamp().Time, now)
 }
 
-// Moment formats a time and its distance from now; it returns "" for the zero time.
+// Moment formats a time and how long ago it was. It returns "" for the zero time.
 func Moment(at, now time.Time) string {
 	switch {
 	case at.IsZero():
@@ -27,7 +27,7 @@ func Moment(at, now time.Time) string {
 	return fmt.Sprintf("%s (%s ago)", at.Format(time.RFC3339), render.Age(now, at))
 }
 
-// Leaving returns the suffix for the phase of an object that is being deleted, or "".
+// Leaving returns the suffix that marks the phase of an object that is being deleted, or "".
 func Leaving(object client.Object) string {
 	if object.GetDeletionTimestamp() != nil {
 		return " (being deleted)"
@@ -35,8 +35,9 @@ func Leaving(object client.Object) string {
 	return ""
 }
 
-// CompatTable prints a table with the spacing of Volcano's vcctl. The width of a column is the larger of its title's
-// length plus moreThanTitle and its longest value's length plus moreThanValue. Trailing spaces are printed.
+// CompatTable prints a table with the spacing of Volcano's vcctl. The width of a column is the larger of two numbers:
+// the length of its title plus moreThanTitle, and the length of its longest value plus moreThanValue. Trailing spaces
+// are kept.
 func CompatTable(out io.Writer, titles []string, rows [][]string, moreThanTitle, moreThanValue int) error {
 	for _, row := range rows {
 		for column := range row {

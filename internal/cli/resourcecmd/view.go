@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// viewOptions are the inputs of view.
+// viewOptions holds the inputs of view.
 type viewOptions[T client.Object] struct {
 	f      *cli.Factory
 	kind   *Kind[T]
@@ -66,8 +66,8 @@ func (k *Kind[T]) newView(f *cli.Factory, run func(context.Context, *viewOptions
 	return cmd
 }
 
-// oldWays implements Volcano's describe: without a name it shows all objects of the namespace, and it prints them in
-// full.
+// oldWays implements Volcano's describe, which shows all objects of the namespace if no name is specified and prints
+// them in full.
 func (o *viewOptions[T]) oldWays(cmd *cobra.Command) error {
 	if o.kind.OldWord == "" {
 		return nil
@@ -139,7 +139,7 @@ func (o *viewOptions[T]) print(found []T) error {
 	return o.out.Print(o.f, objects, !o.sel.Wide() && len(o.sel.Names) == 1)
 }
 
-// printOld prints objects as Volcano's describe does, but as separate documents that programs can parse.
+// printOld prints objects like Volcano's describe, except that they are separate documents that programs can parse.
 func (o *viewOptions[T]) printOld(objects []T) error {
 	for i, object := range objects {
 		object.SetManagedFields(nil)

@@ -2,7 +2,7 @@ package root
 
 import "flag"
 
-// klogFlags holds the flag set through which klog is configured.
+// klogFlags holds the flag set that configures klog.
 type klogFlags struct{ flags *flag.FlagSet }
 
 func (k *klogFlags) set() *flag.FlagSet {

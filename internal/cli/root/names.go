@@ -12,13 +12,13 @@ import (
 	"github.com/vc-batch/vc/internal/cli/volcanocli"
 )
 
-// completionPrefix is the prefix of the program that kubectl calls to complete a plugin's arguments.
+// completionPrefix is the name prefix of the program that kubectl calls to complete the arguments of a plugin.
 const completionPrefix = "kubectl_complete-"
 
-// program returns the base name of a file without .exe.
+// program returns the base name of a file without the extension .exe.
 func program(argv0 string) string { return strings.TrimSuffix(filepath.Base(argv0), ".exe") }
 
-// ProgramName returns the program name for messages: a binary called kubectl-vc is a kubectl plugin, "kubectl vc".
+// ProgramName returns the program name for messages. For the kubectl plugin kubectl-vc, it returns "kubectl vc".
 func ProgramName(argv0 string) string {
 	for _, prefix := range []string{"kubectl-", completionPrefix} {
 		if rest, found := strings.CutPrefix(program(argv0), prefix); found {
@@ -28,8 +28,8 @@ func ProgramName(argv0 string) string {
 	return "vcctl"
 }
 
-// treeFor returns the command tree for a program name, and its arguments: the tree of vcctl, of a short program of
-// Volcano, or of kubectl's plugin completion.
+// treeFor returns the command tree for a program name, together with the arguments for it. The program is vcctl, one
+// of Volcano's short programs, or the program for kubectl's plugin completion.
 func treeFor(f *cli.Factory, argv0 string, args []string) (*cobra.Command, []string) {
 	name := program(argv0)
 	switch {

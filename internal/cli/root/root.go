@@ -1,5 +1,4 @@
-// Package root assembles the commands of all nouns into one tree and runs it, as vcctl or as the kubectl plugin
-// "kubectl vc".
+// Package root assembles the commands into one tree and runs it, as vcctl or as the kubectl plugin "kubectl vc".
 package root
 
 import (
@@ -37,13 +36,13 @@ import (
 	"github.com/vc-batch/vc/internal/interrupt"
 )
 
-// garbagePercent is the garbage collector's target percentage. It is low because most memory of a large list is
-// garbage: with this value, 10,000 jobs are listed within 150 MB.
+// garbagePercent is the garbage collector's target percentage. It is low because most of the memory used for a large
+// list is garbage: with this value, listing 10,000 jobs takes less than 150 MB.
 const garbagePercent = 40
 
-// Main runs the command line and returns the exit code. The name argv0 selects the program: vcctl, a plugin of
-// kubectl, the completion of that plugin, or one of Volcano's short programs. The with functions prepare the factory
-// with parts that the command line does not import. Main sets the garbage collector to garbagePercent.
+// Main runs the command line and returns the exit code. The program name argv0 selects what to run: vcctl, a kubectl
+// plugin, the completion of that plugin, or one of Volcano's short programs. The with functions add parts to the
+// factory that this package does not import. Main sets the garbage collector's target to garbagePercent.
 func Main(ctx context.Context, argv0 string, args []string, streams iostreams.Streams, with ...func(*cli.Factory)) int {
 	debug.SetGCPercent(garbagePercent)
 	ctx, stop := interrupt.Context(ctx)
@@ -56,7 +55,7 @@ func Main(ctx context.Context, argv0 string, args []string, streams iostreams.St
 	return execute(ctx, f, cmd, args)
 }
 
-// Run runs a vcctl command line with the caller's factory and without signal handling.
+// Run runs a vcctl command line with the specified factory and without signal handling.
 func Run(ctx context.Context, f *cli.Factory, args []string) int {
 	return execute(ctx, f, New(f), args)
 }
@@ -84,8 +83,8 @@ func execute(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []str
 	return cli.ErrorCode(cmd, err, cli.Report(f.Streams.Err, err, f.Where()))
 }
 
-// metBefore returns the errors that an interrupted command reported itself. It drops errors of requests that the
-// interruption cancelled.
+// metBefore returns the errors of an interrupted command that occurred before the interruption. It drops the errors
+// of requests that the interruption cancelled.
 func metBefore(err error) error {
 	if joined, is := err.(interface{ Unwrap() []error }); is {
 		var all []error
@@ -152,7 +151,7 @@ func New(f *cli.Factory) *cobra.Command {
 	return cmd
 }
 
-// paged shows help in the pager if it does not fit the screen.
+// paged shows the help text in a pager if it does not fit on the screen.
 func paged(f *cli.Factory, help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		var text bytes.Buffer
@@ -173,7 +172,7 @@ func addGroup(parent *cobra.Command, group string, children ...*cobra.Command) {
 	}
 }
 
-// addRootFlags adds kubectl's connection flags, vcctl's own and Volcano's old names.
+// addRootFlags adds kubectl's connection flags, vcctl's own flags and Volcano's old names for them.
 func addRootFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
 	f.Config.AddFlags(flags)
@@ -199,7 +198,7 @@ func addRootFlags(f *cli.Factory, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("color", cli.Values("auto", "always", "never"))
 }
 
-// verbosity is the value of -v; it sets the level of klog, which the client uses for its logs.
+// verbosity is the value of -v. It sets the level of klog, with which the Kubernetes client writes its logs.
 type verbosity struct{ level string }
 
 func (v *verbosity) String() string { return v.level }
@@ -211,7 +210,7 @@ func (v *verbosity) Set(level string) error {
 	return all.flags.Set("v", level)
 }
 
-// fromEnvironment sets each root flag that was not given from the variable VCCTL_<NAME>.
+// fromEnvironment sets each root flag that was not specified from the variable VCCTL_<NAME>.
 func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 	settings, problem := f.Settings()
 	cmd.Root().PersistentFlags().VisitAll(func(flag *pflag.Flag) {
@@ -246,7 +245,7 @@ func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 	return nil
 }
 
-// newOptions returns the command that prints the flags of all commands, like kubectl options.
+// newOptions returns the command that prints the flags common to all commands, like kubectl options.
 func newOptions(f *cli.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "options",

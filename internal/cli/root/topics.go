@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// usageTemplate is cobra's template without the global flags, which would hide the command's own; `options` shows
-// them.
+// usageTemplate is cobra's template without the global flags, which would make the command's own flags hard to find.
+// `vcctl options` shows the global flags.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} [command]{{end}}{{if gt (len .Aliases) 0}}
@@ -37,8 +37,8 @@ Global flags: "{{.Root.CommandPath}} options".{{if .HasAvailableSubCommands}}
 Help for a command: "{{.CommandPath}} [command] --help".{{end}}
 `
 
-// holdHelp makes `help WORD` fail for an unknown command or topic. Cobra would show the help of the last known
-// command and succeed.
+// holdHelp makes `help WORD` fail for an unknown command or topic. By default, cobra would show the help of the last
+// known command and succeed.
 func holdHelp(f *cli.Factory, root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, help := range root.Commands() {

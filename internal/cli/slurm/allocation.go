@@ -29,20 +29,20 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// quietTime is how long an allocation may take before the user sees a message that the job is queued.
+// quietTime is how long an allocation may take before a message tells the user that the job is queued.
 const quietTime = time.Second
 
-// allocation is a job without a script, used interactively from this process.
+// allocation is a job without a script that this process uses interactively.
 type allocation struct {
 	*call
 	job *batchv1alpha1.Job
 	id  string
-	// head is the pod in which commands run.
+	// head is the pod in which commands are executed.
 	head *corev1.Pod
 }
 
-// allocate submits an allocation and waits until its head pod runs. With --test-only it submits nothing and returns nil
-// without an error. The options in steps apply to steps only and are not part of the job's request.
+// allocate submits an allocation and waits until its head pod runs. With --test-only, it submits nothing and returns
+// nil without an error. The options listed in steps apply only to steps and are not part of the job's request.
 func (c *call) allocate(ctx context.Context, command request.Command, title string, steps []string) (*allocation, error) {
 	if words := c.parsed.Operands; len(words) > 0 && words[0] == nextComponent || command == request.Srun && slices.Contains(words, nextComponent) {
 		return nil, heterogeneous()
@@ -73,7 +73,7 @@ func (c *call) allocate(ctx context.Context, command request.Command, title stri
 	return a, a.await(ctx, s.request.Immediate)
 }
 
-// await waits until the head pod runs, at most for patience if that is positive. Ctrl-C cancels the allocation.
+// await waits until the head pod runs, for at most patience if it is positive. Ctrl-C cancels the allocation.
 func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 	cl, err := a.waitingClient()
 	if err != nil {
@@ -123,7 +123,7 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 // interrupted is the exit code of a command that Ctrl-C ended.
 const interrupted = 130
 
-// sayf prints a line about the allocation, unless -Q is given.
+// sayf prints a line about the allocation, unless -Q is specified.
 func (a *allocation) sayf(format string, args ...any) {
 	if !a.parsed.Has("quiet") {
 		fmt.Fprintf(a.f.Streams.Err, a.table.Program+": "+format+"\n", args...)
@@ -144,7 +144,7 @@ func watchHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job)
 	return found
 }
 
-// nextHead watches until the head pod runs. It returns nil if the watch ends before.
+// nextHead watches until the head pod runs. It returns nil if the watch ends first.
 func nextHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) *corev1.Pod {
 	w, err := cl.Watch(ctx, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name, keys.TaskSpec: launchconfig.HeadTask})
 	if err != nil {
@@ -163,15 +163,15 @@ func nextHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) 
 	return nil
 }
 
-// jobEnd is the end of a job: its last state, or the error that explains why there is no job any more. unseen reports
-// that the user may not read the job.
+// jobEnd describes the end of a job: its last state, or the error that explains why the job no longer exists. unseen
+// reports that the user may not read the job.
 type jobEnd struct {
 	job    *batchv1alpha1.Job
 	err    error
 	unseen bool
 }
 
-// watchEnd returns a channel that receives the end of a job, for a job that may end before its head pod runs.
+// watchEnd returns a channel that receives the end of a job, because the job may end before its head pod runs.
 func watchEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan jobEnd {
 	ended := make(chan jobEnd, 1)
 	go func() {
@@ -181,13 +181,13 @@ func watchEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) 
 	return ended
 }
 
-// cancel ends the job.
+// cancel terminates the job.
 func (a *allocation) cancel(ctx context.Context) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), idPatience)
 	defer stop()
 	cl, err := a.f.Client()
 	if err == nil {
-		// An error is ignored: ending the job matters more than recording who did it.
+		// An error is ignored, because terminating the job matters more than recording who did it.
 		_ = a.annotate(ctx, a.job, map[string]any{keys.CancelledBy: a.me()})
 		err = cl.Create(ctx, clusterops.JobCommand(a.job, busv1alpha1.TerminateJobAction))
 	}
@@ -196,10 +196,10 @@ func (a *allocation) cancel(ctx context.Context) {
 	}
 }
 
-// session is a command in the head pod, connected to this terminal or to these streams.
+// session is a command in the head pod, connected to this process's terminal or to the specified streams.
 type session struct {
 	command []string
-	// terminal requests a terminal of the size of the user's.
+	// terminal requests a terminal with the size of the user's terminal.
 	terminal bool
 	// streams are the standard streams of the command. Stdin is nil if the command reads no input.
 	streams remotecommand.StreamOptions
@@ -244,8 +244,8 @@ func (c *call) ownStreams() remotecommand.StreamOptions {
 	return remotecommand.StreamOptions{Stdin: s.In, Stdout: s.Out, Stderr: s.Err}
 }
 
-// interrupts returns a channel of the signals of Ctrl-C and kill, which then do not end this process. stop restores the
-// default handling.
+// interrupts returns a channel that receives the signals of Ctrl-C and kill, which then no longer terminate this
+// process. stop restores the default handling.
 func interrupts() (received <-chan os.Signal, stop func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

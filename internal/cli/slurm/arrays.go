@@ -14,9 +14,9 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
-// readByElements adds the arrays that have one of the given numbers or an element with one of them. It searches the
-// daemon's list, or the metadata of all jobs if the daemon does not answer. It then reads the jobs it found from the
-// API server.
+// readByElements adds the arrays that have one of the numbers, or have an element with one of them. It searches the
+// daemon's list or, if the daemon does not answer, the metadata of all jobs. It then reads the jobs that it found
+// from the API server.
 func (v *view) readByElements(ctx context.Context, numbers []optionvalue.Job) error {
 	found, err := v.arraysInFacts(ctx, numbers)
 	if err != nil && ctx.Err() == nil {
@@ -64,7 +64,7 @@ func (v *view) arraysInMetadata(ctx context.Context, numbers []optionvalue.Job) 
 	return found, err
 }
 
-// isOneOf reports whether a job is an array that one of the references names, as a whole or by an element.
+// isOneOf reports whether a job is an array that one of the references means, as a whole or by an element.
 func (v *view) isOneOf(numbers []optionvalue.Job, job *batchv1alpha1.Job) bool {
 	return job.Annotations[keys.Array] != "" && slices.ContainsFunc(numbers, func(ref optionvalue.Job) bool { return v.means(ref, job) })
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// untilEnd waits for the end of a job and returns an exit status for it: the exit code of the script, the highest one
-// for an array, or 1 if a signal ended the job.
+// untilEnd waits until a job has ended and returns its exit status: the exit code of the script, the highest exit
+// code of an array, or 1 if a signal ended the job.
 func (c *call) untilEnd(ctx context.Context, job *batchv1alpha1.Job) error {
 	cl, err := c.waitingClient()
 	if err != nil {
@@ -34,8 +34,9 @@ func (c *call) untilEnd(ctx context.Context, job *batchv1alpha1.Job) error {
 	return cli.ExitStatus(code)
 }
 
-// waitingClient returns a client for commands that wait. It retries for some minutes if the API server is unavailable,
-// and warns the user once. With -Q it returns an ordinary client, because awaitJob retries as well.
+// waitingClient returns a client for commands that wait. If the API server is unavailable, the client retries for
+// some minutes and prints one warning. With -Q, waitingClient returns an ordinary client, because awaitJob retries as
+// well.
 func (c *call) waitingClient() (client.WithWatch, error) {
 	cl, err := c.f.Client()
 	if err != nil || c.parsed.Has("quiet") {
@@ -44,7 +45,7 @@ func (c *call) waitingClient() (client.WithWatch, error) {
 	return c.f.Patient(cl), nil
 }
 
-// trouble returns a function that warns the user, once only, that a job cannot be read.
+// trouble returns a function that warns the user that a job cannot be read. It prints the warning only once.
 func (c *call) trouble(job *batchv1alpha1.Job) func(error) {
 	told := false
 	return func(err error) {
@@ -61,7 +62,7 @@ func gaveUp(err error) bool {
 	return errors.As(err, &human) && human.Code == cli.ExitUnreachable
 }
 
-// longestPause is the longest pause between two attempts to reach an API server that does not answer.
+// longestPause is the longest delay between two attempts to reach an API server that does not respond.
 const longestPause = 5 * time.Second
 
 // awaitEnd watches a job until it has ended. A suspended job has not ended.
@@ -75,11 +76,11 @@ func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, 
 	}, trouble)
 }
 
-// awaitJob watches a job until over returns true. API servers restart, so it calls trouble for each error and
-// continues. It returns an error only if the job was deleted, if the user may not read it, or if a client of
-// waitingClient gave up.
+// awaitJob watches a job until over returns true. Because API servers can restart, it calls trouble for each error
+// and continues. It returns an error only if the job was deleted, if the user may not read it, or if a client
+// returned by waitingClient gave up.
 func awaitJob(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, over func(*batchv1alpha1.Job) bool, trouble func(error)) (*batchv1alpha1.Job, error) {
-	wait, away := watchPause, false // a watch that starts now does not report a job deleted before
+	wait, away := watchPause, false // a watch that starts now does not report an earlier deletion of the job
 	for {
 		if !away {
 			if now, ok := nextOf(ctx, cl, job, over); ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// clusters returns the contexts that -M names. given is false without -M. all reports that -M selects all contexts.
+// clusters returns the contexts that -M selects. given is false without -M. all reports that -M selects all contexts.
 func (c *call) clusters() (names []string, given, all bool, err error) {
 	text, given := c.given("clusters", "SLURM_CLUSTERS")
 	if value, also := c.parsed.Last("cluster"); also {
@@ -41,14 +41,14 @@ func (c *call) clusters() (names []string, given, all bool, err error) {
 	return names, true, false, nil
 }
 
-// in returns a copy of the call for another cluster.
+// in returns a copy of the call that uses another cluster.
 func (c *call) in(cluster string) *call {
 	one := *c
 	streams := *c.f.Streams
 	one.f = cli.NewFactory(c.f.Program, &streams)
 	one.f.Now = c.f.Now
-	// The path of the kubeconfig and the identity of the user are the same for all clusters. The context selects the
-	// server.
+	// The path of the kubeconfig and the identity of the user are the same for all clusters; only the context
+	// differs, which selects the server.
 	from, to := c.f.Config, one.f.Config
 	*to.KubeConfig, *to.Namespace, *to.CacheDir, *to.Timeout = *from.KubeConfig, *from.Namespace, *from.CacheDir, *from.Timeout
 	*to.Impersonate, *to.ImpersonateUID, *to.ImpersonateGroup = *from.Impersonate, *from.ImpersonateUID, *from.ImpersonateGroup
@@ -56,8 +56,8 @@ func (c *call) in(cluster string) *call {
 	return &one
 }
 
-// inClusters calls do for the current cluster, or for each cluster of -M, one after the other. named reports that -M is
-// given. A job that exists in one cluster may be missing in the others.
+// inClusters calls do for the current cluster or, with -M, for one cluster after another. named reports that -M is
+// specified. A job that exists in one cluster may be missing in the others.
 func (c *call) inClusters(do func(one *call, named bool) error) error {
 	names, given, all, err := c.clusters()
 	if err != nil {
@@ -73,9 +73,9 @@ func (c *call) inClusters(do func(one *call, named bool) error) error {
 	return c.together(names, all, errs)
 }
 
-// sideBySide calls do, which may only read, for all clusters of -M at the same time, so that an unreachable cluster
-// does not delay the others. It prints their output in the order of their names, with between before each output but
-// the first.
+// sideBySide calls do for all clusters of -M concurrently, so that an unreachable cluster does not delay the others.
+// do must not change anything. The output is printed in the order of the cluster names, with between before each
+// output except the first.
 func (c *call) sideBySide(between string, do func(one *call, named bool) error) error {
 	names, given, all, err := c.clusters()
 	if err != nil {
@@ -117,8 +117,8 @@ func (c *call) sideBySide(between string, do func(one *call, named bool) error) 
 	return c.together(names, all, errs)
 }
 
-// together joins the errors of several clusters. A missing job is an error only if it is missing in all clusters. If -M
-// selects all clusters, unreachable ones are reported as notes unless all of them fail.
+// together joins the errors of multiple clusters. A missing job is an error only if it is missing in all clusters. If
+// -M selects all clusters, unreachable ones are reported as notes unless all of them fail.
 func (c *call) together(names []string, all bool, errs []error) error {
 	missing, failed := 0, 0
 	for _, err := range errs {
@@ -143,7 +143,7 @@ func (c *call) together(names []string, all bool, errs []error) error {
 	return errors.Join(problems...)
 }
 
-// invalidJob ends all messages about jobs that do not exist.
+// invalidJob is the end of all messages about jobs that do not exist.
 const invalidJob = "Invalid job id specified"
 
 // notThere reports whether an error only means that jobs do not exist.

@@ -12,8 +12,8 @@ import (
 const wordWidth = 20
 
 // askedColumns returns the columns that -O selects with words or, if words is empty, the columns that -o selects with
-// letters. Like Slurm, it reports unknown columns on stderr and returns the others. invalid is the first part of that
-// message.
+// letters. Like Slurm, it prints a message about unknown columns to stderr and returns the others. invalid is the
+// first part of that message.
 func askedColumns[T any](c *call, letters, words string, fields []tableformat.Field[T], invalid string) (tableformat.Columns[T], error) {
 	var columns tableformat.Columns[T]
 	var unknown []string

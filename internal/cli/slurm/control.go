@@ -21,8 +21,8 @@ func matchesAny(r *listrow.Row, refs []optionvalue.Job) bool {
 	return slices.ContainsFunc(refs, func(ref optionvalue.Job) bool { return r.Matches(ref) })
 }
 
-// jobsOf reads the jobs that words name: numbers, names, or jobname=NAME. It is an error if one of them does not exist.
-// If changing is true, it also rejects elements of arrays.
+// jobsOf reads the jobs specified by the words, which are numbers, names, or jobname=NAME. It returns an error if one
+// of them does not exist. If changing is true, it also rejects elements of arrays.
 func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*batchv1alpha1.Job, error) {
 	var titles, named []string
 	for _, word := range given {
@@ -73,13 +73,13 @@ func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*ba
 	return jobs, nil
 }
 
-// each applies a verb to the jobs that words name. It writes the annotations in before to a job first, unless the verb
-// does not apply to it, and restores them if the verb fails.
+// each applies a verb to the jobs specified by the words. Before that, it writes the annotations in before to each
+// job, unless the verb does not apply to the job, and restores the old values if the verb fails.
 func (c *call) each(ctx context.Context, words []string, verb *clusterops.Verb, before map[string]any) error {
 	return c.eachBy(ctx, words, func(*batchv1alpha1.Job) (*clusterops.Verb, error) { return verb, nil }, before)
 }
 
-// eachBy does the same as each with a verb that choose returns for each job. An error of choose means that no verb
+// eachBy is like each, but uses the verb that choose returns for each job. An error of choose means that no verb
 // applies to the job.
 func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1alpha1.Job) (*clusterops.Verb, error), before map[string]any) error {
 	jobs, err := c.jobsOf(ctx, words, true)
@@ -124,7 +124,8 @@ func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1a
 	return errors.Join(problems...)
 }
 
-// asBefore returns a job's current values of annotations that will change, so that the change can be undone.
+// asBefore returns the current values of a job's annotations that are about to change, so that the change can be
+// undone.
 func asBefore(job *batchv1alpha1.Job, changed map[string]any) map[string]any {
 	was := map[string]any{}
 	for key := range changed {
@@ -159,7 +160,7 @@ func (c *call) requeue(ctx context.Context, words []string) error {
 	return errors.Join(problems...)
 }
 
-// requeueElement requeues a running element through the launcher in its pod.
+// requeueElement requeues a running array element through the launcher in its pod.
 func (c *call) requeueElement(ctx context.Context, id string) error {
 	a, err := c.existing(ctx, id, "Requested operation is presently disabled for job "+id)
 	if err != nil {
@@ -168,7 +169,8 @@ func (c *call) requeueElement(ctx context.Context, id string) error {
 	return c.execIn(ctx, a.head, []string{launchconfig.Program, "scontrol", "requeue", a.idInPod()})
 }
 
-// requeueHold requeues jobs and holds them. The annotation is written first so that the job does not start again.
+// requeueHold requeues jobs and holds them. It writes the hold annotation first, so that the job does not start
+// again.
 func (c *call) requeueHold(ctx context.Context, words []string) error {
 	return c.each(ctx, words, clusterops.Restart, map[string]any{keys.Hold: keys.HoldUser})
 }
@@ -181,7 +183,7 @@ func (c *call) suspend(ctx context.Context, words []string) error {
 	return nil
 }
 
-// resume resumes jobs. It removes the annotation of a user who cancelled the job while it was suspended.
+// resume resumes jobs. It removes the annotation with the user who cancelled the job while it was suspended.
 func (c *call) resume(ctx context.Context, words []string) error {
 	return c.each(ctx, words, clusterops.Resume, map[string]any{keys.CancelledBy: nil})
 }

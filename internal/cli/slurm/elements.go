@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// blame returns the annotation that records which user cancelled which elements, with the elements added by this user.
+// blame returns the annotation that records which user cancelled which elements, with this user's elements added.
 func (s *scancel) blame(job *batchv1alpha1.Job, added batchv1alpha1.Indices) string {
 	texts := map[string]string{}
 	for user, set := range batchv1alpha1.ArrayCancelledBy(job) {
@@ -29,9 +29,9 @@ func (s *scancel) blame(job *batchv1alpha1.Job, added batchv1alpha1.Indices) str
 	return string(text)
 }
 
-// cancelElements marks elements of an array as cancelled. It updates a known resource version and retries on conflicts,
-// so that concurrent updates keep each other's elements. Jobs from the daemon's list have no version and are read
-// first.
+// cancelElements marks elements of an array as cancelled. To keep the elements that concurrent updates add, it
+// updates a specific resource version and retries on conflicts. Jobs from the daemon's list have no resource version
+// and are read first.
 func (s *scancel) cancelElements(ctx context.Context, t target) error {
 	job := t.row.Job
 	for {

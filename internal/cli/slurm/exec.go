@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// saidIn returns the error message of a command in a pod as an error, with the command's hint as its hint.
+// saidIn converts the error message that a command in a pod printed to an error, including the command's hint.
 func saidIn(pod, text string) error {
 	var what, hints []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -27,7 +27,8 @@ func saidIn(pod, text string) error {
 	return usererror.Errorf(hint, "%s: %s", pod, strings.Join(what, "\n"))
 }
 
-// execIn runs a command in the first container of a pod. If it fails, its output on stderr becomes the error.
+// execIn runs a command in the first container of a pod. If it fails, the text that it wrote to stderr becomes the
+// error.
 func (c *call) execIn(ctx context.Context, pod *corev1.Pod, command []string) error {
 	var said bytes.Buffer
 	inside := &allocation{call: c, head: pod}

@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
-// Time limits for the daemon. After them, the data is read from the API server instead.
+// Time limits for the daemon. When one is exceeded, the data is read from the API server instead.
 const (
 	factsPatience = 3 * time.Second // until the answer begins
 	factsPause    = 8 * time.Second // between two parts of the answer; the daemon may wait 5 s for its caches
@@ -31,7 +31,7 @@ const (
 // time.
 const factsGarbage = 400
 
-// errNoFacts reports that the daemon did not answer: it is missing, not ready, or the user has no permission.
+// errNoFacts means that the daemon did not answer: it is missing or not ready, or the user has no permission.
 var errNoFacts = errors.New("the daemon returned no list of jobs")
 
 // readFacts reads jobs, PodGroups and pods from the caches of the daemon.
@@ -52,7 +52,7 @@ func (v *view) readFacts(ctx context.Context, w wants) error {
 	return v.takeFacts(jobsummary.NewReader(&inTime{Reader: answer.Body, late: late}), w)
 }
 
-// inTime is a reader that cancels its request if no data arrives for factsPause.
+// inTime is a reader that cancels its request if no data arrives within factsPause.
 type inTime struct {
 	io.Reader
 	late *time.Timer
@@ -100,7 +100,7 @@ func podsWanted(w wants) string {
 	return jobsummary.PodsLive
 }
 
-// takeFacts reads the daemon's answer into the view. On an error it leaves the view unchanged.
+// takeFacts reads the daemon's answer into the view. If there is an error, it leaves the view unchanged.
 func (v *view) takeFacts(from *jobsummary.Reader, w wants) error {
 	told := &view{groups: map[types.UID]*schedulingv1beta1.PodGroup{}, pods: map[types.NamespacedName][]*corev1.Pod{}}
 	seen := map[types.UID]int{}

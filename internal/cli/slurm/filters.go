@@ -9,7 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// given returns the value of an option or, without it, of an environment variable. ok is false if neither is set.
+// given returns the value of an option or, if it is not specified, of an environment variable. ok is false if neither
+// is set.
 func (c *call) given(option, variable string) (string, bool) {
 	if text, ok := c.parsed.Last(option); ok {
 		return text, true
@@ -22,15 +23,15 @@ func (c *call) given(option, variable string) (string, bool) {
 	return "", false
 }
 
-// listed is a filter by names: its option, the environment variable with the same meaning, if any, and the destination
-// of the names.
+// listed describes a filter by names: its option, the environment variable with the same meaning, if any, and the
+// variable that receives the names.
 type listed struct {
 	option, variable string
 	into             *[]string
 }
 
-// lists reads filters. It rejects a filter that is given but empty, because that is usually an unset shell variable and
-// does not mean all jobs.
+// lists reads the filters. It rejects a filter that is specified but empty, because that is usually caused by an
+// unset shell variable and is not meant to select all jobs.
 func (c *call) lists(all ...listed) error {
 	for _, l := range all {
 		text, ok := c.given(l.option, l.variable)
@@ -62,8 +63,8 @@ func (c *call) hosts(option string) ([]string, error) {
 	return names, nil
 }
 
-// someJobs returns an error if one of the options is given with a list that names no job. Only an option without a list
-// selects all jobs. The list may also be a separate operand.
+// someJobs returns an error if one of the options is specified with a list that contains no job. Only an option
+// without a list selects all jobs. The list may also be a separate operand.
 func (c *call) someJobs(refs []optionvalue.Job, options ...string) error {
 	if len(refs) > 0 {
 		return nil
@@ -76,12 +77,12 @@ func (c *call) someJobs(refs []optionvalue.Job, options ...string) error {
 	return nil
 }
 
-// noNodes returns the error about a text that is not a list of nodes.
+// noNodes returns the error for a text that is not a list of nodes.
 func noNodes(text string) error {
 	return usererror.Errorf("separate names with commas, for example n7 or n[7-9,12]; sinfo -N lists the nodes", "Invalid node name specified: %s", text)
 }
 
-// empty returns the error about an option with an empty value.
+// empty returns the error for an option with an empty value.
 func empty(option string) error {
 	return usererror.Errorf("specify a value; check for an unset shell variable", "--%s is empty", option)
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// hold keeps jobs from starting. If an operator holds another user's job, only operators can release it, as in Slurm.
+// hold prevents jobs from starting. As in Slurm, if an operator holds another user's job, only operators can release
+// it.
 func (c *call) hold(ctx context.Context, words []string) error {
 	return c.eachBy(ctx, words, func(job *batchv1alpha1.Job) (*clusterops.Verb, error) {
 		if user := jobstatus.User(job); user == "" || user == c.me() {
@@ -45,7 +46,7 @@ func (c *call) release(ctx context.Context, words []string) error {
 	}, nil)
 }
 
-// runsCluster reports whether the user is an operator in the sense of Slurm, who may change the jobs of all namespaces.
+// runsCluster reports whether the user is an operator as defined by Slurm, who may change the jobs of all namespaces.
 // It caches the answer of the API server.
 func (c *call) runsCluster(ctx context.Context) (bool, error) {
 	if c.operator != nil {

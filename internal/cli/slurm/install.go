@@ -85,7 +85,7 @@ func newLinks(f *cli.Factory, run func(*linkOptions, context.Context) error, cmd
 	return cmd
 }
 
-// install creates all links, or none if it fails.
+// install creates all links. If it fails, it creates none.
 func (o *linkOptions) install(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (o *linkOptions) install(ctx context.Context) error {
 	return nil
 }
 
-// restore undoes the change of a link. before is its previous target, empty if there was no link.
+// restore undoes the change of a link. before is the link's previous target, or empty if the link did not exist.
 func (o *linkOptions) restore(link, before string) {
 	if now, err := os.Readlink(link); err != nil || now == before {
 		return
@@ -156,7 +156,7 @@ func notYours(link string, err error) error {
 	return cli.Errorf("check that you have write permission for the directory", "%s: %v", link, errors.Unwrap(err))
 }
 
-// check reports everything that prevents the links.
+// check reports all problems that would prevent creating the links.
 func (o *linkOptions) check() error {
 	info, err := os.Stat(o.dir)
 	if err != nil || !info.IsDir() {
@@ -175,8 +175,8 @@ func (o *linkOptions) check() error {
 	return errors.Join(problems...)
 }
 
-// elsewhere returns the path of a program with this name in another directory of PATH that is not a link to vcctl, or
-// "".
+// elsewhere returns the path of a program with this name in another directory of PATH that is not a link to vcctl. It
+// returns "" if there is none.
 func (o *linkOptions) elsewhere(name string) string {
 	for _, dir := range filepath.SplitList(o.f.Streams.Env("PATH")) {
 		file, err := exec.LookPath(filepath.Join(dir, name))
@@ -193,7 +193,7 @@ func (o *linkOptions) isOurs(file string) bool {
 	return err == nil && (target == o.binary || filepath.Base(target) == "vcctl" || filepath.Base(target) == filepath.Base(o.binary))
 }
 
-// uninstall removes the links to this binary. It asks the user before it removes links to another vcctl.
+// uninstall removes the links to this binary. It asks the user before removing links to another vcctl.
 func (o *linkOptions) uninstall(ctx context.Context) error {
 	var gone, other []string
 	for _, name := range Programs {

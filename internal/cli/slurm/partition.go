@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// partitionCalled returns the partition with this name or of the queue with this name.
+// partitionCalled returns the partition that has this name or whose queue has this name.
 func (c *call) partitionCalled(ctx context.Context, name string) (*sinfo.Partition, error) {
 	partitions, _, err := c.partitions(ctx)
 	if err != nil {

@@ -33,21 +33,23 @@ type call struct {
 	f      *cli.Factory
 	table  *getopt.Table
 	parsed getopt.Parsed
-	// words are all arguments after the program's name.
+	// words holds all arguments after the program's name.
 	words []string
-	// said holds the notes that were printed already, so that -i does not repeat them.
+	// said holds the notes that have been printed, so that -i does not repeat them.
 	said map[string]bool
 	// quiet suppresses notes and warnings.
 	quiet bool
-	// operator reports whether the user is an operator. It is nil until the API server was asked: see runsCluster.
+	// operator reports whether the user is an operator. It is nil until the API server has been asked; see
+	// runsCluster.
 	operator *bool
 }
 
-// slurmVersion is the version of Slurm whose manual these commands follow. Programs expect it after the word slurm.
+// slurmVersion is the version of the Slurm manual that these commands follow. Programs expect it after the word
+// "slurm".
 const slurmVersion = "26.11.0"
 
-// common returns the options that all programs share, without the letters that the program uses for other options, and
-// the options that select the cluster.
+// common returns the options that all programs share, including those that select the cluster. It omits the letters
+// that the program uses for other options.
 func common(t *getopt.Table) []getopt.Option {
 	var all []getopt.Option
 	add := func(o getopt.Option) {
@@ -168,8 +170,8 @@ func (c *call) faultOf(err error) *usererror.Error {
 	return &usererror.Error{What: human.What, Hint: inSlurmsOptions(human.Hint), Code: human.Code}
 }
 
-// withoutEffect reports, with -v, options that were given but have no effect. Other programs parse the output of these
-// commands, so by default they print nothing that Slurm does not print.
+// withoutEffect reports, with -v, the specified options that have no effect. By default, it prints nothing, because
+// other programs parse the output of these commands and expect only what Slurm prints.
 func (c *call) withoutEffect() {
 	if !c.parsed.Has("verbose") {
 		return
@@ -184,8 +186,8 @@ func (c *call) withoutEffect() {
 // isInJob reports whether the program runs in a pod of a batch job.
 func (c *call) isInJob() bool { return c.f.Streams.Env(launchconfig.EnvPod) != "" }
 
-// noteOnce prints a note about data that could not be read, unless the note was printed before. In a job, which has few
-// permissions on purpose, it prints nothing, because scripts read both streams.
+// noteOnce prints a note about data that could not be read, unless it has already been printed. In a job, it prints
+// nothing, because a job intentionally has few permissions and scripts read both output streams.
 func (c *call) noteOnce(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !c.said[text] && !c.isInJob() {

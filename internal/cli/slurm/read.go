@@ -28,18 +28,18 @@ import (
 
 // wants selects the data to read in addition to the jobs.
 type wants struct {
-	// named are the references of the jobs to read. If it is empty, all jobs are read.
+	// named lists references to the jobs to read. If it is empty, all jobs are read.
 	named []optionvalue.Job
-	// pods selects the pods of running jobs. ended also selects pods that have ended, which show how a job ended.
+	// pods selects the pods of running jobs. ended also selects ended pods, which show how a job ended.
 	pods, ended bool
 	// groups selects the PodGroups, which contain the reason why a job waits.
 	groups bool
-	// facts permits data from the caches of the daemon. They lag behind the API server by the delay of a watch, and
-	// their jobs have no resource versions.
+	// facts permits data from the caches of the daemon. They lag slightly behind the API server, and their jobs have
+	// no resource versions.
 	facts bool
-	// arrays limits the daemon's list to arrays.
+	// arrays restricts the daemon's list to arrays.
 	arrays bool
-	// known reports that queues and priorities were read already.
+	// known is true if queues and priorities have already been read.
 	known bool
 }
 
@@ -60,14 +60,14 @@ type view struct {
 	note       func(format string, args ...any) // reports data that may not be read
 }
 
-// beside is a kind of object that is read in addition to the jobs: its plural, where it is, and a description of the
-// information that is missing without it.
+// beside describes a kind of object that is read in addition to the jobs: its plural, where the objects are, and
+// which information is missing without them.
 type beside struct {
 	kind, where, lost string
 	read              func(context.Context) error
 }
 
-// read lists the jobs of the namespaces that the user may read, and the additional data in w.
+// read lists the jobs of all namespaces that the user may read, and the additional data selected by w.
 func (c *call) read(ctx context.Context, w wants) (*view, error) {
 	cl, err := c.f.Client()
 	if err != nil {
@@ -85,8 +85,8 @@ func (c *call) read(ctx context.Context, w wants) (*view, error) {
 	}
 	busy := c.f.Streams.Busy("reading jobs")
 	defer busy.Done()
-	// For a user with access to one namespace only, the first attempt, which reads all namespaces, fails. Its notes are
-	// then dropped, because they do not apply to the second attempt.
+	// If the user has access to only one namespace, the first attempt, which reads all namespaces, fails. Its notes
+	// are then discarded, because they do not apply to the second attempt.
 	var notes []string
 	v.note = func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	err = v.readAll(ctx, w)
@@ -102,8 +102,8 @@ func (c *call) read(ctx context.Context, w wants) (*view, error) {
 	return v, err
 }
 
-// readAll reads jobs and additional data. It reads named jobs before the additional data, which then covers these jobs
-// only, and reads all jobs at the same time as the additional data.
+// readAll reads jobs and additional data. Named jobs are read before the additional data, which is then read only for
+// these jobs. All jobs are read concurrently with the additional data.
 func (v *view) readAll(ctx context.Context, w wants) error {
 	if len(w.named) > 0 {
 		if err := v.readJobs(ctx, w.named); err != nil {
@@ -114,8 +114,8 @@ func (v *view) readAll(ctx context.Context, w wants) error {
 	var problem error
 	var wait sync.WaitGroup
 	if w.facts {
-		// Queues and priorities are read at the same time. If the daemon does not answer, the remaining data is read
-		// from the API server.
+		// Queues and priorities are read concurrently. If the daemon does not answer, the remaining data is read from
+		// the API server.
 		wait.Go(func() { problem = v.readFacts(ctx, w) })
 		err := v.readBeside(ctx, wants{})
 		if wait.Wait(); problem == nil || err != nil || ctx.Err() != nil {
@@ -132,7 +132,7 @@ func (v *view) readAll(ctx context.Context, w wants) error {
 	return err
 }
 
-// scope limits the view to one namespace if the user named one.
+// scope restricts the view to one namespace if the user specified it.
 func (c *call) scope(v *view) error {
 	if !c.f.NamespaceGiven() {
 		return nil
@@ -142,8 +142,8 @@ func (c *call) scope(v *view) error {
 	return err
 }
 
-// readJobs reads all jobs, or the named ones: jobs with numbers by label, jobs with names one by one. It never lists
-// all jobs to find named ones, because programs poll single jobs often, even jobs that were deleted.
+// readJobs reads all jobs, or only the named ones: by label if they are specified by number, and one by one if by
+// name. It never lists all jobs to find the named ones, because programs often poll single jobs, even deleted ones.
 func (v *view) readJobs(ctx context.Context, named []optionvalue.Job) error {
 	v.jobs = nil
 	if len(named) == 0 {
@@ -195,13 +195,13 @@ func byNumber(named []optionvalue.Job) client.ListOption {
 	return client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*is)}
 }
 
-// has reports whether the view contains a job that a reference names.
+// has reports whether the view contains the job that a reference means.
 func (v *view) has(ref optionvalue.Job) bool {
 	return slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return v.means(ref, job) })
 }
 
-// means reports whether a reference names a job. Numbers are unique in the cluster. Names are resolved in one namespace
-// only, so that scancel does not cancel another user's job with the same name.
+// means reports whether a reference means a job. Job numbers are unique in the cluster. Names are resolved in only
+// one namespace, so that scancel does not cancel another user's job with the same name.
 func (v *view) means(ref optionvalue.Job, job *batchv1alpha1.Job) bool {
 	if _, ok := listrow.Match(ref, job); !ok {
 		return false
@@ -209,8 +209,8 @@ func (v *view) means(ref optionvalue.Job, job *batchv1alpha1.Job) bool {
 	return ref.ID != 0 || job.Namespace == v.home
 }
 
-// unknown returns an error about the first reference that is a name of no job. References by number are skipped,
-// because the job may have existed and been deleted.
+// unknown returns an error for the first reference by name for which there is no job. References by number are
+// skipped, because the job may have existed and been deleted.
 func (v *view) unknown(refs []optionvalue.Job) error {
 	for _, ref := range refs {
 		if ref.ID == 0 && !v.has(ref) {
@@ -220,7 +220,8 @@ func (v *view) unknown(refs []optionvalue.Job) error {
 	return nil
 }
 
-// notThere returns the error about a job that does not exist. A reference by number may be of a job that was deleted.
+// notThere returns the error for a job that does not exist. If the reference is a number, the job may have been
+// deleted.
 func (v *view) notThere(ref optionvalue.Job) error {
 	if ref.ID == 0 {
 		return usererror.Errorf("specify a job number, or the name of a job in namespace "+v.home+"; sacct lists ended jobs", "%s: "+invalidJob, ref)
@@ -243,8 +244,8 @@ func (v *view) listJobs(ctx context.Context, named []optionvalue.Job, options ..
 	}, append(options, client.InNamespace(v.namespace))...)
 }
 
-// readBeside reads the additional data concurrently. If the user may not read some of it, a note reports what is
-// missing.
+// readBeside reads the additional data concurrently. If the user may not read some of the data, it prints a note
+// about what is missing.
 func (v *view) readBeside(ctx context.Context, w wants) error {
 	const cluster = "the cluster"
 	work := []beside{
@@ -286,7 +287,7 @@ func podsBeside(namespace string, read func(context.Context) error) beside {
 	return beside{"pods", within(namespace), "the nodes of jobs or how they ended", read}
 }
 
-// within returns the words for a namespace in a sentence. The empty namespace means all.
+// within returns the words with which a sentence describes a namespace. The empty namespace means all namespaces.
 func within(namespace string) string {
 	if namespace == "" {
 		return "all namespaces"
@@ -294,7 +295,8 @@ func within(namespace string) string {
 	return "namespace " + namespace
 }
 
-// spaceOf returns the namespace that all given jobs share, or else the namespace of the view.
+// spaceOf returns the namespace that all of the jobs share or, if they have different ones, the namespace of the
+// view.
 func (v *view) spaceOf(jobs []*batchv1alpha1.Job) string {
 	if len(jobs) == 0 || slices.ContainsFunc(jobs, func(job *batchv1alpha1.Job) bool { return job.Namespace != jobs[0].Namespace }) {
 		return v.namespace
@@ -302,7 +304,8 @@ func (v *view) spaceOf(jobs []*batchv1alpha1.Job) string {
 	return jobs[0].Namespace
 }
 
-// passable prints a note and returns nil if the user may not read some data. It returns other errors unchanged.
+// passable prints a note and returns nil if the user may not read some of the data. It returns other errors
+// unchanged.
 func (v *view) passable(b beside, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -355,7 +358,7 @@ func (v *view) readPriorities(ctx context.Context) error {
 }
 
 // readGroups reads the PodGroup of a job or, if job is nil, all PodGroups of a namespace. The empty namespace means
-// all.
+// all namespaces.
 func (v *view) readGroups(ctx context.Context, namespace string, job *batchv1alpha1.Job) error {
 	v.groups = map[types.UID]*schedulingv1beta1.PodGroup{}
 	if job != nil {
@@ -383,8 +386,8 @@ func (v *view) readGroups(ctx context.Context, namespace string, job *batchv1alp
 var unended = fields.AndSelectors(
 	fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)), fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)))
 
-// readPods reads the pods of a job or, if job is nil, of all jobs of a namespace. The empty namespace means all. It
-// omits pods that have ended unless ended is true.
+// readPods reads the pods of a job or, if job is nil, of all jobs in a namespace. The empty namespace means all
+// namespaces. It omits pods that have ended unless ended is true.
 func (v *view) readPods(ctx context.Context, namespace string, job *batchv1alpha1.Job, ended bool) error {
 	options := []client.ListOption{client.InNamespace(namespace), client.HasLabels{keys.JobName}}
 	if !ended {
@@ -412,8 +415,8 @@ func (v *view) listPods(ctx context.Context, options ...client.ListOption) error
 	return err
 }
 
-// readPodsOfArrays reads the pods of running arrays unless pods were read already. Only the pods show which elements
-// run and which wait.
+// readPodsOfArrays reads the pods of running arrays unless they have already been read. Only the pods show which
+// elements run and which wait.
 func (v *view) readPodsOfArrays(ctx context.Context) error {
 	if v.podsRead {
 		return nil

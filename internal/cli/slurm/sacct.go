@@ -248,8 +248,8 @@ func (c *call) sacctFilter(v *sacctView) error {
 // kept is how long jobs are kept after their end, unless the site's profile sets another duration.
 const kept = 7 * 24 * time.Hour
 
-// sacctWindow parses -S and -E. The default window begins at midnight and ends now. With -j it begins at the earliest
-// time. With -s it is the current moment.
+// sacctWindow parses -S and -E. By default, the window begins at midnight and ends now. With -j, it begins at the
+// earliest possible time. With -s, it is the current moment.
 func (c *call) sacctWindow(v *sacctView) error {
 	now := c.f.Now()
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
@@ -277,7 +277,7 @@ func (c *call) sacctWindow(v *sacctView) error {
 	return nil
 }
 
-// noteKept prints a note if the requested window goes back further than ended jobs are kept.
+// noteKept prints a note if the requested window begins earlier than the period for which ended jobs are kept.
 func (c *call) noteKept(ctx context.Context, v *sacctView) error {
 	if !c.parsed.Has("starttime") {
 		return nil

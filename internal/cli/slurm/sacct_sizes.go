@@ -48,7 +48,7 @@ func (c *call) sacctSizes() (sacct.Sizes, error) {
 	return s, c.lists(listed{"reason", "", &s.Reasons}, listed{"constraints", "", &s.Constraints})
 }
 
-// countRange parses a range, written N or N-MAX.
+// countRange parses a range of the form N or N-MAX.
 func (c *call) countRange(option string) (sacct.Range[int64], error) {
 	var r sacct.Range[int64]
 	text, given := c.parsed.Last(option)
@@ -67,7 +67,7 @@ func (c *call) countRange(option string) (sacct.Range[int64], error) {
 // scriptRule separates the title of a script from the script.
 var scriptRule = strings.Repeat("-", 80)
 
-// sacctTexts prints the batch scripts or the environments of the jobs of -j.
+// sacctTexts prints the batch scripts or the environments of the jobs specified by -j.
 func (c *call) sacctTexts(ctx context.Context) error {
 	title, textOf := "Batch Script for", scriptOf
 	if c.parsed.Has("env-vars") {
@@ -114,8 +114,8 @@ func scriptOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (st
 	return kept.Data[launchconfig.ScriptKey], client.IgnoreNotFound(err)
 }
 
-// environmentOf returns the environment that a job was submitted with, as lines of NAME=value. It is empty if no
-// environment was stored. It requires permission to read the job's Secret.
+// environmentOf returns the environment with which a job was submitted, as lines of NAME=value. It is empty if no
+// environment was stored. Reading it requires permission to read the job's Secret.
 func environmentOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (string, error) {
 	kept := &corev1.Secret{}
 	err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept)

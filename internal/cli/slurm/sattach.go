@@ -60,7 +60,7 @@ func sattach(ctx context.Context, c *call) error {
 	return exit(code)
 }
 
-// idInPod returns the job number that the job's pod uses. For an array, it includes the index of the element.
+// idInPod returns the job number that is used in the job's pod. For an array, it includes the index of the element.
 func (a *allocation) idInPod() string {
 	id := idOf(a.job)
 	if index := a.head.Labels[keys.ArrayIndex]; index != "" {

@@ -62,11 +62,11 @@ type jobInput struct {
 	request  *request.Request
 	title    string
 	script   []byte
-	file     string // path of the script; empty if it is not from a file
+	file     string // path of the script; empty if the script does not come from a file
 	args     []string
 	warnings []string
 	site     *site
-	// interactive means an allocation without a script.
+	// interactive is true for an allocation without a script.
 	interactive bool
 }
 
@@ -99,7 +99,7 @@ func sbatch(ctx context.Context, c *call) error {
 	return c.untilEnd(ctx, job)
 }
 
-// say prints the line with the job number, which programs parse. A job without a number is printed by name, with a
+// say prints the line with the job number, which programs parse. If the job has no number, it prints the name and a
 // warning. Ctrl-C before the job has a number does not cancel the job.
 func (c *call) say(ctx context.Context, s *jobInput, job *batchv1alpha1.Job) error {
 	id := idOf(job)
@@ -137,7 +137,7 @@ func idOf(job *batchv1alpha1.Job) string {
 	return job.Name
 }
 
-// readBatch reads the script, all its options and the site's configuration.
+// readBatch reads the script, all of its options and the site's configuration.
 func (c *call) readBatch(ctx context.Context, operands []string) (*jobInput, error) {
 	s := &jobInput{}
 	script, err := c.readDirectives(s, operands)
@@ -164,7 +164,7 @@ func (c *call) readDirectives(s *jobInput, operands []string) (directive.Script,
 	return script, err
 }
 
-// nextComponent is the word between the components of a heterogeneous job.
+// nextComponent is the word that separates the components of a heterogeneous job.
 const nextComponent = ":"
 
 func heterogeneous() error {
@@ -200,8 +200,8 @@ func (c *call) remarks(s *jobInput, script *directive.Script) error {
 	return nil
 }
 
-// complete parses the options and applies the site's configuration. It reports errors in the options before it connects
-// to the cluster.
+// complete parses the options and applies the site's configuration. It reports errors in the options before
+// connecting to the cluster.
 func (c *call) complete(ctx context.Context, s *jobInput, in request.Input) error {
 	in.Ignore = request.RefusedNames()
 	early, _, err := request.Build(in)
@@ -259,7 +259,7 @@ func (c *call) notes(s *jobInput, r *translate.Result, id string) {
 		text := note.Text
 		switch {
 		case note.Kind == translate.NothingExported && !c.f.Streams.ErrTTY:
-			continue // programs that call sbatch parse the number from both streams
+			continue // programs that call sbatch may look for the number in both output streams
 		case note.Kind == translate.OutputInPodLog && id != "":
 			text += " (vcctl job logs " + id + ")"
 		}
@@ -267,9 +267,9 @@ func (c *call) notes(s *jobInput, r *translate.Result, id string) {
 	}
 }
 
-// missing describes the paths that a script needs at its start and that do not exist: in Slurm, such a job ends
-// without a message. It skips a path if none of its parent directories but the root exists here, because the volume is
-// probably not mounted on this machine.
+// missing lists the paths that a script needs when it starts but that do not exist; in Slurm, such a job ends without
+// a message. It skips a path if none of its parent directories except the root exists on this machine, because the
+// volume is probably not mounted here.
 func missing(needs []translate.Need) []string {
 	var all []string
 	for _, need := range needs {
@@ -315,7 +315,7 @@ func (c *call) inputOf(s *jobInput) (translate.Input, error) {
 }
 
 // origin returns the random suffix of the job's name, the secret that its pods share, and the working directory and
-// host of the submission. Tests replace it.
+// host of the submission. It is a variable so that tests can replace it.
 var origin = func() (suffix, key, dir, host string) {
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // never fails
@@ -324,7 +324,7 @@ var origin = func() (suffix, key, dir, host string) {
 	return utilrand.String(5), hex.EncodeToString(secret[:]), dir, host
 }
 
-// owner returns the user of this process. Tests replace it.
+// owner returns the user of this process. It is a variable so that tests can replace it.
 var owner = func() translate.Owner {
 	o := translate.Owner{UID: strconv.Itoa(os.Getuid()), GID: strconv.Itoa(os.Getgid())}
 	if group, err := user.LookupGroupId(o.GID); err == nil {

@@ -83,7 +83,7 @@ const (
 	errPending = "Job is pending execution"
 )
 
-// instead holds a hint for each reason. JOB stands for the job number.
+// instead maps each of these reasons to a hint in which JOB stands for the job number.
 var instead = map[string]string{
 	errOver:    "sacct -j JOB shows how it ended",
 	errPending: "only running jobs have steps and can receive signals; use scancel without them to cancel the job",
@@ -118,7 +118,7 @@ func runScancel(ctx context.Context, c *call) error {
 	})
 }
 
-// scancelFilter parses the filters. filtered reports whether any filter is given.
+// scancelFilter parses the filters. filtered reports whether any filter is specified.
 func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 	one := func(variable string, options ...string) []string {
 		for _, option := range options {
@@ -179,7 +179,7 @@ func (c *call) scancelSignal() (string, error) {
 	return optionvalue.SignalName(number), nil
 }
 
-// scancel is one run of the command in one cluster.
+// scancel is one run of the scancel command in one cluster.
 type scancel struct {
 	*call
 	refs   []optionvalue.Job
@@ -191,8 +191,8 @@ type scancel struct {
 
 func (s *scancel) all(ctx context.Context) error {
 	var err error
-	// The node filter needs the nodes of pods. Signals and step cancellation need the pods themselves. For arrays, only
-	// the pods show which elements have nodes and run.
+	// The node filter needs the nodes of pods. Sending signals and cancelling steps require the pods themselves. For
+	// arrays, only the pods show which elements run, and on which nodes.
 	steps := slices.ContainsFunc(s.refs, func(ref optionvalue.Job) bool { return ref.Step != "" })
 	send := s.signal != "" || steps
 	if s.view, err = s.read(ctx, wants{named: s.refs, pods: len(s.filter.Nodes) > 0 || send, facts: !send}); err != nil {
@@ -216,7 +216,7 @@ func (s *scancel) all(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// killError returns Slurm's error about a job that cannot be cancelled. For a job that has ended, it returns nil and
+// killError returns Slurm's error for a job that cannot be cancelled. For a job that has ended, it returns nil and
 // prints the message only with -v, because users call scancel to make sure that a job does not run.
 func (s *scancel) killError(id, why string) error {
 	if why == errOver {
@@ -228,7 +228,7 @@ func (s *scancel) killError(id, why string) error {
 	return usererror.Errorf(strings.ReplaceAll(instead[why], "JOB", id), "Kill job error on job id %s: %s", id, why)
 }
 
-// agreed asks the user, with -i, to confirm a target.
+// agreed asks the user to confirm a target if -i is specified.
 func (s *scancel) agreed(t target) (bool, error) {
 	if !s.parsed.Has("interactive") && s.f.Streams.Env("SCANCEL_INTERACTIVE") == "" {
 		return true, nil
@@ -248,7 +248,7 @@ func (s *scancel) agreed(t target) (bool, error) {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y"), nil
 }
 
-// one cancels or signals a job, or some of its elements.
+// one cancels or signals a job or some of its elements.
 func (s *scancel) one(ctx context.Context, t target) error {
 	if s.parsed.Has("verbose") || s.f.Streams.Env("SCANCEL_VERBOSE") != "" {
 		what := "Terminating"
@@ -270,8 +270,8 @@ func (s *scancel) one(ctx context.Context, t target) error {
 	return s.cancel(ctx, t.row)
 }
 
-// cancel records in an annotation who cancels the job, and then terminates it. If the command is rejected, it removes
-// the annotation.
+// cancel records in an annotation who cancels the job, and then terminates the job. If the job cannot be terminated,
+// it removes the annotation.
 func (s *scancel) cancel(ctx context.Context, r *listrow.Row) error {
 	note := map[string]any{keys.CancelledBy: s.me()}
 	if err := s.annotate(ctx, r.Job, note); err != nil {
@@ -283,7 +283,7 @@ func (s *scancel) cancel(ctx context.Context, r *listrow.Row) error {
 	return nil
 }
 
-// annotate changes annotations of the job with this UID. A nil value removes an annotation.
+// annotate changes the annotations of the job if its UID is still the same. A nil value removes an annotation.
 func (c *call) annotate(ctx context.Context, job *batchv1alpha1.Job, annotations map[string]any) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": job.UID, "annotations": annotations}})
 	if err != nil {

@@ -83,7 +83,7 @@ func newScontrol(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// verbs are the commands of scontrol. least is the length of the shortest accepted abbreviation.
+// verbs lists the commands of scontrol. least is the length of the shortest accepted abbreviation.
 var verbs = []struct {
 	name  string
 	least int
@@ -94,7 +94,7 @@ var verbs = []struct {
 	{"ping", 1, (*call).ping}, {"version", 4, (*call).version}, {"notify", 1, (*call).notify}, {"wait_job", 2, (*call).waitJobs},
 }
 
-// unknownVerbs maps commands of Slurm that are not supported here to hints.
+// unknownVerbs maps unsupported scontrol commands to hints.
 var unknownVerbs = map[string]string{
 	"top": "use --qos: priorities and shares determine the order of jobs", "reconfigure": "vcd reloads its configuration automatically", "create": "use vcctl queue create to create a queue",
 	"delete": "use vcctl queue delete to delete a queue", "reboot": "ask an administrator", "shutdown": "ask an administrator",
@@ -168,10 +168,10 @@ func (c *call) show(ctx context.Context, words []string) error {
 	return usererror.Errorf("use show job, node, partition, step, config, hostnames, hostlist or hostlistsorted", "invalid entity: %s for keyword:show", words[0])
 }
 
-// machineFormats are the options for machine-readable output.
+// machineFormats lists the options for machine-readable output.
 var machineFormats = []string{"json", "yaml"}
 
-// showConfig prints the Slurm configuration settings that have a meaning here and that programs read.
+// showConfig prints the Slurm configuration settings that programs read and that are meaningful here.
 func (c *call) showConfig() error {
 	host := c.f.Where().Server
 	if server, err := url.Parse(host); err == nil && server.Host != "" {
@@ -194,7 +194,8 @@ SlurmctldHost[0]        = %s
 	return err
 }
 
-// hostnames prints the hosts of a list, one per line. The default list is that of the job in which the command runs.
+// hostnames prints the hosts in a list, one per line. By default, it uses the node list of the job in which the
+// command runs.
 func (c *call) hostnames(list string) error {
 	if list == "" {
 		list = c.f.Streams.Env("SLURM_JOB_NODELIST")
@@ -323,7 +324,7 @@ func (c *call) showPartitions(ctx context.Context, name string) error {
 	return err
 }
 
-// ping reports whether the API server answers. The API server has the role of slurmctld.
+// ping reports whether the API server, which has the role of slurmctld, responds.
 func (c *call) ping(ctx context.Context, _ []string) error {
 	typed, err := c.f.Clientset()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// readScript reads the script from the command of --wrap, a file, or standard input.
+// readScript reads the script from the --wrap option, a file, or standard input.
 func (c *call) readScript(s *jobInput, operands []string) error {
 	if wrap, given := c.parsed.Last("wrap"); given {
 		if len(operands) > 0 {
@@ -45,7 +45,7 @@ func (c *call) readScript(s *jobInput, operands []string) error {
 	return directive.Check(s.script)
 }
 
-// readScriptFile reads at most one byte more than the greatest permitted size of a script.
+// readScriptFile reads a script, but at most one byte more than the maximum size of a script.
 func readScriptFile(name string) ([]byte, error) {
 	file, err := os.Open(filepath.Clean(name))
 	if err != nil {
@@ -55,8 +55,8 @@ func readScriptFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, directive.MaxSize+1))
 }
 
-// find returns the path of a script: name itself if it begins with a directory, else the file in the working directory,
-// else the file on PATH.
+// find returns the path of a script: name itself if it begins with a directory, otherwise the file in the working
+// directory, otherwise the file on PATH.
 func (c *call) find(name string) string {
 	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
 		return name
@@ -73,7 +73,7 @@ func (c *call) find(name string) string {
 	return name
 }
 
-// lookedFor returns a hint that describes where a missing script was searched.
+// lookedFor returns a hint that describes where a missing script was looked for.
 func lookedFor(name string) string {
 	if strings.Contains(name, "/") {
 		return "the file does not exist; without a file name, the script is read from standard input"

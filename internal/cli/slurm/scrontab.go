@@ -52,7 +52,7 @@ func newScrontab(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// crontab is a user's table.
+// crontab is a user's table of periodic jobs.
 type crontab struct {
 	*call
 	user, namespace string
@@ -133,7 +133,7 @@ func (c *call) readCrontab(ctx context.Context) (*crontab, error) {
 // name returns the name of the ConfigMap.
 func (t *crontab) name() string { return "scrontab-" + scrontab.ObjectName(t.user) }
 
-// none returns the error about a user without a table.
+// none returns the error for a user who has no table.
 func (t *crontab) none() error {
 	return usererror.Errorf("use scrontab -e to create one", "no crontab for %s", t.user)
 }
@@ -156,14 +156,14 @@ func (t *crontab) remove(ctx context.Context) error {
 	return client.IgnoreNotFound(t.client.Delete(ctx, t.kept))
 }
 
-// emptyTable is the initial text in the editor for a user without a table.
+// emptyTable is the text that the editor shows to a user who has no table yet.
 const emptyTable = `# Lines are: minute hour day-of-month month day-of-week command
 # Set sbatch options for the next command in lines that begin with #SCRON:
 ##SCRON -t 10 --mem=1G
 # 0 4 * * * /path/to/program
 `
 
-// edit opens the table in the editor. After an error it opens the editor again, unless the user left the text
+// edit opens the table in the editor. After an error, it opens the editor again, unless the user left the text
 // unchanged.
 func (t *crontab) edit(ctx context.Context) error {
 	text := emptyTable
@@ -203,7 +203,7 @@ func (t *crontab) edit(ctx context.Context) error {
 	}
 }
 
-// replace makes text the user's table. If it returns an error, nothing has changed.
+// replace replaces the user's table with text. If it returns an error, nothing has changed.
 func (t *crontab) replace(ctx context.Context, text string) error {
 	entries, err := scrontab.Parse(text, t.user)
 	if err != nil {
@@ -225,7 +225,7 @@ func (t *crontab) replace(ctx context.Context, text string) error {
 	return t.keep(ctx, text)
 }
 
-// onLine adds the line number of an entry to the errors in it.
+// onLine adds the line number of an entry to its errors.
 func onLine(line int, err error) error {
 	var all []error
 	for _, one := range flatten(err) {
@@ -253,10 +253,10 @@ func (t *crontab) labels() map[string]string {
 	return map[string]string{scrontab.Label: scrontab.ObjectName(t.user)}
 }
 
-// home returns the working directory of the jobs: the home directory, or otherwise if HOME is not set.
+// home returns the working directory of the jobs: the home directory or, if HOME is not set, otherwise.
 func (c *call) home(otherwise string) string { return cmp.Or(c.f.Streams.Env("HOME"), otherwise) }
 
-// refusedInTable are the options of sbatch that are rejected in an entry.
+// refusedInTable lists the options of sbatch that are rejected in an entry.
 var refusedInTable = []string{"begin", "wait", "test-only", "parsable", "clusters"}
 
 // refusedOption returns the first option of an entry that is not allowed in a table, or "".

@@ -21,15 +21,15 @@ import (
 // planned holds the objects of one entry.
 type planned struct {
 	cronJob *batchv1alpha1.CronJob
-	// with holds the ConfigMap and the Secret that the entry's jobs read.
+	// with holds the ConfigMap and the Secret that the jobs of the entry read.
 	with []client.Object
 }
 
-// historyLimit is the maximum number of ended jobs that are kept for an entry. How long they are kept is a setting of
-// the jobs, as for sbatch.
+// historyLimit is the maximum number of ended jobs that are kept for an entry. As for sbatch, how long they are kept
+// is a setting of the jobs.
 const historyLimit = 100
 
-// plan translates an entry as sbatch translates a script.
+// plan translates an entry in the same way as sbatch translates a script.
 func (t *crontab) plan(ctx context.Context, e *scrontab.Entry) (*planned, error) {
 	parsed, err := sbatchTable.Parse(directive.Texts(e.Options))
 	if err != nil {
@@ -77,8 +77,8 @@ func (t *crontab) cronJob(e *scrontab.Entry, job *batchv1alpha1.Job) *batchv1alp
 	}
 }
 
-// apply creates the wanted CronJobs that do not exist yet and deletes the CronJobs of the table that are not wanted.
-// It checks the new ones before it changes anything. Existing CronJobs do not change.
+// apply creates the wanted CronJobs that do not exist yet and deletes the table's CronJobs that are no longer wanted.
+// It validates the new CronJobs before it changes anything. It does not change existing CronJobs.
 func (t *crontab) apply(ctx context.Context, wanted []*planned) error {
 	there, err := t.existingEntries(ctx)
 	if err != nil {
@@ -126,7 +126,7 @@ func (t *crontab) existingEntries(ctx context.Context) ([]batchv1alpha1.CronJob,
 	return all, err
 }
 
-// changed prints a change with -v.
+// changed prints a note about a change if -v is specified.
 func (t *crontab) changed(what string, c *batchv1alpha1.CronJob) {
 	if t.parsed.Has("verbose") {
 		t.notef("note", "%s: %s, %s", what, c.Name, c.Spec.Schedule)
@@ -138,7 +138,7 @@ func (t *crontab) failedEntry(p *planned, err error) error {
 	return usererror.Errorf(inSlurmsOptions(human.Hint), "There was an issue with the entry %q of the crontab: %s", p.cronJob.Spec.Schedule, human.What)
 }
 
-// create creates a CronJob and the objects that its jobs read, which the CronJob owns.
+// create creates a CronJob and the objects that its jobs read. The CronJob owns these objects.
 func (t *crontab) create(ctx context.Context, p *planned) error {
 	if err := t.client.Create(ctx, p.cronJob); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (t *crontab) create(ctx context.Context, p *planned) error {
 	return nil
 }
 
-// drop deletes a CronJob. Its jobs stay, and so do the objects that they read.
+// drop deletes a CronJob. It keeps the CronJob's jobs and the objects that they read.
 func (t *crontab) drop(ctx context.Context, c *batchv1alpha1.CronJob) error {
 	owners, err := t.jobsOfEntry(ctx, c)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// send sends the signal through the launchers in the head pods.
+// send sends the signal to the job's processes through the launchers in the head pods.
 func (s *scancel) send(ctx context.Context, t target) error {
 	if t.row.State.Code.Base() == state.Pending {
 		return s.killError(t.ref, errPending)

@@ -131,7 +131,7 @@ func (c *call) sinfoView() (*sinfoView, error) {
 	return v, c.sinfoLooks(v)
 }
 
-// sinfoFormat returns the format that the options without a format select.
+// sinfoFormat returns the format to use if no format is specified. It depends on the other options.
 func (c *call) sinfoFormat(v *sinfoView) string {
 	long := c.parsed.Has("long")
 	switch {
@@ -181,7 +181,7 @@ func (c *call) sinfoLooks(v *sinfoView) error {
 	return nil
 }
 
-// partitions reads nodes, pods and queues. To a user who may not read pods, all nodes appear unused.
+// partitions reads nodes, pods and queues. If the user may not read pods, all nodes appear unused.
 func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Node, error) {
 	cl, err := c.f.Client()
 	if err != nil {

@@ -24,14 +24,14 @@ import (
 // systemNamespace is the namespace of the site's default profile.
 const systemNamespace = "volcano-system"
 
-// site is the data about the cluster that a submission depends on.
+// site holds the data about the cluster that a submission depends on.
 type site struct {
 	namespace, cluster string
 	profile            *profile.Profile
 	facts              translate.Facts
 }
 
-// effective returns the options that have no effect by default but have one with this site's profile.
+// effective returns the options that have no effect by default but do with this site's profile.
 func (s *site) effective() []string {
 	if s.profile.NumaHints {
 		return []string{"hint", "mem-bind"}
@@ -66,8 +66,8 @@ func (c *call) readSite(ctx context.Context, r *request.Request) (*site, error) 
 	return s, nil
 }
 
-// readProfile reads the profile of the namespace or, if it is missing, of the system namespace. Without any profile it
-// returns an empty one. hidden is the namespace of a profile that the user may not read.
+// readProfile reads the profile of the namespace or, if it does not exist, of the system namespace. If neither
+// exists, it returns an empty profile. hidden is the namespace of a profile that the user may not read.
 func readProfile(ctx context.Context, cl client.Client, namespace string) (p *profile.Profile, hidden string, err error) {
 	for _, where := range []string{namespace, systemNamespace} {
 		found := &corev1.ConfigMap{}
@@ -90,7 +90,7 @@ func readProfile(ctx context.Context, cl client.Client, namespace string) (p *pr
 }
 
 // hasServiceAccount reports whether a namespace has a service account. It returns false if the service account cannot
-// be read, because pods that name a missing one are rejected.
+// be read, because pods that refer to a missing one are rejected.
 func hasServiceAccount(ctx context.Context, cl client.Client, namespace, name string) bool {
 	if name == "" {
 		return false
@@ -98,7 +98,7 @@ func hasServiceAccount(ctx context.Context, cl client.Client, namespace, name st
 	return cl.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &corev1.ServiceAccount{}) == nil
 }
 
-// queuesOf returns the queues, or nil if they cannot be read. In that case the API server validates the queue.
+// queuesOf returns the queues. It returns nil if they cannot be read; the API server then validates the queue.
 func queuesOf(ctx context.Context, cl client.Client) []translate.Queue {
 	list := &schedulingv1beta1.QueueList{}
 	queues := []translate.Queue{}
@@ -132,8 +132,8 @@ func classesOf(ctx context.Context, cl client.Client) []string {
 	return names
 }
 
-// nodes reads the nodes. It records the resources of nodes that accept ordinary pods, with the values of some labels. It
-// also records whether all nodes belong to vc-local, whose pods use the programs of this machine.
+// nodes reads the nodes. It records the resources of nodes that accept ordinary pods, and the values of the specified
+// labels. It also records whether all nodes are those of vc-local, whose pods use the programs of this machine.
 func (s *site) nodes(ctx context.Context, cl client.Client, labels []string) {
 	list := &corev1.NodeList{}
 	nodes, plain := 0, 0
@@ -166,7 +166,7 @@ func (s *site) nodes(ctx context.Context, cl client.Client, labels []string) {
 	s.facts.Helper = err == nil && nodes > 0 && nodes == plain
 }
 
-// chosen returns the labels in of whose keys are in looked.
+// chosen returns the labels whose keys are in looked.
 func chosen(of map[string]string, looked []string) map[string]string {
 	labels := map[string]string{}
 	for _, key := range looked {
@@ -186,7 +186,7 @@ func keepsOff(t corev1.Taint) bool {
 	return (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute) && !strings.HasPrefix(t.Key, ofConditions)
 }
 
-// passes reports whether a taint excludes pods temporarily.
+// passes reports whether a taint excludes pods only temporarily.
 func passes(t corev1.Taint) bool {
 	return t.Effect != corev1.TaintEffectPreferNoSchedule && strings.HasPrefix(t.Key, ofConditions)
 }

@@ -1,6 +1,6 @@
-// Package slurm implements Slurm's commands, such as sbatch and squeue, as `vcctl slurm NAME` and as alternative names
-// of the binary. The packages below internal/slurm, which are pure, define their meaning. This package connects them to
-// the cluster and the terminal.
+// Package slurm implements Slurm's commands, such as sbatch and squeue, as `vcctl slurm NAME` and as alternative
+// names of the binary. The semantics of the commands are defined by the packages below internal/slurm, which are
+// pure. This package connects them to the cluster and the terminal.
 //
 //	In:   words by Slurm's rules (internal/slurm/getopt), environment, kubeconfig
 //	Out:  Slurm's words on Streams.Out; `sbatch: error: …` and hints on Streams.Err
@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// Programs are the names of Slurm commands under which this binary can be called.
+// Programs lists the names of the Slurm commands under which this binary can be run.
 var Programs = []string{"sbatch", "srun", "salloc", "squeue", "scancel", "sacct", "sinfo", "scontrol", "sprio", "sshare", "sattach", "sbcast", "sgather", "scrontab", "sdiag", "strigger"}
 
 // Is reports whether a program name is one of Slurm's.
@@ -43,8 +43,9 @@ func New(f *cli.Factory) *cobra.Command {
 	return cmd
 }
 
-// ConnectionFirst parses the flags of vcctl before the word slurm and returns the words from there on. It returns other
-// command lines unchanged. Slurm's commands parse their own options, where -n has another meaning.
+// ConnectionFirst parses the vcctl flags before the word slurm and returns the words from there on. It returns other
+// command lines unchanged. Slurm's commands parse their own options, because options such as -n have a different
+// meaning there.
 func ConnectionFirst(root *cobra.Command, args []string) ([]string, error) {
 	flags := root.PersistentFlags()
 	for at := 0; at < len(args); at++ {

@@ -196,7 +196,7 @@ func runSshare(ctx context.Context, c *call) error {
 	})
 }
 
-// shares returns the lines of the queues, unless only users are requested, and of the users' accounts.
+// shares returns the lines of the queues, unless only users are requested, and the lines of the users' accounts.
 func (c *call) shares(ctx context.Context, cl client.WithWatch, users []string) ([]*sshare.Line, error) {
 	var lines []*sshare.Line
 	if !c.parsed.Has("Users") {

@@ -105,7 +105,7 @@ type squeueView struct {
 	machine  string // json or yaml
 }
 
-// refused returns an error if an unsupported option is given. because maps options to reasons.
+// refused returns an error if an unsupported option is specified. because maps options to the reasons.
 func (c *call) refused(because map[string]string) error {
 	for _, g := range c.parsed.Given {
 		if why, is := because[g.Name]; is {
@@ -144,7 +144,7 @@ func runSqueue(ctx context.Context, c *call) error {
 	return c.repeat(ctx, again, print)
 }
 
-// period returns the interval of -i, 0 if squeue is to print once only.
+// period returns the interval of -i, or 0 if squeue prints only once.
 func (c *call) period() (time.Duration, error) {
 	text, ok := c.parsed.Last("iterate")
 	if !ok {
@@ -157,8 +157,8 @@ func (c *call) period() (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// repeat prints once, or repeatedly with an empty line between the outputs. After the first output, errors are printed
-// and do not end it.
+// repeat calls print once or, if again is positive, repeatedly with an empty line between the outputs. After the
+// first output, errors are printed and do not end the loop.
 func (c *call) repeat(ctx context.Context, again time.Duration, print func() error) error {
 	out := c.f.Streams.Out
 	if err := print(); err != nil || again == 0 {
@@ -334,8 +334,8 @@ func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
 	return c.squeuePrint(v, rows)
 }
 
-// minJobAge is how long squeue lists a job after its end if ended jobs are requested. It is the default of MinJobAge in
-// Slurm. Programs assume that a job missing from squeue -j has ended, and then use sacct.
+// minJobAge is how long squeue lists a job after its end if ended jobs are requested. It is the default of Slurm's
+// MinJobAge. Programs assume that a job that squeue -j does not list has ended, and then use sacct.
 const minJobAge = 300 * time.Second
 
 // isPurged reports whether a job ended longer than minJobAge ago.
@@ -348,12 +348,12 @@ func (c *call) allPurged(read *view) bool {
 	return !slices.ContainsFunc(c.rows(read, false), func(r *listrow.Row) bool { return !isPurged(r) })
 }
 
-// byPods are the letters of columns that depend on pods: the nodes of a job, the start times of its elements, and how
-// it ended.
+// byPods lists the letters of the columns that depend on pods: a job's nodes, the start times of its elements, and
+// how the job ended.
 const byPods = "BNRMSeLtTDrY"
 
-// needsPods reports whether the output depends on pods, because of its columns, its order or its states. Pods
-// distinguish a configuring job from a running one, and a time-out from a failure.
+// needsPods reports whether the output depends on pods, because of its columns, its order or the requested states.
+// Pods distinguish a configuring job from a running one, and a time-out from a failure.
 func (v *squeueView) needsPods() bool {
 	if v.machine != "" || len(v.filter.Nodes) > 0 || v.filter.States != nil || strings.ContainsAny(v.sorted, byPods) {
 		return true

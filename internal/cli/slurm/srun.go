@@ -25,8 +25,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// ofSteps are the options that affect only a step and not the allocation that srun creates for it. They are passed to
-// the srun in the pod.
+// ofSteps lists the options that affect only a step and not the allocation that srun creates for it. They are passed
+// to the srun in the pod.
 var ofSteps = []string{
 	"label", "unbuffered", "pty", "input", "output", "error", "open-mode", "kill-on-bad-exit", "wait", "multi-prog", "overlap", "exact", "overcommit",
 	"relative", "jobid", "het-group",
@@ -102,17 +102,17 @@ func srun(ctx context.Context, c *call) error {
 // stepRun is a step that srun runs in an allocation.
 type stepRun struct {
 	*call
-	// args are the arguments of the srun in the pod.
+	// args holds the arguments of the srun in the pod.
 	args     []string
 	terminal bool
 	input    io.Reader
-	out, err string // patterns of files that this process writes
+	out, err string // patterns for the files that this process writes
 	keep     bool
 	files    []*os.File
 }
 
-// readStep parses the options of the step: it opens input files here, and collects the arguments of the srun in the
-// pod.
+// readStep parses the options of the step. It opens input files on this machine and collects the arguments of the
+// srun in the pod.
 func (c *call) readStep() (*stepRun, error) {
 	r := &stepRun{call: c, input: c.f.Streams.In}
 	within := c.parsed.Has("jobid")
@@ -146,10 +146,10 @@ func (c *call) readStep() (*stepRun, error) {
 	return r, nil
 }
 
-// ofSubmission are the options of this process, or options that select the job.
+// ofSubmission lists the options that are handled by this process or that select the job.
 var ofSubmission = []string{"jobid", "account", "partition", "clusters", "namespace", "context", "kubeconfig", "quiet", "verbose", "strict"}
 
-// inStep reports whether an option is passed to a step in an existing job.
+// inStep reports whether an option is passed on to a step in an existing job.
 func inStep(name string) bool {
 	return step.SrunTable.Has(name) && name != "jobid" && name != "account" && name != "partition"
 }
@@ -162,13 +162,13 @@ func word(g getopt.Given) string {
 	return "--" + g.Name
 }
 
-// isFile reports whether a mode of input or output is a file name.
+// isFile reports whether an input or output mode is a file name.
 func isFile(mode string) bool {
 	_, err := strconv.Atoi(mode)
 	return err != nil && mode != "" && mode != "all" && mode != "none"
 }
 
-// isWhole reports whether a pattern is one file for all tasks, which this process writes.
+// isWhole reports whether a pattern stands for a single file for all tasks, which this process writes.
 func isWhole(pattern string) bool {
 	task, node := launchconfig.PerTask(pattern)
 	return !task && !node
@@ -215,8 +215,8 @@ func (r *stepRun) close() {
 	}
 }
 
-// in runs the step with a subcommand of the launcher in the pod. The subcommand "session" also ends the allocation when
-// the step ends.
+// in runs the step with a subcommand of the launcher in the pod. With the subcommand "session", the allocation ends
+// together with the step.
 func (r *stepRun) in(ctx context.Context, a *allocation, how string) error {
 	out, failed, err := r.open(a)
 	if err != nil {
@@ -247,7 +247,7 @@ func (r *stepRun) in(ctx context.Context, a *allocation, how string) error {
 const forceTime = 5 * time.Second
 
 // attend waits for the end of a step. The first Ctrl-C prints the status. A second one within a second interrupts the
-// tasks. If they do not end within forceTime, or after another signal, the allocation is cancelled.
+// tasks. If the tasks do not end within forceTime, or on any other signal, attend cancels the allocation.
 func (r *stepRun) attend(ctx context.Context, a *allocation, how string, ended <-chan error) error {
 	received, stop := interrupts()
 	defer stop()
@@ -289,7 +289,8 @@ func (a *allocation) signal(ctx context.Context) {
 	_, _ = a.connect(ctx, session{command: []string{launchconfig.Program, "signal", "--signal=INT"}, streams: streams})
 }
 
-// existing returns the allocation of a running job. what begins the error message if the job does not run.
+// existing returns the allocation of a running job. what is the beginning of the error message if the job does not
+// run.
 func (c *call) existing(ctx context.Context, id, what string) (*allocation, error) {
 	named, err := jobsNamed([]string{id})
 	if err != nil {
@@ -311,7 +312,8 @@ func (c *call) existing(ctx context.Context, id, what string) (*allocation, erro
 	return nil, usererror.Errorf("squeue shows what it is waiting for, and sacct shows how it ended", "%s: Job is pending execution or has ended", what)
 }
 
-// isElement reports whether a pod belongs to the referenced element, or to the job if the reference names no element.
+// isElement reports whether a pod belongs to the referenced element, or to the job if the reference does not specify
+// an element.
 func isElement(pod *corev1.Pod, named optionvalue.Job) bool {
 	if named.Elements.Count() == 0 {
 		return true

@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// showSteps prints the steps of running jobs that are visible from outside the jobs: their batch scripts.
+// showSteps prints those steps of running jobs that are visible from outside the jobs, which are their batch scripts.
 func (c *call) showSteps(ctx context.Context, name string) error {
 	jobs, step, one := strings.Cut(name, ".")
 	refs, err := jobsNamed(words(jobs))
@@ -48,7 +48,7 @@ func (c *call) showSteps(ctx context.Context, name string) error {
 	return err
 }
 
-// waitJobs waits until jobs run. It returns an error if a job ends before.
+// waitJobs waits until the jobs run. It returns an error if a job ends before it runs.
 func (c *call) waitJobs(ctx context.Context, given []string) error {
 	jobs, err := c.jobsOf(ctx, given, true)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *call) untilRunning(ctx context.Context, job *batchv1alpha1.Job) error {
 	return nil
 }
 
-// notify writes a message to the standard error of scripts, through the launchers of their jobs.
+// notify writes a message to the standard error of the jobs' scripts, through the launchers.
 func (c *call) notify(ctx context.Context, given []string) error {
 	if len(given) < 2 {
 		return usererror.Errorf("specify a job and a message: scontrol notify 42 'it will be stopped at noon'", "too few arguments for keyword:notify")

@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/step"
 )
 
-// stepsFromEnvironment returns the options of a step that environment variables set. Options of the command line come
-// after them and override them.
+// stepsFromEnvironment returns the step options that environment variables set. Options on the command line override
+// them.
 func (c *call) stepsFromEnvironment() []getopt.Given {
 	values := map[string]string{}
 	for _, entry := range c.environ() {

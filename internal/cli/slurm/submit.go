@@ -25,12 +25,12 @@ var idPatience = 5 * time.Second
 // processed it yet. Tests set a shorter time.
 var awayPatience = 2 * time.Minute
 
-// watchPause is the pause before a watch that failed or ended is started again.
+// watchPause is the delay before restarting a watch that failed or ended.
 const watchPause = 250 * time.Millisecond
 
-// submit creates a job and its other objects, or nothing, and waits for its number. A job that requires vc's job
-// controller does not run without it: its pods wait for the ConfigMap, which is created after the controller has
-// processed the job.
+// submit creates a job and its other objects, and waits for the job's number. If it fails, it leaves no objects
+// behind. A job that requires vc's job controller does not run without it: the job's pods wait for the ConfigMap,
+// which submit creates only after the controller has processed the job.
 func (c *call) submit(ctx context.Context, r *translate.Result) (*batchv1alpha1.Job, error) {
 	cl, err := c.f.Client()
 	if err != nil {
@@ -67,9 +67,9 @@ func (c *call) submit(ctx context.Context, r *translate.Result) (*batchv1alpha1.
 	return awaitID(ctx, cl, job), nil
 }
 
-// takenUp waits until vc's job controller has processed a job that requires it. All controllers write a phase, but only
-// vc's writes a number or a reason to wait. If none of them is set, no controller has processed the job, perhaps
-// because it restarts.
+// takenUp waits until vc's job controller has processed a job that requires it. All job controllers write a phase,
+// but only vc's writes a number or a reason for waiting. If neither is set, vc's controller has not processed the
+// job, for example because it is restarting.
 func (c *call) takenUp(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, what, option string) (*batchv1alpha1.Job, error) {
 	isOurs := func(now *batchv1alpha1.Job) bool { return numbered(now) || ours(now) }
 	if now, ok := await(ctx, cl, job, idPatience, isOurs); ok {
@@ -95,7 +95,7 @@ func (c *call) takenUp(ctx context.Context, cl client.WithWatch, job *batchv1alp
 	return now, nil
 }
 
-// notSubmitted begins the messages about jobs that were created and deleted again.
+// notSubmitted is the beginning of the messages about jobs that were created and then deleted again.
 const notSubmitted = "Batch job submission failed: "
 
 func hasPhase(job *batchv1alpha1.Job) bool { return job.Status.State.Phase != "" }
@@ -121,8 +121,9 @@ func ours(job *batchv1alpha1.Job) bool {
 	return delayed || job.Status.Array != nil
 }
 
-// onlyOurs returns the feature of a job that requires vc's job controller, and the option that requests it. Other
-// controllers, which assign no numbers, would run the whole job at once. Both are "" if the job has no such feature.
+// onlyOurs returns the feature for which a job requires vc's job controller, and the option that requests the
+// feature. Other controllers, which assign no numbers, would run the whole job at once. Both results are "" if the
+// job has no such feature.
 func onlyOurs(r *translate.Result) (what, option string) {
 	annotations := r.Job.Annotations
 	if limit := annotations[keys.ArrayLimit]; limit != "" {
@@ -136,7 +137,7 @@ func onlyOurs(r *translate.Result) (what, option string) {
 	return "", ""
 }
 
-// takeBack deletes a job whose other objects could not be created, with everything that it owns.
+// takeBack deletes a job whose other objects could not be created, together with everything that it owns.
 func (c *call) takeBack(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), idPatience)
 	defer cancel()
@@ -155,7 +156,7 @@ func (c *call) failed(err error) error {
 	return usererror.Errorf(inSlurmsOptions(human.Hint), "Batch job submission failed: %s", human.What)
 }
 
-// inSlurmsOptions adapts a hint of vcctl to the options of Slurm's commands, where -n does not select a namespace.
+// inSlurmsOptions adapts a hint of vcctl to Slurm's commands, in which -n does not select a namespace.
 func inSlurmsOptions(hint string) string { return strings.ReplaceAll(hint, "(-n)", "(--namespace)") }
 
 // awaitID waits for the number of a created job. If the job gets no number in time, it returns the job unchanged.
@@ -172,7 +173,7 @@ func numbered(job *batchv1alpha1.Job) bool {
 	return has
 }
 
-// await waits until wanted returns true for a job, for patience at most.
+// await waits until wanted returns true for a job, for at most patience.
 func await(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, patience time.Duration, wanted func(*batchv1alpha1.Job) bool) (now *batchv1alpha1.Job, ok bool) {
 	if wanted(job) {
 		return job, true
@@ -200,7 +201,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// nextOf watches one job until wanted returns true. ok is false if the watch ends before or the job is deleted.
+// nextOf watches one job until wanted returns true. ok is false if the watch ends first or the job is deleted.
 func nextOf(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, wanted func(*batchv1alpha1.Job) bool) (now *batchv1alpha1.Job, ok bool) {
 	w, err := cl.Watch(ctx, &batchv1alpha1.JobList{}, client.InNamespace(job.Namespace), client.MatchingFields{"metadata.name": job.Name})
 	if err != nil {

@@ -18,8 +18,8 @@ type target struct {
 	ref      string // the user's reference
 }
 
-// targets returns the targets that the command line names and the filters accept, in the order of the command line.
-// problems contains an error for each named job that has ended or does not exist.
+// targets returns the targets that are specified on the command line and pass the filters, in the order of the
+// command line. problems contains an error for each specified job that has ended or does not exist.
 func (s *scancel) targets() (targets []target, problems []error) {
 	rows := make([]*listrow.Row, len(s.view.jobs))
 	for i, job := range s.view.jobs {
@@ -61,7 +61,7 @@ func (s *scancel) targets() (targets []target, problems []error) {
 	return targets, problems
 }
 
-// joined adds a target. It merges targets that are elements of the same array.
+// joined adds a target. It merges targets that consist of elements of the same array.
 func joined(targets []target, t target) []target {
 	for i := range targets {
 		other := &targets[i]
@@ -74,8 +74,8 @@ func joined(targets []target, t target) []target {
 	return append(targets, t)
 }
 
-// kept applies the filters to a target. For an array, it limits the target to the elements that match the filters. If
-// all remaining elements of an array match, the target stays the whole array.
+// kept applies the filters to a target. For an array, it restricts the target to the elements that match the filters.
+// If all remaining elements of the array match, the target is still the whole array.
 func (s *scancel) kept(t target) (_ target, meant bool) {
 	f := s.filter
 	f.All = f.States == nil
@@ -126,7 +126,7 @@ func wholeOf(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	return &whole
 }
 
-// over reports whether nothing of a target is left to cancel.
+// over reports whether no part of a target is left to cancel.
 func (s *scancel) over(t target) bool {
 	job := t.row.Job
 	if code := t.row.State.Code; code.Ended() || code == state.Completing && len(s.refs) > 0 {

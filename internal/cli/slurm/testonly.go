@@ -23,8 +23,8 @@ import (
 // planPatience is how long to wait for the scheduler's answer.
 const planPatience = 30 * time.Second
 
-// testOnly requests the estimated start of a job from the scheduler and submits nothing. The job has no number, so it
-// is printed as job 0.
+// testOnly requests the estimated start of a job from the scheduler without submitting the job. Because the job has
+// no number, it is printed as job 0.
 func (c *call) testOnly(ctx context.Context, s *jobInput, r *translate.Result) error {
 	raw, err := json.Marshal(r.Job)
 	if err != nil {
@@ -73,8 +73,8 @@ func neverStarts(a *insightv1alpha1.Answer) error {
 	return usererror.Errorf(hint, "allocation failure: Requested node configuration is not available")
 }
 
-// startOf returns the time when the job would start: the time of the answer if it can start now, or else the latest
-// time of the scheduler's estimate.
+// startOf returns the time when the job would start: the time of the answer if it can start now, and otherwise the
+// latest time of the scheduler's estimate.
 func startOf(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) (time.Time, bool) {
 	if a.Verdict == insightv1alpha1.VerdictStarts && p.Status.AnsweredAt != nil {
 		return p.Status.AnsweredAt.Time, true
@@ -107,8 +107,8 @@ func onNodes(a *insightv1alpha1.Answer) string {
 	return " on nodes " + hostlist.Range(names)
 }
 
-// victims lists the jobs that would be evicted, each once. It uses their numbers, or their names if they have no number
-// or may not be read. Pods without a job are listed by name.
+// victims lists the jobs that would be evicted, each of them once. It lists them by number, or by name if they have
+// no number or may not be read. Pods without a job are listed by name.
 func (c *call) victims(ctx context.Context, a *insightv1alpha1.Answer) string {
 	called := map[string]string{}
 	var names []string

@@ -27,7 +27,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// siteOption is the option that names a file with a profile, to use instead of the cluster's profile.
+// siteOption is the name of the option that specifies a profile file to use instead of the cluster's profile.
 const siteOption = "site"
 
 var translateTable = func() *getopt.Table {
@@ -94,7 +94,7 @@ func (c *call) takeFormat() string {
 	return format
 }
 
-// readOffline reads the script and its options with the profile from a file.
+// readOffline reads the script and its options, and takes the profile from a file.
 func (c *call) readOffline(file string) (*jobInput, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -140,9 +140,10 @@ func asJSON(s *jobInput, r *translate.Result) translation {
 	return all
 }
 
-// explain writes the objects as YAML, with the options that set each field as comments.
+// explain writes the objects as YAML. Comments name the options that set each field.
 func (c *call) explain(r *translate.Result, out io.Writer) error {
-	// The options to name in a comment, by field of the Job, of the launcher's file in the ConfigMap, and of the Secret.
+	// The options to name in comments, by field of the Job, of the launcher's file in the ConfigMap, and of the
+	// Secret.
 	job, launcher, secret := map[string][]string{}, map[string][]string{}, map[string][]string{}
 	for _, m := range r.Made {
 		for _, field := range m.Fields {
@@ -178,7 +179,7 @@ func (c *call) explain(r *translate.Result, out io.Writer) error {
 	return err
 }
 
-// writeYAML writes one object with comments on its fields.
+// writeYAML writes an object with comments on its fields.
 func writeYAML(out io.Writer, object any, comments map[string][]string) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
@@ -198,7 +199,7 @@ func writeYAML(out io.Writer, object any, comments map[string][]string) error {
 	return encoder.Close()
 }
 
-// pruned returns an object without nulls and empty maps, which the metadata of every object contains.
+// pruned returns an object without the nulls and empty maps that the metadata of every object contains.
 func pruned(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

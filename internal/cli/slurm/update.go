@@ -53,26 +53,27 @@ func (c *call) update(ctx context.Context, given []string) error {
 type jobChange struct {
 	annotations map[string]any
 	asked       []func(*submission.Options)
-	// limit and partition can be changed only before the job has a PodGroup. A running job can get a shorter limit.
+	// limit and partition can be changed only before the job has a PodGroup, except that a running job can get a
+	// shorter limit.
 	limit     *int64
 	partition string
-	// qos is the name of a QOS of the site or of a priority class.
+	// qos is the name of one of the site's QOS or of a priority class.
 	qos string
-	// features are the required features of nodes. An empty list removes the requirement, and nil leaves it unchanged.
+	// features holds the required node features. An empty list removes the requirement, and nil leaves it unchanged.
 	features *optionvalue.Features
 }
 
-// isOfLimitAlone reports whether the change sets a time limit, and no partition or features.
+// isOfLimitAlone reports whether the change sets a time limit but neither a partition nor features.
 func (change *jobChange) isOfLimitAlone() bool {
 	return change.limit != nil && change.partition == "" && change.features == nil
 }
 
-// isOfSpec reports whether the change requires a job that has no PodGroup yet.
+// isOfSpec reports whether the change requires that the job has no PodGroup yet.
 func (change *jobChange) isOfSpec() bool {
 	return change.limit != nil || change.partition != "" || change.features != nil
 }
 
-// readJobChange parses the words of an update of a job.
+// readJobChange parses the words that describe an update of a job.
 func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 	change := &jobChange{annotations: map[string]any{}}
 	for _, word := range list {
@@ -159,8 +160,8 @@ func (c *call) updateJobs(ctx context.Context, named []string, list []scontrol.W
 	return nil
 }
 
-// changeJob applies a change to a job. It changes limit, partition and features only of a job that has no PodGroup yet,
-// such as a held one. The exception is a shorter limit of a running job.
+// changeJob applies a change to a job. It changes limit, partition and features only if the job has no PodGroup yet,
+// such as a held job. The exception is a shorter limit for a running job.
 func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) error {
 	id := (&listrow.Source{Job: job}).Number()
 	cl, err := c.f.Client()
@@ -224,8 +225,8 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 	return c.tellLauncher(ctx, job, *change.limit)
 }
 
-// tellLauncher writes a limit, in seconds, to the place where the launcher in the pod reads it. The launcher sends the
-// signal of --signal before the limit and reports a time-out. Jobs that sbatch did not create have no launcher.
+// tellLauncher stores a limit, in seconds, where the launcher in the pod reads it. The launcher sends the signal of
+// --signal before the limit is reached, and reports a time-out. Jobs that sbatch did not create have no launcher.
 func (c *call) tellLauncher(ctx context.Context, job *batchv1alpha1.Job, limit int64) error {
 	cl, err := c.f.Client()
 	if err != nil {
@@ -254,7 +255,7 @@ func (c *call) tellLauncher(ctx context.Context, job *batchv1alpha1.Job, limit i
 	return cl.Patch(ctx, kept, client.RawPatch(types.MergePatchType, patch))
 }
 
-// changedSpec returns the changes of the spec for a new limit, partition or features.
+// changedSpec returns the changes of the job spec for a new limit, partition or features.
 func (c *call) changedSpec(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) (map[string]any, error) {
 	spec := map[string]any{}
 	if change.partition != "" {
@@ -307,7 +308,7 @@ func (c *call) changeFeatures(ctx context.Context, job *batchv1alpha1.Job, tasks
 	return nil
 }
 
-// limitedSpec returns the changes of the spec for a time limit in seconds. 0 means no limit.
+// limitedSpec returns the changes of the job spec for a time limit in seconds. 0 means no limit.
 func limitedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
 	tasks := make([]batchv1alpha1.TaskSpec, len(job.Spec.Tasks))
 	for i := range tasks {
@@ -324,7 +325,8 @@ func limitedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
 	return spec
 }
 
-// withinLimit returns an error if the job's time limit would exceed the limit of its partition, as sbatch does.
+// withinLimit returns an error if the job's time limit would exceed the limit of its partition. sbatch has the same
+// check.
 func (c *call) withinLimit(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) error {
 	cl, err := c.f.Client()
 	if err != nil {

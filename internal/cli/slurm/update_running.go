@@ -23,8 +23,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// checkShorter returns an error if a running job cannot get this time limit, in seconds. Kubernetes permits only
-// shorter deadlines of pods.
+// checkShorter returns an error if a running job cannot get the time limit, specified in seconds. Kubernetes permits
+// only shortening the deadline of a pod.
 func checkShorter(job *batchv1alpha1.Job, limit int64) error {
 	id := (&listrow.Source{Job: job}).Number()
 	now := (&listrow.Row{Source: &listrow.Source{Job: job}, Asked: submission.Of(job)}).Limit()
@@ -39,15 +39,15 @@ func checkShorter(job *batchv1alpha1.Job, limit int64) error {
 	return nil
 }
 
-// limitsTemplates reports whether the pods that a running job creates later can also have the shorter limit. Other job
-// controllers reject changes of templates.
+// limitsTemplates reports whether the shorter limit can also be applied to the pods that a running job creates later.
+// Other job controllers reject changes of templates.
 func limitsTemplates(job *batchv1alpha1.Job) bool {
 	_, isNumbered := batchv1alpha1.JobID(job)
 	return isNumbered
 }
 
-// shortenedSpec returns the changes of a running job's spec for a shorter limit. It lowers an estimate of the run time
-// that exceeds the limit, but does not add an estimate.
+// shortenedSpec returns the changes of a running job's spec for a shorter limit. It reduces an estimate of the run
+// time that exceeds the limit, but does not add an estimate.
 func shortenedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
 	spec := limitedSpec(job, limit)
 	if estimate := job.Spec.RunningEstimate; estimate == nil || estimate.Duration <= time.Duration(limit)*time.Second {
@@ -56,8 +56,8 @@ func shortenedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
 	return spec
 }
 
-// keepLimit returns a function that records a limit in the job's options. If the job's templates keep the first limit,
-// the new limit applies only to the current pods.
+// keepLimit returns a function that records a limit in the job's options. If the job's templates keep the original
+// limit, the new limit applies only to the current pods.
 func keepLimit(job *batchv1alpha1.Job, limit int64) func(*submission.Options) {
 	return func(o *submission.Options) {
 		o.TimeLimit, o.TimeLimitRestarts = 0, 0
@@ -117,7 +117,7 @@ func (c *call) shortenPod(ctx context.Context, pod *corev1.Pod, limit int64) err
 	return nil
 }
 
-// changeQOS sets the priority class of a pending job to the one of another QOS.
+// changeQOS changes the priority class of a pending job to that of another QOS.
 func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jobChange, patch map[string]any) error {
 	id := (&listrow.Source{Job: job}).Number()
 	if phase := jobstatus.Phase(job); phase != batchv1alpha1.Pending && !batchv1alpha1.AtGate(job) {

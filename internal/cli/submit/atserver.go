@@ -13,9 +13,9 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// checkAtServer validates the objects with a server dry run before the first of several objects is created: quotas,
-// policies and other webhooks can reject objects that pass checkHere. Warnings are left to the creation: what they miss
-// may be in the same files.
+// checkAtServer validates the objects with a dry run on the server before any of them is created, because quotas,
+// policies and other webhooks can reject objects that pass checkHere. It ignores warnings, because they may be about
+// objects in the same files; the user sees them on creation.
 func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
 	if len(objects) < 2 || dryRun.Any() {
 		return nil
@@ -37,8 +37,8 @@ func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject
 	return errors.Join(problems...)
 }
 
-// namesAnother reports whether a rejection names another object of the same files. That object may be missing only
-// until it is created.
+// namesAnother reports whether a rejection mentions another object in the same files. That object may be missing only
+// because it has not been created yet.
 func namesAnother(rejection error, rejected cli.FileObject, objects []cli.FileObject) bool {
 	words := strings.FieldsFunc(withoutSubject(rejection), func(r rune) bool { return !strings.ContainsRune(nameCharacters, r) })
 	return slices.ContainsFunc(objects, func(other cli.FileObject) bool {
@@ -47,8 +47,8 @@ func namesAnother(rejection error, rejected cli.FileObject, objects []cli.FileOb
 	})
 }
 
-// withoutSubject returns the message of a rejection without its beginning, which names the rejected object. Another
-// object, such as the queue of a job, can have the same name.
+// withoutSubject returns the message of a rejection without its beginning, which names the rejected object. The name
+// would be misleading because another object, such as the queue of a job, may have the same one.
 func withoutSubject(rejection error) string {
 	message := rejection.Error()
 	var status apierrors.APIStatus
@@ -61,5 +61,5 @@ func withoutSubject(rejection error) string {
 	return message
 }
 
-// nameCharacters are the characters of object names.
+// nameCharacters contains the characters that object names consist of.
 const nameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-."

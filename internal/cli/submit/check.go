@@ -21,7 +21,7 @@ import (
 )
 
 // Check applies the defaults and rules of the server's admission to copies of the objects of vc's kinds and returns
-// the same errors. The server then validates all objects.
+// the same errors. Then all objects are validated by the server.
 func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
 	if err := checkHere(ctx, f, objects, !dryRun.Client(), fields); err != nil {
 		return err
@@ -29,7 +29,8 @@ func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun
 	return checkAtServer(ctx, f, objects, dryRun, fields)
 }
 
-// checkHere checks the objects of vc's kinds. If ask is set, it reads the objects that they refer to from the server.
+// checkHere validates the objects of vc's kinds locally. If ask is set, it reads the objects that they refer to from
+// the server.
 func checkHere(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool, fields *cli.FieldValidation) error {
 	around := f.Around(ctx, false)
 	var queues []*schedulingv1beta1.Queue
@@ -54,8 +55,8 @@ func checkHere(ctx context.Context, f *cli.Factory, objects []cli.FileObject, as
 	return errors.Join(problems...)
 }
 
-// blameless returns the queues beside which the objects of the files are validated. It removes the amounts of invalid
-// queues in the files, so that their errors are not also reported for their siblings.
+// blameless returns the queues against which the objects in the files are validated. It removes the resource amounts
+// of invalid queues in the files, so that their errors are not also reported for their siblings.
 func blameless(objects []cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	filed := map[string]cli.FileObject{}
 	for _, object := range objects {
@@ -88,7 +89,7 @@ func blameless(objects []cli.FileObject, around *apicheck.Around, queues []*sche
 	return judged
 }
 
-// ancestors returns the names of the queues above a queue.
+// ancestors returns the names of all ancestors of a queue.
 func ancestors(queue *schedulingv1beta1.Queue, queues []*schedulingv1beta1.Queue) map[string]bool {
 	above := map[string]bool{}
 	for parent := queue.ParentName(); parent != "" && !above[parent]; {
@@ -109,8 +110,8 @@ func WithoutAmounts(queue *schedulingv1beta1.Queue) *schedulingv1beta1.Queue {
 	return copied
 }
 
-// checkOne returns the errors of one object. If ask is not set, it also prints warnings about probably unintended
-// settings.
+// checkOne returns the validation errors of one object. If ask is false, it also prints warnings about settings that
+// are probably unintended.
 func checkOne(f *cli.Factory, object cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue, ask bool, fields *cli.FieldValidation) error {
 	kind := object.Object.GroupVersionKind()
 	if !apicheck.Judges(kind) {
@@ -133,7 +134,7 @@ func checkOne(f *cli.Factory, object cli.FileObject, around *apicheck.Around, qu
 	return errors.Join(problems...)
 }
 
-// fieldError returns the server's error text, with a suggestion in the hint if there is a similar value.
+// fieldError returns the server's error message for a field. If there is a similar value, the hint suggests it.
 func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulingv1beta1.Queue) error {
 	e := cli.Errorf("", "%s", problem.Error())
 	name, isText := problem.BadValue.(string)
@@ -150,7 +151,7 @@ func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulin
 	return e
 }
 
-// flagOf returns the flag that set a field: the flag of the longest matching path prefix.
+// flagOf returns the flag that set a field, which is the flag of the longest matching path prefix.
 func flagOf(field string, flags map[string]string) string {
 	best := ""
 	for path := range flags {
@@ -161,7 +162,8 @@ func flagOf(field string, flags map[string]string) string {
 	return flags[best]
 }
 
-// templates returns a lookup for JobTemplates: first in the objects to send, then, if ask is set, on the server.
+// templates returns a function that looks up JobTemplates among the objects to send and then, if ask is set, on the
+// server.
 func templates(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool) func(namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool) {
 	return func(namespace, name string) (*flowv1alpha1.JobTemplate, bool) {
 		for _, object := range objects {
@@ -182,7 +184,7 @@ func templates(ctx context.Context, f *cli.Factory, objects []cli.FileObject, as
 	}
 }
 
-// queueOfNamespace returns the default queue of a namespace for PodGroups without a queue.
+// queueOfNamespace returns the default queue that a namespace sets for PodGroups without a queue.
 func queueOfNamespace(ctx context.Context, f *cli.Factory, name string) string {
 	c, err := f.Client()
 	if err != nil {
@@ -195,7 +197,7 @@ func queueOfNamespace(ctx context.Context, f *cli.Factory, name string) string {
 	return namespace.Annotations[keys.PodQueueName]
 }
 
-// leavesBelow returns the queues below a queue that accept jobs; it returns none if the queue itself accepts jobs.
+// leavesBelow returns the queues below a queue that accept jobs. It returns none if the queue itself accepts jobs.
 func leavesBelow(name string, queues []*schedulingv1beta1.Queue) []string {
 	const most = 8
 	forest := queueusage.NewForest(queues)
@@ -232,8 +234,8 @@ func queuesIn(objects []cli.FileObject) []*schedulingv1beta1.Queue {
 	return queues
 }
 
-// withServerQueues adds the queues on the server. It returns nil if it cannot read them; the checks are then left to
-// the server.
+// withServerQueues adds the queues on the server. It returns nil if they cannot be read; the server then does the
+// checks.
 func withServerQueues(ctx context.Context, f *cli.Factory, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	there := f.Queues(ctx)
 	if there == nil {

@@ -26,7 +26,7 @@ func (o *Options) AddFlags(f *cli.Factory, cmd *cobra.Command) {
 }
 
 // Run reads, validates and sends the objects, and returns the created ones. accept can reject the contents of the
-// files; accept and say may be nil.
+// files, and say prints a line for each object; both may be nil.
 func Run(ctx context.Context, f *cli.Factory, o *Options, accept func([]cli.FileObject) error, say func(cli.FileObject) error) ([]cli.FileObject, error) {
 	if err := errors.Join(o.Out.Validate(), o.DryRun.Validate(), o.Fields.Validate()); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// AskDeletion asks for confirmation before deleting objects of files that contain others: namespaces, and queues that
+// AskDeletion asks for confirmation before deleting objects that contain other objects: namespaces, and queues that
 // are not empty.
 func AskDeletion(ctx context.Context, f *cli.Factory, c client.Reader, confirm *cli.Confirm, objects []cli.FileObject) error {
 	var what, effects []string
@@ -38,7 +38,7 @@ func AskDeletion(ctx context.Context, f *cli.Factory, c client.Reader, confirm *
 	return confirm.Ask(ctx, f, "delete "+strings.Join(what, ", "), effects)
 }
 
-// losesQueue describes the effect of the deletion of a queue on its jobs.
+// losesQueue describes how deleting a queue affects its jobs.
 func losesQueue(queue string, jobs int) string {
 	if jobs == 1 {
 		return fmt.Sprintf("1 job in queue %s loses its queue; if it is pending, it will never start", queue)

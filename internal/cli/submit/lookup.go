@@ -21,8 +21,8 @@ type jobLookup struct {
 
 var _ batchv1alpha1.JobLookup = (*jobLookup)(nil)
 
-// withServerJobs returns the lookup for job dependencies. It returns nil without a server; the check is then left to
-// the server.
+// withServerJobs returns the function that looks up the jobs on which other jobs depend. Without a server, it returns
+// nil; the server then does the check.
 func withServerJobs(ctx context.Context, f *cli.Factory, objects []cli.FileObject) batchv1alpha1.JobLookup {
 	server, err := f.Client()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// checkPriorities rejects jobs whose PriorityClass was given with a flag and does not exist: their pods could not be
-// created. It only warns about a missing class in a file, because the class may be created later. For users without
-// access to PriorityClasses, it leaves the check to the server.
+// checkPriorities rejects jobs whose PriorityClass was specified by a flag and does not exist, because their pods
+// could not be created. For a class that is specified in a file, it only prints a warning, because the class may be
+// created later. If the user has no access to PriorityClasses, it leaves the check to the server.
 func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObject) []error {
 	var named []cli.FileObject
 	there := []string{"system-cluster-critical", "system-node-critical"}
@@ -54,7 +54,7 @@ func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObje
 	return problems
 }
 
-// somePriorities lists existing PriorityClasses for users' jobs in one line.
+// somePriorities lists existing PriorityClasses that users' jobs can have, in one line.
 func somePriorities(names []string) string {
 	const most = 8
 	switch {

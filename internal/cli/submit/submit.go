@@ -1,5 +1,5 @@
-// Package submit reads objects of any kind from files, validates them as the server's admission would, and creates
-// them. `vcctl job run -f` and all `create -f` commands use it.
+// Package submit reads objects of any kind from files, validates them like the server's admission, and creates them.
+// It is used by `vcctl job run -f` and all `create -f` commands.
 //
 //	In:   files, directories, URLs, standard input
 //	Out:  the created objects; one line for each
@@ -30,7 +30,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Read reads the objects of the files and sets their namespaces. If ask is set, it looks up unknown kinds on the
+// Read reads the objects in the files and sets their namespaces. If ask is set, it looks up unknown kinds on the
 // cluster.
 func Read(f *cli.Factory, files *cli.Files, ask bool) ([]cli.FileObject, error) {
 	objects, err := files.Read(f)
@@ -46,12 +46,12 @@ type Sender struct {
 	DryRun *cli.DryRun
 	Fields *cli.FieldValidation
 	Out    *cli.Output
-	// Say prints the success line of an object; nil prints "kind.group/name created".
+	// Say prints the success line for an object. If nil, the line is "kind.group/name created".
 	Say func(cli.FileObject) error
 }
 
-// Send sends the objects one by one in the order of InOrder. It continues after a failure and returns the created
-// objects.
+// Send sends the objects one by one in the order of InOrder. If it cannot send an object, it continues with the next.
+// It returns the created objects.
 func (s *Sender) Send(ctx context.Context, objects []cli.FileObject) ([]cli.FileObject, error) {
 	var c client.Client
 	if !s.DryRun.Client() {
@@ -98,7 +98,7 @@ func (s *Sender) say(object cli.FileObject) error {
 }
 
 // InOrder sorts objects so that dependencies come first: namespaces, then queues, priority classes and templates,
-// then the rest, and jobs last.
+// then all others except jobs, and jobs last.
 func InOrder(objects []cli.FileObject) []cli.FileObject {
 	rank := func(kind schema.GroupVersionKind) int {
 		switch {
@@ -120,7 +120,7 @@ func InOrder(objects []cli.FileObject) []cli.FileObject {
 	return sorted
 }
 
-// nouns maps the kinds that have commands to their nouns.
+// nouns maps each kind that has commands to the name of its command group.
 var nouns = map[schema.GroupVersionKind]string{
 	batchv1alpha1.GroupVersion.WithKind("Job"):          "job",
 	batchv1alpha1.GroupVersion.WithKind("CronJob"):      "cronjob",
@@ -130,7 +130,7 @@ var nouns = map[schema.GroupVersionKind]string{
 	schedulingv1beta1.GroupVersion.WithKind("Queue"):    "queue",
 }
 
-// whyNotCreated adds details to the error about an object that already exists.
+// whyNotCreated adds details to the error for an object that already exists.
 func whyNotCreated(ctx context.Context, f *cli.Factory, c client.Client, object *unstructured.Unstructured, err error) error {
 	if unknown := cli.UnknownFields(object, err); unknown != nil {
 		return unknown
@@ -159,7 +159,7 @@ func whyNotCreated(ctx context.Context, f *cli.Factory, c client.Client, object 
 	return e
 }
 
-// standing describes the age of an object and its phase, if it has one.
+// standing describes the age of an object and, if it has one, its phase.
 func standing(object *unstructured.Unstructured, now time.Time) string {
 	text := fmt.Sprintf("created %s ago", render.Age(now, object.GetCreationTimestamp().Time))
 	phase, _, _ := unstructured.NestedString(object.Object, "status", "state", "phase")

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// write prints the three blocks: nodes, pods and the given table of jobs.
+// write prints the nodes, the pods and the specified table of jobs.
 func (p *frame) write(out io.Writer, jobs render.Table, now time.Time, width int, namespaces bool) error {
 	var text strings.Builder
 	text.WriteString("Nodes:\n")

@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/node"
 )
 
-// options are the inputs of `vcctl top`.
+// options holds the inputs of `vcctl top`.
 type options struct {
 	f             *cli.Factory
 	once          bool
@@ -29,7 +29,7 @@ type options struct {
 	dashboard     cli.DashboardOptions
 }
 
-// themes are the dashboard's themes, for completion; the dashboard validates the name.
+// themes lists the dashboard's themes for completion; the dashboard itself validates the name.
 var themes = []string{"auto", "dark", "light", "mono", "high-contrast", "colorblind"}
 
 // New returns `vcctl top`.
@@ -78,7 +78,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 	return cmd
 }
 
-// onlyOnce prints once and rejects the dashboard's flags.
+// onlyOnce prints the output once. It rejects flags that apply only to the dashboard.
 func (o *options) onlyOnce(cmd *cobra.Command, run func(context.Context, *options) error) error {
 	for _, name := range []string{"readonly", "ascii", "theme"} {
 		if cmd.Flags().Changed(name) {
@@ -115,12 +115,12 @@ func (o *options) live(cmd *cobra.Command) error {
 // frame holds the data of one output.
 type frame struct {
 	nodes []*corev1.Node
-	// all are the pods of all namespaces that use resources of nodes.
+	// all holds the pods of all namespaces that use resources of nodes.
 	all []*corev1.Pod
-	// pods and jobs are the objects of the namespace.
+	// pods and jobs hold the objects in the namespace.
 	pods []*corev1.Pod
 	jobs []*batchv1alpha1.Job
-	// hidden is the reason why the nodes are not shown, or "".
+	// hidden is the reason why the nodes are not shown, or "" if they are.
 	hidden string
 }
 
@@ -147,8 +147,8 @@ func run(ctx context.Context, o *options) error {
 	return picture.write(o.f.Streams.Out, jobs, o.f.Now(), o.f.Streams.Width, o.allNamespaces)
 }
 
-// read lists the data of a frame. It reads pods of other namespaces only for the sums, and only pods that still use
-// resources.
+// read lists the data of a frame. It reads pods of other namespaces only to sum up the resources in use, and only
+// pods that still use resources.
 func read(ctx context.Context, c client.Client, namespace string) (*frame, error) {
 	picture := &frame{}
 	if err := picture.readNodes(ctx, c); apierrors.IsForbidden(err) {
@@ -177,8 +177,8 @@ func read(ctx context.Context, c client.Client, namespace string) (*frame, error
 	return picture, err
 }
 
-// readNodes reads the nodes and the pods on them. Many users lack access to these; they still see their pods and
-// jobs.
+// readNodes reads the nodes and the pods on them. Many users have no access to these, but still see their own pods
+// and jobs.
 func (p *frame) readNodes(ctx context.Context, c client.Client) (err error) {
 	if p.nodes, err = node.ReadNodes(ctx, c); err != nil {
 		return err

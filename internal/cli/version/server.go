@@ -26,11 +26,11 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// oldest is the first Kubernetes version that fully supports vc's custom resource definitions: CEL validation rules are
-// generally available in it.
+// oldest is the first Kubernetes version that fully supports vc's custom resource definitions. CEL validation rules
+// are generally available since this version.
 const oldest = "1.29.0"
 
-// kinds are the kinds that the command line reads and writes.
+// kinds lists the kinds that the command line reads and writes.
 var kinds = []struct {
 	version schema.GroupVersion
 	kinds   []string
@@ -43,7 +43,8 @@ var kinds = []struct {
 	{insightv1alpha1.GroupVersion, []string{"Plan"}},
 }
 
-// ask reads the versions and APIs of the cluster into info. On an error, info keeps what was read before.
+// ask reads the versions and APIs of the cluster into info. If there is an error, info keeps the data that was read
+// before.
 func (o *options) ask(ctx context.Context, info *Info) error {
 	config, err := o.f.RESTConfig()
 	if err != nil {
@@ -112,7 +113,7 @@ func serves(groups *metav1.APIGroupList, groupVersion string) bool {
 const ourField = "explanation"
 
 // fields records whether the cluster's PodGroups can store the explanations of vc's scheduler. All users may read the
-// schemas; fields ignores a server that does not publish them.
+// schemas. If the server does not publish them, fields records nothing.
 func (i *Info) fields(c discovery.DiscoveryInterface) error {
 	if !slices.Contains(i.Server.APIs, schedulingv1beta1.GroupVersion.String()) {
 		return nil
@@ -149,8 +150,8 @@ func (i *Info) fields(c discovery.DiscoveryInterface) error {
 	return nil
 }
 
-// components records the versions of vc's components: the scheduler's from its ConfigMap, the others' from the images
-// of their Deployments. It records nothing for users who may read neither.
+// components records the versions of vc's components: the scheduler's version comes from its ConfigMap, the other
+// versions come from the images of the Deployments. If the user may read neither, it records nothing.
 func (o *options) components(ctx context.Context, info *Info) error {
 	c, err := o.f.Client()
 	if err != nil {

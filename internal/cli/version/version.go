@@ -22,7 +22,7 @@ type options struct {
 	namespace string
 }
 
-// Info is the result, for -o json and yaml.
+// Info is the result of the command, in the form for -o json and -o yaml.
 type Info struct {
 	Client Client  `json:"client"`
 	Server *Server `json:"server,omitempty"`
@@ -40,11 +40,11 @@ type Client struct {
 type Server struct {
 	Address    string `json:"address"`
 	Kubernetes string `json:"kubernetes"`
-	// APIs are the API groups of vc that the cluster serves.
+	// APIs lists vc's API groups that the cluster serves.
 	APIs []string `json:"apis"`
-	// Missing are the kinds of vc that the cluster does not serve: kind.group/version.
+	// Missing lists vc's kinds that the cluster does not serve, as kind.group/version.
 	Missing []string `json:"missing,omitempty"`
-	// Components are the components of vc whose version is known.
+	// Components lists the components of vc whose version is known.
 	Components []Component `json:"components,omitempty"`
 }
 
@@ -114,7 +114,7 @@ func run(ctx context.Context, o *options) error {
 	return o.show(&info)
 }
 
-// show prints Volcano's six lines first, because scripts parse them.
+// show prints the version information. The first six lines are those of Volcano's vcctl, because scripts parse them.
 func (o *options) show(info *Info) error {
 	out, c := o.f.Streams.Out, info.Client
 	_, err := fmt.Fprintf(out, "API Version: %s\nVersion: %s\nGit SHA: %s\nBuilt At: %s\nGo Version: %s\nGo OS/Arch: %s\n",

@@ -61,7 +61,7 @@ func queues(ctx context.Context, f *cli.Factory, name string) error {
 	return queueTable(f, all)
 }
 
-// queueTable prints the table of Volcano's vqueues with identical spacing.
+// queueTable prints the table of Volcano's vqueues with exactly the same spacing.
 func queueTable(f *cli.Factory, all []schedulingv1beta1.Queue) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(f.Streams.Out, "No resources found")

@@ -1,6 +1,7 @@
-// Package volcanocli implements Volcano's short programs (vsub, vjobs, vqueues, vcancel, vsuspend and vresume) as names
-// of the vcctl binary. Each program takes Volcano's flags, in which -n is the name and -N the namespace. It
-// translates them to a vcctl command line with the flags of Volcano's vcctl, so that the output is Volcano's as well.
+// Package volcanocli implements Volcano's short programs (vsub, vjobs, vqueues, vcancel, vsuspend and vresume) as
+// alternative names of the vcctl binary. The programs accept Volcano's flags, in which -n is the name and -N the
+// namespace. They translate them to a vcctl command line with the flags of Volcano's vcctl, so that the output is the
+// same as Volcano's.
 //
 //	In:   Volcano's flags, the VOLCANO_… variables of vsub
 //	Out:  the arguments of a vcctl command line; vqueues prints its table itself
@@ -18,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// Programs are the names under which this binary runs as a short program.
+// Programs lists the names under which this binary runs as a short program.
 var Programs = []string{"vsub", "vjobs", "vqueues", "vcancel", "vsuspend", "vresume"}
 
 // Is reports whether program is one of Volcano's short programs.
@@ -74,7 +75,7 @@ func (l *flags) addJob(f *cli.Factory, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("name", l.completeJobs(f))
 }
 
-// completeJobs offers the jobs in the namespace given with -N.
+// completeJobs completes the names of the jobs in the namespace that -N specifies.
 func (l *flags) completeJobs(f *cli.Factory) cli.Completer {
 	names := f.CompleteJobs()
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -99,7 +100,7 @@ func (l *flags) line(words ...string) line {
 	return append(all, words...)
 }
 
-// add appends a flag, unless its value is empty.
+// add appends a flag to the command line unless its value is empty.
 func (a *line) add(flag, value string) {
 	if value != "" {
 		*a = append(*a, flag+"="+value)
@@ -187,7 +188,7 @@ func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	return cmd
 }
 
-// oneJob returns a constructor for a command on one job. says is the program's success message.
+// oneJob returns a constructor for a command that acts on one job. says is the program's success message.
 func oneJob(program, verb, short, ours, says string) func(*cli.Factory, *flags, Exec) *cobra.Command {
 	return func(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 		long := short + ", as Volcano's " + program + " does; it prints nothing on success."
@@ -219,8 +220,8 @@ func or(text, otherwise string) string {
 	return otherwise
 }
 
-// split splits a command into words like a shell: spaces separate words, quotes and backslashes protect spaces. It
-// expands nothing.
+// split splits a command into words like a shell: spaces separate words, and quotes and backslashes protect spaces.
+// It does not expand anything.
 func split(text string) ([]string, error) {
 	var words []string
 	var word strings.Builder

@@ -37,7 +37,7 @@ func run(markdownDir, manDir string) error {
 	return write(manDir, "vcctl*.1", man)
 }
 
-// write writes the pages to a directory and removes the old pages there.
+// write writes the pages to a directory and removes old pages from it.
 func write(dir, old string, pages map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
