@@ -20,29 +20,29 @@ const (
 	MinHeight = 15
 )
 
-// noticeFor is the time for which a notice stays in the frame if no key is pressed.
+// noticeFor is how long a notice is shown if no key is pressed.
 const noticeFor = 10 * time.Second
 
 // Settings configures the dashboard.
 type Settings struct {
-	// Specs lists the screens. Screens with a Number are tabs, in this order. The first tab is shown first.
+	// Specs lists the screens. Those with a Number are tabs, in this order; the first tab is shown at the start.
 	Specs []screenapi.Spec
 	// Theme is one of theme.Names. Colors and ASCII describe the terminal.
 	Theme  string
 	Colors theme.Colors
 	ASCII  bool
-	// Namespace is the namespace shown first; "" means all. Own is the kubeconfig's namespace, to which the key "0"
-	// returns.
+	// Namespace is the namespace to show at the start; "" means all. Own is the kubeconfig's namespace, which the key
+	// "0" selects.
 	Namespace, Own string
 	User           string
 	ReadOnly       bool
-	// Program is the command that the user typed: vcctl, or kubectl vc.
+	// Program is the command that the user typed: "vcctl" or "kubectl vc".
 	Program string
 	Actions screenapi.Actions
 	Now     time.Time
-	// Contexts lists the kubeconfig's contexts for the palette.
+	// Contexts lists the contexts of the kubeconfig, which the palette offers.
 	Contexts []string
-	// Notice is the first notice to show.
+	// Notice is the notice to show at the start.
 	Notice screenapi.Notice
 }
 
@@ -50,7 +50,7 @@ type Settings struct {
 type App struct {
 	specs map[string]screenapi.Spec
 	tabs  []screenapi.Spec
-	// tables caches the keys of each screen.
+	// tables caches the key table of each screen.
 	tables map[string][]screenapi.Binding
 	roots  map[string]screenapi.Screen
 	stack  []screenapi.Screen
@@ -58,7 +58,7 @@ type App struct {
 
 	themeName string
 	colors    theme.Colors
-	mono      bool // the user chose no colours, whatever the terminal supports
+	mono      bool // the user disabled colours, regardless of what the terminal supports
 	ascii     bool
 	light     bool
 	own       string
@@ -66,26 +66,26 @@ type App struct {
 
 	overlay  overlay
 	filters  map[screenapi.Screen]string
-	stale    map[screenapi.Screen]bool // screens that have not received the last snapshot
+	stale    map[screenapi.Screen]bool // screens that have not received the latest snapshot
 	notice   screenapi.Notice
 	noticeAt time.Time
 	places   []tabPlace
 	out      []Request
 }
 
-// Request is an effect to carry out outside the App. Its result goes to From.
+// Request is an effect to be carried out outside the App. Its result is sent to the screen From.
 type Request struct {
 	Effect screenapi.Effect
 	From   screenapi.Screen
 }
 
-// overlay covers a screen and receives the keys: help or a question.
+// overlay covers a screen and receives the keys. It shows help or asks a question, for example.
 type overlay interface {
 	key(*App, tea.KeyPressMsg)
 	draw(*App, canvas.Canvas)
 }
 
-// New returns the dashboard before the first snapshot.
+// New returns a dashboard that has not received a snapshot yet.
 func New(s Settings) (*App, error) {
 	a := &App{
 		specs: map[string]screenapi.Spec{}, tables: map[string][]screenapi.Binding{}, roots: map[string]screenapi.Screen{}, filters: map[screenapi.Screen]string{}, stale: map[screenapi.Screen]bool{},
@@ -139,7 +139,7 @@ func (a *App) SetBackground(dark bool) {
 	_ = a.setTheme(a.themeName)
 }
 
-// root returns the screen of a tab. The screen is kept, so that it looks the same when the user returns to it.
+// root returns the screen of a tab. The screen is kept, so that it is unchanged when the user returns to it.
 func (a *App) root(name string) screenapi.Screen {
 	if a.roots[name] == nil {
 		a.roots[name] = a.specs[name].New("")
@@ -154,14 +154,14 @@ func (a *App) Top() screenapi.Screen { return a.stack[len(a.stack)-1] }
 // Context returns the context that screens currently receive.
 func (a *App) Context() *screenapi.Context { return &a.ctx }
 
-// Take returns and removes the pending requests.
+// Take returns the pending requests and removes them from the App.
 func (a *App) Take() []Request {
 	out := a.out
 	a.out = nil
 	return out
 }
 
-// tell sends an event to the screen on top and applies the resulting effects.
+// tell sends an event to the top screen and applies the resulting effects.
 func (a *App) tell(event screenapi.Event) {
 	top := a.Top()
 	if _, refresh := event.(screenapi.Refresh); refresh {
@@ -190,7 +190,7 @@ func (a *App) SetSnapshot(snap *snapshot.Snapshot) {
 	a.refreshAll()
 }
 
-// refreshAll sends Refresh to the screen on top and marks all other screens as stale.
+// refreshAll sends Refresh to the top screen and marks all other screens as stale.
 func (a *App) refreshAll() {
 	for _, s := range a.roots {
 		a.stale[s] = true
@@ -207,8 +207,8 @@ func (a *App) SetLogs(logs *screenapi.LogView) {
 	a.tell(screenapi.NewLines{})
 }
 
-// Done reports the end of a Run to its screen and to the user. If a Run succeeded in part, both its message and its
-// error are shown.
+// Done reports the result of a Run to its screen and to the user. If the Run succeeded in part, both its message and
+// its error are shown.
 func (a *App) Done(from screenapi.Screen, run screenapi.Run, done screenapi.Done) {
 	if done.Err != nil {
 		before := run.Name + ": "
@@ -224,7 +224,7 @@ func (a *App) Done(from screenapi.Screen, run screenapi.Run, done screenapi.Done
 	}
 }
 
-// inALine returns an error as one line of text. Joined errors are separated by semicolons.
+// inALine converts an error to a single line of text. Joined errors are separated by semicolons.
 func inALine(err error) string {
 	var lines []string
 	for line := range strings.Lines(err.Error()) {
@@ -235,7 +235,7 @@ func inALine(err error) string {
 	return strings.Join(lines, "; ")
 }
 
-// holds reports whether a screen is open or kept as a tab.
+// holds reports whether a screen is open or is kept for a tab.
 func (a *App) holds(s screenapi.Screen) bool {
 	return a.roots[s.Name()] == s || slices.Contains(a.stack, s)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // commands returns the commands that the palette offers before the user types an argument: the screens, the commands
-// with an argument, and all actions with a key on this screen.
+// that take an argument, and all actions that have a key on this screen.
 func (a *App) commands() []command {
 	var all []command
 	for _, tab := range a.tabs {
@@ -43,15 +43,15 @@ func (a *App) commands() []command {
 	return all
 }
 
-// moves are cursor movements, which the palette does not offer.
+// moves lists the cursor movements, which the palette does not offer.
 var moves = map[string]bool{"up": true, "down": true, "page up": true, "page down": true, "first": true, "last": true}
 
 func (a *App) doing(effects ...screenapi.Effect) func() {
 	return func() { a.apply(effects, a.Top()) }
 }
 
-// withArgument returns the commands for a name with an argument, one for each possible meaning of the argument. It
-// returns nil if the name takes no argument.
+// withArgument returns the commands for a name and an argument, one for each possible meaning of the argument. It
+// returns nil if no command with that name takes an argument.
 func (a *App) withArgument(name, argument string) []command {
 	var all []command
 	add := func(called, help string, effects ...screenapi.Effect) {
@@ -93,7 +93,7 @@ func (a *App) withArgument(name, argument string) []command {
 	return best(all, name+" "+argument)
 }
 
-// namespaces returns the namespaces that have jobs, and the user's own.
+// namespaces returns the user's own namespace and all namespaces that contain jobs.
 func (a *App) namespaces() []string {
 	names := map[string]bool{}
 	if a.own != "" {
@@ -105,7 +105,7 @@ func (a *App) namespaces() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// jobsCalled returns commands that open the jobs with the given number or name.
+// jobsCalled returns commands that open the jobs with the specified number or name.
 func (a *App) jobsCalled(text string) []command {
 	const most = 50
 	all := []command{}

@@ -2,7 +2,7 @@ package tui
 
 import "github.com/vc-batch/vc/internal/tui/screenapi"
 
-// apply applies a screen's effects: it changes the dashboard at once, and queues requests for all other effects.
+// apply applies a screen's effects. It changes the dashboard immediately and queues requests for all other effects.
 func (a *App) apply(effects []screenapi.Effect, from screenapi.Screen) {
 	for _, effect := range effects {
 		a.one(effect, from)
@@ -51,7 +51,7 @@ func (a *App) one(effect screenapi.Effect, from screenapi.Screen) {
 	}
 }
 
-// open shows a screen: the tab if there is no target, otherwise a new screen above the current one.
+// open shows a screen: the tab if the effect has no target, otherwise a new screen above the current one.
 func (a *App) open(e screenapi.Open) {
 	spec, ok := a.specs[e.Screen]
 	if !ok {
@@ -92,7 +92,7 @@ func (a *App) push(s screenapi.Screen) {
 	a.enter()
 }
 
-// enter sends Entered to the screen on top, and Refresh before if the screen is stale.
+// enter sends Entered to the top screen, preceded by Refresh if the screen is stale.
 func (a *App) enter() {
 	if a.stale[a.Top()] {
 		a.tell(screenapi.Refresh{})
@@ -100,7 +100,7 @@ func (a *App) enter() {
 	a.tell(screenapi.Entered{})
 }
 
-// back closes the screen on top. A tab stays.
+// back closes the top screen, unless it is a tab.
 func (a *App) back() {
 	if len(a.stack) < 2 {
 		return
@@ -112,7 +112,7 @@ func (a *App) back() {
 	a.enter()
 }
 
-// forget drops the state of a closed screen. Tabs keep their state.
+// forget drops the state of a closed screen, unless it is a tab.
 func (a *App) forget(closed screenapi.Screen) {
 	if a.roots[closed.Name()] == closed {
 		return

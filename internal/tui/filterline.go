@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// filterLine is the filter while the user types it. Every key applies it.
+// filterLine is the line in which the user types a filter. The filter is applied on every key press.
 type filterLine struct {
 	line *line
 	bad  string
@@ -39,7 +39,7 @@ func (f *filterLine) key(a *App, key tea.KeyPressMsg) {
 	}
 }
 
-// draw does nothing, because the line is part of the frame.
+// draw does nothing, because the line is drawn as part of the frame.
 func (f *filterLine) draw(*App, canvas.Canvas) {}
 
 func (a *App) filterShown() bool {

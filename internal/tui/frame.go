@@ -14,16 +14,16 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// tabPlace is the position of a tab and the key that opens it.
+// tabPlace is the position of a tab, together with the key that opens it.
 type tabPlace struct {
 	from, to, y int
 	key         string
 }
 
-// staleFor is the time for which a broken watch is shown only as stale, because most watches recover within it.
+// staleFor is how long a broken watch is only shown as stale, because most watches recover within this time.
 const staleFor = 5 * time.Second
 
-// tooSmall reports whether the terminal is too small for a frame. It returns false while the size is unknown.
+// tooSmall reports whether the terminal is too small for a frame. It returns false if the size is not known yet.
 func (a *App) tooSmall() bool {
 	return (a.ctx.W > 0 || a.ctx.H > 0) && (a.ctx.W < MinWidth || a.ctx.H < MinHeight)
 }
@@ -57,7 +57,7 @@ func (a *App) drawOn(c canvas.Canvas) canvas.Canvas {
 	return c
 }
 
-// title draws the first line: the path on the left, the state of the connection on the right.
+// title draws the first line, with the path on the left and the state of the connection on the right.
 func (a *App) title(c canvas.Canvas) {
 	right := a.right()
 	end := c.W - 1
@@ -93,8 +93,8 @@ type piece struct {
 	style canvas.Style
 }
 
-// path returns program, cluster and namespace, and the open screens. On a narrow terminal the first screens are
-// omitted.
+// path returns the program, the cluster and namespace, and the open screens. On a narrow terminal, the first screens
+// are omitted.
 func (a *App) path() []string {
 	namespace := a.ctx.Namespace
 	switch only := a.ctx.Only("jobs"); {
@@ -129,8 +129,8 @@ func (a *App) path() []string {
 	return append(parts, crumbs)
 }
 
-// right returns the right part of the title: the screen's note, the state of the connection, the clock. On a narrow
-// terminal the first parts are omitted.
+// right returns the right part of the title: the screen's note, the state of the connection, and the clock. On a
+// narrow terminal, the first of these are omitted.
 func (a *App) right() []piece {
 	link := a.link()
 	pieces := []piece{{link, theme.Good}, {a.ctx.Now.Format(time.TimeOnly), theme.Plain}}
@@ -146,7 +146,7 @@ func (a *App) right() []piece {
 	return pieces
 }
 
-// link returns a text about how up to date the data is.
+// link describes how up to date the data is.
 func (a *App) link() string {
 	snap := a.ctx.Snap
 	since := widget.Short(a.ctx.Now.Sub(snap.Connection.Since))
@@ -176,7 +176,7 @@ func (a *App) link() string {
 	return "changed " + age + " ago, live"
 }
 
-// tabRow draws the tabs: the screen's own pages, or all screens.
+// tabRow draws the tabs of the current screen, if it has any, or otherwise those of the dashboard.
 func (a *App) tabRow(c canvas.Canvas) {
 	if tabbed, ok := a.Top().(screenapi.Tabbed); ok {
 		x := 1
@@ -204,7 +204,7 @@ func (a *App) tabRow(c canvas.Canvas) {
 	a.problem(c, x)
 }
 
-// problem draws the reason for a lost connection, if the row of tabs has space for it.
+// problem draws the reason for a lost connection if there is space for it in the row of tabs.
 func (a *App) problem(c canvas.Canvas, x int) {
 	connection := a.ctx.Snap.Connection
 	if connection.Link != snapshot.LinkDisconnected || connection.Problem == "" || a.filterShown() && c.H < 30 {
@@ -215,7 +215,7 @@ func (a *App) problem(c canvas.Canvas, x int) {
 	}
 }
 
-// tabTitle marks the key in the title if the title contains it: [s]ummary.
+// tabTitle marks the key of a tab in its title if the title contains it, for example [s]ummary.
 func tabTitle(tab screenapi.Tab) string {
 	if at := strings.Index(tab.Title, tab.Key); at >= 0 {
 		return tab.Title[:at] + "[" + tab.Key + "]" + tab.Title[at+len(tab.Key):]
@@ -266,7 +266,7 @@ func (a *App) footer(c canvas.Canvas) {
 
 func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' }
 
-// footerKeys returns the keys of the footer in order, without keys that --readonly disables.
+// footerKeys returns the keys to show in the footer, in order and without keys that --readonly disables.
 func (a *App) footerKeys() []screenapi.Binding {
 	var keys []screenapi.Binding
 	for _, b := range a.table(a.Top().Name()) {

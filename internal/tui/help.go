@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// help shows the keys of the screen on top. It uses the same table that dispatches them.
+// help shows the keys of the top screen. It uses the same table that dispatches them.
 type help struct{ top, most int }
 
 func (h *help) key(a *App, key tea.KeyPressMsg) {

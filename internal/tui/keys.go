@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// everywhere returns the keys of all screens. Keys that change the App itself are handled by functions of the App,
-// because bindings only have access to screens.
+// everywhere returns the keys that work on all screens. Keys that change the App itself are handled by functions of
+// the App, because bindings have access only to screens.
 func (a *App) everywhere() []screenapi.Binding {
 	open := func(name string) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 		return func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
@@ -59,7 +59,7 @@ func (a *App) noFilter(_ *screenapi.Context, s screenapi.Screen) string {
 	return ""
 }
 
-// table returns the keys of a screen: its own, then the common ones. The caller must not change it.
+// table returns the keys of a screen: its own keys, followed by the common ones. The caller must not modify it.
 func (a *App) table(name string) []screenapi.Binding {
 	if a.tables[name] == nil {
 		a.tables[name] = append(slices.Clone(a.specs[name].Keys), a.everywhere()...)
@@ -67,7 +67,7 @@ func (a *App) table(name string) []screenapi.Binding {
 	return a.tables[name]
 }
 
-// Table returns the whole table of keys: the common ones, then each screen's own.
+// Table returns the keys of the whole dashboard: the common keys, followed by each screen's own keys.
 func (a *App) Table() []screenapi.Binding {
 	all := a.everywhere()
 	for _, tab := range a.tabs {
@@ -86,7 +86,7 @@ func (a *App) Table() []screenapi.Binding {
 	return all
 }
 
-// KeyName returns the display form of a key: ctrl-d, pgdn.
+// KeyName returns the display name of a key, such as ctrl-d or pgdn.
 func KeyName(key string) string {
 	switch key {
 	case "pgdown":
@@ -127,7 +127,8 @@ func (a *App) Key(key tea.KeyPressMsg) {
 	}
 }
 
-// Paste types text into an input line. Elsewhere it does nothing, because pasted letters are not meant as keys.
+// Paste types text into an input line. If there is none, it does nothing, because pasted letters are not meant as
+// keys.
 func (a *App) Paste(text string) {
 	reader, ok := a.Top().(screenapi.Reader)
 	typing := a.overlay == nil && ok && reader.Reading()
@@ -144,7 +145,7 @@ func (a *App) Paste(text string) {
 	}
 }
 
-// press carries out a key's action if it is permitted.
+// press carries out the action of a key if it is permitted.
 func (a *App) press(binding *screenapi.Binding) {
 	top := a.Top()
 	if why := a.refused(binding); why != "" {
@@ -154,7 +155,7 @@ func (a *App) press(binding *screenapi.Binding) {
 	a.apply(binding.Do(&a.ctx, top), top)
 }
 
-// refused returns the reason why a key does nothing now, or "".
+// refused returns the reason why a key currently has no effect, or "".
 func (a *App) refused(binding *screenapi.Binding) string {
 	switch {
 	case binding.Writes && a.ctx.ReadOnly:
@@ -167,7 +168,7 @@ func (a *App) refused(binding *screenapi.Binding) string {
 	return ""
 }
 
-// escape clears the first thing that can be cleared, or else closes the screen.
+// escape clears whatever the screen can clear first. If there is nothing to clear, it closes the screen.
 func (a *App) escape() {
 	if s, ok := a.Top().(screenapi.Escaper); ok && s.Escape() {
 		return
@@ -179,7 +180,7 @@ func (a *App) escape() {
 	a.back()
 }
 
-// Mouse handles a click or the wheel.
+// Mouse handles a click or a turn of the wheel.
 func (a *App) Mouse(m screenapi.Mouse) {
 	if a.overlay != nil || a.tooSmall() {
 		return
@@ -196,7 +197,7 @@ func (a *App) Mouse(m screenapi.Mouse) {
 	a.tell(m)
 }
 
-// pressKey carries out the action of a key of the screen on top.
+// pressKey carries out the action that a key has on the top screen.
 func (a *App) pressKey(key string) {
 	for _, binding := range a.table(a.Top().Name()) {
 		if binding.Key == key {

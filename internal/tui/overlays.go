@@ -15,8 +15,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// mostTyped is the greatest number of characters that can be added to a line. It is enough for typing and protects the
-// memory from a large clipboard.
+// mostTyped is the maximum number of characters that can be added to a line at once. It is enough for typing and
+// limits the memory that a large clipboard takes.
 const mostTyped = 512
 
 // line is a line of text that the user edits.
@@ -34,7 +34,8 @@ func newLine(value string) *line {
 func (l *line) key(key tea.KeyPressMsg) { l.model, _ = l.model.Update(key) }
 func (l *line) text() string            { return l.model.Value() }
 
-// draw draws the text, with the cursor as a reversed cell. Of a long text, it draws the part around the cursor.
+// draw draws the text, with the cursor as a reversed cell. If the text is too long, it draws the part around the
+// cursor.
 func (l *line) draw(c canvas.Canvas, x, y, w int) {
 	runes := []rune(l.text())
 	at := min(l.model.Position(), len(runes))
@@ -52,7 +53,7 @@ func (l *line) draw(c canvas.Canvas, x, y, w int) {
 	part.Put(part.Put(end, 0, under, theme.Plain|canvas.Reverse), 0, string(runes[min(at+1, len(runes)):]), theme.Plain)
 }
 
-// dialog draws a box in the middle of the screen and returns the inside.
+// dialog draws a box in the middle of the screen and returns its inside.
 func dialog(a *App, c canvas.Canvas, title string, width, height int) canvas.Canvas {
 	w, h := min(width+4, c.W-2), min(height+2, c.H-2)
 	x, y := (c.W-w)/2, (c.H-h)/2
@@ -70,7 +71,7 @@ func widest(lines ...string) int {
 	return w
 }
 
-// wrapped breaks lines at blanks so that none is wider than w.
+// wrapped wraps lines at blanks so that none of them is wider than w.
 func wrapped(lines []string, w int) []string {
 	var out []string
 	for _, text := range lines {
@@ -129,7 +130,7 @@ func (q *question) draw(a *App, c canvas.Canvas) {
 	drawAsk(a, c, &q.ask, foot, q.ask.Expect != "", q.line)
 }
 
-// drawAsk draws a question, its objects, and a line for the answer.
+// drawAsk draws a question, the names of its objects, and a line for the answer.
 func drawAsk(a *App, c canvas.Canvas, ask *screenapi.Ask, foot string, typed bool, answer *line) {
 	width := min(max(widest(slices.Concat(ask.Named, ask.Lines, []string{foot, ask.Question})...), 30), c.W-8)
 	extra := 2
@@ -152,8 +153,8 @@ func drawAsk(a *App, c canvas.Canvas, ask *screenapi.Ask, foot string, typed boo
 	}
 }
 
-// fitted wraps a question to the width and limits it to room lines. If not all fits, it lists fewer objects; the
-// question and the effects stay.
+// fitted wraps a question to the width and limits it to room lines. If it does not fit, fitted lists fewer objects,
+// but keeps the question and the effects.
 func fitted(ask *screenapi.Ask, width, room int) []string {
 	for shown := len(ask.Named); ; shown-- {
 		lines := append([]string{ask.Question}, ask.Named[:max(shown, 0)]...)
@@ -206,7 +207,7 @@ func (i *input) draw(a *App, c canvas.Canvas) {
 	drawAsk(a, c, &screenapi.Ask{Question: i.ask.Question, Lines: i.ask.Lines}, foot, true, i.line)
 }
 
-// chooser lets the user select items in a list.
+// chooser lets the user select items from a list.
 type chooser struct {
 	ask    screenapi.Choose
 	from   screenapi.Screen

@@ -16,18 +16,18 @@ import (
 type command struct {
 	name, help string
 	do         func()
-	// takes describes the argument after the name; "" means none.
+	// takes describes the argument that follows the name; it is empty if the command takes none.
 	takes string
 }
 
-// paletteBox is the palette. It finds commands by the typed letters.
+// paletteBox is the palette, in which the user finds commands by typing some of their letters.
 type paletteBox struct {
 	line  *line
 	at    int
 	found []command
 }
 
-// paletteRows is the number of commands shown at once.
+// paletteRows is the maximum number of commands shown at once.
 const paletteRows = 10
 
 func newPaletteBox(a *App) *paletteBox {
@@ -87,7 +87,7 @@ func (p *paletteBox) draw(a *App, c canvas.Canvas) {
 	}
 }
 
-// find searches for commands that match the typed text, best matches first.
+// find finds the commands that match the typed text, with the best matches first.
 func (p *paletteBox) find(a *App) {
 	text := strings.TrimLeft(p.line.text(), " ")
 	first, rest, arguments := strings.Cut(text, " ")
@@ -103,8 +103,8 @@ func (p *paletteBox) find(a *App) {
 	}
 }
 
-// best returns the commands whose names contain the letters of a text in order. Names that begin with the text come
-// first, then shorter names.
+// best returns the commands whose names contain the letters of a text in order, sorted by how well they match. Names
+// that begin with the text come first.
 func best(all []command, text string) []command {
 	type scored struct {
 		command
@@ -124,8 +124,8 @@ func best(all []command, text string) []command {
 	return out
 }
 
-// fuzzy returns a score for how well a name matches a text: 0 if the name begins with it, greater for worse matches,
-// and negative if the name does not contain all letters in order.
+// fuzzy returns a score for how well a name matches a text: 0 if the name begins with the text, a higher score for
+// worse matches, and a negative one if the name does not contain all letters in order.
 func fuzzy(name, text string) int {
 	name, text = strings.ToLower(name), strings.ToLower(text)
 	if at := strings.Index(name, text); at >= 0 {

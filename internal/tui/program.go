@@ -19,13 +19,13 @@ import (
 
 // Source supplies snapshots.
 type Source interface {
-	// Next waits for a snapshot that is newer than the one returned last. A slow caller misses the ones in between.
+	// Next waits for a snapshot newer than the last one it returned. A slow caller misses the snapshots in between.
 	Next(context.Context) (*snapshot.Snapshot, error)
 }
 
 // LogSource supplies log lines.
 type LogSource interface {
-	// Follow follows these pods instead of the previous ones.
+	// Follow starts following these pods and stops following the previous ones.
 	Follow(pods []screenapi.PodRef)
 	// Stop stops following pods.
 	Stop()
@@ -33,7 +33,7 @@ type LogSource interface {
 	Next(context.Context) (*screenapi.LogView, error)
 }
 
-// World holds the environment of a Program: a terminal and a cluster.
+// World holds the environment of the dashboard: a terminal and a cluster.
 type World struct {
 	In     io.Reader
 	Out    io.Writer
@@ -42,13 +42,13 @@ type World struct {
 	Source Source
 	Logs   LogSource
 	Now    func() time.Time
-	// Colors overrides the terminal's colours. Nil means to detect them.
+	// Colors, if set, overrides the terminal's colours. If nil, they are detected.
 	Colors *theme.Colors
 }
 
-// Run shows the dashboard in a terminal until the user quits or ctx is done. Then it restores the terminal. next is the
-// context that the user wants to switch to, or "". Run returns only errors of the program itself; errors of the cluster
-// are shown in the frame.
+// Run shows the dashboard in a terminal until the user quits or ctx is done, and then restores the terminal. next is
+// the context that the user wants to switch to, or "". Run returns only errors of the program itself, because errors
+// of the cluster are shown in the frame.
 func Run(ctx context.Context, settings Settings, world World) (next string, err error) {
 	settings.Now = world.Now()
 	app, err := New(settings)
@@ -71,8 +71,8 @@ func Run(ctx context.Context, settings Settings, world World) (next string, err 
 	return m.wanted, err
 }
 
-// framesPerSecond is the frequency of the check for a new frame. It delays the effect of a key by half of 8 ms on
-// average. An unchanged frame costs almost nothing.
+// framesPerSecond is how often the program checks for a new frame. It delays the effect of a key by 4 ms on average.
+// A check costs almost nothing if the frame is unchanged.
 const framesPerSecond = 120
 
 func profileOf(colors theme.Colors) colorprofile.Profile {
@@ -92,16 +92,16 @@ type model struct {
 	app   *App
 	world World
 	ctx   context.Context
-	// dirty means that something has changed since content was drawn.
+	// dirty is true if something has changed since content was drawn.
 	dirty   bool
-	frame   canvas.Canvas // last frame; the next one reuses its canvas
+	frame   canvas.Canvas // last frame, whose canvas the next frame reuses
 	content string
-	// click is the last click, for the detection of double clicks.
+	// click is the last click, which is needed to detect double clicks.
 	click   tea.Mouse
 	clickAt time.Time
-	// following numbers the StreamLogs effects, so that late lines of earlier ones are dropped.
+	// following counts the StreamLogs effects, so that late lines for earlier ones can be dropped.
 	following int
-	// wanted is the context to switch to.
+	// wanted is the context that the user wants to switch to.
 	wanted string
 }
 
@@ -139,7 +139,7 @@ func (m *model) next() tea.Cmd {
 
 func tick() tea.Cmd { return tea.Tick(time.Second, func(at time.Time) tea.Msg { return tickMsg(at) }) }
 
-// doubleClick is the time within which a second click must follow.
+// doubleClick is the time within which the second click of a double click must follow.
 const doubleClick = 500 * time.Millisecond
 
 // Update handles a message.
@@ -203,7 +203,7 @@ func (m *model) wheel(mouse tea.Mouse) {
 	}
 }
 
-// View draws the frame if something has changed.
+// View draws the frame if anything has changed.
 func (m *model) View() tea.View {
 	if m.dirty {
 		m.frame = m.app.drawOn(m.frame.Again(m.app.ctx.W, m.app.ctx.H, m.app.ascii))
@@ -251,7 +251,7 @@ func (m *model) requests() tea.Cmd {
 	return tea.Batch(all...)
 }
 
-// run carries out a Run. It reports a panic as an error, so that the terminal is restored properly.
+// run carries out a Run. It converts a panic to an error, so that the terminal is restored properly.
 func (m *model) run(from screenapi.Screen, run screenapi.Run) tea.Cmd {
 	return func() (msg tea.Msg) {
 		done := screenapi.Done{Name: run.Name}
@@ -292,7 +292,7 @@ func (m *model) logs(msg logsMsg) tea.Cmd {
 	return m.nextLogs()
 }
 
-// shell hands the terminal over to a command until the command ends.
+// shell hands the terminal over to a command and takes it back when the command ends.
 func (m *model) shell(from screenapi.Screen, e screenapi.Shell) tea.Cmd {
 	return tea.Exec(&shell{ctx: m.ctx, do: e.Do}, func(err error) tea.Msg {
 		return doneMsg{from, screenapi.Run{Name: e.Name, Quiet: true}, screenapi.Done{Name: e.Name, Err: err}}

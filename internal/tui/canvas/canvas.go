@@ -6,10 +6,11 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Style is the style of a cell: a role in the low byte, attributes above it. The theme defines the colour of each role.
+// Style is the style of a cell: a role in the low byte and attributes above it. The theme defines the colour of each
+// role.
 type Style uint16
 
-// The attributes of a style.
+// Attributes of a style.
 const (
 	Bold Style = 1 << (8 + iota)
 	Faint
@@ -23,7 +24,7 @@ func (s Style) Role() Style { return s & 0xff }
 // Has reports whether the style has all of the attributes.
 func (s Style) Has(attributes Style) bool { return s&attributes == attributes }
 
-// Cell is one cell of the screen. Rune 0 is a blank. Rest is the second half of the wide rune to its left.
+// Cell is one cell of the screen. Rune 0 is a blank, and Rest marks the second half of the wide rune to its left.
 type Cell struct {
 	Rune  rune
 	Style Style
@@ -32,7 +33,7 @@ type Cell struct {
 // Rest marks the second cell of a wide rune.
 const Rest rune = -1
 
-// Canvas is a rectangle of a grid. Positions are relative to its upper left corner.
+// Canvas is a rectangular part of a grid. Positions are relative to its upper left corner.
 type Canvas struct {
 	// W and H are the size in cells.
 	W, H int
@@ -47,14 +48,15 @@ type grid struct {
 	ascii bool
 }
 
-// New returns an empty canvas. Negative sizes become zero. With ascii set, every rune outside ASCII is drawn as "?".
+// New returns an empty canvas. Negative sizes count as zero. If ascii is set, every rune outside ASCII is drawn as
+// "?".
 func New(w, h int, ascii bool) Canvas {
 	w, h = max(w, 0), max(h, 0)
 	return Canvas{W: w, H: h, grid: &grid{w: w, h: h, cells: make([]Cell, w*h), ascii: ascii}}
 }
 
-// Again returns an empty canvas like New. It reuses this canvas if the size is the same, so this one must not be used
-// any more.
+// Again returns an empty canvas like New. If the size is the same, it reuses the cells of this canvas, so this canvas
+// must not be used afterwards.
 func (c Canvas) Again(w, h int, ascii bool) Canvas {
 	if c.grid == nil || c.grid.w != w || c.grid.h != h || c.grid.ascii != ascii {
 		return New(w, h, ascii)
@@ -63,26 +65,26 @@ func (c Canvas) Again(w, h int, ascii bool) Canvas {
 	return Canvas{W: w, H: h, grid: c.grid}
 }
 
-// Sub returns the part of the canvas that starts at x, y, clipped to the canvas.
+// Sub returns the part of the canvas whose upper left corner is at x, y, clipped to the canvas.
 func (c Canvas) Sub(x, y, w, h int) Canvas {
 	left, top := min(max(x, 0), c.W), min(max(y, 0), c.H)
 	right, bottom := min(max(x+w, left), c.W), min(max(y+h, top), c.H)
 	return Canvas{W: right - left, H: bottom - top, grid: c.grid, x0: c.x0 + left, y0: c.y0 + top}
 }
 
-// Cut returns the upper h lines and the rest.
+// Cut splits the canvas into the upper h lines and the rest.
 func (c Canvas) Cut(h int) (upper, rest Canvas) {
 	h = min(max(h, 0), c.H)
 	return c.Sub(0, 0, c.W, h), c.Sub(0, h, c.W, c.H-h)
 }
 
-// Holds reports whether a cell of the whole grid is in this canvas, and returns its position in the canvas.
+// Holds reports whether a cell of the grid is in this canvas, and returns the cell's position in the canvas.
 func (c Canvas) Holds(gridX, gridY int) (x, y int, ok bool) {
 	x, y = gridX-c.x0, gridY-c.y0
 	return x, y, x >= 0 && y >= 0 && x < c.W && y < c.H
 }
 
-// At returns a cell, or a blank cell outside the canvas.
+// At returns the cell at x, y. Outside the canvas, it returns a blank cell.
 func (c Canvas) At(x, y int) Cell {
 	if x < 0 || y < 0 || x >= c.W || y >= c.H {
 		return Cell{}
@@ -90,7 +92,8 @@ func (c Canvas) At(x, y int) Cell {
 	return c.grid.cells[(c.y0+y)*c.grid.w+c.x0+x]
 }
 
-// Put draws text from x, y to the right and returns the column after it, even if a part of it was clipped.
+// Put draws text to the right, starting at x, y. It returns the column after the text, even if part of the text was
+// clipped.
 func (c Canvas) Put(x, y int, text string, style Style) int {
 	for _, r := range text {
 		x = c.PutRune(x, y, r, style)
@@ -125,7 +128,7 @@ func (c Canvas) PutRune(x, y int, r rune, style Style) int {
 	return x + 1
 }
 
-// set writes a cell. The remaining half of an overwritten wide rune becomes a blank.
+// set writes a cell. If it overwrites half of a wide rune, the other half becomes a blank.
 func (c Canvas) set(x, y int, r rune, style Style) {
 	if x < 0 || y < 0 || x >= c.W || y >= c.H {
 		return
@@ -141,14 +144,14 @@ func (c Canvas) set(x, y int, r rune, style Style) {
 	row[at] = Cell{r, style}
 }
 
-// PutRight draws text that ends before column x, and returns its first column.
+// PutRight draws text that ends before column x, and returns the first column of the text.
 func (c Canvas) PutRight(x, y int, text string, style Style) int {
 	from := x - Width(text)
 	c.Put(from, y, text, style)
 	return from
 }
 
-// Fit draws text into w cells from x. Longer text is cut and marked.
+// Fit draws text in the w cells from x. Text that is too long is shortened as in Shorten.
 func (c Canvas) Fit(x, y, w int, text string, style Style) {
 	c.Sub(x, y, w, 1).Put(0, 0, c.Shorten(text, min(w, c.W-x)), style)
 }
@@ -159,8 +162,8 @@ func (c Canvas) FitRight(x, y, w int, text string, style Style) {
 	c.Put(x+w-Width(text), y, text, style)
 }
 
-// Shorten cuts text to w cells and marks the cut with "…", or "~" in ASCII. It never cuts a number, because the rest
-// would be a different number.
+// Shorten shortens text to w cells and marks the omission with "…", or "~" in ASCII. It never cuts a number, because
+// the remaining digits would be a different number.
 func (c Canvas) Shorten(text string, w int) string {
 	if w <= 0 {
 		return ""
@@ -188,9 +191,9 @@ func (c Canvas) Shorten(text string, w int) string {
 	return text
 }
 
-// wholeNumbers returns the position at which to cut a text that must be cut before at. The cut text never ends with a
-// part of a number: 14 of 1429, 3 of 3.25, 12 of 12:30:05. An address, which has more than one dot, is cut after a dot.
-// Digits after letters or a dash belong to a name and may be cut anywhere.
+// wholeNumbers returns the position at which to cut a text that must be cut at or before the position at. The result
+// never ends with part of a number, such as 14 of 1429, 3 of 3.25, or 12 of 12:30:05. An address, which has more than
+// one dot, may be cut after a dot. Digits that follow letters or a dash belong to a name and may be cut anywhere.
 func wholeNumbers(text string, at int) int {
 	const parts = "0123456789.,:"
 	from := len(strings.TrimRight(text[:at], parts))
@@ -198,7 +201,7 @@ func wholeNumbers(text string, at int) int {
 	begun := text[from:at]
 	switch {
 	case begun == "" || strings.TrimRight(begun, ".,:") != begun && to == at:
-		return at // not in a number, or after the punctuation that follows it
+		return at // at is not within a number, or follows the punctuation after one
 	case from > 0 && !strings.ContainsRune(" (/=<>+~", rune(text[from-1])):
 		return at
 	case strings.Count(strings.TrimRight(text[from:to], ".,:"), ".") > 1:
@@ -207,7 +210,7 @@ func wholeNumbers(text string, at int) int {
 	return from
 }
 
-// Fill draws a rune of width one in every cell of a rectangle.
+// Fill fills a rectangle with a rune of width one.
 func (c Canvas) Fill(x, y, w, h int, r rune, style Style) {
 	part := c.Sub(x, y, w, h)
 	for row := range part.H {
@@ -229,10 +232,10 @@ func (c Canvas) Restyle(x, y, w, h int, change func(Style) Style) {
 	}
 }
 
-// Clear blanks a rectangle.
+// Clear fills a rectangle with blanks.
 func (c Canvas) Clear(x, y, w, h int) { c.Fill(x, y, w, h, ' ', 0) }
 
-// RuneWidth returns the number of cells that a rune takes: 0, 1 or 2.
+// RuneWidth returns the number of cells that a rune occupies: 0, 1 or 2.
 func RuneWidth(r rune) int {
 	switch {
 	case r < ' ' || r == 0x7f:
@@ -245,7 +248,7 @@ func RuneWidth(r rune) int {
 	return displaywidth.Rune(r)
 }
 
-// Width returns the number of cells that Put uses for a text.
+// Width returns the number of cells that Put needs for a text.
 func Width(text string) int {
 	width := 0
 	for _, r := range text {

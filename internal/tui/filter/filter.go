@@ -11,11 +11,11 @@ import (
 
 // Fields defines the filterable values of one kind of row.
 type Fields[R any] struct {
-	// Words lists keys with text values, Numbers keys with amounts.
+	// Words lists the keys with text values, and Numbers the keys with amounts.
 	Words   []Word[R]
 	Numbers []Number[R]
-	// Text appends the texts in which words without a key are searched. It is called for every row on every key press,
-	// so it should not allocate.
+	// Text appends the texts in which words without a key are searched for. It is called for every row on every key
+	// press, so it should not allocate memory.
 	Text func(row R, to []string) []string
 }
 
@@ -23,9 +23,9 @@ type Fields[R any] struct {
 type Word[R any] struct {
 	Key  string
 	Also []string
-	// Whole compares complete words, for example two-letter states.
+	// Whole requires that words match completely, for example two-letter states.
 	Whole bool
-	// Of returns the words of a row. Any of them may match.
+	// Of returns the words of a row, any of which may match.
 	Of func(R) []string
 }
 
@@ -33,7 +33,7 @@ type Word[R any] struct {
 type Number[R any] struct {
 	Key  string
 	Also []string
-	// Time means that the amount is in seconds and is typed as 90s, 5m, 2h or 3d.
+	// Time is true if the amount is in seconds and is typed as 90s, 5m, 2h or 3d.
 	Time bool
 	Of   func(R) float64
 }
@@ -54,7 +54,7 @@ func (f Filter[R]) Match(row R) bool {
 // Empty reports whether the filter matches everything.
 func (f Filter[R]) Empty() bool { return len(f.terms) == 0 }
 
-// Parse parses a filter. Errors name the invalid term and a correction.
+// Parse parses a filter. An error names the invalid term and suggests a correction.
 func (f *Fields[R]) Parse(text string) (Filter[R], error) {
 	words, err := split(text)
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *Fields[R]) Keys() []string {
 	return keys
 }
 
-// term returns the condition of one word; nil matches everything.
+// term returns the condition for one word; nil matches everything.
 func (f *Fields[R]) term(w word) (func(R) bool, error) {
 	if w.text == "" {
 		return nil, nil
@@ -135,7 +135,7 @@ func (f *Fields[R]) plain(text string) func(R) bool {
 	}
 }
 
-// contains reports whether a text contains lower, which is in lower case, ignoring case.
+// contains reports whether text contains lower, ignoring the case of text. lower must be in lower case.
 func contains(text, lower string) bool {
 	return strings.Contains(text, lower) || strings.ContainsFunc(text, changes) && strings.Contains(strings.ToLower(text), lower)
 }
@@ -180,7 +180,7 @@ func (w *Word[R]) matches(has, wanted string) bool {
 	return strings.HasPrefix(has, wanted)
 }
 
-// like reports whether text matches a pattern in which "*" stands for any text.
+// like reports whether text matches a pattern in which "*" matches any text.
 func like(text, pattern string) bool {
 	parts := strings.Split(pattern, "*")
 	first, last := parts[0], parts[len(parts)-1]

@@ -12,8 +12,8 @@ type word struct {
 	not, quoted bool
 }
 
-// split splits a text into terms at blanks. Quotes keep blanks together. An open quote extends to the end, because the
-// user is still typing.
+// split splits a text into terms at blanks, except for blanks in quotes. A missing closing quote is added at the end,
+// because the user is still typing.
 func split(text string) ([]word, error) {
 	var words []word
 	rest := strings.TrimLeftFunc(text, unicode.IsSpace)

@@ -1,8 +1,8 @@
-// Package guide generates docs/dashboard.md and the picture in the README: the guide's text with frames drawn by the
-// program, and with the keys from the table that dispatches them.
+// Package guide generates docs/dashboard.md and the image in the README. They contain the guide's text, frames drawn
+// by the program, and the keys from the table that dispatches them.
 //
 //	In:   the text of the guide, frames, the table of keys
 //	Out:  Markdown, SVG
 //
-// Pure. The tests produce the frames: they create worlds (clusters) and press keys.
+// Pure. The tests produce the frames by creating worlds (clusters) and pressing keys.
 package guide

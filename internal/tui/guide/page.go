@@ -24,12 +24,12 @@ type Look struct {
 	W, H  int
 	// ASCII draws with ASCII characters only.
 	ASCII bool
-	// Keys lists keys to press first, separated by blanks. In a part after a semicolon that begins with "type ", the
-	// rest is typed.
+	// Keys lists the keys to press first, separated by blanks. A part after a semicolon that begins with "type " is
+	// text to be typed.
 	Keys string
 }
 
-// Facts holds the guide's input from the program.
+// Facts holds the data for the guide that comes from the program.
 type Facts struct {
 	Frame func(Look) (canvas.Canvas, error)
 	Keys  []screenapi.Binding
@@ -62,7 +62,7 @@ func Page(f Facts) (string, error) {
 	return text.String(), err
 }
 
-// block returns a frame as a code block. Of several empty lines in a row, it keeps one.
+// block returns a frame as a code block. It keeps only one of consecutive empty lines.
 func (f *Facts) block(look Look) (string, error) {
 	frame, err := f.Frame(look)
 	if err != nil {
@@ -81,12 +81,13 @@ func (f *Facts) block(look Look) (string, error) {
 	return "```\n" + strings.Join(kept, "") + "```", nil
 }
 
-// table returns the keys that only this screen has, or, with screenapi.Everywhere, the common keys.
+// table returns the keys that only this screen has or, for screenapi.Everywhere, the common keys.
 func (f *Facts) table(name string) (string, error) {
 	return f.rows(func(b *screenapi.Binding) bool { return b.Screen == name && !f.shared(b) })
 }
 
-// lists returns the keys that most screens have because they show lists. actions returns the keys for actions on jobs.
+// lists returns the keys that most screens share because they show lists; actions returns the keys for actions on
+// jobs.
 func (f *Facts) lists() (string, error) {
 	return f.rows(func(b *screenapi.Binding) bool { return f.shared(b) && !b.Writes })
 }
@@ -108,7 +109,7 @@ func (f *Facts) shared(b *screenapi.Binding) bool {
 
 func same(a, b *screenapi.Binding) bool { return a.Key == b.Key && a.Help == b.Help }
 
-// rows returns a table of the keys that match a condition, each once.
+// rows returns a table of the keys that meet a condition, each of them once.
 func (f *Facts) rows(wanted func(*screenapi.Binding) bool) (string, error) {
 	var text strings.Builder
 	text.WriteString("| Key | | |\n|---|---|---|\n")

@@ -25,8 +25,8 @@ const (
 	foreground = "#d7d7d7"
 )
 
-// SVG draws a frame as a picture of a dark terminal. Lines and blocks are drawn as shapes, so that they join with any
-// font. Text is stretched to its cells.
+// SVG draws a frame as an image of a dark terminal. Lines and blocks are drawn as shapes, so that they join
+// regardless of the font. Text is stretched to fit its cells.
 func SVG(frame canvas.Canvas, t *theme.Theme, title string) string {
 	w, h := float64(frame.W)*cellW+2*margin, float64(frame.H)*cellH+2*margin
 	var out strings.Builder
@@ -42,7 +42,7 @@ func SVG(frame canvas.Canvas, t *theme.Theme, title string) string {
 	return out.String()
 }
 
-// piece draws the cells from x that have the same style and kind, and returns their number.
+// piece draws consecutive cells of the same style and kind, starting at x, and returns their number.
 func piece(out *strings.Builder, frame canvas.Canvas, t *theme.Theme, x, y int) int {
 	first := frame.At(x, y)
 	shape := isShape(first.Rune)
@@ -78,7 +78,7 @@ func hexOf(c color.Color, otherwise string) string {
 	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
 }
 
-// write writes the words of a run, each at its position.
+// write writes the words in a run of cells, each of them at its position.
 func write(out *strings.Builder, frame canvas.Canvas, x, y, n int, look lipgloss.Style, ink string) {
 	more := ""
 	if look.GetBold() {
@@ -120,7 +120,7 @@ func write(out *strings.Builder, frame canvas.Canvas, x, y, n int, look lipgloss
 
 func blank(r rune) bool { return r == 0 || r == ' ' }
 
-// isShape reports whether a rune is drawn as a shape: lines and blocks.
+// isShape reports whether a rune is a line or block, which is drawn as a shape.
 func isShape(r rune) bool { return r >= 0x2500 && r < 0x25a0 || r == '▸' }
 
 // shades maps shaded blocks to their density.

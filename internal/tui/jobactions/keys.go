@@ -12,17 +12,17 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// Targets returns the jobs that a key applies to: the marked ones, or the one under the cursor.
+// Targets returns the jobs that a key applies to: the marked jobs, or the one under the cursor if none is marked.
 type Targets func(*screenapi.Context, screenapi.Screen) []*snapshot.Job
 
-// key is one action with its key.
+// key is an action on jobs, together with its key.
 type key struct {
 	key, name, help string
 	footer          int
 	verb            screenapi.Verb
-	// effect describes what will happen to the jobs, effectOnOne what will happen to a single one.
+	// effect describes what will happen to multiple jobs, effectOnOne what will happen to a single one.
 	effect, effectOnOne string
-	// judge decides to which jobs the action applies.
+	// judge determines to which jobs the action applies.
 	judge *clusterops.Verb
 }
 
@@ -39,7 +39,7 @@ var keys = []key{
 	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screenapi.Delete, "The jobs, their pods and their logs are deleted.", "The job, its pods and their logs are deleted.", clusterops.Delete},
 }
 
-// Keys returns the rows of the key table for a screen.
+// Keys returns the key bindings for a screen.
 func Keys(name string, targets Targets) []screenapi.Binding {
 	bindings := make([]screenapi.Binding, len(keys))
 	for i, a := range keys {
@@ -54,8 +54,8 @@ func Keys(name string, targets Targets) []screenapi.Binding {
 	return bindings
 }
 
-// fit returns the jobs that the action applies to, the reason for the first of the others, and how many others there
-// are.
+// fit returns the jobs that the action applies to, the reason why it does not apply to the first of the other jobs,
+// and the number of those.
 func (a *key) fit(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, left int) {
 	for _, job := range jobs {
 		why, already := a.judge.Judge(job.Object)
@@ -88,10 +88,10 @@ func (a *key) guard(jobs []*snapshot.Job) string {
 	return fmt.Sprintf("%s: not possible for any of the %d jobs: %s", a.name, left, refused)
 }
 
-// mostNamed is the greatest number of jobs that a question lists.
+// mostNamed is the maximum number of jobs that a question lists.
 const mostNamed = 6
 
-// ask returns the question, with the action as the effect of a yes.
+// ask returns the question. The action is carried out if the user confirms it.
 func (a *key) ask(ctx *screenapi.Context, jobs []*snapshot.Job) []screenapi.Effect {
 	fit, refused, left := a.fit(jobs)
 	var named, lines []string
@@ -130,7 +130,7 @@ func count(n int) string {
 	return fmt.Sprintf("%d jobs", n)
 }
 
-// describe describes a job in a question: rm-train (913)  R 1:55:00  8 gpu.
+// describe describes a job in a question, for example "rm-train (913)  R 1:55:00  8 gpu".
 func describe(ctx *screenapi.Context, job *snapshot.Job) string {
 	text := job.Namespace + "/" + job.Name
 	if job.ID != "" {

@@ -42,7 +42,7 @@ func Columns() []Column {
 			Compare: by(func(r Row) int32 { return r.Job.Priority })},
 		{Key: "nodes", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
 			if r.NodeCount() == 0 {
-				return "-", theme.Dim // it runs on no node, and the future number of nodes is unknown
+				return "-", theme.Dim // it runs on no node, and the number of nodes that it will run on is unknown
 			}
 			return NumberCell(int64(r.NodeCount()))
 		},
@@ -77,11 +77,11 @@ func byNumber(a, b Row) int {
 	return cmp.Or(cmp.Compare(n(a), n(b)), strings.Compare(a.Job.Name, b.Job.Name))
 }
 
-// DefaultSort describes the order of Default.
+// DefaultSort describes the order defined by Default.
 const DefaultSort = "queue, -priority"
 
-// Default compares rows in the default order: active jobs before ended ones, by queue; within a queue, running jobs
-// before pending ones, then by descending priority, then in the order in which the scheduler tries them.
+// Default compares rows in the default order: active jobs before ended ones, then by queue; within a queue, running
+// jobs before pending ones, then by descending priority, then in the order in which the scheduler tries them.
 func Default(a, b Row) int {
 	return cmp.Or(
 		order(a.Ended(), b.Ended()), strings.Compare(a.Job.Queue, b.Job.Queue), order(a.Waits(), b.Waits()), cmp.Compare(b.Job.Priority, a.Job.Priority),
@@ -100,5 +100,5 @@ func order(a, b bool) int {
 	return 1
 }
 
-// later sorts a missing position (0) after all others.
+// later maps positions such that a missing position (0) sorts after all others.
 func later(position int32) uint32 { return uint32(position) - 1 }

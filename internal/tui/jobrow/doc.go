@@ -1,5 +1,5 @@
-// Package jobrow presents jobs as rows: columns, sort order, filter keys, and how an array unfolds into its parts.
-// Overview and Jobs show the same rows.
+// Package jobrow presents jobs as rows. It defines their columns, sort order and filter keys, and how an array
+// unfolds into its parts. Overview and Jobs show the same rows.
 //
 //	In:   snapshot.Job, the time
 //	Out:  Row, widget.Column, filter.Fields

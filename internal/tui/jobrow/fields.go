@@ -8,7 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/filter"
 )
 
-// Fields returns the filter keys of jobs at a moment. Filtering by a queue also matches jobs in its descendants.
+// Fields returns the filter keys of jobs at the time now. A filter by queue also matches jobs in the queue's
+// descendants.
 func Fields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 	one := func(of func(Row) string) func(Row) []string { return func(r Row) []string { return []string{of(r)} } }
 	return &filter.Fields[Row]{
@@ -35,7 +36,7 @@ func Fields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 	}
 }
 
-// withParents returns a queue and its ancestors. For an unknown queue it returns only the name.
+// withParents returns the names of a queue and its ancestors. If the queue is unknown, it returns only its name.
 func withParents(snap *snapshot.Snapshot, name string) []string {
 	names := []string{name}
 	for queue := snap.Queue(name); queue != nil && queue.Parent != "" && len(names) < 64; queue = snap.Queue(queue.Parent) {
@@ -44,7 +45,7 @@ func withParents(snap *snapshot.Snapshot, name string) []string {
 	return names
 }
 
-// nodesOf returns the job's nodes: the nodes of its pods, or the nodes in its row if it has no pods.
+// nodesOf returns the nodes of a job's pods or, if it has no pods, the nodes in its row.
 func nodesOf(job *snapshot.Job) []string {
 	var names []string
 	for _, pod := range job.Pods {

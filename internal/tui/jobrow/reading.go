@@ -13,14 +13,14 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// readName is the name of the Runs of a Reading.
+// readName is the name of the Run that reads data for a Reading.
 const readName = "read the job's pods and events"
 
-// Reading holds additional data about the one job that a screen shows: its complete pods, and all of its events. The
-// data is read when the screen opens, and again when the job changes or a lost connection returns, but never
+// Reading holds additional data about the job that a screen shows: its complete pods and all of its events. The data
+// is read when the screen opens, and again when the job changes or the connection is restored, but never
 // periodically. The zero Reading has no data.
 type Reading struct {
-	// asked is the state of the job at the last request. busy means that the response is pending.
+	// asked is the state of the job at the last request. busy is true while the response is pending.
 	asked standing
 	busy  bool
 	of    types.UID
@@ -29,8 +29,8 @@ type Reading struct {
 }
 
 // standing identifies the state of a job: its row, the number of its events, and the start of the last working
-// connection. A change of any of them triggers a new request. Data that was missed while the connection was lost is
-// thus read when it returns.
+// connection. If any of these changes, the data is requested again. This includes data that was missed while the
+// connection was lost.
 type standing struct {
 	row  *snapshot.Job
 	told int32
@@ -48,15 +48,15 @@ func (r *Reading) stands(snap *snapshot.Snapshot, job *snapshot.Job) standing {
 	return s
 }
 
-// read is the result of a Reading's Run. It includes the error, which is shown in place of the events and does not
-// interrupt the user.
+// read is the result of the Run of a Reading. It includes any error, so that the error is shown in place of the
+// events instead of interrupting the user.
 type read struct {
 	of    types.UID
 	sheet *jobstatus.Sheet
 	err   error
 }
 
-// Want requests the data of a job if it may have changed.
+// Want requests the data of a job if the data may have changed.
 func (r *Reading) Want(ctx *screenapi.Context, job *snapshot.Job) []screenapi.Effect {
 	if job == nil || ctx.Actions == nil {
 		return nil
@@ -73,7 +73,7 @@ func (r *Reading) Want(ctx *screenapi.Context, job *snapshot.Job) []screenapi.Ef
 	}}}
 }
 
-// Take stores the result, and requests the data again if the job has changed in the meantime.
+// Take stores the result of a Run. If the job has changed in the meantime, it requests the data again.
 func (r *Reading) Take(ctx *screenapi.Context, done screenapi.Done, job *snapshot.Job) []screenapi.Effect {
 	if done.Name != readName {
 		return nil
@@ -88,7 +88,7 @@ func (r *Reading) Take(ctx *screenapi.Context, done screenapi.Done, job *snapsho
 	return r.Want(ctx, job)
 }
 
-// knows reports whether the data is about this job, rather than about another one or missing.
+// knows reports whether the Reading has data about this job.
 func (r *Reading) knows(job *snapshot.Job) bool { return r.sheet != nil && r.of == job.UID }
 
 // Problem returns the reason why the data could not be read, or "".
@@ -102,7 +102,7 @@ func (r *Reading) Problem() string {
 // Pending reports whether the first data of a job is still being read.
 func (r *Reading) Pending(job *snapshot.Job) bool { return r.busy && !r.knows(job) }
 
-// Events returns the events of a job that were read, and later ones, the newest last.
+// Events returns the events of a job that were read, and later ones, with the newest last.
 func (r *Reading) Events(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
 	live := EventsOf(snap, job)
 	if !r.knows(job) {
@@ -126,7 +126,7 @@ func (r *Reading) Events(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot
 	return all
 }
 
-// Account returns the explanation of `vcctl job explain` for a job.
+// Account returns the explanation of a job, as shown by `vcctl job explain`.
 func (r *Reading) Account(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Account {
 	if !r.knows(job) {
 		return Account(snap, job)

@@ -12,10 +12,10 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// Row is a job, or the elements of an array that are in the same state.
+// Row represents a job, or those elements of an array that are in the same state.
 type Row struct {
 	Job *snapshot.Job
-	// Part holds the elements of an unfolded array; nil means the whole job.
+	// Part holds the elements that the row of an unfolded array represents; nil means the whole job.
 	Part *state.Part
 }
 
@@ -27,7 +27,7 @@ func ID(r Row) string {
 	return string(r.Job.UID) + "_" + r.Part.Elements.String() + string(r.Part.State.Code)
 }
 
-// Keep returns the jobs to show: the jobs in the namespace and, with Mine, only the user's own.
+// Keep returns the jobs to show, which are those in the namespace and, if Mine is set, only the user's own.
 func Keep(ctx *screenapi.Context, jobs []*snapshot.Job) []*snapshot.Job {
 	if ctx.Namespace == "" && !ctx.Mine {
 		return jobs
@@ -41,7 +41,7 @@ func Keep(ctx *screenapi.Context, jobs []*snapshot.Job) []*snapshot.Job {
 	return kept
 }
 
-// Rows returns jobs as rows. Arrays for which unfolded returns true are split into their parts.
+// Rows returns the rows of the jobs. Arrays for which unfolded returns true are split into their parts.
 func Rows(jobs []*snapshot.Job, now time.Time, unfolded func(*snapshot.Job) bool) []Row {
 	rows := make([]Row, 0, len(jobs))
 	for _, job := range jobs {
@@ -61,13 +61,14 @@ func Rows(jobs []*snapshot.Job, now time.Time, unfolded func(*snapshot.Job) bool
 	return rows
 }
 
-// IsArray reports whether the job has elements.
+// IsArray reports whether the job is an array.
 func IsArray(job *snapshot.Job) bool {
 	_, _, ok := batchv1alpha1.ElementsOf(job.Object)
 	return ok
 }
 
-// Number returns the job's number with its elements: 918, 922_[9-63%8], 922_1; or "-" if it has no number.
+// Number returns the job's number and elements, such as 918, 922_[9-63%8] or 922_1. It returns "-" if the job has no
+// number.
 func (r Row) Number() string {
 	id := cmp.Or(r.Job.ID, "-")
 	elements, _, ok := batchv1alpha1.ElementsOf(r.Job.Object)
@@ -87,7 +88,7 @@ func (r Row) Number() string {
 	return id + "_[" + elements.String() + limit + "]"
 }
 
-// Code returns Slurm's code of the state.
+// Code returns Slurm's code for the state of the row.
 func (r Row) Code() string {
 	if r.Part != nil {
 		return string(r.Part.State.Code)
@@ -95,7 +96,7 @@ func (r Row) Code() string {
 	return r.Job.State
 }
 
-// Reason returns Slurm's reason for waiting or for the job's end.
+// Reason returns Slurm's reason why the row waits or has ended.
 func (r Row) Reason() string {
 	if r.Part == nil {
 		return r.Job.Reason
@@ -106,7 +107,7 @@ func (r Row) Reason() string {
 	return r.Part.State.Reason
 }
 
-// GPUs returns the number of GPUs that the row requests. A part of an array counts with its share.
+// GPUs returns the number of GPUs that the row requests. For a part of an array, it returns the part's share.
 func (r Row) GPUs() int64 {
 	if r.Part == nil {
 		return r.Job.GPUs
@@ -118,8 +119,8 @@ func (r Row) GPUs() int64 {
 	return r.Job.GPUs * int64(r.Part.Elements.Count()) / int64(elements.Count())
 }
 
-// GPUsHeld returns the number of GPUs used by the row's pods on nodes, running or not. For a part of an array, and if
-// pods are not visible, it returns the request of the row once the row has nodes.
+// GPUsHeld returns the number of GPUs in use by those pods of the row that have nodes, running or not. For a part of
+// an array, or if pods are not visible, it returns the row's request once the row has nodes.
 func (r Row) GPUsHeld() int64 {
 	if r.Part != nil || len(r.Job.Pods) == 0 {
 		if r.Ended() || r.Waits() && state.Code(r.Code()) != state.Configuring {
@@ -141,8 +142,8 @@ func (r Row) GPUsHeld() int64 {
 	return held
 }
 
-// NodeCount returns the number of nodes. For a part of an array, it is the number of the whole array, because the nodes
-// of single elements are unknown.
+// NodeCount returns the number of nodes. For a part of an array, it returns the number for the whole array, because
+// the nodes of individual elements are unknown.
 func (r Row) NodeCount() int {
 	if r.Part != nil && (r.Waits() || r.Ended()) {
 		return 0
@@ -159,7 +160,7 @@ func (r Row) Waits() bool {
 	return false
 }
 
-// Queued reports whether the row is pending or held, as a Tally counts it.
+// Queued reports whether a Tally counts the row as pending or held.
 func (r Row) Queued() bool {
 	var t Tally
 	t.Add(r)
@@ -169,7 +170,7 @@ func (r Row) Queued() bool {
 // Ended reports whether the row has ended.
 func (r Row) Ended() bool { return state.Code(r.Code()).Ended() }
 
-// Elapsed returns the time a job has run or ran. ok is false if it has not started.
+// Elapsed returns how long a job has been running, or ran if it has ended. ok is false if it has not started.
 func Elapsed(job *snapshot.Job, now time.Time) (elapsed time.Duration, ok bool) {
 	if job.Started.IsZero() {
 		return 0, false

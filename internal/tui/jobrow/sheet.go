@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// Account returns the explanation of `vcctl job explain` from the snapshot alone, which has reduced pods and only the
-// last events. A Reading has more data.
+// Account returns the explanation of a job, as shown by `vcctl job explain`, based only on the snapshot, which has
+// reduced pods and only the latest events. A Reading has more data.
 func Account(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Account {
 	sheet := bare(snap, job)
 	if a, enough := jobstatus.Alone(sheet); enough {
@@ -26,13 +26,13 @@ func Account(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Account {
 	return jobstatus.Of(sheet)
 }
 
-// bare returns the data about a job itself.
+// bare returns the data about a job without its pods and events.
 func bare(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Sheet {
 	_, hidden := snap.HiddenKind(snapshot.PodGroups)
 	return &jobstatus.Sheet{Job: job.Object, Group: job.Group, Unreadable: hidden && job.Group == nil}
 }
 
-// EventsOf returns the events about a job, its PodGroup and its pods, the newest last.
+// EventsOf returns the events about a job, its PodGroup and its pods, with the newest last.
 func EventsOf(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
 	about := map[types.UID]bool{job.UID: true}
 	if job.Group != nil {
@@ -50,7 +50,7 @@ func EventsOf(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
 	return events
 }
 
-// podOf returns the pod's fields that an account uses.
+// podOf converts a pod to an API object that has the fields used in explanations.
 func podOf(p *snapshot.Pod) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Labels: map[string]string{keys.TaskSpec: p.Task}},

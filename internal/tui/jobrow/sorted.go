@@ -7,21 +7,21 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// Sorted holds the visible jobs as rows, one per job, in Default's order. It keeps them between Snapshots, so that
-// unchanged rows are not sorted again.
+// Sorted holds the visible jobs as rows, one per job, in the default order. It keeps the rows between snapshots, so
+// that unchanged rows need not be sorted again.
 type Sorted struct {
 	rows []Row
-	jobs []*snapshot.Job // of the Snapshot that rows were made from
+	jobs []*snapshot.Job // the jobs of the Snapshot from which rows was built
 	of   keeping
 }
 
-// keeping selects the jobs of a Snapshot that are rows.
+// keeping determines which jobs of a Snapshot are visible.
 type keeping struct {
 	namespace, user string
 	mine            bool
 }
 
-// Rows returns the current rows. The caller must not change them.
+// Rows returns the current rows, which the caller must not modify.
 func (s *Sorted) Rows(ctx *screenapi.Context) []Row {
 	jobs, now := ctx.Snap.Jobs, keeping{ctx.Namespace, ctx.User, ctx.Mine}
 	gone, fresh := snapshot.ChangedJobs(s.jobs, jobs)
@@ -36,7 +36,7 @@ func (s *Sorted) Rows(ctx *screenapi.Context) []Row {
 	return s.rows
 }
 
-// replace removes and adds rows.
+// replace removes the rows of some jobs and adds new rows.
 func (s *Sorted) replace(gone []*snapshot.Job, fresh []Row) {
 	out := make(map[*snapshot.Job]bool, len(gone))
 	for _, job := range gone {

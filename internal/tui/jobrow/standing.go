@@ -11,22 +11,23 @@ import (
 )
 
 // Tally counts jobs by their state in their queue. The numbers are consistent with `vcctl job list -o json` and with
-// the PodGroups. A queue's R equals Running plus Starting, and its PD equals Pending, provided that all its gangs are
-// jobs.
+// the PodGroups: if all gangs of a queue are jobs, the queue's R equals Running plus Starting, and its PD equals
+// Pending.
 type Tally struct {
 	Running int
-	// Pending jobs wait in their queue for nodes. Held jobs are not in the queue yet: they are held, before their begin
-	// time, or behind other jobs. Slurm's commands show both as PD.
+	// Pending is the number of jobs that wait in their queue for nodes. Held is the number of jobs that are not in
+	// the queue yet because they are held, their begin time has not been reached, or they depend on other jobs.
+	// Slurm's commands show both as PD.
 	Pending, Held int
-	// Starting jobs have nodes, and their pods are starting.
+	// Starting is the number of jobs that have nodes and whose pods are starting.
 	Starting int
-	// Suspended, Requeued and Ending jobs neither run nor wait.
+	// Suspended, Requeued and Ending count jobs that neither run nor wait.
 	Suspended, Requeued, Ending int
-	// Ended jobs are complete.
+	// Ended is the number of ended jobs.
 	Ended int
 }
 
-// Add counts a job or a part of an array.
+// Add counts a row, which is a job or a part of an array.
 func (t *Tally) Add(r Row) {
 	switch code, job := state.Code(r.Code()), r.Job; {
 	case code.Ended():
@@ -50,7 +51,7 @@ func (t *Tally) Add(r Row) {
 	}
 }
 
-// Text returns the numbers of running and pending jobs, and all other numbers that are not zero.
+// Text returns the numbers of running and pending jobs, and all other nonzero numbers.
 func (t *Tally) Text() string {
 	text := fmt.Sprintf("running %s  pending %s", widget.Count(t.Running), widget.Count(t.Pending))
 	for _, other := range t.others() {
@@ -59,7 +60,7 @@ func (t *Tally) Text() string {
 	return text
 }
 
-// Sentence returns the same as part of a sentence: 3 running, 2 pending, 1 held.
+// Sentence returns the same numbers as part of a sentence, for example "3 running, 2 pending, 1 held".
 func (t *Tally) Sentence() string {
 	parts := []string{widget.Count(t.Running) + " running", widget.Count(t.Pending) + " pending"}
 	for _, other := range t.others() {
@@ -76,7 +77,7 @@ type named struct {
 	count int
 }
 
-// others returns the nonzero numbers of jobs that neither run nor wait in a queue.
+// others returns the nonzero numbers other than those of running, pending and ended jobs.
 func (t *Tally) others() []named {
 	var all []named
 	for _, one := range []named{{"held", t.Held}, {"starting", t.Starting}, {"suspended", t.Suspended}, {"requeued", t.Requeued}, {"ending", t.Ending}} {

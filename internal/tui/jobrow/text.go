@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// StateStyle returns the style of a state, given by Slurm's code.
+// StateStyle returns the style of a state, which is specified by Slurm's code.
 func StateStyle(code string) canvas.Style {
 	switch state.Code(code) {
 	case state.Running, state.Completing:
@@ -41,7 +41,8 @@ func PodStyle(pod *snapshot.Pod) canvas.Style {
 	return theme.Pending
 }
 
-// Where returns the nodes of a row, or the reason why it has no nodes: r05n[01-06], (Resources) 1 of 2 fit.
+// Where returns the nodes of a row, for example r05n[01-06], or the reason why it has none, for example "(Resources)
+// 1 of 2 fit".
 func (r Row) Where() string {
 	if !r.Waits() || r.Code() == string(state.Configuring) && r.Job.NodeList != "" && r.Reason() == "" {
 		if r.Ended() && r.Reason() != "" {
@@ -62,7 +63,8 @@ func (r Row) Where() string {
 	return strings.TrimSpace("(" + r.Reason() + ") " + says)
 }
 
-// Start returns the expected start, if known: ~22:18 from the scheduler, or "at 23:00" from the job's begin time.
+// Start returns the expected start if it is known: "~22:18" for the scheduler's estimate, or "at 23:00" for the job's
+// begin time.
 func Start(job *snapshot.Job, now time.Time) string {
 	if !(Row{Job: job}).Waits() {
 		return ""
@@ -76,7 +78,7 @@ func Start(job *snapshot.Job, now time.Time) string {
 	return "-"
 }
 
-// Moment returns a short form of a time: 22:18 if it is less than 20 hours away, else Nov 24.
+// Moment formats a time in short form: 22:18 if it is less than 20 hours away, otherwise Nov 24.
 func Moment(at, now time.Time) string {
 	at = at.In(now.Location())
 	if distance := at.Sub(now); distance < 20*time.Hour && distance > -20*time.Hour {
@@ -85,7 +87,8 @@ func Moment(at, now time.Time) string {
 	return at.Format("Jan 2")
 }
 
-// Left returns the time left until the job's limit: 19:47:51, or "" without a limit.
+// Left returns the time left until the job reaches its time limit, for example 19:47:51. It returns "" if there is no
+// limit.
 func Left(job *snapshot.Job, now time.Time) string {
 	elapsed, started := Elapsed(job, now)
 	if job.Limit == 0 || !started || !job.Ended.IsZero() {
@@ -94,12 +97,12 @@ func Left(job *snapshot.Job, now time.Time) string {
 	return state.Clock(max(job.Limit-elapsed, 0))
 }
 
-// Counts returns the numbers of running, waiting and failed pods: 17/0/0.
+// Counts returns the numbers of running, waiting and failed pods in the form 17/0/0.
 func Counts(job *snapshot.Job) string {
 	return fmt.Sprintf("%d/%d/%d", job.Running, job.Waiting, job.Failed)
 }
 
-// NumberCell returns a number as a cell; zero is dim.
+// NumberCell returns a number as a table cell; a zero is dimmed.
 func NumberCell(n int64) (string, canvas.Style) {
 	if n == 0 {
 		return "0", theme.Dim

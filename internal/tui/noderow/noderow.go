@@ -13,10 +13,10 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// By is a grouping of nodes.
+// By is a way to group nodes.
 type By string
 
-// The groupings.
+// The available groupings.
 const (
 	ByRack      By = "rack"
 	ByPool      By = "pool"
@@ -24,8 +24,8 @@ const (
 	Flat        By = "flat"
 )
 
-// Offered returns the groupings that these nodes support, in the order in which "g" cycles through them. Flat is always
-// the last.
+// Offered returns the groupings that are possible for these nodes, in the order in which "g" cycles through them.
+// Flat is always the last one.
 func Offered(nodes []*snapshot.Node) []By {
 	var all []By
 	for _, by := range []By{ByHyperNode, ByRack, ByPool} {
@@ -54,7 +54,7 @@ func Group(n *snapshot.Node, by By) string {
 	return ""
 }
 
-// Groups returns the nodes as groups of a heat map, in natural order. Nodes without a group come last.
+// Groups returns the nodes as groups for a heat map, in natural order. Nodes that have no group come last.
 func Groups(nodes []*snapshot.Node, by By, resource corev1.ResourceName) []widget.HeatGroup {
 	cells := map[string][]widget.HeatCell{}
 	var names []string
@@ -79,7 +79,8 @@ func Groups(nodes []*snapshot.Node, by By, resource corev1.ResourceName) []widge
 	return groups
 }
 
-// Cell returns a node's heat map cell: the level of use of a resource, or a letter if the node accepts no pods.
+// Cell returns the heat map cell of a node: the level at which a resource is used, or a letter if the node accepts no
+// pods.
 func Cell(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell {
 	cell := widget.HeatCell{ID: n.Name}
 	switch n.State {
@@ -97,7 +98,8 @@ func Cell(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell {
 	return cell
 }
 
-// Use returns the used and the total amount of a resource on a node. For pods, it returns their number.
+// Use returns the used and the total amount of a resource on a node. For the resource "pods", it returns the number
+// of pods.
 func Use(n *snapshot.Node, resource corev1.ResourceName) (used, has int64) {
 	if resource == corev1.ResourcePods {
 		return int64(len(n.Pods)), n.PodLimit
@@ -114,8 +116,8 @@ func Legend(resource string, g theme.Glyphs) string {
 	return text + "  D drain  X down"
 }
 
-// Totals returns the allocatable amounts of all nodes, and the idle amounts on nodes that accept pods. Negative idle
-// amounts count as zero.
+// Totals returns the allocatable amounts of all nodes, and the idle amounts of the nodes that accept pods. A negative
+// idle amount counts as zero.
 func Totals(nodes []*snapshot.Node) (has, idle nodecapacity.Amounts) {
 	for _, n := range nodes {
 		has.Add(n.Has, 1)
@@ -136,7 +138,8 @@ func Takes(n *snapshot.Node) bool {
 	return n.State != nodecapacity.StateDown && n.State != nodecapacity.StateDrained && n.State != nodecapacity.StateDraining
 }
 
-// State returns the state of a node as in `vcctl node list`, or "?" if its use is unknown.
+// State returns the state of a node as shown by `vcctl node list`, or "?" if it is unknown how much of the node is
+// used.
 func State(n *snapshot.Node) string {
 	if n.Unknown && Takes(n) {
 		return "?"
@@ -144,10 +147,10 @@ func State(n *snapshot.Node) string {
 	return string(n.State)
 }
 
-// Counts holds the number of nodes in each state. Unknown counts nodes whose use is unknown.
+// Counts holds the number of nodes in each state. Unknown counts nodes of which it is unknown how much is used.
 type Counts struct{ All, Full, Mixed, Idle, Drain, Down, Unknown int }
 
-// Count counts nodes by state. Draining and drained nodes count together.
+// Count counts nodes by state. Draining and drained nodes are counted together.
 func Count(nodes []*snapshot.Node) Counts {
 	c := Counts{All: len(nodes)}
 	for _, n := range nodes {
@@ -171,7 +174,7 @@ func Count(nodes []*snapshot.Node) Counts {
 	return c
 }
 
-// Free returns the folded names of the nodes without pods of jobs.
+// Free returns the folded names of the nodes that have no pods of jobs.
 func Free(nodes []*snapshot.Node) string {
 	var names []string
 	for _, n := range nodes {
@@ -196,7 +199,7 @@ func StateStyle(state nodecapacity.State) canvas.Style {
 	return theme.Plain
 }
 
-// Short returns a node's name without its domain. It does not shorten an address.
+// Short returns a node's name without its domain. It does not shorten IP addresses.
 func Short(name string) string {
 	first, rest, ok := strings.Cut(name, ".")
 	if !ok || strings.ContainsAny(rest, "0123456789") && strings.Trim(first, "0123456789") == "" {

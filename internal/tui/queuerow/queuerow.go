@@ -1,5 +1,5 @@
-// Package queuerow presents queues in the dashboard: a queue's use of a resource, its bounds, and the bar that shows
-// both. Overview and Queues show the same.
+// Package queuerow presents queues in the dashboard: how much of a resource a queue uses, its bounds, and the bar
+// that shows both. Overview and Queues show the same numbers.
 //
 //	In:   snapshot.Queue, a resource
 //	Out:  Numbers, widget.Bar, text
@@ -19,13 +19,14 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Numbers holds a queue's use of one resource and its bounds, in milli-CPU, bytes or units. Unset values are negative.
+// Numbers holds how much of one resource a queue uses, and its bounds, in milli-CPU, bytes or units. Unset values are
+// negative.
 type Numbers struct {
 	Allocated, Admitted             int64
 	Guarantee, Deserved, Capability int64
 }
 
-// NumbersOf returns the numbers of a queue.
+// NumbersOf returns the numbers of a queue for a resource.
 func NumbersOf(q *snapshot.Queue, name corev1.ResourceName) Numbers {
 	said := func(list corev1.ResourceList) int64 {
 		if amount, ok := amountOf(list, name); ok {
@@ -39,8 +40,8 @@ func NumbersOf(q *snapshot.Queue, name corev1.ResourceName) Numbers {
 	return n
 }
 
-// amountOf returns the amount of a resource in a list: milli-CPU, bytes or units. ok is false if the list does not
-// contain it.
+// amountOf returns the amount of a resource in a list, in milli-CPU, bytes or units. ok is false if the list does not
+// contain the resource.
 func amountOf(list corev1.ResourceList, name corev1.ResourceName) (amount int64, ok bool) {
 	quantity, ok := list[name]
 	if name == corev1.ResourceCPU {
@@ -49,7 +50,7 @@ func amountOf(list corev1.ResourceList, name corev1.ResourceName) (amount int64,
 	return quantity.Value(), ok
 }
 
-// Share returns the allocated part of the deserved amount. ok is false if nothing is deserved.
+// Share returns the allocated amount as a fraction of the deserved amount. ok is false if nothing is deserved.
 func (n Numbers) Share() (part float64, ok bool) {
 	if n.Deserved > 0 {
 		return float64(n.Allocated) / float64(n.Deserved), true
@@ -57,7 +58,7 @@ func (n Numbers) Share() (part float64, ok bool) {
 	return 0, false
 }
 
-// Text formats an amount; an unset one is "-".
+// Text formats an amount; an unset amount is formatted as "-".
 func Text(name corev1.ResourceName, amount int64) string {
 	if amount < 0 {
 		return "-"
@@ -65,8 +66,8 @@ func Text(name corev1.ResourceName, amount int64) string {
 	return render.Amount(name, amount)
 }
 
-// Scale returns the amount that the full width of a bar stands for: the total of all nodes, or the greatest use or
-// bound of any queue while no nodes are known.
+// Scale returns the amount that the full width of a bar represents: the total of all nodes or, if no nodes are known,
+// the largest use or bound of any queue.
 func Scale(snap *snapshot.Snapshot, queues []*snapshot.Queue, name corev1.ResourceName) float64 {
 	total := int64(0)
 	for _, n := range snap.Nodes {
@@ -87,7 +88,7 @@ func Scale(snap *snapshot.Snapshot, queues []*snapshot.Queue, name corev1.Resour
 	return float64(max(total, most))
 }
 
-// Bar returns a bar of the allocated and the admitted amount, with the bounds as signs.
+// Bar returns a bar with the allocated and the admitted amount, in which signs mark the bounds.
 func Bar(n Numbers, scale float64) widget.Bar {
 	return widget.Bar{
 		Used: float64(n.Allocated), Admitted: float64(n.Admitted), Scale: scale, Over: float64(max(n.Deserved, 0)), Until: float64(max(n.Capability, 0)),

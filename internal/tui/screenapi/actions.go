@@ -8,22 +8,22 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// Actions holds all operations of the dashboard on a cluster, and requests for data beyond the snapshot. Each call
-// blocks, so it belongs in a Run. The returned message is a sentence for the frame: "2 jobs are to be cancelled". A
-// message together with an error describes a partial success.
+// Actions holds all operations of the dashboard on a cluster, and requests for data that the snapshot does not
+// contain. Each call blocks and must therefore be made in a Run. The returned message is a sentence to show in the
+// frame, such as "2 jobs are to be cancelled". A message together with an error means partial success.
 type Actions interface {
-	// Jobs applies a verb to jobs: Suspend, Resume, Requeue, Hold, Release, Cancel, Delete.
+	// Jobs applies a verb (Suspend, Resume, Requeue, Hold, Release, Cancel or Delete) to jobs.
 	Jobs(ctx context.Context, verb Verb, jobs []*snapshot.Job) (said string, err error)
 	// Queue opens or closes a queue.
 	Queue(ctx context.Context, verb Verb, queue string) (said string, err error)
-	// EditQueue changes a queue's limits. Given values replace the previous ones.
+	// EditQueue changes a queue's limits. The specified values replace the previous ones.
 	EditQueue(ctx context.Context, queue string, edit QueueEdit) (said string, err error)
 	// Node cordons, uncordons or drains a node.
 	Node(ctx context.Context, verb Verb, node string) (said string, err error)
-	// Manifest returns an object as YAML. kind is Job, Queue, Node or Pod.
+	// Manifest returns an object as YAML. kind is one of Job, Queue, Node and Pod.
 	Manifest(ctx context.Context, kind, namespace, name string) (string, error)
-	// Sheet returns the details of a job that are not watched for all jobs: its complete pods, and all events about it,
-	// its PodGroup and its pods. Nil means that there are no additional details.
+	// Sheet returns those details of a job that are not watched for all jobs: its complete pods, and all events about
+	// the job, its PodGroup and its pods. A nil result means that there are no additional details.
 	Sheet(ctx context.Context, job *snapshot.Job) (*jobstatus.Sheet, error)
 	// Attach connects the terminal to a shell in a pod.
 	Attach(ctx context.Context, pod PodRef, in io.Reader, out, errOut io.Writer) error
@@ -48,8 +48,8 @@ const (
 	Drain    Verb = "drain"
 )
 
-// QueueEdit describes a change of a queue. "" leaves a value unchanged. Amounts are in the command line's format:
-// cpu=8,nvidia.com/gpu=4.
+// QueueEdit describes a change to a queue. An empty value leaves the setting unchanged. Amounts have the format used
+// on the command line, for example cpu=8,nvidia.com/gpu=4.
 type QueueEdit struct {
 	Weight                          string
 	Capability, Deserved, Guarantee string

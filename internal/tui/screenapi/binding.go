@@ -1,29 +1,30 @@
 package screenapi
 
-// Binding is a row of the table of keys.
+// Binding is a row of the key table.
 type Binding struct {
-	// Screen is the screen on which the key works: one of the names, or Everywhere.
+	// Screen is the screen on which the key works: the name of a screen, or Everywhere.
 	Screen string
-	// Key is the terminal library's name of the key ("x", "S", "ctrl+d", "enter", "space", "pgdown"). Also lists
-	// further keys with the same effect.
+	// Key is the terminal library's name of the key, such as "x", "S", "ctrl+d", "enter", "space" or "pgdown". Also
+	// lists other keys with the same effect.
 	Key  string
 	Also []string
-	// Name is one or two words for the footer, Help a sentence without a full stop.
+	// Name is one or two words for the footer; Help is a sentence without a full stop.
 	Name, Help string
-	// Footer is the position in the footer, from 1; 0 means not shown. Keys that do not fit are omitted from the end.
+	// Footer is the position in the footer, starting at 1; 0 means that the key is not shown. If not all keys fit,
+	// the last ones are omitted.
 	Footer int
-	// Writes means that the key changes something, so --readonly disables it.
+	// Writes is true if the key changes something; --readonly disables such keys.
 	Writes bool
-	// Guard returns the reason why the action is not possible now, or "". Nil means always possible.
+	// Guard returns the reason why the action is currently impossible, or "". If Guard is nil, it is always possible.
 	Guard func(*Context, Screen) string
-	// Do returns the effects of the key.
+	// Do returns the effects of pressing the key.
 	Do func(*Context, Screen) []Effect
 }
 
 // Keys returns the names of all keys of the row.
 func (b *Binding) Keys() []string { return append([]string{b.Key}, b.Also...) }
 
-// On makes a Do from a function for one type of screen.
+// On converts a function for one type of screen to a Do function.
 func On[S Screen](do func(S, *Context) []Effect) func(*Context, Screen) []Effect {
 	return func(ctx *Context, s Screen) []Effect {
 		if own, ok := s.(S); ok {
@@ -33,7 +34,7 @@ func On[S Screen](do func(S, *Context) []Effect) func(*Context, Screen) []Effect
 	}
 }
 
-// When makes a Guard from a function for one type of screen.
+// When converts a function for one type of screen to a Guard function.
 func When[S Screen](guard func(S, *Context) string) func(*Context, Screen) string {
 	return func(ctx *Context, s Screen) string {
 		if own, ok := s.(S); ok {
@@ -46,7 +47,8 @@ func When[S Screen](guard func(S, *Context) string) func(*Context, Screen) strin
 // Spec describes a kind of screen.
 type Spec struct {
 	Name string
-	// Tab is the name in the row of tabs; "" means no tab. Number is the key that opens it.
+	// Tab is the name in the row of tabs; it is empty for screens that are not tabs. Number is the key that opens the
+	// tab.
 	Tab, ShortTab string
 	Number        string
 	// New creates a screen; target is the target of Open.

@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// Resources returns the resources that heat maps and bars can show, in the order in which "m" cycles through them:
-// devices first, because they are the scarce ones.
+// Resources returns the resources that heat maps and bars can show, in the order in which "m" cycles through them.
+// Devices come first, because they are usually the scarce resources.
 func Resources(snap *snapshot.Snapshot) []string {
 	var all []string
 	for _, name := range snap.Resources {
@@ -20,7 +20,7 @@ func Resources(snap *snapshot.Snapshot) []string {
 	return append(all, "cpu", "memory", "pods")
 }
 
-// ShownResource returns Context.Resource, or the first of Resources if none is chosen.
+// ShownResource returns Context.Resource or, if none is chosen, the first of Resources.
 func (ctx *Context) ShownResource() string {
 	all := Resources(ctx.Snap)
 	for _, name := range all {
@@ -43,7 +43,7 @@ func (ctx *Context) NextResource() string {
 	return all[0]
 }
 
-// ShortResource returns a short name of a resource: gpu for nvidia.com/gpu, mem for memory.
+// ShortResource returns the short name of a resource, for example gpu for nvidia.com/gpu, or mem for memory.
 func ShortResource(name string) string {
 	if name == "memory" {
 		return "mem"

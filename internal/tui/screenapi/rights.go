@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Only names the namespaces whose objects of a kind are shown if not all are: "only nlp". It returns "" if all or none
-// are shown.
+// Only names the namespaces whose objects of a kind are shown, for example "only nlp". It returns "" if the objects
+// of all namespaces are shown, or none.
 func (ctx *Context) Only(kind string) string {
 	if hidden, ok := ctx.Snap.HiddenKind(kind); ok && len(hidden.Namespaces) > 0 {
 		return "only " + strings.Join(hidden.Namespaces, ", ")
@@ -14,8 +14,8 @@ func (ctx *Context) Only(kind string) string {
 	return ""
 }
 
-// Unseen returns the reason why no objects of a kind are shown although there may be some: the user may see none at
-// all, or none in the chosen namespace. Otherwise it returns "".
+// Unseen returns the reason why no objects of a kind are shown although there may be some: the user may not see any,
+// or not those in the chosen namespace. Otherwise, it returns "".
 func (ctx *Context) Unseen(kind string) string {
 	hidden, ok := ctx.Snap.HiddenKind(kind)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// The names of the screens for key tables and Open.
+// The names of the screens, for key tables and Open.
 const (
 	Overview = "overview"
 	Jobs     = "jobs"
@@ -20,7 +20,7 @@ const (
 	Queues   = "queues"
 	Nodes    = "nodes"
 	Explain  = "explain"
-	// Everywhere is the name for keys of all screens.
+	// Everywhere is the name that stands for all screens.
 	Everywhere = "everywhere"
 )
 
@@ -28,24 +28,25 @@ const (
 type Screen interface {
 	// Name returns one of the names above.
 	Name() string
-	// Crumb returns the screen's name in the title's path: "Jobs", "931 mpi-cfd".
+	// Crumb returns the screen's name in the path of the title, for example "Jobs" or "931 mpi-cfd".
 	Crumb(*Context) string
-	// Note returns text for the right side of the title: "96 nodes   sort: idle gpu", or "".
+	// Note returns the text on the right side of the title, for example "96 nodes   sort: idle gpu", or "".
 	Note(*Context) string
-	// Update handles an event. It is called with Refresh{} before the first Draw.
+	// Update handles an event. Refresh{} is sent before the first Draw.
 	Update(*Context, Event) []Effect
-	// Draw draws the part between the tabs and the footer. It must handle any size.
+	// Draw draws the part of the frame between the tabs and the footer. It must handle any size.
 	Draw(*Context, canvas.Canvas)
-	// Twin returns the whole screen as plain text, for example to paste into a mail, in the format of the command line.
+	// Twin returns the whole screen as plain text in the format of the command line, for example to paste into an
+	// email.
 	Twin(*Context) string
 }
 
 // Filterer is a screen that can be filtered.
 type Filterer interface {
-	// SetFilter applies a filter. It is called on every key while the user types. If the filter is invalid, SetFilter
-	// returns an error and the last valid filter stays.
+	// SetFilter applies a filter. It is called on every key press while the user types. If the filter is invalid,
+	// SetFilter returns an error and keeps the last valid filter.
 	SetFilter(*Context, string) error
-	// Matches returns the number of visible rows and of all rows.
+	// Matches returns the number of visible rows and the number of all rows.
 	Matches(*Context) (shown, all int)
 }
 
@@ -54,58 +55,58 @@ type Tabbed interface {
 	Tabs(*Context) []Tab
 }
 
-// Tab is a page of a screen. Key, which must be in the table of keys, opens it.
+// Tab is a page of a screen. It is opened by Key, which must be in the key table.
 type Tab struct {
 	Key, Title string
 	Open       bool
 }
 
-// Targeted is a screen about one object. If it is opened again for the same object, the open screen is shown.
+// Targeted is a screen about one object. If it is to be opened again for the same object, the open screen is shown.
 type Targeted interface{ Target() string }
 
-// Escaper is a screen that may have something to clear, such as marks, before esc closes it. Escape reports whether it
-// cleared something.
+// Escaper is a screen that may have something to clear, such as marks, before esc closes it. Escape reports whether
+// it cleared anything.
 type Escaper interface{ Escape() bool }
 
-// Reader is a screen that can take text input itself, such as a search in a log. While Reading returns true, keys go to
-// Update as Typed instead of through the table.
+// Reader is a screen that can read text input itself, such as a search in a log. While Reading returns true, keys are
+// sent to Update as Typed instead of being dispatched through the key table.
 type Reader interface{ Reading() bool }
 
-// Context is the data available to screens. It is updated before each call.
+// Context is the data that screens can use. It is updated before each call.
 type Context struct {
 	// Snap is never nil.
 	Snap *snapshot.Snapshot
 	Now  time.Time
 	// Theme defines colours and glyphs.
 	Theme *theme.Theme
-	// W and H are the size of the whole terminal. Column widths depend on W, so that they are the same on all screens.
-	// The canvas has the size of the drawable part.
+	// W and H are the size of the whole terminal. Column widths depend on W, so that they are the same on all
+	// screens. The canvas has the size of the part to draw.
 	W, H int
-	// Namespace is the namespace whose jobs are shown; "" means all.
+	// Namespace is the namespace whose jobs are shown; if empty, the jobs of all namespaces are shown.
 	Namespace string
 	// Mine shows only the jobs of User.
 	Mine bool
-	// User is the current user's name, as in the labels of jobs.
+	// User is the name of the current user, as in the labels of jobs.
 	User string
-	// ReadOnly disables everything that changes something.
+	// ReadOnly disables all actions that change something.
 	ReadOnly bool
-	// Resource is the resource that heat maps and bars of queues show; see Resources.
+	// Resource is the resource that heat maps and queue bars show; see Resources.
 	Resource string
-	// Logs is the current log stream; nil without one.
+	// Logs is the current log stream, or nil if there is none.
 	Logs *LogView
-	// Actions is nil without a connection. Keys that need it then show "not connected".
+	// Actions is nil if there is no connection. Keys that need it then show "not connected".
 	Actions Actions
-	// Program is the command that the user typed: vcctl, or kubectl vc.
+	// Program is the command that the user typed: "vcctl" or "kubectl vc".
 	Program string
 }
 
 // LogView is the state of a log stream.
 type LogView struct {
-	// Lines holds the last lines, the newest last.
+	// Lines holds the most recent lines, with the newest last.
 	Lines []LogLine
-	// Dropped is the number of lines dropped to limit memory.
+	// Dropped is the number of lines that were dropped to limit memory use.
 	Dropped int
-	// Streams maps a pod's name to the state of its stream: "" means followed, other text is the reason why not.
+	// Streams maps a pod's name to the state of its stream: "" if the pod is followed, otherwise the reason why not.
 	Streams map[string]string
 }
 
@@ -114,21 +115,21 @@ type LogLine struct {
 	Pod  string
 	At   time.Time
 	Text string
-	// Serial numbers lines from 1 in order of arrival, whatever their times are.
+	// Serial numbers the lines in order of arrival, starting at 1, regardless of their times.
 	Serial int
 }
 
 // Event is an event for a screen.
 type Event interface{ event() }
 
-// Refresh means that Context.Snap is new, or that Namespace or Mine has changed.
+// Refresh reports that Context.Snap is new, or that Namespace or Mine has changed.
 type Refresh struct{}
 
-// Resize means that the size has changed.
+// Resize reports that the size has changed.
 type Resize struct{}
 
-// Mouse is a click or a turn of the wheel. X and Y are cells of the whole frame. canvas.Canvas.Holds converts them to
-// positions on a canvas.
+// Mouse is a mouse click or a turn of the wheel. X and Y are the cell in the frame, which canvas.Canvas.Holds
+// converts to a position on a canvas.
 type Mouse struct {
 	Kind MouseKind
 	X, Y int
@@ -137,7 +138,7 @@ type Mouse struct {
 // MouseKind is the kind of a mouse event.
 type MouseKind int
 
-// The kinds of mouse events.
+// Kinds of mouse events.
 const (
 	Click MouseKind = iota
 	DoubleClick
@@ -145,26 +146,26 @@ const (
 	WheelDown
 )
 
-// Typed is a key for a Reader. Text is the typed text, Key the name of the key.
+// Typed is a key for a Reader. Text is the typed text and Key is the name of the key.
 type Typed struct{ Key, Text string }
 
-// NewLines means that Context.Logs has new lines.
+// NewLines reports that Context.Logs has new lines.
 type NewLines struct{}
 
-// Done is the end of a Run.
+// Done reports the end of a Run.
 type Done struct {
 	Name string
-	// Said is the message of the Run, Err its error.
+	// Said is the Run's message, and Err its error.
 	Said string
 	Err  error
-	// Value is the result of a Fetch.
+	// Value is the result of Fetch.
 	Value any
 }
 
-// Left means that another screen was opened above this one, or that this one is closed.
+// Left reports that another screen was opened above this one, or that this screen was closed.
 type Left struct{}
 
-// Entered means that the screen becomes visible, possibly again.
+// Entered reports that the screen becomes visible, possibly not for the first time.
 type Entered struct{}
 
 func (Refresh) event()  {}
@@ -185,21 +186,21 @@ type Open struct{ Screen, Target string }
 // Back closes this screen.
 type Back struct{}
 
-// SetFilter filters the screen that is on top after the preceding effects.
+// SetFilter filters the screen that is at the top after the preceding effects.
 type SetFilter struct{ Text string }
 
-// Ask shows a question over the screen. Its action is carried out only after a confirmation.
+// Ask shows a question over the screen. The action is carried out only after the user confirms it.
 type Ask struct {
-	// Question contains the action and the number of objects: "Cancel 2 jobs?".
+	// Question contains the action and the number of objects, for example "Cancel 2 jobs?".
 	Question string
-	// Named lists the first of the Count affected objects, in order. In a small terminal, fewer of them are shown.
+	// Named lists the first of the Count affected objects, in order. On a small terminal, fewer of them are shown.
 	Named []string
 	Count int
-	// Lines describes the effects, and limits of the effects.
+	// Lines describes the effects and their limits.
 	Lines []string
-	// Expect is the text that the user must type; "" means y.
+	// Expect is the text that the user must type to confirm; it defaults to "y".
 	Expect string
-	// Then holds the effects of a confirmation.
+	// Then holds the effects that follow a confirmation.
 	Then []Effect
 }
 
@@ -209,20 +210,20 @@ type Input struct {
 	Lines    []string
 	// Value is the initial text.
 	Value string
-	// Check returns an error for an invalid text. Nil accepts everything.
+	// Check returns an error for an invalid text. If Check is nil, any text is valid.
 	Check func(string) error
 	// Then returns the effects for the entered text.
 	Then func(string) []Effect
 }
 
-// Run carries out a slow action in another goroutine. Its end returns as Done to the screen that requested it, and as a
-// notice in the frame.
+// Run carries out a slow action in another goroutine. The result is sent as Done to the screen that requested the
+// action, and shown as a notice in the frame.
 type Run struct {
 	Name string
 	Do   func(context.Context) (said string, err error)
-	// Quiet suppresses the notice of a successful Run.
+	// Quiet suppresses the notice if the Run succeeds.
 	Quiet bool
-	// Fetch replaces Do for a Run that returns a value.
+	// Fetch is set instead of Do for a Run that returns a value.
 	Fetch func(context.Context) (value any, err error)
 }
 
@@ -235,14 +236,14 @@ type Notice struct {
 // Copy copies text to the terminal's clipboard.
 type Copy struct {
 	Text string
-	// What describes the text in the notice about it.
+	// What describes the text in the notice about the copy.
 	What string
 }
 
-// StreamLogs follows the logs of these pods instead of the previous ones.
+// StreamLogs starts following the logs of these pods and stops following the previous ones.
 type StreamLogs struct{ Pods []PodRef }
 
-// PodRef identifies a pod and one of its containers; "" means the first.
+// PodRef identifies a pod and one of its containers; an empty container means the first one.
 type PodRef struct {
 	Namespace, Name string
 	UID             types.UID
@@ -252,29 +253,29 @@ type PodRef struct {
 // StopLogs stops following logs.
 type StopLogs struct{}
 
-// Shell hands the terminal over to a command until it ends, as attach does.
+// Shell hands the terminal over to a command, such as attach, until the command ends.
 type Shell struct {
 	Name string
 	Do   func(ctx context.Context, in io.Reader, out, errOut io.Writer) error
 }
 
-// SetMine changes whether all screens show only the user's own jobs.
+// SetMine sets whether all screens show only the user's own jobs.
 type SetMine struct{ Mine bool }
 
-// SetNamespace changes the namespace that all screens show; "" means all namespaces.
+// SetNamespace sets the namespace that all screens show; "" means all namespaces.
 type SetNamespace struct{ Namespace string }
 
-// SetResource changes the resource that heat maps and bars show.
+// SetResource sets the resource that heat maps and bars show.
 type SetResource struct{ Resource string }
 
-// SetTheme changes the theme.
+// SetTheme sets the theme.
 type SetTheme struct{ Name string }
 
 // Choose shows a list in which the user selects items, for example columns.
 type Choose struct {
 	Title   string
 	Choices []Choice
-	// Then returns the effects for the final selection. ticked has one entry per choice.
+	// Then returns the effects of the final selection. ticked has one entry for each choice.
 	Then func(ticked []bool) []Effect
 }
 
@@ -282,11 +283,11 @@ type Choose struct {
 type Choice struct {
 	Title string
 	On    bool
-	// Fixed items cannot be changed.
+	// Fixed is true for an item that the user cannot change.
 	Fixed bool
 }
 
-// SwitchContext ends this cluster's dashboard and starts the dashboard of another context of the kubeconfig.
+// SwitchContext ends the dashboard of this cluster and starts that of another context of the kubeconfig.
 type SwitchContext struct{ Name string }
 
 // Redraw redraws the whole terminal.

@@ -1,21 +1,21 @@
 package theme
 
-// Glyphs holds the characters for drawing. Each takes one cell.
+// Glyphs holds the characters used for drawing. Each of them occupies one cell.
 type Glyphs struct {
 	ASCII bool
-	// Box: corners clockwise from the upper left, then the lines.
+	// The corners of a box, clockwise from the upper left, and its lines.
 	TopLeft, TopRight, BottomRight, BottomLeft, Horizontal, Vertical rune
-	// Select is drawn before the row under the cursor, Mark before marked rows.
+	// Select marks the row under the cursor; Mark marks rows that the user has marked.
 	Select, Mark rune
-	// Full, Part and None draw bars: the used part, the admitted but unused part, and the rest.
+	// Full, Part and None draw bars: the used part, the part that is admitted but not used, and the rest.
 	Full, Part, None rune
-	// Heat is the ramp of a heat map: nothing, below a quarter, below a half, below all, full.
+	// Heat holds the levels of a heat map: none, below a quarter, below a half, below full, and full.
 	Heat [5]rune
-	// Spark is the ramp of a history line, from the least to the most.
+	// Spark holds the levels of a history line, from the lowest to the highest.
 	Spark []rune
-	// More begins the line about hidden rows.
+	// More starts the line about hidden rows.
 	More rune
-	// Branch, LastBranch and Trunk draw a tree: a child, the last child, the line past a child.
+	// Branch, LastBranch and Trunk draw a tree: the line to a child, to the last child, and past a child.
 	Branch, LastBranch, Trunk string
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 )
 
-// look is the look of a role in one theme: an exact colour, one of the sixteen colours for simple terminals, and
+// look is the appearance of a role in a theme: an exact colour, one of sixteen colours for simple terminals, and
 // attributes.
 type look struct {
 	hex     string
@@ -51,7 +51,7 @@ func (l look) color(colors Colors) color.Color {
 
 type palette map[canvas.Style]look
 
-// The numbers of the sixteen colours.
+// The numbers of the sixteen terminal colours.
 const (
 	red      = "1"
 	green    = "2"
@@ -81,7 +81,7 @@ var palettes = map[string]palette{
 	"colorblind":    colorblindPalette(),
 }
 
-// ink holds the looks of a theme except the states.
+// ink holds the looks of those roles that are not states.
 type ink struct{ dim, title, key, border, head, mark look }
 
 func (i ink) palette() palette {
@@ -91,7 +91,7 @@ func (i ink) palette() palette {
 	}
 }
 
-// darkPalette is Okabe and Ito's set. Lines and keys use a second, lighter blue of the same set.
+// darkPalette uses the colours of Okabe and Ito. Lines and keys have a second, lighter blue from the same set.
 func darkPalette() palette {
 	p := ink{
 		dim: look{hex: "#8a8a8a", few: gray}, title: look{hex: "#e4e4e4", few: white}, key: look{hex: "#56B4E9", few: brightCy},
@@ -104,7 +104,7 @@ func darkPalette() palette {
 	return p
 }
 
-// lightPalette has the same hues, dark enough to read on white (contrast 4.5 or more).
+// lightPalette has the same hues, but dark enough to be readable on white (a contrast of at least 4.5).
 func lightPalette() palette {
 	p := ink{
 		dim: look{hex: "#6c6c6c", few: gray}, title: look{hex: "#1c1c1c", few: black}, key: look{hex: "#005A8E", few: blue},
@@ -112,7 +112,7 @@ func lightPalette() palette {
 	}.palette()
 	p.states("#0058A8", "#8A5F00", "#1A7A2E", "#A84300", "#9A3F72", "#6B5F00")
 	p.fewStates(blue, magenta, green, red, cyan, black)
-	// Four hues that are dark enough for white look alike to some people.
+	// Some people cannot distinguish the four hues that are dark enough for a white background.
 	for role, how := range map[canvas.Style]look{Pending: {bold: true}, Warn: {bold: true}, Failed: {bold: true, under: true}, Error: {bold: true, under: true}, Borrowed: {under: true}} {
 		l := p[role]
 		l.bold, l.under = how.bold, how.under
@@ -139,8 +139,8 @@ func highContrastPalette() palette {
 	return p
 }
 
-// colorblindPalette is the dark palette with a second sign for important states: failures are bold and underlined, and
-// running is bold, unlike pending.
+// colorblindPalette is the dark palette with additional marks for important states: failures are bold and underlined,
+// and running is bold in contrast to pending.
 func colorblindPalette() palette {
 	p := darkPalette()
 	for _, role := range []canvas.Style{Failed, Error} {
@@ -164,7 +164,7 @@ func (p palette) states(running, pending, done, failed, suspended, borrowed stri
 	}
 }
 
-// fewStates sets the states' colours for terminals with sixteen colours. Call states first.
+// fewStates sets the colours of the states for terminals with sixteen colours. It must be called after states.
 func (p palette) fewStates(running, pending, done, failed, suspended, borrowed string) {
 	for role, few := range map[canvas.Style]string{
 		Running: running, Pending: pending, Done: done, Failed: failed, Suspended: suspended, Borrowed: borrowed,
@@ -182,10 +182,10 @@ func (p palette) fewStates(running, pending, done, failed, suspended, borrowed s
 	}
 }
 
-// heat sets the exact colours of the heat levels. Call fewStates first.
+// heat sets the exact colours of the heat levels. It must be called after fewStates.
 func (p palette) heat(levels ...string) { p.exact(Heat0, levels) }
 
-// logs sets the exact colours of a log's pods. Call fewStates first.
+// logs sets the exact colours of the pods in a log. It must be called after fewStates.
 func (p palette) logs(pods ...string) { p.exact(Log0, pods) }
 
 func (p palette) exact(first canvas.Style, colors []string) {

@@ -2,22 +2,22 @@ package theme
 
 import "github.com/vc-batch/vc/internal/tui/canvas"
 
-// The roles of cells. A theme gives each role a look. Attributes of canvas.Style can be added to any role.
+// The roles of cells. A theme defines a look for each role. Attributes of canvas.Style can be added to any role.
 const (
 	Plain canvas.Style = iota
 	// Dim is for the least important text: zeros, units, hints.
 	Dim
-	// Title is the name of the program and of boxes.
+	// Title is for the name of the program and the titles of boxes.
 	Title
-	// Tab is the current screen's tab.
+	// Tab is for the tab of the current screen.
 	Tab
-	// Key is a key in the footer and in help.
+	// Key is for keys in the footer and in help.
 	Key
 	// Border is for the lines of boxes.
 	Border
 	// Head is for the titles of columns.
 	Head
-	// Cursor is the selected row, Mark a marked row.
+	// Cursor is for the row under the cursor, Mark for marked rows.
 	Cursor
 	Mark
 	// The states of jobs, pods and nodes.
@@ -26,13 +26,13 @@ const (
 	Done
 	Failed
 	Suspended
-	// Borrowed is a queue's use above its deserved amount.
+	// Borrowed is for the amount that a queue uses above its deserved amount.
 	Borrowed
-	// Good, Warn and Error are for messages of the frame about itself and the cluster.
+	// Good, Warn and Error are for messages of the frame, about itself and the cluster.
 	Good
 	Warn
 	Error
-	// Heat0 to Heat4 are levels of use: none, below a quarter, below a half, below all, full.
+	// Heat0 to Heat4 are for the levels of use: none, below a quarter, below a half, below full, and full.
 	Heat0
 	Heat1
 	Heat2

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 )
 
-// Theme defines how everything looks. New creates themes, and they never change.
+// Theme defines the appearance of the dashboard. Themes are created by New and are immutable.
 type Theme struct {
 	Name   string
 	Glyphs Glyphs
@@ -24,7 +24,7 @@ type Theme struct {
 // Colors is the number of colours of a terminal.
 type Colors int
 
-// The numbers of colours.
+// The supported numbers of colours.
 const (
 	NoColor Colors = iota
 	Colors16
@@ -32,7 +32,7 @@ const (
 	TrueColor
 )
 
-// OfProfile converts the terminal library's colour profile.
+// OfProfile converts a colour profile of the terminal library.
 func OfProfile(profile colorprofile.Profile) Colors {
 	switch profile {
 	case colorprofile.ANSI:
@@ -45,13 +45,13 @@ func OfProfile(profile colorprofile.Profile) Colors {
 	return NoColor
 }
 
-// Names returns the names of all themes. The first one depends on the terminal's background.
+// Names returns the names of all themes. The first theme depends on the terminal's background.
 func Names() []string {
 	return []string{"auto", "dark", "light", "mono", "high-contrast", "colorblind"}
 }
 
-// New returns the theme with a name ("auto" is "dark"). colors describes the terminal; without colours, every theme is
-// mono. For an unknown name, the error lists the known ones.
+// New returns the theme with the specified name; "auto" is the same as "dark". colors describes the terminal; without
+// colours, every theme looks like mono. If the name is unknown, the error lists the known names.
 func New(name string, colors Colors, ascii bool) (*Theme, error) {
 	if !slices.Contains(Names(), name) {
 		return nil, fmt.Errorf("unknown theme %q; themes: %s", name, strings.Join(Names(), ", "))
@@ -75,7 +75,7 @@ func New(name string, colors Colors, ascii bool) (*Theme, error) {
 	return t, nil
 }
 
-// Open returns the escape sequence that turns a style on, or "" for the terminal's default look.
+// Open returns the escape sequence that turns a style on, or "" for the default look of the terminal.
 func (t *Theme) Open(style canvas.Style) string {
 	role := style.Role()
 	if role >= roles {
@@ -84,7 +84,7 @@ func (t *Theme) Open(style canvas.Style) string {
 	return t.codes[role][(style>>8)&15]
 }
 
-// Style returns the look of a style, for output other than terminals.
+// Style returns the look of a style, for output to something other than a terminal.
 func (t *Theme) Style(style canvas.Style) lipgloss.Style {
 	role := style.Role()
 	if role >= roles {

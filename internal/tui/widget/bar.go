@@ -7,21 +7,22 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// Bar is a bar with marks.
+// Bar is a bar that can have marks.
 type Bar struct {
-	// Used is drawn with the full glyph, and Admitted after it with the partial glyph. The full width stands for Scale.
+	// Used is drawn with the full glyph, followed by Admitted with the partial glyph. The full width represents
+	// Scale.
 	Used, Admitted, Scale float64
-	// Over is the amount above which use is drawn as borrowed; 0 means never.
+	// Over is the amount above which use is drawn as borrowed; 0 means that it never is.
 	Over float64
 	// Marks are drawn over the bar if they lie within the scale.
 	Marks []BarMark
-	// Until is the end of the bar. The part beyond it is left blank; 0 means the scale.
+	// Until is the end of the bar; the part beyond it is left blank. If it is 0, the bar ends at Scale.
 	Until float64
-	// Style is the style of the used part; 0 means Running.
+	// Style is the style of the used part; it defaults to Running.
 	Style canvas.Style
 }
 
-// BarMark is a sign at a position of a bar.
+// BarMark is a sign at a position on a bar.
 type BarMark struct {
 	At   float64
 	Sign rune
@@ -69,8 +70,8 @@ func (b Bar) Draw(c canvas.Canvas, x, y, w int, t *theme.Theme) {
 	}
 }
 
-// Spark draws the last values of a history, one per cell, the newest on the right. It returns the column after them.
-// The greatest value has the full height.
+// Spark draws the last values of a history, one per cell, with the newest on the right. The largest value has the
+// full height. Spark returns the column after the last cell.
 func Spark(c canvas.Canvas, x, y, w int, values []float64, style canvas.Style, t *theme.Theme) int {
 	if len(values) > w {
 		values = values[len(values)-max(w, 0):]
@@ -90,8 +91,8 @@ func Spark(c canvas.Canvas, x, y, w int, values []float64, style canvas.Style, t
 	return x
 }
 
-// HeatLevel returns a level of use: 0 (none), 1 (below a quarter), 2 (below a half), 3 (below all) or 4 (full). If
-// whole is zero, it is 0.
+// HeatLevel returns the level of use: 0 (none), 1 (below a quarter), 2 (below a half), 3 (below full) or 4 (full). If
+// whole is zero, the level is 0.
 func HeatLevel(used, whole float64) int {
 	switch share := used / whole; {
 	case whole <= 0 || used <= 0:

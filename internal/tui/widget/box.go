@@ -5,8 +5,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// Box draws a frame with a title on the left and a note on the right of its upper line. It returns the inside, with one
-// blank column on each side.
+// Box draws a frame whose upper line contains a title on the left and a note on the right. It returns the inside,
+// which leaves one blank column on each side.
 func Box(c canvas.Canvas, t *theme.Theme, title, note string) canvas.Canvas {
 	if c.W < 4 || c.H < 2 {
 		return c.Sub(0, 0, 0, 0)
@@ -24,14 +24,14 @@ func Box(c canvas.Canvas, t *theme.Theme, title, note string) canvas.Canvas {
 	return c.Sub(2, 1, c.W-4, c.H-2)
 }
 
-// Rule draws a line over the whole width with a title and a note, if there is no space for a box: "── QUEUES (gpu) ──
-// note ──".
+// Rule draws a line over the whole width with a title and a note, as in "── QUEUES (gpu) ── note ──". It is used if
+// there is no space for a box.
 func Rule(c canvas.Canvas, y int, t *theme.Theme, title, note string) {
 	c.Fill(0, y, c.W, 1, t.Glyphs.Horizontal, theme.Border)
 	headline(c.Sub(0, y, c.W, 1), 2, c.W-1, title, note)
 }
 
-// headline writes title and note into an existing line. If they do not fit, the note is omitted.
+// headline writes the title and the note into an existing line. If they do not both fit, it omits the note.
 func headline(c canvas.Canvas, from, to int, title, note string) {
 	if title != "" {
 		title = c.Shorten(" "+title, to-from-2) + " "

@@ -7,27 +7,27 @@ import (
 
 // Column is a column of a Table.
 type Column[R any] struct {
-	// Key is the name for sorting and choosing. Title is the heading.
+	// Key is the name of the column for sorting and choosing columns. Title is its heading.
 	Key, Title string
-	// Width is the width in cells. Narrow is the width in terminals below 100 columns; 0 means Width.
+	// Width is the width in cells. Narrow is the width on terminals with less than 100 columns; it defaults to Width.
 	Width, Narrow int
-	// Flex gets the remaining width, at least Width. One column has it.
+	// Flex gives the remaining width to this column, but at least Width. Only one column has it.
 	Flex bool
-	// Right aligns to the right, for numbers.
+	// Right aligns the text to the right, for example for numbers.
 	Right bool
-	// From and Below limit the terminal widths in which the column is shown: From ≤ W and W < Below; 0 means no limit.
-	// A chosen column is shown at any width.
+	// From and Below limit the terminal widths at which the column is shown: From ≤ W and W < Below. 0 means no
+	// limit. A column that the user has chosen is shown at any width.
 	From, Below int
-	// Hidden omits the column until it is chosen.
+	// Hidden hides the column until the user chooses it.
 	Hidden bool
-	// Cell returns the cell's text. Draw replaces Cell for content other than text.
+	// Cell returns the cell's text. Draw is set instead of Cell for contents other than text.
 	Cell func(*screenapi.Context, R) (string, canvas.Style)
 	Draw func(*screenapi.Context, R, canvas.Canvas)
-	// Ticks means that the column changes with the clock, so its changes are not highlighted.
+	// Ticks is true if the column changes with the clock. Its changes are not highlighted.
 	Ticks bool
-	// Compare orders rows by the column. Nil means that sorting by it is not possible.
+	// Compare orders rows by the column. It is nil if rows cannot be sorted by it.
 	Compare func(a, b R) int
-	// Descending sorts in descending order first.
+	// Descending makes the descending order the first one when sorting by the column.
 	Descending bool
 }
 
@@ -44,7 +44,8 @@ type placedColumn struct {
 	index, x, w int
 }
 
-// layout assigns cells to the columns. Columns that do not fit are omitted from the right, except for the first.
+// layout determines the positions and widths of the columns. If not all fit, it omits columns from the right, but
+// never the first.
 func (t *Table[R]) layout(ctx *screenapi.Context, width int) []placedColumn {
 	var all []placedColumn
 	used, flex := t.gutter(), -1

@@ -4,35 +4,35 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// Rows holds the operations of any table, independent of the type of its rows.
+// Rows is the set of operations that all tables have, regardless of the type of their rows.
 type Rows interface {
-	// Move moves the cursor n rows down, or up if n is negative.
+	// Move moves the cursor n rows down; if n is negative, it moves up.
 	Move(n int)
-	// Page moves by n screens, down or up.
+	// Page moves the cursor by n screens.
 	Page(n int)
-	// Home and End move to the first and the last row.
+	// Home and End move the cursor to the first and the last row.
 	Home()
 	End()
-	// Mark toggles the mark of the row under the cursor and moves on.
+	// Mark toggles the mark of the row under the cursor and moves the cursor to the next row.
 	Mark()
-	// Range starts or ends a range of marks.
+	// Range starts a range of marked rows at the cursor, or ends it.
 	Range()
 	// MarkAll marks all rows.
 	MarkAll()
 	// Escape ends a range and clears all marks. It reports whether there were any.
 	Escape() bool
-	// NextSort sorts by the next column, Reverse in the reverse order.
+	// NextSort sorts by the next column; Reverse reverses the sort order.
 	NextSort(*screenapi.Context)
 	Reverse()
 	// Chooser lets the user choose columns.
 	Chooser(*screenapi.Context) []screenapi.Effect
-	// Mouse handles a click or the wheel. open reports whether to open a row.
+	// Mouse handles a click or a turn of the wheel. open reports whether to open a row.
 	Mouse(*screenapi.Context, screenapi.Mouse) (taken, open bool)
 }
 
 var _ Rows = (*Table[int])(nil)
 
-// Move moves the cursor n rows down, or up if n is negative.
+// Move moves the cursor n rows down; if n is negative, it moves up.
 func (t *Table[R]) Move(n int) {
 	t.at += n
 	t.moved = true
@@ -40,16 +40,16 @@ func (t *Table[R]) Move(n int) {
 	t.spread()
 }
 
-// Page moves by n screens, down or up.
+// Page moves the cursor by n screens.
 func (t *Table[R]) Page(n int) { t.Move(n * max(t.height-1, 1)) }
 
-// Home moves to the first row.
+// Home moves the cursor to the first row.
 func (t *Table[R]) Home() { t.Move(-len(t.rows)) }
 
-// End moves to the last row.
+// End moves the cursor to the last row.
 func (t *Table[R]) End() { t.Move(len(t.rows)) }
 
-// Mark toggles the mark of the row under the cursor and moves on.
+// Mark toggles the mark of the row under the cursor and moves the cursor to the next row.
 func (t *Table[R]) Mark() {
 	if t.cursor == "" {
 		return
@@ -69,7 +69,7 @@ func (t *Table[R]) mark(id string) {
 	t.marks[id] = true
 }
 
-// Range starts a range of marks at the cursor, or ends it.
+// Range starts a range of marked rows at the cursor, or ends it.
 func (t *Table[R]) Range() {
 	if t.anchor != "" {
 		t.anchor = ""
@@ -110,7 +110,7 @@ func (t *Table[R]) Escape() bool {
 	return any
 }
 
-// Marked returns the visible, existing rows with a mark, in order.
+// Marked returns the marked rows that are visible and exist, in order.
 func (t *Table[R]) Marked() []R {
 	if len(t.marks) == 0 {
 		return nil
@@ -135,7 +135,7 @@ func (t *Table[R]) Targets() []R {
 	return nil
 }
 
-// NextSort sorts by the next visible column, and after the last one in the default order.
+// NextSort sorts by the next visible column. After the last column, it returns to the default order.
 func (t *Table[R]) NextSort(ctx *screenapi.Context) {
 	t.reverse = false
 	found := t.sortBy == ""
@@ -152,13 +152,13 @@ func (t *Table[R]) NextSort(ctx *screenapi.Context) {
 	t.arrange()
 }
 
-// Reverse reverses the order.
+// Reverse reverses the sort order.
 func (t *Table[R]) Reverse() {
 	t.reverse = !t.reverse
 	t.arrange()
 }
 
-// Mouse handles a click or the wheel.
+// Mouse handles a click or a turn of the wheel.
 func (t *Table[R]) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bool) {
 	x, y, inside := t.drawn.Holds(m.X, m.Y)
 	if !inside {

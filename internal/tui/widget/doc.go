@@ -4,6 +4,6 @@
 //	In:   rows and numbers, a theme
 //	Out:  cells
 //
-// A Table draws only its visible rows, however many it holds. It identifies the row under the cursor by its ID, so that
-// the cursor stays on it when rows appear, disappear or move.
+// A Table draws only its visible rows, regardless of how many it holds. It identifies the row under the cursor by the
+// row's ID, so that the cursor stays on the row when rows appear, disappear or move.
 package widget

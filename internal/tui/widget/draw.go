@@ -10,14 +10,14 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// seenRow is the last drawn text of a row, with the time of the last change of each cell.
+// seenRow holds the last drawn text of a row and the time when each cell last changed.
 type seenRow struct {
 	texts   []string
 	changed []time.Time
 }
 
-// Draw draws the header and as many rows around the cursor as fit. The last line contains the number of rows below.
-// empty is shown if there are no rows.
+// Draw draws the header and as many rows around the cursor as fit. The last line shows the number of rows below. If
+// there are no rows, Draw shows empty.
 func (t *Table[R]) Draw(ctx *screenapi.Context, c canvas.Canvas, empty string) {
 	t.expire(ctx.Now)
 	t.drawn = c
@@ -43,7 +43,7 @@ func (t *Table[R]) Draw(ctx *screenapi.Context, c canvas.Canvas, empty string) {
 	}
 }
 
-// Text returns all rows with their header as text of a width, without cursor and marks.
+// Text returns all rows and their header as text with the specified width, without the cursor and marks.
 func (t *Table[R]) Text(ctx *screenapi.Context, width int, empty string) string {
 	all := *t
 	all.marks, all.seen, all.still, all.top = nil, nil, true, 0
@@ -121,7 +121,7 @@ func (t *Table[R]) row(ctx *screenapi.Context, c canvas.Canvas, y int, row R, cu
 	}
 }
 
-// changedCell records changes of a cell. It reports whether the cell changed within the last two seconds.
+// changedCell records a change of a cell. It reports whether the cell has changed within the last two seconds.
 func (t *Table[R]) changedCell(at time.Time, before, now *seenRow, index int, ticks bool) bool {
 	if before == nil || ticks || index >= len(before.texts) {
 		return false
@@ -133,7 +133,7 @@ func (t *Table[R]) changedCell(at time.Time, before, now *seenRow, index int, ti
 	return !now.changed[index].IsZero() && at.Sub(now.changed[index]) < linger
 }
 
-// Count formats a number with commas: 1,948.
+// Count formats a number with commas, for example 1,948.
 func Count(n int) string {
 	if n < 0 {
 		return "-" + Count(-n)

@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// grouping groups rows under headings.
+// grouping describes how rows are grouped under headings.
 type grouping[R any] struct {
 	of   func(R) string
 	head func(name string, rows []R) string
@@ -17,14 +17,14 @@ type grouping[R any] struct {
 	heads map[string]string
 }
 
-// Group groups the rows with the same name under a heading made by head. Groups are ordered by name. A nil function
-// turns grouping off.
+// Group groups the rows for which of returns the same name under a heading returned by head. The groups are sorted by
+// name. If of is nil, rows are not grouped.
 func (t *Table[R]) Group(of func(R) string, head func(name string, rows []R) string) {
 	t.grouping = grouping[R]{of: of, head: head}
 	t.arrange()
 }
 
-// gather sorts the rows by group and keeps their order within a group.
+// gather sorts the rows by group and preserves their order within a group.
 func (t *Table[R]) gather() {
 	if t.grouping.of == nil {
 		return
@@ -40,7 +40,7 @@ func (t *Table[R]) gather() {
 	}
 }
 
-// heading returns the heading above a row. ok is true for the first row of a group and for the first visible row.
+// heading returns the heading above a row. ok is true for the first row of each group and for the first visible row.
 func (t *Table[R]) heading(at int) (text string, ok bool) {
 	of := t.grouping.of
 	if of == nil || at >= len(t.rows) {
@@ -68,7 +68,8 @@ func (t *Table[R]) heading(at int) (text string, ok bool) {
 	return text, true
 }
 
-// scroll moves the first visible row until the cursor's row is visible, counting the headings in between.
+// scroll changes the first visible row so that the cursor's row is visible. It takes into account the headings in
+// between.
 func (t *Table[R]) scroll(lines int) {
 	if t.grouping.of == nil {
 		return
@@ -78,7 +79,7 @@ func (t *Table[R]) scroll(lines int) {
 	}
 }
 
-// linesTo returns the number of lines from the first visible row to this row.
+// linesTo returns the number of lines from the first visible row to the row with index at.
 func (t *Table[R]) linesTo(at int) int {
 	lines := 0
 	for i := t.top; i <= at; i++ {
@@ -90,7 +91,7 @@ func (t *Table[R]) linesTo(at int) int {
 	return lines
 }
 
-// body draws the rows with their headings and records which row is in which line.
+// body draws the rows with their headings and records which row is drawn in which line.
 func (t *Table[R]) body(ctx *screenapi.Context, c canvas.Canvas, lines int, seen map[string]*seenRow) {
 	t.lines = t.lines[:0]
 	at := t.top
@@ -109,7 +110,7 @@ func (t *Table[R]) body(ctx *screenapi.Context, c canvas.Canvas, lines int, seen
 	t.drawnRows = at - t.top
 }
 
-// overflows reports whether the rows and headings need more than lines lines.
+// overflows reports whether the rows and headings need more than the specified number of lines.
 func (t *Table[R]) overflows(lines int) bool {
 	if t.grouping.of == nil || len(t.rows) > lines {
 		return len(t.rows) > lines

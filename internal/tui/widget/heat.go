@@ -5,11 +5,11 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// HeatCell is a node in a heat map: its level of use, or a sign (D, X) for a special state.
+// HeatCell is a node in a heat map: its level of use, or a sign (D or X) for a special state.
 type HeatCell struct {
 	ID    string
 	Level int
-	// Sign, if not 0, is drawn in Style instead of the level.
+	// Sign, if nonzero, is drawn in Style instead of the level.
 	Sign  rune
 	Style canvas.Style
 }
@@ -20,16 +20,16 @@ type HeatGroup struct {
 	Cells []HeatCell
 }
 
-// Heat is a heat map with one cell per node. Groups are drawn side by side, all with the width of the widest one, on
-// several lines if necessary.
+// Heat is a heat map with one cell per node. The groups are drawn side by side, in as many rows as necessary. All
+// groups have the width of the widest one.
 type Heat struct {
 	Groups []HeatGroup
-	// Cursor is the ID of the cell that is drawn reversed, or "".
+	// Cursor is the ID of the cell that is drawn in reverse, or "".
 	Cursor string
-	// Skip is the number of lines scrolled out of view.
+	// Skip is the number of lines that are scrolled out of view.
 	Skip int
-	// Dense allows a compact layout if the groups do not fit: all cells in sequence, with a mark between groups if
-	// possible.
+	// Dense permits a compact layout if the groups do not fit: all cells in sequence, with marks between the groups
+	// if possible.
 	Dense bool
 
 	placed []placedCell
@@ -41,7 +41,7 @@ type placedCell struct {
 	x, y int
 }
 
-// Draw draws the cells that fit and returns the number of the others.
+// Draw draws the cells that fit and returns the number of cells that do not.
 func (h *Heat) Draw(c canvas.Canvas, t *theme.Theme) (hidden int) {
 	h.placed = h.placed[:0]
 	if h.Dense && h.needed(c.W) > c.H {
@@ -71,8 +71,8 @@ func (h *Heat) Draw(c canvas.Canvas, t *theme.Theme) (hidden int) {
 	return hidden
 }
 
-// measure returns the width of names, the first column of cells, the number of cells in a line of a group, and the
-// number of groups side by side.
+// measure returns the width of the names, the first column of cells, the number of cells in a line of a group, and
+// the number of groups that are drawn side by side.
 func (h *Heat) measure(w int) (name, left, cells, across int) {
 	for _, g := range h.Groups {
 		name, cells = max(name, canvas.Width(g.Name)), max(cells, len(g.Cells))
@@ -85,7 +85,7 @@ func (h *Heat) measure(w int) (name, left, cells, across int) {
 	return name, left, cells, max((w+3)/(left+cells+2+3), 1)
 }
 
-// needed returns the number of lines that the groups take side by side.
+// needed returns the number of lines that the groups occupy if they are drawn side by side.
 func (h *Heat) needed(w int) int {
 	_, _, cells, across := h.measure(w)
 	lines := 0
@@ -149,7 +149,7 @@ func (h *Heat) cell(c canvas.Canvas, x, y int, cell HeatCell, t *theme.Theme) (h
 	return 0
 }
 
-// Line returns the line in which a cell was last drawn, counting scrolled lines, or -1.
+// Line returns the line in which a cell was last drawn, including scrolled lines, or -1 if it was not drawn.
 func (h *Heat) Line(id string) int {
 	for _, p := range h.placed {
 		if p.id == id {
@@ -159,10 +159,10 @@ func (h *Heat) Line(id string) int {
 	return -1
 }
 
-// Lines returns the number of lines that the whole map took when it was last drawn.
+// Lines returns the number of lines that the whole map occupied when it was last drawn.
 func (h *Heat) Lines() int { return h.lines }
 
-// At returns the ID of the cell at a position of the last drawn canvas, or "".
+// At returns the ID of the cell at a position on the last drawn canvas, or "".
 func (h *Heat) At(x, y int) string {
 	for _, p := range h.placed {
 		if p.x == x && p.y == y {
@@ -172,8 +172,8 @@ func (h *Heat) At(x, y int) string {
 	return ""
 }
 
-// Step returns the ID of the cell next to the cursor in a direction, or the cursor's own ID at the edge. Without a
-// cursor it returns the first cell.
+// Step returns the ID of the cell next to the cursor in a direction or, at the edge, the ID of the cursor's own cell.
+// If there is no cursor, it returns the first cell.
 func (h *Heat) Step(dx, dy int) string {
 	var from *placedCell
 	for i := range h.placed {

@@ -2,23 +2,23 @@ package widget
 
 // Place is the position of a table's cursor.
 type Place struct {
-	// ID is the ID of the row under the cursor; "" in an empty table.
+	// ID is the ID of the row under the cursor; it is empty if the table is empty.
 	ID string
-	// At is the cursor's index among Rows rows, Top the index of the first visible row, and Height the number of rows
-	// that fit.
+	// At is the cursor's index among Rows rows, Top is the index of the first visible row, and Height is the number
+	// of rows that fit.
 	At, Rows, Top, Height int
-	// Frames counts how often the table was drawn. A hidden page is not drawn.
+	// Frames is the number of times the table has been drawn. A hidden page is not drawn.
 	Frames int
 }
 
-// Placed is a table whose cursor position can be read.
+// Placed is a table that exposes the position of its cursor.
 type Placed interface {
 	Place() Place
 	// Has reports whether a row is in the table.
 	Has(id string) bool
 }
 
-// Tabled is a screen with tables. Tests use it to check the cursors.
+// Tabled is a screen with tables, which tests use to check the cursors.
 type Tabled interface{ Tables() []Placed }
 
 var _ Placed = (*Table[int])(nil)

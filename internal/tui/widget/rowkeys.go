@@ -2,7 +2,7 @@ package widget
 
 import "github.com/vc-batch/vc/internal/tui/screenapi"
 
-// RowKeys returns the keys of all tables. of returns the current table, or nil.
+// RowKeys returns the keys that all tables have. of returns the current table, or nil.
 func RowKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 	do := func(what func(Rows, *screenapi.Context) []screenapi.Effect) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 		return func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
@@ -28,7 +28,7 @@ func RowKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 	}
 }
 
-// TopKey returns the key g for tables that cannot be grouped.
+// TopKey returns the key "g" for tables that cannot be grouped.
 func TopKey(name string, of func(screenapi.Screen) Rows) screenapi.Binding {
 	return screenapi.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row (on screens with grouping: group)", Do: func(_ *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 		if rows := of(s); rows != nil {
@@ -38,7 +38,7 @@ func TopKey(name string, of func(screenapi.Screen) Rows) screenapi.Binding {
 	}}
 }
 
-// MarkKeys returns the keys of tables whose rows can be marked.
+// MarkKeys returns the keys for tables whose rows can be marked.
 func MarkKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 	do := func(what func(Rows)) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 		return func(_ *screenapi.Context, s screenapi.Screen) []screenapi.Effect {

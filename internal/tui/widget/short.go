@@ -9,7 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 )
 
-// Short formats a duration in one unit: 12s, 4m, 3h, 2d.
+// Short formats a duration in a single unit, for example 12s, 4m, 3h or 2d.
 func Short(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < 2*time.Minute:
@@ -22,11 +22,11 @@ func Short(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
-// units are the units for shortened numbers: for counts, and for memory.
+// units holds the unit prefixes for shortened numbers, for counts and for memory.
 var units = map[string][]string{"": {"", "k", "M", "G", "T"}, "i": {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}}
 
-// Squeeze shortens a number to at most w cells if possible: 1429 to 1.4k, 10240Gi to 10Ti. It returns other text
-// unchanged, as well as numbers that fit or cannot be shortened.
+// Squeeze shortens a number to at most w cells if possible, for example 1429 to 1.4k, or 10240Gi to 10Ti. It returns
+// text unchanged if it fits, is not a number or cannot be shortened.
 func Squeeze(text string, w int) string {
 	if canvas.Width(text) <= w {
 		return text
@@ -62,7 +62,7 @@ func Squeeze(text string, w int) string {
 	return text
 }
 
-// FitNumber draws a number at the right edge of w cells. If it does not fit, it uses a larger unit.
+// FitNumber draws a number at the right edge of w cells. If the number does not fit, it is drawn in a larger unit.
 func FitNumber(c canvas.Canvas, x, y, w int, text string, style canvas.Style) {
 	c.FitRight(x, y, w, Squeeze(text, w), style)
 }

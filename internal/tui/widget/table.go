@@ -12,26 +12,26 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// linger is the time for which a removed row stays visible and a changed cell is bold.
+// linger is how long a removed row stays visible and a changed cell is bold.
 const linger = 2 * time.Second
 
-// Table is a table of rows under a header. With Columns and ID set, it is empty and ready to use.
+// Table is a table of rows below a header. A Table whose Columns and ID are set is empty and ready for use.
 type Table[R any] struct {
 	Columns []Column[R]
-	// ID returns the unique ID of a row, for the cursor, marks and changes.
+	// ID returns the unique ID of a row, which identifies the row for the cursor, marks and changes.
 	ID func(R) string
-	// Default orders rows until the user sorts by a column; nil keeps the given order. DefaultSort describes it:
-	// "queue, -priority".
+	// Default orders the rows until the user sorts by a column; if nil, the rows keep their order. DefaultSort
+	// describes this order, for example "queue, -priority".
 	Default     func(a, b R) int
 	DefaultSort string
-	// Dim reports whether a row is drawn faint; nil means none.
+	// Dim reports whether a row is drawn faint; if nil, none is.
 	Dim func(R) bool
 
 	rows   []R
 	cursor string // ID of the row under the cursor
 	at     int    // its index in rows
 	top    int    // index of the first visible row
-	height int    // number of rows drawn last
+	height int    // number of rows when last drawn
 	drawn  canvas.Canvas
 	frames int // number of times it was drawn
 	heads  []placedColumn
@@ -40,7 +40,7 @@ type Table[R any] struct {
 	reverse bool
 	chosen  map[string]bool
 	marks   map[string]bool
-	anchor  string // start of a range of marks; "" without a range
+	anchor  string // start of a range of marked rows; "" if there is none
 	gone    map[string]time.Time
 	seen    map[string]*seenRow
 	still   bool // drawn as text: without a cursor
@@ -52,9 +52,9 @@ type Table[R any] struct {
 	drawnRows int
 }
 
-// SetRows sets the rows to show. The cursor stays on its row, and its row stays at the same position on the screen. If
-// lingering is set, visible rows that disappear stay for two seconds. While the lists are incomplete, the first row is
-// arbitrary, so the cursor does not stay on it unless the user chose it.
+// SetRows sets the rows to show. The cursor stays on its row, and the row stays at the same position on the screen.
+// If lingering is set, visible rows that disappear are kept for two seconds. While lists are incomplete, the first
+// row is arbitrary, so the cursor does not follow it unless the user chose it.
 func (t *Table[R]) SetRows(ctx *screenapi.Context, rows []R, lingering bool) {
 	if t.loading && !t.moved {
 		t.at, t.top, t.cursor = 0, 0, ""
@@ -70,7 +70,7 @@ func (t *Table[R]) SetRows(ctx *screenapi.Context, rows []R, lingering bool) {
 	t.arrange()
 }
 
-// missing returns the last drawn rows that are not among the new rows.
+// missing returns the rows that were last drawn but are not among the new rows.
 func (t *Table[R]) missing(now time.Time, rows []R) []R {
 	seen := map[string]R{}
 	for i := t.top; i < min(t.top+t.height, len(t.rows)); i++ {
@@ -109,8 +109,8 @@ func (t *Table[R]) missing(now time.Time, rows []R) []R {
 	return missing
 }
 
-// expire removes rows that have lingered long enough. It replaces the slices and maps instead of changing them, because
-// a copy of the table may share them.
+// expire removes rows that have lingered long enough. It replaces the slices and maps instead of modifying them,
+// because a copy of the table may share them.
 func (t *Table[R]) expire(now time.Time) {
 	over := func(id string) bool {
 		since, ok := t.gone[id]
@@ -136,7 +136,7 @@ func (t *Table[R]) arrange() {
 	t.follow()
 }
 
-// sortStable sorts rows and keeps the order of equal ones. It takes half the time of the function in package slices,
+// sortStable sorts rows and preserves the order of equal ones. It takes half as much time as slices.SortStableFunc,
 // but more memory.
 func sortStable[R any](rows []R, compare func(a, b R) int) {
 	type placed struct {
@@ -153,7 +153,7 @@ func sortStable[R any](rows []R, compare func(a, b R) int) {
 	}
 }
 
-// follow moves the cursor to its row after rows have moved, and keeps the row in its line.
+// follow moves the cursor to its row after rows have moved, and keeps that row in the same line.
 func (t *Table[R]) follow() {
 	line := t.at - t.top
 	if at := slices.IndexFunc(t.rows, func(row R) bool { return t.ID(row) == t.cursor }); at >= 0 && t.cursor != "" {
@@ -163,7 +163,7 @@ func (t *Table[R]) follow() {
 	t.settle()
 }
 
-// settle limits the cursor and the first visible row to the valid range.
+// settle limits the cursor and the first visible row to valid indexes.
 func (t *Table[R]) settle() {
 	t.at = min(max(t.at, 0), max(len(t.rows)-1, 0))
 	t.cursor = ""
@@ -200,7 +200,7 @@ func (t *Table[R]) order() func(a, b R) int {
 	return t.Default
 }
 
-// SortNote describes the sort order: "queue, -priority".
+// SortNote describes the sort order, for example "queue, -priority".
 func (t *Table[R]) SortNote() string {
 	for i := range t.Columns {
 		if column := &t.Columns[i]; column.Key == t.sortBy {
@@ -216,7 +216,7 @@ func (t *Table[R]) SortNote() string {
 	return t.DefaultSort
 }
 
-// SortBy sorts by a column; "" is the default order.
+// SortBy sorts by the specified column; "" selects the default order.
 func (t *Table[R]) SortBy(key string, reverse bool) {
 	t.sortBy, t.reverse = key, reverse
 	t.arrange()
@@ -225,7 +225,7 @@ func (t *Table[R]) SortBy(key string, reverse bool) {
 // Rows returns the rows in display order, including lingering ones.
 func (t *Table[R]) Rows() []R { return t.rows }
 
-// Selected returns the row under the cursor; ok is false in an empty table.
+// Selected returns the row under the cursor; ok is false if the table is empty.
 func (t *Table[R]) Selected() (row R, ok bool) {
 	if len(t.rows) == 0 {
 		return row, false
@@ -233,7 +233,7 @@ func (t *Table[R]) Selected() (row R, ok bool) {
 	return t.rows[t.at], true
 }
 
-// Select moves the cursor to the row with an ID. It reports whether there is one.
+// Select moves the cursor to the row with the specified ID. It reports whether there is such a row.
 func (t *Table[R]) Select(id string) bool {
 	at := slices.IndexFunc(t.rows, func(row R) bool { return t.ID(row) == id })
 	if at < 0 {
@@ -244,7 +244,7 @@ func (t *Table[R]) Select(id string) bool {
 	return true
 }
 
-// Gone reports whether the row was removed and only lingers.
+// Gone reports whether the row has been removed and only lingers.
 func (t *Table[R]) Gone(row R) bool {
 	_, gone := t.gone[t.ID(row)]
 	return gone

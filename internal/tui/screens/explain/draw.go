@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// boxedH is the number of lines from which each step has its own line.
+// boxedH is the number of lines from which each step is shown on its own line.
 const boxedH = 26
 
 // Draw draws the explanation.
@@ -40,7 +40,7 @@ func (e *Explain) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	e.lines(ctx, rest, steps)
 }
 
-// head draws the job with its reason for waiting, and returns the rest of the canvas.
+// head draws the job and the reason why it waits, and returns the rest of the canvas.
 func (e *Explain) head(ctx *screenapi.Context, c canvas.Canvas) canvas.Canvas {
 	style := theme.Title
 	if e.told.Waits() {
@@ -76,7 +76,7 @@ func (e *Explain) unread() string {
 	return ""
 }
 
-// when returns the expected start and the place in the queue.
+// when returns the expected start and the position in the queue.
 func (e *Explain) when(ctx *screenapi.Context) string {
 	var parts []string
 	for _, fact := range e.told.Facts() {
@@ -121,7 +121,7 @@ type suggestion struct {
 	isHint bool
 }
 
-// helps returns the suggested changes that would start the job.
+// helps returns the suggested changes that would let the job start.
 func (e *Explain) helps(ctx *screenapi.Context) []suggestion {
 	var lines []suggestion
 	for _, help := range e.told.Why.Helps {
@@ -133,7 +133,7 @@ func (e *Explain) helps(ctx *screenapi.Context) []suggestion {
 	return lines
 }
 
-// boxes draws steps, nodes and suggestions below each other, each in a box.
+// boxes draws the steps, nodes and suggestions below each other, each of them in a box.
 func (e *Explain) boxes(ctx *screenapi.Context, c canvas.Canvas, steps []jobstatus.Step) {
 	_, c = c.Cut(1)
 	part, c := c.Cut(len(steps) + 3)
@@ -199,7 +199,7 @@ func drawHelps(c canvas.Canvas, helps []suggestion) {
 	}
 }
 
-// lines draws the same for small terminals, with the steps side by side.
+// lines draws the same content for small terminals, with the steps side by side.
 func (e *Explain) lines(ctx *screenapi.Context, c canvas.Canvas, steps []jobstatus.Step) {
 	x, y := 2, 0
 	if c.H > 14 {

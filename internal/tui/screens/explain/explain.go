@@ -27,14 +27,14 @@ type Explain struct {
 	nodes  widget.Table[group]
 }
 
-// Below follows the UID in a target if the job's own screen is below this one.
+// Below is appended to the UID in the target if the job's own screen is below this one.
 const Below = "#below"
 
-// AsJob follows the UID in a target of the job's own screen if it is opened from here, where the path already contains
-// the job's name.
+// AsJob is appended to the UID in the target of the job's own screen if that screen is opened from this one, because
+// the path then already contains the job's name.
 const AsJob = "#job"
 
-// New returns the screen for the job with a UID; "" means the first waiting job.
+// New returns the screen for the job with the specified UID; if empty, it is the first waiting job.
 func New(target string) screenapi.Screen {
 	return &Explain{target: target, uid: types.UID(strings.TrimSuffix(target, Below)), nodes: groupTable()}
 }
@@ -50,7 +50,7 @@ func (e *Explain) Name() string { return screenapi.Explain }
 // Target returns the target that the screen was opened with.
 func (e *Explain) Target() string { return e.target }
 
-// Crumb returns "Why", after the job's name if the path does not contain it yet.
+// Crumb returns "Why", preceded by the job's name if the path does not contain the name yet.
 func (e *Explain) Crumb(*screenapi.Context) string {
 	if e.job == nil || strings.HasSuffix(e.target, Below) {
 		return "Why"
@@ -58,7 +58,7 @@ func (e *Explain) Crumb(*screenapi.Context) string {
 	return strings.TrimSpace(e.job.ID+" "+e.job.Name) + " > Why"
 }
 
-// Note returns the number of waiting jobs: pending in their queues, or held.
+// Note returns the number of waiting jobs, which are either pending in their queues or held.
 func (e *Explain) Note(ctx *screenapi.Context) string {
 	if e.gone {
 		return "the job was deleted"
@@ -115,7 +115,7 @@ func (e *Explain) refresh(ctx *screenapi.Context) {
 	e.nodes.SetRows(ctx, groupsOf(ctx.Snap, e.job, e.told.Explanation()), false)
 }
 
-// want requests pods and events if they are relevant for the explanation, as `vcctl job explain` does.
+// want requests pods and events if the explanation depends on them. `vcctl job explain` uses the same rule.
 func (e *Explain) want(ctx *screenapi.Context) []screenapi.Effect {
 	if e.job == nil {
 		return nil
@@ -126,7 +126,8 @@ func (e *Explain) want(ctx *screenapi.Context) []screenapi.Effect {
 	return e.read.Want(ctx, e.job)
 }
 
-// waiting returns the pending and held jobs, the user's own first, then in the order of Jobs.
+// waiting returns the pending and held jobs. The user's own jobs come first; otherwise, they are in the same order as
+// on the screen Jobs.
 func waiting(ctx *screenapi.Context) []*snapshot.Job {
 	return snapshot.Remember(ctx.Snap, waitingOf{ctx.Namespace, ctx.User, ctx.Mine}, func() []*snapshot.Job { return allWaiting(ctx) })
 }
@@ -177,7 +178,7 @@ func (e *Explain) next(ctx *screenapi.Context, way int) []screenapi.Effect {
 	return e.want(ctx)
 }
 
-// openNodes shows the nodes of the reason under the cursor.
+// openNodes shows the nodes that reject the job for the reason under the cursor.
 func (e *Explain) openNodes(*screenapi.Context) []screenapi.Effect {
 	row, ok := e.nodes.Selected()
 	if !ok {
@@ -221,7 +222,7 @@ func bindings() []screenapi.Binding {
 		{Screen: name, Key: "enter", Name: "nodes", Help: "the nodes with the reason under the cursor, if known", Footer: 5, Guard: aRow, Do: screenapi.On((*Explain).openNodes)},
 		{Screen: name, Key: "o", Name: "job", Help: "the job with its pods, logs and events", Footer: 6, Guard: aJob, Do: screenapi.On(func(e *Explain, _ *screenapi.Context) []screenapi.Effect {
 			target := string(e.uid)
-			if !strings.HasSuffix(e.target, Below) { // otherwise the job's screen is directly below, and Back returns to it
+			if !strings.HasSuffix(e.target, Below) { // otherwise, Back returns to the job's screen
 				target += AsJob
 			}
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: target}}

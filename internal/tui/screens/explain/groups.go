@@ -25,12 +25,12 @@ type group struct {
 	detail string // part of the reason, as the scheduler reports it
 	reason string
 	hint   string
-	// nodes lists the nodes that currently fail for this reason, judged by the snapshot. The scheduler only counts
-	// them, so the list may be empty.
+	// nodes lists the nodes that currently fail for this reason, judging by the snapshot. The list may be empty,
+	// because the scheduler reports only their number.
 	nodes []string
 }
 
-// groupTable returns the table of nodes grouped by the first reason for which each one fails.
+// groupTable returns the table of nodes, grouped by the first reason for which each node rejects the job.
 func groupTable() widget.Table[group] {
 	text := func(of func(group) string) func(*screenapi.Context, group) (string, canvas.Style) {
 		return func(_ *screenapi.Context, g group) (string, canvas.Style) { return of(g), theme.Plain }
@@ -51,7 +51,7 @@ func groupTable() widget.Table[group] {
 	}
 }
 
-// groupsOf returns the groups of an explanation, with the nodes that the snapshot assigns to them.
+// groupsOf returns the groups of an explanation and the nodes that, judging by the snapshot, belong to them.
 func groupsOf(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.Explanation) []group {
 	if e == nil {
 		return nil
@@ -95,8 +95,8 @@ func groupsOf(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.E
 	return all
 }
 
-// fails returns the first of the reported reasons for which a node rejects the job's pods, judged by the snapshot. It
-// returns "" if no reason is found.
+// fails returns the first of the reported reasons for which, judging by the snapshot, a node rejects the job's pods.
+// It returns "" if there is no such reason.
 func fails(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, detail string) {
 	switch {
 	case !node.Ready:
@@ -129,7 +129,7 @@ func fails(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, 
 	return "", ""
 }
 
-// missingLabels returns the labels that a pod requires and a node lacks, in the scheduler's format, or "".
+// missingLabels returns the labels that a pod requires and a node does not have, in the scheduler's format, or "".
 func missingLabels(node *snapshot.Node, pod *corev1.PodSpec) string {
 	var missing []string
 	for key, value := range pod.NodeSelector {
@@ -141,8 +141,8 @@ func missingLabels(node *snapshot.Node, pod *corev1.PodSpec) string {
 	return strings.Join(missing, ",")
 }
 
-// untolerated returns the first taint that keeps a pod off a node, as key=value:effect, or "". PreferNoSchedule taints
-// do not count.
+// untolerated returns the first taint that prevents a pod from running on a node, in the form key=value:effect, or
+// "". It ignores PreferNoSchedule taints.
 func untolerated(node *snapshot.Node, pod *corev1.PodSpec) string {
 	for _, text := range node.Taints {
 		at := max(strings.LastIndex(text, ":"), 0)
@@ -156,7 +156,7 @@ func untolerated(node *snapshot.Node, pod *corev1.PodSpec) string {
 	return ""
 }
 
-// unseen reports whether nodes may fail for reasons that the snapshot cannot confirm.
+// unseen reports whether nodes may fail for reasons that cannot be verified in the snapshot.
 func unseen(told map[string]bool) bool {
 	seen := []string{string(reason.NodeNotReady), string(reason.NodeUnschedulable), string(reason.UntoleratedTaint), string(reason.NodeSelectorMismatch), string(reason.InsufficientResource)}
 	for code := range told {
@@ -167,7 +167,7 @@ func unseen(told map[string]bool) bool {
 	return false
 }
 
-// lacking returns the resource of which the node has less idle than the largest pod requests, or "".
+// lacking returns a resource of which less is idle on the node than the job's largest pod requests, or "".
 func lacking(node *snapshot.Node, job *snapshot.Job) string {
 	for i := range job.Object.Spec.Tasks {
 		asks := map[corev1.ResourceName]int64{}
@@ -195,7 +195,7 @@ func lacking(node *snapshot.Node, job *snapshot.Job) string {
 	return ""
 }
 
-// sum returns the number of nodes as text.
+// sum describes the number of nodes.
 func sum(e *schedulingv1beta1.Explanation) string {
 	if e == nil || e.NodeCount == 0 {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// From this number of columns and lines, the parts have boxes.
+// The numbers of columns and lines from which the parts are drawn in boxes.
 const (
 	boxedW = 100
 	boxedH = 28
@@ -88,7 +88,7 @@ func (j *Job) noPods() string {
 	return "no pods yet: they are created when the job is admitted to its queue"
 }
 
-// noLog returns the reason why there are no lines.
+// noLog returns the reason why there are no log lines.
 func (j *Job) noLog(ctx *screenapi.Context) string {
 	switch {
 	case len(j.followed) == 0:
@@ -112,7 +112,7 @@ func (j *Job) drawPods(ctx *screenapi.Context, c canvas.Canvas) {
 	j.pods.Draw(ctx, rest, j.noPods())
 }
 
-// drawBoxes draws the summary with boxes.
+// drawBoxes draws the summary as boxes.
 func (j *Job) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 	facts, way := facts(ctx, j.job), timelineLines(ctx, j.job)
 	head, rest := c.Cut(min(max(len(facts), len(way))+2, 11))
@@ -186,7 +186,7 @@ func (j *Job) lastEvents(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 }
 
-// noEvents returns the reason why there are no events. more is added if none are known.
+// noEvents returns the reason why there are no events. If no reason is known, the text includes more.
 func (j *Job) noEvents(ctx *screenapi.Context, more string) string {
 	if problem := j.told.Problem(); problem != "" {
 		return "the events could not be read: " + problem
@@ -200,7 +200,7 @@ func (j *Job) noEvents(ctx *screenapi.Context, more string) string {
 	return "no events" + more
 }
 
-// eventLines returns the events about the job, the newest last, followed by a note if there may be more.
+// eventLines returns the events about the job with the newest last, followed by a note if there may be other events.
 func (j *Job) eventLines(ctx *screenapi.Context) []string {
 	job := j.job
 	var lines []string

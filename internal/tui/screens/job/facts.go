@@ -64,10 +64,10 @@ func stateText(job *snapshot.Job) string {
 	return state.Code(job.State).Name() + " (" + objects + ")"
 }
 
-// says returns the reason for waiting or for the job's end, in short form.
+// says returns a short form of the reason why the job waits or has ended.
 func says(job *snapshot.Job) string { return job.Why().Short() }
 
-// request returns the job's request, as in `vcctl job explain`.
+// request returns the resources that the job requests, as shown by `vcctl job explain`.
 func request(job *snapshot.Job) string {
 	return jobstatus.Needs(job.Object)
 }
@@ -79,7 +79,7 @@ func limit(job *snapshot.Job) string {
 	return state.Clock(job.Limit)
 }
 
-// policies returns the job's reactions to events: head TaskCompleted -> CompleteJob.
+// policies returns the job's reactions to events, for example "head TaskCompleted -> CompleteJob".
 func policies(job *batchv1alpha1.Job) string {
 	var parts []string
 	add := func(whose string, all []batchv1alpha1.LifecyclePolicy) {
@@ -102,7 +102,7 @@ func policies(job *batchv1alpha1.Job) string {
 	return strings.Join(parts, "; ")
 }
 
-// line is one line of the timeline: time, event, time since the submission.
+// line is a line of the timeline: the time, the event, and the time since submission.
 type line struct{ at, text, after string }
 
 func timelineLines(ctx *screenapi.Context, job *snapshot.Job) []line {
@@ -126,7 +126,7 @@ func timelineLines(ctx *screenapi.Context, job *snapshot.Job) []line {
 }
 
 func drawTimeline(c canvas.Canvas, lines []line) {
-	cut := max(len(lines)-c.H, 0) // the oldest lines except the first are dropped
+	cut := max(len(lines)-c.H, 0) // the oldest lines except the first are omitted
 	for y, l := range lines {
 		switch {
 		case cut == 0 || y == 0:

@@ -27,7 +27,7 @@ const (
 	manifest
 )
 
-// pages lists the tabs in order. The last one is a separate screen.
+// pages lists the tabs in order. The last tab opens a separate screen.
 var pages = []struct {
 	key, title string
 	page       page
@@ -50,13 +50,14 @@ type Job struct {
 	yaml   string
 	asked  bool
 	told   jobrow.Reading
-	// only holds the pods whose logs were requested; nil means all.
+	// only holds the pods whose logs were requested; if nil, all logs were requested.
 	only map[string]bool
-	// followed lists the streamed pods, by container.
+	// followed lists the pods whose logs are streamed, by container.
 	followed []screenapi.PodRef
 }
 
-// New returns the screen of the job with a UID. "#logs" after the UID opens its logs.
+// New returns the screen for the job with the specified UID. If the UID is followed by "#logs", the screen shows the
+// logs.
 func New(target string) screenapi.Screen {
 	uid, what, _ := strings.Cut(target, "#")
 	j := &Job{target: target, uid: types.UID(uid), pods: podTable(), log: logPane{pinned: true, found: beforeAll}}
@@ -72,7 +73,7 @@ func (j *Job) Name() string { return screenapi.Job }
 // Target returns the target that the screen was opened with.
 func (j *Job) Target() string { return j.target }
 
-// Crumb returns the number and the name of the job, if the path does not contain them yet.
+// Crumb returns the job's number and name, or only "job" if the path already contains them.
 func (j *Job) Crumb(*screenapi.Context) string {
 	if j.job == nil || strings.HasSuffix(j.target, explain.AsJob) {
 		return "job"
@@ -80,7 +81,7 @@ func (j *Job) Crumb(*screenapi.Context) string {
 	return strings.TrimSpace(j.job.ID + " " + j.job.Name)
 }
 
-// Note returns a note if the job was deleted.
+// Note says that the job was deleted if that is the case.
 func (j *Job) Note(*screenapi.Context) string {
 	if j.gone {
 		return "the job was deleted"
@@ -142,7 +143,7 @@ func (j *Job) fill(ctx *screenapi.Context) {
 	j.pods.SetRows(ctx, shown, !j.failed && wanted == "")
 }
 
-// stream requests the logs of the started pods if this set has changed.
+// stream requests the logs of all started pods if the set of these pods has changed.
 func (j *Job) stream() []screenapi.Effect {
 	if j.job == nil {
 		return nil
@@ -163,7 +164,7 @@ func (j *Job) stream() []screenapi.Effect {
 	return []screenapi.Effect{screenapi.StreamLogs{Pods: wanted}}
 }
 
-// keep returns a function that selects the pods whose lines are shown; nil selects all.
+// keep returns a function that selects the pods whose lines are shown; nil selects all pods.
 func (j *Job) keep() func(string) bool {
 	if !j.failed {
 		return nil
@@ -175,7 +176,7 @@ func (j *Job) keep() func(string) bool {
 	return func(name string) bool { return failed[name] }
 }
 
-// fetch requests the object as text.
+// fetch requests the object in text form.
 func (j *Job) fetch(ctx *screenapi.Context) []screenapi.Effect {
 	if ctx.Actions == nil || j.job == nil {
 		return nil
@@ -198,8 +199,8 @@ func (j *Job) fetched(done screenapi.Done) {
 	}
 }
 
-// SetFilter filters the pods. On the logs page it searches the logs, and on the yaml and events pages it searches the
-// lines.
+// SetFilter filters the pods. On the logs page, it searches the logs instead, and on the yaml and events pages, it
+// searches the lines.
 func (j *Job) SetFilter(ctx *screenapi.Context, text string) error {
 	switch {
 	case j.searches():
@@ -221,7 +222,7 @@ func (j *Job) SetFilter(ctx *screenapi.Context, text string) error {
 // searches reports whether a search applies to the logs.
 func (j *Job) searches() bool { return j.page == logs || j.page == summary && j.inLogs }
 
-// Matches returns the number of matching rows or lines, and of all.
+// Matches returns the number of matching rows or lines, and the total number.
 func (j *Job) Matches(*screenapi.Context) (shown, all int) {
 	switch {
 	case j.job == nil:
@@ -248,7 +249,7 @@ func (j *Job) next(ctx *screenapi.Context, down bool) []screenapi.Effect {
 	return nil
 }
 
-// Escape clears marks, then returns from a page to the summary.
+// Escape clears marks. If there are none, it returns from a page to the summary.
 func (j *Job) Escape() bool {
 	if j.page == podList || j.page == summary {
 		if j.pods.Escape() {
@@ -258,7 +259,7 @@ func (j *Job) Escape() bool {
 	return false
 }
 
-// rows returns the target of the movement keys.
+// rows returns the table or text to which the movement keys apply.
 func (j *Job) rows() widget.Rows {
 	switch {
 	case j.page == logs, j.page == summary && j.inLogs:
@@ -299,7 +300,7 @@ func (j *Job) show(to page) func(*Job, *screenapi.Context) []screenapi.Effect {
 	}
 }
 
-// unfilter clears the filter or search of the previous page.
+// unfilter clears the filter or the search of the previous page.
 func (j *Job) unfilter(ctx *screenapi.Context) []screenapi.Effect {
 	typed := j.filter != "" || j.log.search != "" || j.lines.search != ""
 	j.filter, j.log.search, j.lines = "", "", pager{at: -1}
@@ -310,7 +311,7 @@ func (j *Job) unfilter(ctx *screenapi.Context) []screenapi.Effect {
 	return []screenapi.Effect{screenapi.SetFilter{}}
 }
 
-// openPods shows the logs of the marked pods, or of the one under the cursor.
+// openPods shows the logs of the marked pods, or of the pod under the cursor if none is marked.
 func (j *Job) openPods(ctx *screenapi.Context) []screenapi.Effect {
 	j.only = map[string]bool{}
 	for _, p := range j.pods.Targets() {
@@ -329,7 +330,7 @@ func (j *Job) attach(ctx *screenapi.Context) []screenapi.Effect {
 	return []screenapi.Effect{shell(ctx.Actions, p)}
 }
 
-// canAttach returns the reason why no shell is possible, or "".
+// canAttach returns the reason why no shell can be opened, or "".
 func (j *Job) canAttach(*screenapi.Context) string {
 	p, ok := j.pods.Selected()
 	switch {
@@ -345,7 +346,7 @@ func (j *Job) canAttach(*screenapi.Context) string {
 
 var errNoJob = errors.New("no job")
 
-// here returns an error if no action on the job is possible.
+// here returns an error if no action on the job is possible because the job does not exist.
 func (j *Job) here() error {
 	if j.job == nil || j.gone {
 		return errNoJob

@@ -13,7 +13,7 @@ import (
 // Spec returns the description of the screen.
 func Spec() screenapi.Spec { return screenapi.Spec{Name: screenapi.Job, New: New, Keys: bindings()} }
 
-// on makes a Do from a function that only changes the screen.
+// on converts a function that only changes the screen to a Do function.
 func on(do func(*Job)) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 	return screenapi.On(func(j *Job, _ *screenapi.Context) []screenapi.Effect { do(j); return nil })
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// maxStreams is the greatest number of pods followed at once.
+// maxStreams is the maximum number of pods followed at once.
 const maxStreams = 20
 
 // logPane shows log lines of pods.
@@ -23,7 +23,7 @@ type logPane struct {
 	pinned bool // follow the newest lines
 	wrap   bool
 	stamps bool
-	// last is the last visible line while not pinned.
+	// last is the last visible line if the pane is not pinned.
 	last       spot
 	search     string
 	found      spot // last line found by a search
@@ -34,20 +34,20 @@ type logPane struct {
 	labelWidth int
 }
 
-// spot identifies a line, even if later arrivals are sorted before it: by its number, and by its time in case the line
-// was dropped.
+// spot identifies a line even if lines that arrive later are sorted before it. It consists of the line's number and,
+// in case the line is dropped, its time.
 type spot struct {
 	serial int // -1 is before all lines, 1<<62 after all lines
 	at     time.Time
 }
 
-// Before and after all lines.
+// The positions before and after all lines.
 var beforeAll, behindAll = spot{serial: -1}, spot{serial: 1 << 62}
 
 func spotOf(line screenapi.LogLine) spot { return spot{line.Serial, line.At} }
 
 // place returns the index of a spot among the shown lines. If the line was dropped or is hidden, it returns the index
-// of the last line that is not later.
+// of the last line before it.
 func (l *logPane) place(s spot) int {
 	switch s {
 	case beforeAll:
@@ -69,17 +69,17 @@ func (l *logPane) place(s spot) int {
 // escapes matches escape sequences, which programs use to colour their output.
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)?|\x1b.?")
 
-// plainText returns a line without escape sequences, with blanks instead of tabs.
+// plainText returns a line without escape sequences and with blanks instead of tabs.
 func plainText(text string) string {
 	if strings.ContainsRune(text, '\x1b') {
 		text = escapes.ReplaceAllString(text, "")
 	}
 	text = strings.TrimRight(text, "\r\n")
-	text = text[strings.LastIndexByte(text, '\r')+1:] // a terminal would not show overwritten text either
+	text = text[strings.LastIndexByte(text, '\r')+1:] // a terminal would not show overwritten text, either
 	return strings.ReplaceAll(text, "\t", "    ")
 }
 
-// take selects the lines to show. keep selects pods; nil selects all.
+// take selects the lines to show. keep selects pods; if nil, the lines of all pods are shown.
 func (l *logPane) take(view *screenapi.LogView, keep func(pod string) bool) {
 	l.shown = l.shown[:0]
 	if view == nil {
@@ -92,8 +92,8 @@ func (l *logPane) take(view *screenapi.LogView, keep func(pod string) bool) {
 	}
 }
 
-// inTime sorts lines by time, because past lines of several pods arrive pod by pod. Lines without a time keep their
-// place.
+// inTime sorts lines by time, because the earlier lines of multiple pods arrive pod by pod. Lines without a time keep
+// their positions.
 func inTime(lines []screenapi.LogLine) []screenapi.LogLine {
 	earlier := func(a, b screenapi.LogLine) int {
 		if a.At.IsZero() || b.At.IsZero() {
@@ -117,14 +117,14 @@ func (l *logPane) end() int {
 	return min(max(l.place(l.last)+1, min(l.height, len(l.shown))), len(l.shown))
 }
 
-// Move scrolls. At the end, it pins the pane to the newest lines again.
+// Move scrolls by n lines. At the end, it pins the pane to the newest lines again.
 func (l *logPane) Move(n int) {
 	end := min(max(l.end()+n, min(l.height, len(l.shown))), len(l.shown))
 	l.pinned = end == len(l.shown)
 	l.stay(end)
 }
 
-// stay makes the line before end the last visible one.
+// stay makes the line before the index end the last visible one.
 func (l *logPane) stay(end int) {
 	l.last = beforeAll
 	if end > 0 {
@@ -170,8 +170,8 @@ func (l *logPane) holds(one screenapi.LogLine) bool {
 	return l.search != "" && strings.Contains(strings.ToLower(one.Text), strings.ToLower(l.search))
 }
 
-// find moves from the last match to the next line that contains the search text, down or up. It reports whether there
-// is one.
+// find moves from the last match to the next line, up or down, that contains the search text. It reports whether
+// there is one.
 func (l *logPane) find(down bool) bool {
 	at, was := -1, l.place(l.found)
 	for i, one := range l.shown {
@@ -194,21 +194,21 @@ func (l *logPane) find(down bool) bool {
 	return true
 }
 
-// show scrolls until a line is in the middle.
+// show scrolls so that a line is in the middle.
 func (l *logPane) show(at int) {
 	end := min(max(at+1+l.height/2, min(l.height, len(l.shown))), len(l.shown))
 	l.pinned = end == len(l.shown) && at >= len(l.shown)-l.height
 	l.stay(end)
 }
 
-// label is the text before the lines of a pod, with its colour.
+// label is the text that precedes the lines of a pod, and its colour.
 type label struct {
 	text  string
 	style canvas.Style
 }
 
-// name assigns labels to the pods of a job by their index, and then to any other pods with lines. A label stays, even
-// if the pod is deleted.
+// name assigns labels to the pods of a job by their index, and then to other pods that have lines. A pod keeps its
+// label even after it is deleted.
 func (l *logPane) name(job *snapshot.Job) {
 	if l.labels == nil {
 		l.labels = map[string]label{}
@@ -229,7 +229,7 @@ func (l *logPane) name(job *snapshot.Job) {
 	}
 }
 
-// draw draws as many lines as fit, starting with the last.
+// draw draws as many lines as fit, starting with the last one.
 func (l *logPane) draw(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job, empty string) {
 	l.height, l.drawn = c.H, c
 	if len(l.shown) == 0 {
@@ -249,7 +249,7 @@ func (l *logPane) draw(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Jo
 	}
 }
 
-// lay returns the rows of a line on the screen: one, or several if it is wrapped.
+// lay returns the screen rows of a line: a single row, or multiple rows if the line is wrapped.
 func (l *logPane) lay(ctx *screenapi.Context, c canvas.Canvas, one screenapi.LogLine) []func(y int) {
 	text := plainText(one.Text)
 	who := l.labels[one.Pod]
@@ -298,7 +298,7 @@ func (l *logPane) light(c canvas.Canvas, row string, current bool) {
 	}
 }
 
-// chunks splits a text into pieces of at most width cells.
+// chunks splits a text into pieces that are at most width cells wide.
 func chunks(text string, width int) []string {
 	var all []string
 	from, used := 0, 0
@@ -313,7 +313,7 @@ func chunks(text string, width int) []string {
 	return append(all, text[from:])
 }
 
-// note describes the visible part of the log.
+// note describes which part of the log is visible.
 func (l *logPane) note(view *screenapi.LogView, failed bool) string {
 	var parts []string
 	if failed {

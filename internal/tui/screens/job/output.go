@@ -5,8 +5,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// output returns the output file of a job submitted with sbatch, or "". For an array it returns the pattern, because
-// each element has its own file.
+// output returns the name of the output file of a job submitted with sbatch, or "". For an array, it returns the
+// pattern of the name, because each element has its own file.
 func (j *Job) output(ctx *screenapi.Context) string {
 	if j.job == nil {
 		return ""
@@ -29,7 +29,8 @@ func (j *Job) noOutput(ctx *screenapi.Context) string {
 	return ""
 }
 
-// copyOutput copies the path. The file itself is on the nodes and login hosts, not on this machine.
+// copyOutput copies the path of the output file. The file itself is on the nodes and login hosts, not on this
+// machine.
 func (j *Job) copyOutput(ctx *screenapi.Context) []screenapi.Effect {
 	path := j.output(ctx)
 	return []screenapi.Effect{screenapi.Copy{What: "output file " + path, Text: path + "\n"}}

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// pager shows lines of text with scrolling and search.
+// pager shows lines of text, which can be scrolled and searched.
 type pager struct {
 	plain
 	text   []string
@@ -19,10 +19,10 @@ type pager struct {
 	drawn  canvas.Canvas
 }
 
-// Move scrolls.
+// Move scrolls by n lines.
 func (p *pager) Move(n int) { p.top = max(min(p.top+n, len(p.text)-p.height), 0) }
 
-// Page scrolls by screens.
+// Page scrolls by n screens.
 func (p *pager) Page(n int) { p.Move(n * max(p.height-1, 1)) }
 
 // Home goes to the first line.
@@ -76,7 +76,7 @@ func (p *pager) next(down bool) bool {
 	return false
 }
 
-// draw draws the lines from the first visible one.
+// draw draws the text, starting at the first visible line.
 func (p *pager) draw(c canvas.Canvas, text []string, empty string) {
 	p.text, p.height, p.drawn = text, c.H, c
 	p.Move(0)

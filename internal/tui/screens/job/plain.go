@@ -2,7 +2,8 @@ package job
 
 import "github.com/vc-batch/vc/internal/tui/screenapi"
 
-// plain implements the methods of widget.Rows that do not apply to lines of text: marking, sorting, choosing columns.
+// plain implements those methods of widget.Rows that do not apply to lines of text: marking, sorting and choosing
+// columns.
 type plain struct{}
 
 func (plain) Mark() {}

@@ -17,7 +17,7 @@ import (
 
 type pod = *snapshot.Pod
 
-// podTable returns the table of a job's pods, by task and index.
+// podTable returns the table of a job's pods, sorted by task and index.
 func podTable() widget.Table[pod] {
 	plain := func(of func(pod) string) func(*screenapi.Context, pod) (string, canvas.Style) {
 		return func(_ *screenapi.Context, p pod) (string, canvas.Style) { return of(p), theme.Plain }
@@ -52,7 +52,7 @@ func podTable() widget.Table[pod] {
 	}
 }
 
-// asked returns the amount of a resource that a pod uses until it ends.
+// asked returns the amount of a resource that a pod requests and holds until it ends.
 func asked(p pod, resource string) string {
 	if p.Asks == nil {
 		return ""
@@ -72,7 +72,7 @@ func asked(p pod, resource string) string {
 	return strconv.FormatInt(sum, 10)
 }
 
-// message returns the pod's problem, or how it ended.
+// message returns the pod's problem or, if it has ended, how it ended.
 func message(p pod) string {
 	switch {
 	case p.Trouble != "" && p.Trouble != p.State:

@@ -16,14 +16,15 @@ type step struct {
 	text string
 }
 
-// passed maps phases of a job to the texts for its timeline.
+// passed maps the phases of a job to the texts for its timeline.
 var passed = map[batchv1alpha1.JobPhase]string{
 	batchv1alpha1.Running: "running", batchv1alpha1.Restarting: "requeued", batchv1alpha1.Aborting: "being suspended", batchv1alpha1.Aborted: "suspended",
 	batchv1alpha1.Completing: "completing", batchv1alpha1.Completed: "completed", batchv1alpha1.Terminating: "being cancelled", batchv1alpha1.Terminated: "cancelled",
 	batchv1alpha1.Failed: "failed",
 }
 
-// timeline returns the job's history, the oldest step first, from its conditions and the times of its pods.
+// timeline returns the job's history, with the oldest step first. It is derived from the job's conditions and the
+// times of its pods.
 func timeline(job *snapshot.Job) []step {
 	steps := []step{{job.Submitted, "submitted"}}
 	seen := map[batchv1alpha1.JobPhase]time.Time{}
@@ -67,7 +68,7 @@ func ofPods(job *snapshot.Job) []step {
 	return steps
 }
 
-// moments returns the nonzero times of pods in order.
+// moments returns the nonzero times of pods in chronological order.
 func moments(pods []*snapshot.Pod, of func(*snapshot.Pod) time.Time) []time.Time {
 	var times []time.Time
 	for _, pod := range pods {
@@ -79,7 +80,7 @@ func moments(pods []*snapshot.Pod, of func(*snapshot.Pod) time.Time) []time.Time
 	return times
 }
 
-// after returns the time between the submission and at: +22s.
+// after formats the time between the submission and at, for example "+22s".
 func after(submitted, at time.Time) string {
 	if distance := at.Sub(submitted).Truncate(time.Second); distance > 0 {
 		return "+" + distance.String()
@@ -87,7 +88,7 @@ func after(submitted, at time.Time) string {
 	return ""
 }
 
-// ahead returns the current counts and the expected events: start and time limit.
+// ahead returns the current numbers of pods and the expected events, which are the start and the time limit.
 func ahead(job *snapshot.Job, now time.Time) []string {
 	var lines []string
 	if len(job.Pods) > 0 && !(jobrow.Row{Job: job}).Ended() {

@@ -1,5 +1,5 @@
-// Package jobs implements the screen of all jobs: one row per job, arrays folded, and below the rows an explanation of
-// the selected job.
+// Package jobs implements the screen that lists all jobs, one per row, with arrays folded. Below the rows, it
+// explains the state of the selected job.
 //
 //	In:   Snapshot.Jobs, a filter, namespace and "mine"
 //	Out:  rows, actions on the marked ones

@@ -62,7 +62,7 @@ func (j *Jobs) nothing(ctx *screenapi.Context) string {
 // nameWidth is the width of the names of facts.
 const nameWidth = 10
 
-// reason draws the state of the job in words, as `vcctl job explain` does.
+// reason draws the state of the job in words, as in `vcctl job explain`.
 func reason(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job) {
 	a := jobrow.Account(ctx.Snap, job)
 	title := strings.TrimSpace(job.ID + " " + a.Headline(render.Style{}, ctx.Now))
@@ -89,7 +89,7 @@ func reason(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job) {
 	}
 }
 
-// facts returns the facts of the account, with the estimated start first. For a job with nodes, the nodes come first.
+// facts returns the facts about a job. The estimated start comes first or, if the job has nodes, its nodes.
 func facts(ctx *screenapi.Context, job *snapshot.Job, a *jobstatus.Account) []jobstatus.Fact {
 	all := a.Facts()
 	if job.NodeList != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// groups lists the groupings of rows, in the order in which "g" cycles through them.
+// groups lists the ways to group rows, in the order in which "g" cycles through them.
 var groups = []struct {
 	name string
 	of   func(jobrow.Row) string
@@ -27,7 +27,7 @@ func (j *Jobs) nextGroup(*screenapi.Context) []screenapi.Effect {
 	return nil
 }
 
-// sumUp returns the heading of a group: its name, the numbers of running and waiting jobs, and their GPUs.
+// sumUp returns the heading of a group: its name, the numbers of its running and waiting jobs, and their GPUs.
 func sumUp(name string, rows []jobrow.Row) string {
 	var tally jobrow.Tally
 	var gpus int64

@@ -21,14 +21,14 @@ type Jobs struct {
 	all      int
 	group    int // index in groups
 	unfolded map[types.UID]bool
-	// sorted holds the rows while no array is unfolded. matching is a buffer for the matching rows.
+	// sorted holds the rows if no array is unfolded. matching is a buffer for the matching rows.
 	sorted   jobrow.Sorted
 	matching []jobrow.Row
-	// filled is the input of the current rows.
+	// filled is the input from which the current rows were made.
 	filled filling
 }
 
-// filling is the input from which rows are made.
+// filling is the input for making rows.
 type filling struct {
 	snap      *snapshot.Snapshot
 	namespace string
@@ -117,7 +117,7 @@ func (j *Jobs) rows(ctx *screenapi.Context) []jobrow.Row {
 	return jobrow.Rows(jobrow.Keep(ctx, ctx.Snap.Jobs), ctx.Now, func(job *snapshot.Job) bool { return j.unfolded[job.UID] })
 }
 
-// kept appends the rows that match.
+// kept appends those rows to kept that match.
 func kept(kept, rows []jobrow.Row, matching filter.Filter[jobrow.Row]) []jobrow.Row {
 	for _, row := range rows {
 		if matching.Match(row) {
@@ -130,13 +130,13 @@ func kept(kept, rows []jobrow.Row, matching filter.Filter[jobrow.Row]) []jobrow.
 // SetFilter filters the rows.
 func (j *Jobs) SetFilter(ctx *screenapi.Context, text string) error { return j.fill(ctx, text, false) }
 
-// Matches returns the number of visible rows and of all rows.
+// Matches returns the number of visible rows and the number of all rows.
 func (j *Jobs) Matches(*screenapi.Context) (shown, all int) { return j.shown, j.all }
 
 // Escape clears marks.
 func (j *Jobs) Escape() bool { return j.table.Escape() }
 
-// targets returns the jobs that an action applies to. Several parts of an array count as one job.
+// targets returns the jobs that an action applies to. Multiple parts of an array count as one job.
 func (j *Jobs) targets(*screenapi.Context, screenapi.Screen) []*snapshot.Job {
 	var jobs []*snapshot.Job
 	seen := map[types.UID]bool{}
@@ -173,7 +173,7 @@ func (j *Jobs) fold(ctx *screenapi.Context) []screenapi.Effect {
 	return nil
 }
 
-// updated returns the age of the snapshot in words.
+// updated describes the age of the snapshot in words.
 func updated(ctx *screenapi.Context) string {
 	return fmt.Sprintf("updated %s ago", ctx.Now.Sub(ctx.Snap.At).Truncate(time.Second))
 }

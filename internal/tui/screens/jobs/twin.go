@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// Twin returns the visible rows as a text table, with the filter.
+// Twin returns the visible rows as a text table, together with the filter.
 func (j *Jobs) Twin(ctx *screenapi.Context) string {
 	table := render.Table{Gap: 2}
 	var cells []func(*screenapi.Context, jobrow.Row) (string, canvas.Style)

@@ -88,7 +88,7 @@ func (n *Nodes) fitColumns() {
 	}
 }
 
-// drawUse draws the use of a resource: a bar, and used/total as numbers.
+// drawUse draws how much of a resource is used, as a bar and as numbers in the form used/total.
 func (n *Nodes) drawUse(name func() corev1.ResourceName, cells int) func(*screenapi.Context, *node, canvas.Canvas) {
 	return func(ctx *screenapi.Context, row *node, c canvas.Canvas) {
 		used, has := noderow.Use(row, name())
@@ -114,7 +114,7 @@ func (n *Nodes) drawUse(name func() corev1.ResourceName, cells int) func(*screen
 	}
 }
 
-// useText returns used/total, but for memory only the used amount to save space.
+// useText returns used/total. For memory, it returns only the used amount to save space.
 func useText(row *node, name corev1.ResourceName) string {
 	used, has := noderow.Use(row, name)
 	switch {
@@ -140,7 +140,7 @@ func (n *Nodes) idleCell(_ *screenapi.Context, row *node) (string, canvas.Style)
 	return text, theme.Plain
 }
 
-// jobsCell returns the jobs on a node. Jobs on a node that is down are lost.
+// jobsCell returns the jobs on a node. If the node is down, the jobs are shown as lost.
 func jobsCell(_ *screenapi.Context, row *node) (string, canvas.Style) {
 	jobs := jobsOn(row)
 	if len(jobs) == 0 {

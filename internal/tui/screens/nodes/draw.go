@@ -16,14 +16,14 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Heights of the parts below the list.
+// The heights of the parts below the list.
 const (
-	roomForBoxes = 23 // lines of the body from which there are boxes
+	roomForBoxes = 23 // minimum number of lines of the body for drawing boxes
 	podsLeast    = 6  // minimum lines of the boxes
 	narrowFacts  = 3  // a rule and two facts
 )
 
-// Draw draws the heat map, or the list with the pods on the node under the cursor.
+// Draw draws the heat map, or the list of nodes with the pods on the node under the cursor.
 func (n *Nodes) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if n.heat != nil {
 		n.drawHeat(ctx, c)
@@ -53,7 +53,7 @@ func (n *Nodes) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 }
 
-// groupLines returns the greatest number of lines that group headings take.
+// groupLines returns the maximum number of lines that group headings occupy.
 func (n *Nodes) groupLines() int {
 	if n.by == "" || n.by == noderow.Flat {
 		return 0
@@ -152,7 +152,7 @@ type fact struct {
 	style canvas.Style
 }
 
-// facts returns information about a node, the most important first.
+// facts returns information about a node, with the most important line first.
 func (n *Nodes) facts(ctx *screenapi.Context, row *node) []fact {
 	var all []fact
 	add := func(style canvas.Style, text string) {
@@ -190,7 +190,7 @@ func (n *Nodes) facts(ctx *screenapi.Context, row *node) []fact {
 	return all
 }
 
-// since returns the time for which a node has been in its condition.
+// since returns how long a node has been in its current condition.
 func since(ctx *screenapi.Context, row *node) string {
 	if row.Since.IsZero() {
 		return ""

@@ -23,17 +23,17 @@ var _ widget.Rows = (*heatMap)(nil)
 
 func (h *heatMap) cursor() string { return h.Cursor }
 
-// Move moves the cursor n cells down, or up if n is negative.
+// Move moves the cursor n cells down; if n is negative, it moves up.
 func (h *heatMap) Move(n int) {
 	for range max(n, -n) {
 		h.Cursor = h.Step(0, n/max(n, -n))
 	}
 }
 
-// aside moves the cursor to the cell on the right or left.
+// aside moves the cursor dx cells to the right; if dx is negative, it moves to the left.
 func (h *heatMap) aside(dx int) { h.Cursor = h.Step(dx, 0) }
 
-// Page moves by half a screen of cells, down or up.
+// Page moves the cursor by half a screen, down or up.
 func (h *heatMap) Page(n int) { h.Move(n * max(h.drawn.H/2, 1)) }
 
 // Home moves to the first cell.
@@ -54,7 +54,7 @@ func (h *heatMap) end(at int) {
 	}
 }
 
-// Methods of tables that do not apply to a map.
+// Methods of tables that do not apply to a heat map.
 func (h *heatMap) Mark()                                         {}
 func (h *heatMap) Range()                                        {}
 func (h *heatMap) MarkAll()                                      {}
@@ -85,7 +85,7 @@ func (h *heatMap) mouse(m screenapi.Mouse) (open bool) {
 	return open
 }
 
-// enterHeat opens the map with the cursor on the list's current node, or closes the map.
+// enterHeat opens the map with the cursor on the list's current node. If the map is already open, it closes the map.
 func (n *Nodes) enterHeat(*screenapi.Context) []screenapi.Effect {
 	if n.heat != nil {
 		n.leaveHeat()
@@ -115,7 +115,7 @@ func (n *Nodes) leaveHeat() {
 	n.table.Select(at)
 }
 
-// heatBy returns the grouping of the cells.
+// heatBy returns the grouping of the heat map.
 func (n *Nodes) heatBy() noderow.By {
 	if n.by != "" {
 		return n.by
@@ -123,7 +123,7 @@ func (n *Nodes) heatBy() noderow.By {
 	return noderow.Offered(n.all)[0]
 }
 
-const heatFacts = 4 // lines below the map: a legend and facts of the node under the cursor
+const heatFacts = 4 // lines below the map: a legend, and facts about the node under the cursor
 
 func (n *Nodes) drawHeat(ctx *screenapi.Context, c canvas.Canvas) {
 	h := n.heat
@@ -143,7 +143,7 @@ func (n *Nodes) drawHeat(ctx *screenapi.Context, c canvas.Canvas) {
 	n.drawHeatFacts(ctx, lower)
 }
 
-// scroll returns the number of lines to scroll so that the cell under the cursor is visible.
+// scroll returns the number of lines to scroll to make the cell under the cursor visible.
 func (n *Nodes) scroll(height int) int {
 	line, skip := n.heat.Line(n.heat.Cursor), n.heat.Skip
 	if line < 0 || n.heat.Lines() <= height {
@@ -176,7 +176,7 @@ func (n *Nodes) drawHeatFacts(ctx *screenapi.Context, c canvas.Canvas) {
 	c.Fit(1, 2, c.W-2, said, theme.Plain)
 }
 
-// fullText returns used/total.
+// fullText returns the used and the total amount in the form used/total.
 func fullText(row *node, name corev1.ResourceName) string {
 	used, has := noderow.Use(row, name)
 	if row.Unknown {

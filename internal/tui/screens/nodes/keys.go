@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// rowsIn returns the target of the table keys: the heat map, the pods or the list.
+// rowsIn returns the part to which the table keys apply: the heat map, the pods or the list.
 func rowsIn(s screenapi.Screen) widget.Rows {
 	n, ok := s.(*Nodes)
 	switch {
@@ -100,7 +100,7 @@ func (n *Nodes) nextGroup(ctx *screenapi.Context) []screenapi.Effect {
 	return nil
 }
 
-// sortable returns a sort key for a name in natural order: numbers by value, an empty name last.
+// sortable returns a sort key that sorts names in natural order: numbers by value, and the empty name last.
 func sortable(name string) string {
 	if name == "" {
 		return "\uffff"
@@ -124,7 +124,7 @@ func sortable(name string) string {
 	return key.String()
 }
 
-// heading returns the line above a group: its name, the states of its nodes, and its idle resources.
+// heading returns the line above a group, with its name, the states of its nodes, and its idle resources.
 func (n *Nodes) heading(_ *screenapi.Context, rows []*node) string {
 	name := noderow.Group(rows[0], n.by)
 	if name == "" {
@@ -179,7 +179,7 @@ func (n *Nodes) cannotDrain(ctx *screenapi.Context) string {
 	return ""
 }
 
-// cordon cordons the nodes that are not cordoned. If all are cordoned, it uncordons them.
+// cordon cordons those of the nodes that are not cordoned. If all of them are cordoned, it uncordons them.
 func (n *Nodes) cordon(ctx *screenapi.Context) []screenapi.Effect {
 	verb, word := screenapi.Uncordon, "Uncordon"
 	targets := n.targets()
@@ -222,7 +222,7 @@ func (n *Nodes) cordon(ctx *screenapi.Context) []screenapi.Effect {
 	}}}}
 }
 
-// together returns the first error with the number of the others, or nil.
+// together returns the first error, with the number of the others, or nil if there are no errors.
 func together(problems []error) error {
 	switch len(problems) {
 	case 0:
@@ -233,7 +233,7 @@ func together(problems []error) error {
 	return fmt.Errorf("%w (and %d more)", problems[0], len(problems)-1)
 }
 
-// stay describes the pods that stay on cordoned nodes.
+// stay describes the pods that remain on cordoned nodes.
 func (n *Nodes) stay(targets []*node) string {
 	pods, jobs := held(targets)
 	switch {
@@ -247,10 +247,10 @@ func (n *Nodes) stay(targets []*node) string {
 	return fmt.Sprintf("%d pods of %s stay.", pods, plural(len(jobs), "job"))
 }
 
-// unseen reports whether the pods of a node are unknown: they may not be listed, or are not read yet.
+// unseen reports whether the pods of a node are unknown because they may not be listed or have not been read yet.
 func unseen(row *node) bool { return row.Unknown }
 
-// held returns the number of jobs' pods on nodes, and the names of the jobs.
+// held returns the number of pods of jobs on the nodes, and the names of these jobs.
 func held(targets []*node) (pods int, jobs []string) {
 	for _, row := range targets {
 		for _, p := range row.Pods {
@@ -270,7 +270,7 @@ func held(targets []*node) (pods int, jobs []string) {
 // leaves reports whether a drain would evict a pod.
 func leaves(p *snapshot.Pod) bool { return !p.Stays && !p.Terminating }
 
-// drain asks the user to type the node's name, because all work on the node ends.
+// drain asks the user to type the node's name, because a drain stops all work on the node.
 func (n *Nodes) drain(ctx *screenapi.Context) []screenapi.Effect {
 	row, actions := n.targets()[0], ctx.Actions
 	lines := []string{"No new pods are placed, and the node has no pods of jobs."}
@@ -293,7 +293,7 @@ func (n *Nodes) drain(ctx *screenapi.Context) []screenapi.Effect {
 	}}}}
 }
 
-// others describes the effect of a drain on the node's pods that belong to no job.
+// others describes how a drain affects the pods on the node that do not belong to a job.
 func others(row *node) (lines []string) {
 	going, alone, staying := 0, 0, 0
 	for _, p := range row.Pods {
@@ -324,7 +324,7 @@ func others(row *node) (lines []string) {
 	return lines
 }
 
-// lostData returns how many of a node's pods lose data when they are evicted.
+// lostData returns the number of pods on a node that lose data when they are evicted.
 func lostData(row *node) int {
 	pods := 0
 	for _, p := range row.Pods {

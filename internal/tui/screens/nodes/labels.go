@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// labeller selects the labels that distinguish nodes: labels with more than one value, but not many.
+// labeller selects the labels that distinguish nodes, which are labels with more than one but not too many values.
 type labeller struct {
 	names []string
 	texts map[string]string // by node
@@ -18,7 +18,7 @@ const (
 	mostValues = 12
 )
 
-// silent lists prefixes of labels that are shown elsewhere or are of no interest.
+// silent lists the prefixes of labels that are shown elsewhere or are not of interest.
 var silent = []string{"kubernetes.io/hostname", "topology.", "rack", "zone", "beta.kubernetes.io/", "kubernetes.io/os", "kubernetes.io/arch", "failure-domain."}
 
 // learn evaluates the labels of all nodes.

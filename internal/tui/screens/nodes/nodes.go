@@ -25,18 +25,18 @@ type Nodes struct {
 	pods   widget.Table[*snapshot.Pod]
 	text   string
 	filter filter.Filter[*node]
-	target string // initial node; "" means the first
+	target string // node to select at the start; "" means the first one
 
 	all   []*node
 	shown []*node
-	// by is the grouping of nodes. "" means not chosen yet: the list is flat, and the heat map uses the first available
-	// grouping.
+	// by is the grouping of nodes. If the user has not chosen one yet, it is empty: the list is flat, and the heat
+	// map uses the first available grouping.
 	by     noderow.By
-	inPods bool // keys go to the table of pods
+	inPods bool // keys apply to the table of pods
 	heat   *heatMap
 
-	resource corev1.ResourceName // shown and sorted by
-	device   corev1.ResourceName // of the device column; "" means none
+	resource corev1.ResourceName // resource to show and to sort by
+	device   corev1.ResourceName // resource of the device column; "" if there is none
 	labels   labeller
 	place    map[string]int // position of each name in natural order
 }
@@ -46,7 +46,7 @@ func Spec() screenapi.Spec {
 	return screenapi.Spec{Name: screenapi.Nodes, Tab: "Nodes", ShortTab: "Nodes", Number: "4", New: New, Keys: keyTable()}
 }
 
-// New creates the screen; target is the initial node.
+// New returns the screen; target is the node to select at the start.
 func New(target string) screenapi.Screen {
 	n := &Nodes{target: target}
 	n.table = widget.Table[*node]{
@@ -68,7 +68,7 @@ func (n *Nodes) Crumb(*screenapi.Context) string {
 	return "Nodes"
 }
 
-// Note returns the number of nodes, their order and their grouping.
+// Note returns the number of nodes, and how they are sorted and grouped.
 func (n *Nodes) Note(ctx *screenapi.Context) string {
 	note := widget.Count(len(n.all)) + " nodes"
 	order := n.table.SortNote()
@@ -144,7 +144,7 @@ func (n *Nodes) refresh(ctx *screenapi.Context, lingering bool) {
 	}
 }
 
-// measure determines what the columns show: the resource, the device, widths, labels.
+// measure determines what the columns show: the resource, the device, the widths and the labels.
 func (n *Nodes) measure(ctx *screenapi.Context) {
 	n.resource, n.device = corev1.ResourceName(ctx.ShownResource()), ""
 	for _, name := range ctx.Snap.Resources {
@@ -175,7 +175,7 @@ func (n *Nodes) missing() bool {
 	return slices.ContainsFunc(n.all, func(row *node) bool { _, known := n.place[row.Name]; return !known })
 }
 
-// rank orders states: nodes with the best chance of a start first, unusable ones last.
+// rank returns the sort key of a state. Nodes on which a job is most likely to start come first, unusable ones last.
 func rank(state nodecapacity.State) int {
 	switch state {
 	case nodecapacity.StateIdle:
@@ -238,7 +238,7 @@ func (n *Nodes) SetFilter(ctx *screenapi.Context, text string) error {
 // FilterKeys returns the filter keys of nodes, for the documentation.
 func FilterKeys() []string { return fields.Keys() }
 
-// Matches returns the number of visible nodes and of all nodes.
+// Matches returns the number of visible nodes and the number of all nodes.
 func (n *Nodes) Matches(*screenapi.Context) (shown, all int) { return len(n.shown), len(n.all) }
 
 // fields defines the filter keys of nodes.
@@ -279,7 +279,7 @@ func devicesIdle(r *node) float64 {
 	return float64(sum)
 }
 
-// Escape leaves the heat map, then the pods, then clears marks.
+// Escape leaves the heat map. Without a heat map, it leaves the table of pods, or clears marks.
 func (n *Nodes) Escape() bool {
 	switch {
 	case n.heat != nil:
@@ -292,7 +292,7 @@ func (n *Nodes) Escape() bool {
 	return n.table.Escape()
 }
 
-// Twin returns the list as `vcctl node list` prints it, with the state.
+// Twin returns the list in the format of `vcctl node list`, with the state added.
 func (n *Nodes) Twin(ctx *screenapi.Context) string {
 	var text strings.Builder
 	if err := n.textTable(ctx).Fprint(&text); err != nil || len(n.all) == 0 {
@@ -301,7 +301,7 @@ func (n *Nodes) Twin(ctx *screenapi.Context) string {
 	return text.String()
 }
 
-// jobsOn returns the jobs with pods on a node: their numbers, or their names if they have no number.
+// jobsOn returns the jobs that have pods on a node, by number, or by name if they have no number.
 func jobsOn(row *node) []string {
 	var jobs []string
 	for _, p := range row.Pods {

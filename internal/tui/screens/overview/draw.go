@@ -12,17 +12,18 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// block is one part of the screen: a box if there is space, otherwise lines under a rule.
+// block is one part of the screen. It is drawn as a box if there is space, otherwise as lines below a rule.
 type block struct {
 	title, short, note string
-	// want is the preferred number of lines inside, least the minimum.
+	// want is the preferred and least the minimum number of lines inside.
 	want, least int
 	draw        func(canvas.Canvas)
-	// head draws into the line of the rule if there are no boxes. It may be nil.
+	// head draws into the line of the rule if there are no boxes; it may be nil.
 	head func(canvas.Canvas)
 }
 
-// Draw draws nodes, queues, jobs and events from top to bottom. Jobs get the space that the other blocks do not want.
+// Draw draws nodes, queues, jobs and events from top to bottom. The jobs get the space that the other blocks do not
+// need.
 func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if o.events {
 		block := o.eventBlock(ctx, c.H)
@@ -67,7 +68,7 @@ func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 }
 
-// frame draws a block's box or rule and returns the inside. Without boxes, the nodes have no rule either.
+// frame draws the box or rule of a block and returns the inside. Without boxes, the nodes do not have a rule, either.
 func frame(ctx *screenapi.Context, c canvas.Canvas, b block, box bool) canvas.Canvas {
 	if box {
 		return widget.Box(c, ctx.Theme, b.title, b.note)

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Keys returns the screen's table of keys.
+// Keys returns the screen's key table.
 func Keys() []screenapi.Binding {
 	name := screenapi.Overview
 	jobs := func(s screenapi.Screen) widget.Rows {
@@ -46,7 +46,7 @@ func Keys() []screenapi.Binding {
 	)
 }
 
-// targets returns the jobs that an action applies to: the marked ones, or the one under the cursor.
+// targets returns the jobs that an action applies to: the marked jobs, or the one under the cursor if none is marked.
 func targets(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
 	o, ok := s.(*Overview)
 	if !ok {

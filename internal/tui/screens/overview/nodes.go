@@ -18,13 +18,13 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// fewNodes is the greatest number of nodes shown as a matrix.
+// fewNodes is the maximum number of nodes that are shown as a matrix.
 const fewNodes = 8
 
-// amount is an amount of a resource as text.
+// amount is the amount of a resource in text form.
 type amount struct{ name, text, percent string }
 
-// memo is the cache key of values that are computed from all nodes once per snapshot instead of once per frame.
+// memo is the cache key for values that are computed from all nodes only once per snapshot instead of once per frame.
 type memo string
 
 func count(snap *snapshot.Snapshot) noderow.Counts {
@@ -35,7 +35,7 @@ func freeNodes(snap *snapshot.Snapshot) string {
 	return snapshot.Remember(snap, memo("free"), func() string { return noderow.Free(snap.Nodes) })
 }
 
-// sums returns the allocatable and the idle amount of each resource over all nodes.
+// sums returns the total allocatable and idle amounts of each resource over all nodes.
 func sums(ctx *screenapi.Context) (has, idle []amount) {
 	total := snapshot.Remember(ctx.Snap, memo("totals"), func() [2]nodecapacity.Amounts {
 		all, left := noderow.Totals(ctx.Snap.Nodes)
@@ -64,13 +64,13 @@ func unknown(ctx *screenapi.Context) bool {
 	return len(ctx.Snap.Nodes) > 0 && ctx.Snap.Nodes[0].Unknown
 }
 
-// counted returns the number of nodes in each state as text.
+// counted returns the number of nodes in each state in text form.
 func counted(ctx *screenapi.Context) string {
 	parts := states(count(ctx.Snap))
 	return parts[0] + ": " + strings.Join(parts[1:], "  ")
 }
 
-// states returns the number of nodes, and the number in each state.
+// states returns the total number of nodes and the number in each state.
 func states(n noderow.Counts) []string {
 	parts := []string{fmt.Sprintf("%d full", n.Full), fmt.Sprintf("%d mixed", n.Mixed), fmt.Sprintf("%d idle", n.Idle)}
 	if n.Unknown > 0 {
@@ -114,7 +114,7 @@ func (o *Overview) nodeBlock(ctx *screenapi.Context, c canvas.Canvas) block {
 		b.draw = func(c canvas.Canvas) { o.matrix(ctx, c) }
 		return b
 	}
-	// The heat map takes as many lines as its groups need, up to a third of the screen.
+	// The heat map gets as many lines as its groups need, but at most a third of the screen.
 	groups := snapshot.Remember(ctx.Snap, memo("groups by "+resourceName(ctx)), func() []widget.HeatGroup {
 		return noderow.Groups(ctx.Snap.Nodes, noderow.Offered(ctx.Snap.Nodes)[0], resourceName(ctx))
 	})
@@ -160,7 +160,7 @@ func (o *Overview) many(ctx *screenapi.Context, c canvas.Canvas, head int) {
 	c.Fit(0, c.H-1, c.W, text, theme.Dim)
 }
 
-// sumsWide draws one column per resource: allocatable and idle amount.
+// sumsWide draws one column per resource, with the allocatable and the idle amount.
 func sumsWide(ctx *screenapi.Context, c canvas.Canvas) {
 	has, idle := sums(ctx)
 	c.Put(0, 1, "Allocatable", theme.Head)
@@ -183,7 +183,7 @@ func sumsWide(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 }
 
-// sumsNarrow draws the same in two lines.
+// sumsNarrow draws the same amounts in two lines.
 func (o *Overview) sumsNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 	has, idle := sums(ctx)
 	name := resourceName(ctx)
@@ -219,7 +219,7 @@ func (o *Overview) sumsNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 	c.Fit(0, 1, c.W, second, theme.Plain)
 }
 
-// matrix draws a small number of nodes, one column per node, or one line per node on a narrow screen.
+// matrix draws a small number of nodes in one column each or, on a narrow screen, in one line each.
 func (o *Overview) matrix(ctx *screenapi.Context, c canvas.Canvas) {
 	nodes, resources := ctx.Snap.Nodes, ctx.Snap.Resources
 	if ctx.W < 100 {
@@ -252,7 +252,7 @@ func (o *Overview) matrix(ctx *screenapi.Context, c canvas.Canvas) {
 }
 
 func (o *Overview) matrixNarrow(ctx *screenapi.Context, c canvas.Canvas) {
-	// Show as many resources as fit, the chosen one first.
+	// Show as many resources as fit, starting with the chosen one.
 	resources := slices.Clone(ctx.Snap.Resources)
 	slices.SortStableFunc(resources, func(a, b corev1.ResourceName) int { return first(a, resourceName(ctx)) - first(b, resourceName(ctx)) })
 	resources = resources[:min(len(resources), max((c.W-24+2)/17, 1))]

@@ -19,14 +19,14 @@ import (
 type Overview struct {
 	jobs   widget.Table[jobrow.Row]
 	sorted jobrow.Sorted
-	// matching is a buffer for the matching rows.
+	// matching is a buffer for the rows that match the filter.
 	matching []jobrow.Row
 	heat     widget.Heat
 	heatAt   canvas.Canvas // where it was drawn last
 	filter   filter.Filter[jobrow.Row]
 	text     string // text of the filter
 	all      int    // number of jobs that have not ended, before filtering
-	// tally counts all jobs, before filtering.
+	// tally counts all jobs, regardless of the filter.
 	tally  jobrow.Tally
 	events bool // only the events are shown
 }
@@ -41,8 +41,8 @@ func New() *Overview {
 	return &Overview{jobs: widget.Table[jobrow.Row]{Columns: columnsOfJobs(), ID: jobrow.ID, Default: jobrow.Default, DefaultSort: jobrow.DefaultSort}}
 }
 
-// columnsOfJobs returns the columns of the screen Jobs with a different priority on narrow terminals: the remaining run
-// time is more important here than the namespace.
+// columnsOfJobs returns the columns of the screen Jobs, but with other priorities on narrow terminals: the remaining
+// run time is more important here than the namespace.
 func columnsOfJobs() []jobrow.Column {
 	from := map[string]int{"namespace": 150, "prio": 150, "start": 150, "left": 110, "counts": 110}
 	all := jobrow.Columns()
@@ -74,10 +74,10 @@ func (o *Overview) SetFilter(ctx *screenapi.Context, text string) error {
 	return nil
 }
 
-// Matches returns the number of visible jobs and of all jobs.
+// Matches returns the number of visible jobs and the number of all jobs.
 func (o *Overview) Matches(*screenapi.Context) (shown, all int) { return len(o.jobs.Rows()), o.all }
 
-// Escape closes the view of events, or clears marks.
+// Escape closes the event view. If it is not open, Escape clears marks.
 func (o *Overview) Escape() bool {
 	if o.events {
 		o.events = false
@@ -96,7 +96,7 @@ func (o *Overview) refresh(ctx *screenapi.Context, lingering bool) {
 	o.tally, o.all, o.matching = jobrow.Tally{}, 0, o.matching[:0]
 	for _, row := range o.sorted.Rows(ctx) {
 		o.tally.Add(row)
-		if row.Ended() { // ended jobs are on the screen Jobs
+		if row.Ended() { // ended jobs are shown on the screen Jobs
 			continue
 		}
 		o.all++
@@ -143,8 +143,8 @@ func (o *Overview) open(*screenapi.Context) []screenapi.Effect {
 	return []screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: string(row.Job.UID)}}
 }
 
-// shownQueues returns the queues of the first level: the children of root, and other queues without a parent. Without
-// such queues, it returns all queues.
+// shownQueues returns the top-level queues, which are the children of root and other queues without a parent. If
+// there are none, it returns all queues.
 func shownQueues(snap *snapshot.Snapshot) []*snapshot.Queue {
 	var shown []*snapshot.Queue
 	for _, q := range snap.Queues {
@@ -158,7 +158,7 @@ func shownQueues(snap *snapshot.Snapshot) []*snapshot.Queue {
 	return shown
 }
 
-// pathOf returns a queue with its parent: root/research.
+// pathOf returns the path of a queue and its parent, for example root/research.
 func pathOf(snap *snapshot.Snapshot, q *snapshot.Queue) string {
 	if q.Parent == "" || snap.Queue(q.Parent) == nil {
 		return q.Name
@@ -166,10 +166,10 @@ func pathOf(snap *snapshot.Snapshot, q *snapshot.Queue) string {
 	return q.Parent + "/" + q.Name
 }
 
-// ofJob matches the suffix that a job's PodGroup has after the job's name: its UID.
+// ofJob matches the suffix, a UID, that the name of a job's PodGroup has after the job's name.
 var ofJob = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// eventText returns an event in one line: the event and its object.
+// eventText returns an event and its object in one line.
 func eventText(e *snapshot.Event) string {
 	kind, of := strings.ToLower(e.Kind), e.Name
 	if e.Kind == "PodGroup" && ofJob.MatchString(of) {
@@ -185,7 +185,7 @@ func eventText(e *snapshot.Event) string {
 	return text
 }
 
-// percent returns a part of a whole as a rounded percentage.
+// percent returns the rounded percentage that part is of whole.
 func percent(part, whole int64) string {
 	if whole <= 0 {
 		return ""

@@ -48,10 +48,10 @@ func (o *Overview) queueBlock(ctx *screenapi.Context) block {
 	return b
 }
 
-// heads are the titles of the number columns.
+// heads holds the titles of the number columns.
 var heads = []string{"ALLOC", "DESV", "CAP", "R", "PD", "HEAD WAIT", "STATE"}
 
-// place is the position of the bars, with the names before and the numbers after them.
+// place is the position of the bars, the names before them, and the numbers after them.
 type place struct {
 	name, from, to int
 	wide           bool
@@ -85,8 +85,8 @@ func drawQueues(ctx *screenapi.Context, c canvas.Canvas, shown []*snapshot.Queue
 	}
 }
 
-// headWait returns the waiting time of a queue's first job. If the user sees only a part of the jobs, it is a lower
-// bound.
+// headWait returns the waiting time of the first job in a queue. If the user sees only some of the jobs, it is a
+// lower bound.
 func headWait(ctx *screenapi.Context, q *snapshot.Queue) string {
 	_, hidden := ctx.Snap.HiddenKind("jobs")
 	first := snapshot.Remember(ctx.Snap, memo("first in "+q.Name), func() *snapshot.Job { return firstPending(ctx.Snap, q.Name) })
@@ -101,8 +101,8 @@ func headWait(ctx *screenapi.Context, q *snapshot.Queue) string {
 	return widget.Short(ctx.Now.Sub(first.Submitted))
 }
 
-// firstPending returns the job that has waited longest in a queue or its descendants, or nil. It ignores jobs that the
-// queue's PD does not count because they are held or requeued.
+// firstPending returns the job that has waited longest in a queue or its descendants, or nil. It ignores jobs that
+// are held or requeued, because the queue's PD does not count them.
 func firstPending(snap *snapshot.Snapshot, name string) *snapshot.Job {
 	var first *snapshot.Job
 	inside := false
@@ -127,7 +127,7 @@ func firstPending(snap *snapshot.Snapshot, name string) *snapshot.Job {
 	return first
 }
 
-// columns draws the numbers of a line to the right of x. The last two are drawn only in wide terminals.
+// columns draws the numbers of a line to the right of x. The last two are drawn only on wide terminals.
 func columns(c canvas.Canvas, y, x int, wide bool, style canvas.Style, texts ...string) {
 	widths := []int{6, 5, 5, 5, 5}
 	if wide {

@@ -13,10 +13,10 @@ func numbersOf(q *snapshot.Queue, name corev1.ResourceName) queuerow.Numbers {
 	return queuerow.NumbersOf(q, name)
 }
 
-// text formats an amount; an unset one is "-".
+// text formats an amount; an unset amount is formatted as "-".
 func text(name corev1.ResourceName, amount int64) string { return queuerow.Text(name, amount) }
 
-// gpusOf returns the number of GPUs of any vendor in a list.
+// gpusOf returns the total number of GPUs of any vendor in a list.
 func gpusOf(list corev1.ResourceList) float64 {
 	sum := 0.0
 	for name, amount := range list {
@@ -27,7 +27,7 @@ func gpusOf(list corev1.ResourceList) float64 {
 	return sum
 }
 
-// left returns the amount that a queue may still use below its capability. ok is false without a capability.
+// left returns how much more a queue may use before it reaches its capability. ok is false if it has no capability.
 func left(n queuerow.Numbers) (amount int64, ok bool) {
 	if n.Capability < 0 {
 		return 0, false

@@ -15,7 +15,7 @@ import (
 
 type column = widget.Column[*row]
 
-// columns returns the columns of the tree. Amounts are of the shown resource.
+// columns returns the columns of the tree. Amounts are those of the shown resource.
 func (q *Queues) columns() []column {
 	amount := func(title string, width, from int, of func(queuerow.Numbers) int64) column {
 		return column{Key: title, Title: title, Width: width, Narrow: width - 1, From: from, Right: true, Descending: true,
@@ -62,7 +62,7 @@ func (q *Queues) columns() []column {
 	}
 }
 
-// number returns a cell; zero and "-" are dim.
+// number returns a number as a table cell; zero and "-" are dimmed.
 func number(text string) (string, canvas.Style) {
 	if text == "0" || text == "-" {
 		return text, theme.Dim
@@ -70,7 +70,8 @@ func number(text string) (string, canvas.Style) {
 	return text, theme.Plain
 }
 
-// nameCell draws the branches of the tree before the name if the rows are in tree order.
+// nameCell draws the name of a queue. If the rows are in tree order, it draws the branches of the tree before the
+// name.
 func (q *Queues) nameCell(ctx *screenapi.Context, r *row) (string, canvas.Style) {
 	style := theme.Plain
 	if r.Object.Invalid() != nil {
@@ -131,7 +132,7 @@ func (q *Queues) shareCell(_ *screenapi.Context, r *row) (string, canvas.Style) 
 	return shareText(part), theme.Plain
 }
 
-// shareText formats a share in at most five cells: 0.97, 11.2, 220.
+// shareText formats a share in at most five cells, for example 0.97, 11.2 or 220.
 func shareText(part float64) string {
 	switch {
 	case part < 9.995:
@@ -142,7 +143,7 @@ func shareText(part float64) string {
 	return fmt.Sprintf("%.0f", part)
 }
 
-// drawBar draws the allocated and the admitted amount of the resource, with the bounds as signs.
+// drawBar draws the allocated and the admitted amount of the shown resource, with signs that mark the bounds.
 func (q *Queues) drawBar(ctx *screenapi.Context, r *row, c canvas.Canvas) {
 	n := numbersOf(r.Queue, q.resource)
 	bar := queuerow.Bar(n, q.scale)

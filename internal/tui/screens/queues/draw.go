@@ -13,16 +13,16 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Heights of the parts below the tree.
+// The heights of the parts below the tree.
 const (
 	historyHeight = 4
 	boxHeight     = 7  // minimum
 	narrowLeast   = 4  // without boxes: a rule, facts, next job, history
 	narrowMost    = 12 // with nine pending jobs
-	roomForBoxes  = 23 // lines of the body from which there are boxes
+	roomForBoxes  = 23 // minimum number of lines of the body for drawing boxes
 )
 
-// Draw draws the tree and, if there is space, details of the queue under the cursor.
+// Draw draws the tree and, if there is space, the details of the queue under the cursor.
 func (q *Queues) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	rows := max(len(q.table.Rows())+1, 3)
 	switch {
@@ -139,7 +139,7 @@ func (q *Queues) drawPending(ctx *screenapi.Context, c canvas.Canvas, r *row) {
 	}
 }
 
-// drawNarrow draws facts, pending jobs and history in a few lines, the most important first.
+// drawNarrow draws facts, pending jobs and history in a few lines, with the most important first.
 func (q *Queues) drawNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 	r := q.selected()
 	if r == nil {

@@ -22,7 +22,7 @@ type fact struct {
 	style canvas.Style
 }
 
-// facts returns the content of a queue's box, with at most the given width and number of lines.
+// facts returns the contents of a queue's box, limited to the specified width and number of lines.
 func (q *Queues) facts(ctx *screenapi.Context, r *row, width, lines int) []fact {
 	spec := &r.Object.Spec
 	n := numbersOf(r.Queue, q.resource)
@@ -71,8 +71,8 @@ func (q *Queues) holding(n queuerow.Numbers) string {
 	return line
 }
 
-// notes returns information about a queue other than its numbers: blocking jobs, errors, borrowed resources, and the
-// last reclaim.
+// notes returns the information about a queue other than its numbers: jobs that block others, errors, borrowed
+// resources, and the last reclaim.
 func (q *Queues) notes(r *row) []string {
 	var notes []string
 	if note := q.forest.Note(r.Object); note != "" {
@@ -84,7 +84,7 @@ func (q *Queues) notes(r *row) []string {
 	return notes
 }
 
-// blocker returns the reason why the first pending job waits, if the scheduler has reported it.
+// blocker returns the reason why the first pending job waits if the scheduler has reported it.
 func (q *Queues) blocker(r *row) string {
 	for _, j := range q.waitingIn(r) {
 		if j.Group == nil || j.Group.Status.Explanation == nil {
@@ -125,7 +125,7 @@ func (q *Queues) gather(r *row) []*snapshot.Job {
 	return all
 }
 
-// needs returns how much of its scarcest resource a job requests.
+// needs returns the amount that a job requests of its scarcest resource.
 func needs(j *snapshot.Job) string {
 	if j.GPUs > 0 {
 		return fmt.Sprintf("%d gpu", j.GPUs)
@@ -138,7 +138,7 @@ func needs(j *snapshot.Job) string {
 	return fmt.Sprintf("%d pods", j.Min)
 }
 
-// blockedBy returns one word for the reason why a job waits.
+// blockedBy returns the reason why a job waits in one word.
 func blockedBy(j *snapshot.Job) string { return cmp.Or(j.Reason, j.Code, "-") }
 
 func waited(ctx *screenapi.Context, j *snapshot.Job) string {

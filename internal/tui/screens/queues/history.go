@@ -8,20 +8,20 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// historyCells is the greatest number of cells in a history. When it is full, pairs of cells are merged.
+// historyCells is the maximum number of cells in a history. When a history is full, each pair of cells is merged.
 const historyCells = 60
 
-// firstStep is the initial duration of a cell.
+// firstStep is the initial time span of a cell.
 const firstStep = 5 * time.Second
 
-// history holds the queues' use and numbers of waiting jobs since the screen was opened.
+// history records the resource use and the numbers of waiting jobs of all queues since the screen was opened.
 type history struct {
 	began time.Time
 	step  time.Duration
 	lines map[string]*line // by queue
 }
 
-// line is the history of one queue, one value per step.
+// line is the history of one queue, with one value per time step.
 type line struct {
 	allocated map[corev1.ResourceName][]float64
 	waiting   []float64
@@ -54,7 +54,7 @@ func (h *history) note(now time.Time, snap *snapshot.Snapshot) {
 	}
 }
 
-// put writes a value into a cell. Skipped cells repeat the previous value.
+// put writes a value to a cell. The cells before it that have no value yet repeat the last value.
 func put(values []float64, cell int, value float64) []float64 {
 	for len(values) <= cell {
 		last := value
@@ -67,7 +67,7 @@ func put(values []float64, cell int, value float64) []float64 {
 	return values
 }
 
-// fold merges pairs of cells and keeps the later value.
+// fold merges each pair of cells and keeps the later value.
 func (h *history) fold() {
 	h.step *= 2
 	half := func(values []float64) []float64 {
@@ -85,7 +85,7 @@ func (h *history) fold() {
 	}
 }
 
-// of returns the histories of a queue up to now.
+// of returns the histories of a queue up to the time now.
 func (h *history) of(queue string, name corev1.ResourceName, now time.Time) (allocated, waiting []float64) {
 	l := h.lines[queue]
 	if l == nil {

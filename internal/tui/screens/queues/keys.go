@@ -65,7 +65,7 @@ const (
 	nobodyToAsk     = "not connected: nothing can be changed"
 )
 
-// cannot returns the reason why no action on the queue under the cursor is possible, or "".
+// cannot returns the reason why no action is possible on the queue under the cursor, or "".
 func (q *Queues) cannot(ctx *screenapi.Context) string {
 	switch {
 	case q.selected() == nil:
@@ -87,8 +87,8 @@ func (q *Queues) cannotOpen(ctx *screenapi.Context) string {
 	return refused(ctx, r, true)
 }
 
-// refused returns the reason why the queue controller would reject opening or closing a queue, or "". The command line
-// uses the same rule.
+// refused returns the reason why the queue controller would reject opening or closing a queue, or "". The command
+// line uses the same rule.
 func refused(ctx *screenapi.Context, r *row, open bool) string {
 	var parent *schedulingv1beta1.Queue
 	if above := ctx.Snap.Queue(r.Parent); above != nil {
@@ -131,7 +131,8 @@ func (q *Queues) close(ctx *screenapi.Context) []screenapi.Effect {
 	return q.ask(ctx, r, screenapi.CloseIt, question, []string{fate, "The queue is Closing until the last of its jobs has ended."})
 }
 
-// occupants returns "31 running jobs and 1 waiting job", or "" without jobs.
+// occupants describes the jobs in a queue, for example "31 running jobs and 1 waiting job". It returns "" if there
+// are none.
 func occupants(r *row) string {
 	var parts []string
 	if r.Running > 0 {

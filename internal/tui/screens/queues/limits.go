@@ -13,14 +13,14 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// limits holds the editable values of a queue, in the form in which they are edited:
+// limits holds the settings of a queue that can be edited. They are edited in the following form:
 //
 //	weight=4 guarantee=nvidia.com/gpu=64 deserved=nvidia.com/gpu=256 capability=-
 //
-// Commas separate several amounts of one limit; "-" means none.
+// Commas separate the amounts of a limit; "-" means that there is none.
 type limits map[string]string
 
-// limitNames lists the limits in the order of the edited line.
+// limitNames lists the limits in the order in which they are shown for editing.
 var limitNames = []string{"weight", "guarantee", "deserved", "capability"}
 
 func limitsOf(spec *schedulingv1beta1.QueueSpec) limits {
@@ -30,7 +30,7 @@ func limitsOf(spec *schedulingv1beta1.QueueSpec) limits {
 	}
 }
 
-// amountsText formats a list for the command line: cpu=8,nvidia.com/gpu=4.
+// amountsText formats a list in the format of the command line, for example cpu=8,nvidia.com/gpu=4.
 func amountsText(list corev1.ResourceList) string {
 	var parts []string
 	for name, amount := range list {
@@ -51,7 +51,7 @@ func (l limits) text() string {
 	return strings.Join(parts, " ")
 }
 
-// parseLimits parses an edited line. Limits that are not in it stay unchanged.
+// parseLimits parses an edited line. Limits that it does not contain remain unchanged.
 func parseLimits(line string) (limits, error) {
 	read := limits{}
 	for _, word := range strings.Fields(line) {
@@ -77,7 +77,7 @@ func parseLimits(line string) (limits, error) {
 	return read, nil
 }
 
-// change returns the changes that lead from l to after, as an edit and in words.
+// change returns the changes from l to after, as an edit and in words.
 func (l limits) change(after limits) (edit screenapi.QueueEdit, words []string) {
 	into := map[string]*string{"weight": &edit.Weight, "guarantee": &edit.Guarantee, "deserved": &edit.Deserved, "capability": &edit.Capability}
 	for _, name := range limitNames {

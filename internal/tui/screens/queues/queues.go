@@ -21,27 +21,28 @@ type Queues struct {
 	table  widget.Table[*row]
 	text   string
 	filter filter.Filter[*row]
-	target string // initial queue; "" means the first
+	target string // queue to select at the start; "" means the first one
 
 	all     []*row
 	matches int
 	forest  *queueusage.Forest
 	history history
-	// resource is the shown resource, scale the amount that a bar's full width stands for.
+	// resource is the shown resource; scale is the amount that the full width of a bar represents.
 	resource corev1.ResourceName
 	scale    float64
-	serial   uint64 // of the snapshot that scale was computed from
+	serial   uint64 // of the snapshot from which scale was computed
 }
 
 // row is a queue in the tree.
 type row struct {
 	*snapshot.Queue
 	place int
-	// last reports for the queue and each of its ancestors whether it is a last child. The top comes first.
+	// last reports, for each ancestor of the queue from the top and then for the queue itself, whether it is a last
+	// child.
 	last []bool
-	// between means that the queue is shown only because a descendant matches.
+	// between is true if the queue is shown only because a descendant matches.
 	between bool
-	// waiting caches the pending jobs of the queue and its descendants. asked means that it is filled.
+	// waiting caches the pending jobs of the queue and its descendants. asked is true if the cache is filled.
 	waiting []*snapshot.Job
 	asked   bool
 }
@@ -51,7 +52,7 @@ func Spec() screenapi.Spec {
 	return screenapi.Spec{Name: screenapi.Queues, Tab: "Queues", ShortTab: "Queues", Number: "3", New: New, Keys: keyTable()}
 }
 
-// New creates the screen; target is the initial queue.
+// New returns the screen; target is the queue to select at the start.
 func New(target string) screenapi.Screen {
 	q := &Queues{target: target}
 	q.table = widget.Table[*row]{
@@ -68,7 +69,7 @@ func (q *Queues) Name() string { return screenapi.Queues }
 // Crumb returns the screen's name in the path.
 func (q *Queues) Crumb(*screenapi.Context) string { return "Queues" }
 
-// Note returns the plugin that shares resources between the queues, and the resource that the bars show.
+// Note returns the scheduler plugin that divides resources among the queues, and the resource that the bars show.
 func (q *Queues) Note(ctx *screenapi.Context) string {
 	var names []string
 	shown := ctx.ShownResource()
@@ -83,7 +84,7 @@ func (q *Queues) Note(ctx *screenapi.Context) string {
 	if ctx.W < 100 {
 		return note
 	}
-	plugin := ctx.Snap.Policy // "" if the scheduler does not publish it or the user may not see it
+	plugin := ctx.Snap.Policy // empty if the scheduler does not publish it or the user may not see it
 	if ctx.W >= 150 {
 		note = "resource: " + note
 		if plugin != "" {
@@ -136,7 +137,7 @@ func (q *Queues) refresh(ctx *screenapi.Context, lingering bool) {
 func rowsOf(queues []*snapshot.Queue) []*row {
 	rows := make([]*row, len(queues))
 	var path []bool
-	for i := len(queues) - 1; i >= 0; i-- { // from the bottom: the first queue of a level is its last child
+	for i := len(queues) - 1; i >= 0; i-- { // from the bottom, where the first queue of a level is the last child
 		depth := queues[i].Depth
 		for len(path) <= depth {
 			path = append(path, true)
@@ -148,7 +149,7 @@ func rowsOf(queues []*snapshot.Queue) []*row {
 	return rows
 }
 
-// matching returns the rows that match a filter, and their ancestors.
+// matching returns the rows that match a filter, together with their ancestors.
 func matching(all []*row, f filter.Filter[*row]) []*row {
 	if f.Empty() {
 		return all
@@ -191,7 +192,7 @@ func (q *Queues) SetFilter(ctx *screenapi.Context, text string) error {
 // FilterKeys returns the filter keys of queues, for the documentation.
 func FilterKeys() []string { return fields.Keys() }
 
-// Matches returns the number of matching rows and of all rows.
+// Matches returns the number of matching rows and the number of all rows.
 func (q *Queues) Matches(*screenapi.Context) (shown, all int) { return q.matches, len(q.all) }
 
 // fields defines the filter keys of queues.
@@ -210,10 +211,10 @@ var fields = filter.Fields[*row]{
 	Text: func(r *row, to []string) []string { return append(to, r.Name, string(r.State)) },
 }
 
-// Escape reports whether it cleared marks. Queues are never marked.
+// Escape reports whether it cleared any marks. Queues are never marked.
 func (q *Queues) Escape() bool { return q.table.Escape() }
 
-// selected returns the queue under the cursor, or nil in an empty table.
+// selected returns the queue under the cursor, or nil if the table is empty.
 func (q *Queues) selected() *row {
 	if r, ok := q.table.Selected(); ok && !q.table.Gone(r) {
 		return r
