@@ -39,7 +39,7 @@ test: ## what a change must pass: unit tests, stories, a core of the end-to-end 
 test-full: ## every seed of every property, 200 traces of backfill, every end-to-end test (about three hours)
 	@hack/test.sh full
 
-test-user: ## as the user nobody: process nodes and the core of the end-to-end tests (needs root)
+test-user: ## as the user nobody: process nodes, steps, terminals and the core of the end-to-end tests (needs root)
 	@hack/test.sh user
 
 test-unit: ## what needs no API server

@@ -5,7 +5,8 @@
 #	hack/test.sh unit     what needs no API server
 #	hack/test.sh all      that, and a core of the end-to-end tests: under ten minutes on two cores
 #	hack/test.sh full     every seed of every property, 200 traces of backfill and every end-to-end test: about three hours
-#	hack/test.sh user     as the user nobody: process nodes, and the end-to-end tests that an ordinary user can run (needs root)
+#	hack/test.sh user     as the user nobody: process nodes, Slurm's steps, the runs in a real terminal, and the end-to-end tests that an
+#	                      ordinary user can run (needs root)
 #
 # VC_E2E=all runs every end-to-end test, VC_SEEDS=full every seed.
 set -eu
@@ -28,7 +29,7 @@ test_as_user() {
 	chmod 755 "$programs"
 	hack/build.sh "$programs"
 	code=0
-	testlog -count=1 -p 1 -timeout 20m -exec "$PWD/hack/as-user.sh" ./internal/local/processnode/... || code=$?
+	testlog -count=1 -p 1 -timeout 20m -exec "$PWD/hack/as-user.sh" ./internal/local/processnode/... ./internal/slurm/step ./test/terminal || code=$?
 	VC_E2E=user VC_E2E_BIN=$programs testlog -count=1 -timeout 20m -exec "$PWD/hack/as-user.sh" ./test/e2e || code=$?
 	return $code
 }

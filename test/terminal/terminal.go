@@ -44,8 +44,8 @@ func New(t testing.TB, columns, lines int, env ...string) *Terminal {
 	t.Helper()
 	Need(t)
 	m := &Terminal{t: t, socket: filepath.Join(t.TempDir(), "tmux")}
-	shell := exec.CommandContext(t.Context(), "tmux", "-S", m.socket, "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(lines), "sh")
-	shell.Env = append(append(os.Environ(), "ENV=", "LANG=C.UTF-8"), env...)
+	shell := exec.CommandContext(t.Context(), "tmux", "-S", m.socket, "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(lines), "exec sh")
+	shell.Env = append(append(os.Environ(), "ENV=", "LANG=C.UTF-8", "SHELL=/bin/sh"), env...) // the user's shell may be nologin
 	if text, err := shell.CombinedOutput(); err != nil {
 		t.Fatalf("tmux: %v: %s", err, text)
 	}

@@ -209,7 +209,7 @@ func fetchFile(w *wire, r *fileRequest) error {
 	case r.Remove:
 		remove := os.Remove
 		if isTree {
-			remove = os.RemoveAll
+			remove = removeTree
 		}
 		// On a shared disk, another node of the job may already have removed the file.
 		if err := remove(r.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -163,11 +163,8 @@ func (t *newTree) complete() error {
 	if err == nil && t.times {
 		err = os.Chtimes(t.temporary, time.Unix(0, t.stamp.Accessed), time.Unix(0, t.stamp.Modified))
 	}
-	if err == nil && t.force {
-		err = os.RemoveAll(t.path)
-	}
 	if err == nil {
-		err = os.Rename(t.temporary, t.path)
+		err = t.rename()
 	}
 	if err != nil {
 		t.discard()
@@ -176,8 +173,44 @@ func (t *newTree) complete() error {
 	return nil
 }
 
+// rename gives the copy its final name. If force is true, an existing file or directory is moved aside first and removed
+// last, so that it is still there if the copy cannot take its place.
+func (t *newTree) rename() error {
+	if !t.force {
+		return os.Rename(t.temporary, t.path)
+	}
+	aside := t.temporary + ".old"
+	err := os.Rename(t.path, aside)
+	replaces := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(t.temporary, t.path); err != nil {
+		if replaces {
+			err = errors.Join(err, os.Rename(aside, t.path))
+		}
+		return err
+	}
+	if !replaces {
+		return nil
+	}
+	return removeTree(aside)
+}
+
 // discard removes the temporary directory.
-func (t *newTree) discard() { _ = os.RemoveAll(t.temporary) }
+func (t *newTree) discard() { _ = removeTree(t.temporary) }
+
+// removeTree removes a file or directory with its content. Unlike os.RemoveAll, it also removes the content of
+// directories that their owner may not write to.
+func removeTree(path string) error {
+	_ = filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(path)
+}
 
 // content reads the data that a peer sends, up to the peer's response.
 type content struct {
