@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -102,6 +103,7 @@ func printNodes(out io.Writer, nodes []local.NodeStatus) error {
 		return err
 	}
 	table := render.Table{Header: []string{"NODE", "KIND", "READY", "CPU", "MEMORY", "PODS"}}
+	nodes = slices.SortedFunc(slices.Values(nodes), func(a, b local.NodeStatus) int { return compareNumbered(a.Name, b.Name) })
 	for _, node := range nodes[:min(len(nodes), mostRows)] {
 		table.Rows = append(table.Rows, []string{node.Name, node.Kind, yesNo(node.Ready), amount(corev1.ResourceCPU, node.CPU), amount(corev1.ResourceMemory, node.Memory), fmt.Sprint(node.Pods)})
 	}

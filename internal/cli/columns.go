@@ -162,45 +162,19 @@ func sortByPath[T client.Object](items []T, by string) error {
 
 func objectKey(object client.Object) string { return object.GetNamespace() + "/" + object.GetName() }
 
-// natural compares two texts. If both are numbers, it compares them as numbers, and otherwise with naturalText.
+// natural compares two texts. If both are numbers, it compares them as numbers, and otherwise with render.CompareNatural.
 func natural(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	if errX == nil && errY == nil {
 		return cmp.Compare(x, y)
 	}
-	return naturalText(a, b)
-}
-
-// naturalText compares texts, treating each run of digits as a number, so that trial-2 sorts before trial-10.
-func naturalText(a, b string) int {
-	whole := strings.Compare(a, b)
-	for a != "" && b != "" {
-		x, y := leadingDigits(a), leadingDigits(b)
-		if x != "" && y != "" {
-			less := cmp.Or(cmp.Compare(len(strings.TrimLeft(x, "0")), len(strings.TrimLeft(y, "0"))),
-				strings.Compare(strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")))
-			if less != 0 {
-				return less
-			}
-			a, b = a[len(x):], b[len(y):]
-			continue
-		}
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
-		}
-		a, b = a[1:], b[1:]
-	}
-	return cmp.Or(cmp.Compare(len(a), len(b)), whole)
-}
-
-func leadingDigits(text string) string {
-	return text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
+	return render.CompareNatural(a, b)
 }
 
 // sortNames sorts objects by namespace and name. Digits within names are compared as numbers.
 func sortNames[T client.Object](items []T) {
 	slices.SortStableFunc(items, func(a, b T) int {
-		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), naturalText(a.GetName(), b.GetName()))
+		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), render.CompareNatural(a.GetName(), b.GetName()))
 	})
 }

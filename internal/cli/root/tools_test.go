@@ -19,6 +19,12 @@ func TestToolsGolden(t *testing.T) {
 		{About: "of all namespaces", Args: "top --once -A"},
 		{About: "a narrow terminal", Args: "top --once -n cv", Width: 60},
 		{About: "without --once", Args: "top"},
+		{About: "for programs", Args: "top --once -o json"},
+		{About: "nodes by their numbers", Args: "top --once -n empty", Prepare: func(s *clitest.Server) {
+			for _, name := range []string{"sim-1", "sim-10", "sim-2"} {
+				s.Set(golden.NewNode(name))
+			}
+		}},
 		{About: "nine nodes have the columns of four", Args: "top --once -n empty", Prepare: func(s *clitest.Server) {
 			for _, name := range []string{"n5", "n6", "n7", "n8", "n9"} {
 				s.Set(golden.NewNode(name))

@@ -3,6 +3,7 @@ package top
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,9 @@ import (
 func (p *frame) write(out io.Writer, jobs render.Table, now time.Time, width int, namespaces bool) error {
 	var text strings.Builder
 	text.WriteString("Nodes:\n")
-	nodes := node.Table(nodecapacity.All(p.nodes, p.all), width)
+	rooms := nodecapacity.All(p.nodes, p.all)
+	slices.SortStableFunc(rooms, func(a, b nodecapacity.Room) int { return render.CompareNatural(a.Name, b.Name) })
+	nodes := node.Table(rooms, width)
 	if p.hidden != "" {
 		text.WriteString("not shown: " + p.hidden + "\n")
 	} else if len(p.nodes) == 0 {

@@ -7,10 +7,12 @@ package top
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -75,7 +77,17 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Draw with ASCII characters only (default if the locale is not UTF-8)")
 	flags.StringVar(&o.dashboard.Theme, "theme", "auto", "Colours: "+strings.Join(themes, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("theme", cli.Values(themes...))
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(f, cmd, err) })
 	return cmd
+}
+
+// flagError names the commands with output formats to a user who specifies --output.
+func flagError(f *cli.Factory, cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && slices.Contains([]string{"o", "output"}, unknown.GetSpecifiedName()) {
+		return cli.Errorf("for programs: vcctl node list -o json, vcctl pod list -o json or vcctl job list -o json", "top has no output formats: --output (-o) does not apply")
+	}
+	return cli.FlagError(f, cmd, err)
 }
 
 // onlyOnce prints the output once. It rejects flags that apply only to the dashboard.
