@@ -25,7 +25,7 @@ type Sheet struct {
 // Cause returns the reason why the job does not run, as far as the readable objects show it.
 func (s *Sheet) Cause() Why {
 	if s.Unreadable && Active(Phase(s.Job)) {
-		return Why{Code: s.Job.Status.State.Reason, Message: s.Job.Status.State.Message}
+		return Why{Code: s.Job.Status.State.Reason, Message: StateMessage(s.Job)}
 	}
 	why := Explain(s.Job, s.Group)
 	if why.Code == string(reason.NoPodRuns) && countsNone(s.Job) && len(s.Pods) > 0 {

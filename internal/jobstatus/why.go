@@ -51,15 +51,15 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	case Finished(phase) && job.Status.Failure != nil: // the state names only the action that answered the failure
 		return Why{Code: job.Status.Failure.Reason, Message: OneLine(job.Status.Failure.Message)}
 	case Finished(phase):
-		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+		return Why{Code: job.Status.State.Reason, Message: StateMessage(job)}
 	case group == nil && phase == batchv1alpha1.Pending && job.Status.State.Reason != "":
-		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message, Hint: hintFor(job)}
+		return Why{Code: job.Status.State.Reason, Message: StateMessage(job), Hint: hintFor(job)}
 	case group == nil && phase == batchv1alpha1.Pending:
-		return because(reason.NoPodGroup, job, job.Status.State.Message)
+		return because(reason.NoPodGroup, job, StateMessage(job))
 	case group == nil && phase == batchv1alpha1.Running && job.Status.State.Message == "":
 		return noneRuns(job)
 	case group == nil:
-		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+		return Why{Code: job.Status.State.Reason, Message: StateMessage(job)}
 	}
 	if e := group.Status.Explanation; e != nil && e.Reason != "" {
 		if w := fromController(job); e.Reason == string(reason.NotEnoughPods) && w.Message != "" {
@@ -159,7 +159,7 @@ func notSeen(group *schedulingv1beta1.PodGroup) bool {
 // fromController returns the reason why the controller created no pods. It is more precise than the scheduler's reason,
 // which is only that pods are missing.
 func fromController(job *batchv1alpha1.Job) Why {
-	w := Why{Code: job.Status.State.Reason, Message: OneLine(job.Status.State.Message), Controller: true}
+	w := Why{Code: job.Status.State.Reason, Message: OneLine(StateMessage(job)), Controller: true}
 	if w.Hint = reason.Get(reason.Code(w.Code)).Hint; w.Hint == "" && strings.Contains(w.Message, "no PriorityClass with name") {
 		w.Hint = "create the PriorityClass, or specify an existing one: kubectl get priorityclasses"
 	}
@@ -169,7 +169,7 @@ func fromController(job *batchv1alpha1.Job) Why {
 // fromPhases derives a reason from the phases, when there is no better one.
 func fromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	if job.Status.State.Message != "" || Phase(job) != batchv1alpha1.Pending {
-		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+		return Why{Code: job.Status.State.Reason, Message: StateMessage(job)}
 	}
 	switch group.Status.Phase {
 	case schedulingv1beta1.PodGroupInqueue:

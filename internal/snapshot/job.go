@@ -52,7 +52,7 @@ func (j *Job) Runtime(now time.Time) time.Duration { return jobstatus.Runtime(j.
 // Why returns the reason why not all of the job runs, in the words of `vcctl job list`.
 func (j *Job) Why() jobstatus.Why {
 	if j.groupUnknown && jobstatus.Active(j.Phase) {
-		return jobstatus.Why{Code: j.Object.Status.State.Reason, Message: j.Object.Status.State.Message}
+		return jobstatus.Why{Code: j.Object.Status.State.Reason, Message: jobstatus.StateMessage(j.Object)}
 	}
 	w := jobstatus.Explain(j.Object, j.Group)
 	if !jobstatus.Active(j.Phase) {

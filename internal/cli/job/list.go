@@ -266,7 +266,7 @@ func (r *reasons) learn(job types.UID, group *schedulingv1beta1.PodGroup) {
 // why returns the reason why a job waits, as far as the user's access rights permit.
 func (r *reasons) why(job *batchv1alpha1.Job) why {
 	if r.unreadable && active(phaseOf(job)) {
-		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+		return why{Code: job.Status.State.Reason, Message: jobstatus.StateMessage(job)}
 	}
 	w := explain(job, r.groups[job.UID])
 	if one, found := r.stuck[jobKey(job)]; found && active(phaseOf(job)) {

@@ -54,7 +54,25 @@ func (o *options) plannable(ctx context.Context, read []cli.FileObject) ([]cli.F
 			o.f.Warnf("%s %q is ignored: plans support only jobs, job flows, pod groups, pods and queues", strings.ToLower(object.Object.GetKind()), object.Object.GetName())
 		}
 	}
+	o.warnOfEmptyGroups(objects)
 	return objects, errors.Join(problems...)
+}
+
+// warnOfEmptyGroups warns about pod groups without pods in the files: without them, only the admission to the queue can be
+// simulated.
+func (o *options) warnOfEmptyGroups(objects []cli.FileObject) {
+	hasPods := map[string]bool{}
+	for _, object := range objects {
+		if !is(object, podKind) {
+			continue
+		}
+		hasPods[object.Object.GetNamespace()+"/"+keys.PodGroupOf(object.Object.GetAnnotations())] = true
+	}
+	for _, object := range objects {
+		if name := object.Object.GetName(); is(object, podGroupKind) && !hasPods[object.Object.GetNamespace()+"/"+name] {
+			o.f.Warnf("pod group %q has no pods in the files: add them with the annotation %s: %s", name, keys.GroupName, name)
+		}
+	}
 }
 
 // firstSteps returns the jobs of the flow's steps that would begin immediately, and prints which steps follow. The

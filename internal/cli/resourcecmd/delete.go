@@ -124,11 +124,14 @@ func (o *deleteOptions[T]) one(ctx context.Context, c client.Client, object clie
 	if err := cli.SetKind(object); err != nil {
 		return err
 	}
-	if o.mixed {
+	if o.mixed || !o.oldCall() {
 		return cli.PrintName(o.f, &o.out, object, "deleted"+o.dryRun.Suffix())
 	}
 	return o.kind.say(o.f, &o.out, object, "Deleted", "deleted", o.dryRun.Suffix())
 }
+
+// oldCall reports whether the command line is one of Volcano's: with --name or --file.
+func (o *deleteOptions[T]) oldCall() bool { return o.sel.OldName != "" || len(o.oldFiles) > 0 }
 
 // removeFiles deletes all objects in the files, dependents first.
 func (o *deleteOptions[T]) removeFiles(ctx context.Context) error {

@@ -23,6 +23,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/clusterops"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/request"
@@ -109,7 +110,7 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 			case ended.err != nil:
 				return usererror.Errorf("sacct -j "+a.id+" shows its record; run the command again to retry", "Job allocation %s has been revoked: %v", a.id, ended.err)
 			default:
-				return usererror.Errorf(ended.job.Status.State.Message, "Job allocation %s has been revoked: the job is %s", a.id, ended.job.Status.State.Phase)
+				return usererror.Errorf(jobstatus.StateMessage(ended.job), "Job allocation %s has been revoked: the job is %s", a.id, ended.job.Status.State.Phase)
 			}
 		case a.head = <-pods:
 			if told {

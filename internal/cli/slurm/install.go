@@ -159,8 +159,11 @@ func notYours(link string, err error) error {
 // check reports all problems that would prevent creating the links.
 func (o *linkOptions) check() error {
 	info, err := os.Stat(o.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Errorf("create it: mkdir -p "+o.dir, "--dir: directory %s does not exist", o.dir)
+	}
 	if err != nil || !info.IsDir() {
-		return cli.Errorf("create it: mkdir -p "+o.dir, "--dir: %s is not a directory", o.dir)
+		return cli.Errorf("specify a directory", "--dir: %s is not a directory", o.dir)
 	}
 	var problems []error
 	for _, name := range Programs {
