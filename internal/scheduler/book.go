@@ -85,6 +85,19 @@ type stamp struct {
 	figures            figures // last reported to metrics
 }
 
+// isImproved reports whether a queue may admit or start more than at the last cycle.
+func (old *stamp) isImproved(q *queue.Queue) bool {
+	switch {
+	case old.version == 0, old.eased, old.fault != q.Fault, old.known != q.Known, old.open != q.Open:
+		return true
+	case less(q.Allocated, old.allocated), less(q.Inqueue, old.inqueue), less(q.Occupied, old.occupied):
+		return true // its gangs hold less
+	case less(old.deserved, q.Deserved), less(old.capacity, q.RealCapability), less(old.elastic, q.Elastic):
+		return true // its limits rose
+	}
+	return false
+}
+
 func (b *book) reset() {
 	b.jobs = map[*model.Gang]*framework.Job{}
 	b.at = map[*framework.Job]int{}
@@ -203,9 +216,8 @@ func (b *book) stampQueues(s *session.Session) {
 		if len(old.deserved) > 0 && (differ(q.Deserved, old.deserved) || differ(q.RealCapability, old.capacity)) {
 			old.shifted++
 		}
-		better := gates || old.version == 0 || raised[q.Parent] || old.fault != q.Fault || b.eased[q] || old.eased || old.known != q.Known || old.open != q.Open ||
-			less(q.Allocated, old.allocated) || less(q.Inqueue, old.inqueue) || less(q.Occupied, old.occupied) ||
-			less(old.deserved, q.Deserved) || less(old.capacity, q.RealCapability) || less(old.elastic, q.Elastic)
+		anyEased := gates || b.eased[q] // less is reserved, in all queues or in this one
+		better := anyEased || raised[q.Parent] || old.isImproved(q)
 		b.stirred = b.stirred || better
 		if better {
 			raised[q] = raised[q.Parent] || old.refused
@@ -253,23 +265,9 @@ func less(a, b []float64) bool {
 // wake fills the session. Parked gangs stay out unless a node grew that could take one of their tasks, their queue
 // changed, or the nodes' sizes changed.
 func (b *book) wake(s *session.Session) {
-	helped := map[*model.Shape]bool{}
-	nodes := nodesStamp{s.View.Epoch, s.Cluster.TotalGen, s.View.LabelsChanged}
-	resized := nodes != b.nodes
-	b.nodes = nodes
-	moved := s.Tree.Topology != b.tree
-	b.tree = s.Tree.Topology
-	attachable := s.Cluster.Attachable.Gen != b.attachable
-	b.attachable = s.Cluster.Attachable.Gen
-	lingering := s.Cluster.LingerGen != b.lingering
-	b.lingering = s.Cluster.LingerGen
-	overdue := s.FirstOverdue()
-	relieved := b.overdue // resources are now reserved for another gang
-	b.overdue = overdue
+	w := b.newWaker(s)
 	for _, j := range b.waiting {
-		if j.Parked && (s.WakeAll || overdue != relieved && (j == overdue || j == relieved) || s.Outlived(j) || lingering && len(j.ParkedShapes)+len(j.Reserved) > 0 || resized && j.SizeBound() || moved && j.Structured() || attachable && s.AttachStamp(j) != j.AttachStamp || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
-			b.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1 || j.WholeClusterBound() && (b.stirred || s.View.Touched || s.Cluster.QuotaGen > b.seenQuotas) ||
-			s.Reached(j, j.DueAt) || s.View.Touched && (b.nodesHelp(s, j, helped) || s.MayUseKept(j))) {
+		if j.Parked && w.reason(j) != "" {
 			j.Parked = false
 		}
 		if !j.Parked {
@@ -322,21 +320,6 @@ func (b *book) wakeWhere(s *session.Session, which func(*framework.Job) bool) {
 			s.Ready = append(s.Ready, j)
 		}
 	}
-}
-
-// nodesHelp reports whether a node that grew could take one of the job's tasks.
-func (b *book) nodesHelp(s *session.Session, j *framework.Job, helped map[*model.Shape]bool) bool {
-	for _, shape := range j.ParkedShapes {
-		help, known := helped[shape]
-		if !known {
-			help = s.NodesHelp(shape)
-			helped[shape] = help
-		}
-		if help {
-			return true
-		}
-	}
-	return false
 }
 
 // settle parks the gangs that could not be placed.

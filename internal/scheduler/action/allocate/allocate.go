@@ -30,7 +30,11 @@ func (Action) Run(s *session.Session) {
 		if len(j.Reserved)+len(j.Promised) > 0 {
 			return false
 		}
-		if atGate := gated(s, j); j.Parked || wants(s, j) || atGate {
+		atGate := checkGate(s, j)
+		if j.Parked || prepare(s, j) {
+			return true
+		}
+		if atGate {
 			return true
 		}
 		absent[j] = s.Arriving(j)
@@ -49,14 +53,8 @@ func (Action) Run(s *session.Session) {
 			}
 			continue
 		}
-		outcome := session.Failed // nothing has changed since the last attempt
-		resumed, atGate := s.Resume(job), false
-		if !job.Parked && gated(s, job) {
-			atGate = pass(s, job)
-		}
-		if resumed && !wants(s, job) || absent[job] || atGate {
-			// 2. The gang has no pods to place.
-		} else if !job.Parked {
+		outcome := session.Failed // 2. A gang without pods to place, or without a change since the last attempt, only waits.
+		if resume(s, job) && !absent[job] {
 			outcome = s.Round(job, nil, session.Share) // 3. Place the gang as a whole, or not at all.
 		}
 		if outcome == session.Failed {
@@ -135,7 +133,7 @@ func promised(s *session.Session) {
 			return
 		}
 		held := slices.Clone(job.Reserved)
-		if wants(s, job) {
+		if prepare(s, job) {
 			s.Round(job, nil, session.Share)
 		} else {
 			s.GiveUp(job)
@@ -147,8 +145,20 @@ func promised(s *session.Session) {
 	}
 }
 
-// gated reports whether the queue still holds back pods of the gang by a scheduling gate.
-func gated(s *session.Session, j *framework.Job) bool {
+// resume takes up a gang in its turn. It passes pods through the queue's gate if some wait there, and reports whether the
+// gang then has pods to place and something changed since the last attempt.
+func resume(s *session.Session, j *framework.Job) (hasPods bool) {
+	resumed := s.Resume(j)
+	onlyAtGate := !j.Parked && checkGate(s, j) && pass(s, j)
+	if resumed && !prepare(s, j) {
+		return false
+	}
+	return !onlyAtGate && !j.Parked
+}
+
+// checkGate admits the gang if the enqueue action is not configured. It reports whether the queue still holds back pods of
+// the gang by a scheduling gate.
+func checkGate(s *session.Session, j *framework.Job) bool {
 	if !s.Enqueues {
 		s.AdmitAtOnce(j)
 	}
@@ -159,7 +169,7 @@ func gated(s *session.Session, j *framework.Job) bool {
 // no other pods to place.
 func pass(s *session.Session, j *framework.Job) (nothing bool) {
 	v := s.Pass(j)
-	if wants(s, j) {
+	if prepare(s, j) {
 		return false
 	}
 	lacksPods := s.Rules.Valid(j).Code == reason.NotEnoughPods // more room in the queue would not help
@@ -169,12 +179,14 @@ func pass(s *session.Session, j *framework.Job) (nothing bool) {
 	return true
 }
 
-// wants reports whether a gang may be tried.
-func wants(s *session.Session, j *framework.Job) bool {
+// prepare admits the gang if the enqueue action is not configured, and records the reason if it cannot be tried. It
+// reports whether the gang has pods to try.
+func prepare(s *session.Session, j *framework.Job) (hasPods bool) {
 	if !s.Enqueues {
 		s.AdmitAtOnce(j)
 	}
-	if !j.IsAdmitted() || len(j.Pending) == 0 && j.Satisfied() || !s.Gate(j) {
+	isDone := len(j.Pending) == 0 && j.Satisfied()
+	if !j.IsAdmitted() || isDone || !s.Gate(j) {
 		return false
 	}
 	if v := s.Rules.Valid(j); v.Code != "" {

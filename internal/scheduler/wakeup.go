@@ -1,0 +1,135 @@
+package scheduler
+
+import (
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// changes holds what changed since the last cycle.
+type changes struct {
+	// resized is true if nodes were added, removed, resized, labelled or tainted.
+	resized bool
+	// regrouped is true if the network topology of the nodes changed.
+	regrouped bool
+	// attached is true if volumes or devices changed.
+	attached bool
+	// lingering is true if deleted pods that do not terminate changed.
+	lingering bool
+	// quotas is true if quotas changed.
+	quotas bool
+	// overdue is the gang for which resources are reserved bit by bit, or nil; relieved is the same at the last cycle.
+	overdue, relieved *framework.Job
+}
+
+// noteChanges returns what changed since the last cycle, and stores the current state for the next one.
+func (b *book) noteChanges(s *session.Session) changes {
+	nodes := nodesStamp{s.View.Epoch, s.Cluster.TotalGen, s.View.LabelsChanged}
+	c := changes{
+		resized:   nodes != b.nodes,
+		regrouped: s.Tree.Topology != b.tree,
+		attached:  s.Cluster.Attachable.Gen != b.attachable,
+		lingering: s.Cluster.LingerGen != b.lingering,
+		quotas:    s.Cluster.QuotaGen > b.seenQuotas,
+		overdue:   s.FirstOverdue(),
+		relieved:  b.overdue,
+	}
+	b.nodes, b.tree, b.overdue = nodes, s.Tree.Topology, c.overdue
+	b.attachable, b.lingering = s.Cluster.Attachable.Gen, s.Cluster.LingerGen
+	return c
+}
+
+// waker decides which parked gangs to try again.
+type waker struct {
+	book    *book
+	session *session.Session
+	changes
+	// helped caches nodesHelp by shape.
+	helped map[*model.Shape]bool
+	// possible lists the wake-ups that are possible in this cycle.
+	possible []wakeUp
+}
+
+// wakeUp is a condition to try a parked gang again.
+type wakeUp struct {
+	name string
+	// isPossible reports whether anything happened that could wake a gang; nil if this depends on the gang.
+	isPossible func(w *waker) bool
+	// wakes reports whether it concerns a gang.
+	wakes func(w *waker, j *framework.Job) bool
+}
+
+// wakeUps lists all conditions to try a parked gang again. The first that holds counts.
+var wakeUps = []wakeUp{
+	{"everything changed", func(w *waker) bool { return w.session.WakeAll }, func(*waker, *framework.Job) bool { return true }},
+	{"another gang is overdue", func(w *waker) bool { return w.overdue != w.relieved },
+		func(w *waker, j *framework.Job) bool { return j == w.overdue || j == w.relieved }},
+	{"a reservation ended", nil, func(w *waker, j *framework.Job) bool { return w.session.Outlived(j) }},
+	{"deleted pods changed", func(w *waker) bool { return w.lingering },
+		func(_ *waker, j *framework.Job) bool { return len(j.ParkedShapes)+len(j.Reserved) > 0 }},
+	{"sizes of nodes changed", func(w *waker) bool { return w.resized }, func(_ *waker, j *framework.Job) bool { return j.SizeBound() }},
+	{"the topology changed", func(w *waker) bool { return w.regrouped }, func(_ *waker, j *framework.Job) bool { return j.Structured() }},
+	{"volumes or devices changed", func(w *waker) bool { return w.attached },
+		func(w *waker, j *framework.Job) bool { return w.session.AttachStamp(j) != j.AttachStamp }},
+	{"its queue has more room", nil, (*waker).queueImproved},
+	{"its queue's limits shifted", nil, (*waker).limitsShifted},
+	{"the cluster or its quota has more room", (*waker).clusterMoved, func(_ *waker, j *framework.Job) bool { return j.WholeClusterBound() }},
+	{"its time has come", nil, func(w *waker, j *framework.Job) bool { return w.session.Reached(j, j.DueAt) }},
+	{"nodes have more room", (*waker).nodesTouched, (*waker).nodesHelp},
+	{"resources are held for it", (*waker).nodesTouched, func(w *waker, j *framework.Job) bool { return w.session.MayUseKept(j) }},
+}
+
+func (b *book) newWaker(s *session.Session) *waker {
+	w := &waker{book: b, session: s, changes: b.noteChanges(s), helped: map[*model.Shape]bool{}}
+	w.findPossible()
+	return w
+}
+
+// findPossible selects the wake-ups that are possible in this cycle, so that the others cost nothing per gang.
+func (w *waker) findPossible() {
+	for _, u := range wakeUps {
+		if u.isPossible == nil || u.isPossible(w) {
+			w.possible = append(w.possible, u)
+		}
+	}
+}
+
+// reason returns the name of the first wake-up that applies to a parked gang, or "".
+func (w *waker) reason(j *framework.Job) string {
+	for i := range w.possible {
+		if w.possible[i].wakes(w, j) {
+			return w.possible[i].name
+		}
+	}
+	return ""
+}
+
+func (w *waker) queueImproved(j *framework.Job) bool {
+	return w.book.stamps[j.In].version != j.QueueStamp && j.QueueBound()
+}
+
+// limitsShifted reports whether shares or capacities changed in either direction. Another of a gang's shapes may fit then.
+func (w *waker) limitsShifted(j *framework.Job) bool {
+	return w.book.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1
+}
+
+// clusterMoved reports whether some queue, nodes or quotas may have more room.
+func (w *waker) clusterMoved() bool { return w.book.stirred || w.session.View.Touched || w.quotas }
+
+// nodesTouched reports whether nodes or their pods changed.
+func (w *waker) nodesTouched() bool { return w.session.View.Touched }
+
+// nodesHelp reports whether a node that grew could take one of the gang's tasks.
+func (w *waker) nodesHelp(j *framework.Job) bool {
+	for _, shape := range j.ParkedShapes {
+		help, known := w.helped[shape]
+		if !known {
+			help = w.session.NodesHelp(shape)
+			w.helped[shape] = help
+		}
+		if help {
+			return true
+		}
+	}
+	return false
+}
