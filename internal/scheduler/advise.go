@@ -31,12 +31,20 @@ type advice struct {
 	at    time.Time
 }
 
+// holds reports whether an advice is recent, and the gang is in the same situation as then.
+func (a *advice) holds(j *framework.Job, e *schedulingv1beta1.Explanation, now time.Time) bool {
+	if now.Sub(a.at) >= adviceAge || a.full != j.Verdict.Full {
+		return false
+	}
+	return a.why == explain.Meaning(e) && a.whole == whole(j)
+}
+
 // advise adds what would help. It simulates remedies for gangs at the front of their queue when the reason is new
 // or the advice is old. It returns when to try again for a gang that was skipped.
 func (e *Engine) advise(s *session.Session, j *framework.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
 	b := &e.book
-	known, ok := b.advices[j]
-	if !ok || known.why != explain.Meaning(to) || known.full != j.Verdict.Full || known.whole != whole(j) || s.Now.Sub(known.at) >= adviceAge {
+	known, isKnown := b.advices[j]
+	if !isKnown || !known.holds(j, to, s.Now) {
 		if position == 0 || position > front {
 			delete(b.advices, j)
 			return time.Time{}

@@ -67,7 +67,10 @@ func (e *Engine) explanationOf(s *session.Session, j *framework.Job, v explain.V
 // gangs get the same verdict with other numbers whenever a pod ends.
 func (e *Engine) stillSaysIt(s *session.Session, j *framework.Job, v *explain.Verdict) bool {
 	old := j.Status.Explanation
-	if old == nil || old != j.Reported.Explanation || j.In != j.Reported.In || s.Now.Sub(j.StatusAt) >= numbersEvery {
+	if old == nil || s.Now.Sub(j.StatusAt) >= numbersEvery {
+		return false
+	}
+	if old != j.Reported.Explanation || j.In != j.Reported.In {
 		return false
 	}
 	if !explain.SameLimit(v, &j.Reported.Verdict) {
@@ -84,7 +87,7 @@ func (e *Engine) stillSaysIt(s *session.Session, j *framework.Job, v *explain.Ve
 
 // countAttempts sets the number of scheduling attempts. After a restart it continues from the reported number.
 func countAttempts(j *framework.Job, to *schedulingv1beta1.Explanation, now time.Time) {
-	if old := j.Status.Explanation; old != nil && to.Since != nil && old.Since != nil && old.Since.Equal(to.Since) && j.Attempts < int(old.Attempts) {
+	if old := j.Status.Explanation; old != nil && isSinceSame(old, to) && j.Attempts < int(old.Attempts) {
 		j.Attempts += int(old.Attempts)
 	}
 	if to.Attempts = int32(j.Attempts); to.Attempts > 0 {
@@ -190,4 +193,9 @@ func differs(f session.Forecast, told *schedulingv1beta1.Explanation) bool {
 		return true
 	}
 	return f.At.Sub(told.EstimatedStart.Time).Abs() > time.Second
+}
+
+// isSinceSame reports whether two explanations state the same time since when their reason holds.
+func isSinceSame(a, b *schedulingv1beta1.Explanation) bool {
+	return a.Since != nil && b.Since != nil && a.Since.Equal(b.Since)
 }

@@ -46,7 +46,8 @@ func (e *Engine) tellHyperNodes(s *session.Session) {
 		if old.Status == ready.Status {
 			ready.LastTransitionTime = old.LastTransitionTime
 		}
-		if h.Published.NodeCount == len(d.All) && old.Status == ready.Status && old.Reason == ready.Reason && old.Message == ready.Message {
+		isSame := old.Status == ready.Status && old.Reason == ready.Reason && old.Message == ready.Message
+		if isSame && h.Published.NodeCount == len(d.All) {
 			continue
 		}
 		s.Out.HyperNodes = append(s.Out.HyperNodes, decision.HyperNodeStatus{HyperNode: d.Name, NodeCount: len(d.All), Ready: ready})

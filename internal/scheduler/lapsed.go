@@ -9,7 +9,8 @@ import (
 // turned out to be unable to start. It does so only if some gang waits for reserved capacity.
 func (b *book) noteLapsed(s *session.Session) {
 	for _, j := range b.waiting {
-		if j.Parked && !j.IsAdmitted() && j.Verdict.Limit != nil && j.Verdict.Limit.Promised > 0 {
+		waitsOutside := j.Parked && !j.IsAdmitted()
+		if l := j.Verdict.Limit; waitsOutside && l != nil && l.Promised > 0 {
 			b.easeLapsed(s)
 			return
 		}

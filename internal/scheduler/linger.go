@@ -36,7 +36,11 @@ func (e *Engine) tellLingering(s *session.Session) {
 func tellPromised(s *session.Session, t *model.Task) {
 	var gangs []*model.Gang
 	for _, waiting := range s.View.Nodes.Tasks[t.Node] {
-		if g := waiting.Gang; waiting.Status == model.Pipelined && g != nil && g.Known && !slices.Contains(gangs, g) {
+		g := waiting.Gang
+		if waiting.Status != model.Pipelined || g == nil || !g.Known {
+			continue
+		}
+		if !slices.Contains(gangs, g) {
 			gangs = append(gangs, g)
 		}
 	}

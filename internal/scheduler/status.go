@@ -53,10 +53,13 @@ func (e *Engine) statusOf(s *session.Session, j *framework.Job) (status scheduli
 	} else if !stale.IsZero() {
 		again = stale
 	}
-	if status.Phase == old.Phase && sameCounts(&status, old) && sameTold(&status, old) {
+	if status.Phase != old.Phase || !sameTold(&status, old) {
+		return status, true, again
+	}
+	if sameCounts(&status, old) {
 		return status, j.Unwritten(), again
 	}
-	if status.Phase == old.Phase && sameTold(&status, old) && !j.StatusAt.IsZero() && s.Now.Sub(j.StatusAt) < countsEvery {
+	if !j.StatusAt.IsZero() && s.Now.Sub(j.StatusAt) < countsEvery {
 		return status, false, soonest(again, j.StatusAt.Add(countsEvery))
 	}
 	return status, true, again
@@ -158,14 +161,15 @@ func phaseOf(j *framework.Job) schedulingv1beta1.PodGroupPhase {
 		}
 	}
 	waits := j.Verdict.Code != "" && j.Need() > 0 && !stillWhole(j)
+	isPlaced := scheduled > 0 && scheduled >= j.MinMember
 	switch {
 	case j.Phase == schedulingv1beta1.PodGroupCompleted && len(j.Tasks) == 0:
 		return schedulingv1beta1.PodGroupCompleted
 	case j.Count[model.Running] > 0 && waits:
 		return schedulingv1beta1.PodGroupUnknown
-	case scheduled > 0 && scheduled >= j.MinMember && ended == scheduled && ended == len(j.Tasks):
+	case isPlaced && ended == scheduled && ended == len(j.Tasks):
 		return schedulingv1beta1.PodGroupCompleted
-	case scheduled > 0 && scheduled >= j.MinMember:
+	case isPlaced:
 		return schedulingv1beta1.PodGroupRunning
 	case j.Phase == schedulingv1beta1.PodGroupInqueue, j.IsAdmitted() && j.MinMember > 0 && j.Satisfied():
 		return schedulingv1beta1.PodGroupInqueue

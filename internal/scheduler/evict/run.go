@@ -104,7 +104,10 @@ func starving(s *session.Session) []*framework.Job {
 	var list []*framework.Job
 	line := s.Line()
 	for _, j := range s.Starving() {
-		if j.IsAdmitted() && len(j.Reserved)+len(j.Promised) == 0 && s.Tryable(j) && s.Rules.Starves(j) && !line.Behind(j) {
+		if !j.IsAdmitted() || len(j.Reserved)+len(j.Promised) > 0 || !s.Tryable(j) {
+			continue
+		}
+		if s.Rules.Starves(j) && !line.Behind(j) {
 			list = append(list, j)
 		}
 	}
@@ -115,8 +118,13 @@ func starving(s *session.Session) []*framework.Job {
 // alike returns a gang's likeness. It returns false if the result of a search depends on more than the number of pods
 // of a single shape.
 func alike(s *session.Session, j *framework.Job) (likeness, bool) {
-	return likeness{j.In.Queue, j.Pending[0].Shape, j.Priority},
-		j.AllocatedTasks() == 0 && !j.Gang.HasGiven() && len(j.Shapes()) == 1 && len(j.MinTaskMember) == 0 && !j.Structured() && !s.RuledBy(j, j.Pending[0])
+	first := j.Pending[0]
+	like := likeness{j.In.Queue, first.Shape, j.Priority}
+	hasHistory := j.AllocatedTasks() > 0 || j.Gang.HasGiven()
+	if hasHistory || len(j.Shapes()) != 1 || len(j.MinTaskMember) > 0 {
+		return like, false
+	}
+	return like, !j.Structured() && !s.RuledBy(j, first)
 }
 
 // tell records the reason why no pod was evicted for a gang in the gang's verdict. between is true if pods of other

@@ -140,7 +140,8 @@ func work(s *session.Session, tasks []*model.Task) time.Duration {
 func (l *lister) wouldGive(gangs []*model.Gang) bool {
 	for _, g := range gangs {
 		for _, t := range g.Tasks {
-			if (t.Status == model.Running || t.Status == model.Bound) && !t.Protected() && l.useful(t) {
+			isOnNode := t.Status == model.Running || t.Status == model.Bound
+			if isOnNode && !t.Protected() && l.useful(t) {
 				if _, why := l.refused([]*model.Task{t}); why == nil {
 					return true
 				}
@@ -275,11 +276,17 @@ func (l *lister) useful(t *model.Task) bool {
 		if shape.BestEffort && !t.Shape.BestEffort {
 			continue
 		}
-		if l.s.Judge.Allowed(shape, t.Node) && (shares(shape.Request, t.Shape.Request) || l.slot(t.Node) || l.conflicts(shape, t)) {
+		if l.s.Judge.Allowed(shape, t.Node) && l.frees(t, shape) {
 			return true
 		}
 	}
 	return false
+}
+
+// frees reports whether the end of a task could free something that a shape needs: a resource, a pod slot, or anything else
+// that the task blocks.
+func (l *lister) frees(t *model.Task, shape *model.Shape) bool {
+	return shares(shape.Request, t.Shape.Request) || l.slot(t.Node) || l.conflicts(shape, t)
 }
 
 // slot reports whether a node has no free pod slot.

@@ -83,7 +83,10 @@ func (b *Book) Open(c *model.Cluster, view *overlay.Overlay, judge *equivalence.
 	if slow == 0 && len(b.rules) == 0 {
 		return
 	}
-	if slow == 0 || len(b.rules) > 2*slow+64 || b.byNamespace && b.namespaces != c.NamespaceGen || b.rules == nil {
+	hasManyOldRules := len(b.rules) > 2*slow+64
+	hasOldNamespaces := b.byNamespace && b.namespaces != c.NamespaceGen
+	isUnset := slow == 0 || b.rules == nil
+	if isUnset || hasManyOldRules || hasOldNamespaces {
 		relieved := len(b.rules) > 0
 		b.reset()
 		b.Relieved = relieved
