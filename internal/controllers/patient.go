@@ -114,6 +114,9 @@ func away(err error) bool {
 		return false
 	}
 	var broken net.Error
-	return errors.As(err, &broken) || utilnet.IsConnectionReset(err) || utilnet.IsConnectionRefused(err) || utilnet.IsProbableEOF(err) ||
-		utilnet.IsHTTP2ConnectionLost(err)
+	switch {
+	case errors.As(err, &broken), utilnet.IsConnectionReset(err), utilnet.IsConnectionRefused(err), utilnet.IsProbableEOF(err), utilnet.IsHTTP2ConnectionLost(err):
+		return true
+	}
+	return false
 }

@@ -185,5 +185,8 @@ func (r *Reconciler) dependents() handler.EventHandler {
 // elementsChanged reports whether the set of ended array elements changed.
 func elementsChanged(old, job *batch.Job) bool {
 	was, is := old.Status.Array, job.Status.Array
-	return is != nil && (was == nil || was.Succeeded != is.Succeeded || was.Failed != is.Failed || was.Cancelled != is.Cancelled)
+	if was == nil || is == nil {
+		return is != nil
+	}
+	return was.Succeeded != is.Succeeded || was.Failed != is.Failed || was.Cancelled != is.Cancelled
 }

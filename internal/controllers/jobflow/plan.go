@@ -272,8 +272,12 @@ func (p *planner) probed(step *flow.Flow) bool {
 		for _, target := range step.DependsOn.Targets {
 			name := flow.JobName(p.in.Flow, target)
 			job := p.in.Jobs[name]
-			// The probe counts as passed by a job that has completed and was deleted.
-			known = known || job == nil && p.steps[name] != nil || job != nil && taskOf(job, task) != nil
+			switch {
+			case job != nil:
+				known = known || taskOf(job, task) != nil
+			case p.steps[name] != nil: // the probe counts as passed by a job that has completed and was deleted
+				known = true
+			}
 		}
 		if !known {
 			p.event(corev1.EventTypeWarning, noSuchTask, "step %s waits: no target has the task %s of its probe", step.Name, task)

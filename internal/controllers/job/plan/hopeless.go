@@ -28,6 +28,14 @@ func (b *builder) hopeless(n *counters) *Cause {
 	return b.stuck(n)
 }
 
+// mayRunOn reports whether a pod is alive, belongs to the current version of the job and is not stopped.
+func (b *builder) mayRunOn(m *member) bool {
+	if m.stop || m.marked {
+		return false
+	}
+	return m.inRange && m.live() && m.version == b.job.Status.Version
+}
+
 // exhausted returns a cause if the kubelet has restarted a pod's containers more often than its task allows. The last
 // crash must have occurred while the job was running, because before that, a pod may fail only because other pods do
 // not exist yet. Tasks with a policy that responds to the failure are ignored.
@@ -35,12 +43,13 @@ func (b *builder) exhausted() *Cause {
 	since := b.job.Status.State.LastTransitionTime.Time
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if !m.inRange || !m.live() || m.stop || m.marked || m.version != b.job.Status.Version {
+		if !b.mayRunOn(m) {
 			continue
 		}
 		task := &b.job.Spec.Tasks[m.place.Task]
 		limit := cmp.Or(task.MaxRetry, defaultTaskRetry)
-		if limit < 0 || task.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure || restarts(m.pod) <= limit || !crashedAfter(m.pod, since) {
+		isLimited := limit >= 0 && task.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+		if !isLimited || restarts(m.pod) <= limit || !crashedAfter(m.pod, since) {
 			continue
 		}
 		if _, answered := resolve(b.job, &event{kind: bus.TaskFailedEvent, task: m.place.Task}); answered {
@@ -90,7 +99,12 @@ func lastCrash(pod *corev1.Pod) (last *corev1.ContainerStateTerminated) {
 // wait for tasks that will never become ready. It returns nil if the delayed response of a policy may still change
 // this.
 func (b *builder) stuck(n *counters) *Cause {
-	if b.delayed || n.live() > 0 || n.succeeded+n.failed == 0 || b.in.PodGroup == nil || !Admitted(b.in.PodGroup) || !b.groupIsCurrent() {
+	hasEnded := n.live() == 0 && n.succeeded+n.failed > 0
+	if b.delayed || !hasEnded {
+		return nil
+	}
+	isAdmitted := b.in.PodGroup != nil && Admitted(b.in.PodGroup)
+	if !isAdmitted || !b.groupIsCurrent() {
 		return nil
 	}
 	var waiting string

@@ -246,7 +246,8 @@ func (b *builder) markOutdated() {
 	keepFinished := b.job.Status.State.Reason == string(bus.ResumeJobAction) || b.job.Status.RetryCount >= b.job.Spec.MaxRetry
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		m.stop = !m.gone && m.version < b.job.Status.Version && (m.live() || !keepFinished && !b.keeps(m))
+		isOutdated := !m.gone && m.version < b.job.Status.Version
+		m.stop = isOutdated && (m.live() || !keepFinished && !b.keeps(m))
 	}
 }
 

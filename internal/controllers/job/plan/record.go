@@ -74,12 +74,15 @@ func (b *builder) absent(task int) absent {
 			n.succeeded++
 		case m == nil && phase == corev1.PodFailed:
 			n.failed++
-		case phase == "" && b.unwanted(p) && (m == nil || m.gone || m.stop):
+		case phase == "" && b.unwanted(p) && !remains(m):
 			n.cancelled++
 		}
 	}
 	return n
 }
+
+// remains reports whether a place has a pod that stays.
+func remains(m *member) bool { return m != nil && !m.gone && !m.stop }
 
 // remembered returns the places of a task that the record may contain: all places of an array; otherwise, the places
 // that have succeeded and are kept.

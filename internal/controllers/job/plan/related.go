@@ -113,6 +113,8 @@ func HasToSee(waiting, other *batch.Job) bool {
 		return false // one met term is enough
 	}
 	return slices.ContainsFunc(d.Terms, func(term batch.DependencyTerm) bool {
-		return term.Kind != batch.Singleton && term.Job.Names(other) && !failed(term) && (term.Kind == batch.AfterCorr || !met(term))
+		isAboutOther := term.Kind != batch.Singleton && term.Job.Names(other)
+		isOpen := term.Kind == batch.AfterCorr || !met(term)
+		return isAboutOther && isOpen && !failed(term)
 	})
 }

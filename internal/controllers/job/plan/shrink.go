@@ -75,7 +75,11 @@ func (b *builder) failedByTask() (failed []int32) {
 func (b *builder) lacksNodes() bool {
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if m.inRange && m.live() && !m.stop && m.pod.Spec.NodeName == "" && (m.phase() == corev1.PodPending || m.phase() == "") {
+		if !m.inRange || !m.live() || m.stop {
+			continue
+		}
+		isPending := m.phase() == corev1.PodPending || m.phase() == ""
+		if isPending && m.pod.Spec.NodeName == "" {
 			return true
 		}
 	}
